@@ -1,0 +1,7 @@
+//! How far an estimate may be from the truth, and which actions that leaves in play.
+
+mod plausible;
+mod radius;
+
+pub use plausible::{Interval, Plausible, PlausibleSummary};
+pub use radius::{ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError};

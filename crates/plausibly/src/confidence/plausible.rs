@@ -1,0 +1,79 @@
+//! The plausible set: the actions that could still be best.
+
+use crate::actions::ActionIndex;
+use crate::estimator::Scores;
+
+pub use crate::linalg::PlausibleSummary;
+
+/// A confidence interval for the mean reward of an action.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// Lower confidence bound, `mean − √β·width`.
+    pub lower: f64,
+    /// The estimate.
+    pub mean: f64,
+    /// Upper confidence bound, `mean + √β·width`.
+    pub upper: f64,
+}
+
+/// The set `Ã = {a : upper(a) ≥ max lower}` of a round.
+///
+/// Equality counts as plausible. The set always holds the action with the largest lower bound, so it is never empty.
+///
+/// # Cost
+/// [`Plausible::assess`] is one pass over the scores with one square root an action; each question is one more pass.
+/// The buffer is reused between rounds.
+#[derive(Clone, Debug, Default)]
+pub struct Plausible {
+    half_width: Vec<f64>,
+    best_lower: f64,
+}
+
+impl Plausible {
+    /// An empty buffer, to be filled by [`Plausible::assess`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the set at these scores and this radius.
+    pub fn assess(&mut self, scores: &Scores, sqrt_beta: f64) {
+        self.half_width.resize(scores.mean.len(), 0.0);
+        self.best_lower = scores.isa.bound(&scores.mean, &scores.width_sq, sqrt_beta, &mut self.half_width);
+    }
+
+    /// The largest lower bound: what an upper bound must reach.
+    pub fn best_lower(&self) -> f64 {
+        self.best_lower
+    }
+
+    /// Whether an action could still be best.
+    pub fn contains(&self, scores: &Scores, action: ActionIndex) -> bool {
+        scores.mean[action] + self.half_width[action] >= self.best_lower
+    }
+
+    /// The interval of an action.
+    pub fn interval(&self, scores: &Scores, action: ActionIndex) -> Interval {
+        let (mean, half) = (scores.mean[action], self.half_width[action]);
+        Interval { lower: mean - half, mean, upper: mean + half }
+    }
+
+    /// The plausible action with the largest width, the lowest index among equals.
+    ///
+    /// # Panics
+    /// If the scores are not the ones assessed.
+    pub fn widest(&self, scores: &Scores) -> ActionIndex {
+        let best = scores.isa.widest(&scores.mean, &scores.width_sq, &self.half_width, self.best_lower);
+        let attains =
+            |&action: &ActionIndex| scores.width_sq[action] >= best && self.contains(scores, action);
+        (0..scores.mean.len()).find(attains).expect("the action with the best lower bound is plausible")
+    }
+
+    /// Size, largest width and largest squared error of the set, given the true means.
+    ///
+    /// # Panics
+    /// If there is not one true mean for each action.
+    pub fn summary(&self, scores: &Scores, truth: &[f64]) -> PlausibleSummary {
+        assert!(truth.len() == scores.mean.len(), "one true mean for each action");
+        scores.isa.plausible_summary(&scores.mean, &scores.width_sq, &self.half_width, truth, self.best_lower)
+    }
+}

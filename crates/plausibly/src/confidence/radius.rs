@@ -1,0 +1,222 @@
+//! Confidence radii: `√β`, the size of the confidence set in the norm of `V`.
+
+use crate::estimator::Evidence;
+use std::fmt::Debug;
+use thiserror::Error;
+
+/// `√β_t(δ)`: the confidence set is `{θ : ‖θ̂ − θ‖_V ≤ √β}`, the interval of an action `mean ± √β·√width_sq`.
+///
+/// The root is in the name because leaving it out is the commonest mistake in LinUCB code. Implement this trait to bring a
+/// radius of your own; every policy and metric takes it.
+pub trait ConfidenceRadius: Debug {
+    /// The radius after this much evidence. Must be positive and finite.
+    fn sqrt_beta(&self, evidence: &Evidence) -> f64;
+}
+
+impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for &R {
+    fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
+        (**self).sqrt_beta(evidence)
+    }
+}
+
+/// Why the constants of a radius were refused.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum RadiusError {
+    /// `delta` outside (0, 1).
+    #[error("delta must be between 0 and 1, both excluded, got {delta}")]
+    Delta {
+        /// The value refused.
+        delta: f64,
+    },
+    /// A constant that must be positive and finite.
+    #[error("{name} must be positive and finite, got {value}")]
+    NotPositive {
+        /// The constant.
+        name: &'static str,
+        /// The value refused.
+        value: f64,
+    },
+    /// A bound that must not be negative.
+    #[error("{name} must be zero or positive and finite, got {value}")]
+    Negative {
+        /// The constant.
+        name: &'static str,
+        /// The value refused.
+        value: f64,
+    },
+}
+
+fn check_delta(delta: f64) -> Result<(), RadiusError> {
+    if delta > 0.0 && delta < 1.0 { Ok(()) } else { Err(RadiusError::Delta { delta }) }
+}
+
+fn check_positive(name: &'static str, value: f64) -> Result<(), RadiusError> {
+    if value > 0.0 && value.is_finite() { Ok(()) } else { Err(RadiusError::NotPositive { name, value }) }
+}
+
+fn check_bound(name: &'static str, value: f64) -> Result<(), RadiusError> {
+    if value >= 0.0 && value.is_finite() { Ok(()) } else { Err(RadiusError::Negative { name, value }) }
+}
+
+/// The paper's radius, in the form of its appendix.
+///
+/// ```text
+/// √β_t = R·√(d·log((1 + t·L²/λ)/δ)) + √λ·S
+/// ```
+///
+/// `t` counts observations. `lambda` is the width's own constant and need not be the ridge in `V`.
+///
+/// # Guarantee
+/// With `lambda` equal to the ridge, `‖θ*‖ ≤ S`, `‖a‖ ≤ L`, conditionally `R`-sub-Gaussian noise and `d ≥ 2`, `θ*` stays
+/// in the set for all `t` with probability at least `1 − δ` (Theorem 2 of \[AYPS11\]). With other constants, such as those
+/// of the paper's experiments (λ = 10⁴ in the width, ridge 1, S = 0), it is a width and *not* a confidence set. At `d = 1`
+/// the form does not follow from that theorem.
+///
+/// # Reference
+/// Mukherjee, Zhu, Kveton: Efficient and Interpretable Bandit Algorithms, appendix (\[MZK\]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Paper {
+    /// δ in (0, 1).
+    pub delta: f64,
+    /// λ > 0, in the width only.
+    pub lambda: f64,
+    /// R > 0.
+    pub noise_scale: f64,
+    /// S ≥ 0.
+    pub theta_norm_bound: f64,
+    /// L > 0.
+    pub action_norm_bound: f64,
+}
+
+impl ConfidenceRadius for Paper {
+    fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
+        let (t, d) = (evidence.observations as f64, evidence.dim as f64);
+        let growth = 1.0 + t * self.action_norm_bound * self.action_norm_bound / self.lambda;
+        let spread = (d * libm::log(growth / self.delta)).sqrt();
+        self.noise_scale * spread + self.lambda.sqrt() * self.theta_norm_bound
+    }
+}
+
+/// The determinant form of Abbasi-Yadkori, Pál and Szepesvári: the default.
+///
+/// ```text
+/// √β_t = R·√(log(det V_t/λᵈ) + 2·log(1/δ)) + √λ·S          λ: the ridge in V
+/// ```
+///
+/// # Guarantee
+/// With `‖θ*‖ ≤ S` and conditionally `R`-sub-Gaussian noise, `θ*` stays in the set for all `t` at once with probability at
+/// least `1 − δ`, however the actions were chosen (Theorem 2 of \[AYPS11\]). It adapts to the data: no bound on the actions.
+///
+/// # Panics
+/// In `sqrt_beta`, for an estimator without a ridge: the form has no meaning there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Determinant {
+    /// δ in (0, 1).
+    pub delta: f64,
+    /// R > 0.
+    pub noise_scale: f64,
+    /// S ≥ 0.
+    pub theta_norm_bound: f64,
+}
+
+impl ConfidenceRadius for Determinant {
+    fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
+        let log_det_ratio = evidence.log_det_ratio();
+        assert!(
+            log_det_ratio.is_finite(),
+            "the determinant radius needs a ridge estimator with a positive ridge"
+        );
+        let spread = (log_det_ratio.max(0.0) - 2.0 * libm::log(self.delta)).sqrt();
+        self.noise_scale * spread + evidence.ridge.sqrt() * self.theta_norm_bound
+    }
+}
+
+/// The paper's radius for K-armed problems.
+///
+/// ```text
+/// √β = σ·√(2·log(1/δ))          half-width of an arm: √β/√T(a)
+/// ```
+///
+/// # Guarantee
+/// For one arm at one fixed count it fails with probability at most `2δ`; jointly over `K` arms and all counts up to `n`
+/// with probability at most `2Knδ`. At any moment the data choose, `δ` alone promises nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PerArm {
+    /// δ in (0, 1).
+    pub delta: f64,
+    /// σ > 0.
+    pub noise_scale: f64,
+}
+
+impl ConfidenceRadius for PerArm {
+    fn sqrt_beta(&self, _: &Evidence) -> f64 {
+        self.noise_scale * (-2.0 * libm::log(self.delta)).sqrt()
+    }
+}
+
+/// A constant: LinUCB's `alpha`. A width, not a confidence set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fixed {
+    /// `√β` itself, positive.
+    pub sqrt_beta: f64,
+}
+
+impl ConfidenceRadius for Fixed {
+    fn sqrt_beta(&self, _: &Evidence) -> f64 {
+        self.sqrt_beta
+    }
+}
+
+/// One of the radii of this crate, with checked constants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Radius {
+    /// See [`Paper`].
+    Paper(Paper),
+    /// See [`Determinant`].
+    Determinant(Determinant),
+    /// See [`PerArm`].
+    PerArm(PerArm),
+    /// See [`Fixed`].
+    Fixed(Fixed),
+}
+
+impl Radius {
+    /// Accepts constants in their ranges.
+    ///
+    /// # Errors
+    /// Names the first constant that is out of range.
+    pub fn checked(self) -> Result<Self, RadiusError> {
+        match self {
+            Self::Paper(r) => {
+                check_delta(r.delta)?;
+                check_positive("lambda", r.lambda)?;
+                check_positive("noise_scale", r.noise_scale)?;
+                check_bound("theta_norm_bound", r.theta_norm_bound)?;
+                check_positive("action_norm_bound", r.action_norm_bound)?;
+            }
+            Self::Determinant(r) => {
+                check_delta(r.delta)?;
+                check_positive("noise_scale", r.noise_scale)?;
+                check_bound("theta_norm_bound", r.theta_norm_bound)?;
+            }
+            Self::PerArm(r) => {
+                check_delta(r.delta)?;
+                check_positive("noise_scale", r.noise_scale)?;
+            }
+            Self::Fixed(r) => check_positive("sqrt_beta", r.sqrt_beta)?,
+        }
+        Ok(self)
+    }
+}
+
+impl ConfidenceRadius for Radius {
+    fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
+        match self {
+            Self::Paper(r) => r.sqrt_beta(evidence),
+            Self::Determinant(r) => r.sqrt_beta(evidence),
+            Self::PerArm(r) => r.sqrt_beta(evidence),
+            Self::Fixed(r) => r.sqrt_beta(evidence),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Per-arm means for K-armed problems.
+
+use super::{Estimator, Evidence, LogDet, Scores, assert_reward};
+use crate::actions::{Action, Actions};
+use crate::linalg::Isa;
+
+/// The average reward of each arm.
+///
+/// ```text
+/// mean(a) = Σ rewards of a / T(a)        width_sq(a) = 1/T(a)
+/// ```
+///
+/// This is least squares on unit vectors with ridge 0: an arm never taken has infinite width, so it is plausible, and the
+/// least known, until it is. A policy that takes the widest action thereby takes each arm once first, in order.
+///
+/// # Cost
+/// O(1) an update; scores are always current. No draws.
+#[derive(Clone, Debug)]
+pub struct ArmMeans {
+    counts: Vec<u64>,
+    totals: Vec<f64>,
+    observations: u64,
+    scores: Scores,
+}
+
+impl ArmMeans {
+    /// Nothing known about `arms` arms.
+    ///
+    /// # Panics
+    /// If there is no arm.
+    pub fn new(arms: usize) -> Self {
+        assert!(arms > 0, "a K-armed model needs at least one arm");
+        let scores =
+            Scores { isa: Isa::detect(), mean: vec![0.0; arms], width_sq: vec![f64::INFINITY; arms] };
+        Self { counts: vec![0; arms], totals: vec![0.0; arms], observations: 0, scores }
+    }
+
+    /// T(a), how often each arm was taken.
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+
+    fn check(&self, actions: Actions<'_>) {
+        let (known, offered) = (self.counts.len(), actions.len());
+        assert!(known == offered, "a model of {known} arms was asked about {offered}");
+    }
+}
+
+impl Estimator for ArmMeans {
+    fn scores(&mut self, actions: Actions<'_>) -> &Scores {
+        self.check(actions);
+        &self.scores
+    }
+
+    fn score_into(&self, actions: Actions<'_>, out: &mut Scores) {
+        self.check(actions);
+        out.copy_from(&self.scores);
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        assert_reward(reward);
+        let arm = action.index();
+        self.counts[arm] += 1;
+        self.totals[arm] += reward;
+        self.observations += 1;
+        let count = self.counts[arm] as f64;
+        self.scores.mean[arm] = self.totals[arm] / count;
+        self.scores.width_sq[arm] = 1.0 / count;
+    }
+
+    fn evidence(&self) -> Evidence {
+        Evidence {
+            observations: self.observations,
+            dim: self.counts.len(),
+            ridge: 0.0,
+            log_det: LogDet::UNDEFINED,
+        }
+    }
+
+    /// The confidence set is a box, so this is the largest `√T(a)·|mean(a) − μ(a)|` over the arms taken.
+    fn deviation(&self, theta_star: &[f64]) -> f64 {
+        let taken = self.counts.iter().zip(&self.scores.mean).zip(theta_star);
+        taken.map(|((&count, mean), truth)| (count as f64).sqrt() * (mean - truth).abs()).fold(0.0, f64::max)
+    }
+}

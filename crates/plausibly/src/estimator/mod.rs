@@ -1,0 +1,127 @@
+//! What is known about the actions, learned from rewards.
+
+mod arm_means;
+mod ridge;
+
+pub use arm_means::ArmMeans;
+pub use ridge::{Ridge, RidgeError};
+
+use crate::actions::{Action, Actions, MAX_MAGNITUDE};
+use crate::linalg::Isa;
+
+/// A model of the mean rewards with a width for each action.
+///
+/// Two are provided, [`Ridge`] for actions with features and [`ArmMeans`] for plain arms; policies that need no more than
+/// means and widths are written once over this trait.
+pub trait Estimator {
+    /// Scores of all actions under everything learned so far, cached between calls.
+    fn scores(&mut self, actions: Actions<'_>) -> &Scores;
+
+    /// The same scores, bit for bit, without touching the cache: for explanations.
+    fn score_into(&self, actions: Actions<'_>, out: &mut Scores);
+
+    /// Learns from one reward.
+    ///
+    /// # Panics
+    /// If the action does not fit the model, or the reward is not finite or beyond [`MAX_MAGNITUDE`].
+    fn update(&mut self, action: Action<'_>, reward: f64);
+
+    /// How much has been learned: what confidence radii depend on.
+    fn evidence(&self) -> Evidence;
+
+    /// The smallest `√β` whose confidence set holds `theta_star`.
+    fn deviation(&self, theta_star: &[f64]) -> f64;
+}
+
+/// Estimated mean and squared width of every action of a set.
+///
+/// The confidence interval of an action at radius `√β` is `mean ± √β·√width_sq`.
+#[derive(Clone, Debug)]
+pub struct Scores {
+    pub(crate) isa: Isa,
+    pub(crate) mean: Vec<f64>,
+    pub(crate) width_sq: Vec<f64>,
+}
+
+impl Scores {
+    /// Empty, to be filled by [`Estimator::score_into`].
+    pub fn new() -> Self {
+        Self { isa: Isa::detect(), mean: Vec::new(), width_sq: Vec::new() }
+    }
+
+    /// `⟨a, θ̂⟩` of each action.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// `‖a‖²_{V⁻¹}` of each action; infinite for an arm never taken.
+    pub fn width_sq(&self) -> &[f64] {
+        &self.width_sq
+    }
+
+    fn copy_from(&mut self, other: &Self) {
+        self.isa = other.isa;
+        self.mean.clone_from(&other.mean);
+        self.width_sq.clone_from(&other.width_sq);
+    }
+}
+
+impl Default for Scores {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a confidence radius may depend on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Evidence {
+    /// Rewards learned from.
+    pub observations: u64,
+    /// d; for arms, their number.
+    pub dim: usize,
+    /// λ in `V₀ = λI`; zero for arms.
+    pub ridge: f64,
+    pub(crate) log_det: LogDet,
+}
+
+impl Evidence {
+    /// `log(det V / λᵈ)`, the information gained; `NaN` for arms, which have no prior to compare with.
+    pub fn log_det_ratio(&self) -> f64 {
+        self.log_det.ratio()
+    }
+}
+
+/// `log(det V / det V₀)`, kept as a product so that an update costs one multiplication and only a reader pays for a logarithm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct LogDet {
+    folded: f64,
+    product: f64,
+}
+
+impl LogDet {
+    pub(crate) const UNDEFINED: Self = Self { folded: f64::NAN, product: 1.0 };
+
+    pub(crate) fn new(ratio: f64) -> Self {
+        Self { folded: ratio, product: 1.0 }
+    }
+
+    /// Multiplies the determinant by `1 + xᵀV⁻¹x`.
+    pub(crate) fn grow(&mut self, factor: f64) {
+        self.product *= factor;
+        if self.product > 1e50 {
+            *self = Self::new(self.ratio());
+        }
+    }
+
+    fn ratio(self) -> f64 {
+        self.folded + libm::log(self.product)
+    }
+}
+
+/// One rule for rewards everywhere: a NaN accepted once would stay in the sums for good.
+pub(crate) fn assert_reward(reward: f64) {
+    assert!(
+        reward.abs() <= MAX_MAGNITUDE,
+        "reward must be finite and at most 1e100 in magnitude, got {reward}"
+    );
+}

@@ -1,0 +1,283 @@
+//! Ridge regression, one observation at a time.
+
+use super::{Estimator, Evidence, LogDet, Scores, assert_reward};
+use crate::actions::{Action, Actions, SetId};
+use crate::linalg::{Cholesky, Compensated, Isa, NotPositive, dot, scaled_identity};
+use thiserror::Error;
+
+/// Why a ridge estimator was refused.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum RidgeError {
+    /// Zero, negative, not finite, or so extreme that squares would overflow.
+    #[error("ridge must be between 1e-100 and 1e100, got {ridge}")]
+    Ridge {
+        /// The value refused.
+        ridge: f64,
+    },
+    /// No features.
+    #[error("a linear model needs at least one feature")]
+    ZeroDim,
+    /// Statistics of other lengths than `dim × dim` and `dim`.
+    #[error("statistics of dimension {dim} need {dim}×{dim} and {dim} entries, got {gram} and {moment}")]
+    Shape {
+        /// The dimension asked for.
+        dim: usize,
+        /// Entries of the gram matrix.
+        gram: usize,
+        /// Entries of the moment.
+        moment: usize,
+    },
+    /// A gram matrix without an inverse.
+    #[error("the gram matrix is not positive definite (pivot {pivot} is {value})")]
+    Singular {
+        /// Which pivot failed.
+        pivot: usize,
+        /// Its value.
+        value: f64,
+    },
+}
+
+impl From<NotPositive> for RidgeError {
+    fn from(error: NotPositive) -> Self {
+        Self::Singular { pivot: error.index, value: error.pivot }
+    }
+}
+
+/// Observations between two refactorisations, once past the doubling ones at 1, 2, 4, ….
+const REFACTOR_EVERY: u64 = 4096;
+
+/// Ridge estimate of `θ*` with its gram matrix and the scores of the current action set.
+///
+/// ```text
+/// V = λI + Σ x·xᵀ     b = Σ x·y     θ̂ = V⁻¹b     mean(a) = ⟨a, θ̂⟩     width_sq(a) = aᵀV⁻¹a
+/// ```
+///
+/// `V⁻¹` and `θ̂` follow each observation by a Sherman–Morrison step. `V` and `b` are summed with compensation, and `V⁻¹`
+/// is recomputed from them after 1, 2, 4, … 4096 observations and every 4096 from there: the drift of the steps is bounded
+/// by what 4096 of them can do, and the sums recomputed from are good to a unit in the last place however long the run
+/// (a plain sum would not be, and refactoring from it does harm; `docs/design/numerics.md` has the measurements).
+///
+/// # Cost
+/// An update is O(d²). Scores of the same set one observation later are one pass of O(K·d); of another set, or after
+/// several observations, O(K·d²). Nothing is allocated but by the refactorisations, once the scores have the size of the
+/// set. No draws.
+///
+/// # Reference
+/// \[AYPS11\] Abbasi-Yadkori, Pál, Szepesvári: Improved Algorithms for Linear Stochastic Bandits. NIPS 2011.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_field_names, reason = "`ridge` is the name of λ in V everywhere")]
+pub struct Ridge {
+    dim: usize,
+    ridge: f64,
+    isa: Isa,
+    observations: u64,
+    gram: Compensated,
+    moment: Compensated,
+    gram_inverse: Vec<f64>,
+    theta_hat: Vec<f64>,
+    log_det: LogDet,
+    last_step: Step,
+    cache: Cache,
+}
+
+/// The rank-one step from the state before the last observation to the state after it.
+#[derive(Clone, Debug)]
+struct Step {
+    /// `V⁻¹x/√(1 + xᵀV⁻¹x)`, by the `V⁻¹` before.
+    direction: Vec<f64>,
+    /// What the step adds to `θ̂` along `direction`.
+    gain: f64,
+    /// False after a refactorisation, which is no rank-one step.
+    valid: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Cache {
+    /// Whose scores, after how many observations.
+    of: Option<(SetId, u64)>,
+    scores: Scores,
+}
+
+impl Ridge {
+    /// Nothing observed: `V = ridge·I`.
+    ///
+    /// # Errors
+    /// If `dim` is zero or `ridge` is not between 1e-100 and 1e100.
+    pub fn new(dim: usize, ridge: f64) -> Result<Self, RidgeError> {
+        if !(1e-100..=1e100).contains(&ridge) {
+            return Err(RidgeError::Ridge { ridge });
+        }
+        Self::from_statistics(dim, ridge, &scaled_identity(dim, ridge), &vec![0.0; dim], 0)
+    }
+
+    /// From sums already at hand: `gram` with the prior included (row-major), `moment`, and the number of observations.
+    ///
+    /// `ridge` may be zero if `gram` is positive definite, as after each direction was observed.
+    ///
+    /// # Errors
+    /// If the shapes do not match `dim`, `ridge` is negative or not finite, or `gram` is not positive definite.
+    pub fn from_statistics(
+        dim: usize,
+        ridge: f64,
+        gram: &[f64],
+        moment: &[f64],
+        observations: u64,
+    ) -> Result<Self, RidgeError> {
+        if dim == 0 {
+            return Err(RidgeError::ZeroDim);
+        }
+        if gram.len() != dim * dim || moment.len() != dim {
+            return Err(RidgeError::Shape { dim, gram: gram.len(), moment: moment.len() });
+        }
+        if !(0.0..=1e100).contains(&ridge) {
+            return Err(RidgeError::Ridge { ridge });
+        }
+        let mut model = Self {
+            dim,
+            ridge,
+            isa: Isa::detect(),
+            observations,
+            gram: Compensated::new(gram.to_vec()),
+            moment: Compensated::new(moment.to_vec()),
+            gram_inverse: vec![0.0; dim * dim],
+            theta_hat: vec![0.0; dim],
+            log_det: LogDet::new(0.0),
+            last_step: Step { direction: vec![0.0; dim], gain: 0.0, valid: false },
+            cache: Cache::default(),
+        };
+        model.refactor()?;
+        Ok(model)
+    }
+
+    /// Scores with this instruction set instead of the widest one; the results are the same.
+    #[must_use]
+    pub fn with_isa(mut self, isa: Isa) -> Self {
+        self.isa = isa;
+        self.cache.scores.isa = isa;
+        self
+    }
+
+    pub(crate) fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// d.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// `V`, row-major.
+    pub fn gram(&self) -> Vec<f64> {
+        self.gram.rounded()
+    }
+
+    /// `V⁻¹`, row-major.
+    pub fn gram_inverse(&self) -> &[f64] {
+        &self.gram_inverse
+    }
+
+    /// `b = Σ x·y`.
+    pub fn moment(&self) -> Vec<f64> {
+        self.moment.rounded()
+    }
+
+    /// θ̂.
+    pub fn theta_hat(&self) -> &[f64] {
+        &self.theta_hat
+    }
+
+    /// Recomputes everything derived from the exact-to-rounding sums. O(d³).
+    fn refactor(&mut self) -> Result<(), NotPositive> {
+        let factor = Cholesky::new(&self.gram.rounded(), self.dim)?;
+        factor.inverse_into(&mut self.gram_inverse);
+        self.moment.rounded_into(&mut self.theta_hat);
+        factor.solve(&mut self.theta_hat);
+        self.log_det = LogDet::new(factor.log_det() - self.dim as f64 * libm::log(self.ridge));
+        self.last_step.valid = false;
+        Ok(())
+    }
+
+    /// Brings `scores`, which are those of `of`, to this set and this moment, the shortest way there is.
+    fn bring_up(&self, of: Option<(SetId, u64)>, scores: &mut Scores, actions: Actions<'_>) {
+        assert!(
+            actions.dim() == self.dim,
+            "a model of {} features was asked about actions with {}",
+            self.dim,
+            actions.dim()
+        );
+        let now = self.observations;
+        let one_behind = self.last_step.valid && of == Some((actions.id(), now.wrapping_sub(1)));
+        if of == Some((actions.id(), now)) {
+            return;
+        }
+        scores.mean.resize(actions.len(), 0.0);
+        scores.width_sq.resize(actions.len(), 0.0);
+        let (mean, width_sq) = (&mut scores.mean, &mut scores.width_sq);
+        if one_behind {
+            let step = &self.last_step;
+            self.isa.refresh(actions.blocks(), &step.direction, step.gain, mean, width_sq);
+        } else {
+            self.isa.rebuild(actions.blocks(), &self.theta_hat, &self.gram_inverse, mean, width_sq);
+        }
+    }
+}
+
+impl Estimator for Ridge {
+    fn scores(&mut self, actions: Actions<'_>) -> &Scores {
+        let mut cache = std::mem::take(&mut self.cache);
+        self.bring_up(cache.of, &mut cache.scores, actions);
+        cache.of = Some((actions.id(), self.observations));
+        self.cache = cache;
+        &self.cache.scores
+    }
+
+    fn score_into(&self, actions: Actions<'_>, out: &mut Scores) {
+        out.copy_from(&self.cache.scores);
+        self.bring_up(self.cache.of, out, actions);
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        let x = action.features();
+        assert!(x.len() == self.dim, "a model of {} features got an action with {}", self.dim, x.len());
+        assert_reward(reward);
+        let residual = reward - dot(x, &self.theta_hat);
+
+        let step = &mut self.last_step;
+        self.isa.symmetric_product(&self.gram_inverse, x, &mut step.direction);
+        // xᵀV⁻¹x is not negative; rounding near zero could make it so.
+        let growth = 1.0 + dot(x, &step.direction).max(0.0);
+        let root = growth.sqrt();
+        for entry in &mut step.direction {
+            *entry /= root;
+        }
+        step.gain = residual / root;
+        step.valid = true;
+        self.isa.subtract_outer(&mut self.gram_inverse, &step.direction);
+        for (theta, direction) in self.theta_hat.iter_mut().zip(&step.direction) {
+            *theta += step.gain * direction;
+        }
+
+        self.log_det.grow(growth);
+        self.gram.add_outer(self.isa, x);
+        self.moment.add_scaled(x, reward);
+        self.observations += 1;
+        if self.observations.is_multiple_of(REFACTOR_EVERY)
+            || (self.observations < REFACTOR_EVERY && self.observations.is_power_of_two())
+        {
+            // V = λI + Σ x·xᵀ has a factor unless it is singular to working precision; then the steps, which need none,
+            // are the better account and stay.
+            let _ = self.refactor();
+        }
+    }
+
+    fn evidence(&self) -> Evidence {
+        Evidence { observations: self.observations, dim: self.dim, ridge: self.ridge, log_det: self.log_det }
+    }
+
+    /// `‖θ̂ − θ*‖_V`. O(d²).
+    fn deviation(&self, theta_star: &[f64]) -> f64 {
+        let offset = |i: usize| self.theta_hat[i] - theta_star[i];
+        self.gram.quadratic_form(self.dim, offset).max(0.0).sqrt()
+    }
+}

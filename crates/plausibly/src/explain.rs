@@ -1,0 +1,101 @@
+//! Explanations: for every action, whether it could still be best and, if not, what rules it out.
+
+use crate::actions::{ActionIndex, Actions};
+use crate::confidence::{ConfidenceRadius, Interval, Plausible};
+use crate::estimator::{Estimator, Scores};
+
+/// Whether an action could still be best.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Standing {
+    /// Its upper bound reaches every lower bound.
+    Plausible,
+    /// Another action is better under every parameter of the confidence set.
+    RuledOut {
+        /// The action with the largest lower bound, the lowest index among equals.
+        by: ActionIndex,
+        /// How far that lower bound lies above this action's upper bound; positive.
+        margin: f64,
+    },
+}
+
+/// What a policy's model says of every action at one moment, under one radius.
+///
+/// A buffer: fill it again and again with [`crate::Explain::explain`] without allocating.
+#[derive(Clone, Debug, Default)]
+pub struct Explanation {
+    scores: Scores,
+    plausible: Plausible,
+    intervals: Vec<Interval>,
+    standings: Vec<Standing>,
+    sqrt_beta: f64,
+}
+
+impl Explanation {
+    /// Empty.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Replaces the contents by what `model` says under `radius`.
+    ///
+    /// The scores are those the model decides by, bit for bit; the model is not changed. Cost as scoring the set.
+    pub fn fill(
+        &mut self,
+        model: &(impl Estimator + ?Sized),
+        radius: &dyn ConfidenceRadius,
+        actions: Actions<'_>,
+    ) {
+        model.score_into(actions, &mut self.scores);
+        self.sqrt_beta = radius.sqrt_beta(&model.evidence());
+        self.plausible.assess(&self.scores, self.sqrt_beta);
+        let interval = |action| self.plausible.interval(&self.scores, action);
+        self.intervals.clear();
+        self.intervals.extend((0..actions.len()).map(interval));
+        let best_lower = self.plausible.best_lower();
+        let by = self.intervals.iter().position(|interval| interval.lower >= best_lower).unwrap_or(0);
+        self.standings.clear();
+        self.standings.extend(self.intervals.iter().map(|interval| {
+            if interval.upper >= best_lower {
+                Standing::Plausible
+            } else {
+                Standing::RuledOut { by, margin: best_lower - interval.upper }
+            }
+        }));
+    }
+
+    /// `√β`, the radius in force.
+    pub fn sqrt_beta(&self) -> f64 {
+        self.sqrt_beta
+    }
+
+    /// The interval of each action.
+    pub fn intervals(&self) -> &[Interval] {
+        &self.intervals
+    }
+
+    /// `‖a‖²_{V⁻¹}` of each action: how little is known about it.
+    pub fn width_sq(&self) -> &[f64] {
+        self.scores.width_sq()
+    }
+
+    /// The standing of each action.
+    pub fn standings(&self) -> &[Standing] {
+        &self.standings
+    }
+
+    /// The plausible actions, by index.
+    pub fn plausible(&self) -> impl Iterator<Item = ActionIndex> {
+        self.standings
+            .iter()
+            .enumerate()
+            .filter(|(_, standing)| **standing == Standing::Plausible)
+            .map(|(action, _)| action)
+    }
+
+    /// `β·max width²` over the plausible set: the most by which, squared, the estimate of an action that could still be best
+    /// can be wrong while the confidence set holds the truth. Infinite while a plausible arm was never taken.
+    pub fn model_error_bound(&self) -> f64 {
+        let widest = self.plausible().map(|action| self.scores.width_sq()[action]).fold(0.0, f64::max);
+        self.sqrt_beta * self.sqrt_beta * widest
+    }
+}

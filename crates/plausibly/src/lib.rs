@@ -1,0 +1,53 @@
+//! Bandits that decide among the actions that could still be best, and show their work.
+//!
+//! The heart is [`Code`] (constrained optimal design): it keeps the *plausible* actions, those whose upper confidence bound
+//! reaches every lower one, and takes the one it knows least about. Beside it stand the policies it is compared with, the
+//! estimators and confidence radii all of them are built from, and [`Explanation`]s that say of every action whether it
+//! could still be best and, if not, which other rules it out.
+//!
+//! ```
+//! use plausibly::{ActionSet, Code, Determinant, Explain, Explanation, Policy, Ridge, Standing, Stream};
+//!
+//! let offers = ActionSet::from_rows(&[[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])?;
+//! let radius = Determinant { delta: 0.05, noise_scale: 0.1, theta_norm_bound: 1.0 };
+//! let mut policy = Code::new(Ridge::new(2, 1.0)?, radius);
+//! let mut rng = Stream::new(7, 0, "policy");
+//!
+//! for _ in 0..30 {
+//!     let chosen = policy.select(offers.view(), &mut rng);
+//!     let reward = [0.9, 0.1, 0.5][chosen];
+//!     policy.update(offers.view().get(chosen), reward);
+//! }
+//!
+//! let mut explanation = Explanation::new();
+//! policy.explain(offers.view(), &radius, &mut explanation);
+//! assert!(matches!(explanation.standings()[1], Standing::RuledOut { by: 0, .. }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The crate does mathematics only: no I/O, no clock, no threads, no global randomness. The same inputs give the same bits
+//! on every instruction set and any number of threads. `docs/references.md` resolves citation keys such as \[AYPS11\].
+
+mod actions;
+mod confidence;
+mod design;
+mod estimator;
+mod explain;
+mod linalg;
+mod policy;
+mod rng;
+pub mod spec;
+
+pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_MAGNITUDE, SetId};
+pub use confidence::{
+    ConfidenceRadius, Determinant, Fixed, Interval, Paper, PerArm, Plausible, PlausibleSummary, Radius,
+    RadiusError,
+};
+pub use design::Design;
+pub use estimator::{ArmMeans, Estimator, Evidence, Ridge, RidgeError, Scores};
+pub use explain::{Explanation, Standing};
+pub use linalg::Isa;
+pub use policy::{
+    Code, Elimination, EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, Policy, PolicyError, Ucb1,
+};
+pub use rng::Stream;

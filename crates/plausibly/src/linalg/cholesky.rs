@@ -1,0 +1,154 @@
+//! Cholesky factor: built, updated by rank one, solved with and inverted.
+//!
+//! Hand-written rather than taken from a general library because those dispatch to fused multiply-add where the processor
+//! has it, which changes the last bits from machine to machine (`docs/design/numerics.md`).
+
+use thiserror::Error;
+
+/// The matrix has no Cholesky factor in floating point.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[error("matrix is not positive definite: pivot {index} is {pivot}")]
+pub(crate) struct NotPositive {
+    pub(crate) index: usize,
+    pub(crate) pivot: f64,
+}
+
+/// `A = L·Lᵀ`, with `L` kept as its transpose: row `k` is column `k` of `L`, so every inner loop runs along a row.
+#[derive(Clone, Debug)]
+pub(crate) struct Cholesky {
+    dim: usize,
+    upper: Vec<f64>,
+}
+
+impl Cholesky {
+    /// Factors a symmetric matrix, of which it reads the upper triangle. O(d³/3).
+    pub(crate) fn new(matrix: &[f64], dim: usize) -> Result<Self, NotPositive> {
+        let mut upper = matrix.to_vec();
+        for k in 0..dim {
+            let (head, tail) = upper.split_at_mut((k + 1) * dim);
+            let row = &mut head[k * dim..];
+            let pivot = row[k];
+            let usable = pivot > 0.0 && pivot.is_finite();
+            if !usable {
+                return Err(NotPositive { index: k, pivot });
+            }
+            let root = pivot.sqrt();
+            for entry in &mut row[k..] {
+                *entry /= root;
+            }
+            row[..k].fill(0.0);
+            for (below, i) in tail.chunks_exact_mut(dim).zip(k + 1..) {
+                let scale = row[i];
+                for (entry, other) in below[i..].iter_mut().zip(&row[i..]) {
+                    *entry -= scale * other;
+                }
+            }
+        }
+        Ok(Self { dim, upper })
+    }
+
+    /// Becomes the factor of `A + x·xᵀ`, using `x` as scratch. O(d²), by one Givens rotation a row.
+    pub(crate) fn add_outer(&mut self, x: &mut [f64]) {
+        for k in 0..self.dim {
+            let row = &mut self.upper[k * self.dim..(k + 1) * self.dim];
+            #[expect(clippy::imprecise_flops, reason = "the platform's hypot differs between platforms")]
+            let radius = (row[k] * row[k] + x[k] * x[k]).sqrt();
+            let cos = row[k] / radius;
+            let sin = x[k] / radius;
+            row[k] = radius;
+            for (entry, x) in row[k + 1..].iter_mut().zip(&mut x[k + 1..]) {
+                let rotated = cos * *entry + sin * *x;
+                *x = cos * *x - sin * *entry;
+                *entry = rotated;
+            }
+        }
+    }
+
+    /// Solves `L·z = b` in place.
+    pub(crate) fn solve_lower(&self, b: &mut [f64]) {
+        for k in 0..self.dim {
+            let row = self.row(k);
+            b[k] /= row[k];
+            let solved = b[k];
+            for (b, entry) in b[k + 1..].iter_mut().zip(&row[k + 1..]) {
+                *b -= solved * entry;
+            }
+        }
+    }
+
+    /// Solves `Lᵀ·z = b` in place.
+    pub(crate) fn solve_upper(&self, b: &mut [f64]) {
+        for k in (0..self.dim).rev() {
+            let row = self.row(k);
+            let sum = super::dot(&row[k + 1..], &b[k + 1..]);
+            b[k] = (b[k] - sum) / row[k];
+        }
+    }
+
+    /// Solves `A·z = b` in place. O(d²).
+    pub(crate) fn solve(&self, b: &mut [f64]) {
+        self.solve_lower(b);
+        self.solve_upper(b);
+    }
+
+    /// `A⁻¹`, exactly symmetric, into `out`. O(d³).
+    pub(crate) fn inverse_into(&self, out: &mut [f64]) {
+        let dim = self.dim;
+        let mut column = vec![0.0; dim];
+        for j in 0..dim {
+            column.fill(0.0);
+            column[j] = 1.0;
+            self.solve(&mut column);
+            // The upper triangle is computed, the lower one mirrored: two roundings of one entry never disagree.
+            for i in 0..=j {
+                out[i * dim + j] = column[i];
+                out[j * dim + i] = column[i];
+            }
+        }
+    }
+
+    /// `log det A`.
+    pub(crate) fn log_det(&self) -> f64 {
+        (0..self.dim).map(|k| 2.0 * libm::log(self.row(k)[k])).sum()
+    }
+
+    fn row(&self, k: usize) -> &[f64] {
+        &self.upper[k * self.dim..(k + 1) * self.dim]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_nan_pivot_is_refused() {
+        let error = Cholesky::new(&[1.0, 0.0, 0.0, f64::NAN], 2).unwrap_err();
+        assert_eq!(error.index, 1);
+        assert!(Cholesky::new(&[1.0, 2.0, 2.0, 1.0], 2).is_err());
+    }
+
+    #[test]
+    fn an_update_equals_a_new_factor() {
+        let mut updated = Cholesky::new(&crate::linalg::scaled_identity(3, 2.0), 3).unwrap();
+        let mut matrix = crate::linalg::scaled_identity(3, 2.0);
+        for x in [[1.0, -0.5, 2.0], [0.0, 3.0, 0.25], [-1.0, -1.0, 0.5]] {
+            updated.add_outer(&mut x.clone());
+            for i in 0..3 {
+                for j in 0..3 {
+                    matrix[i * 3 + j] += x[i] * x[j];
+                }
+            }
+        }
+        let fresh = Cholesky::new(&matrix, 3).unwrap();
+        for (a, b) in updated.upper.iter().zip(&fresh.upper) {
+            assert!((a - b).abs() < 1e-14, "{a} {b}");
+        }
+        let mut b = [1.0, 2.0, 3.0];
+        fresh.solve(&mut b);
+        let back: Vec<f64> = (0..3).map(|i| crate::linalg::dot(&matrix[i * 3..i * 3 + 3], &b)).collect();
+        for (a, b) in back.iter().zip([1.0, 2.0, 3.0]) {
+            assert!((a - b).abs() < 1e-13);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! One entry per kernel, compiled for each instruction set and chosen at run time.
+#![expect(
+    unsafe_code,
+    reason = "a #[target_feature] function needs one unsafe call; Isa proves the feature is there"
+)]
+
+use super::kernels::{self, PlausibleSummary};
+use std::fmt;
+
+/// An instruction set that this machine has, for the kernels that score actions.
+///
+/// Results do not depend on it: every member gives the same bits. It exists so that tests and benchmarks can force one;
+/// everything else takes [`Isa::detect`]. On other processors than x86-64 the baseline is whatever the compiler targets
+/// (NEON on 64-bit ARM), where the same bits are expected, but that has not been tested.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Isa(Level);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Level {
+    Baseline,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+}
+
+impl Isa {
+    /// The widest set available here.
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f") {
+                return Self(Level::Avx512);
+            }
+            if is_x86_feature_detected!("avx2") {
+                return Self(Level::Avx2);
+            }
+        }
+        Self(Level::Baseline)
+    }
+
+    /// Every set that can be forced on this machine, narrowest first.
+    pub fn available() -> Vec<Self> {
+        let mut all = vec![Self(Level::Baseline)];
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx2") {
+                all.push(Self(Level::Avx2));
+            }
+            if is_x86_feature_detected!("avx512f") {
+                all.push(Self(Level::Avx512));
+            }
+        }
+        all
+    }
+
+    /// `baseline` (SSE2 on x86-64), `avx2` or `avx512`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Level::Baseline => "baseline",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => "avx512",
+        }
+    }
+}
+
+impl fmt::Debug for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Writes, for each kernel, its method on [`Isa`] and the functions that give the body its vector width.
+macro_rules! dispatch {
+    ($(fn $kernel:ident($($arg:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        impl Isa {
+            $(
+                #[inline]
+                pub(crate) fn $kernel(self, $($arg: $type),*) $(-> $result)? {
+                    match self.0 {
+                        Level::Baseline => kernels::$kernel($($arg),*),
+                        // SAFETY: `Isa` has no public constructor but `detect` and `available`, which checked the feature.
+                        #[cfg(target_arch = "x86_64")]
+                        Level::Avx2 => unsafe { avx2::$kernel($($arg),*) },
+                        // SAFETY: as above.
+                        #[cfg(target_arch = "x86_64")]
+                        Level::Avx512 => unsafe { avx512::$kernel($($arg),*) },
+                    }
+                }
+            )*
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        mod avx2 {
+            use super::*;
+            $(
+                #[target_feature(enable = "avx2")]
+                pub(super) fn $kernel($($arg: $type),*) $(-> $result)? { kernels::$kernel($($arg),*) }
+            )*
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        mod avx512 {
+            use super::*;
+            $(
+                #[target_feature(enable = "avx512f")]
+                pub(super) fn $kernel($($arg: $type),*) $(-> $result)? { kernels::$kernel($($arg),*) }
+            )*
+        }
+    };
+}
+
+dispatch! {
+    fn rebuild(blocks: &[f64], theta_hat: &[f64], gram_inverse: &[f64], mean: &mut [f64], width_sq: &mut [f64]);
+    fn refresh(blocks: &[f64], direction: &[f64], gain: f64, mean: &mut [f64], width_sq: &mut [f64]);
+    fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]);
+    fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: &mut [f64]) -> f64;
+    fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], threshold: f64) -> f64;
+    fn largest_upper(mean: &[f64], width_sq: &[f64], sqrt_beta: f64) -> f64;
+    fn plausible_summary(mean: &[f64], width_sq: &[f64], half_width: &[f64], truth: &[f64], threshold: f64) -> PlausibleSummary;
+    fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);
+    fn subtract_outer(matrix: &mut [f64], v: &[f64]);
+    fn add_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]);
+}

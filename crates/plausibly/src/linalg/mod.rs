@@ -1,0 +1,34 @@
+//! Dense arithmetic that gives the same bits on every instruction set.
+//!
+//! Matrices are `dim × dim`, row-major, in plain slices. Every sum has one written order, nothing is fused, and a vector
+//! lane always holds one action (or one column), so wider registers change the speed and never the result.
+
+mod cholesky;
+mod compensated;
+mod dispatch;
+mod kernels;
+
+pub(crate) use cholesky::{Cholesky, NotPositive};
+pub(crate) use compensated::Compensated;
+pub use dispatch::Isa;
+pub(crate) use kernels::LANES;
+pub use kernels::PlausibleSummary;
+
+/// `Σ xᵢ·yᵢ`, summed from the first entry to the last.
+pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).fold(0.0, |sum, (a, b)| sum + a * b)
+}
+
+/// Euclidean norm, plain: the inputs are bounded far from overflow by [`crate::ActionSet`].
+pub(crate) fn norm(x: &[f64]) -> f64 {
+    dot(x, x).sqrt()
+}
+
+/// `scale` times the identity.
+pub(crate) fn scaled_identity(dim: usize, scale: f64) -> Vec<f64> {
+    let mut matrix = vec![0.0; dim * dim];
+    for i in 0..dim {
+        matrix[i * dim + i] = scale;
+    }
+    matrix
+}

@@ -1,0 +1,91 @@
+//! CODE: constrained optimal design.
+
+use super::{Explain, Policy};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::confidence::{ConfidenceRadius, Plausible};
+use crate::estimator::Estimator;
+use crate::explain::Explanation;
+use crate::rng::Stream;
+
+/// Among the actions that could still be best, takes the one it knows least about.
+///
+/// ```text
+/// Ã_t = {a : ⟨a, θ̂⟩ + √β·‖a‖_{V⁻¹} ≥ max_b ⟨b, θ̂⟩ − √β·‖b‖_{V⁻¹}}
+/// A_t = argmax_{a ∈ Ã_t} log det(V + a·aᵀ) = argmax_{a ∈ Ã_t} ‖a‖²_{V⁻¹}
+/// ```
+///
+/// Over [`crate::Ridge`] this is linear CODE (Algorithm 1), for fixed and changing sets. Over [`crate::ArmMeans`] it is
+/// K-armed CODE (Section 4): the least-taken plausible arm, each arm once first.
+///
+/// # Parameters
+/// | name | symbol | range |
+/// | --- | --- | --- |
+/// | `model` | `V`, `θ̂` | any [`Estimator`] |
+/// | `radius` | `√β_t(δ)` | any [`ConfidenceRadius`] |
+///
+/// # Guarantee
+/// While the radius is a valid confidence set, the regret of a round is at most `4·√β·‖A_t‖_{V⁻¹}`, and
+/// `R_n = Õ(d·√n)` (Theorem 2 of \[MZK\], with the constant corrected; see `docs/design/reading-the-paper.md`).
+///
+/// # Cost
+/// O(K·d) a round on a fixed set, O(K·d²) otherwise; no allocation; no draws.
+///
+/// # Example
+/// ```
+/// use plausibly::{ActionSet, Code, Determinant, Policy, Ridge, Stream};
+/// let set = ActionSet::from_rows(&[[1.0, 0.0], [0.0, 1.0], [0.7, 0.7]])?;
+/// let radius = Determinant { delta: 0.05, noise_scale: 0.1, theta_norm_bound: 1.0 };
+/// let mut code = Code::new(Ridge::new(2, 1.0)?, radius);
+/// let mut rng = Stream::new(1, 0, "policy");
+/// for _ in 0..50 {
+///     let chosen = code.select(set.view(), &mut rng);
+///     let action = set.view().get(chosen);
+///     code.update(action, 0.2 * action.features()[0] + 0.9 * action.features()[1]);
+/// }
+/// assert_eq!(code.select(set.view(), &mut rng), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Reference
+/// \[MZK\] Mukherjee, Zhu, Kveton: Efficient and Interpretable Bandit Algorithms, Sections 3–5.
+#[derive(Clone, Debug)]
+pub struct Code<E, R> {
+    model: E,
+    radius: R,
+    plausible: Plausible,
+}
+
+impl<E: Estimator, R: ConfidenceRadius> Code<E, R> {
+    /// CODE with this model and radius.
+    pub fn new(model: E, radius: R) -> Self {
+        Self { model, radius, plausible: Plausible::new() }
+    }
+
+    /// What has been learned.
+    pub fn model(&self) -> &E {
+        &self.model
+    }
+}
+
+impl<E: Estimator, R: ConfidenceRadius> Policy for Code<E, R> {
+    fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
+        let sqrt_beta = self.radius.sqrt_beta(&self.model.evidence());
+        let scores = self.model.scores(actions);
+        self.plausible.assess(scores, sqrt_beta);
+        self.plausible.widest(scores)
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        self.model.update(action, reward);
+    }
+}
+
+impl<E: Estimator, R: ConfidenceRadius> Explain for Code<E, R> {
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        Some(&self.radius)
+    }
+
+    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
+        out.fill(&self.model, radius, actions);
+    }
+}

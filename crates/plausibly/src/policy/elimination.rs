@@ -1,0 +1,215 @@
+//! Phased elimination with an optimal design in each phase.
+
+use super::{Explain, Policy, PolicyError};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::confidence::ConfidenceRadius;
+use crate::design::{Design, Span};
+use crate::estimator::{Estimator, Ridge};
+use crate::explain::Explanation;
+use crate::linalg::{Cholesky, dot};
+use crate::rng::Stream;
+
+/// Relative gap at which a phase's design counts as optimal; the quota uses the leverage reached, so none of it is lost.
+const DESIGN_TOLERANCE: f64 = 1e-3;
+
+/// Plays a D-optimal design over the survivors of each phase, then drops those that fall behind.
+///
+/// ```text
+/// phase ℓ:  ε_ℓ = 2^−ℓ          T_ℓ(a) = ⌈2·g·π(a)/ε_ℓ²·log(K·ℓ·(ℓ + 1)/δ)⌉          g = max leverage of π ≈ d
+/// at its end, with θ̂ from the phase's own data:  drop a if max_b ⟨b − a, θ̂⟩ > 2·ε_ℓ
+/// ```
+///
+/// The quota is played in random order: one block an action would leave the gram matrix singular for hundreds of rounds.
+/// When the survivors no longer span ℝᵈ, design and estimate live in their span. The algorithm is defined for fixed sets;
+/// on changing ones it runs by action index, which is all that can be meant.
+///
+/// # Parameters
+/// | name | symbol | range |
+/// | --- | --- | --- |
+/// | `model` | `V`, `θ̂` | over all data, for explanations only |
+/// | `delta` | `δ` | (0, 1) |
+///
+/// # Guarantee
+/// For 1-sub-Gaussian noise on a fixed set, `R_n = O(√(d·n·log(K·log n/δ)))` with probability at least `1 − δ`
+/// (Theorem 22.1 of \[LS20\]).
+///
+/// # Cost
+/// A round is O(d + support of the design); a phase starts with one design, O(K·d²) and more. One draw a round.
+///
+/// # Example
+/// ```
+/// use plausibly::{ActionSet, Elimination, Policy, Ridge, Stream};
+/// let set = ActionSet::from_rows(&[[1.0, 0.0], [0.0, 1.0]])?;
+/// let mut policy = Elimination::new(Ridge::new(2, 1.0)?, 0.05)?;
+/// let mut rng = Stream::new(1, 0, "policy");
+/// for _ in 0..5000 {
+///     let chosen = policy.select(set.view(), &mut rng);
+///     policy.update(set.view().get(chosen), if chosen == 0 { 1.0 } else { 0.0 });
+/// }
+/// assert_eq!(policy.survivors(), [0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Reference
+/// \[LS20\] Lattimore, Szepesvári: Bandit Algorithms, Algorithm 12. Cambridge University Press, 2020.
+#[derive(Clone, Debug)]
+pub struct Elimination {
+    model: Ridge,
+    delta: f64,
+    survivors: Vec<ActionIndex>,
+    phase: Option<Phase>,
+}
+
+/// One phase: what is still to be played, and what it has taught.
+#[derive(Clone, Debug)]
+struct Phase {
+    number: i32,
+    span: Span,
+    quota: Vec<(ActionIndex, u64)>,
+    remaining: u64,
+    /// `Σ x·xᵀ` and `Σ x·y` of the phase, in coordinates of the span.
+    gram: Vec<f64>,
+    moment: Vec<f64>,
+    point: Vec<f64>,
+}
+
+impl Elimination {
+    /// Phased elimination at confidence `delta`.
+    ///
+    /// # Errors
+    /// If `delta` is not in (0, 1).
+    pub fn new(model: Ridge, delta: f64) -> Result<Self, PolicyError> {
+        if !(delta > 0.0 && delta < 1.0) {
+            return Err(PolicyError::Delta { delta });
+        }
+        Ok(Self { model, delta, survivors: Vec::new(), phase: None })
+    }
+
+    /// The actions not yet dropped; empty before the first round.
+    pub fn survivors(&self) -> &[ActionIndex] {
+        &self.survivors
+    }
+
+    /// The phase to play from, ended and begun anew when its quota is used up.
+    fn current_phase(&mut self, actions: Actions<'_>) -> &mut Phase {
+        let next = match &self.phase {
+            None => {
+                self.survivors = (0..actions.len()).collect();
+                Some(1)
+            }
+            Some(phase) if phase.remaining == 0 => {
+                phase.drop_stragglers(actions, &mut self.survivors);
+                Some(phase.number + 1)
+            }
+            Some(_) => None,
+        };
+        if let Some(number) = next {
+            self.phase = Some(Phase::begin(number, actions, &self.survivors, self.delta));
+        }
+        self.phase.as_mut().expect("begun above")
+    }
+}
+
+impl Phase {
+    fn begin(number: i32, actions: Actions<'_>, survivors: &[ActionIndex], delta: f64) -> Self {
+        let design = Design::d_optimal(actions, survivors, DESIGN_TOLERANCE);
+        let span = Span::new(actions, survivors);
+        let (k, l) = (actions.len() as f64, f64::from(number));
+        let scale =
+            2.0 * design.largest_leverage() * 4.0_f64.powi(number) * libm::log(k * l * (l + 1.0) / delta);
+        let quota: Vec<(ActionIndex, u64)> = design
+            .support()
+            .map(|(action, weight)| {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "saturates, and is positive"
+                )]
+                let plays = (weight * scale).ceil() as u64;
+                // At least one, so that every phase moves on even when the actions are all zero.
+                (action, plays.clamp(1, u64::MAX / actions.len() as u64))
+            })
+            .collect();
+        let rank = span.rank();
+        Self {
+            number,
+            span,
+            remaining: quota.iter().map(|(_, plays)| plays).sum(),
+            quota,
+            gram: vec![0.0; rank * rank],
+            moment: vec![0.0; rank],
+            point: Vec::with_capacity(rank),
+        }
+    }
+
+    /// The next play: uniform over what is left of the quota, which is a uniformly random order of all of it.
+    fn play(&mut self, rng: &mut Stream) -> ActionIndex {
+        let mut ticket = rng.below(self.remaining);
+        self.remaining -= 1;
+        for (action, plays) in &mut self.quota {
+            if ticket < *plays {
+                *plays -= 1;
+                return *action;
+            }
+            ticket -= *plays;
+        }
+        unreachable!("`remaining` is the sum of the quota")
+    }
+
+    fn observe(&mut self, features: &[f64], reward: f64) {
+        self.point.clear();
+        self.span.coordinates(features, &mut self.point);
+        for (row, x) in self.gram.chunks_exact_mut(self.point.len().max(1)).zip(&self.point) {
+            for (entry, y) in row.iter_mut().zip(&self.point) {
+                *entry += x * y;
+            }
+        }
+        for (entry, x) in self.moment.iter_mut().zip(&self.point) {
+            *entry += x * reward;
+        }
+    }
+
+    fn drop_stragglers(&self, actions: Actions<'_>, survivors: &mut Vec<ActionIndex>) {
+        // On a fixed set the phase played a spanning design, so there is a factor. On a changing one the data may not span;
+        // then nothing is known well enough to drop anything.
+        let Ok(factor) = Cholesky::new(&self.gram, self.span.rank()) else {
+            return;
+        };
+        let mut theta = self.moment.clone();
+        factor.solve(&mut theta);
+        let mut point = Vec::new();
+        let mut estimate = |action: ActionIndex| {
+            point.clear();
+            self.span.coordinates(actions.get(action).features(), &mut point);
+            dot(&point, &theta)
+        };
+        let means: Vec<f64> = survivors.iter().map(|&action| estimate(action)).collect();
+        let best = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let tolerated = 2.0 * 0.5_f64.powi(self.number);
+        let mut means = means.into_iter();
+        survivors.retain(|_| means.next().is_some_and(|mean| best - mean <= tolerated));
+    }
+}
+
+impl Policy for Elimination {
+    fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
+        self.current_phase(actions).play(rng)
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        self.model.update(action, reward);
+        if let Some(phase) = &mut self.phase {
+            phase.observe(action.features(), reward);
+        }
+    }
+}
+
+impl Explain for Elimination {
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        None
+    }
+
+    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
+        out.fill(&self.model, radius, actions);
+    }
+}

@@ -1,0 +1,85 @@
+//! ε-greedy with the paper's decaying rate.
+
+use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::confidence::ConfidenceRadius;
+use crate::estimator::Estimator;
+use crate::explain::Explanation;
+use crate::rng::Stream;
+
+/// Explores uniformly at a rate that falls over time, and otherwise takes the action with the best estimate.
+///
+/// ```text
+/// with probability ε·√(n/t)/2:  A_t uniform over the actions          otherwise:  A_t = argmax_a ⟨a, θ̂⟩
+/// ```
+///
+/// The rate sums to about `ε·n` exploring rounds. An arm never taken is estimated at 0.
+///
+/// # Parameters
+/// | name | symbol | range |
+/// | --- | --- | --- |
+/// | `model` | `θ̂` | any [`Estimator`] |
+/// | `epsilon` | `ε` | (0, 1] |
+/// | `horizon` | `n` | rounds planned; later ones go on at the falling rate |
+///
+/// # Guarantee
+/// None that adapts to the problem: about `ε·n` rounds are spent on actions regardless of what is known.
+///
+/// # Cost
+/// As scoring the set: O(K·d) on a fixed one. One draw a round, two when exploring.
+///
+/// # Example
+/// ```
+/// use plausibly::{ActionSet, ArmMeans, EpsilonGreedy, Policy, Stream};
+/// let arms = ActionSet::arms(3)?;
+/// let mut policy = EpsilonGreedy::new(ArmMeans::new(3), 0.05, 1000)?;
+/// assert!(policy.select(arms.view(), &mut Stream::new(1, 0, "policy")) < 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Reference
+/// \[MZK\], Section 6; Auer, Cesa-Bianchi, Fischer (2002) for ε-greedy with a falling rate.
+#[derive(Clone, Debug)]
+pub struct EpsilonGreedy<E> {
+    model: E,
+    epsilon: f64,
+    horizon: u64,
+    round: u64,
+}
+
+impl<E: Estimator> EpsilonGreedy<E> {
+    /// ε-greedy over this model for about `horizon` rounds.
+    ///
+    /// # Errors
+    /// If `epsilon` is not in (0, 1].
+    pub fn new(model: E, epsilon: f64, horizon: u64) -> Result<Self, PolicyError> {
+        check_epsilon(epsilon)?;
+        Ok(Self { model, epsilon, horizon, round: 0 })
+    }
+}
+
+impl<E: Estimator> Policy for EpsilonGreedy<E> {
+    fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
+        self.round += 1;
+        let rate = self.epsilon * (self.horizon as f64 / self.round as f64).sqrt() / 2.0;
+        if rng.uniform() < rate {
+            rng.index(actions.len())
+        } else {
+            argmax(self.model.scores(actions).mean())
+        }
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        self.model.update(action, reward);
+    }
+}
+
+impl<E: Estimator> Explain for EpsilonGreedy<E> {
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        None
+    }
+
+    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
+        out.fill(&self.model, radius, actions);
+    }
+}

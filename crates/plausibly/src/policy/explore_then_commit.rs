@@ -1,0 +1,95 @@
+//! Explore-then-commit.
+
+use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::confidence::ConfidenceRadius;
+use crate::estimator::Estimator;
+use crate::explain::Explanation;
+use crate::rng::Stream;
+
+/// Explores uniformly for the first `ε·n` rounds, then acts greedily on what those taught.
+///
+/// ```text
+/// t ≤ ε·n:  A_t uniform over the actions          t > ε·n:  A_t = argmax_a ⟨a, θ̂_{εn}⟩
+/// ```
+///
+/// The model it chooses by is frozen at the commitment; the estimate it reports goes on learning.
+///
+/// # Parameters
+/// | name | symbol | range |
+/// | --- | --- | --- |
+/// | `model` | `θ̂` | any [`Estimator`] |
+/// | `epsilon` | `ε` | (0, 1] |
+/// | `horizon` | `n` | rounds planned |
+///
+/// # Guarantee
+/// Regret `O(n^{2/3})` at the best `ε`, and linear in `n` at a fixed one.
+///
+/// # Cost
+/// O(1) a round on a fixed set once committed, O(K·d) on a changing one. One draw an exploring round.
+///
+/// # Example
+/// ```
+/// use plausibly::{ActionSet, ArmMeans, ExploreThenCommit, Policy, Stream};
+/// let arms = ActionSet::arms(2)?;
+/// let mut policy = ExploreThenCommit::new(ArmMeans::new(2), 0.2, 100)?;
+/// let mut rng = Stream::new(1, 0, "policy");
+/// for _ in 0..20 {
+///     let arm = policy.select(arms.view(), &mut rng);
+///     policy.update(arms.view().get(arm), arm as f64);
+/// }
+/// assert_eq!(policy.select(arms.view(), &mut rng), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Reference
+/// Langford, Zhang: The Epoch-Greedy Algorithm. NIPS 2008; \[MZK\], Section 6.
+#[derive(Clone, Debug)]
+pub struct ExploreThenCommit<E> {
+    model: E,
+    committed: Option<E>,
+    exploring_rounds: u64,
+    round: u64,
+}
+
+impl<E: Estimator + Clone> ExploreThenCommit<E> {
+    /// Explores for `epsilon·horizon` rounds, rounded to the nearest.
+    ///
+    /// # Errors
+    /// If `epsilon` is not in (0, 1].
+    pub fn new(model: E, epsilon: f64, horizon: u64) -> Result<Self, PolicyError> {
+        check_epsilon(epsilon)?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most the horizon, not negative"
+        )]
+        let exploring_rounds = (epsilon * horizon as f64).round() as u64;
+        Ok(Self { model, committed: None, exploring_rounds, round: 0 })
+    }
+}
+
+impl<E: Estimator + Clone> Policy for ExploreThenCommit<E> {
+    fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
+        self.round += 1;
+        if self.round <= self.exploring_rounds {
+            return rng.index(actions.len());
+        }
+        let committed = self.committed.get_or_insert_with(|| self.model.clone());
+        argmax(committed.scores(actions).mean())
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        self.model.update(action, reward);
+    }
+}
+
+impl<E: Estimator + Clone> Explain for ExploreThenCommit<E> {
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        None
+    }
+
+    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
+        out.fill(&self.model, radius, actions);
+    }
+}

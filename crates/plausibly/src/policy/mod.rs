@@ -1,0 +1,112 @@
+//! Policies: which action to take next.
+//!
+//! One policy a file, each reading like its page of the paper. All of them break ties towards the lowest index.
+
+mod code;
+mod elimination;
+mod epsilon_greedy;
+mod explore_then_commit;
+mod lin_ts;
+mod lin_ucb;
+mod ucb1;
+
+pub use code::Code;
+pub use elimination::Elimination;
+pub use epsilon_greedy::EpsilonGreedy;
+pub use explore_then_commit::ExploreThenCommit;
+pub use lin_ts::LinTs;
+pub use lin_ucb::LinUcb;
+pub use ucb1::Ucb1;
+
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::confidence::ConfidenceRadius;
+use crate::explain::Explanation;
+use crate::rng::Stream;
+use thiserror::Error;
+
+/// An algorithm that chooses actions: the only trait a new one must implement.
+///
+/// The whole set is handed over once a round, so a `Box<dyn Policy>` costs nanoseconds a round, not an action.
+pub trait Policy {
+    /// The action to take next. All randomness comes from `rng`.
+    ///
+    /// # Panics
+    /// If the actions do not fit the policy (another number of features, or of arms).
+    fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex;
+
+    /// Learns the reward of an action that was taken, now or earlier.
+    ///
+    /// # Panics
+    /// If the action does not fit the policy, or the reward is not finite or beyond [`crate::MAX_MAGNITUDE`].
+    fn update(&mut self, action: Action<'_>, reward: f64);
+}
+
+/// A policy that can say what it believes.
+///
+/// Explanations are pulled, through `&self` and without randomness: asking cannot change a later choice.
+pub trait Explain: Policy {
+    /// The radius the policy itself decides by, if it decides by one.
+    fn radius(&self) -> Option<&dyn ConfidenceRadius>;
+
+    /// Fills `out` with intervals and standings of all actions: this policy's estimates from all of its data, under
+    /// `radius`. Pass [`Explain::radius`] to see the choice through the policy's own eyes.
+    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation);
+}
+
+impl<P: Policy + ?Sized> Policy for Box<P> {
+    fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
+        (**self).select(actions, rng)
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        (**self).update(action, reward);
+    }
+}
+
+/// Why the parameters of a policy were refused.
+#[derive(Clone, Copy, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// Outside (0, 1].
+    #[error("epsilon must be above 0 and at most 1, got {epsilon}")]
+    Epsilon {
+        /// The value refused.
+        epsilon: f64,
+    },
+    /// Outside (0, 1).
+    #[error("delta must be between 0 and 1, both excluded, got {delta}")]
+    Delta {
+        /// The value refused.
+        delta: f64,
+    },
+    /// A model whose gram matrix has no Cholesky factor to sample with.
+    #[error("the gram matrix is not positive definite (pivot {pivot})")]
+    Singular {
+        /// Which pivot failed.
+        pivot: usize,
+    },
+    /// Not positive and finite.
+    #[error("noise_scale must be positive and finite, got {noise_scale}")]
+    NoiseScale {
+        /// The value refused.
+        noise_scale: f64,
+    },
+}
+
+fn check_epsilon(epsilon: f64) -> Result<(), PolicyError> {
+    if epsilon > 0.0 && epsilon <= 1.0 { Ok(()) } else { Err(PolicyError::Epsilon { epsilon }) }
+}
+
+fn check_noise_scale(noise_scale: f64) -> Result<(), PolicyError> {
+    if noise_scale > 0.0 && noise_scale.is_finite() {
+        Ok(())
+    } else {
+        Err(PolicyError::NoiseScale { noise_scale })
+    }
+}
+
+/// The first position of the largest value.
+fn argmax(values: &[f64]) -> ActionIndex {
+    let all = values.iter().copied().enumerate();
+    all.fold((0, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best }).0
+}

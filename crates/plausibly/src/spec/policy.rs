@@ -1,0 +1,208 @@
+//! Policies in a spec.
+
+use super::fields::{Default, Fields};
+use super::problem::{Complaint, Range};
+use super::radius::{RadiusSpec, read_noise_scale};
+use super::{Facts, Setting};
+use crate::confidence::RadiusError;
+use crate::estimator::{ArmMeans, Ridge, RidgeError};
+use crate::policy::{
+    Code, Elimination, EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, PolicyError, Ucb1,
+};
+use thiserror::Error;
+
+/// The kinds of policy, as specs name them.
+pub const POLICY_KINDS: [&str; 7] =
+    ["code", "lin-ucb", "lin-ts", "elimination", "epsilon-greedy", "explore-then-commit", "ucb1"];
+
+/// A policy of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicySpec {
+    /// What to call it in results.
+    pub label: String,
+    /// What it is.
+    pub kind: PolicyKind,
+}
+
+/// What a policy is, with its parameters. The ridge means nothing to K-armed models.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PolicyKind {
+    /// See [`Code`].
+    Code {
+        /// λ in V.
+        ridge: f64,
+        /// √β.
+        radius: RadiusSpec,
+    },
+    /// See [`LinUcb`].
+    LinUcb {
+        /// λ in V.
+        ridge: f64,
+        /// √β.
+        radius: RadiusSpec,
+    },
+    /// See [`LinTs`].
+    LinTs {
+        /// λ in V.
+        ridge: f64,
+        /// σ; else the noise of the problem.
+        noise_scale: Option<f64>,
+    },
+    /// See [`Elimination`].
+    Elimination {
+        /// λ in V, for explanations.
+        ridge: f64,
+        /// δ.
+        delta: f64,
+    },
+    /// See [`EpsilonGreedy`].
+    EpsilonGreedy {
+        /// λ in V.
+        ridge: f64,
+        /// ε.
+        epsilon: f64,
+    },
+    /// See [`ExploreThenCommit`].
+    ExploreThenCommit {
+        /// λ in V.
+        ridge: f64,
+        /// ε.
+        epsilon: f64,
+    },
+    /// See [`Ucb1`].
+    Ucb1 {
+        /// σ; else the noise of the problem.
+        noise_scale: Option<f64>,
+    },
+}
+
+/// Why a policy could not be built for a problem.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// Its radius.
+    #[error(transparent)]
+    Radius(#[from] RadiusError),
+    /// Its model.
+    #[error(transparent)]
+    Ridge(#[from] RidgeError),
+    /// Its parameters.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+}
+
+impl PolicySpec {
+    /// Reads a policy table; `None` if its kind is not known, which is recorded.
+    pub fn read(fields: &mut Fields<'_>, setting: Setting) -> Option<Self> {
+        let kind = fields.choice("kind", "which policy", None, &POLICY_KINDS)?;
+        let label = fields.text_or("label", "its name in results", "the kind", kind);
+        if let Some(reason) = misfit(kind, setting) {
+            fields.object("kind", Complaint::Misfit { what: kind.into(), reason });
+        }
+        let kind = match kind {
+            "code" => {
+                PolicyKind::Code { ridge: read_ridge(fields, setting), radius: read_radius(fields, setting) }
+            }
+            "lin-ucb" => PolicyKind::LinUcb {
+                ridge: read_ridge(fields, setting),
+                radius: read_radius(fields, setting),
+            },
+            "lin-ts" => PolicyKind::LinTs {
+                ridge: read_ridge(fields, setting),
+                noise_scale: read_noise_scale(fields),
+            },
+            "elimination" => PolicyKind::Elimination {
+                ridge: read_ridge(fields, setting),
+                delta: fields.number("delta", "δ, the chance of failure", 0.05, Range::between(0.0, 1.0)),
+            },
+            "epsilon-greedy" => PolicyKind::EpsilonGreedy {
+                ridge: read_ridge(fields, setting),
+                epsilon: read_epsilon(fields),
+            },
+            "explore-then-commit" => PolicyKind::ExploreThenCommit {
+                ridge: read_ridge(fields, setting),
+                epsilon: read_epsilon(fields),
+            },
+            "ucb1" => PolicyKind::Ucb1 { noise_scale: read_noise_scale(fields) },
+            other => unreachable!("{other} is in POLICY_KINDS"),
+        };
+        Some(Self { label, kind })
+    }
+
+    /// A fresh policy for a problem.
+    ///
+    /// # Errors
+    /// If a parameter is out of range.
+    pub fn build(&self, facts: &Facts) -> Result<Box<dyn Explain + Send>, BuildError> {
+        let arms = facts.setting == Setting::Arms;
+        let means = || ArmMeans::new(facts.actions);
+        let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
+        Ok(match self.kind {
+            PolicyKind::Code { radius, .. } if arms => Box::new(Code::new(means(), radius.build(facts)?)),
+            PolicyKind::Code { ridge, radius } => {
+                Box::new(Code::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?))
+            }
+            PolicyKind::LinUcb { ridge, radius } => {
+                Box::new(LinUcb::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?))
+            }
+            PolicyKind::LinTs { ridge, noise_scale } => {
+                Box::new(LinTs::new(Ridge::new(facts.dim, ridge)?, noise(noise_scale))?)
+            }
+            PolicyKind::Elimination { ridge, delta } => {
+                Box::new(Elimination::new(Ridge::new(facts.dim, ridge)?, delta)?)
+            }
+            PolicyKind::EpsilonGreedy { epsilon, .. } if arms => {
+                Box::new(EpsilonGreedy::new(means(), epsilon, facts.horizon)?)
+            }
+            PolicyKind::EpsilonGreedy { ridge, epsilon } => {
+                Box::new(EpsilonGreedy::new(Ridge::new(facts.dim, ridge)?, epsilon, facts.horizon)?)
+            }
+            PolicyKind::ExploreThenCommit { epsilon, .. } if arms => {
+                Box::new(ExploreThenCommit::new(means(), epsilon, facts.horizon)?)
+            }
+            PolicyKind::ExploreThenCommit { ridge, epsilon } => {
+                Box::new(ExploreThenCommit::new(Ridge::new(facts.dim, ridge)?, epsilon, facts.horizon)?)
+            }
+            PolicyKind::Ucb1 { noise_scale } => Box::new(Ucb1::new(facts.actions, noise(noise_scale))?),
+        })
+    }
+}
+
+/// Why a kind cannot play in a setting.
+fn misfit(kind: &str, setting: Setting) -> Option<&'static str> {
+    match (kind, setting) {
+        ("lin-ucb" | "lin-ts" | "elimination", Setting::Arms) => Some(
+            "needs actions with features, and a k-armed environment has none; use code, ucb1 or epsilon-greedy",
+        ),
+        ("ucb1", Setting::Changing) => Some(
+            "knows actions by index alone, and a changing environment gives an index a new meaning each round; use code or lin-ucb",
+        ),
+        _ => None,
+    }
+}
+
+/// The range of ridges that [`Ridge::new`] takes.
+pub(crate) const RIDGES: Range = Range::from_to(1e-100, 1e100);
+
+fn read_ridge(fields: &mut Fields<'_>, setting: Setting) -> f64 {
+    // Not even read for arms: a ridge set there is an unknown field, not one that is silently ignored.
+    if setting == Setting::Arms {
+        1.0
+    } else {
+        fields.number("ridge", "λ in V = λI + Σ x·xᵀ", 1.0, RIDGES)
+    }
+}
+
+fn read_radius(fields: &mut Fields<'_>, setting: Setting) -> RadiusSpec {
+    let default = Default::Derived(match setting {
+        Setting::Arms => "{ kind = \"per-arm\" }",
+        Setting::Fixed | Setting::Changing => "{ kind = \"determinant\" }",
+    });
+    let read = fields
+        .table("radius", "√β, the confidence radius", default, |radius| RadiusSpec::read(radius, setting));
+    read.unwrap_or_else(|| RadiusSpec::default_for(setting))
+}
+
+fn read_epsilon(fields: &mut Fields<'_>) -> f64 {
+    fields.number("epsilon", "ε, the share of rounds spent exploring", 0.05, Range::above_to(0.0, 1.0))
+}

@@ -1,0 +1,169 @@
+//! What is wrong with a spec, as data.
+
+use super::node::Number;
+use std::fmt;
+use thiserror::Error;
+
+/// One thing wrong with a spec: where, which field, and what.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[error("{path}: {complaint}")]
+pub struct Problem {
+    /// Line in the source, from 1; zero if it has none.
+    pub line: usize,
+    /// The field, as in `policy[2].radius.delta`, lists counted from 1.
+    pub path: String,
+    /// What is wrong with it.
+    pub complaint: Complaint,
+}
+
+/// What can be wrong with a field.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum Complaint {
+    /// The source is not in its language at all.
+    #[error("{message}")]
+    Syntax {
+        /// The parser's words.
+        message: String,
+    },
+    /// A name that means nothing here.
+    #[error("unknown field{}; allowed here: {}", did_you_mean(suggestion.as_ref()), known.join(", "))]
+    Unknown {
+        /// The likeliest meaning.
+        suggestion: Option<&'static str>,
+        /// All names that would be read here.
+        known: Vec<&'static str>,
+    },
+    /// A choice that is none of the options.
+    #[error("{found:?} is not one of {}{}", options.join(", "), did_you_mean(suggestion.as_ref()))]
+    Choice {
+        /// What stands there.
+        found: String,
+        /// What may.
+        options: Vec<&'static str>,
+        /// The likeliest meaning.
+        suggestion: Option<&'static str>,
+    },
+    /// Another type than the field has.
+    #[error("expected {expected}, found {found}")]
+    Type {
+        /// What the field takes.
+        expected: String,
+        /// What stands there.
+        found: String,
+    },
+    /// A number outside its range.
+    #[error("{found} is out of range: must be {allowed}")]
+    OutOfRange {
+        /// What stands there.
+        found: String,
+        /// What may.
+        allowed: String,
+    },
+    /// A field without a default.
+    #[error("missing: {expected}")]
+    Missing {
+        /// What the field takes.
+        expected: String,
+    },
+    /// Two policies under one name.
+    #[error("{label:?} is already the label of the policy on line {first}; give one of them another label")]
+    DuplicateLabel {
+        /// The label.
+        label: String,
+        /// Where it stands first.
+        first: usize,
+    },
+    /// A policy or radius that the environment cannot serve.
+    #[error("{what} {reason}")]
+    Misfit {
+        /// The kind.
+        what: String,
+        /// Why not, and what to use instead.
+        reason: &'static str,
+    },
+}
+
+fn did_you_mean(suggestion: Option<&&'static str>) -> String {
+    suggestion.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
+}
+
+/// The option closest to what was written, if close enough to be a slip.
+pub(crate) fn closest(written: &str, options: &[&'static str]) -> Option<&'static str> {
+    let scored = options.iter().map(|option| (strsim::jaro_winkler(written, option), *option));
+    scored.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, option)| option)
+}
+
+/// The numbers a field takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    low: f64,
+    high: f64,
+    low_excluded: bool,
+    high_excluded: bool,
+}
+
+impl Range {
+    /// `low < x < high`.
+    pub const fn between(low: f64, high: f64) -> Self {
+        Self { low, high, low_excluded: true, high_excluded: true }
+    }
+
+    /// `low < x ≤ high`.
+    pub const fn above_to(low: f64, high: f64) -> Self {
+        Self { low, high, low_excluded: true, high_excluded: false }
+    }
+
+    /// `low ≤ x ≤ high`.
+    pub const fn from_to(low: f64, high: f64) -> Self {
+        Self { low, high, low_excluded: false, high_excluded: false }
+    }
+
+    /// `x > 0`.
+    pub const POSITIVE: Self = Self::between(0.0, f64::INFINITY);
+
+    /// `x ≥ 0`.
+    pub const NOT_NEGATIVE: Self = Self { low_excluded: false, ..Self::POSITIVE };
+
+    /// Whether a number is allowed; NaN never is.
+    pub fn contains(&self, x: f64) -> bool {
+        let above = if self.low_excluded { x > self.low } else { x >= self.low };
+        let below = if self.high_excluded { x < self.high } else { x <= self.high };
+        above && below
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let low = if self.low_excluded { "above" } else { "at least" };
+        write!(f, "{low} {}", Number(self.low))?;
+        if self.high.is_finite() {
+            let high = if self.high_excluded { "below" } else { "at most" };
+            write!(f, " and {high} {}", Number(self.high))
+        } else {
+            f.write_str(" and finite")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_read_as_they_test() {
+        assert_eq!(Range::between(0.0, 1.0).to_string(), "above 0 and below 1");
+        assert_eq!(Range::POSITIVE.to_string(), "above 0 and finite");
+        assert_eq!(Range::from_to(1e-100, 1e100).to_string(), "at least 1e-100 and at most 1e100");
+        assert!(!Range::NOT_NEGATIVE.contains(f64::INFINITY) && Range::NOT_NEGATIVE.contains(0.0));
+        assert!(!Range::POSITIVE.contains(f64::NAN) && !Range::between(0.0, 1.0).contains(1.0));
+        assert!(Range::above_to(0.0, 1.0).contains(1.0));
+    }
+
+    #[test]
+    fn slips_are_recognised_and_strangers_are_not() {
+        assert_eq!(closest("horizn", &["horizon", "runs"]), Some("horizon"));
+        assert_eq!(closest("linucb", &["lin-ucb", "lin-ts", "code"]), Some("lin-ucb"));
+        assert_eq!(closest("colour", &["horizon", "runs"]), None);
+    }
+}

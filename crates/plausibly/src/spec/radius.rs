@@ -1,0 +1,150 @@
+//! Radii in a spec.
+
+use super::fields::Fields;
+use super::problem::{Complaint, Range};
+use super::{Facts, Setting};
+use crate::confidence::{Determinant, Fixed, Paper, PerArm, Radius, RadiusError};
+
+const LINEAR_KINDS: [&str; 3] = ["determinant", "paper", "fixed"];
+const ARM_KINDS: [&str; 2] = ["per-arm", "fixed"];
+const ALL_KINDS: [&str; 4] = ["determinant", "paper", "per-arm", "fixed"];
+
+/// A radius whose unset constants are taken from the problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RadiusSpec {
+    /// See [`Paper`].
+    Paper {
+        /// δ.
+        delta: f64,
+        /// λ in the width.
+        lambda: f64,
+        /// R; else the noise of the problem.
+        noise_scale: Option<f64>,
+        /// S; else `√d`.
+        theta_norm_bound: Option<f64>,
+        /// L; else the bound of the problem.
+        action_norm_bound: Option<f64>,
+    },
+    /// See [`Determinant`].
+    Determinant {
+        /// δ.
+        delta: f64,
+        /// R; else the noise of the problem.
+        noise_scale: Option<f64>,
+        /// S; else `√d`.
+        theta_norm_bound: Option<f64>,
+    },
+    /// See [`PerArm`].
+    PerArm {
+        /// δ.
+        delta: f64,
+        /// σ; else the noise of the problem.
+        noise_scale: Option<f64>,
+    },
+    /// See [`Fixed`].
+    Fixed {
+        /// `√β` itself.
+        sqrt_beta: f64,
+    },
+}
+
+impl RadiusSpec {
+    /// What an unset radius is: the determinant form for features, the per-arm one for arms, at δ = 0.05.
+    pub fn default_for(setting: Setting) -> Self {
+        match setting {
+            Setting::Arms => Self::PerArm { delta: 0.05, noise_scale: None },
+            Setting::Fixed | Setting::Changing => {
+                Self::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None }
+            }
+        }
+    }
+
+    /// Reads a radius table.
+    pub fn read(fields: &mut Fields<'_>, setting: Setting) -> Self {
+        let fitting: &[&'static str] = if setting == Setting::Arms { &ARM_KINDS } else { &LINEAR_KINDS };
+        let kind = fields.choice("kind", "which radius", None, &ALL_KINDS);
+        if let Some(kind) = kind
+            && !fitting.contains(&kind)
+        {
+            let reason = if setting == Setting::Arms {
+                "needs actions with features, and a k-armed environment has none; use per-arm or fixed"
+            } else {
+                "is for k-armed environments; use determinant, paper or fixed"
+            };
+            fields.object("kind", Complaint::Misfit { what: kind.into(), reason });
+        }
+        match kind {
+            Some("paper") => Self::Paper {
+                delta: read_delta(fields),
+                lambda: fields.number(
+                    "lambda",
+                    "λ in the width; need not be the ridge",
+                    1.0,
+                    Range::POSITIVE,
+                ),
+                noise_scale: read_noise_scale(fields),
+                theta_norm_bound: read_theta_norm_bound(fields),
+                action_norm_bound: fields.number_or(
+                    "action_norm_bound",
+                    "L, a bound on the norms of the actions",
+                    "the largest norm the environment offers",
+                    Range::POSITIVE,
+                ),
+            },
+            Some("determinant") => Self::Determinant {
+                delta: read_delta(fields),
+                noise_scale: read_noise_scale(fields),
+                theta_norm_bound: read_theta_norm_bound(fields),
+            },
+            Some("per-arm") => {
+                Self::PerArm { delta: read_delta(fields), noise_scale: read_noise_scale(fields) }
+            }
+            Some("fixed") => Self::Fixed {
+                sqrt_beta: fields.number("sqrt_beta", "√β itself, LinUCB's alpha", 1.0, Range::POSITIVE),
+            },
+            _ => Self::default_for(setting),
+        }
+    }
+
+    /// The radius for a problem.
+    ///
+    /// # Errors
+    /// If a constant is out of range.
+    pub fn build(&self, facts: &Facts) -> Result<Radius, RadiusError> {
+        let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
+        let theta = |set: Option<f64>| set.unwrap_or((facts.dim as f64).sqrt());
+        match *self {
+            Self::Paper { delta, lambda, noise_scale, theta_norm_bound, action_norm_bound } => {
+                Radius::Paper(Paper {
+                    delta,
+                    lambda,
+                    noise_scale: noise(noise_scale),
+                    theta_norm_bound: theta(theta_norm_bound),
+                    action_norm_bound: action_norm_bound.unwrap_or(facts.action_norm_bound),
+                })
+            }
+            Self::Determinant { delta, noise_scale, theta_norm_bound } => Radius::Determinant(Determinant {
+                delta,
+                noise_scale: noise(noise_scale),
+                theta_norm_bound: theta(theta_norm_bound),
+            }),
+            Self::PerArm { delta, noise_scale } => {
+                Radius::PerArm(PerArm { delta, noise_scale: noise(noise_scale) })
+            }
+            Self::Fixed { sqrt_beta } => Radius::Fixed(Fixed { sqrt_beta }),
+        }
+        .checked()
+    }
+}
+
+fn read_delta(fields: &mut Fields<'_>) -> f64 {
+    fields.number("delta", "δ, the chance of failure", 0.05, Range::between(0.0, 1.0))
+}
+
+pub(super) fn read_noise_scale(fields: &mut Fields<'_>) -> Option<f64> {
+    fields.number_or("noise_scale", "scale of the noise", "the environment's noise", Range::POSITIVE)
+}
+
+fn read_theta_norm_bound(fields: &mut Fields<'_>) -> Option<f64> {
+    fields.number_or("theta_norm_bound", "S, a bound on the norm of θ*", "√dim", Range::NOT_NEGATIVE)
+}
