@@ -33,6 +33,28 @@ pub trait Estimator {
     fn deviation(&self, theta_star: &[f64]) -> f64;
 }
 
+impl<E: Estimator + ?Sized> Estimator for Box<E> {
+    fn scores(&mut self, actions: Actions<'_>) -> &Scores {
+        (**self).scores(actions)
+    }
+
+    fn score_into(&self, actions: Actions<'_>, out: &mut Scores) {
+        (**self).score_into(actions, out);
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        (**self).update(action, reward);
+    }
+
+    fn evidence(&self) -> Evidence {
+        (**self).evidence()
+    }
+
+    fn deviation(&self, theta_star: &[f64]) -> f64 {
+        (**self).deviation(theta_star)
+    }
+}
+
 /// Estimated mean and squared width of every action of a set.
 ///
 /// The confidence interval of an action at radius `√β` is `mean ± √β·√width_sq`.

@@ -22,12 +22,23 @@ pub(super) fn rebuild(
     mean: &mut [f64],
     width_sq: &mut [f64],
 ) {
-    let dim = theta_hat.len();
-    for ((block, mean), width_sq) in
-        blocks.chunks_exact(dim * LANES).zip(mean.chunks_mut(LANES)).zip(width_sq.chunks_mut(LANES))
-    {
-        store(mean, block_dot(block, theta_hat));
-        store(width_sq, block_quadratic(block, gram_inverse, dim));
+    each_block(blocks, mean, width_sq, &Rebuild { theta_hat, gram_inverse });
+}
+
+struct Rebuild<'a> {
+    theta_hat: &'a [f64],
+    gram_inverse: &'a [f64],
+}
+
+impl BlockKernel for Rebuild<'_> {
+    fn dim(&self) -> usize {
+        self.theta_hat.len()
+    }
+
+    #[inline(always)]
+    fn run(&self, block: &[Lane], mean: &mut Lane, width_sq: &mut Lane) {
+        *mean = block_dot(block, self.theta_hat);
+        *width_sq = block_quadratic(block, self.gram_inverse);
     }
 }
 
@@ -36,50 +47,60 @@ pub(super) fn rebuild(
 /// With `v = V⁻¹x/√(1 + xᵀV⁻¹x)` and `s = ⟨a, v⟩`: `mean += gain·s` and `width_sq −= s²`.
 #[inline(always)]
 pub(super) fn refresh(blocks: &[f64], direction: &[f64], gain: f64, mean: &mut [f64], width_sq: &mut [f64]) {
-    let dim = direction.len();
-    for ((block, mean), width_sq) in
-        blocks.chunks_exact(dim * LANES).zip(mean.chunks_mut(LANES)).zip(width_sq.chunks_mut(LANES))
-    {
-        let s = block_dot(block, direction);
-        let mut m = load(mean);
-        let mut w = load(width_sq);
+    each_block(blocks, mean, width_sq, &Refresh { direction, gain });
+}
+
+struct Refresh<'a> {
+    direction: &'a [f64],
+    gain: f64,
+}
+
+impl BlockKernel for Refresh<'_> {
+    fn dim(&self) -> usize {
+        self.direction.len()
+    }
+
+    #[inline(always)]
+    fn run(&self, block: &[Lane], mean: &mut Lane, width_sq: &mut Lane) {
+        let s = block_dot(block, self.direction);
         for l in 0..LANES {
-            m[l] += gain * s[l];
+            mean[l] += self.gain * s[l];
             // The subtraction can leave −1e-17 for an action played very often; the true width is never negative.
-            w[l] = larger(w[l] - s[l] * s[l], 0.0);
+            width_sq[l] = larger(width_sq[l] - s[l] * s[l], 0.0);
         }
-        store(mean, m);
-        store(width_sq, w);
     }
 }
 
 /// `⟨a, θ⟩` for every action.
 #[inline(always)]
 pub(super) fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]) {
-    let dim = theta.len();
-    for (block, out) in blocks.chunks_exact(dim * LANES).zip(out.chunks_mut(LANES)) {
-        store(out, block_dot(block, theta));
+    let mut blocks = blocks.as_chunks::<LANES>().0.chunks_exact(theta.len());
+    let (lanes, rest) = out.as_chunks_mut::<LANES>();
+    for (out, block) in lanes.iter_mut().zip(&mut blocks) {
+        *out = block_dot(block, theta);
+    }
+    if let Some(block) = blocks.next() {
+        rest.copy_from_slice(&block_dot(block, theta)[..rest.len()]);
     }
 }
 
 /// Fills `half_width = √β·√width_sq` and returns the largest lower bound `mean − half_width`.
 #[inline(always)]
 pub(super) fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: &mut [f64]) -> f64 {
-    let mut best = [f64::NEG_INFINITY; LANES];
-    let full = mean.len() - mean.len() % LANES;
-    for start in (0..full).step_by(LANES) {
-        let m: &Lane = lane(mean, start);
-        let w: &Lane = lane(width_sq, start);
-        let h: &mut Lane = lane_mut(half_width, start);
+    let (mean, mean_rest) = mean.as_chunks::<LANES>();
+    let (width_sq, width_sq_rest) = width_sq.as_chunks::<LANES>();
+    let (half_width, half_width_rest) = half_width.as_chunks_mut::<LANES>();
+    let mut best: Lane = [f64::NEG_INFINITY; LANES];
+    for ((m, w), h) in mean.iter().zip(width_sq).zip(half_width) {
         for l in 0..LANES {
             h[l] = sqrt_beta * w[l].sqrt();
             best[l] = larger(best[l], m[l] - h[l]);
         }
     }
     let mut best = largest(best);
-    for i in full..mean.len() {
-        half_width[i] = sqrt_beta * width_sq[i].sqrt();
-        best = larger(best, mean[i] - half_width[i]);
+    for ((m, w), h) in mean_rest.iter().zip(width_sq_rest).zip(half_width_rest) {
+        *h = sqrt_beta * w.sqrt();
+        best = larger(best, m - *h);
     }
     best
 }
@@ -87,21 +108,20 @@ pub(super) fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: 
 /// The largest `width_sq` among the actions with `mean + half_width ≥ threshold`.
 #[inline(always)]
 pub(super) fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], threshold: f64) -> f64 {
-    let mut best = [f64::NEG_INFINITY; LANES];
-    let full = mean.len() - mean.len() % LANES;
-    for start in (0..full).step_by(LANES) {
-        let m: &Lane = lane(mean, start);
-        let w: &Lane = lane(width_sq, start);
-        let h: &Lane = lane(half_width, start);
+    let (mean, mean_rest) = mean.as_chunks::<LANES>();
+    let (width_sq, width_sq_rest) = width_sq.as_chunks::<LANES>();
+    let (half_width, half_width_rest) = half_width.as_chunks::<LANES>();
+    let mut best: Lane = [f64::NEG_INFINITY; LANES];
+    for ((m, w), h) in mean.iter().zip(width_sq).zip(half_width) {
         for l in 0..LANES {
             let candidate = if m[l] + h[l] >= threshold { w[l] } else { f64::NEG_INFINITY };
             best[l] = larger(best[l], candidate);
         }
     }
     let mut best = largest(best);
-    for i in full..mean.len() {
-        if mean[i] + half_width[i] >= threshold {
-            best = larger(best, width_sq[i]);
+    for ((m, w), h) in mean_rest.iter().zip(width_sq_rest).zip(half_width_rest) {
+        if m + h >= threshold {
+            best = larger(best, *w);
         }
     }
     best
@@ -110,18 +130,17 @@ pub(super) fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], thresho
 /// The largest upper bound `mean + √β·√width_sq`.
 #[inline(always)]
 pub(super) fn largest_upper(mean: &[f64], width_sq: &[f64], sqrt_beta: f64) -> f64 {
-    let mut best = [f64::NEG_INFINITY; LANES];
-    let full = mean.len() - mean.len() % LANES;
-    for start in (0..full).step_by(LANES) {
-        let m: &Lane = lane(mean, start);
-        let w: &Lane = lane(width_sq, start);
+    let (mean, mean_rest) = mean.as_chunks::<LANES>();
+    let (width_sq, width_sq_rest) = width_sq.as_chunks::<LANES>();
+    let mut best: Lane = [f64::NEG_INFINITY; LANES];
+    for (m, w) in mean.iter().zip(width_sq) {
         for l in 0..LANES {
             best[l] = larger(best[l], m[l] + sqrt_beta * w[l].sqrt());
         }
     }
     let mut best = largest(best);
-    for i in full..mean.len() {
-        best = larger(best, mean[i] + sqrt_beta * width_sq[i].sqrt());
+    for (m, w) in mean_rest.iter().zip(width_sq_rest) {
+        best = larger(best, m + sqrt_beta * w.sqrt());
     }
     best
 }
@@ -146,32 +165,35 @@ pub(super) fn plausible_summary(
     truth: &[f64],
     threshold: f64,
 ) -> PlausibleSummary {
-    let mut error = [0.0; LANES];
-    let mut width = [0.0; LANES];
-    // Counted in f64 lanes: integer lanes of another width would make the compiler shuffle. Exact below 2^53.
-    let mut count = [0.0; LANES];
-    let full = mean.len() - mean.len() % LANES;
-    for start in (0..full).step_by(LANES) {
-        let m: &Lane = lane(mean, start);
-        let w: &Lane = lane(width_sq, start);
-        let h: &Lane = lane(half_width, start);
-        let t: &Lane = lane(truth, start);
+    let (mean, mean_rest) = mean.as_chunks::<LANES>();
+    let (width_sq, width_sq_rest) = width_sq.as_chunks::<LANES>();
+    let (half_width, half_width_rest) = half_width.as_chunks::<LANES>();
+    let (truth, truth_rest) = truth.as_chunks::<LANES>();
+    let mut error: Lane = [0.0; LANES];
+    let mut width: Lane = [0.0; LANES];
+    let mut count: Lane = [0.0; LANES];
+    for (((m, w), h), t) in mean.iter().zip(width_sq).zip(half_width).zip(truth) {
+        // The mask as a factor and in f64: branches or integer lanes would keep this from being vectorised. No product is
+        // 0·∞, since an infinite width makes an action plausible; the count is exact below 2^53.
+        let mut plausible: Lane = [0.0; LANES];
         for l in 0..LANES {
-            let plausible = m[l] + h[l] >= threshold;
+            plausible[l] = if m[l] + h[l] >= threshold { 1.0 } else { 0.0 };
+        }
+        for l in 0..LANES {
             let miss = m[l] - t[l];
-            error[l] = larger(error[l], if plausible { miss * miss } else { 0.0 });
-            width[l] = larger(width[l], if plausible { w[l] } else { 0.0 });
-            count[l] += if plausible { 1.0 } else { 0.0 };
+            error[l] = larger(error[l], plausible[l] * (miss * miss));
+            width[l] = larger(width[l], plausible[l] * w[l]);
+            count[l] += plausible[l];
         }
     }
     let (mut error, mut width) = (largest(error), largest(width));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of actions")]
     let mut count = count.iter().sum::<f64>() as usize;
-    for i in full..mean.len() {
-        if mean[i] + half_width[i] >= threshold {
-            let miss = mean[i] - truth[i];
+    for (((m, w), h), t) in mean_rest.iter().zip(width_sq_rest).zip(half_width_rest).zip(truth_rest) {
+        if m + h >= threshold {
+            let miss = m - t;
             error = larger(error, miss * miss);
-            width = larger(width, width_sq[i]);
+            width = larger(width, *w);
             count += 1;
         }
     }
@@ -213,11 +235,38 @@ pub(super) fn add_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]) {
     }
 }
 
+/// What to do with one block of actions. A trait and not a closure: a closure cannot be forced inline, and one that is not
+/// runs with the baseline instruction set, whatever calls it.
+trait BlockKernel {
+    fn dim(&self) -> usize;
+    fn run(&self, block: &[Lane], mean: &mut Lane, width_sq: &mut Lane);
+}
+
+/// Runs a kernel on every block of actions with its means and widths; the last block may be partly filled.
+#[inline(always)]
+fn each_block(blocks: &[f64], mean: &mut [f64], width_sq: &mut [f64], kernel: &impl BlockKernel) {
+    let mut blocks = blocks.as_chunks::<LANES>().0.chunks_exact(kernel.dim());
+    let (mean, mean_rest) = mean.as_chunks_mut::<LANES>();
+    let (width_sq, width_sq_rest) = width_sq.as_chunks_mut::<LANES>();
+    for ((mean, width_sq), block) in mean.iter_mut().zip(width_sq).zip(&mut blocks) {
+        kernel.run(block, mean, width_sq);
+    }
+    if let Some(block) = blocks.next() {
+        let filled = mean_rest.len();
+        let (mut mean, mut width_sq) = ([0.0; LANES], [0.0; LANES]);
+        mean[..filled].copy_from_slice(mean_rest);
+        width_sq[..filled].copy_from_slice(width_sq_rest);
+        kernel.run(block, &mut mean, &mut width_sq);
+        mean_rest.copy_from_slice(&mean[..filled]);
+        width_sq_rest.copy_from_slice(&width_sq[..filled]);
+    }
+}
+
 /// `Σⱼ xⱼ·yⱼ` in each lane.
 #[inline(always)]
-fn block_dot(block: &[f64], y: &[f64]) -> Lane {
+fn block_dot(block: &[Lane], y: &[f64]) -> Lane {
     let mut sum = [0.0; LANES];
-    for (x, &y) in block.chunks_exact(LANES).zip(y) {
+    for (x, &y) in block.iter().zip(y) {
         for l in 0..LANES {
             sum[l] += x[l] * y;
         }
@@ -227,20 +276,16 @@ fn block_dot(block: &[f64], y: &[f64]) -> Lane {
 
 /// `Σᵢ xᵢ·(Mᵢᵢxᵢ + 2·Σ_{j<i} Mᵢⱼxⱼ)` in each lane: half the products of the full double sum.
 #[inline(always)]
-fn block_quadratic(block: &[f64], matrix: &[f64], dim: usize) -> Lane {
+fn block_quadratic(block: &[Lane], matrix: &[f64]) -> Lane {
     let mut total = [0.0; LANES];
-    for (i, row) in matrix.chunks_exact(dim).enumerate() {
+    for (i, (x, row)) in block.iter().zip(matrix.chunks_exact(block.len())).enumerate() {
         let below = block_dot(block, &row[..i]);
-        let x: &Lane = lane(block, i * LANES);
         for l in 0..LANES {
             total[l] += x[l] * (row[i] * x[l] + 2.0 * below[l]);
         }
     }
-    for value in &mut total {
-        // A quadratic form of a positive matrix; rounding alone can make it negative.
-        *value = larger(*value, 0.0);
-    }
-    total
+    // A quadratic form of a positive matrix; rounding alone can make it negative.
+    total.map(|value| larger(value, 0.0))
 }
 
 /// `f64::max` without its NaN rules, which cost two instructions; no NaN can reach a score.
@@ -252,36 +297,4 @@ fn larger(a: f64, b: f64) -> f64 {
 #[inline(always)]
 fn largest(lanes: Lane) -> f64 {
     lanes.into_iter().fold(f64::NEG_INFINITY, larger)
-}
-
-#[inline(always)]
-fn lane(values: &[f64], start: usize) -> &Lane {
-    values[start..].first_chunk().expect("a full lane")
-}
-
-#[inline(always)]
-fn lane_mut(values: &mut [f64], start: usize) -> &mut Lane {
-    values[start..].first_chunk_mut().expect("a full lane")
-}
-
-/// Reads up to a lane; the last block of a set may be partly filled.
-#[inline(always)]
-fn load(values: &[f64]) -> Lane {
-    let mut lane = [0.0; LANES];
-    if let Some(full) = values.first_chunk() {
-        lane = *full;
-    } else {
-        lane[..values.len()].copy_from_slice(values);
-    }
-    lane
-}
-
-#[inline(always)]
-fn store(values: &mut [f64], lane: Lane) {
-    if let Some(full) = values.first_chunk_mut() {
-        *full = lane;
-    } else {
-        let len = values.len();
-        values.copy_from_slice(&lane[..len]);
-    }
 }

@@ -9,18 +9,19 @@ use crate::explain::Explanation;
 use crate::linalg::{Cholesky, dot};
 use crate::rng::Stream;
 
-/// Relative gap at which a phase's design counts as optimal; the quota uses the leverage reached, so none of it is lost.
+/// Relative gap at which a phase's design counts as optimal; the quota makes up for it.
 const DESIGN_TOLERANCE: f64 = 1e-3;
 
 /// Plays a D-optimal design over the survivors of each phase, then drops those that fall behind.
 ///
 /// ```text
-/// phase ℓ:  ε_ℓ = 2^−ℓ          T_ℓ(a) = ⌈2·g·π(a)/ε_ℓ²·log(K·ℓ·(ℓ + 1)/δ)⌉          g = max leverage of π ≈ d
+/// phase ℓ:  ε_ℓ = 2^−ℓ          T_ℓ(a) = ⌈2·d·π(a)/ε_ℓ²·log(K·ℓ·(ℓ + 1)/δ)⌉
 /// at its end, with θ̂ from the phase's own data:  drop a if max_b ⟨b − a, θ̂⟩ > 2·ε_ℓ
 /// ```
 ///
 /// The quota is played in random order: one block an action would leave the gram matrix singular for hundreds of rounds.
-/// When the survivors no longer span ℝᵈ, design and estimate live in their span. The algorithm is defined for fixed sets;
+/// When the survivors no longer span ℝᵈ, design and estimate live in their span. The design is sparse, so rounding the
+/// quota up costs one play an action of its support and not one of every survivor. The algorithm is defined for fixed sets;
 /// on changing ones it runs by action index, which is all that can be meant.
 ///
 /// # Parameters
@@ -115,8 +116,9 @@ impl Phase {
         let design = Design::d_optimal(actions, survivors, DESIGN_TOLERANCE);
         let span = Span::new(actions, survivors);
         let (k, l) = (actions.len() as f64, f64::from(number));
-        let scale =
-            2.0 * design.largest_leverage() * 4.0_f64.powi(number) * libm::log(k * l * (l + 1.0) / delta);
+        // d as printed, also when the survivors span less; above d only by the gap at which the design stopped.
+        let leverage = design.largest_leverage().max(actions.dim() as f64);
+        let scale = 2.0 * leverage * 4.0_f64.powi(number) * libm::log(k * l * (l + 1.0) / delta);
         let quota: Vec<(ActionIndex, u64)> = design
             .support()
             .map(|(action, weight)| {

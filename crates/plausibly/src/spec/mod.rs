@@ -13,7 +13,7 @@ mod radius;
 
 pub use fields::{Default, Field, Fields};
 pub use node::{Node, Value};
-pub use policy::{BuildError, POLICY_KINDS, PolicyKind, PolicySpec};
+pub use policy::{BuildError, POLICY_KINDS, PolicyKind, PolicySpec, RIDGES};
 pub use problem::{Complaint, Problem, Range};
 pub use radius::RadiusSpec;
 

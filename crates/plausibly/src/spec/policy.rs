@@ -181,8 +181,8 @@ fn misfit(kind: &str, setting: Setting) -> Option<&'static str> {
     }
 }
 
-/// The range of ridges that [`Ridge::new`] takes.
-pub(crate) const RIDGES: Range = Range::from_to(1e-100, 1e100);
+/// The ridges that [`Ridge::new`] takes.
+pub const RIDGES: Range = Range::from_to(1e-100, 1e100);
 
 fn read_ridge(fields: &mut Fields<'_>, setting: Setting) -> f64 {
     // Not even read for arms: a ridge set there is an unknown field, not one that is silently ignored.

@@ -1,0 +1,71 @@
+//! The command line.
+
+use clap::{Args as Arguments, Parser, Subcommand};
+use clap_complete::Shell;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Decides among the actions that could still be best, takes the one it knows least about, and shows its work.
+#[derive(Debug, Parser)]
+#[command(
+    name = "plausibly",
+    version,
+    after_help = "Example:\n  plausibly simulate examples/compare.toml\n\n\
+                  Exit codes: 0 done, 1 failed (a file, a folder), 2 refused (command line or spec), 130 interrupted."
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Simulate(Simulate),
+    /// Print a completion script for a shell
+    #[command(
+        after_help = "Example:\n  plausibly completions bash > ~/.local/share/bash-completion/completions/plausibly"
+    )]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+}
+
+/// Run the comparison a spec describes
+///
+/// Every policy of the spec plays the same problems, action sets and noise. Writes `summary.csv` (regret, model error and
+/// plausible-set size at rounds evenly spread on a logarithmic scale) and `manifest.json` (the spec with its defaults filled
+/// in, seed, version, timings) to the output folder, both or neither, and prints the final figures. The same spec and seed
+/// give the same summary, byte for byte, on any machine and any number of threads.
+#[derive(Debug, Arguments)]
+#[command(after_help = "Example:\n  plausibly simulate examples/compare.toml --runs 20 --out compare-20\n\n\
+                  docs/reference/spec.md lists every field of a spec.")]
+pub(crate) struct Simulate {
+    /// The comparison, in TOML
+    #[arg(value_name = "SPEC.toml")]
+    pub(crate) spec: PathBuf,
+
+    /// Runs, instead of the spec's
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) runs: Option<u64>,
+
+    /// Seed, instead of the spec's
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(0..=i64::MAX as u64))]
+    pub(crate) seed: Option<u64>,
+
+    /// Worker threads; the result does not depend on them [default: all cores]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<NonZeroUsize>,
+
+    /// Folder for the results [default: plausibly-results/ and the name of the spec file]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// No progress and no notes on stderr, only errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
+
+    /// The final figures as JSON on stdout, instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}

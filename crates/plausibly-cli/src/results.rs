@@ -1,0 +1,162 @@
+//! The files of a run: complete or not there at all.
+
+use anyhow::{Context, Result};
+use plausibly::spec::{Node, Value};
+use plausibly_sim::{Experiment, Moments, PolicySummary, Summary};
+use serde_json::{Map, json};
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// The folder that results go to. Made at once, so that a run does not end in "permission denied"; removed again if it was
+/// made here and nothing came of the run.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    path: PathBuf,
+    made: bool,
+}
+
+impl Folder {
+    /// Makes the folder and checks that files can be written there.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let made = !path.exists();
+        fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))?;
+        let folder = Self { path: path.into(), made };
+        folder.temporary()?;
+        Ok(folder)
+    }
+
+    /// Writes all files, or none: each is complete on disk under a temporary name before the first gets its own.
+    pub(crate) fn write(&self, files: &[(&str, Vec<u8>)]) -> Result<Vec<PathBuf>> {
+        let mut ready = Vec::new();
+        for (name, contents) in files {
+            let path = self.path.join(name);
+            let mut file = self.temporary()?;
+            let written = file.write_all(contents).and_then(|()| file.as_file().sync_all());
+            written.with_context(|| format!("cannot write {}", path.display()))?;
+            ready.push((file, path));
+        }
+        let persist = |(file, path): (NamedTempFile, PathBuf)| {
+            file.persist(&path).with_context(|| format!("cannot write {}", path.display()))?;
+            Ok(path)
+        };
+        ready.into_iter().map(persist).collect()
+    }
+
+    fn temporary(&self) -> Result<NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".plausibly-");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file: the user's umask decides, not the caution that suits secrets in /tmp.
+            builder.permissions(fs::Permissions::from_mode(0o666));
+        }
+        builder
+            .tempfile_in(&self.path)
+            .with_context(|| format!("cannot write to the folder {}", self.path.display()))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if self.made {
+            // Fails, as it should, for a folder that holds results.
+            let _ = fs::remove_dir(&self.path);
+        }
+    }
+}
+
+/// `summary.csv`: one row a policy and round.
+pub(crate) fn summary_csv(experiment: &str, summary: &Summary) -> Result<Vec<u8>> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    csv.write_record([
+        "experiment",
+        "policy",
+        "round",
+        "runs",
+        "regret_mean",
+        "regret_se",
+        "model_error_mean",
+        "model_error_se",
+        "plausible_mean",
+    ])?;
+    let error =
+        |moments: &Moments| moments.standard_error().map_or_else(String::new, |error| error.to_string());
+    for policy in &summary.policies {
+        for (round, point) in summary.rounds.iter().zip(&policy.points) {
+            csv.write_record([
+                experiment,
+                &policy.label,
+                &round.to_string(),
+                &summary.runs.to_string(),
+                &point.regret.mean().to_string(),
+                &error(&point.regret),
+                &point.model_error.mean().to_string(),
+                &error(&point.model_error),
+                &point.plausible.mean().to_string(),
+            ])?;
+        }
+    }
+    Ok(csv.into_inner()?)
+}
+
+/// How a run was done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timing {
+    pub(crate) seconds: f64,
+    pub(crate) threads: usize,
+}
+
+/// `manifest.json`: what would be needed to do it again, and how it went.
+pub(crate) fn manifest(experiment: &Experiment, summary: &Summary, timing: Timing) -> serde_json::Value {
+    let decisions = summary.runs as f64 * experiment.horizon as f64 * summary.policies.len() as f64;
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "experiment": experiment.name,
+        "seed": experiment.seed,
+        "runs": summary.runs,
+        "spec": to_json(&experiment.resolved),
+        "final": final_figures(summary),
+        "timings": {
+            "seconds": timing.seconds,
+            "decisions_per_second": decisions / timing.seconds,
+            "threads": timing.threads,
+            "instruction_set": plausibly::Isa::detect().name(),
+        },
+    })
+}
+
+/// The figures at the horizon, one object a policy.
+pub(crate) fn final_figures(summary: &Summary) -> serde_json::Value {
+    let figures = |policy: &PolicySummary| {
+        let point = policy.last();
+        json!({
+            "policy": policy.label,
+            "regret_mean": point.regret.mean(),
+            "regret_se": point.regret.standard_error(),
+            "model_error_mean": point.model_error.mean(),
+            "model_error_se": point.model_error.standard_error(),
+            "plausible_mean": point.plausible.mean(),
+            "theta_star_left": policy.runs_left as f64 / summary.runs as f64,
+        })
+    };
+    summary.policies.iter().map(figures).collect()
+}
+
+/// A spec as JSON.
+fn to_json(value: &Value) -> serde_json::Value {
+    let inner = |node: &Node| to_json(&node.value);
+    match value {
+        Value::Bool(truth) => json!(truth),
+        Value::Integer(integer) => json!(integer),
+        Value::Float(float) => json!(float),
+        Value::Text(text) => json!(text),
+        Value::List(items) => items.iter().map(inner).collect(),
+        Value::Table(entries) => {
+            entries.iter().map(|(name, node)| (name.clone(), inner(node))).collect::<Map<_, _>>().into()
+        }
+        Value::Other(name) => json!(name),
+    }
+}

@@ -1,0 +1,214 @@
+//! Comparisons: many runs of the same policies, in parallel, with the same result on any number of threads.
+
+use crate::environment::Environment;
+use crate::grid::log_grid;
+use crate::metrics::{ModelError, Regret};
+use crate::play::{Player, play};
+use crate::summary::{Run, Sample, Summary};
+use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
+use plausibly::{ArmMeans, Estimator, Policy, Radius, Ridge, Stream};
+use rayon::prelude::*;
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use thiserror::Error;
+
+/// Makes the problem of a run from its stream.
+type MakeProblem = dyn Fn(&mut Stream) -> Box<dyn Environment> + Send + Sync;
+/// Makes a fresh policy for a problem.
+type MakePolicy = dyn Fn(&Facts) -> Result<Box<dyn Policy>, BuildError> + Send + Sync;
+
+/// Why a comparison did not finish.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A policy could not be built for a problem.
+    #[error("policy {label:?} cannot be built: {source}")]
+    Policy {
+        /// Which one.
+        label: String,
+        /// Why.
+        source: BuildError,
+    },
+    /// The metric's model or radius could not be built for a problem.
+    #[error("the metric cannot be built: {source}")]
+    Metric {
+        /// Why.
+        source: BuildError,
+    },
+    /// The monitor asked to stop.
+    #[error("stopped")]
+    Stopped,
+    /// No thread pool.
+    #[error("cannot start worker threads: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+}
+
+/// Follows a comparison from outside, from several threads at once.
+pub trait Monitor: Sync {
+    /// So many more rounds, summed over runs, are done. Called about a hundred times a run.
+    fn advanced(&self, _rounds: u64) {}
+
+    /// Whether to stop. Asked every round.
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Follows nothing.
+impl Monitor for () {}
+
+/// What defines the plausible set inside the model error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Metric {
+    /// λ in the metric's V; means nothing for arms.
+    pub ridge: f64,
+    /// Its radius.
+    pub radius: RadiusSpec,
+}
+
+/// Policies to be compared on the same problems, action sets and noise.
+///
+/// # Example
+/// ```
+/// use plausibly::spec::{RadiusSpec, Setting};
+/// use plausibly::{Ridge, LinTs};
+/// use plausibly_sim::{Comparison, FixedLinear, Metric};
+/// let metric = Metric { ridge: 1.0, radius: RadiusSpec::default_for(Setting::Fixed) };
+/// let problem = |rng: &mut _| Box::new(FixedLinear::random(3, 10, 0.5, rng)) as _;
+/// let summary = Comparison::new(problem, metric, 4, 200, 7)
+///     .enter("LinTS", |facts| Ok(Box::new(LinTs::new(Ridge::new(facts.dim, 1.0)?, facts.noise_scale)?)))
+///     .run(std::num::NonZeroUsize::MIN, &())?;
+/// assert_eq!((summary.runs, summary.rounds.last()), (4, Some(&200)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Comparison {
+    problem: Box<MakeProblem>,
+    metric: Metric,
+    runs: u64,
+    horizon: u64,
+    seed: u64,
+    entrants: Vec<(String, Box<MakePolicy>)>,
+}
+
+impl fmt::Debug for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let labels: Vec<_> = self.entrants.iter().map(|(label, _)| label).collect();
+        f.debug_struct("Comparison")
+            .field("entrants", &labels)
+            .field("runs", &self.runs)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs per thread between two summings-up: enough that threads seldom wait, few enough that memory stays small.
+const BATCH: usize = 64;
+/// Reports of progress a run.
+const REPORTS: u64 = 100;
+
+type MetricModel = ModelError<Box<dyn Estimator>, Radius>;
+type Watched = Player<Box<dyn Policy>, (Regret, MetricModel)>;
+
+impl Comparison {
+    /// A comparison without policies yet: `runs` problems made by `problem`, `horizon` rounds each.
+    pub fn new(
+        problem: impl Fn(&mut Stream) -> Box<dyn Environment> + Send + Sync + 'static,
+        metric: Metric,
+        runs: u64,
+        horizon: u64,
+        seed: u64,
+    ) -> Self {
+        Self { problem: Box::new(problem), metric, runs, horizon, seed, entrants: Vec::new() }
+    }
+
+    /// Enters a policy. Its randomness depends on its label, not on its place or its rivals.
+    #[must_use]
+    pub fn enter(
+        mut self,
+        label: impl Into<String>,
+        make: impl Fn(&Facts) -> Result<Box<dyn Policy>, BuildError> + Send + Sync + 'static,
+    ) -> Self {
+        self.entrants.push((label.into(), Box::new(make)));
+        self
+    }
+
+    /// Rounds of all runs together, for progress.
+    pub fn total_rounds(&self) -> u64 {
+        self.runs.saturating_mul(self.horizon)
+    }
+
+    /// Plays all runs on `threads` threads. The result is the same, to the last bit, for any number of them: a run depends
+    /// on its number alone, and runs are summed up in order.
+    ///
+    /// # Errors
+    /// If a policy or the metric cannot be built, the monitor stops the run, or no threads can be had.
+    pub fn run(&self, threads: NonZeroUsize, monitor: &dyn Monitor) -> Result<Summary, RunError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
+        let mut summary =
+            Summary::new(self.entrants.iter().map(|(label, _)| label.clone()), log_grid(self.horizon));
+        let batch = (BATCH * threads.get()) as u64;
+        let mut first = 0;
+        while first < self.runs {
+            let last = self.runs.min(first + batch);
+            let rounds = &summary.rounds;
+            let runs: Vec<Result<Run, RunError>> = pool.install(|| {
+                (first..last).into_par_iter().map(|run| self.play_run(run, rounds, monitor)).collect()
+            });
+            for run in runs {
+                summary.add(&run?);
+            }
+            first = last;
+        }
+        Ok(summary)
+    }
+
+    fn play_run(&self, run: u64, rounds: &[u64], monitor: &dyn Monitor) -> Result<Run, RunError> {
+        let stream = |role: &str| Stream::new(self.seed, run, role);
+        let mut environment = (self.problem)(&mut stream("problem"));
+        let facts = environment.facts(self.horizon);
+        let mut players = Vec::with_capacity(self.entrants.len());
+        for (label, make) in &self.entrants {
+            let policy = make(&facts).map_err(|source| RunError::Policy { label: label.clone(), source })?;
+            let metric = self.metric.build(&facts).map_err(|source| RunError::Metric { source })?;
+            let (choices, noise) = (stream(&format!("policy/{label}")), stream("noise"));
+            players.push(Player { policy, observer: (Regret::new(), metric), choices, noise });
+        }
+        let mut curves = vec![Vec::with_capacity(rounds.len()); players.len()];
+        let mut due = rounds.iter().copied().peekable();
+        let step = self.horizon.div_ceil(REPORTS);
+        let flow =
+            play(&mut *environment, self.horizon, &mut stream("actions"), &mut players, |round, players| {
+                if due.next_if_eq(&round).is_some() {
+                    curves.iter_mut().zip(players).for_each(|(curve, player)| curve.push(sample(player)));
+                }
+                if round.is_multiple_of(step) || round == self.horizon {
+                    monitor.advanced(if round.is_multiple_of(step) { step } else { round % step });
+                }
+                if monitor.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+        if flow.is_break() {
+            return Err(RunError::Stopped);
+        }
+        let left = players.iter().map(|player| player.observer.1.theta_star_left()).collect();
+        Ok(Run { curves, left })
+    }
+}
+
+fn sample(player: &Watched) -> Sample {
+    let (regret, model_error) = &player.observer;
+    Sample {
+        regret: regret.total(),
+        model_error: model_error.total(),
+        plausible: model_error.plausible_count() as f64,
+    }
+}
+
+impl Metric {
+    fn build(&self, facts: &Facts) -> Result<MetricModel, BuildError> {
+        let model: Box<dyn Estimator> = match facts.setting {
+            Setting::Arms => Box::new(ArmMeans::new(facts.actions)),
+            Setting::Fixed | Setting::Changing => Box::new(Ridge::new(facts.dim, self.ridge)?),
+        };
+        Ok(ModelError::new(model, self.radius.build(facts)?))
+    }
+}

@@ -1,0 +1,43 @@
+//! The simulator of plausibly: any comparison of policies, from a spec or from code.
+//!
+//! Compared policies see the same problems, action sets and noise; runs are spread over threads and summed up in order, so
+//! the result depends on the spec alone. What is measured is measured by [`Observer`]s that keep their own model of a
+//! policy's history: they work for any [`plausibly::Policy`], also one written elsewhere.
+//!
+//! ```
+//! use plausibly_sim::{Experiment, Overrides};
+//! let spec = r#"
+//!     runs = 4
+//!     horizon = 100
+//!     [environment]
+//!     kind = "linear"
+//!     dim = 2
+//!     actions = 5
+//!     [[policy]]
+//!     kind = "code"
+//!     [[policy]]
+//!     kind = "lin-ucb"
+//! "#;
+//! let experiment = Experiment::from_toml(spec, Overrides::default())?;
+//! let summary = experiment.comparison().run(std::num::NonZeroUsize::MIN, &())?;
+//! assert_eq!(summary.policies[1].label, "lin-ucb");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod comparison;
+mod environment;
+mod grid;
+mod metrics;
+mod observer;
+mod play;
+mod spec;
+mod summary;
+
+pub use comparison::{Comparison, Metric, Monitor, RunError};
+pub use environment::{Arms, ChangingLinear, Environment, FixedLinear};
+pub use grid::log_grid;
+pub use metrics::{ModelError, Regret};
+pub use observer::{Decided, Observer, Rewarded};
+pub use play::{Player, play};
+pub use spec::{EnvironmentSpec, Experiment, Overrides, SpecError};
+pub use summary::{Moments, Point, PolicySummary, Summary};

@@ -1,0 +1,83 @@
+//! What is measured of a policy, as observers.
+
+use crate::observer::{Decided, Observer, Rewarded};
+use plausibly::{ConfidenceRadius, Estimator, Plausible};
+
+/// Pseudo-regret: `R_n = Σ_t max_a ⟨a, θ*⟩ − ⟨A_t, θ*⟩`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Regret {
+    total: f64,
+}
+
+impl Regret {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// So far.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+}
+
+impl<P: ?Sized> Observer<P> for Regret {
+    fn decided(&mut self, decided: &Decided<'_, P>) {
+        self.total += decided.best_mean - decided.means[decided.chosen];
+    }
+}
+
+/// Model error: `Q_n = Σ_t max_{a ∈ Ã_t} (⟨a, θ̂_t⟩ − ⟨a, θ*⟩)²`.
+///
+/// Estimate and plausible set are computed from the policy's own history by a model and radius of the metric's own, the
+/// same for all policies of a comparison. So every policy has a `Q_n`, whatever it is made of, and all are measured by one
+/// ruler. Rounds in which a plausible arm was never taken have no estimate to be wrong; they add nothing.
+#[derive(Clone, Debug)]
+pub struct ModelError<E, R> {
+    model: E,
+    radius: R,
+    plausible: Plausible,
+    total: f64,
+    plausible_count: usize,
+    left: bool,
+}
+
+impl<E: Estimator, R: ConfidenceRadius> ModelError<E, R> {
+    /// Nothing seen yet; `model` is fresh.
+    pub fn new(model: E, radius: R) -> Self {
+        Self { model, radius, plausible: Plausible::new(), total: 0.0, plausible_count: 0, left: false }
+    }
+
+    /// `Q_t` so far.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// Size of the plausible set in the last round.
+    pub fn plausible_count(&self) -> usize {
+        self.plausible_count
+    }
+
+    /// Whether `θ*` has ever been outside the confidence set.
+    pub fn theta_star_left(&self) -> bool {
+        self.left
+    }
+}
+
+impl<P: ?Sized, E: Estimator, R: ConfidenceRadius> Observer<P> for ModelError<E, R> {
+    fn decided(&mut self, decided: &Decided<'_, P>) {
+        let sqrt_beta = self.radius.sqrt_beta(&self.model.evidence());
+        self.left = self.left || self.model.deviation(decided.theta_star) > sqrt_beta;
+        let scores = self.model.scores(decided.actions);
+        self.plausible.assess(scores, sqrt_beta);
+        let summary = self.plausible.summary(scores, decided.means);
+        self.plausible_count = summary.count;
+        if summary.width_sq.is_finite() {
+            self.total += summary.error_sq;
+        }
+    }
+
+    fn rewarded(&mut self, rewarded: &Rewarded<'_>) {
+        self.model.update(rewarded.action, rewarded.reward);
+    }
+}

@@ -1,0 +1,211 @@
+//! A comparison written down: environment, metric, policies.
+
+use super::toml;
+use crate::comparison::{Comparison, Metric};
+use crate::environment::{Arms, ChangingLinear, Environment, FixedLinear};
+use plausibly::Stream;
+use plausibly::spec::{
+    Complaint, Default, Fields, Node, PolicyKind, PolicySpec, Problem, RIDGES, RadiusSpec, Range, Setting,
+    Value,
+};
+use std::fmt;
+
+/// Everything that is wrong with a spec.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpecError {
+    /// In the order of the text; never empty.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, problem) in self.problems.iter().enumerate() {
+            let separator = if position == 0 { "" } else { "\n" };
+            write!(f, "{separator}line {}: {problem}", problem.line)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// What the caller sets in place of the text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Runs.
+    pub runs: Option<u64>,
+    /// Seed.
+    pub seed: Option<u64>,
+}
+
+/// A comparison, fully specified.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// Its name in results.
+    pub name: String,
+    /// Seed of all its randomness.
+    pub seed: u64,
+    /// Independent problems.
+    pub runs: u64,
+    /// Rounds of each.
+    pub horizon: u64,
+    /// The problems.
+    pub environment: EnvironmentSpec,
+    /// What the model error is measured with.
+    pub metric: Metric,
+    /// The policies, in order; labels differ.
+    pub policies: Vec<PolicySpec>,
+    /// The spec with defaults filled in, as data.
+    pub resolved: Value,
+}
+
+/// A kind of problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EnvironmentSpec {
+    setting: Setting,
+    dim: usize,
+    actions: usize,
+    noise: f64,
+}
+
+impl Experiment {
+    /// Reads a spec. `docs/reference/spec.md` lists every field.
+    ///
+    /// # Errors
+    /// Lists everything that is wrong with it, by line.
+    pub fn from_toml(text: &str, overrides: Overrides) -> Result<Self, SpecError> {
+        let mut root = toml::parse(text).map_err(|problem| SpecError { problems: vec![problem] })?;
+        overrides.apply(&mut root);
+        let mut problems = Vec::new();
+        let mut fields = Fields::new("", &root, &mut problems);
+        let read = Self::read(&mut fields);
+        let resolved = fields.finish();
+        problems.sort_by_key(|problem| problem.line);
+        match read {
+            Some(experiment) if problems.is_empty() => Ok(Self { resolved, ..experiment }),
+            _ => Err(SpecError { problems }),
+        }
+    }
+
+    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+        let name = fields.text_or("name", "what to call it in results", "\"experiment\"", "experiment");
+        let seed = fields.integer("seed", "seed of all randomness", Some(0), (0, i64::MAX));
+        let runs = fields.integer("runs", "independent problems", Some(100), (1, 1_000_000_000));
+        let horizon = fields.integer("horizon", "rounds of each", Some(10_000), (1, 1_000_000_000));
+        let environment = fields
+            .table("environment", "the problems to play on", Default::Required, EnvironmentSpec::read)
+            .flatten();
+        // Without an environment its policies are still worth checking; most specs are linear.
+        let setting = environment.map_or(Setting::Fixed, |environment| environment.setting);
+        let policies = read_policies(fields, setting);
+        let metric = read_metric(fields, setting, &policies);
+        let policies: Option<Vec<_>> = policies.into_iter().collect();
+        let (environment, policies) = (environment?, policies?);
+        Some(Self {
+            name,
+            seed,
+            runs,
+            horizon,
+            environment,
+            metric,
+            policies,
+            resolved: Value::Table(Vec::new()),
+        })
+    }
+
+    /// The comparison it describes, ready to run.
+    pub fn comparison(&self) -> Comparison {
+        let environment = self.environment;
+        let problem = move |rng: &mut Stream| environment.draw(rng);
+        let start = Comparison::new(problem, self.metric, self.runs, self.horizon, self.seed);
+        self.policies.iter().fold(start, |comparison, policy| {
+            let spec = policy.clone();
+            comparison.enter(&policy.label, move |facts| Ok(spec.build(facts)? as _))
+        })
+    }
+}
+
+impl Overrides {
+    /// Replaces what the text says, before it is read: an override is checked and recorded like the text itself.
+    fn apply(self, root: &mut Node) {
+        let Value::Table(entries) = &mut root.value else { return };
+        for (name, set) in [("runs", self.runs), ("seed", self.seed)] {
+            if let Some(value) = set {
+                entries.retain(|(key, _)| key != name);
+                let value = Value::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+                entries.push((name.into(), Node { value, line: 0 }));
+            }
+        }
+    }
+}
+
+impl EnvironmentSpec {
+    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+        let kind = fields.choice("kind", "which problems", None, &["linear", "changing", "k-armed"])?;
+        let setting = match kind {
+            "linear" => Setting::Fixed,
+            "changing" => Setting::Changing,
+            _ => Setting::Arms,
+        };
+        let dim = match setting {
+            Setting::Arms => 0,
+            _ => fields.integer("dim", "d, features of an action", None, (1, 1024)),
+        };
+        let actions = fields.integer("actions", "K, actions offered a round", None, (1, 1_000_000));
+        let noise = fields.number("noise", "standard deviation of the Gaussian noise", 1.0, Range::POSITIVE);
+        let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        Some(Self { setting, dim: size(dim), actions: size(actions), noise })
+    }
+
+    /// A problem of this kind.
+    pub fn draw(&self, rng: &mut Stream) -> Box<dyn Environment> {
+        let Self { dim, actions, noise, .. } = *self;
+        match self.setting {
+            Setting::Fixed => Box::new(FixedLinear::random(dim, actions, noise, rng)),
+            Setting::Changing => Box::new(ChangingLinear::random(dim, actions, noise, rng)),
+            Setting::Arms => Box::new(Arms::random(actions, noise, rng)),
+        }
+    }
+}
+
+/// The policies; `None` for one whose kind is not known.
+fn read_policies(fields: &mut Fields<'_>, setting: Setting) -> Vec<Option<PolicySpec>> {
+    let mut labels: Vec<(String, usize)> = Vec::new();
+    fields.tables("policy", "the policies to compare", |fields| {
+        let policy = PolicySpec::read(fields, setting)?;
+        let line = fields.line_of("kind");
+        match labels.iter().find(|(label, _)| *label == policy.label) {
+            Some((_, first)) => {
+                fields.object(
+                    "label",
+                    Complaint::DuplicateLabel { label: policy.label.clone(), first: *first },
+                );
+            }
+            None => labels.push((policy.label.clone(), line)),
+        }
+        Some(policy)
+    })
+}
+
+/// The metric: unset parts are those of the first `code` policy, or the defaults if there is none.
+fn read_metric(fields: &mut Fields<'_>, setting: Setting, policies: &[Option<PolicySpec>]) -> Metric {
+    let first_code = policies.iter().flatten().find_map(|policy| match policy.kind {
+        PolicyKind::Code { ridge, radius } => Some(Metric { ridge, radius }),
+        _ => None,
+    });
+    let fallback = first_code.unwrap_or(Metric { ridge: 1.0, radius: RadiusSpec::default_for(setting) });
+    let default = Default::Derived("those of the first code policy, else its defaults");
+    let meaning = "what defines the plausible set inside the model error";
+    let read = fields.table("metric", meaning, default, |fields| {
+        let derived = "that of the first code policy, else 1";
+        let ridge = match setting {
+            Setting::Arms => None,
+            _ => fields.number_or("ridge", "λ in the metric's V", derived, RIDGES),
+        };
+        let derived = Default::Derived("that of the first code policy, else its default");
+        let read = |fields: &mut Fields<'_>| RadiusSpec::read(fields, setting);
+        let radius = fields.table("radius", "√β of the metric", derived, read);
+        Metric { ridge: ridge.unwrap_or(fallback.ridge), radius: radius.unwrap_or(fallback.radius) }
+    });
+    read.unwrap_or(fallback)
+}

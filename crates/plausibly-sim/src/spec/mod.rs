@@ -1,0 +1,6 @@
+//! Experiments as text.
+
+mod experiment;
+mod toml;
+
+pub use experiment::{EnvironmentSpec, Experiment, Overrides, SpecError};
