@@ -1,1 +1,13 @@
-//! x
+//! What holds plausibly to account: slow references, generators of hard cases, golden files. Development only.
+//!
+//! Nothing here is shared with the code under test: the references use direct inverses and determinants from another
+//! library, or twice the precision.
+
+mod double_double;
+mod golden;
+mod reference;
+pub mod strategies;
+
+pub use double_double::{DoubleDouble, PreciseGram};
+pub use golden::assert_golden;
+pub use reference::{BruteForce, leverages, rank};

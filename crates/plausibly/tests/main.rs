@@ -1,1 +1,15 @@
-//! Integration tests.
+//! Laws of the library, checked against brute force and twice the precision.
+#![expect(clippy::float_cmp, reason = "bits are promised, so bits are compared")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "measurements and skipped parts are shown")]
+
+mod autotraits; // every public type can cross threads and be printed
+mod code; // CODE against direct determinants; K-armed against linear
+mod design; // the duality gap of optimal designs
+mod drift; // long runs against double-double arithmetic
+mod explain; // standings and witnesses; asking changes nothing
+mod instruction_sets; // the same bits on every one
+mod policies; // every policy: ties, value stability
+mod radius; // radii against their formulas
+mod ridge; // the estimator against brute force
+mod samplers; // value stability of the samplers

@@ -113,30 +113,33 @@ impl Evidence {
     }
 }
 
-/// `log(det V / det V₀)`, kept as a product so that an update costs one multiplication and only a reader pays for a logarithm.
+/// `log(det V / det V₀)`: the logarithm at the last refactorisation, and the growth since as a product, so that an update
+/// costs one multiplication and only a reader pays for a logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LogDet {
-    folded: f64,
-    product: f64,
+    at_refactor: f64,
+    growth: f64,
 }
 
 impl LogDet {
-    pub(crate) const UNDEFINED: Self = Self { folded: f64::NAN, product: 1.0 };
+    pub(crate) const UNDEFINED: Self = Self { at_refactor: f64::NAN, growth: 1.0 };
 
     pub(crate) fn new(ratio: f64) -> Self {
-        Self { folded: ratio, product: 1.0 }
+        Self { at_refactor: ratio, growth: 1.0 }
     }
 
     /// Multiplies the determinant by `1 + xᵀV⁻¹x`.
     pub(crate) fn grow(&mut self, factor: f64) {
-        self.product *= factor;
-        if self.product > 1e50 {
-            *self = Self::new(self.ratio());
-        }
+        self.growth *= factor;
     }
 
-    fn ratio(self) -> f64 {
-        self.folded + libm::log(self.product)
+    /// By what factor the determinant has grown since the last refactorisation.
+    pub(crate) fn growth(&self) -> f64 {
+        self.growth
+    }
+
+    pub(crate) fn ratio(self) -> f64 {
+        self.at_refactor + libm::log(self.growth)
     }
 }
 

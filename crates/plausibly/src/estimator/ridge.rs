@@ -44,8 +44,12 @@ impl From<NotPositive> for RidgeError {
     }
 }
 
-/// Observations between two refactorisations, once past the doubling ones at 1, 2, 4, ….
+/// A refactorisation comes at the latest after this many observations ….
 const REFACTOR_EVERY: u64 = 4096;
+/// … and as soon as the determinant has grown by this factor. A step that shrinks a width `g` times loses `log₂ g` bits of
+/// it to cancellation; this bounds the loss to 7 bits, and log det grows so slowly that it is seldom the reason after the
+/// first rounds.
+const REFACTOR_GROWTH: f64 = 100.0;
 
 /// Ridge estimate of `θ*` with its gram matrix and the scores of the current action set.
 ///
@@ -54,9 +58,10 @@ const REFACTOR_EVERY: u64 = 4096;
 /// ```
 ///
 /// `V⁻¹` and `θ̂` follow each observation by a Sherman–Morrison step. `V` and `b` are summed with compensation, and `V⁻¹`
-/// is recomputed from them after 1, 2, 4, … 4096 observations and every 4096 from there: the drift of the steps is bounded
-/// by what 4096 of them can do, and the sums recomputed from are good to a unit in the last place however long the run
-/// (a plain sum would not be, and refactoring from it does harm; `docs/design/numerics.md` has the measurements).
+/// is recomputed from them whenever the determinant has grown a hundredfold, and every 4096 observations: the drift of the
+/// steps is bounded by what so few of them can do, and the sums recomputed from are good to a unit in the last place however
+/// long the run (a plain sum would not be, and refactoring from it does harm; `docs/design/numerics.md` has the
+/// measurements).
 ///
 /// # Cost
 /// An update is O(d²). Scores of the same set one observation later are one pass of O(K·d); of another set, or after
@@ -262,12 +267,10 @@ impl Estimator for Ridge {
         self.gram.add_outer(self.isa, x);
         self.moment.add_scaled(x, reward);
         self.observations += 1;
-        if self.observations.is_multiple_of(REFACTOR_EVERY)
-            || (self.observations < REFACTOR_EVERY && self.observations.is_power_of_two())
-        {
-            // V = λI + Σ x·xᵀ has a factor unless it is singular to working precision; then the steps, which need none,
-            // are the better account and stay.
-            let _ = self.refactor();
+        let due = self.log_det.growth() > REFACTOR_GROWTH || self.observations.is_multiple_of(REFACTOR_EVERY);
+        if due && self.refactor().is_err() {
+            // V is singular to working precision; the steps, which need no factor, are the better account and stay.
+            self.log_det = LogDet::new(self.log_det.ratio());
         }
     }
 

@@ -215,3 +215,49 @@ impl Explain for Elimination {
         out.fill(&self.model, radius, actions);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::ActionSet;
+
+    fn play(policy: &mut Elimination, set: &ActionSet, means: &[f64], rounds: u64) -> Vec<u64> {
+        let mut rng = Stream::new(3, 0, "policy");
+        let mut counts = vec![0; means.len()];
+        for _ in 0..rounds {
+            let chosen = policy.select(set.view(), &mut rng);
+            counts[chosen] += 1;
+            policy.update(set.view().get(chosen), means[chosen]);
+        }
+        counts
+    }
+
+    #[test]
+    fn the_first_phase_plays_its_quota_to_the_letter() {
+        // Unit vectors: π = ½ each, leverage 2, so T = ⌈2·2·½·4·log(2·1·2/0.05)⌉ = ⌈8·log 80⌉ = 36 each.
+        let set = ActionSet::from_rows(&[[1.0, 0.0], [0.0, 1.0]]).unwrap();
+        let mut policy = Elimination::new(Ridge::new(2, 1.0).unwrap(), 0.05).unwrap();
+        assert_eq!(play(&mut policy, &set, &[0.0, 0.0], 72), [36, 36]);
+        assert_eq!(policy.phase.as_ref().unwrap().remaining, 0);
+    }
+
+    #[test]
+    fn stragglers_are_dropped_at_twice_the_phases_accuracy() {
+        // Without noise: after phase 1 a gap above 1 goes, after phase 2 one above ½.
+        let set = ActionSet::from_rows(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]).unwrap();
+        let mut policy = Elimination::new(Ridge::new(3, 1.0).unwrap(), 0.05).unwrap();
+        let means = [1.2, 0.6, 0.1];
+        let first = 3 * 39; // T = ⌈2·3·⅓·4·log(3·2/0.05)⌉ = ⌈8·log 120⌉ = 39
+        play(&mut policy, &set, &means, first + 1);
+        assert_eq!(policy.survivors(), [0, 1], "0.1 trails by 1.1");
+        play(&mut policy, &set, &means, 2 * 300);
+        assert_eq!(policy.survivors(), [0], "0.6 trails by 0.6");
+    }
+
+    #[test]
+    fn actions_that_are_all_zero_do_not_stall_it() {
+        let set = ActionSet::from_rows(&[[0.0], [0.0]]).unwrap();
+        let mut policy = Elimination::new(Ridge::new(1, 1.0).unwrap(), 0.05).unwrap();
+        assert_eq!(play(&mut policy, &set, &[0.0, 0.0], 3000).iter().sum::<u64>(), 3000);
+    }
+}

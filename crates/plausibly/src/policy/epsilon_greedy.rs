@@ -83,3 +83,38 @@ impl<E: Estimator> Explain for EpsilonGreedy<E> {
         out.fill(&self.model, radius, actions);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::ActionSet;
+    use crate::estimator::ArmMeans;
+
+    /// Rounds in which arm 1, worse and never greedy, is taken; its expectation and variance; at this rate.
+    fn explored(horizon: u64, rate: impl Fn(u64) -> f64) -> (f64, f64, f64) {
+        let arms = ActionSet::arms(2).unwrap();
+        let mut policy = EpsilonGreedy::new(ArmMeans::new(2), 0.1, horizon).unwrap();
+        let mut rng = Stream::new(2, 0, "policy");
+        let (mut count, mut mean, mut variance) = (0.0, 0.0, 0.0);
+        for round in 1..=horizon {
+            let chosen = policy.select(arms.view(), &mut rng);
+            policy.update(arms.view().get(chosen), if chosen == 0 { 1.0 } else { -1.0 });
+            let p = rate(round).min(1.0) / 2.0;
+            count += chosen as f64;
+            mean += p;
+            variance += p * (1.0 - p);
+        }
+        (count, mean, variance)
+    }
+
+    #[test]
+    fn explores_at_the_papers_rate() {
+        // A sum of independent coins: beyond 5 sd with probability 6e-7.
+        let n = 100_000;
+        let (count, mean, variance) = explored(n, |t| 0.1 * (n as f64 / t as f64).sqrt() / 2.0);
+        assert!((count - mean).abs() < 5.0 * variance.sqrt(), "{count} {mean}");
+        // A rate without the 1/2 would have been noticed.
+        let (count, mean, variance) = explored(n, |t| 0.1 * (n as f64 / t as f64).sqrt());
+        assert!((count - mean).abs() > 5.0 * variance.sqrt());
+    }
+}

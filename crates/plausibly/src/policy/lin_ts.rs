@@ -98,3 +98,57 @@ impl Explain for LinTs {
         out.fill(&self.model, radius, actions);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAWS: usize = 200_000;
+
+    /// The largest deviation of the sample covariance of `draw` from `expected`, in standard deviations of its entries.
+    fn worst_deviation(expected: &[f64; 4], mut draw: impl FnMut() -> Vec<f64>) -> f64 {
+        let mut sums = [0.0; 4];
+        for _ in 0..DRAWS {
+            let x = draw();
+            for (sum, product) in sums.iter_mut().zip([x[0] * x[0], x[0] * x[1], x[1] * x[0], x[1] * x[1]]) {
+                *sum += product;
+            }
+        }
+        // The variance of x_i·x_j for Gaussians of mean zero is c_ii·c_jj + c_ij².
+        let variance = |i: usize, j: usize| expected[3 * i] * expected[3 * j] + expected[2 * i + j].powi(2);
+        let deviation = |at: usize| {
+            let sd = (variance(at / 2, at % 2) / DRAWS as f64).sqrt();
+            ((sums[at] / DRAWS as f64 - expected[at]) / sd).abs()
+        };
+        (0..4).map(deviation).fold(0.0, f64::max)
+    }
+
+    // Three entries, each beyond 5.3 sd with probability 1.2e-7 (normal limit at 200,000 draws): below 1e-6 together.
+    const LIMIT: f64 = 5.3;
+
+    #[test]
+    fn samples_have_the_covariance_of_the_posterior() {
+        let mut policy = LinTs::new(Ridge::new(2, 1.0).unwrap(), 0.5).unwrap();
+        for (x, count) in [([1.0, 0.5], 6), ([-0.3, 1.0], 2)] {
+            for _ in 0..count {
+                policy.update(Action::new(0, &x), 0.0);
+            }
+        }
+        let inverse = policy.model.gram_inverse();
+        let expected: [f64; 4] = std::array::from_fn(|at| 0.25 * inverse[at]);
+        let mut rng = Stream::new(8, 0, "policy");
+        let deviation = worst_deviation(&expected, || {
+            policy.sample_theta(&mut rng);
+            policy.theta_sampled.clone()
+        });
+        assert!(deviation < LIMIT, "{deviation}");
+
+        // The transposed factor, a mistake that isotropic data would hide, must be caught.
+        let mutant = worst_deviation(&expected, || {
+            let mut z = vec![rng.normal(), rng.normal()];
+            policy.factor.solve_lower(&mut z);
+            z.iter().map(|x| 0.5 * x).collect()
+        });
+        assert!(mutant > LIMIT, "{mutant}");
+    }
+}

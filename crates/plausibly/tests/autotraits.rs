@@ -1,0 +1,28 @@
+use plausibly::{
+    ActionSet, ArmMeans, Code, Design, Determinant, Elimination, EpsilonGreedy, Explanation,
+    ExploreThenCommit, Isa, LinTs, LinUcb, Plausible, Radius, Ridge, Scores, Stream, Ucb1, spec,
+};
+use std::fmt::Debug;
+
+fn ordinary<T: Send + Sync + Unpin + Debug + 'static>() {}
+
+#[test]
+fn public_types_cross_threads_and_print() {
+    ordinary::<ActionSet>();
+    ordinary::<ArmMeans>();
+    ordinary::<Code<Ridge, Determinant>>();
+    ordinary::<Design>();
+    ordinary::<Elimination>();
+    ordinary::<EpsilonGreedy<ArmMeans>>();
+    ordinary::<Explanation>();
+    ordinary::<ExploreThenCommit<Ridge>>();
+    ordinary::<Isa>();
+    ordinary::<LinTs>();
+    ordinary::<LinUcb<Radius>>();
+    ordinary::<Plausible>();
+    ordinary::<Scores>();
+    ordinary::<Stream>();
+    ordinary::<Ucb1>();
+    ordinary::<spec::PolicySpec>();
+    ordinary::<spec::Problem>();
+}

@@ -1,0 +1,74 @@
+use crate::policies::{Entrant, arm_entrants, linear_entrants};
+use plausibly::{ActionSet, Explanation, Fixed, Standing, Stream};
+use plausibly_testkit::strategies;
+use proptest::prelude::*;
+
+fn check(explanation: &Explanation, sqrt_beta: f64) -> Result<(), TestCaseError> {
+    let intervals = explanation.intervals();
+    let best_lower = intervals.iter().map(|i| i.lower).fold(f64::NEG_INFINITY, f64::max);
+    for (action, (interval, standing)) in intervals.iter().zip(explanation.standings()).enumerate() {
+        let half = sqrt_beta * explanation.width_sq()[action].sqrt();
+        prop_assert!(interval.lower == interval.mean - half && interval.upper == interval.mean + half);
+        match *standing {
+            Standing::Plausible => prop_assert!(interval.upper >= best_lower),
+            Standing::RuledOut { by, margin } => {
+                prop_assert!(margin > 0.0 && margin == intervals[by].lower - interval.upper);
+                prop_assert_eq!(explanation.standings()[by], Standing::Plausible);
+                // The witness is the first action with the best lower bound.
+                prop_assert!(intervals[by].lower == best_lower);
+                prop_assert!(intervals[..by].iter().all(|i| i.lower < best_lower));
+            }
+        }
+    }
+    let widest = explanation.plausible().map(|a| explanation.width_sq()[a]).fold(0.0, f64::max);
+    prop_assert_eq!(explanation.model_error_bound(), sqrt_beta * sqrt_beta * widest);
+    Ok(())
+}
+
+/// Plays a policy twice, once explaining it before and after every choice, and demands equal choices.
+fn explaining_changes_nothing(set: &ActionSet, entrant: &Entrant, rounds: u64) -> Result<(), TestCaseError> {
+    let (mut silent, mut asked) = ((entrant.make)(), (entrant.make)());
+    let (mut silent_rng, mut asked_rng) = (Stream::new(4, 0, "policy"), Stream::new(4, 0, "policy"));
+    let mut noise = Stream::new(4, 0, "noise");
+    let (mut before, mut after) = (Explanation::new(), Explanation::new());
+    let radius = Fixed { sqrt_beta: 0.8 };
+    for round in 0..rounds {
+        if round % 3 != 1 {
+            asked.explain(set.view(), &radius, &mut before);
+            check(&before, 0.8)?;
+        }
+        let chosen = asked.select(set.view(), &mut asked_rng);
+        prop_assert_eq!(
+            silent.select(set.view(), &mut silent_rng),
+            chosen,
+            "{} in round {}",
+            entrant.name,
+            round
+        );
+        asked.explain(set.view(), &radius, &mut after);
+        if round % 3 != 1 {
+            // The moment has not changed, so neither has the explanation, to the bit.
+            prop_assert_eq!(before.intervals(), after.intervals());
+        }
+        let reward = (chosen as f64).cos() + noise.normal();
+        silent.update(set.view().get(chosen), reward);
+        asked.update(set.view().get(chosen), reward);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn explaining_never_changes_a_later_choice(rows in strategies::actions(3, 12)) {
+        let set = ActionSet::from_rows(&rows).unwrap();
+        for entrant in linear_entrants(3, rows.len()) {
+            explaining_changes_nothing(&set, &entrant, 60)?;
+        }
+        let arms = ActionSet::arms(rows.len()).unwrap();
+        for entrant in arm_entrants(rows.len()) {
+            explaining_changes_nothing(&arms, &entrant, 60)?;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+use plausibly::{
+    ActionSet, Code, Determinant, Estimator, Isa, LinTs, LinUcb, Paper, Plausible, Policy, Ridge, Stream,
+};
+
+/// Every kernel, through everything that uses one, as bits.
+fn fingerprint(isa: Isa, dim: usize, actions: usize) -> Vec<u64> {
+    let mut rng = Stream::new(9, 0, "problem");
+    let mut features = vec![0.0; dim * actions];
+    let mut draw = |features: &mut [f64]| features.iter_mut().for_each(|x| *x = rng.normal());
+    draw(&mut features);
+    let mut set = ActionSet::from_flat(features, dim).unwrap();
+    let model = || Ridge::new(dim, 0.7).unwrap().with_isa(isa);
+    let paper =
+        Paper { delta: 0.1, lambda: 2.0, noise_scale: 1.0, theta_norm_bound: 0.5, action_norm_bound: 3.0 };
+    let mut policies: [Box<dyn Policy>; 3] = [
+        Box::new(Code::new(model(), Determinant { delta: 0.1, noise_scale: 1.0, theta_norm_bound: 1.0 })),
+        Box::new(LinUcb::new(model(), paper)),
+        Box::new(LinTs::new(model(), 0.8).unwrap()),
+    ];
+    let mut watcher = model();
+    let mut plausible = Plausible::new();
+    let truth: Vec<f64> = (0..actions).map(|i| (i as f64).sin()).collect();
+    let mut noise = Stream::new(9, 0, "noise");
+    let mut bits = Vec::new();
+    for round in 0..60 {
+        if round % 20 == 19 {
+            set.refill(&mut draw).unwrap();
+        }
+        for (which, policy) in policies.iter_mut().enumerate() {
+            let chosen = policy.select(set.view(), &mut noise);
+            let reward = truth[chosen] + noise.normal();
+            policy.update(set.view().get(chosen), reward);
+            bits.push(chosen as u64);
+            if which == 0 {
+                watcher.update(set.view().get(chosen), reward);
+            }
+        }
+        bits.push(
+            watcher
+                .deviation(
+                    &truth[..dim.min(actions)].iter().copied().chain([0.0; 64]).take(dim).collect::<Vec<_>>(),
+                )
+                .to_bits(),
+        );
+        let scores = watcher.scores(set.view());
+        plausible.assess(scores, 1.5);
+        let summary = plausible.summary(scores, &truth);
+        bits.extend([summary.error_sq.to_bits(), summary.width_sq.to_bits(), summary.count as u64]);
+        bits.extend(scores.mean().iter().chain(scores.width_sq()).map(|x| x.to_bits()));
+    }
+    bits
+}
+
+#[test]
+fn every_instruction_set_gives_the_same_bits() {
+    let available = Isa::available();
+    // Sizes around whole blocks of lanes, and dimensions around whole registers.
+    for (dim, actions) in [(1, 1), (2, 7), (3, 8), (5, 100), (8, 17), (13, 64), (33, 41)] {
+        let expected = fingerprint(available[0], dim, actions);
+        for &isa in &available[1..] {
+            assert!(
+                fingerprint(isa, dim, actions) == expected,
+                "{isa:?} differs at d = {dim}, K = {actions}"
+            );
+        }
+    }
+    for name in ["avx2", "avx512"] {
+        if !available.iter().any(|isa| isa.name() == name) {
+            eprintln!("skipped: this machine has no {name}, so its kernels were compiled and not run");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+use plausibly::spec::{Facts, Fields, Node, POLICY_KINDS, PolicySpec, Setting, Value};
+use plausibly::{ActionSet, Explain, Stream};
+
+/// A policy under test, made afresh as often as needed.
+pub(crate) struct Entrant {
+    pub(crate) name: &'static str,
+    pub(crate) make: Box<dyn Fn() -> Box<dyn Explain + Send>>,
+}
+
+/// Every kind of the spec that can play in a setting, with its default parameters: a new policy is tested by being listed.
+fn entrants(setting: Setting, dim: usize, actions: usize) -> Vec<Entrant> {
+    let facts = Facts { setting, dim, actions, horizon: 200, noise_scale: 0.5, action_norm_bound: 2.0 };
+    let read = |kind: &'static str| {
+        let text = |text: &str| Node { value: Value::Text(text.into()), line: 1 };
+        let table = Node { value: Value::Table(vec![("kind".into(), text(kind))]), line: 1 };
+        let mut problems = Vec::new();
+        let spec = PolicySpec::read(&mut Fields::new("policy", &table, &mut problems), setting);
+        spec.filter(|_| problems.is_empty())
+    };
+    let fitting = POLICY_KINDS.into_iter().filter_map(|kind| Some((kind, read(kind)?)));
+    fitting
+        .map(|(name, spec)| Entrant { name, make: Box::new(move || spec.build(&facts).unwrap()) })
+        .collect()
+}
+
+pub(crate) fn linear_entrants(dim: usize, actions: usize) -> Vec<Entrant> {
+    entrants(Setting::Fixed, dim, actions)
+}
+
+pub(crate) fn arm_entrants(arms: usize) -> Vec<Entrant> {
+    entrants(Setting::Arms, 0, arms)
+}
+
+/// The first choices of a policy on a fixed problem.
+fn choices(entrant: &Entrant, set: &ActionSet, count: usize) -> Vec<usize> {
+    let mut policy = (entrant.make)();
+    let (mut rng, mut noise) = (Stream::new(1, 0, "policy"), Stream::new(1, 0, "noise"));
+    let play = |_| {
+        let chosen = policy.select(set.view(), &mut rng);
+        policy.update(set.view().get(chosen), 0.3 * chosen as f64 + 0.5 * noise.normal());
+        chosen
+    };
+    (0..count).map(play).collect()
+}
+
+fn problem() -> ActionSet {
+    let mut rng = Stream::new(1, 0, "problem");
+    ActionSet::from_flat((0..3 * 6).map(|_| 2.0 * rng.uniform() - 1.0).collect(), 3).unwrap()
+}
+
+/// Changing any of these is a decision, and needs a line in CHANGELOG.md.
+#[test]
+fn first_twelve_choices_are_stable() {
+    let line = |setting: &str, entrant: &Entrant, set: &ActionSet| {
+        format!("{setting} {}: {:?}\n", entrant.name, choices(entrant, set, 12))
+    };
+    let (features, arms) = (problem(), ActionSet::arms(6).unwrap());
+    let linear = linear_entrants(3, 6).into_iter().map(|entrant| line("linear", &entrant, &features));
+    let seen: String =
+        linear.chain(arm_entrants(6).iter().map(|entrant| line("arms", entrant, &arms))).collect();
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/choices.txt");
+    plausibly_testkit::assert_golden(&path, &seen);
+}
+
+/// These draw an index, play a design over indices, or know actions by index alone: to them copies are not ties.
+const BY_INDEX: [&str; 4] = ["epsilon-greedy", "explore-then-commit", "elimination", "ucb1"];
+
+#[test]
+fn duplicated_actions_tie_to_the_lowest_index() {
+    // Each action three times over, far enough apart to lie in other lanes and blocks.
+    let once = problem();
+    let rows: Vec<&[f64]> = (0..18).map(|i| once.view().get(i % 6).features()).collect();
+    let tripled = ActionSet::from_rows(&rows).unwrap();
+    for entrant in linear_entrants(3, 18).iter().filter(|entrant| !BY_INDEX.contains(&entrant.name)) {
+        let chosen = choices(entrant, &tripled, 60);
+        assert!(chosen.iter().all(|&action| action < 6), "{}: {chosen:?}", entrant.name);
+    }
+}
+
+#[test]
+fn greedy_choices_tie_to_the_lowest_index() {
+    let flat = ActionSet::from_rows(&[[1.0], [1.0], [1.0]]).unwrap();
+    let mut policy =
+        plausibly::ExploreThenCommit::new(plausibly::Ridge::new(1, 1.0).unwrap(), 1e-9, 1).unwrap();
+    assert_eq!(plausibly::Policy::select(&mut policy, flat.view(), &mut Stream::new(1, 0, "policy")), 0);
+}

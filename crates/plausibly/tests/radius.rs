@@ -1,0 +1,60 @@
+use plausibly::{Action, ArmMeans};
+use plausibly::{ConfidenceRadius, Determinant, Estimator, Fixed, Paper, PerArm, Radius, RadiusError, Ridge};
+
+#[test]
+fn radii_are_their_formulas() {
+    let mut model = Ridge::new(2, 4.0).unwrap();
+    for _ in 0..10 {
+        model.update(Action::new(0, &[2.0, 0.0]), 1.0);
+    }
+    let evidence = model.evidence();
+    let paper =
+        Paper { delta: 0.05, lambda: 100.0, noise_scale: 0.5, theta_norm_bound: 3.0, action_norm_bound: 2.0 };
+    // 0.5·√(2·log((1 + 10·4/100)/0.05)) + 10·3
+    assert!((paper.sqrt_beta(&evidence) - (0.5 * (2.0 * (1.4_f64 / 0.05).ln()).sqrt() + 30.0)).abs() < 1e-12);
+    let determinant = Determinant { delta: 0.01, noise_scale: 2.0, theta_norm_bound: 1.5 };
+    // det V = (4 + 40)·4, λᵈ = 16: ratio 11
+    let expected = 2.0 * (11.0_f64.ln() + 2.0 * 100.0_f64.ln()).sqrt() + 2.0 * 1.5;
+    assert!((determinant.sqrt_beta(&evidence) - expected).abs() < 1e-12);
+    let per_arm = PerArm { delta: 0.05, noise_scale: 0.5 };
+    assert!((per_arm.sqrt_beta(&evidence) - 0.5 * (2.0 * 20.0_f64.ln()).sqrt()).abs() < 1e-12);
+    assert_eq!(Fixed { sqrt_beta: 1.25 }.sqrt_beta(&evidence), 1.25);
+}
+
+#[test]
+fn the_data_dependent_radius_is_the_tighter_one() {
+    // From two dimensions on, with equal constants: the determinant can only be smaller than its bound in t.
+    let mut model = Ridge::new(2, 1.0).unwrap();
+    let determinant = Determinant { delta: 0.05, noise_scale: 1.0, theta_norm_bound: 1.0 };
+    let paper =
+        Paper { delta: 0.05, lambda: 1.0, noise_scale: 1.0, theta_norm_bound: 1.0, action_norm_bound: 1.0 };
+    for round in 0..500_u32 {
+        let angle = f64::from(round) * 0.1;
+        assert!(determinant.sqrt_beta(&model.evidence()) <= paper.sqrt_beta(&model.evidence()) + 1e-12);
+        model.update(Action::new(0, &[angle.cos(), angle.sin()]), 0.5);
+    }
+}
+
+#[test]
+#[should_panic(expected = "needs a ridge estimator")]
+fn the_determinant_radius_means_nothing_for_arms() {
+    let arms = ArmMeans::new(2);
+    Determinant { delta: 0.05, noise_scale: 1.0, theta_norm_bound: 1.0 }.sqrt_beta(&arms.evidence());
+}
+
+#[test]
+fn constants_out_of_range_are_refused_by_name() {
+    let paper =
+        Paper { delta: 0.05, lambda: 1.0, noise_scale: 1.0, theta_norm_bound: 0.0, action_norm_bound: 1.0 };
+    assert!(Radius::Paper(paper).checked().is_ok());
+    for delta in [0.0, 1.0, -1.0, f64::NAN] {
+        let error = Radius::Paper(Paper { delta, ..paper }).checked().unwrap_err();
+        assert!(matches!(error, RadiusError::Delta { .. }));
+    }
+    let error = Radius::Paper(Paper { lambda: 0.0, ..paper }).checked().unwrap_err();
+    assert_eq!(error.to_string(), "lambda must be positive and finite, got 0");
+    let error = Radius::Paper(Paper { theta_norm_bound: -1.0, ..paper }).checked().unwrap_err();
+    assert_eq!(error.to_string(), "theta_norm_bound must be zero or positive and finite, got -1");
+    assert!(Radius::Fixed(Fixed { sqrt_beta: f64::INFINITY }).checked().is_err());
+    assert!(Radius::PerArm(PerArm { delta: 0.5, noise_scale: 0.0 }).checked().is_err());
+}
