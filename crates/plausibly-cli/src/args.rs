@@ -21,6 +21,9 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Simulate(Simulate),
+    /// Print every field of a spec: meaning, range and default
+    #[command(after_help = "Example:\n  plausibly spec | less")]
+    Spec,
     /// Print a completion script for a shell
     #[command(
         after_help = "Example:\n  plausibly completions bash > ~/.local/share/bash-completion/completions/plausibly"
@@ -39,7 +42,7 @@ pub(crate) enum Command {
 /// give the same summary, byte for byte, on any machine and any number of threads.
 #[derive(Debug, Arguments)]
 #[command(after_help = "Example:\n  plausibly simulate examples/compare.toml --runs 20 --out compare-20\n\n\
-                  docs/reference/spec.md lists every field of a spec.")]
+                  `plausibly spec` lists every field of a spec.")]
 pub(crate) struct Simulate {
     /// The comparison, in TOML
     #[arg(value_name = "SPEC.toml")]

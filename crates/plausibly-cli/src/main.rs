@@ -16,6 +16,10 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match args.command {
         Command::Simulate(simulate) => simulate::run(&simulate),
+        Command::Spec => {
+            output::data(&plausibly_sim::spec_reference());
+            Outcome::Done
+        }
         Command::Completions { shell } => {
             let mut command = Args::command();
             let mut script = Vec::new();

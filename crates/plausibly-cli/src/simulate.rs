@@ -117,6 +117,6 @@ fn refusal(spec: &Path, error: &SpecError) -> String {
         let field = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
         lines.push(format!("error: {}{place}: {field}{}", spec.display(), problem.complaint));
     }
-    lines.push("hint: nothing was run; docs/reference/spec.md lists every field of a spec".into());
+    lines.push("hint: nothing was run; `plausibly spec` lists every field".into());
     lines.join("\n")
 }

@@ -39,5 +39,5 @@ pub use grid::log_grid;
 pub use metrics::{ModelError, Regret};
 pub use observer::{Decided, Observer, Rewarded};
 pub use play::{Player, play};
-pub use spec::{EnvironmentSpec, Experiment, Overrides, SpecError};
+pub use spec::{EnvironmentSpec, Experiment, Overrides, SpecError, spec_reference};
 pub use summary::{Moments, Point, PolicySummary, Summary};

@@ -1,1 +1,24 @@
-//! t
+//! The simulator: fairness of comparisons, threads, metrics against brute force, whole runs by golden file.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+#![expect(clippy::print_stdout, reason = "measurements are shown")]
+
+mod comparison; // threads, order and rivals change nothing; policies from outside the crate
+mod examples; // every spec in examples/ runs
+mod golden; // whole runs, byte for byte
+mod metrics; // regret and model error against brute force
+mod second_opinion; // the first experiment against an independent implementation
+mod spec; // reading specs
+
+use std::path::{Path, PathBuf};
+
+/// A path in the workspace.
+fn workspace(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// A spec with this environment and these policies.
+fn experiment(head: &str, environment: &str, policies: &[&str]) -> plausibly_sim::Experiment {
+    let policies: String = policies.iter().map(|policy| format!("[[policy]]\n{policy}\n")).collect();
+    let text = format!("{head}\n[environment]\n{environment}\n{policies}");
+    plausibly_sim::Experiment::from_toml(&text, plausibly_sim::Overrides::default()).unwrap()
+}

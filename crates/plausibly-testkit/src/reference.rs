@@ -44,6 +44,16 @@ impl BruteForce {
         (mean, a.dot(&(&inverse * &a)))
     }
 
+    /// `‖θ̂ − θ*‖_V`.
+    ///
+    /// # Panics
+    /// If `V` is singular.
+    pub fn deviation(&self, theta_star: &[f64]) -> f64 {
+        let inverse = self.gram.clone().try_inverse().expect("a ridge makes V invertible");
+        let offset = inverse * &self.moment - DVector::from_row_slice(theta_star);
+        offset.dot(&(&self.gram * &offset)).sqrt()
+    }
+
     /// `log det(V + a·aᵀ)`, by the determinant itself.
     pub fn log_det_with(&self, action: &[f64]) -> f64 {
         let a = DVector::from_row_slice(action);

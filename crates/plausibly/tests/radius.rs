@@ -52,9 +52,9 @@ fn constants_out_of_range_are_refused_by_name() {
         assert!(matches!(error, RadiusError::Delta { .. }));
     }
     let error = Radius::Paper(Paper { lambda: 0.0, ..paper }).checked().unwrap_err();
-    assert_eq!(error.to_string(), "lambda must be positive and finite, got 0");
+    assert_eq!(error.to_string(), "lambda must be between 1e-50 and 1e50, got 0");
     let error = Radius::Paper(Paper { theta_norm_bound: -1.0, ..paper }).checked().unwrap_err();
-    assert_eq!(error.to_string(), "theta_norm_bound must be zero or positive and finite, got -1");
+    assert_eq!(error.to_string(), "theta_norm_bound must be between 0 and 1e50, got -1");
     assert!(Radius::Fixed(Fixed { sqrt_beta: f64::INFINITY }).checked().is_err());
     assert!(Radius::PerArm(PerArm { delta: 0.5, noise_scale: 0.0 }).checked().is_err());
 }

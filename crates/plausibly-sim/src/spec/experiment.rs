@@ -59,6 +59,9 @@ pub struct Experiment {
     pub resolved: Value,
 }
 
+/// Features of a set in all: 80 MB a copy, beyond which a typing error is likelier than a wish.
+const LARGEST_SET: u64 = 10_000_000;
+
 /// A kind of problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EnvironmentSpec {
@@ -87,7 +90,7 @@ impl Experiment {
         }
     }
 
-    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+    pub(super) fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let name = fields.text_or("name", "what to call it in results", "\"experiment\"", "experiment");
         let seed = fields.integer("seed", "seed of all randomness", Some(0), (0, i64::MAX));
         let runs = fields.integer("runs", "independent problems", Some(100), (1, 1_000_000_000));
@@ -140,7 +143,7 @@ impl Overrides {
 }
 
 impl EnvironmentSpec {
-    fn read(fields: &mut Fields<'_>) -> Option<Self> {
+    pub(super) fn read(fields: &mut Fields<'_>) -> Option<Self> {
         let kind = fields.choice("kind", "which problems", None, &["linear", "changing", "k-armed"])?;
         let setting = match kind {
             "linear" => Setting::Fixed,
@@ -152,6 +155,11 @@ impl EnvironmentSpec {
             _ => fields.integer("dim", "d, features of an action", None, (1, 1024)),
         };
         let actions = fields.integer("actions", "K, actions offered a round", None, (1, 1_000_000));
+        if dim.saturating_mul(actions) > LARGEST_SET {
+            let found = format!("{actions} actions of {dim} features");
+            let allowed = format!("at most {LARGEST_SET} features in all");
+            fields.object("actions", Complaint::OutOfRange { found, allowed });
+        }
         let noise = fields.number("noise", "standard deviation of the Gaussian noise", 1.0, Range::POSITIVE);
         let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         Some(Self { setting, dim: size(dim), actions: size(actions), noise })

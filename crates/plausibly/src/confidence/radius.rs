@@ -29,16 +29,16 @@ pub enum RadiusError {
         /// The value refused.
         delta: f64,
     },
-    /// A constant that must be positive and finite.
-    #[error("{name} must be positive and finite, got {value}")]
+    /// A constant that is not positive, or extreme.
+    #[error("{name} must be between 1e-50 and 1e50, got {value}")]
     NotPositive {
         /// The constant.
         name: &'static str,
         /// The value refused.
         value: f64,
     },
-    /// A bound that must not be negative.
-    #[error("{name} must be zero or positive and finite, got {value}")]
+    /// A bound that is negative, or extreme.
+    #[error("{name} must be between 0 and 1e50, got {value}")]
     Negative {
         /// The constant.
         name: &'static str,
@@ -52,11 +52,12 @@ fn check_delta(delta: f64) -> Result<(), RadiusError> {
 }
 
 fn check_positive(name: &'static str, value: f64) -> Result<(), RadiusError> {
-    if value > 0.0 && value.is_finite() { Ok(()) } else { Err(RadiusError::NotPositive { name, value }) }
+    // Within these bounds every radius is finite and positive, so no interval can come out as NaN.
+    if (1e-50..=1e50).contains(&value) { Ok(()) } else { Err(RadiusError::NotPositive { name, value }) }
 }
 
 fn check_bound(name: &'static str, value: f64) -> Result<(), RadiusError> {
-    if value >= 0.0 && value.is_finite() { Ok(()) } else { Err(RadiusError::Negative { name, value }) }
+    if (0.0..=1e50).contains(&value) { Ok(()) } else { Err(RadiusError::Negative { name, value }) }
 }
 
 /// The paper's radius, in the form of its appendix.
@@ -93,7 +94,7 @@ impl ConfidenceRadius for Paper {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
         let (t, d) = (evidence.observations as f64, evidence.dim as f64);
         let growth = 1.0 + t * self.action_norm_bound * self.action_norm_bound / self.lambda;
-        let spread = (d * libm::log(growth / self.delta)).sqrt();
+        let spread = (d * (libm::log(growth) - libm::log(self.delta))).sqrt();
         self.noise_scale * spread + self.lambda.sqrt() * self.theta_norm_bound
     }
 }

@@ -146,5 +146,10 @@ pub(super) fn read_noise_scale(fields: &mut Fields<'_>) -> Option<f64> {
 }
 
 fn read_theta_norm_bound(fields: &mut Fields<'_>) -> Option<f64> {
-    fields.number_or("theta_norm_bound", "S, a bound on the norm of θ*", "√dim", Range::NOT_NEGATIVE)
+    fields.number_or(
+        "theta_norm_bound",
+        "S, a bound on the norm of θ*",
+        "√dim, which a drawn θ* exceeds in about half the runs",
+        Range::NOT_NEGATIVE,
+    )
 }

@@ -1,0 +1,112 @@
+//! The reference page of specs, made by the readers themselves: it cannot say anything they do not do.
+
+use super::experiment::{EnvironmentSpec, Experiment};
+use plausibly::spec::{
+    Default, Field, Fields, Node, POLICY_KINDS, PolicySpec, Problem, RadiusSpec, Setting, Value,
+};
+use std::fmt::Write;
+
+const SETTINGS: [(&str, Setting); 3] =
+    [("linear", Setting::Fixed), ("changing", Setting::Changing), ("k-armed", Setting::Arms)];
+
+/// Every field of a spec with its meaning, range and default, as Markdown.
+pub fn spec_reference() -> String {
+    let mut page = String::from(
+        "# Specs\n\n\
+         A spec is a TOML file that describes a comparison; `plausibly simulate` runs it. An unknown field, a wrong type and \
+         a value out of range are errors that name the line. Fields marked *required* have no default.\n\n\
+         ## Top level\n\n",
+    );
+    let (rows, _) = read(minimal_experiment(), |fields| Experiment::read(fields).is_some());
+    table(&mut page, &rows);
+    page += "\nThe metric has the fields `ridge` and `radius`, with the meanings and ranges they have in a policy.\n";
+
+    page += "\n## `[environment]`\n";
+    let kinds = [
+        (
+            "linear",
+            "`⟨a, θ*⟩ + noise`; `θ* ~ N(0, I)`, actions uniform on `[−1, 1]ᵈ`, the same in every round.",
+        ),
+        ("changing", "The same, with actions drawn anew in every round."),
+        ("k-armed", "Arms without features; means uniform on `[0, 1]`."),
+    ];
+    for (kind, meaning) in kinds {
+        let (rows, _) = read(kind_table(kind), |fields| EnvironmentSpec::read(fields).is_some());
+        section(&mut page, kind, meaning, &rows);
+    }
+
+    page += "\n## `[[policy]]`\n";
+    for kind in POLICY_KINDS {
+        let fits = |setting| read(kind_table(kind), |fields| PolicySpec::read(fields, setting).is_some());
+        let playable: Vec<_> =
+            SETTINGS.into_iter().filter(|(_, setting)| fits(*setting).1.is_empty()).collect();
+        let names: Vec<String> = playable.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let (rows, _) = fits(playable[0].1);
+        let both = playable.iter().any(|(_, setting)| *setting == Setting::Arms) && playable.len() == 3;
+        let note = if both { " On `k-armed` there is no `ridge`." } else { "" };
+        section(&mut page, kind, &format!("Plays on {}.{note}", names.join(", ")), &rows);
+    }
+
+    page += "\n## `radius`\n";
+    for (kind, setting, meaning) in [
+        (
+            "determinant",
+            Setting::Fixed,
+            "`R·√(log(det V/λᵈ) + 2·log(1/δ)) + √λ·S`, with λ the ridge. Valid at any time.",
+        ),
+        ("paper", Setting::Fixed, "`R·√(d·log((1 + t·L²/λ)/δ)) + √λ·S`, with λ a constant of its own."),
+        (
+            "per-arm",
+            Setting::Arms,
+            "`σ·√(2·log(1/δ))`; an arm taken T times has half-width `√β/√T`. Only for `k-armed`.",
+        ),
+        ("fixed", Setting::Fixed, "A constant. A width, not a confidence set."),
+    ] {
+        let (rows, _) = read(kind_table(kind), |fields| {
+            RadiusSpec::read(fields, setting);
+            true
+        });
+        section(&mut page, kind, meaning, &rows);
+    }
+    page
+}
+
+/// Reads a table and returns the rows of what was asked for, with the problems found.
+fn read(table: Node, read: impl FnOnce(&mut Fields<'_>) -> bool) -> (Vec<Field>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let mut fields = Fields::new("", &table, &mut problems);
+    read(&mut fields);
+    let rows = fields.rows().to_vec();
+    (rows, problems)
+}
+
+fn section(page: &mut String, kind: &str, meaning: &str, rows: &[Field]) {
+    let _ = write!(page, "\n### `kind = \"{kind}\"`\n\n{meaning}\n\n");
+    let others: Vec<Field> = rows.iter().filter(|row| row.name != "kind").cloned().collect();
+    table(page, &others);
+}
+
+fn table(page: &mut String, rows: &[Field]) {
+    *page += "| field | meaning | allowed | default |\n| --- | --- | --- | --- |\n";
+    for Field { name, meaning, allowed, default, .. } in rows {
+        let default = match default {
+            Default::Value(value) => format!("`{value}`"),
+            Default::Derived(words) => (*words).into(),
+            Default::Required => "*required*".into(),
+        };
+        let _ = writeln!(page, "| `{name}` | {meaning} | {allowed} | {default} |");
+    }
+}
+
+fn node(value: Value) -> Node {
+    Node { value, line: 0 }
+}
+
+fn kind_table(kind: &str) -> Node {
+    node(Value::Table(vec![("kind".into(), node(Value::Text(kind.into())))]))
+}
+
+fn minimal_experiment() -> Node {
+    let policies = node(Value::List(vec![kind_table("code")]));
+    node(Value::Table(vec![("environment".into(), kind_table("linear")), ("policy".into(), policies)]))
+}

@@ -1,0 +1,36 @@
+use crate::{experiment, workspace};
+use plausibly_sim::Summary;
+use plausibly_testkit::assert_golden;
+use std::fmt::Write;
+use std::num::NonZeroUsize;
+
+fn text(summary: &Summary) -> String {
+    let mut text = String::from("policy,round,regret,model_error,plausible,left\n");
+    for policy in &summary.policies {
+        for (round, point) in summary.rounds.iter().zip(&policy.points) {
+            let (regret, error, plausible) =
+                (point.regret.mean(), point.model_error.mean(), point.plausible.mean());
+            writeln!(text, "{},{round},{regret},{error},{plausible},{}", policy.label, policy.runs_left)
+                .unwrap();
+        }
+    }
+    text
+}
+
+/// Whole runs of every policy that fits. Changing them is a decision, and needs a line in CHANGELOG.md.
+#[test]
+fn whole_runs_are_reproduced_to_the_last_bit() {
+    let linear = ["code", "lin-ucb", "lin-ts", "elimination", "epsilon-greedy", "explore-then-commit"];
+    let armed = ["code", "epsilon-greedy", "explore-then-commit", "ucb1"];
+    for (name, environment, kinds) in [
+        ("linear", "kind = 'linear'\ndim = 4\nactions = 30\nnoise = 0.5", &linear[..]),
+        ("changing", "kind = 'changing'\ndim = 3\nactions = 11\nnoise = 0.5", &linear[..]),
+        ("k-armed", "kind = 'k-armed'\nactions = 7", &armed[..]),
+    ] {
+        let policies: Vec<String> = kinds.iter().map(|kind| format!("kind = '{kind}'")).collect();
+        let policies: Vec<&str> = policies.iter().map(String::as_str).collect();
+        let experiment = experiment("runs = 5\nhorizon = 1000\nseed = 11", environment, &policies);
+        let summary = experiment.comparison().run(NonZeroUsize::new(2).unwrap(), &()).unwrap();
+        assert_golden(&workspace(&format!("testdata/golden/{name}.csv")), &text(&summary));
+    }
+}

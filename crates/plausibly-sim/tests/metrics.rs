@@ -1,0 +1,73 @@
+use plausibly::{Action, ArmMeans, Fixed, LinTs, PerArm, Policy, Ridge, Stream, Ucb1};
+use plausibly_sim::{Arms, Environment, FixedLinear, ModelError, Player, Regret, log_grid, play};
+use plausibly_testkit::BruteForce;
+use std::ops::ControlFlow;
+
+#[test]
+fn model_error_and_regret_are_their_definitions() {
+    let mut environment = FixedLinear::random(3, 20, 0.5, &mut Stream::new(5, 0, "problem"));
+    let (theta_star, means) = (environment.theta_star().to_vec(), environment.means().to_vec());
+    let rows: Vec<Vec<f64>> = environment.actions().iter().map(|action| action.features().to_vec()).collect();
+    let sqrt_beta = 1.1;
+    let stream = |role| Stream::new(5, 0, role);
+    let player = Player {
+        policy: LinTs::new(Ridge::new(3, 1.0).unwrap(), 0.5).unwrap(),
+        observer: (Regret::new(), ModelError::new(Ridge::new(3, 2.0).unwrap(), Fixed { sqrt_beta })),
+        choices: stream("policy"),
+        noise: stream("noise"),
+    };
+    let mut measured = Vec::new();
+    let mut players = [player];
+    let flow = play(&mut environment, 300, &mut stream("actions"), &mut players, |_, players| {
+        let (regret, error) = &players[0].observer;
+        measured.push((regret.total(), error.total(), error.plausible_count(), error.theta_star_left()));
+        ControlFlow::Continue(())
+    });
+    assert!(flow.is_continue());
+
+    // The same again, from the definitions, with an inverse afresh in every round.
+    let mut policy = LinTs::new(Ridge::new(3, 1.0).unwrap(), 0.5).unwrap();
+    let (mut rng, mut noise) = (stream("policy"), stream("noise"));
+    let mut reference = BruteForce::new(3, 2.0);
+    let best = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (mut regret, mut error, mut left) = (0.0, 0.0, false);
+    for (round, seen) in measured.iter().enumerate() {
+        let chosen = policy.select(environment.actions(), &mut rng);
+        let scores: Vec<(f64, f64)> = rows.iter().map(|row| reference.score(row)).collect();
+        let lower = scores.iter().map(|(m, w)| m - sqrt_beta * w.sqrt()).fold(f64::NEG_INFINITY, f64::max);
+        let plausible: Vec<usize> =
+            (0..rows.len()).filter(|&i| scores[i].0 + sqrt_beta * scores[i].1.sqrt() >= lower).collect();
+        error += plausible.iter().map(|&i| (scores[i].0 - means[i]).powi(2)).fold(0.0, f64::max);
+        regret += best - means[chosen];
+        left = left || reference.deviation(&theta_star) > sqrt_beta;
+        assert!((seen.0 - regret).abs() < 1e-9 && (seen.1 - error).abs() < 1e-9, "round {}", round + 1);
+        assert_eq!((seen.2, seen.3), (plausible.len(), left), "round {}", round + 1);
+        let reward = means[chosen] + 0.5 * noise.normal();
+        policy.update(Action::new(chosen, &rows[chosen]), reward);
+        reference.observe(&rows[chosen], reward);
+    }
+    assert!(left, "a case in which θ* never leaves tests little");
+}
+
+#[test]
+fn arms_have_no_model_error_before_each_was_taken() {
+    let mut environment = Arms::new(vec![0.2, 0.9, 0.5, 0.4], 0.3);
+    let stream = |role| Stream::new(2, 0, role);
+    let radius = PerArm { delta: 0.05, noise_scale: 0.3 };
+    let observer = ModelError::new(ArmMeans::new(4), radius);
+    let policy = Ucb1::new(4, 0.3).unwrap();
+    let mut players = [Player { policy, observer, choices: stream("policy"), noise: stream("noise") }];
+    let mut errors = Vec::new();
+    let _ = play(&mut environment, 8, &mut stream("actions"), &mut players, |_, players| {
+        errors.push(players[0].observer.total());
+        ControlFlow::Continue(())
+    });
+    assert!(errors[..4].iter().all(|total| total.abs() < f64::MIN_POSITIVE), "{errors:?}");
+    assert!(errors[4] > 0.0, "{errors:?}");
+}
+
+#[test]
+fn curves_are_recorded_on_the_grid() {
+    assert_eq!(log_grid(1), [1]);
+    assert_eq!(log_grid(10_000).len(), 38);
+}

@@ -1,0 +1,97 @@
+use crate::workspace;
+use plausibly::spec::{PolicyKind, RadiusSpec, Value};
+use plausibly_sim::{Experiment, Overrides, spec_reference};
+use plausibly_testkit::assert_golden;
+use proptest::prelude::*;
+
+const MINIMAL: &str = "[environment]\nkind = 'linear'\ndim = 2\nactions = 3\n[[policy]]\nkind = 'code'\n";
+
+fn read(text: &str) -> Experiment {
+    Experiment::from_toml(text, Overrides::default()).unwrap()
+}
+
+#[test]
+fn unset_fields_take_their_defaults() {
+    let experiment = read(MINIMAL);
+    assert_eq!((experiment.name.as_str(), experiment.seed), ("experiment", 0));
+    assert_eq!((experiment.runs, experiment.horizon), (100, 10_000));
+    assert_eq!(experiment.policies[0].label, "code");
+    let determinant = RadiusSpec::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None };
+    assert_eq!(experiment.policies[0].kind, PolicyKind::Code { ridge: 1.0, radius: determinant });
+    assert_eq!(experiment.metric.radius, determinant);
+}
+
+#[test]
+fn the_metric_is_that_of_the_first_code_policy_unless_set() {
+    let policies = "[[policy]]\nkind = 'lin-ucb'\nridge = 9\n\
+                    [[policy]]\nkind = 'code'\nlabel = 'narrow'\nridge = 3\nradius = { kind = 'fixed', sqrt_beta = 0.5 }\n";
+    let narrow = RadiusSpec::Fixed { sqrt_beta: 0.5 };
+    let text = format!("[environment]\nkind = 'linear'\ndim = 2\nactions = 3\n{policies}");
+    let metric = read(&text).metric;
+    assert_eq!((metric.ridge.to_bits(), metric.radius), (3.0_f64.to_bits(), narrow));
+    let metric = read(&format!("{text}[metric]\nridge = 7.0\n")).metric;
+    assert_eq!((metric.ridge.to_bits(), metric.radius), (7.0_f64.to_bits(), narrow));
+}
+
+#[test]
+fn overrides_replace_what_the_text_says_and_are_recorded() {
+    let text = format!("runs = 5\nseed = 1\n{MINIMAL}");
+    let experiment = Experiment::from_toml(&text, Overrides { runs: Some(9), seed: Some(8) }).unwrap();
+    assert_eq!((experiment.runs, experiment.seed), (9, 8));
+    let Value::Table(entries) = experiment.resolved else { panic!("a table") };
+    let recorded = |name: &str| entries.iter().find(|(key, _)| key == name).unwrap().1.value.clone();
+    assert_eq!((recorded("runs"), recorded("seed")), (Value::Integer(9), Value::Integer(8)));
+}
+
+#[test]
+fn all_problems_are_found_at_once_with_their_lines() {
+    let text = "runs = 0\ncolour = 'red'\n[environment]\nkind = 'linear'\ndim = 2\nactions = 3\n\
+                [[policy]]\nkind = 'code'\nradius = { kind = 'paper', delta = 2 }\n[[policy]]\nkind = 'code'\n";
+    let error = Experiment::from_toml(text, Overrides::default()).unwrap_err();
+    let found: Vec<(usize, &str)> = error.problems.iter().map(|p| (p.line, p.path.as_str())).collect();
+    let expected = [(1, "runs"), (2, "colour"), (9, "policy[1].radius.delta"), (10, "policy[2].label")];
+    assert_eq!(found, expected, "{error}");
+}
+
+#[test]
+fn the_reference_page_is_what_the_readers_say() {
+    assert_golden(&workspace("docs/reference/spec.md"), &spec_reference());
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "\\PC*", cut in 0..200_usize) {
+        let _ = Experiment::from_toml(&text, Overrides::default());
+        // Nearly valid text goes deeper: the example cut short and continued with anything.
+        let start: String = MINIMAL.chars().take(cut).collect();
+        let _ = Experiment::from_toml(&format!("{start}{text}"), Overrides::default());
+    }
+
+    #[test]
+    fn any_number_in_any_field_is_read_or_refused(
+        field in prop::sample::select(vec!["runs", "seed", "horizon", "noise", "ridge", "delta", "sqrt_beta", "dim"]),
+        number in prop_oneof![
+            any::<f64>().prop_map(|x| format!("{x:?}")),
+            any::<i64>().prop_map(|x| x.to_string()),
+            Just("inf".to_string()),
+            Just("nan".to_string()),
+        ],
+    ) {
+        let set = |name: &str, default: &str| {
+            if name == field { format!("{name} = {number}\n") } else { format!("{name} = {default}\n") }
+        };
+        let text = format!(
+            "{}{}{}[environment]\nkind = 'linear'\nactions = 3\n{}{}[[policy]]\nkind = 'code'\n{}\
+             radius = {{ kind = 'paper', {} }}\n[[policy]]\nkind = 'lin-ucb'\nradius = {{ kind = 'fixed', {} }}\n",
+            set("runs", "2"), set("seed", "1"), set("horizon", "5"), set("dim", "2"), set("noise", "0.5"),
+            set("ridge", "1.0"), set("delta", "0.1").trim(), set("sqrt_beta", "1.0").trim(),
+        );
+        if let Ok(experiment) = Experiment::from_toml(&text, Overrides { runs: Some(2), seed: None })
+            && experiment.horizon < 1000 && field != "dim"
+        {
+            // What is accepted must also run, to finite figures.
+            let summary = experiment.comparison().run(std::num::NonZeroUsize::MIN, &()).unwrap();
+            prop_assert!(summary.policies[0].last().model_error.mean().is_finite(), "{}", text);
+        }
+    }
+}
