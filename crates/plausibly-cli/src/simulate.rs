@@ -29,10 +29,8 @@ pub(crate) fn run(args: &Simulate) -> Outcome {
 
 fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
     let folder = Folder::open(&args.out.clone().unwrap_or_else(|| default_folder(&args.spec)))?;
-    let threads = match args.threads {
-        Some(threads) => threads,
-        None => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-    };
+    let asked = args.threads.and_then(|threads| NonZeroUsize::new(threads.into()));
+    let threads = asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
     let comparison = experiment.comparison();
     if !args.quiet {
         output::note(&opening(experiment, threads));

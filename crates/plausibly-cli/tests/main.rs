@@ -1,1 +1,74 @@
-//! t
+//! The command as a person or a script meets it.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
+mod architecture; // ARCHITECTURE.md, the reference list and the manifests agree
+mod errors; // every way to be refused, by snapshot
+mod guide; // the transcripts of the guide
+mod help; // every --help, by snapshot
+mod interrupt; // Ctrl-C
+mod simulate; // runs, files, figures
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A folder of its own with a spec in it.
+struct Sandbox(TempDir);
+
+const SPEC: &str = "\
+name = \"tiny\"
+seed = 1
+runs = 3
+horizon = 50
+
+[environment]
+kind = \"linear\"
+dim = 2
+actions = 4
+noise = 0.5
+
+[[policy]]
+kind = \"code\"
+
+[[policy]]
+kind = \"lin-ts\"
+label = \"TS\"
+";
+
+impl Sandbox {
+    fn new(spec: &str) -> Self {
+        let sandbox = Self(tempfile::tempdir().unwrap());
+        fs::write(sandbox.path().join("spec.toml"), spec).unwrap();
+        sandbox
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_plausibly"));
+        command.args(args).current_dir(self.path()).env("NO_COLOR", "1").env("COLUMNS", "100");
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// What a terminal would show, with what differs between runs taken out.
+    fn transcript(&self, args: &[&str]) -> String {
+        let Output { status, stdout, stderr } = self.run(args);
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let stderr = text(stderr);
+        let stderr: Vec<&str> = stderr.lines().map(|line| line.split(" in 0.").next().unwrap()).collect();
+        format!(
+            "$ plausibly {}\n--- exit code {}\n--- stdout\n{}--- stderr\n{}\n",
+            args.join(" "),
+            status.code().unwrap(),
+            text(stdout),
+            stderr.join("\n"),
+        )
+    }
+}

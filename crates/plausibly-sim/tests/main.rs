@@ -18,7 +18,7 @@ fn workspace(path: &str) -> PathBuf {
 
 /// A spec with this environment and these policies.
 fn experiment(head: &str, environment: &str, policies: &[&str]) -> plausibly_sim::Experiment {
-    let policies: String = policies.iter().map(|policy| format!("[[policy]]\n{policy}\n")).collect();
-    let text = format!("{head}\n[environment]\n{environment}\n{policies}");
+    let text =
+        format!("{head}\n[environment]\n{environment}\n[[policy]]\n{}\n", policies.join("\n[[policy]]\n"));
     plausibly_sim::Experiment::from_toml(&text, plausibly_sim::Overrides::default()).unwrap()
 }

@@ -11,3 +11,8 @@ pub mod strategies;
 pub use double_double::{DoubleDouble, PreciseGram};
 pub use golden::assert_golden;
 pub use reference::{BruteForce, leverages, rank};
+
+/// The example of the project's page, kept true by the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}

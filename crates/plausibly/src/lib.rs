@@ -51,3 +51,8 @@ pub use policy::{
     Code, Elimination, EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, Policy, PolicyError, Ucb1,
 };
 pub use rng::Stream;
+
+/// The example of the package's page, kept true by the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

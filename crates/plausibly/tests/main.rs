@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "measurements and skipped parts are shown")]
 
+mod allocations; // a round allocates nothing
 mod autotraits; // every public type can cross threads and be printed
 mod code; // CODE against direct determinants; K-armed against linear
 mod design; // the duality gap of optimal designs

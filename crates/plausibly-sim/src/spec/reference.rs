@@ -17,7 +17,7 @@ pub fn spec_reference() -> String {
          a value out of range are errors that name the line. Fields marked *required* have no default.\n\n\
          ## Top level\n\n",
     );
-    let (rows, _) = read(minimal_experiment(), |fields| Experiment::read(fields).is_some());
+    let (rows, _) = read(&minimal_experiment(), |fields| Experiment::read(fields).is_some());
     table(&mut page, &rows);
     page += "\nThe metric has the fields `ridge` and `radius`, with the meanings and ranges they have in a policy.\n";
 
@@ -31,13 +31,13 @@ pub fn spec_reference() -> String {
         ("k-armed", "Arms without features; means uniform on `[0, 1]`."),
     ];
     for (kind, meaning) in kinds {
-        let (rows, _) = read(kind_table(kind), |fields| EnvironmentSpec::read(fields).is_some());
+        let (rows, _) = read(&kind_table(kind), |fields| EnvironmentSpec::read(fields).is_some());
         section(&mut page, kind, meaning, &rows);
     }
 
     page += "\n## `[[policy]]`\n";
     for kind in POLICY_KINDS {
-        let fits = |setting| read(kind_table(kind), |fields| PolicySpec::read(fields, setting).is_some());
+        let fits = |setting| read(&kind_table(kind), |fields| PolicySpec::read(fields, setting).is_some());
         let playable: Vec<_> =
             SETTINGS.into_iter().filter(|(_, setting)| fits(*setting).1.is_empty()).collect();
         let names: Vec<String> = playable.iter().map(|(name, _)| format!("`{name}`")).collect();
@@ -62,7 +62,7 @@ pub fn spec_reference() -> String {
         ),
         ("fixed", Setting::Fixed, "A constant. A width, not a confidence set."),
     ] {
-        let (rows, _) = read(kind_table(kind), |fields| {
+        let (rows, _) = read(&kind_table(kind), |fields| {
             RadiusSpec::read(fields, setting);
             true
         });
@@ -72,9 +72,9 @@ pub fn spec_reference() -> String {
 }
 
 /// Reads a table and returns the rows of what was asked for, with the problems found.
-fn read(table: Node, read: impl FnOnce(&mut Fields<'_>) -> bool) -> (Vec<Field>, Vec<Problem>) {
+fn read(table: &Node, read: impl FnOnce(&mut Fields<'_>) -> bool) -> (Vec<Field>, Vec<Problem>) {
     let mut problems = Vec::new();
-    let mut fields = Fields::new("", &table, &mut problems);
+    let mut fields = Fields::new("", table, &mut problems);
     read(&mut fields);
     let rows = fields.rows().to_vec();
     (rows, problems)

@@ -40,20 +40,22 @@ pub struct Fields<'a> {
     entries: &'a [(String, Node)],
     read: Vec<Field>,
     problems: &'a mut Vec<Problem>,
+    /// Set when the table itself is wrong, so that more complaints about it would only repeat the first.
+    given_up: bool,
 }
 
 impl<'a> Fields<'a> {
     /// A reader of `node`, which is found at `path` (empty for the root).
     pub fn new(path: &str, node: &'a Node, problems: &'a mut Vec<Problem>) -> Self {
-        let entries: &[_] = match &node.value {
-            Value::Table(entries) => entries,
+        let (entries, given_up): (&[_], _) = match &node.value {
+            Value::Table(entries) => (entries, false),
             other => {
                 let complaint = Complaint::Type { expected: "a table".into(), found: describe(other) };
                 problems.push(Problem { line: node.line, path: path.into(), complaint });
-                &[]
+                (&[], true)
             }
         };
-        Self { path: path.into(), line: node.line, entries, read: Vec::new(), problems }
+        Self { path: path.into(), line: node.line, entries, read: Vec::new(), problems, given_up }
     }
 
     /// A number with a default.
@@ -104,25 +106,23 @@ impl<'a> Fields<'a> {
         fallback: &str,
     ) -> String {
         let read =
-            self.read(
-                name,
-                meaning,
-                "text, not empty".into(),
-                Default::Derived(derived),
-                |value| match value {
+            self.read(name, meaning, "text that is not empty".into(), Default::Derived(derived), |value| {
+                match value {
                     Value::Text(text) if !text.trim().is_empty() => Ok(value.clone()),
-                    other => {
-                        Err(Complaint::Type { expected: "text, not empty".into(), found: describe(other) })
-                    }
-                },
-            );
+                    other => Err(Complaint::Type {
+                        expected: "text that is not empty".into(),
+                        found: describe(other),
+                    }),
+                }
+            });
         match read {
             Some(Value::Text(text)) => text,
             _ => fallback.into(),
         }
     }
 
-    /// One of some words; `None` if it is missing or none of them, which is recorded.
+    /// One of some words, on which depends what else the table holds. `None` if it is missing or none of them: that is
+    /// recorded, and nothing more is said of the table.
     pub fn choice(
         &mut self,
         name: &'static str,
@@ -141,10 +141,12 @@ impl<'a> Fields<'a> {
             }),
             other => Err(Complaint::Type { expected: allowed.clone(), found: describe(other) }),
         });
-        match read {
+        let word = match read {
             Some(Value::Text(word)) => options.iter().copied().find(|option| *option == word),
             _ => None,
-        }
+        };
+        self.given_up = self.given_up || word.is_none();
+        word
     }
 
     /// A table inside this one, read by `read` if it is there.
@@ -223,7 +225,7 @@ impl<'a> Fields<'a> {
     pub fn finish(self) -> Value {
         let known: Vec<&'static str> = self.read.iter().map(|field| field.name).collect();
         for (name, node) in self.entries {
-            if !known.contains(&name.as_str()) {
+            if !known.contains(&name.as_str()) && !self.given_up {
                 let complaint =
                     Complaint::Unknown { suggestion: closest(name, &known), known: known.clone() };
                 let path = join(&self.path, name);
@@ -293,8 +295,10 @@ impl<'a> Fields<'a> {
     }
 
     fn complain(&mut self, line: usize, name: &str, complaint: Complaint) {
-        let path = self.path_of(name);
-        self.problems.push(Problem { line, path, complaint });
+        if !self.given_up {
+            let path = self.path_of(name);
+            self.problems.push(Problem { line, path, complaint });
+        }
     }
 
     fn find(&self, name: &str) -> Option<&'a Node> {

@@ -85,7 +85,7 @@ pub enum Complaint {
 }
 
 fn did_you_mean(suggestion: Option<&&'static str>) -> String {
-    suggestion.map(|name| format!("; did you mean {name}?")).unwrap_or_default()
+    suggestion.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }
 
 /// The option closest to what was written, if close enough to be a slip.

@@ -1,0 +1,113 @@
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn workspace(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// The arrows that ARCHITECTURE.md draws, from its block of lines `crate -> crate, crate`.
+fn drawn() -> BTreeMap<String, Vec<String>> {
+    let page = fs::read_to_string(workspace("ARCHITECTURE.md")).unwrap();
+    let block = page.split("```arrows\n").nth(1).expect("a block of arrows").split("```").next().unwrap();
+    let arrows = block.lines().map(|line| {
+        let (from, to) = line.split_once("->").expect("an arrow");
+        let to = to.split(',').map(str::trim).filter(|name| !name.is_empty());
+        (from.trim().to_string(), to.map(String::from).collect())
+    });
+    arrows.collect()
+}
+
+/// The arrows there are: dependencies among our own crates, those of tests left out.
+fn real() -> BTreeMap<String, Vec<String>> {
+    let cargo = env!("CARGO");
+    let args = ["metadata", "--no-deps", "--format-version", "1", "--offline", "--manifest-path"];
+    let output = Command::new(cargo).args(args).arg(workspace("Cargo.toml")).output().unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let arrows = metadata["packages"].as_array().unwrap().iter().map(|package| {
+        let ours = |name: &str| name == "plausibly" || name.starts_with("plausibly-");
+        let dependencies = package["dependencies"].as_array().unwrap().iter();
+        let mut to: Vec<String> = dependencies
+            .filter(|dependency| dependency["kind"].is_null())
+            .map(|dependency| dependency["name"].as_str().unwrap().to_string())
+            .filter(|name| ours(name))
+            .collect();
+        to.sort();
+        (package["name"].as_str().unwrap().to_string(), to)
+    });
+    arrows.collect()
+}
+
+#[test]
+fn the_arrows_are_those_of_the_architecture_page() {
+    assert_eq!(drawn(), real());
+}
+
+/// All files below a folder with this ending.
+fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, ending, found);
+        } else if path.extension().is_some_and(|extension| extension == ending) {
+            found.push(path);
+        }
+    }
+}
+
+/// Citation keys in a text: capitals, then digits, in brackets that Rust documentation escapes.
+fn keys(text: &str) -> Vec<&str> {
+    let open = text.match_indices('[').map(|(at, _)| &text[at + 1..]);
+    let inside = open.filter_map(|rest| rest.split(']').next()).map(|key| key.trim_end_matches('\\'));
+    let is_key = |key: &&str| {
+        let letters = key.chars().take_while(char::is_ascii_uppercase).count();
+        let digits = key[letters..].chars().count();
+        letters >= 2
+            && key.is_ascii()
+            && (digits == 2 || *key == "MZK")
+            && key[letters..].chars().all(|c| c.is_ascii_digit())
+    };
+    inside.filter(is_key).collect()
+}
+
+#[test]
+fn every_citation_key_resolves() {
+    let references = fs::read_to_string(workspace("docs/references.md")).unwrap();
+    let mut sources = Vec::new();
+    files(&workspace("crates"), "rs", &mut sources);
+    files(&workspace("docs"), "md", &mut sources);
+    let mut cited = 0;
+    for path in sources {
+        let text = fs::read_to_string(&path).unwrap();
+        for key in keys(&text) {
+            assert!(
+                references.contains(&format!("**[{key}]**")),
+                "[{key}] in {} is not in the list",
+                path.display()
+            );
+            cited += 1;
+        }
+    }
+    assert!(cited > 10, "only {cited} citations found: the search is broken");
+}
+
+#[test]
+fn every_link_in_the_documents_leads_somewhere() {
+    let mut pages = vec![];
+    for page in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"] {
+        pages.push(workspace(page));
+    }
+    files(&workspace("docs"), "md", &mut pages);
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let file = target.split('#').next().unwrap();
+            if !file.is_empty() && !file.contains("://") {
+                let path = page.parent().unwrap().join(file);
+                assert!(path.exists(), "{} links to {target}, which is not there", page.display());
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+use crate::{SPEC, Sandbox};
+use insta::assert_snapshot;
+use std::fs;
+
+/// Runs a spec that must be refused, and demands that nothing was left behind.
+fn refused(spec: &str, args: &[&str]) -> String {
+    let sandbox = Sandbox::new(spec);
+    let transcript = sandbox.transcript(&[&["simulate", "spec.toml"], args].concat());
+    let left: Vec<_> =
+        fs::read_dir(sandbox.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["spec.toml"], "a refused spec left files");
+    transcript
+}
+
+/// The tiny spec with one line in place of another.
+fn with(old: &str, new: &str) -> String {
+    assert!(SPEC.contains(old), "{old}");
+    SPEC.replacen(old, new, 1)
+}
+
+#[test]
+fn fields() {
+    assert_snapshot!("unknown_field", refused(&with("horizon = 50", "horizn = 50"), &[]));
+    assert_snapshot!("unknown_field_in_policy", refused(&format!("{SPEC}epsilon = 0.1\n"), &[]));
+    assert_snapshot!("stranger", refused(&with("seed = 1", "seed = 1\ncolour = \"red\""), &[]));
+    assert_snapshot!("wrong_type_number", refused(&with("runs = 3", "runs = \"many\""), &[]));
+    assert_snapshot!("wrong_type_fraction", refused(&with("runs = 3", "runs = 2.5"), &[]));
+    assert_snapshot!("wrong_type_text", refused(&with("name = \"tiny\"", "name = 7"), &[]));
+    assert_snapshot!("wrong_type_table", refused("environment = 3\n[[policy]]\nkind = \"code\"\n", &[]));
+    assert_snapshot!("wrong_type_date", refused(&with("seed = 1", "seed = 2024-01-01"), &[]));
+    assert_snapshot!(
+        "policy_not_a_list",
+        refused(&SPEC.replace("[[policy]]\nkind = \"code\"\n\n", "").replace("[[policy]]", "[policy]"), &[])
+    );
+    assert_snapshot!("not_a_number", refused(&with("noise = 0.5", "noise = nan"), &[]));
+    assert_snapshot!("infinite", refused(&with("noise = 0.5", "noise = inf"), &[]));
+    assert_snapshot!("out_of_range", refused(&with("dim = 2", "dim = 0"), &[]));
+    assert_snapshot!(
+        "too_large_together",
+        refused(&with("dim = 2\nactions = 4", "dim = 1000\nactions = 1000000"), &[])
+    );
+    assert_snapshot!("beyond_64_bits", refused(&with("seed = 1", "seed = 99999999999999999999"), &[]));
+    assert_snapshot!("missing", refused(&with("dim = 2\n", ""), &[]));
+    assert_snapshot!("missing_tables", refused("seed = 1\n", &[]));
+    assert_snapshot!("empty_label", refused(&with("label = \"TS\"", "label = \" \""), &[]));
+    assert_snapshot!("duplicate_label", refused(&with("label = \"TS\"", "label = \"code\""), &[]));
+    assert_snapshot!(
+        "several_at_once",
+        refused(&with("runs = 3", "runs = -3").replace("dim = 2", "dim = 1.5"), &[])
+    );
+}
+
+#[test]
+fn kinds() {
+    assert_snapshot!("unknown_policy", refused(&with("kind = \"code\"", "kind = \"cod\""), &[]));
+    assert_snapshot!("unknown_environment", refused(&with("kind = \"linear\"", "kind = \"quadratic\""), &[]));
+    assert_snapshot!("missing_kind", refused(&with("kind = \"code\"", "ridge = 1.0"), &[]));
+    let armed = with("kind = \"linear\"\ndim = 2", "kind = \"k-armed\"");
+    assert_snapshot!("linear_policy_on_arms", refused(&armed, &[]));
+    let radius = "kind = \"code\"\nradius = { kind = \"per-arm\", delta = 0.1 }";
+    assert_snapshot!("arm_radius_on_features", refused(&with("kind = \"code\"", radius), &[]));
+    let radius = "kind = \"code\"\nradius = { kind = \"paper\", delta = 1.0, lamda = 3 }";
+    assert_snapshot!("inside_a_radius", refused(&with("kind = \"code\"", radius), &[]));
+    let changing = with("kind = \"linear\"", "kind = \"changing\"").replace("lin-ts", "ucb1");
+    assert_snapshot!("arm_policy_on_changing_actions", refused(&changing, &[]));
+}
+
+#[test]
+fn text_that_is_no_toml() {
+    assert_snapshot!("syntax", refused(&with("seed = 1", "seed = = 1"), &[]));
+    assert_snapshot!("syntax_twice", refused(&with("seed = 1", "seed = 1\nseed = 2"), &[]));
+    assert_snapshot!("syntax_end", refused(&format!("{SPEC}radius = {{"), &[]));
+}
+
+#[test]
+fn command_lines() {
+    let sandbox = Sandbox::new(SPEC);
+    assert_snapshot!("no_command", sandbox.transcript(&[]));
+    assert_snapshot!("no_spec", sandbox.transcript(&["simulate"]));
+    assert_snapshot!("unknown_flag", sandbox.transcript(&["simulate", "spec.toml", "--thread", "2"]));
+    assert_snapshot!("zero_runs", sandbox.transcript(&["simulate", "spec.toml", "--runs", "0"]));
+    assert_snapshot!("zero_threads", sandbox.transcript(&["simulate", "spec.toml", "--threads", "0"]));
+    assert_snapshot!("negative_seed", sandbox.transcript(&["simulate", "spec.toml", "--seed", "-1"]));
+}
+
+#[test]
+fn files() {
+    let sandbox = Sandbox::new(SPEC);
+    assert_snapshot!("no_such_spec", sandbox.transcript(&["simulate", "nowhere.toml"]));
+    assert_snapshot!("out_is_a_file", sandbox.transcript(&["simulate", "spec.toml", "--out", "spec.toml"]));
+    assert_snapshot!(
+        "out_below_a_file",
+        sandbox.transcript(&["simulate", "spec.toml", "--out", "spec.toml/sub"])
+    );
+    fs::write(sandbox.path().join("bytes.toml"), [0xff, 0xfe]).unwrap();
+    assert_snapshot!("not_text", sandbox.transcript(&["simulate", "bytes.toml"]));
+}

@@ -1,0 +1,67 @@
+#![cfg(unix)]
+
+use crate::{SPEC, Sandbox};
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Runs something that would take hours, sends a signal once it is at work, and returns what became of it.
+fn interrupted(signal: &str, environment: &str) -> (Sandbox, Option<i32>, Duration, String) {
+    let long =
+        SPEC.replace("horizon = 50", "horizon = 1000000000").replace("dim = 2\nactions = 4", environment);
+    let sandbox = Sandbox::new(&long);
+    let mut child =
+        sandbox.command(&["simulate", "spec.toml", "--out", "out"]).stderr(Stdio::piped()).spawn().unwrap();
+    // The folder is there once the handler is about to be; the pause makes sure it is.
+    while !sandbox.path().join("out").exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let sent = Instant::now();
+    send(signal, child.id());
+    let status = child.wait().unwrap();
+    let took = sent.elapsed();
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    (sandbox, status.code(), took, stderr)
+}
+
+/// By the shell's own `kill`: the program of that name is not on every machine.
+fn send(signal: &str, process: u32) {
+    let script = format!("kill -s {signal} {process}");
+    assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
+}
+
+#[test]
+fn ctrl_c_stops_within_a_second_and_leaves_nothing() {
+    for (signal, environment) in [
+        ("INT", "dim = 2\nactions = 4"),
+        ("TERM", "dim = 2\nactions = 4"),
+        // Rounds that take long themselves.
+        ("INT", "dim = 64\nactions = 20000"),
+    ] {
+        let (sandbox, code, took, stderr) = interrupted(signal, environment);
+        assert_eq!(code, Some(130), "{stderr}");
+        assert!(took < Duration::from_secs(1), "{took:?}");
+        assert!(stderr.ends_with("interrupted: nothing was written\n"), "{stderr}");
+        let left: Vec<_> =
+            fs::read_dir(sandbox.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["spec.toml"]);
+    }
+}
+
+#[test]
+fn an_interrupted_run_leaves_earlier_results_alone() {
+    let sandbox = Sandbox::new(SPEC);
+    assert!(sandbox.run(&["simulate", "spec.toml", "--out", "out", "--quiet"]).status.success());
+    let before = fs::read(sandbox.path().join("out/summary.csv")).unwrap();
+    let long = SPEC.replace("horizon = 50", "horizon = 1000000000");
+    fs::write(sandbox.path().join("spec.toml"), long).unwrap();
+    let mut child = sandbox.command(&["simulate", "spec.toml", "--out", "out", "--quiet"]).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    send("INT", child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(fs::read(sandbox.path().join("out/summary.csv")).unwrap(), before);
+    assert_eq!(fs::read_dir(sandbox.path().join("out")).unwrap().count(), 2);
+}
