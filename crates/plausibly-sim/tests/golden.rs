@@ -21,7 +21,7 @@ fn text(summary: &Summary) -> String {
 #[test]
 fn whole_runs_are_reproduced_to_the_last_bit() {
     let linear = ["code", "lin-ucb", "lin-ts", "elimination", "epsilon-greedy", "explore-then-commit"];
-    let armed = ["code", "epsilon-greedy", "explore-then-commit", "ucb1"];
+    let armed = ["code", "epsilon-greedy", "explore-then-commit", "ucb1", "thompson"];
     for (name, environment, kinds) in [
         ("linear", "kind = 'linear'\ndim = 4\nactions = 30\nnoise = 0.5", &linear[..]),
         ("changing", "kind = 'changing'\ndim = 3\nactions = 11\nnoise = 0.5", &linear[..]),

@@ -1,6 +1,6 @@
 use plausibly::{
     ActionSet, ArmMeans, Code, Design, Determinant, Elimination, EpsilonGreedy, Explanation,
-    ExploreThenCommit, Isa, LinTs, LinUcb, Plausible, Radius, Ridge, Scores, Stream, Ucb1, spec,
+    ExploreThenCommit, Isa, LinTs, LinUcb, Plausible, Radius, Ridge, Scores, Stream, Thompson, Ucb1, spec,
 };
 use std::fmt::Debug;
 
@@ -22,6 +22,7 @@ fn public_types_cross_threads_and_print() {
     ordinary::<Plausible>();
     ordinary::<Scores>();
     ordinary::<Stream>();
+    ordinary::<Thompson>();
     ordinary::<Ucb1>();
     ordinary::<spec::PolicySpec>();
     ordinary::<spec::Problem>();

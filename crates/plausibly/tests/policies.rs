@@ -63,7 +63,7 @@ fn first_twelve_choices_are_stable() {
 }
 
 /// These draw an index, play a design over indices, or know actions by index alone: to them copies are not ties.
-const BY_INDEX: [&str; 4] = ["epsilon-greedy", "explore-then-commit", "elimination", "ucb1"];
+const BY_INDEX: [&str; 5] = ["epsilon-greedy", "explore-then-commit", "elimination", "ucb1", "thompson"];
 
 #[test]
 fn duplicated_actions_tie_to_the_lowest_index() {

@@ -8,6 +8,7 @@ mod epsilon_greedy;
 mod explore_then_commit;
 mod lin_ts;
 mod lin_ucb;
+mod thompson;
 mod ucb1;
 
 pub use code::Code;
@@ -16,6 +17,7 @@ pub use epsilon_greedy::EpsilonGreedy;
 pub use explore_then_commit::ExploreThenCommit;
 pub use lin_ts::LinTs;
 pub use lin_ucb::LinUcb;
+pub use thompson::Thompson;
 pub use ucb1::Ucb1;
 
 use crate::actions::{Action, ActionIndex, Actions};

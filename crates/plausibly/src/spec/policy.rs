@@ -7,13 +7,13 @@ use super::{Facts, Setting};
 use crate::confidence::RadiusError;
 use crate::estimator::{ArmMeans, Ridge, RidgeError};
 use crate::policy::{
-    Code, Elimination, EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, PolicyError, Ucb1,
+    Code, Elimination, EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, PolicyError, Thompson, Ucb1,
 };
 use thiserror::Error;
 
 /// The kinds of policy, as specs name them.
-pub const POLICY_KINDS: [&str; 7] =
-    ["code", "lin-ucb", "lin-ts", "elimination", "epsilon-greedy", "explore-then-commit", "ucb1"];
+pub const POLICY_KINDS: [&str; 8] =
+    ["code", "lin-ucb", "lin-ts", "elimination", "epsilon-greedy", "explore-then-commit", "ucb1", "thompson"];
 
 /// A policy of a comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +74,11 @@ pub enum PolicyKind {
         /// σ; else the noise of the problem.
         noise_scale: Option<f64>,
     },
+    /// See [`Thompson`].
+    Thompson {
+        /// σ; else the noise of the problem.
+        noise_scale: Option<f64>,
+    },
 }
 
 /// Why a policy could not be built for a problem.
@@ -124,6 +129,7 @@ impl PolicySpec {
                 epsilon: read_epsilon(fields),
             },
             "ucb1" => PolicyKind::Ucb1 { noise_scale: read_noise_scale(fields) },
+            "thompson" => PolicyKind::Thompson { noise_scale: read_noise_scale(fields) },
             other => unreachable!("{other} is in POLICY_KINDS"),
         };
         Some(Self { label, kind })
@@ -164,6 +170,9 @@ impl PolicySpec {
                 Box::new(ExploreThenCommit::new(Ridge::new(facts.dim, ridge)?, epsilon, facts.horizon)?)
             }
             PolicyKind::Ucb1 { noise_scale } => Box::new(Ucb1::new(facts.actions, noise(noise_scale))?),
+            PolicyKind::Thompson { noise_scale } => {
+                Box::new(Thompson::new(facts.actions, noise(noise_scale))?)
+            }
         })
     }
 }
@@ -172,9 +181,9 @@ impl PolicySpec {
 fn misfit(kind: &str, setting: Setting) -> Option<&'static str> {
     match (kind, setting) {
         ("lin-ucb" | "lin-ts" | "elimination", Setting::Arms) => Some(
-            "needs actions with features, and a k-armed environment has none; use code, ucb1 or epsilon-greedy",
+            "needs actions with features, and a k-armed environment has none; use code, ucb1 or thompson",
         ),
-        ("ucb1", Setting::Changing) => Some(
+        ("ucb1" | "thompson", Setting::Changing) => Some(
             "knows actions by index alone, and a changing environment gives an index a new meaning each round; use code or lin-ucb",
         ),
         _ => None,
