@@ -134,11 +134,17 @@ impl ActionSet {
     /// Writes new features over the old ones (row-major) without allocating, and takes a new identity.
     ///
     /// # Errors
-    /// If a feature is not finite or beyond [`MAX_MAGNITUDE`]. The set then holds what was written and must be refilled.
+    /// If a feature is not finite or beyond [`MAX_MAGNITUDE`]. All features of the set are zero then.
     pub fn refill(&mut self, write: impl FnOnce(&mut [f64])) -> Result<(), ActionSetError> {
         self.id = SetId::fresh();
         write(&mut self.rows);
-        self.settle()
+        let settled = self.settle();
+        if settled.is_err() {
+            // Nothing of what was refused may be scored or learned from.
+            self.rows.fill(0.0);
+            self.blocks.fill(0.0);
+        }
+        settled
     }
 
     /// Checks the rows and copies them into lane blocks.
@@ -260,5 +266,7 @@ mod tests {
         assert_ne!(before, set.view().id());
         assert_eq!(set.view().get(1).features(), [4.0]);
         assert_eq!(set.view().blocks()[..3], [3.0, 4.0, 0.0]);
+        set.refill(|rows| rows.copy_from_slice(&[5.0, f64::NAN])).unwrap_err();
+        assert_eq!((set.view().get(0).features(), set.view().blocks()[0]), (&[0.0][..], 0.0));
     }
 }

@@ -18,7 +18,7 @@ fn public_types_cross_threads_and_print() {
     ordinary::<ExploreThenCommit<Ridge>>();
     ordinary::<Isa>();
     ordinary::<LinTs>();
-    ordinary::<LinUcb<Radius>>();
+    ordinary::<LinUcb<Ridge, Radius>>();
     ordinary::<Plausible>();
     ordinary::<Scores>();
     ordinary::<Stream>();

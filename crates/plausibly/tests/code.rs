@@ -1,5 +1,5 @@
 use plausibly::{
-    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Estimator, Fixed, PerArm, Policy, Ridge, Stream,
+    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Explain, Fixed, PerArm, Policy, Ridge, Stream,
 };
 use plausibly_testkit::{BruteForce, strategies};
 use proptest::prelude::*;

@@ -58,3 +58,44 @@ fn constants_out_of_range_are_refused_by_name() {
     assert!(Radius::Fixed(Fixed { sqrt_beta: f64::INFINITY }).checked().is_err());
     assert!(Radius::PerArm(PerArm { delta: 0.5, noise_scale: 0.0 }).checked().is_err());
 }
+
+#[test]
+#[should_panic(expected = "a confidence radius must be positive and finite, got NaN")]
+fn a_radius_with_senseless_constants_is_named_when_it_is_used() {
+    let set = plausibly::ActionSet::from_rows(&[[1.0], [2.0]]).unwrap();
+    let radius = Determinant { delta: 2.0, noise_scale: 1.0, theta_norm_bound: 1.0 };
+    let mut policy = plausibly::Code::new(Ridge::new(1, 1.0).unwrap(), radius);
+    plausibly::Policy::select(&mut policy, set.view(), &mut plausibly::Stream::new(0, 0, ""));
+}
+
+/// An estimator written outside the crate.
+struct Prior(plausibly::Scores);
+
+impl Estimator for Prior {
+    fn scores(&mut self, actions: plausibly::Actions<'_>) -> &plausibly::Scores {
+        self.0.set(&vec![0.5; actions.len()], &vec![1.0; actions.len()]);
+        &self.0
+    }
+
+    fn score_into(&self, actions: plausibly::Actions<'_>, out: &mut plausibly::Scores) {
+        out.set(&vec![0.5; actions.len()], &vec![1.0; actions.len()]);
+    }
+
+    fn update(&mut self, _: Action<'_>, _: f64) {}
+
+    fn evidence(&self) -> plausibly::Evidence {
+        plausibly::Evidence::new(3, 1, 1.0, 0.0)
+    }
+
+    fn deviation(&self, theta_star: &[f64]) -> f64 {
+        theta_star[0].abs()
+    }
+}
+
+#[test]
+fn estimators_can_be_written_outside() {
+    let set = plausibly::ActionSet::from_rows(&[[1.0], [2.0]]).unwrap();
+    let radius: Box<dyn ConfidenceRadius> = Box::new(Fixed { sqrt_beta: 1.0 });
+    let mut policy = plausibly::Code::new(Prior(plausibly::Scores::new()), radius);
+    assert_eq!(plausibly::Policy::select(&mut policy, set.view(), &mut plausibly::Stream::new(0, 0, "")), 0);
+}

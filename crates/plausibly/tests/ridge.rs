@@ -41,6 +41,54 @@ fn refusals_carry_the_value() {
 }
 
 #[test]
+fn data_that_do_not_span_leave_what_is_known_right() {
+    // Three actions in five dimensions, each played n times: the widths of the played are those of least squares on them,
+    // 1/n up to what the ridge takes off, whatever the ridge leaves in the directions never seen.
+    let rows = [[1.0, 0.2, -0.5, 0.3, 0.8], [-0.4, 1.0, 0.6, -0.9, 0.1], [0.7, -0.3, 1.0, 0.2, -0.6]];
+    for scale in [1e-3, 1.0, 1e3, 1e8] {
+        for ridge in [1e-100, 1e-60, 1e-30, 1e-20, 1e-16, 1e-14, 1e-12, 1e-9, 1e-6, 1e-3] {
+            let rows = rows.map(|row| row.map(|x| scale * x));
+            let set = ActionSet::from_rows(&rows).unwrap();
+            let mut model = Ridge::new(5, ridge).unwrap();
+            let n = 2000;
+            for play in 0..3 * n {
+                model.update(set.view().get(play % 3), 0.5);
+            }
+            let scores = model.scores(set.view());
+            for (mean, width_sq) in scores.mean().iter().zip(scores.width_sq()) {
+                // The ridge is at most 1e-3 beside 2000·scale²: an eigenvalue of the played directions is above scale²·n/2.
+                // Rounding: d²·ε·κ, with κ at most 3/(2·10⁻¹⁰) by the floor under the ridge: 8e-5.
+                let shrinkage = 2.0 * ridge / (scale * scale * n as f64) + 8e-5;
+                assert!(
+                    (width_sq * n as f64 - 1.0).abs() < shrinkage,
+                    "width² {width_sq:e} at ridge {ridge:e}, scale {scale}"
+                );
+                assert!((mean - 0.5).abs() < shrinkage, "mean {mean} at ridge {ridge:e}, scale {scale}");
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "features must be finite")]
+fn a_nan_feature_is_refused() {
+    Ridge::new(2, 1.0).unwrap().update(plausibly::Action::new(0, &[f64::NAN, 0.0]), 1.0);
+}
+
+#[test]
+fn malformed_statistics_are_refused() {
+    let malformed =
+        |gram: &[f64], moment: &[f64]| Ridge::from_statistics(2, 1.0, gram, moment, 1).unwrap_err();
+    let eye = [1.0, 0.0, 0.0, 1.0];
+    assert_eq!(malformed(&eye, &[f64::NAN, 0.0]), RidgeError::Malformed { row: 0, column: 2 });
+    assert_eq!(malformed(&[1.0, 0.5, 0.4, 1.0], &[0.0; 2]), RidgeError::Malformed { row: 0, column: 1 });
+    assert_eq!(
+        malformed(&[1.0, 0.0, 0.0, f64::INFINITY], &[0.0; 2]),
+        RidgeError::Malformed { row: 1, column: 1 }
+    );
+}
+
+#[test]
 #[should_panic(expected = "reward must be finite")]
 fn a_nan_reward_is_refused() {
     let set = ActionSet::from_rows(&[[1.0]]).unwrap();

@@ -3,5 +3,6 @@
 mod plausible;
 mod radius;
 
+pub(crate) use plausible::assert_radius;
 pub use plausible::{Interval, Plausible, PlausibleSummary};
 pub use radius::{ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError};

@@ -16,6 +16,14 @@ pub struct Interval {
     pub upper: f64,
 }
 
+/// One rule for radii everywhere: with a NaN, or zero beside the infinite width of an arm never taken, no bound means anything.
+pub(crate) fn assert_radius(sqrt_beta: f64) {
+    assert!(
+        sqrt_beta > 0.0 && sqrt_beta.is_finite(),
+        "a confidence radius must be positive and finite, got {sqrt_beta}"
+    );
+}
+
 /// The set `Ã = {a : upper(a) ≥ max lower}` of a round.
 ///
 /// Equality counts as plausible. The set always holds the action with the largest lower bound, so it is never empty.
@@ -36,7 +44,11 @@ impl Plausible {
     }
 
     /// Takes the set at these scores and this radius.
+    ///
+    /// # Panics
+    /// If the radius is not positive and finite.
     pub fn assess(&mut self, scores: &Scores, sqrt_beta: f64) {
+        assert_radius(sqrt_beta);
         self.half_width.resize(scores.mean.len(), 0.0);
         self.best_lower = scores.isa.bound(&scores.mean, &scores.width_sq, sqrt_beta, &mut self.half_width);
     }

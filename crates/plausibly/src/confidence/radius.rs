@@ -19,6 +19,12 @@ impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for &R {
     }
 }
 
+impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for Box<R> {
+    fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
+        (**self).sqrt_beta(evidence)
+    }
+}
+
 /// Why the constants of a radius were refused.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[non_exhaustive]

@@ -2,14 +2,14 @@
 
 use super::Span;
 use crate::actions::{ActionIndex, Actions};
-use crate::linalg::{Cholesky, dot, scaled_identity};
+use crate::linalg::{Cholesky, Isa, dot, scaled_identity};
 
 /// After this many rank-one steps the inverse is computed afresh, against drift.
 const RESTART_EVERY: usize = 64;
 /// Convergence is linear; this is a guard, not a budget anybody should meet.
 const MAX_STEPS: usize = 200_000;
 
-/// Weights `π` over actions that maximise `log det Σ π(a)·a·aᵀ`, to a proven tolerance.
+/// Weights `π` over actions that maximise `log det Σ π(a)·a·aᵀ`, with the gap to the optimum.
 ///
 /// ```text
 /// leverage(a) = aᵀ·M(π)⁻¹·a,   M(π) = Σ π(a)·a·aᵀ,   optimal ⟺ max leverage = r
@@ -21,7 +21,8 @@ const MAX_STEPS: usize = 200_000;
 /// # Method
 /// Frank–Wolfe steps towards the action of largest leverage or away from the supported one of smallest, whichever
 /// violates optimality more, with exact line search (Wolfe–Atwood; \[TY07\]). It stops by its duality gap: when the largest
-/// leverage, recomputed from the weights, is at most `(1 + tolerance)·r`. Away steps that hit zero leave the support, so
+/// leverage, recomputed from the weights, is at most `(1 + tolerance)·r` (or, for a tolerance that rounding does not allow,
+/// after 200,000 steps; [`Design::largest_leverage`] says what was reached). Away steps that hit zero leave the support, so
 /// designs come out sparse.
 ///
 /// # Cost
@@ -40,7 +41,7 @@ const MAX_STEPS: usize = 200_000;
 pub struct Design {
     among: Vec<ActionIndex>,
     weights: Vec<f64>,
-    rank: usize,
+    span: Span,
     largest_leverage: f64,
 }
 
@@ -48,16 +49,18 @@ impl Design {
     /// The design over the actions listed in `among`.
     ///
     /// # Panics
-    /// If `among` is empty or names an action that is not in the set.
+    /// If `among` is empty or names an action that is not in the set, the actions have no features, or `tolerance` is not
+    /// positive.
     pub fn d_optimal(actions: Actions<'_>, among: &[ActionIndex], tolerance: f64) -> Self {
         assert!(!among.is_empty(), "a design needs actions to choose from");
+        assert!(tolerance > 0.0, "the tolerance of a design must be positive, got {tolerance}");
         let span = Span::new(actions, among);
         let rank = span.rank();
         if rank == 0 {
             // Only zero vectors: nothing can be learned, every design is optimal.
             let mut weights = vec![0.0; among.len()];
             weights[0] = 1.0;
-            return Self { among: among.to_vec(), weights, rank, largest_leverage: 0.0 };
+            return Self { among: among.to_vec(), weights, span, largest_leverage: 0.0 };
         }
         let mut search = Search::new(actions, among, &span);
         let limit = (1.0 + tolerance) * rank as f64;
@@ -84,7 +87,7 @@ impl Design {
         }
         search.recompute();
         let largest_leverage = search.largest().1;
-        Self { among: among.to_vec(), weights: search.weights, rank, largest_leverage }
+        Self { among: among.to_vec(), weights: search.weights, span, largest_leverage }
     }
 
     /// The actions with positive weight, by position in the list given, with their weights; these sum to one.
@@ -94,7 +97,11 @@ impl Design {
 
     /// r, the dimension of the span of the actions.
     pub fn rank(&self) -> usize {
-        self.rank
+        self.span.rank()
+    }
+
+    pub(crate) fn into_span(self) -> Span {
+        self.span
     }
 
     /// The largest leverage over all actions of the list; `largest_leverage / r − 1` is the relative gap to the optimum.
@@ -145,14 +152,14 @@ impl Search {
                 }
             }
         }
-        // The support spans by construction: steps towards an action add to it, and an action whose removal would make M
-        // singular has leverage 1/weight ≥ r, so it is never stepped away from.
+        // The support spans from the start and goes on to: a line search that maximises log det never ends where it is −∞.
         if let Ok(factor) = Cholesky::new(&matrix, rank) {
             factor.inverse_into(&mut self.inverse);
         }
+        let isa = Isa::detect();
         let mut solved = vec![0.0; rank];
         for (point, leverage) in self.points.chunks_exact(rank).zip(&mut self.leverage) {
-            multiply(&self.inverse, point, &mut solved);
+            isa.symmetric_product(&self.inverse, point, &mut solved);
             *leverage = dot(point, &solved);
         }
     }
@@ -175,7 +182,8 @@ impl Search {
         let best = if leverage > 1.0 { (leverage - rank) / (rank * (leverage - 1.0)) } else { lowest };
         let alpha = best.max(lowest);
         let mut direction = vec![0.0; self.rank];
-        multiply(&self.inverse, &self.points[j * self.rank..(j + 1) * self.rank], &mut direction);
+        let point = &self.points[j * self.rank..(j + 1) * self.rank];
+        Isa::detect().symmetric_product(&self.inverse, point, &mut direction);
         let shrink = alpha / (1.0 - alpha + alpha * leverage);
         for (point, leverage) in self.points.chunks_exact(self.rank).zip(&mut self.leverage) {
             let s = dot(point, &direction);
@@ -191,11 +199,5 @@ impl Search {
         }
         // Dropping must leave exactly zero, or the action would stay in the support as rounding dust.
         self.weights[j] = if best <= lowest { 0.0 } else { self.weights[j] + alpha };
-    }
-}
-
-fn multiply(matrix: &[f64], x: &[f64], out: &mut [f64]) {
-    for (out, row) in out.iter_mut().zip(matrix.chunks_exact(x.len())) {
-        *out = dot(row, x);
     }
 }

@@ -3,37 +3,51 @@
 use crate::actions::{ActionIndex, Actions};
 use crate::linalg::{dot, norm};
 
-/// A direction counts as spanned if some action keeps at least this share of the largest norm outside the others.
+/// A direction counts as spanned if some action keeps at least this share of the largest norm outside the others, each
+/// feature measured by its own largest value.
 const RANK_TOLERANCE: f64 = 1e-9;
 
-/// An orthonormal basis of the span of some actions, by Gram–Schmidt with pivoting.
+/// An orthonormal basis of the span of some actions, by Gram–Schmidt with pivoting, after every feature was scaled to
+/// magnitude one: designs do not depend on units, so which directions count must not either.
 #[derive(Clone, Debug)]
 pub(crate) struct Span {
     dim: usize,
+    /// What each feature is multiplied by.
+    scale: Vec<f64>,
     /// Basis vectors, one a row.
     basis: Vec<f64>,
     /// Positions, in the list given, of the actions that made the basis: independent, and long ones first.
     pub(crate) pivots: Vec<usize>,
+    /// Those actions in the basis, one a row: lower triangular, since each added one direction to those before it.
+    triangle: Vec<f64>,
 }
 
 impl Span {
     /// The span of the actions listed in `among`. O(K·d·rank).
     pub(crate) fn new(actions: Actions<'_>, among: &[ActionIndex]) -> Self {
         let dim = actions.dim();
+        assert!(dim > 0, "a design needs actions with features, and these are plain arms");
+        let mut largest = vec![0.0_f64; dim];
+        for &action in among {
+            for (largest, x) in largest.iter_mut().zip(actions.get(action).features()) {
+                *largest = largest.max(x.abs());
+            }
+        }
+        let scale: Vec<f64> = largest.iter().map(|&x| if x > 0.0 { 1.0 / x } else { 1.0 }).collect();
         let mut residuals: Vec<f64> = Vec::with_capacity(among.len() * dim);
         for &action in among {
-            residuals.extend_from_slice(actions.get(action).features());
+            residuals.extend(actions.get(action).features().iter().zip(&scale).map(|(x, scale)| x * scale));
         }
-        let mut span = Self { dim, basis: Vec::new(), pivots: Vec::new() };
-        let mut scale = 0.0;
+        let mut span = Self { dim, scale, basis: Vec::new(), pivots: Vec::new(), triangle: Vec::new() };
+        let mut longest = 0.0;
         while span.rank() < dim {
             let norms = residuals.chunks_exact(dim).map(norm).enumerate();
             let (pivot, largest) =
                 norms.fold((0, 0.0), |best, next| if next.1 > best.1 { next } else { best });
             if span.rank() == 0 {
-                scale = largest;
+                longest = largest;
             }
-            if largest <= RANK_TOLERANCE * scale {
+            if largest <= RANK_TOLERANCE * longest {
                 break;
             }
             let mut direction = residuals[pivot * dim..(pivot + 1) * dim].to_vec();
@@ -49,6 +63,10 @@ impl Span {
             span.basis.extend_from_slice(&direction);
             span.pivots.push(pivot);
         }
+        for &pivot in &span.pivots {
+            let features = actions.get(among[pivot]).features();
+            span.triangle.extend(along_basis(&span.basis, &span.scale, features));
+        }
         span
     }
 
@@ -57,10 +75,29 @@ impl Span {
         self.basis.len() / self.dim
     }
 
-    /// Coordinates of `features` (of their projection, if they lie outside) into `out`.
+    /// Coordinates of `features` (of their projection, if they lie outside), appended to `out`: how the pivots combine to
+    /// them. In these coordinates the pivots are the unit vectors, so matrices over the span are as well conditioned as the
+    /// actions allow, however unequal their directions.
     pub(crate) fn coordinates(&self, features: &[f64], out: &mut Vec<f64>) {
-        out.extend(self.basis.chunks_exact(self.dim).map(|direction| dot(direction, features)));
+        let start = out.len();
+        out.extend(along_basis(&self.basis, &self.scale, features));
+        let solved = &mut out[start..];
+        for (k, row) in self.triangle.chunks_exact(self.rank().max(1)).enumerate().rev() {
+            solved[k] /= row[k];
+            let weight = solved[k];
+            for (entry, other) in solved[..k].iter_mut().zip(row) {
+                *entry -= weight * other;
+            }
+        }
     }
+}
+
+/// Components of scaled features along each direction of a basis.
+fn along_basis(basis: &[f64], scale: &[f64], features: &[f64]) -> impl Iterator<Item = f64> {
+    basis.chunks_exact(scale.len()).map(move |direction| {
+        let scaled = features.iter().zip(scale).map(|(x, scale)| x * scale);
+        direction.iter().zip(scaled).fold(0.0, |sum, (a, b)| sum + a * b)
+    })
 }
 
 fn remove_components(vector: &mut [f64], basis: &[f64], dim: usize) {

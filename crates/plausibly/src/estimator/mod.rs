@@ -81,6 +81,20 @@ impl Scores {
         &self.width_sq
     }
 
+    /// Replaces the contents, for an estimator of your own.
+    ///
+    /// # Panics
+    /// If the lengths differ, a mean is not finite, or a squared width is negative or NaN.
+    pub fn set(&mut self, mean: &[f64], width_sq: &[f64]) {
+        assert!(mean.len() == width_sq.len(), "one width for each mean");
+        assert!(mean.iter().all(|mean| mean.is_finite()), "means must be finite");
+        assert!(width_sq.iter().all(|width_sq| *width_sq >= 0.0), "squared widths must not be negative");
+        self.mean.clear();
+        self.mean.extend_from_slice(mean);
+        self.width_sq.clear();
+        self.width_sq.extend_from_slice(width_sq);
+    }
+
     fn copy_from(&mut self, other: &Self) {
         self.isa = other.isa;
         self.mean.clone_from(&other.mean);
@@ -107,7 +121,12 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// `log(det V / λᵈ)`, the information gained; `NaN` for arms, which have no prior to compare with.
+    /// Evidence of an estimator of your own; see the fields, and [`Evidence::log_det_ratio`] for the last.
+    pub fn new(observations: u64, dim: usize, ridge: f64, log_det_ratio: f64) -> Self {
+        Self { observations, dim, ridge, log_det: LogDet::new(log_det_ratio) }
+    }
+
+    /// `log(det V / λᵈ)`, the information gained; not finite without a ridge, which leaves nothing to compare with.
     pub fn log_det_ratio(&self) -> f64 {
         self.log_det.ratio()
     }

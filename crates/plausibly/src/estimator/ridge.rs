@@ -2,7 +2,7 @@
 
 use super::{Estimator, Evidence, LogDet, Scores, assert_reward};
 use crate::actions::{Action, Actions, SetId};
-use crate::linalg::{Cholesky, Compensated, Isa, NotPositive, dot, scaled_identity};
+use crate::linalg::{Cholesky, Compensated, Isa, NotPositive, PIVOT_TOLERANCE, dot, scaled_identity};
 use thiserror::Error;
 
 /// Why a ridge estimator was refused.
@@ -28,6 +28,14 @@ pub enum RidgeError {
         /// Entries of the moment.
         moment: usize,
     },
+    /// Statistics that are not finite, or a gram matrix that is not symmetric.
+    #[error("statistics must be finite and the gram matrix symmetric; entry ({row}, {column}) is not")]
+    Malformed {
+        /// Row of the first culprit.
+        row: usize,
+        /// Its column; `dim` stands for the moment.
+        column: usize,
+    },
     /// A gram matrix without an inverse.
     #[error("the gram matrix is not positive definite (pivot {pivot} is {value})")]
     Singular {
@@ -46,10 +54,11 @@ impl From<NotPositive> for RidgeError {
 
 /// A refactorisation comes at the latest after this many observations ….
 const REFACTOR_EVERY: u64 = 4096;
-/// … and as soon as the determinant has grown by this factor. A step that shrinks a width `g` times loses `log₂ g` bits of
-/// it to cancellation; this bounds the loss to 7 bits, and log det grows so slowly that it is seldom the reason after the
-/// first rounds.
+/// … when the determinant has grown by this factor, though not more often than every `d/8` observations, which keeps an
+/// update O(d²) on average …
 const REFACTOR_GROWTH: f64 = 100.0;
+/// … and at once after a step like this. A step that shrinks a width `g` times loses `log₂ g` bits of it to cancellation.
+const REFACTOR_STEP: f64 = 1e6;
 
 /// Ridge estimate of `θ*` with its gram matrix and the scores of the current action set.
 ///
@@ -58,13 +67,19 @@ const REFACTOR_GROWTH: f64 = 100.0;
 /// ```
 ///
 /// `V⁻¹` and `θ̂` follow each observation by a Sherman–Morrison step. `V` and `b` are summed with compensation, and `V⁻¹`
-/// is recomputed from them whenever the determinant has grown a hundredfold, and every 4096 observations: the drift of the
-/// steps is bounded by what so few of them can do, and the sums recomputed from are good to a unit in the last place however
-/// long the run (a plain sum would not be, and refactoring from it does harm; `docs/design/numerics.md` has the
+/// is recomputed from them when the determinant has grown a hundredfold, and every 4096 observations: the drift of the steps
+/// is bounded by what so few of them can do, and the sums recomputed from are good to a unit in the last place for tens of
+/// millions of observations (a plain sum would not be, and refactoring from it does harm; `docs/design/numerics.md` has the
 /// measurements).
 ///
+/// # Precision
+/// Doubles cannot tell `V` from a singular matrix once its condition passes 1e10: with a tiny ridge, or features of size 1e6
+/// beside a ridge of 1, in a direction never observed. The estimate is then that of the ridge `V + 2·10⁻¹⁰·diag V`: what is
+/// known of observed directions keeps four digits or more, and everything stays finite. Directions never observed get the
+/// width of that ridge, which is smaller than the true one and still enormous beside the others.
+///
 /// # Cost
-/// An update is O(d²). Scores of the same set one observation later are one pass of O(K·d); of another set, or after
+/// An update is O(d²) on average. Scores of the same set one observation later are one pass of O(K·d); of another set, or after
 /// several observations, O(K·d²). Nothing is allocated but by the refactorisations, once the scores have the size of the
 /// set. No draws.
 ///
@@ -77,6 +92,7 @@ pub struct Ridge {
     ridge: f64,
     isa: Isa,
     observations: u64,
+    since_refactor: usize,
     gram: Compensated,
     moment: Compensated,
     gram_inverse: Vec<f64>,
@@ -121,7 +137,8 @@ impl Ridge {
     /// `ridge` may be zero if `gram` is positive definite, as after each direction was observed.
     ///
     /// # Errors
-    /// If the shapes do not match `dim`, `ridge` is negative or not finite, or `gram` is not positive definite.
+    /// If the shapes do not match `dim`, `ridge` is negative or not finite, an entry is not finite, or `gram` is not symmetric
+    /// and positive definite.
     pub fn from_statistics(
         dim: usize,
         ridge: f64,
@@ -138,11 +155,13 @@ impl Ridge {
         if !(0.0..=1e100).contains(&ridge) {
             return Err(RidgeError::Ridge { ridge });
         }
+        check_statistics(dim, gram, moment)?;
         let mut model = Self {
             dim,
             ridge,
             isa: Isa::detect(),
             observations,
+            since_refactor: 0,
             gram: Compensated::new(gram.to_vec()),
             moment: Compensated::new(moment.to_vec()),
             gram_inverse: vec![0.0; dim * dim],
@@ -192,15 +211,37 @@ impl Ridge {
         &self.theta_hat
     }
 
-    /// Recomputes everything derived from the exact-to-rounding sums. O(d³).
+    /// Recomputes everything derived from the sums. O(d³).
     fn refactor(&mut self) -> Result<(), NotPositive> {
-        let factor = Cholesky::new(&self.gram.rounded(), self.dim)?;
+        let factor = self.factor()?;
         factor.inverse_into(&mut self.gram_inverse);
         self.moment.rounded_into(&mut self.theta_hat);
         factor.solve(&mut self.theta_hat);
         self.log_det = LogDet::new(factor.log_det() - self.dim as f64 * libm::log(self.ridge));
         self.last_step.valid = false;
+        self.since_refactor = 0;
         Ok(())
+    }
+
+    /// The factor of `V` or, where doubles cannot tell it from a singular matrix, of `V + 2·10⁻¹⁰·diag V`.
+    fn factor(&self) -> Result<Cholesky, NotPositive> {
+        let mut gram = self.gram.rounded();
+        let exact = Cholesky::new(&gram, self.dim);
+        // Without a ridge there is no claim that V has an inverse, and nothing to stand in for it.
+        if exact.is_ok() || self.ridge == 0.0 {
+            return exact;
+        }
+        for k in 0..self.dim {
+            gram[k * self.dim + k] *= 1.0 + 2.0 * PIVOT_TOLERANCE;
+        }
+        Cholesky::new(&gram, self.dim)
+    }
+
+    /// Whether `V⁻¹` should be recomputed, after a step that shrank its own width so many times.
+    fn refactor_due(&self, growth: f64) -> bool {
+        growth > REFACTOR_STEP
+            || (self.log_det.growth() > REFACTOR_GROWTH && 8 * self.since_refactor >= self.dim)
+            || self.observations.is_multiple_of(REFACTOR_EVERY)
     }
 
     /// Brings `scores`, which are those of `of`, to this set and this moment, the shortest way there is.
@@ -247,29 +288,35 @@ impl Estimator for Ridge {
         assert!(x.len() == self.dim, "a model of {} features got an action with {}", self.dim, x.len());
         assert_reward(reward);
         let residual = reward - dot(x, &self.theta_hat);
-
         let step = &mut self.last_step;
         self.isa.symmetric_product(&self.gram_inverse, x, &mut step.direction);
-        // xᵀV⁻¹x is not negative; rounding near zero could make it so.
-        let growth = 1.0 + dot(x, &step.direction).max(0.0);
-        let root = growth.sqrt();
-        for entry in &mut step.direction {
-            *entry /= root;
+        let width_sq = dot(x, &step.direction);
+        assert!(width_sq.is_finite(), "features must be finite and at most 1e100 in magnitude, got {x:?}");
+        if width_sq > 0.0 {
+            let root = (1.0 + width_sq).sqrt();
+            for entry in &mut step.direction {
+                *entry /= root;
+            }
+            step.gain = residual / root;
+        } else {
+            // Zero, or too little beside V for a step to mean anything; the sums take it in all the same.
+            step.direction.fill(0.0);
+            step.gain = 0.0;
         }
-        step.gain = residual / root;
         step.valid = true;
         self.isa.subtract_outer(&mut self.gram_inverse, &step.direction);
         for (theta, direction) in self.theta_hat.iter_mut().zip(&step.direction) {
             *theta += step.gain * direction;
         }
 
+        let growth = 1.0 + width_sq.max(0.0);
         self.log_det.grow(growth);
         self.gram.add_outer(self.isa, x);
-        self.moment.add_scaled(x, reward);
+        self.moment.add_scaled(self.isa, reward, x);
         self.observations += 1;
-        let due = self.log_det.growth() > REFACTOR_GROWTH || self.observations.is_multiple_of(REFACTOR_EVERY);
-        if due && self.refactor().is_err() {
-            // V is singular to working precision; the steps, which need no factor, are the better account and stay.
+        self.since_refactor += 1;
+        if self.refactor_due(growth) && self.refactor().is_err() {
+            // Only without a ridge, and after data that overwhelm what there was: the steps are all there is.
             self.log_det = LogDet::new(self.log_det.ratio());
         }
     }
@@ -281,6 +328,23 @@ impl Estimator for Ridge {
     /// `‖θ̂ − θ*‖_V`. O(d²).
     fn deviation(&self, theta_star: &[f64]) -> f64 {
         let offset = |i: usize| self.theta_hat[i] - theta_star[i];
-        self.gram.quadratic_form(self.dim, offset).max(0.0).sqrt()
+        let squared = self.gram.quadratic_form(self.dim, offset);
+        // A form of a positive matrix; rounding alone can make it negative.
+        if squared < 0.0 { 0.0 } else { squared.sqrt() }
     }
+}
+
+fn check_statistics(dim: usize, gram: &[f64], moment: &[f64]) -> Result<(), RidgeError> {
+    for row in 0..dim {
+        for column in 0..dim {
+            let (entry, mirrored) = (gram[row * dim + column], gram[column * dim + row]);
+            if !entry.is_finite() || entry.to_bits() != mirrored.to_bits() {
+                return Err(RidgeError::Malformed { row, column });
+            }
+        }
+        if !moment[row].is_finite() {
+            return Err(RidgeError::Malformed { row, column: dim });
+        }
+    }
+    Ok(())
 }

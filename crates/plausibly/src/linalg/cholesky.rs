@@ -5,13 +5,20 @@
 
 use thiserror::Error;
 
-/// The matrix has no Cholesky factor in floating point.
+/// The matrix is singular, or too close to it for a factor to mean anything.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("matrix is not positive definite: pivot {index} is {pivot}")]
 pub(crate) struct NotPositive {
     pub(crate) index: usize,
     pub(crate) pivot: f64,
 }
+
+/// A pivot below this share of its diagonal entry counts as none.
+///
+/// It is what elimination left of that entry, so with doubles it carries an error of some 1e-16 of it; and an inverse whose
+/// condition passes 1e10 has lost, by cancellation between its own large entries, the quadratic forms of the directions that
+/// *are* well known.
+pub(crate) const PIVOT_TOLERANCE: f64 = 1e-10;
 
 /// `A = L·Lᵀ`, with `L` kept as its transpose: row `k` is column `k` of `L`, so every inner loop runs along a row.
 #[derive(Clone, Debug)]
@@ -28,7 +35,8 @@ impl Cholesky {
             let (head, tail) = upper.split_at_mut((k + 1) * dim);
             let row = &mut head[k * dim..];
             let pivot = row[k];
-            let usable = pivot > 0.0 && pivot.is_finite();
+            // Written so that NaN fails too.
+            let usable = pivot > PIVOT_TOLERANCE * matrix[k * dim + k] && pivot.is_finite();
             if !usable {
                 return Err(NotPositive { index: k, pivot });
             }
@@ -91,18 +99,36 @@ impl Cholesky {
         self.solve_upper(b);
     }
 
-    /// `A⁻¹`, exactly symmetric, into `out`. O(d³).
+    /// `A⁻¹`, exactly symmetric, into `out`. O(d³), along rows throughout.
     pub(crate) fn inverse_into(&self, out: &mut [f64]) {
         let dim = self.dim;
+        // S = (Lᵀ)⁻¹ from its last row up: what row k of Lᵀ·S = I leaves, once the rows below are known.
+        let mut inverse = vec![0.0; dim * dim];
+        for k in (0..dim).rev() {
+            let (head, below) = inverse.split_at_mut((k + 1) * dim);
+            let target = &mut head[k * dim..];
+            let row = self.row(k);
+            for (other, i) in below.chunks_exact(dim).zip(k + 1..) {
+                for (entry, value) in target[i..].iter_mut().zip(&other[i..]) {
+                    *entry -= row[i] * value;
+                }
+            }
+            for entry in &mut target[k + 1..] {
+                *entry /= row[k];
+            }
+            target[k] = 1.0 / row[k];
+        }
+        // A⁻¹ = S·Sᵀ as a sum of outer products of the columns of S; products commute, so the result is symmetric to the bit.
+        out.fill(0.0);
         let mut column = vec![0.0; dim];
-        for j in 0..dim {
-            column.fill(0.0);
-            column[j] = 1.0;
-            self.solve(&mut column);
-            // The upper triangle is computed, the lower one mirrored: two roundings of one entry never disagree.
-            for i in 0..=j {
-                out[i * dim + j] = column[i];
-                out[j * dim + i] = column[i];
+        for k in 0..dim {
+            for (entry, row) in column[..=k].iter_mut().zip(inverse.chunks_exact(dim)) {
+                *entry = row[k];
+            }
+            for (row, scale) in out.chunks_exact_mut(dim).zip(&column[..=k]) {
+                for (entry, value) in row.iter_mut().zip(&column[..=k]) {
+                    *entry += scale * value;
+                }
             }
         }
     }

@@ -6,7 +6,8 @@ use super::Isa;
 ///
 /// A plain `f64` sum of `n` products errs by up to `n·ε` relative to the sum of their magnitudes, and a matrix refactored
 /// from it can be *less* accurate than one updated `n` times. Here each addition is an error-free two-sum, so what is left
-/// is one rounding a product and one of the result: `|error| ≤ ε·Σ|xᵢxⱼ| + O(n·ε²)`, however many terms there were.
+/// is one rounding a product and one of the result: `|error| ≤ ε·Σ|xᵢxⱼ|`, up to a remainder of order `n²ε²` that stays below
+/// it for the first 10⁷ terms and below `10⁻⁹·Σ|xᵢxⱼ|` for 10¹¹.
 ///
 /// Source: Neumaier (1974); Ogita, Rump and Oishi (2005), Proposition 4.5.
 #[derive(Clone, Debug)]
@@ -27,14 +28,8 @@ impl Compensated {
     }
 
     /// Adds `scale·x`, entry by entry.
-    pub(crate) fn add_scaled(&mut self, x: &[f64], scale: f64) {
-        for ((sum, carry), x) in self.sum.iter_mut().zip(&mut self.carry).zip(x) {
-            let term = scale * x;
-            let total = *sum + term;
-            let back = total - *sum;
-            *carry += (*sum - (total - back)) + (term - back);
-            *sum = total;
-        }
+    pub(crate) fn add_scaled(&mut self, isa: Isa, scale: f64, x: &[f64]) {
+        isa.add_scaled(&mut self.sum, &mut self.carry, scale, x);
     }
 
     /// `xᵀ·M·x` for the summed matrix `M` and the vector with entries `x(i)`, without a copy of either.

@@ -123,4 +123,5 @@ dispatch! {
     fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);
     fn subtract_outer(matrix: &mut [f64], v: &[f64]);
     fn add_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]);
+    fn add_scaled(sum: &mut [f64], carry: &mut [f64], scale: f64, x: &[f64]);
 }

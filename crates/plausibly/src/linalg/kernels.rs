@@ -221,17 +221,23 @@ pub(super) fn subtract_outer(matrix: &mut [f64], v: &[f64]) {
     }
 }
 
-/// `(sum, carry) += x·xᵀ`, the rounding error of each addition kept in `carry` (Neumaier's two-sum).
+/// `(sum, carry) += x·xᵀ`, the rounding error of each addition kept in `carry`.
 #[inline(always)]
 pub(super) fn add_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]) {
     for ((sum, carry), &scale) in sum.chunks_exact_mut(x.len()).zip(carry.chunks_exact_mut(x.len())).zip(x) {
-        for ((sum, carry), other) in sum.iter_mut().zip(carry).zip(x) {
-            let term = scale * other;
-            let total = *sum + term;
-            let back = total - *sum;
-            *carry += (*sum - (total - back)) + (term - back);
-            *sum = total;
-        }
+        add_scaled(sum, carry, scale, x);
+    }
+}
+
+/// `(sum, carry) += scale·x`, by Neumaier's two-sum.
+#[inline(always)]
+pub(super) fn add_scaled(sum: &mut [f64], carry: &mut [f64], scale: f64, x: &[f64]) {
+    for ((sum, carry), x) in sum.iter_mut().zip(carry).zip(x) {
+        let term = scale * x;
+        let total = *sum + term;
+        let back = total - *sum;
+        *carry += (*sum - (total - back)) + (term - back);
+        *sum = total;
     }
 }
 

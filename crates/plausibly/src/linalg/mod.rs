@@ -8,7 +8,7 @@ mod compensated;
 mod dispatch;
 mod kernels;
 
-pub(crate) use cholesky::{Cholesky, NotPositive};
+pub(crate) use cholesky::{Cholesky, NotPositive, PIVOT_TOLERANCE};
 pub(crate) use compensated::Compensated;
 pub use dispatch::Isa;
 pub(crate) use kernels::LANES;

@@ -4,7 +4,6 @@ use super::{Explain, Policy};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::{ConfidenceRadius, Plausible};
 use crate::estimator::Estimator;
-use crate::explain::Explanation;
 use crate::rng::Stream;
 
 /// Among the actions that could still be best, takes the one it knows least about.
@@ -60,11 +59,6 @@ impl<E: Estimator, R: ConfidenceRadius> Code<E, R> {
     pub fn new(model: E, radius: R) -> Self {
         Self { model, radius, plausible: Plausible::new() }
     }
-
-    /// What has been learned.
-    pub fn model(&self) -> &E {
-        &self.model
-    }
 }
 
 impl<E: Estimator, R: ConfidenceRadius> Policy for Code<E, R> {
@@ -81,11 +75,11 @@ impl<E: Estimator, R: ConfidenceRadius> Policy for Code<E, R> {
 }
 
 impl<E: Estimator, R: ConfidenceRadius> Explain for Code<E, R> {
-    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
-        Some(&self.radius)
+    fn model(&self) -> &dyn Estimator {
+        &self.model
     }
 
-    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
-        out.fill(&self.model, radius, actions);
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        Some(&self.radius)
     }
 }

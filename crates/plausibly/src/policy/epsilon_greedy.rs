@@ -4,7 +4,6 @@ use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::ConfidenceRadius;
 use crate::estimator::Estimator;
-use crate::explain::Explanation;
 use crate::rng::Stream;
 
 /// Explores uniformly at a rate that falls over time, and otherwise takes the action with the best estimate.
@@ -75,12 +74,12 @@ impl<E: Estimator> Policy for EpsilonGreedy<E> {
 }
 
 impl<E: Estimator> Explain for EpsilonGreedy<E> {
-    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
-        None
+    fn model(&self) -> &dyn Estimator {
+        &self.model
     }
 
-    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
-        out.fill(&self.model, radius, actions);
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        None
     }
 }
 

@@ -4,7 +4,6 @@ use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::ConfidenceRadius;
 use crate::estimator::Estimator;
-use crate::explain::Explanation;
 use crate::rng::Stream;
 
 /// Explores uniformly for the first `ε·n` rounds, then acts greedily on what those taught.
@@ -26,7 +25,7 @@ use crate::rng::Stream;
 /// Regret `O(n^{2/3})` at the best `ε`, and linear in `n` at a fixed one.
 ///
 /// # Cost
-/// O(1) a round on a fixed set once committed, O(K·d) on a changing one. One draw an exploring round.
+/// O(K) a round on a fixed set once committed, O(K·d²) on a changing one. One draw an exploring round.
 ///
 /// # Example
 /// ```
@@ -85,11 +84,41 @@ impl<E: Estimator + Clone> Policy for ExploreThenCommit<E> {
 }
 
 impl<E: Estimator + Clone> Explain for ExploreThenCommit<E> {
+    fn model(&self) -> &dyn Estimator {
+        &self.model
+    }
+
     fn radius(&self) -> Option<&dyn ConfidenceRadius> {
         None
     }
+}
 
-    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
-        out.fill(&self.model, radius, actions);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::ActionSet;
+    use crate::estimator::ArmMeans;
+
+    #[test]
+    fn what_comes_after_the_commitment_changes_no_choice() {
+        let arms = ActionSet::arms(3).unwrap();
+        let mut policy = ExploreThenCommit::new(ArmMeans::new(3), 0.3, 100).unwrap();
+        let mut rng = Stream::new(1, 0, "policy");
+        let mut explored = [0; 3];
+        for _ in 0..30 {
+            let chosen = policy.select(arms.view(), &mut rng);
+            explored[chosen] += 1;
+            policy.update(arms.view().get(chosen), [0.1, 0.9, 0.5][chosen]);
+        }
+        assert!(explored.iter().all(|&count| count > 0), "{explored:?}");
+        for _ in 0..50 {
+            let chosen = policy.select(arms.view(), &mut rng);
+            assert_eq!(chosen, 1);
+            // A policy that went on learning would leave this arm at once.
+            policy.update(arms.view().get(chosen), -10.0);
+        }
+        let mut scores = crate::estimator::Scores::new();
+        policy.model().score_into(arms.view(), &mut scores);
+        assert!(scores.mean()[1] < -1.0, "what it reports goes on learning");
     }
 }

@@ -4,7 +4,6 @@ use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::ConfidenceRadius;
 use crate::estimator::{Estimator, Ridge};
-use crate::explain::Explanation;
 use crate::linalg::Cholesky;
 use crate::rng::Stream;
 
@@ -51,7 +50,7 @@ impl LinTs {
     /// LinTS with this model, sampling at this scale.
     ///
     /// # Errors
-    /// If `noise_scale` is not positive and finite, or the gram matrix of `model` is singular to working precision.
+    /// If `noise_scale` is not between 1e-50 and 1e50, or the gram matrix of `model` is singular to working precision.
     pub fn new(model: Ridge, noise_scale: f64) -> Result<Self, PolicyError> {
         check_noise_scale(noise_scale)?;
         let dim = model.dim();
@@ -90,12 +89,12 @@ impl Policy for LinTs {
 }
 
 impl Explain for LinTs {
-    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
-        None
+    fn model(&self) -> &dyn Estimator {
+        &self.model
     }
 
-    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
-        out.fill(&self.model, radius, actions);
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        None
     }
 }
 

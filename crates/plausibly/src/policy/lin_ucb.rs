@@ -2,9 +2,8 @@
 
 use super::{Explain, Policy};
 use crate::actions::{Action, ActionIndex, Actions};
-use crate::confidence::ConfidenceRadius;
-use crate::estimator::{Estimator, Ridge, Scores};
-use crate::explain::Explanation;
+use crate::confidence::{ConfidenceRadius, assert_radius};
+use crate::estimator::{Estimator, Scores};
 use crate::rng::Stream;
 
 /// Takes the action with the largest upper confidence bound.
@@ -16,7 +15,7 @@ use crate::rng::Stream;
 /// # Parameters
 /// | name | symbol | range |
 /// | --- | --- | --- |
-/// | `model` | `V`, `θ̂` | ridge > 0 |
+/// | `model` | `V`, `θ̂` | any [`Estimator`]; over [`crate::ArmMeans`] it is a K-armed UCB |
 /// | `radius` | `√β_t(δ)` | any [`ConfidenceRadius`] |
 ///
 /// # Guarantee
@@ -37,27 +36,28 @@ use crate::rng::Stream;
 /// # Reference
 /// Dani, Hayes, Kakade (2008); \[AYPS11\] Abbasi-Yadkori, Pál, Szepesvári (2011).
 #[derive(Clone, Debug)]
-pub struct LinUcb<R> {
-    model: Ridge,
+pub struct LinUcb<E, R> {
+    model: E,
     radius: R,
 }
 
-impl<R: ConfidenceRadius> LinUcb<R> {
+impl<E: Estimator, R: ConfidenceRadius> LinUcb<E, R> {
     /// LinUCB with this model and radius.
-    pub fn new(model: Ridge, radius: R) -> Self {
+    pub fn new(model: E, radius: R) -> Self {
         Self { model, radius }
     }
 }
 
 /// The action with the largest `mean + √β·√width_sq`, the lowest index among equals.
 fn most_optimistic(scores: &Scores, sqrt_beta: f64) -> ActionIndex {
+    assert_radius(sqrt_beta);
     let best = scores.isa.largest_upper(&scores.mean, &scores.width_sq, sqrt_beta);
     let uppers =
         scores.mean.iter().zip(&scores.width_sq).map(|(mean, width_sq)| mean + sqrt_beta * width_sq.sqrt());
     uppers.enumerate().find(|(_, upper)| *upper >= best).expect("the largest bound is attained").0
 }
 
-impl<R: ConfidenceRadius> Policy for LinUcb<R> {
+impl<E: Estimator, R: ConfidenceRadius> Policy for LinUcb<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
         let sqrt_beta = self.radius.sqrt_beta(&self.model.evidence());
         most_optimistic(self.model.scores(actions), sqrt_beta)
@@ -68,12 +68,45 @@ impl<R: ConfidenceRadius> Policy for LinUcb<R> {
     }
 }
 
-impl<R: ConfidenceRadius> Explain for LinUcb<R> {
+impl<E: Estimator, R: ConfidenceRadius> Explain for LinUcb<E, R> {
+    fn model(&self) -> &dyn Estimator {
+        &self.model
+    }
+
     fn radius(&self) -> Option<&dyn ConfidenceRadius> {
         Some(&self.radius)
     }
+}
 
-    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
-        out.fill(&self.model, radius, actions);
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::ActionSet;
+    use crate::confidence::Fixed;
+    use crate::estimator::Ridge;
+
+    #[test]
+    fn takes_the_largest_upper_bound() {
+        let mut rng = Stream::new(1, 0, "problem");
+        let set = ActionSet::from_flat((0..3 * 25).map(|_| rng.normal()).collect(), 3).unwrap();
+        for sqrt_beta in [0.1, 1.0, 10.0] {
+            let mut policy = LinUcb::new(Ridge::new(3, 1.0).unwrap(), Fixed { sqrt_beta });
+            let mut differs_at_half = false;
+            for _ in 0..100 {
+                let mut scores = Scores::new();
+                policy.model().score_into(set.view(), &mut scores);
+                let upper =
+                    |i: usize, scale: f64| scores.mean()[i] + scale * sqrt_beta * scores.width_sq()[i].sqrt();
+                let best = |scale: f64| {
+                    (0..25).fold(0, |a, b| if upper(b, scale) > upper(a, scale) { b } else { a })
+                };
+                let chosen = policy.select(set.view(), &mut rng);
+                assert_eq!(chosen, best(1.0));
+                // Half the width would choose otherwise now and then, and be noticed.
+                differs_at_half |= best(0.5) != chosen;
+                policy.update(set.view().get(chosen), rng.normal());
+            }
+            assert!(differs_at_half);
+        }
     }
 }

@@ -22,6 +22,7 @@ pub use ucb1::Ucb1;
 
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::ConfidenceRadius;
+use crate::estimator::Estimator;
 use crate::explain::Explanation;
 use crate::rng::Stream;
 use thiserror::Error;
@@ -47,12 +48,17 @@ pub trait Policy {
 ///
 /// Explanations are pulled, through `&self` and without randomness: asking cannot change a later choice.
 pub trait Explain: Policy {
+    /// What has been learned, from all of the policy's data.
+    fn model(&self) -> &dyn Estimator;
+
     /// The radius the policy itself decides by, if it decides by one.
     fn radius(&self) -> Option<&dyn ConfidenceRadius>;
 
-    /// Fills `out` with intervals and standings of all actions: this policy's estimates from all of its data, under
-    /// `radius`. Pass [`Explain::radius`] to see the choice through the policy's own eyes.
-    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation);
+    /// Fills `out` with intervals and standings of all actions: this policy's estimates under `radius`. Pass
+    /// [`Explain::radius`] to see the choice through the policy's own eyes.
+    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
+        out.fill(self.model(), radius, actions);
+    }
 }
 
 impl<P: Policy + ?Sized> Policy for Box<P> {
@@ -62,6 +68,26 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         (**self).update(action, reward);
+    }
+}
+
+impl<P: Policy + ?Sized> Policy for &mut P {
+    fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
+        (**self).select(actions, rng)
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        (**self).update(action, reward);
+    }
+}
+
+impl<P: Explain + ?Sized> Explain for Box<P> {
+    fn model(&self) -> &dyn Estimator {
+        (**self).model()
+    }
+
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        (**self).radius()
     }
 }
 
@@ -87,8 +113,8 @@ pub enum PolicyError {
         /// Which pivot failed.
         pivot: usize,
     },
-    /// Not positive and finite.
-    #[error("noise_scale must be positive and finite, got {noise_scale}")]
+    /// Not positive, or extreme.
+    #[error("noise_scale must be between 1e-50 and 1e50, got {noise_scale}")]
     NoiseScale {
         /// The value refused.
         noise_scale: f64,
@@ -100,11 +126,7 @@ fn check_epsilon(epsilon: f64) -> Result<(), PolicyError> {
 }
 
 fn check_noise_scale(noise_scale: f64) -> Result<(), PolicyError> {
-    if noise_scale > 0.0 && noise_scale.is_finite() {
-        Ok(())
-    } else {
-        Err(PolicyError::NoiseScale { noise_scale })
-    }
+    if (1e-50..=1e50).contains(&noise_scale) { Ok(()) } else { Err(PolicyError::NoiseScale { noise_scale }) }
 }
 
 /// The first position of the largest value.

@@ -4,7 +4,6 @@ use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::ConfidenceRadius;
 use crate::estimator::{ArmMeans, Estimator};
-use crate::explain::Explanation;
 use crate::rng::Stream;
 
 /// Samples a mean for each arm from its posterior and takes the largest, each arm once first.
@@ -48,7 +47,7 @@ impl Thompson {
     /// Thompson sampling over `arms` arms.
     ///
     /// # Errors
-    /// If `noise_scale` is not positive and finite.
+    /// If `noise_scale` is not between 1e-50 and 1e50.
     ///
     /// # Panics
     /// If there is no arm.
@@ -80,12 +79,12 @@ impl Policy for Thompson {
 }
 
 impl Explain for Thompson {
-    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
-        None
+    fn model(&self) -> &dyn Estimator {
+        &self.model
     }
 
-    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
-        out.fill(&self.model, radius, actions);
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        None
     }
 }
 
