@@ -16,7 +16,9 @@ use thiserror::Error;
 /// Makes the problem of a run from its stream.
 type MakeProblem = dyn Fn(&mut Stream) -> Box<dyn Environment> + Send + Sync;
 /// Makes a fresh policy for a problem.
-type MakePolicy = dyn Fn(&Facts) -> Result<Box<dyn Policy>, BuildError> + Send + Sync;
+type MakePolicy = dyn Fn(&Facts) -> Result<Box<dyn Policy>, BoxError> + Send + Sync;
+/// Whatever kept a policy from being built.
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a comparison did not finish.
 #[derive(Debug, Error)]
@@ -28,7 +30,7 @@ pub enum RunError {
         /// Which one.
         label: String,
         /// Why.
-        source: BuildError,
+        source: BoxError,
     },
     /// The metric's model or radius could not be built for a problem.
     #[error("the metric cannot be built: {source}")]
@@ -58,6 +60,17 @@ pub trait Monitor: Sync {
 /// Follows nothing.
 impl Monitor for () {}
 
+/// How much to play, and from which seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Independent problems, at least one.
+    pub runs: u64,
+    /// Rounds of each, at least one.
+    pub horizon: u64,
+    /// Seed of all randomness.
+    pub seed: u64,
+}
+
 /// What defines the plausible set inside the model error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metric {
@@ -73,10 +86,10 @@ pub struct Metric {
 /// ```
 /// use plausibly::spec::{RadiusSpec, Setting};
 /// use plausibly::{Ridge, LinTs};
-/// use plausibly_sim::{Comparison, FixedLinear, Metric};
+/// use plausibly_sim::{Comparison, FixedLinear, Metric, Plan};
 /// let metric = Metric { ridge: 1.0, radius: RadiusSpec::default_for(Setting::Fixed) };
 /// let problem = |rng: &mut _| Box::new(FixedLinear::random(3, 10, 0.5, rng)) as _;
-/// let summary = Comparison::new(problem, metric, 4, 200, 7)
+/// let summary = Comparison::new(problem, metric, Plan { runs: 4, horizon: 200, seed: 7 })
 ///     .enter("LinTS", |facts| Ok(Box::new(LinTs::new(Ridge::new(facts.dim, 1.0)?, facts.noise_scale)?)))
 ///     .run(std::num::NonZeroUsize::MIN, &())?;
 /// assert_eq!((summary.runs, summary.rounds.last()), (4, Some(&200)));
@@ -85,9 +98,7 @@ pub struct Metric {
 pub struct Comparison {
     problem: Box<MakeProblem>,
     metric: Metric,
-    runs: u64,
-    horizon: u64,
-    seed: u64,
+    plan: Plan,
     entrants: Vec<(String, Box<MakePolicy>)>,
 }
 
@@ -96,7 +107,7 @@ impl fmt::Debug for Comparison {
         let labels: Vec<_> = self.entrants.iter().map(|(label, _)| label).collect();
         f.debug_struct("Comparison")
             .field("entrants", &labels)
-            .field("runs", &self.runs)
+            .field("plan", &self.plan)
             .finish_non_exhaustive()
     }
 }
@@ -110,31 +121,38 @@ type MetricModel = ModelError<Box<dyn Estimator>, Radius>;
 type Watched = Player<Box<dyn Policy>, (Regret, MetricModel)>;
 
 impl Comparison {
-    /// A comparison without policies yet: `runs` problems made by `problem`, `horizon` rounds each.
+    /// A comparison without policies yet, on problems made by `problem`.
+    ///
+    /// # Panics
+    /// If the plan has no run or no round.
     pub fn new(
         problem: impl Fn(&mut Stream) -> Box<dyn Environment> + Send + Sync + 'static,
         metric: Metric,
-        runs: u64,
-        horizon: u64,
-        seed: u64,
+        plan: Plan,
     ) -> Self {
-        Self { problem: Box::new(problem), metric, runs, horizon, seed, entrants: Vec::new() }
+        assert!(plan.runs > 0 && plan.horizon > 0, "a comparison needs a run and a round");
+        Self { problem: Box::new(problem), metric, plan, entrants: Vec::new() }
     }
 
     /// Enters a policy. Its randomness depends on its label, not on its place or its rivals.
+    ///
+    /// # Panics
+    /// If the label is taken.
     #[must_use]
     pub fn enter(
         mut self,
         label: impl Into<String>,
-        make: impl Fn(&Facts) -> Result<Box<dyn Policy>, BuildError> + Send + Sync + 'static,
+        make: impl Fn(&Facts) -> Result<Box<dyn Policy>, BoxError> + Send + Sync + 'static,
     ) -> Self {
-        self.entrants.push((label.into(), Box::new(make)));
+        let label = label.into();
+        assert!(self.entrants.iter().all(|(taken, _)| *taken != label), "two policies are called {label:?}");
+        self.entrants.push((label, Box::new(make)));
         self
     }
 
     /// Rounds of all runs together, for progress.
     pub fn total_rounds(&self) -> u64 {
-        self.runs.saturating_mul(self.horizon)
+        self.plan.runs.saturating_mul(self.plan.horizon)
     }
 
     /// Plays all runs on `threads` threads. The result is the same, to the last bit, for any number of them: a run depends
@@ -145,11 +163,11 @@ impl Comparison {
     pub fn run(&self, threads: NonZeroUsize, monitor: &dyn Monitor) -> Result<Summary, RunError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
         let mut summary =
-            Summary::new(self.entrants.iter().map(|(label, _)| label.clone()), log_grid(self.horizon));
+            Summary::new(self.entrants.iter().map(|(label, _)| label.clone()), log_grid(self.plan.horizon));
         let batch = (BATCH * threads.get()) as u64;
         let mut first = 0;
-        while first < self.runs {
-            let last = self.runs.min(first + batch);
+        while first < self.plan.runs {
+            let last = self.plan.runs.min(first + batch);
             let rounds = &summary.rounds;
             let runs: Vec<Result<Run, RunError>> = pool.install(|| {
                 (first..last).into_par_iter().map(|run| self.play_run(run, rounds, monitor)).collect()
@@ -163,9 +181,10 @@ impl Comparison {
     }
 
     fn play_run(&self, run: u64, rounds: &[u64], monitor: &dyn Monitor) -> Result<Run, RunError> {
-        let stream = |role: &str| Stream::new(self.seed, run, role);
+        let Plan { horizon, seed, .. } = self.plan;
+        let stream = |role: &str| Stream::new(seed, run, role);
         let mut environment = (self.problem)(&mut stream("problem"));
-        let facts = environment.facts(self.horizon);
+        let facts = environment.facts(horizon);
         let mut players = Vec::with_capacity(self.entrants.len());
         for (label, make) in &self.entrants {
             let policy = make(&facts).map_err(|source| RunError::Policy { label: label.clone(), source })?;
@@ -175,13 +194,13 @@ impl Comparison {
         }
         let mut curves = vec![Vec::with_capacity(rounds.len()); players.len()];
         let mut due = rounds.iter().copied().peekable();
-        let step = self.horizon.div_ceil(REPORTS);
+        let step = horizon.div_ceil(REPORTS);
         let flow =
-            play(&mut *environment, self.horizon, &mut stream("actions"), &mut players, |round, players| {
+            play(&mut *environment, horizon, &mut stream("actions"), &mut players, |round, players| {
                 if due.next_if_eq(&round).is_some() {
                     curves.iter_mut().zip(players).for_each(|(curve, player)| curve.push(sample(player)));
                 }
-                if round.is_multiple_of(step) || round == self.horizon {
+                if round.is_multiple_of(step) || round == horizon {
                     monitor.advanced(if round.is_multiple_of(step) { step } else { round % step });
                 }
                 if monitor.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

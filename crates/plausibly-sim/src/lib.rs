@@ -33,7 +33,7 @@ mod play;
 mod spec;
 mod summary;
 
-pub use comparison::{Comparison, Metric, Monitor, RunError};
+pub use comparison::{Comparison, Metric, Monitor, Plan, RunError};
 pub use environment::{Arms, ChangingLinear, Environment, FixedLinear};
 pub use grid::log_grid;
 pub use metrics::{ModelError, Regret};

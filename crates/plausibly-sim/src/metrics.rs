@@ -31,7 +31,7 @@ impl<P: ?Sized> Observer<P> for Regret {
 ///
 /// Estimate and plausible set are computed from the policy's own history by a model and radius of the metric's own, the
 /// same for all policies of a comparison. So every policy has a `Q_n`, whatever it is made of, and all are measured by one
-/// ruler. Rounds in which a plausible arm was never taken have no estimate to be wrong; they add nothing.
+/// ruler. An arm never taken is estimated at 0, as everywhere.
 #[derive(Clone, Debug)]
 pub struct ModelError<E, R> {
     model: E,
@@ -72,9 +72,7 @@ impl<P: ?Sized, E: Estimator, R: ConfidenceRadius> Observer<P> for ModelError<E,
         self.plausible.assess(scores, sqrt_beta);
         let summary = self.plausible.summary(scores, decided.means);
         self.plausible_count = summary.count;
-        if summary.width_sq.is_finite() {
-            self.total += summary.error_sq;
-        }
+        self.total += summary.error_sq;
     }
 
     fn rewarded(&mut self, rewarded: &Rewarded<'_>) {

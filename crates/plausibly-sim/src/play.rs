@@ -2,7 +2,7 @@
 
 use crate::environment::Environment;
 use crate::observer::{Decided, Observer, Rewarded};
-use plausibly::{Policy, SetId, Stream};
+use plausibly::{Policy, Stream};
 use std::ops::ControlFlow;
 
 /// A policy at play, with what watches it.
@@ -23,7 +23,35 @@ pub struct Player<P, O> {
 /// number, and may end the play.
 ///
 /// A player's decision is observed before its reward is learned from. Besides what the players do, a round costs one
-/// [`Environment::advance`] and, for a new set, one look for its best mean.
+/// [`Environment::advance`] and one look for the best mean.
+///
+/// # Panics
+/// If a policy chooses an action that was not offered.
+///
+/// # Example
+/// An observer of your own, watching a policy on a problem:
+/// ```
+/// use plausibly::{ArmMeans, Stream, Thompson};
+/// use plausibly_sim::{Arms, Decided, Observer, Player, play};
+/// use std::ops::ControlFlow;
+///
+/// /// How often the best arm was taken.
+/// struct Hits(u64);
+///
+/// impl<P: ?Sized> Observer<P> for Hits {
+///     fn decided(&mut self, decided: &Decided<'_, P>) {
+///         self.0 += u64::from(decided.means[decided.chosen] == decided.best_mean);
+///     }
+/// }
+///
+/// let stream = |role| Stream::new(1, 0, role);
+/// let mut problem = Arms::new(vec![0.1, 0.9, 0.5], 0.3);
+/// let policy = Thompson::new(3, 0.3)?;
+/// let mut players = [Player { policy, observer: Hits(0), choices: stream("policy"), noise: stream("noise") }];
+/// let flow = play(&mut problem, 500, &mut stream("actions"), &mut players, |_, _| ControlFlow::Continue(()));
+/// assert!(flow.is_continue() && players[0].observer.0 > 400);
+/// # Ok::<(), plausibly::PolicyError>(())
+/// ```
 pub fn play<P: Policy, O: Observer<P>>(
     environment: &mut dyn Environment,
     horizon: u64,
@@ -31,18 +59,14 @@ pub fn play<P: Policy, O: Observer<P>>(
     players: &mut [Player<P, O>],
     mut after: impl FnMut(u64, &[Player<P, O>]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let mut best: Option<(SetId, f64)> = None;
     for round in 1..=horizon {
         environment.advance(offers);
         let environment = &*environment;
         let (actions, means) = (environment.actions(), environment.means());
-        let best_mean = match best {
-            Some((set, mean)) if set == actions.id() => mean,
-            _ => means.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        };
-        best = Some((actions.id(), best_mean));
+        let best_mean = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for Player { policy, observer, choices, noise } in &mut *players {
             let chosen = policy.select(actions, choices);
+            assert!(chosen < actions.len(), "a policy chose action {chosen} of {}", actions.len());
             let theta_star = environment.theta_star();
             observer.decided(&Decided { round, actions, means, best_mean, theta_star, chosen, policy });
             let (action, reward) = (actions.get(chosen), environment.reward(chosen, noise));

@@ -81,9 +81,9 @@ proptest! {
             if name == field { format!("{name} = {number}\n") } else { format!("{name} = {default}\n") }
         };
         let text = format!(
-            "{}{}{}[environment]\nkind = 'linear'\nactions = 3\n{}{}[[policy]]\nkind = 'code'\n{}\
+            "{}{}{}[environment]\nkind = 'linear'\nactions = 2\n{}{}[[policy]]\nkind = 'code'\n{}\
              radius = {{ kind = 'paper', {} }}\n[[policy]]\nkind = 'lin-ucb'\nradius = {{ kind = 'fixed', {} }}\n",
-            set("runs", "2"), set("seed", "1"), set("horizon", "5"), set("dim", "2"), set("noise", "0.5"),
+            set("runs", "2"), set("seed", "1"), set("horizon", "40"), set("dim", "3"), set("noise", "0.5"),
             set("ridge", "1.0"), set("delta", "0.1").trim(), set("sqrt_beta", "1.0").trim(),
         );
         if let Ok(experiment) = Experiment::from_toml(&text, Overrides { runs: Some(2), seed: None })
@@ -91,7 +91,10 @@ proptest! {
         {
             // What is accepted must also run, to finite figures.
             let summary = experiment.comparison().run(std::num::NonZeroUsize::MIN, &()).unwrap();
-            prop_assert!(summary.policies[0].last().model_error.mean().is_finite(), "{}", text);
+            for policy in &summary.policies {
+                let last = policy.last();
+                prop_assert!(last.model_error.mean().is_finite() && last.regret.mean().is_finite(), "{}", text);
+            }
         }
     }
 }

@@ -19,7 +19,8 @@ pub trait Environment {
     /// Moves to the next round; called once before each, the first included.
     fn advance(&mut self, rng: &mut Stream);
 
-    /// What is offered this round.
+    /// What is offered this round. Asked once before the first [`Environment::advance`] too, for the size and dimension that
+    /// policies are built with.
     fn actions(&self) -> Actions<'_>;
 
     /// The true mean reward of each action offered this round.

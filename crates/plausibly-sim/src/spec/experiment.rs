@@ -1,7 +1,7 @@
 //! A comparison written down: environment, metric, policies.
 
 use super::toml;
-use crate::comparison::{Comparison, Metric};
+use crate::comparison::{Comparison, Metric, Plan};
 use crate::environment::{Arms, ChangingLinear, Environment, FixedLinear};
 use plausibly::Stream;
 use plausibly::spec::{
@@ -120,7 +120,8 @@ impl Experiment {
     pub fn comparison(&self) -> Comparison {
         let environment = self.environment;
         let problem = move |rng: &mut Stream| environment.draw(rng);
-        let start = Comparison::new(problem, self.metric, self.runs, self.horizon, self.seed);
+        let plan = Plan { runs: self.runs, horizon: self.horizon, seed: self.seed };
+        let start = Comparison::new(problem, self.metric, plan);
         self.policies.iter().fold(start, |comparison, policy| {
             let spec = policy.clone();
             comparison.enter(&policy.label, move |facts| Ok(spec.build(facts)? as _))
@@ -202,7 +203,8 @@ fn read_metric(fields: &mut Fields<'_>, setting: Setting, policies: &[Option<Pol
         _ => None,
     });
     let fallback = first_code.unwrap_or(Metric { ridge: 1.0, radius: RadiusSpec::default_for(setting) });
-    let default = Default::Derived("those of the first code policy, else its defaults");
+    let default =
+        Default::Derived("that of the first code policy, else `ridge = 1` and the default radius of `code`");
     let meaning = "what defines the plausible set inside the model error";
     let read = fields.table("metric", meaning, default, |fields| {
         let derived = "that of the first code policy, else 1";
@@ -213,7 +215,16 @@ fn read_metric(fields: &mut Fields<'_>, setting: Setting, policies: &[Option<Pol
         let derived = Default::Derived("that of the first code policy, else its default");
         let read = |fields: &mut Fields<'_>| RadiusSpec::read(fields, setting);
         let radius = fields.table("radius", "√β of the metric", derived, read);
-        Metric { ridge: ridge.unwrap_or(fallback.ridge), radius: radius.unwrap_or(fallback.radius) }
+        let metric =
+            Metric { ridge: ridge.unwrap_or(fallback.ridge), radius: radius.unwrap_or(fallback.radius) };
+        fields.fill("ridge", Value::Float(metric.ridge));
+        fields.fill("radius", metric.radius.to_value());
+        metric
     });
-    read.unwrap_or(fallback)
+    let metric = read.unwrap_or(fallback);
+    let ridge = (setting != Setting::Arms).then_some(("ridge", Value::Float(metric.ridge)));
+    let entries = ridge.into_iter().chain([("radius", metric.radius.to_value())]);
+    let entries = entries.map(|(name, value)| (name.to_string(), Node { value, line: 0 }));
+    fields.fill("metric", Value::Table(entries.collect()));
+    metric
 }

@@ -19,7 +19,7 @@ pub fn spec_reference() -> String {
     );
     let (rows, _) = read(&minimal_experiment(), |fields| Experiment::read(fields).is_some());
     table(&mut page, &rows);
-    page += "\nThe metric has the fields `ridge` and `radius`, with the meanings and ranges they have in a policy.\n";
+    page += "\nThe metric has the fields `ridge` and `radius`, with the meanings and ranges they have in a policy; each unset one is that of the first `code` policy.\n";
 
     page += "\n## `[environment]`\n";
     let kinds = [
@@ -43,7 +43,14 @@ pub fn spec_reference() -> String {
         let names: Vec<String> = playable.iter().map(|(name, _)| format!("`{name}`")).collect();
         let (rows, _) = fits(playable[0].1);
         let both = playable.iter().any(|(_, setting)| *setting == Setting::Arms) && playable.len() == 3;
-        let note = if both { " On `k-armed` there is no `ridge`." } else { "" };
+        let has_radius = rows.iter().any(|row| row.name == "radius");
+        let note = match (both, has_radius) {
+            (true, true) => {
+                " On `k-armed` there is no `ridge`, and the default radius is `{ kind = \"per-arm\" }`."
+            }
+            (true, false) => " On `k-armed` there is no `ridge`.",
+            _ => "",
+        };
         section(&mut page, kind, &format!("Plays on {}.{note}", names.join(", ")), &rows);
     }
 
@@ -58,7 +65,8 @@ pub fn spec_reference() -> String {
         (
             "per-arm",
             Setting::Arms,
-            "`σ·√(2·log(1/δ))`; an arm taken T times has half-width `√β/√T`. Only for `k-armed`.",
+            "`σ·√(2·log(1/δ))`; an arm taken T times has half-width `√β/√T`. Holds for one arm at one count; over all arms and rounds \
+             `δ` promises nothing, and θ* leaves the set far more often. Only for `k-armed`.",
         ),
         ("fixed", Setting::Fixed, "A constant. A width, not a confidence set."),
     ] {

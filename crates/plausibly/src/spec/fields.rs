@@ -40,6 +40,8 @@ pub struct Fields<'a> {
     entries: &'a [(String, Node)],
     read: Vec<Field>,
     problems: &'a mut Vec<Problem>,
+    /// Names of the table around this one.
+    outer: Vec<&'static str>,
     /// Set when the table itself is wrong, so that more complaints about it would only repeat the first.
     given_up: bool,
 }
@@ -55,7 +57,15 @@ impl<'a> Fields<'a> {
                 (&[], true)
             }
         };
-        Self { path: path.into(), line: node.line, entries, read: Vec::new(), problems, given_up }
+        Self {
+            path: path.into(),
+            line: node.line,
+            entries,
+            read: Vec::new(),
+            problems,
+            outer: Vec::new(),
+            given_up,
+        }
     }
 
     /// A number with a default.
@@ -89,6 +99,10 @@ impl<'a> Fields<'a> {
             Value::Integer(x) => {
                 Err(Complaint::OutOfRange { found: x.to_string(), allowed: allowed.clone() })
             }
+            Value::Float(x) if x.fract().abs() < f64::MIN_POSITIVE => {
+                let found = format!("{} with a point or exponent; write all its digits", Number(*x));
+                Err(Complaint::Type { expected: allowed.clone(), found })
+            }
             other => Err(Complaint::Type { expected: allowed.clone(), found: describe(other) }),
         });
         match read {
@@ -105,19 +119,24 @@ impl<'a> Fields<'a> {
         derived: &'static str,
         fallback: &str,
     ) -> String {
-        let read =
-            self.read(name, meaning, "text that is not empty".into(), Default::Derived(derived), |value| {
-                match value {
-                    Value::Text(text) if !text.trim().is_empty() => Ok(value.clone()),
-                    other => Err(Complaint::Type {
-                        expected: "text that is not empty".into(),
-                        found: describe(other),
-                    }),
-                }
-            });
-        match read {
+        let allowed = "text that is not empty and has no control characters";
+        let usable = |text: &str| !text.trim().is_empty() && !text.chars().any(char::is_control);
+        let read = self.read(name, meaning, allowed.into(), Default::Derived(derived), |value| match value {
+            Value::Text(text) if usable(text) => Ok(value.clone()),
+            other => Err(Complaint::Type { expected: allowed.into(), found: describe(other) }),
+        });
+        let text = match read {
             Some(Value::Text(text)) => text,
             _ => fallback.into(),
+        };
+        self.fill(name, Value::Text(text.clone()));
+        text
+    }
+
+    /// Records what an unset field came to be, for the resolved spec.
+    pub fn fill(&mut self, name: &'static str, value: Value) {
+        if let Some(field) = self.read.iter_mut().find(|field| field.name == name) {
+            field.value.get_or_insert(value);
         }
     }
 
@@ -162,9 +181,11 @@ impl<'a> Fields<'a> {
         if found.is_none() && default == Default::Required {
             self.complain(self.line, name, Complaint::Missing { expected: format!("a table [{path}]") });
         }
+        let outer = self.names();
         let (result, value) = found
             .map(|node| {
                 let mut inner = Fields::new(&path, node, self.problems);
+                inner.outer = outer;
                 (read(&mut inner), inner.finish())
             })
             .unzip();
@@ -181,22 +202,24 @@ impl<'a> Fields<'a> {
     ) -> Vec<T> {
         let path = self.path_of(name);
         let nodes: &[Node] = match self.find(name).map(|node| (&node.value, node.line)) {
-            Some((Value::List(nodes), _)) => nodes,
-            Some((other, line)) => {
+            Some((Value::List(nodes), _)) if !nodes.is_empty() => nodes,
+            Some((other, line)) if !matches!(other, Value::List(_)) => {
                 let expected = format!("a list of tables, written [[{path}]]");
                 self.complain(line, name, Complaint::Type { expected, found: describe(other) });
                 &[]
             }
-            None => {
+            _ => {
                 let expected = format!("at least one [[{path}]] table");
                 self.complain(self.line, name, Complaint::Missing { expected });
                 &[]
             }
         };
+        let outer = self.names();
         let mut resolved = Vec::new();
         let mut results = Vec::new();
         for (position, node) in nodes.iter().enumerate() {
             let mut inner = Fields::new(&format!("{path}[{}]", position + 1), node, self.problems);
+            inner.outer.clone_from(&outer);
             results.push(read(&mut inner));
             resolved.push(Node { value: inner.finish(), line: 0 });
         }
@@ -223,11 +246,14 @@ impl<'a> Fields<'a> {
 
     /// Records every field that nobody read, and returns the table with defaults filled in.
     pub fn finish(self) -> Value {
-        let known: Vec<&'static str> = self.read.iter().map(|field| field.name).collect();
+        let known = self.names();
         for (name, node) in self.entries {
             if !known.contains(&name.as_str()) && !self.given_up {
-                let complaint =
-                    Complaint::Unknown { suggestion: closest(name, &known), known: known.clone() };
+                let complaint = Complaint::Unknown {
+                    suggestion: closest(name, &known),
+                    belongs_outside: self.outer.contains(&name.as_str()),
+                    known: known.clone(),
+                };
                 let path = join(&self.path, name);
                 self.problems.push(Problem { line: node.line, path, complaint });
             }
@@ -299,6 +325,10 @@ impl<'a> Fields<'a> {
             let path = self.path_of(name);
             self.problems.push(Problem { line, path, complaint });
         }
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        self.read.iter().map(|field| field.name).collect()
     }
 
     fn find(&self, name: &str) -> Option<&'a Node> {

@@ -181,7 +181,7 @@ impl PolicySpec {
 fn misfit(kind: &str, setting: Setting) -> Option<&'static str> {
     match (kind, setting) {
         ("lin-ucb" | "lin-ts" | "elimination", Setting::Arms) => Some(
-            "needs actions with features, and a k-armed environment has none; use code, ucb1 or thompson",
+            "needs actions with features, and a k-armed environment has none; use code, ucb1, thompson, epsilon-greedy or explore-then-commit",
         ),
         ("ucb1" | "thompson", Setting::Changing) => Some(
             "knows actions by index alone, and a changing environment gives an index a new meaning each round; use code or lin-ucb",
@@ -209,7 +209,9 @@ fn read_radius(fields: &mut Fields<'_>, setting: Setting) -> RadiusSpec {
     });
     let read = fields
         .table("radius", "√β, the confidence radius", default, |radius| RadiusSpec::read(radius, setting));
-    read.unwrap_or_else(|| RadiusSpec::default_for(setting))
+    let radius = read.unwrap_or_else(|| RadiusSpec::default_for(setting));
+    fields.fill("radius", radius.to_value());
+    radius
 }
 
 fn read_epsilon(fields: &mut Fields<'_>) -> f64 {

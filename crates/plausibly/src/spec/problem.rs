@@ -27,10 +27,12 @@ pub enum Complaint {
         message: String,
     },
     /// A name that means nothing here.
-    #[error("unknown field{}; allowed here: {}", did_you_mean(suggestion.as_ref()), known.join(", "))]
+    #[error("unknown field{}{}; allowed here: {}", did_you_mean(suggestion.as_ref()), outside(*belongs_outside), known.join(", "))]
     Unknown {
         /// The likeliest meaning.
         suggestion: Option<&'static str>,
+        /// Whether the table around this one has such a field, which must then stand above it.
+        belongs_outside: bool,
         /// All names that would be read here.
         known: Vec<&'static str>,
     },
@@ -88,9 +90,19 @@ fn did_you_mean(suggestion: Option<&&'static str>) -> String {
     suggestion.map(|name| format!(" (did you mean {name}?)")).unwrap_or_default()
 }
 
-/// The option closest to what was written, if close enough to be a slip.
+fn outside(belongs_outside: bool) -> &'static str {
+    if belongs_outside {
+        " (it belongs to the table around this one: put it above this table's heading)"
+    } else {
+        ""
+    }
+}
+
+/// The option closest to what was written, if close enough to be a slip. Capitals and hyphens do not count.
 pub(crate) fn closest(written: &str, options: &[&'static str]) -> Option<&'static str> {
-    let scored = options.iter().map(|option| (strsim::jaro_winkler(written, option), *option));
+    let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
+    let written = plain(written);
+    let scored = options.iter().map(|option| (strsim::jaro_winkler(&written, &plain(option)), *option));
     scored.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, option)| option)
 }
 
@@ -157,7 +169,8 @@ mod tests {
     #[test]
     fn slips_are_recognised_and_strangers_are_not() {
         assert_eq!(closest("horizn", &["horizon", "runs"]), Some("horizon"));
-        assert_eq!(closest("linucb", &["lin-ucb", "lin-ts", "code"]), Some("lin-ucb"));
+        assert_eq!(closest("LinUCB", &["lin-ucb", "lin-ts", "code"]), Some("lin-ucb"));
+        assert_eq!(closest("CODE", &["lin-ucb", "lin-ts", "code"]), Some("code"));
         assert_eq!(closest("colour", &["horizon", "runs"]), None);
     }
 }

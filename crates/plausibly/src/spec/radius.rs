@@ -1,6 +1,7 @@
 //! Radii in a spec.
 
 use super::fields::Fields;
+use super::node::{Node, Value};
 use super::problem::{Complaint, Range};
 use super::{Facts, Setting};
 use crate::confidence::{Determinant, Fixed, Paper, PerArm, Radius, RadiusError};
@@ -106,6 +107,37 @@ impl RadiusSpec {
         }
     }
 
+    /// The same as data; constants that come from the problem are left out.
+    pub fn to_value(&self) -> Value {
+        let (kind, constants): (&str, &[(&str, Option<f64>)]) = match *self {
+            Self::Paper { delta, lambda, noise_scale, theta_norm_bound, action_norm_bound } => (
+                "paper",
+                &[
+                    ("delta", Some(delta)),
+                    ("lambda", Some(lambda)),
+                    ("noise_scale", noise_scale),
+                    ("theta_norm_bound", theta_norm_bound),
+                    ("action_norm_bound", action_norm_bound),
+                ],
+            ),
+            Self::Determinant { delta, noise_scale, theta_norm_bound } => (
+                "determinant",
+                &[
+                    ("delta", Some(delta)),
+                    ("noise_scale", noise_scale),
+                    ("theta_norm_bound", theta_norm_bound),
+                ],
+            ),
+            Self::PerArm { delta, noise_scale } => {
+                ("per-arm", &[("delta", Some(delta)), ("noise_scale", noise_scale)])
+            }
+            Self::Fixed { sqrt_beta } => ("fixed", &[("sqrt_beta", Some(sqrt_beta))]),
+        };
+        let set = constants.iter().filter_map(|(name, value)| Some((*name, Value::Float((*value)?))));
+        let entries = std::iter::once(("kind", Value::Text(kind.into()))).chain(set);
+        Value::Table(entries.map(|(name, value)| (name.into(), Node { value, line: 0 })).collect())
+    }
+
     /// The radius for a problem.
     ///
     /// # Errors
@@ -149,7 +181,7 @@ fn read_theta_norm_bound(fields: &mut Fields<'_>) -> Option<f64> {
     fields.number_or(
         "theta_norm_bound",
         "S, a bound on the norm of θ*",
-        "√dim, which a drawn θ* exceeds in about half the runs",
+        "√dim, which a drawn θ* exceeds in a third to a half of the runs",
         Range::NOT_NEGATIVE,
     )
 }
