@@ -16,6 +16,11 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
+    /// Stopped by the user, before anything was written.
+    pub(crate) fn interrupted() -> Self {
+        Self::Interrupted("interrupted: nothing was written".into())
+    }
+
     pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Done => 0,

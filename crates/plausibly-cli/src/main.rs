@@ -2,11 +2,13 @@
 
 mod args;
 mod exit;
+mod interrupt;
 mod output;
 mod progress;
 mod results;
 mod simulate;
 
+use anyhow::Context;
 use args::{Args, Command};
 use clap::{CommandFactory, Parser};
 use exit::Outcome;
@@ -16,20 +18,22 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match args.command {
         Command::Simulate(simulate) => simulate::run(&simulate),
-        Command::Spec => {
-            output::data(&plausibly_sim::spec_reference());
-            Outcome::Done
-        }
+        Command::Spec => print(&plausibly_sim::spec_reference()),
         Command::Completions { shell } => {
-            let mut command = Args::command();
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut command, "plausibly", &mut script);
-            output::data(&String::from_utf8_lossy(&script));
-            Outcome::Done
+            clap_complete::generate(shell, &mut Args::command(), "plausibly", &mut script);
+            print(&String::from_utf8_lossy(&script))
         }
     };
     if let Some(message) = outcome.message() {
         output::note(&message);
     }
     outcome.code()
+}
+
+fn print(text: &str) -> Outcome {
+    match output::data(text).context("cannot write to standard output") {
+        Ok(()) => Outcome::Done,
+        Err(error) => Outcome::Failed(error),
+    }
 }

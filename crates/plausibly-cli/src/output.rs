@@ -1,23 +1,19 @@
 //! The only place that writes to the terminal: data on stdout, everything else on stderr.
-#![expect(clippy::print_stderr, reason = "this is the output module")]
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Result, Write};
 
-/// Data, as is.
-pub(crate) fn data(text: &str) {
+/// Data, as is. A reader that has seen enough (`| head`) is no failure.
+pub(crate) fn data(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    // A reader that has seen enough (`| head`) is no failure; nothing else can be said of a broken stdout.
-    if let Err(error) = written
-        && error.kind() != ErrorKind::BrokenPipe
-    {
-        eprintln!("error: cannot write to standard output: {error}");
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => written,
     }
 }
 
-/// A line for the person at the terminal.
+/// A line for the person at the terminal. If nobody can read it, nothing is lost.
 pub(crate) fn note(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// A table of cells under a heading, the first column to the left, the others to the right.
@@ -44,6 +40,7 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
 /// A figure with about four significant digits.
 pub(crate) fn figure(x: f64) -> String {
     let decimals = match x.abs() {
+        size if size >= 1e7 => return format!("{x:.3e}"),
         size if size >= 1000.0 => 0,
         size if size >= 100.0 => 1,
         size if size >= 1.0 => 2,

@@ -1,32 +1,25 @@
-//! Progress with the time left, and the user's wish to stop.
+//! Progress with the time left.
 
+use crate::interrupt::Interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
 use plausibly_sim::Monitor;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Shows how far a comparison is, and tells it to stop on Ctrl-C.
+/// Shows how far a comparison is, and passes on the user's wish to stop.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
-    stop: Arc<AtomicBool>,
+    interrupt: Interrupt,
 }
 
 impl Progress {
     /// Over `rounds` rounds. The bar hides itself when stderr is no terminal.
-    ///
-    /// # Errors
-    /// If Ctrl-C cannot be caught.
-    pub(crate) fn start(rounds: u64, quiet: bool) -> Result<Self, ctrlc::Error> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&stop);
-        ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))?;
+    pub(crate) fn new(rounds: u64, quiet: bool, interrupt: Interrupt) -> Self {
         let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(rounds) };
         let style = ProgressStyle::with_template(
             "{bar:32} {percent:>3} %  {human_pos} of {human_len} rounds  {eta} left",
         );
         bar.set_style(style.expect("the template is well formed"));
-        Ok(Self { bar, stop })
+        Self { bar, interrupt }
     }
 
     /// Takes the bar off the terminal.
@@ -41,6 +34,6 @@ impl Monitor for Progress {
     }
 
     fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.interrupt.requested()
     }
 }

@@ -1,6 +1,6 @@
 //! The files of a run: complete or not there at all.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use plausibly::spec::{Node, Value};
 use plausibly_sim::{Experiment, Moments, PolicySummary, Summary};
 use serde_json::{Map, json};
@@ -9,39 +9,56 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The folder that results go to. Made at once, so that a run does not end in "permission denied"; removed again if it was
-/// made here and nothing came of the run.
+/// The folder that results go to. Made at once, so that a run does not end in "permission denied"; what was made is removed
+/// again if nothing came of the run.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    made: bool,
+    /// The folders that were not there before, the deepest first.
+    made: Vec<PathBuf>,
 }
 
 impl Folder {
     /// Makes the folder and checks that files can be written there.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let made = !path.exists();
-        fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))?;
+        let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
+        let made = path.ancestors().take_while(missing).map(Path::to_path_buf).collect();
         let folder = Self { path: path.into(), made };
+        fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))?;
         folder.temporary()?;
         Ok(folder)
     }
 
-    /// Writes all files, or none: each is complete on disk under a temporary name before the first gets its own.
+    /// Whether a file of an earlier run is there.
+    pub(crate) fn holds(&self, name: &str) -> bool {
+        self.path.join(name).exists()
+    }
+
+    /// Writes the files: each is complete on disk under a temporary name before the first takes the place it is meant for.
     pub(crate) fn write(&self, files: &[(&str, Vec<u8>)]) -> Result<Vec<PathBuf>> {
         let mut ready = Vec::new();
         for (name, contents) in files {
             let path = self.path.join(name);
+            ensure!(!path.is_dir(), "cannot write {}: there is a folder of that name", path.display());
             let mut file = self.temporary()?;
             let written = file.write_all(contents).and_then(|()| file.as_file().sync_all());
             written.with_context(|| format!("cannot write {}", path.display()))?;
             ready.push((file, path));
         }
         let persist = |(file, path): (NamedTempFile, PathBuf)| {
-            file.persist(&path).with_context(|| format!("cannot write {}", path.display()))?;
+            let persisted = file.persist(&path).map_err(|error| error.error);
+            persisted.with_context(|| format!("cannot write {}", path.display()))?;
             Ok(path)
         };
         ready.into_iter().map(persist).collect()
+    }
+
+    /// Removes the folders made here as far as they are empty.
+    pub(crate) fn clear(&self) {
+        for folder in &self.made {
+            // Fails, as it should, for a folder that holds results.
+            let _ = fs::remove_dir(folder);
+        }
     }
 
     fn temporary(&self) -> Result<NamedTempFile> {
@@ -61,10 +78,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        if self.made {
-            // Fails, as it should, for a folder that holds results.
-            let _ = fs::remove_dir(&self.path);
-        }
+        self.clear();
     }
 }
 

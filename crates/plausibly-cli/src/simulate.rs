@@ -2,6 +2,7 @@
 
 use crate::args::Simulate;
 use crate::exit::Outcome;
+use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::results::{self, Folder, Timing};
@@ -11,12 +12,11 @@ use serde_json::json;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) fn run(args: &Simulate) -> Outcome {
-    let text = match fs::read_to_string(&args.spec)
-        .with_context(|| format!("cannot read {}", args.spec.display()))
-    {
+    let text = match read(&args.spec) {
         Ok(text) => text,
         Err(error) => return Outcome::Failed(error),
     };
@@ -27,35 +27,49 @@ pub(crate) fn run(args: &Simulate) -> Outcome {
     }
 }
 
+fn read(spec: &Path) -> Result<String> {
+    let bytes = fs::read(spec).with_context(|| format!("cannot read {}", spec.display()))?;
+    String::from_utf8(bytes)
+        .with_context(|| format!("{} is not UTF-8 text; save it as UTF-8", spec.display()))
+}
+
+const FILES: [&str; 2] = ["summary.csv", "manifest.json"];
+
 fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
     let folder = Folder::open(&args.out.clone().unwrap_or_else(|| default_folder(&args.spec)))?;
-    let asked = args.threads.and_then(|threads| NonZeroUsize::new(threads.into()));
+    let replacing = FILES.iter().any(|name| folder.holds(name));
+    let folder = Arc::new(folder);
+    let interrupt = Interrupt::catch(&folder).context("cannot catch Ctrl-C")?;
+    let asked = args.threads.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?));
     let threads = asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let comparison = experiment.comparison();
     if !args.quiet {
         output::note(&opening(experiment, threads));
     }
-    let progress = Progress::start(comparison.total_rounds(), args.quiet).context("cannot catch Ctrl-C")?;
+    let comparison = experiment.comparison();
+    let progress = Progress::new(comparison.total_rounds(), args.quiet, interrupt.clone());
     let begun = Instant::now();
     let result = comparison.run(threads, &progress);
     progress.clear();
     let summary = match result {
-        Ok(summary) => summary,
-        Err(RunError::Stopped) => {
-            return Ok(Outcome::Interrupted("interrupted: nothing was written".into()));
+        Ok(summary) if interrupt.close() => summary,
+        Ok(_) | Err(RunError::Stopped) => {
+            // Before the interrupt loses its patience, which would do the same.
+            folder.clear();
+            return Ok(Outcome::interrupted());
         }
         Err(error) => return Err(error.into()),
     };
     let timing = Timing { seconds: begun.elapsed().as_secs_f64(), threads: threads.get() };
-    let manifest = results::manifest(experiment, &summary, timing);
-    let paths = folder.write(&[
-        ("summary.csv", results::summary_csv(&experiment.name, &summary)?),
-        ("manifest.json", format!("{manifest:#}\n").into_bytes()),
-    ])?;
-    output::data(&closing(args.json, experiment, &summary, &paths));
+    let manifest = format!("{:#}\n", results::manifest(experiment, &summary, timing));
+    let contents = [results::summary_csv(&experiment.name, &summary)?, manifest.into_bytes()];
+    let files: Vec<(&str, Vec<u8>)> = FILES.into_iter().zip(contents).collect();
+    let paths = folder.write(&files)?;
+    output::data(&closing(args.json, experiment, &summary, &paths))
+        .context("cannot write to standard output")?;
     if !args.quiet {
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-        output::note(&format!("wrote {} in {:.1} s", names.join(" and "), timing.seconds));
+        let wrote = if replacing { "replaced" } else { "wrote" };
+        output::note(&format!("{wrote} {} in {:.1} s", names.join(" and "), timing.seconds));
     }
     Ok(Outcome::Done)
 }

@@ -41,6 +41,13 @@ fn fields() {
     );
     assert_snapshot!("beyond_64_bits", refused(&with("seed = 1", "seed = 99999999999999999999"), &[]));
     assert_snapshot!("missing", refused(&with("dim = 2\n", ""), &[]));
+    assert_snapshot!(
+        "no_policies",
+        refused(&with("seed = 1", "policy = []").replace("[[policy]]", "[[other]]"), &[])
+    );
+    assert_snapshot!("exponent", refused(&with("horizon = 50", "horizon = 5e1"), &[]));
+    assert_snapshot!("misplaced", refused(&with("dim = 2", "dim = 2\nruns = 3"), &[]));
+    assert_snapshot!("control_characters", refused(&with("label = \"TS\"", "label = \"a\\nb\""), &[]));
     assert_snapshot!("missing_tables", refused("seed = 1\n", &[]));
     assert_snapshot!("empty_label", refused(&with("label = \"TS\"", "label = \" \""), &[]));
     assert_snapshot!("duplicate_label", refused(&with("label = \"TS\"", "label = \"code\""), &[]));
@@ -52,6 +59,7 @@ fn fields() {
 
 #[test]
 fn kinds() {
+    assert_snapshot!("capitals", refused(&with("kind = \"code\"", "kind = \"LinUCB\""), &[]));
     assert_snapshot!("unknown_policy", refused(&with("kind = \"code\"", "kind = \"cod\""), &[]));
     assert_snapshot!("unknown_environment", refused(&with("kind = \"linear\"", "kind = \"quadratic\""), &[]));
     assert_snapshot!("missing_kind", refused(&with("kind = \"code\"", "ridge = 1.0"), &[]));
@@ -92,6 +100,29 @@ fn files() {
         "out_below_a_file",
         sandbox.transcript(&["simulate", "spec.toml", "--out", "spec.toml/sub"])
     );
+    fs::create_dir_all(sandbox.path().join("out/manifest.json")).unwrap();
+    assert_snapshot!(
+        "target_is_a_folder",
+        sandbox.transcript(&["simulate", "spec.toml", "--out", "out", "--quiet"])
+    );
+    assert!(!sandbox.path().join("out/summary.csv").exists(), "all or nothing");
     fs::write(sandbox.path().join("bytes.toml"), [0xff, 0xfe]).unwrap();
     assert_snapshot!("not_text", sandbox.transcript(&["simulate", "bytes.toml"]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_behind_standard_output_is_a_failure() {
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    let sandbox = Sandbox::new(SPEC);
+    for args in [&["spec"][..], &["simulate", "spec.toml", "--quiet"]] {
+        let output = sandbox.command(args).stdout(full()).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        assert!(
+            String::from_utf8(output.stderr).unwrap().starts_with("error: cannot write to standard output: ")
+        );
+    }
+    // Notes that nobody can read are no reason to fail.
+    let output = sandbox.command(&["simulate", "spec.toml"]).stderr(full()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
 }

@@ -8,13 +8,18 @@ use std::time::{Duration, Instant};
 
 /// Runs something that would take hours, sends a signal once it is at work, and returns what became of it.
 fn interrupted(signal: &str, environment: &str) -> (Sandbox, Option<i32>, Duration, String) {
-    let long =
-        SPEC.replace("horizon = 50", "horizon = 1000000000").replace("dim = 2\nactions = 4", environment);
+    let long = SPEC
+        .replace("horizon = 50", "horizon = 1000000000")
+        .replace("noise = 0.5\n", "")
+        .replace("dim = 2\nactions = 4", environment);
     let sandbox = Sandbox::new(&long);
-    let mut child =
-        sandbox.command(&["simulate", "spec.toml", "--out", "out"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = sandbox
+        .command(&["simulate", "spec.toml", "--out", "deep/out"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     // The folder is there once the handler is about to be; the pause makes sure it is.
-    while !sandbox.path().join("out").exists() {
+    while !sandbox.path().join("deep/out").exists() {
         std::thread::sleep(Duration::from_millis(5));
     }
     std::thread::sleep(Duration::from_millis(200));
@@ -38,8 +43,10 @@ fn ctrl_c_stops_within_a_second_and_leaves_nothing() {
     for (signal, environment) in [
         ("INT", "dim = 2\nactions = 4"),
         ("TERM", "dim = 2\nactions = 4"),
-        // Rounds that take long themselves.
+        // Rounds that take long themselves, and a single step that takes minutes.
         ("INT", "dim = 64\nactions = 20000"),
+        ("INT", "dim = 1024\nactions = 50"),
+        ("INT", "dim = 50\nactions = 200000\n[[policy]]\nkind = 'elimination'"),
     ] {
         let (sandbox, code, took, stderr) = interrupted(signal, environment);
         assert_eq!(code, Some(130), "{stderr}");

@@ -7,6 +7,7 @@ use std::fs;
 fn a_run_shows_its_figures_and_names_its_files() {
     let sandbox = Sandbox::new(SPEC);
     assert_snapshot!("table", sandbox.transcript(&["simulate", "spec.toml", "--threads", "1"]));
+    assert_snapshot!("again", sandbox.transcript(&["simulate", "spec.toml", "--threads", "1"]));
     assert_snapshot!("json", sandbox.transcript(&["simulate", "spec.toml", "--json", "--quiet"]));
     assert_snapshot!("single_run", sandbox.transcript(&["simulate", "spec.toml", "--runs", "1", "--quiet"]));
     let folder = sandbox.path().join("plausibly-results/spec");
