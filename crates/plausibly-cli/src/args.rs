@@ -1,7 +1,9 @@
 //! The command line.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args as Arguments, Parser, Subcommand};
 use clap_complete::Shell;
+use plausibly_data::DATA_SETS;
 use std::path::PathBuf;
 
 /// Decides among the actions that could still be best, takes the one it knows least about, and shows its work.
@@ -20,6 +22,8 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Simulate(Simulate),
+    #[command(subcommand)]
+    Data(Data),
     /// Print every field of a spec: meaning, range and default
     #[command(after_help = "Example:\n  plausibly spec | less")]
     Spec,
@@ -70,6 +74,73 @@ pub(crate) struct Simulate {
     /// The final figures as JSON on stdout, instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// List, fetch and verify the data sets of the paper's experiments
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  plausibly data fetch wine heart")]
+pub(crate) enum Data {
+    /// What there is, under which licence, and what the cache has of it
+    #[command(after_help = "Example:\n  plausibly data list")]
+    List {
+        #[command(flatten)]
+        cache: Cache,
+
+        /// As JSON
+        #[arg(long)]
+        json: bool,
+    },
+
+    /// Bring data sets into the cache
+    ///
+    /// From a mirror if one is given and answers, else from where they are published. Nothing is accepted but the published bytes, by
+    /// their SHA-256. An interrupted download is taken up again where it ended.
+    #[command(after_help = "Example:\n  plausibly data fetch movielens --accept-licence")]
+    Fetch {
+        #[command(flatten)]
+        sets: Sets,
+
+        #[command(flatten)]
+        cache: Cache,
+
+        /// A folder or address that holds the archives under their own names
+        #[arg(long, value_name = "DIR_OR_URL", env = "PLAUSIBLY_MIRROR", hide_env_values = true)]
+        mirror: Option<String>,
+
+        /// Accept the licences shown, without being asked
+        #[arg(long)]
+        accept_licence: bool,
+
+        /// No progress and no notes on stderr, only errors
+        #[arg(long)]
+        quiet: bool,
+    },
+
+    /// Check the cache against the published checksums
+    #[command(after_help = "Example:\n  plausibly data verify")]
+    Verify {
+        #[command(flatten)]
+        sets: Sets,
+
+        #[command(flatten)]
+        cache: Cache,
+    },
+}
+
+/// Which data sets.
+#[derive(Debug, Arguments)]
+pub(crate) struct Sets {
+    /// Which ones [default: all]
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(DATA_SETS.map(|set| set.name)))]
+    pub(crate) names: Vec<String>,
+}
+
+/// Where they are kept.
+#[derive(Debug, Arguments)]
+pub(crate) struct Cache {
+    /// Folder of the cache [default: `plausibly` in the platform's folder for data]
+    #[arg(long = "cache", value_name = "DIR", env = "PLAUSIBLY_DATA", hide_env_values = true)]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 /// Reads a number within bounds, and says what they are if it is none.

@@ -1,6 +1,7 @@
 //! The command `plausibly`: glue, text and exit codes.
 
 mod args;
+mod data;
 mod exit;
 mod interrupt;
 mod output;
@@ -18,6 +19,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let outcome = match args.command {
         Command::Simulate(simulate) => simulate::run(&simulate),
+        Command::Data(command) => data::run(&command),
         Command::Spec => print(&plausibly_sim::spec_reference()),
         Command::Completions { shell } => {
             let mut script = Vec::new();

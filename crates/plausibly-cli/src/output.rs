@@ -16,18 +16,27 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// A table of cells under a heading, the first column to the left, the others to the right.
+/// A table of figures under a heading: the first column to the left, the others to the right.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
+    aligned(heading, rows, |column, cell, width| match column {
+        0 => format!("{cell:<width$}"),
+        _ => format!("{cell:>width$}"),
+    })
+}
+
+/// A table of words under a heading, all columns to the left.
+pub(crate) fn left_table(heading: &[&str], rows: &[Vec<String>]) -> String {
+    aligned(heading, rows, |_, cell, width| format!("{cell:<width$}"))
+}
+
+fn aligned(heading: &[&str], rows: &[Vec<String>], pad: impl Fn(usize, &str, usize) -> String) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let padded = cells.enumerate().map(|(column, cell)| match column {
-            0 => format!("{cell:<width$}", width = widths[0]),
-            _ => format!("{cell:>width$}", width = widths[column]),
-        });
+        let padded = cells.enumerate().map(|(column, cell)| pad(column, cell, widths[column]));
         padded.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
     };
     let mut text = line(&mut heading.iter().copied());

@@ -8,6 +8,10 @@ fn every_help_teaches_and_ends_with_an_example() {
         ("plausibly", &["--help"][..]),
         ("simulate", &["simulate", "--help"]),
         ("simulate_short", &["simulate", "-h"]),
+        ("data", &["data", "--help"]),
+        ("data_list", &["data", "list", "--help"]),
+        ("data_fetch", &["data", "fetch", "--help"]),
+        ("data_verify", &["data", "verify", "--help"]),
         ("spec", &["spec", "--help"]),
         ("completions", &["completions", "--help"]),
     ] {

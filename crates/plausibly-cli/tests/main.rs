@@ -1,7 +1,9 @@
 //! The command as a person or a script meets it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+#![expect(clippy::print_stderr, reason = "what is skipped is said")]
 
 mod architecture; // ARCHITECTURE.md, the reference list and the manifests agree
+mod data; // list, fetch, verify
 mod errors; // every way to be refused, by snapshot
 mod guide; // the transcripts of the guide
 mod help; // every --help, by snapshot
@@ -50,6 +52,7 @@ impl Sandbox {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plausibly"));
         command.args(args).current_dir(self.path()).env("NO_COLOR", "1").env("COLUMNS", "100");
+        command.env_remove("PLAUSIBLY_DATA").env_remove("PLAUSIBLY_MIRROR");
         command
     }
 

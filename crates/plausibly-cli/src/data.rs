@@ -1,0 +1,170 @@
+//! `plausibly data`.
+
+use crate::args::{Cache, Data, Sets};
+use crate::exit::Outcome;
+use crate::output;
+use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use plausibly_data::{DATA_SETS, DataSet, Source, Status, Store, fetch};
+use serde_json::json;
+use std::io::{BufRead, IsTerminal};
+
+pub(crate) fn run(command: &Data) -> Outcome {
+    let outcome = match command {
+        Data::List { cache, json } => list(cache, *json),
+        Data::Fetch { sets, cache, mirror, accept_licence, quiet } => {
+            let fetching = Fetching { mirror: mirror.as_deref(), accepted: *accept_licence, quiet: *quiet };
+            fetch_all(sets, cache, &fetching)
+        }
+        Data::Verify { sets, cache } => verify(sets, cache),
+    };
+    outcome.unwrap_or_else(Outcome::Failed)
+}
+
+fn store(cache: &Cache) -> Result<Store> {
+    let folder = cache.folder.clone().or_else(|| Some(dirs::data_dir()?.join("plausibly")));
+    Ok(Store::new(folder.context("this platform has no folder for data; name one by --cache DIR")?))
+}
+
+/// The data sets named, or all.
+fn chosen(sets: &Sets) -> Vec<&'static DataSet> {
+    let named = |set: &&DataSet| sets.names.is_empty() || sets.names.iter().any(|name| name == set.name);
+    DATA_SETS.iter().filter(named).collect()
+}
+
+fn word(status: &Status) -> &'static str {
+    match status {
+        Status::Ready => "ready",
+        Status::Missing => "not fetched",
+        _ => "damaged",
+    }
+}
+
+fn list(cache: &Cache, as_json: bool) -> Result<Outcome> {
+    let store = store(cache)?;
+    let mut rows = Vec::new();
+    let mut entries = Vec::new();
+    for set in &DATA_SETS {
+        let status = word(&store.status(set)?);
+        rows.push(vec![
+            set.name.to_string(),
+            status.to_string(),
+            set.title.to_string(),
+            set.licence.to_string(),
+        ]);
+        let DataSet { name, title, url, licence, citation, .. } = set;
+        entries.push(json!({ "name": name, "status": status, "title": title, "url": url, "licence": licence, "citation": citation }));
+    }
+    let text = if as_json {
+        format!("{:#}\n", json!({ "cache": store.root(), "data_sets": entries }))
+    } else {
+        output::left_table(&["name", "cache", "title", "licence"], &rows)
+    };
+    output::data(&text).context("cannot write to standard output")?;
+    Ok(Outcome::Done)
+}
+
+fn verify(sets: &Sets, cache: &Cache) -> Result<Outcome> {
+    let store = store(cache)?;
+    let mut bad = Vec::new();
+    let mut rows = Vec::new();
+    for set in chosen(sets) {
+        let status = store.status(set)?;
+        rows.push(vec![set.name.to_string(), word(&status).to_string()]);
+        match status {
+            Status::Ready => {}
+            // All of them is a question; one by name is a demand.
+            Status::Missing if sets.names.is_empty() => {}
+            _ => bad.push(format!("{} is {}", set.name, word(&status))),
+        }
+    }
+    output::data(&output::left_table(&["name", "cache"], &rows))
+        .context("cannot write to standard output")?;
+    if !bad.is_empty() {
+        bail!(
+            "{}; `plausibly data fetch` gets what is missing, and replaces what is damaged",
+            bad.join(", ")
+        );
+    }
+    Ok(Outcome::Done)
+}
+
+/// How to fetch.
+struct Fetching<'a> {
+    mirror: Option<&'a str>,
+    accepted: bool,
+    quiet: bool,
+}
+
+fn fetch_all(sets: &Sets, cache: &Cache, fetching: &Fetching<'_>) -> Result<Outcome> {
+    let store = store(cache)?;
+    let mut refused = Vec::new();
+    for set in chosen(sets) {
+        if store.status(set)? == Status::Ready {
+            fetching.note(&format!("{}: already in {}", set.name, store.root().display()));
+            continue;
+        }
+        fetching.note(&format!(
+            "{} ({})\n  licence: {}\n  cite: {}",
+            set.name, set.title, set.licence, set.citation
+        ));
+        if set.must_accept && !fetching.accepted && !asked()? {
+            refused.push(set.name);
+            continue;
+        }
+        fetching.fetch(&store, set)?;
+        fetching.note(&format!("{}: in {}", set.name, store.root().join(set.name).display()));
+    }
+    if refused.is_empty() {
+        return Ok(Outcome::Done);
+    }
+    let names = refused.join(", ");
+    Ok(Outcome::Refused(format!(
+        "error: {names} not fetched: read the licence above and add --accept-licence"
+    )))
+}
+
+impl Fetching<'_> {
+    fn note(&self, text: &str) {
+        if !self.quiet {
+            output::note(text);
+        }
+    }
+
+    /// From the mirror if there is one, else or if it fails from the publishers.
+    fn fetch(&self, store: &Store, set: &'static DataSet) -> Result<()> {
+        let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
+        let style = ProgressStyle::with_template("{bar:32} {bytes} of {total_bytes}  {eta} left");
+        bar.set_style(style.expect("the template is well formed"));
+        let mut progress = |done, total: Option<u64>| {
+            bar.set_length(total.unwrap_or(done));
+            bar.set_position(done);
+        };
+        if let Some(mirror) = self.mirror {
+            match fetch(store, set, &Source::mirror(mirror), &mut progress) {
+                Ok(()) => {
+                    bar.finish_and_clear();
+                    return Ok(());
+                }
+                Err(error) => {
+                    bar.suspend(|| self.note(&format!("the mirror failed: {error}; trying {}", set.url)));
+                }
+            }
+        }
+        let fetched = fetch(store, set, &Source::Official, &mut progress);
+        bar.finish_and_clear();
+        Ok(fetched?)
+    }
+}
+
+/// Asks the person at the terminal; false if there is none.
+fn asked() -> Result<bool> {
+    let input = std::io::stdin();
+    if !input.is_terminal() || !std::io::stderr().is_terminal() {
+        return Ok(false);
+    }
+    output::note("Do you accept this licence? [y/N]");
+    let mut answer = String::new();
+    input.lock().read_line(&mut answer).context("cannot read the answer")?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}

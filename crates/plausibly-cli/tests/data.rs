@@ -1,0 +1,59 @@
+use crate::{SPEC, Sandbox};
+use insta::assert_snapshot;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A mirror of the archives beside the project, if there is one.
+fn mirror() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let there = folder.join("wine+quality.zip").exists();
+    if !there {
+        eprintln!("skipped: there is no mirror of the data sets beside the project");
+    }
+    there.then_some(folder)
+}
+
+#[test]
+fn an_empty_cache_is_listed_and_verified() {
+    let sandbox = Sandbox::new(SPEC);
+    assert_snapshot!("list", sandbox.transcript(&["data", "list", "--cache", "cache"]));
+    assert_snapshot!("list_json", sandbox.transcript(&["data", "list", "--cache", "cache", "--json"]));
+    assert_snapshot!("verify_nothing", sandbox.transcript(&["data", "verify", "--cache", "cache"]));
+    assert_snapshot!("verify_missing", sandbox.transcript(&["data", "verify", "wine", "--cache", "cache"]));
+    assert_snapshot!("unknown_set", sandbox.transcript(&["data", "fetch", "iris", "--cache", "cache"]));
+    assert!(!sandbox.path().join("cache").exists(), "looking makes nothing");
+}
+
+#[test]
+fn a_licence_that_must_be_accepted_is_not_passed_over() {
+    let sandbox = Sandbox::new(SPEC);
+    let args = ["data", "fetch", "movielens", "--cache", "cache", "--mirror", "nowhere"];
+    assert_snapshot!("licence", sandbox.transcript(&args));
+    assert!(!sandbox.path().join("cache").exists());
+}
+
+#[test]
+fn a_mirror_fills_the_cache_and_damage_is_replaced() {
+    let Some(mirror) = mirror() else { return };
+    let sandbox = Sandbox::new(SPEC);
+    let mirror = mirror.to_str().unwrap();
+    let fetch = ["data", "fetch", "wine", "heart", "--cache", "cache", "--mirror", mirror];
+    let shown = |args: &[&str]| sandbox.transcript(args).replace(mirror, "MIRROR");
+    assert_snapshot!("fetch", shown(&fetch));
+    assert_snapshot!("fetch_again", shown(&fetch));
+    let file = sandbox.path().join("cache/wine/winequality-white.csv");
+    fs::write(&file, "changed").unwrap();
+    assert_snapshot!("verify_damaged", shown(&["data", "verify", "--cache", "cache"]));
+    assert!(sandbox.run(&fetch).status.success());
+    assert_snapshot!("verify_repaired", shown(&["data", "verify", "wine", "heart", "--cache", "cache"]));
+}
+
+#[test]
+fn the_environment_names_cache_and_mirror_too() {
+    let Some(mirror) = mirror() else { return };
+    let sandbox = Sandbox::new(SPEC);
+    let mut command = sandbox.command(&["data", "fetch", "heart", "--quiet"]);
+    let output = command.env("PLAUSIBLY_DATA", "kept").env("PLAUSIBLY_MIRROR", mirror).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty());
+    assert!(sandbox.path().join("kept/heart/heart_failure_clinical_records_dataset.csv").exists());
+}

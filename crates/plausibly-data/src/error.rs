@@ -1,0 +1,65 @@
+//! What can go wrong with data.
+
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why data could not be had.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// Not in the cache.
+    #[error("the data set {name} is not in the cache; `plausibly data fetch {name}` gets it")]
+    NotFetched {
+        /// Which.
+        name: &'static str,
+    },
+    /// Bytes that are not the published ones.
+    #[error("{path}: {member} has SHA-256 {found}, not {expected}: damaged, or another version")]
+    Checksum {
+        /// Path in the archive.
+        member: &'static str,
+        /// Where the bytes came from.
+        path: PathBuf,
+        /// The published checksum.
+        expected: &'static str,
+        /// Theirs.
+        found: String,
+    },
+    /// An archive that cannot be opened, or lacks a member.
+    #[error("{path} is not the archive it should be: {source}")]
+    Archive {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: zip::result::ZipError,
+    },
+    /// A file or folder that cannot be used.
+    #[error("cannot {what} {path}: {source}")]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// An address that does not answer with the archive.
+    #[error("cannot fetch {url}: {reason}")]
+    Fetch {
+        /// Which.
+        url: String,
+        /// What came instead.
+        reason: String,
+    },
+    /// A checked file that does not have the form it must have: a bug in the parser, not in the data.
+    #[error("line {line} of {member} is not in the expected form: {text:?}")]
+    Form {
+        /// Which file.
+        member: &'static str,
+        /// Which line, from 1.
+        line: usize,
+        /// What stands there.
+        text: String,
+    },
+}

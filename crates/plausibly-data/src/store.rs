@@ -1,0 +1,124 @@
+//! The cache: members of archives, accepted only with their checksum.
+
+use crate::catalogue::{DataSet, Member};
+use crate::error::DataError;
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// A folder that holds verified members, one folder a data set.
+#[derive(Clone, Debug)]
+pub struct Store {
+    root: PathBuf,
+}
+
+/// What the cache has of a data set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// All members, with the right checksums.
+    Ready,
+    /// Not all members.
+    Missing,
+    /// A member with another checksum than it must have.
+    Damaged {
+        /// Which.
+        path: PathBuf,
+    },
+}
+
+impl Store {
+    /// The cache in this folder, which need not exist yet.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// Where it is.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where a member is kept.
+    pub fn path(&self, set: &DataSet, member: &Member) -> PathBuf {
+        self.root.join(set.name).join(member.file_name())
+    }
+
+    /// The bytes of a member, checked.
+    ///
+    /// # Errors
+    /// If it is not in the cache, cannot be read, or has another checksum.
+    pub fn read(&self, set: &DataSet, member: &Member) -> Result<Vec<u8>, DataError> {
+        let path = self.path(set, member);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(DataError::NotFetched { name: set.name });
+            }
+            Err(source) => return Err(DataError::Io { what: "read", path, source }),
+        };
+        check(member, &bytes, &path)?;
+        Ok(bytes)
+    }
+
+    /// What the cache has of a data set.
+    ///
+    /// # Errors
+    /// If a member cannot be read.
+    pub fn status(&self, set: &DataSet) -> Result<Status, DataError> {
+        for member in set.members {
+            match self.read(set, member) {
+                Ok(_) => {}
+                Err(DataError::NotFetched { .. }) => return Ok(Status::Missing),
+                Err(DataError::Checksum { path, .. }) => return Ok(Status::Damaged { path }),
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(Status::Ready)
+    }
+
+    /// Takes the members of a data set out of its archive, all or none, after checking each.
+    pub(crate) fn unpack(
+        &self,
+        set: &DataSet,
+        archive: impl Read + Seek,
+        from: &Path,
+    ) -> Result<(), DataError> {
+        let unreadable = |source| DataError::Archive { path: from.into(), source };
+        let mut zip = zip::ZipArchive::new(archive).map_err(unreadable)?;
+        let mut accepted = Vec::new();
+        for member in set.members {
+            let file = zip.by_name(member.path).map_err(unreadable)?;
+            let mut bytes = Vec::new();
+            // One byte more than there may be is enough to fail the check; a bomb is not unpacked.
+            let read = file.take(member.bytes + 1).read_to_end(&mut bytes);
+            read.map_err(|source| DataError::Archive { path: from.into(), source: source.into() })?;
+            check(member, &bytes, from)?;
+            accepted.push((member, bytes));
+        }
+        accepted.iter().try_for_each(|(member, bytes)| self.keep(set, member, bytes))
+    }
+
+    /// Puts checked bytes in their place, complete or not at all.
+    fn keep(&self, set: &DataSet, member: &Member, bytes: &[u8]) -> Result<(), DataError> {
+        let path = self.path(set, member);
+        let folder = self.root.join(set.name);
+        let io = |what| {
+            let path = path.clone();
+            move |source| DataError::Io { what, path, source }
+        };
+        fs::create_dir_all(&folder).map_err(io("make the folder of"))?;
+        let mut file = tempfile::NamedTempFile::new_in(&folder).map_err(io("write"))?;
+        file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(io("write"))?;
+        file.persist(&path).map_err(|error| io("write")(error.error))?;
+        Ok(())
+    }
+}
+
+fn check(member: &Member, bytes: &[u8], path: &Path) -> Result<(), DataError> {
+    let found = Sha256::digest(bytes).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    if found == member.sha256 {
+        return Ok(());
+    }
+    Err(DataError::Checksum { member: member.path, path: path.into(), expected: member.sha256, found })
+}

@@ -1,0 +1,83 @@
+//! A server on loopback that can misbehave.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// What to do with a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Manner {
+    /// Answer, and honour ranges.
+    Well,
+    /// Answer, and know nothing of ranges.
+    FromTheStart,
+    /// Announce everything, send this many bytes, hang up.
+    CutAfter(usize),
+    /// Send in small pieces with pauses.
+    Slowly,
+    /// 404.
+    NotFound,
+}
+
+/// A server of one file; every request takes the next manner, the last one for good.
+pub(crate) struct Server {
+    pub(crate) address: String,
+    /// The `Range` of each request, if it had one.
+    pub(crate) ranges: Arc<Mutex<Vec<Option<String>>>>,
+}
+
+impl Server {
+    pub(crate) fn new(file: Vec<u8>, manners: &[Manner]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let ranges = Arc::new(Mutex::new(Vec::new()));
+        let (seen, manners) = (Arc::clone(&ranges), manners.to_vec());
+        // Detached: it ends with the test, and serves one request at a time.
+        std::thread::Builder::new()
+            .spawn(move || {
+                for (request, stream) in listener.incoming().enumerate() {
+                    let manner = manners[request.min(manners.len() - 1)];
+                    // A client that hangs up is part of the test.
+                    let _ = answer(&stream.unwrap(), &file, manner, &seen);
+                }
+            })
+            .unwrap();
+        Self { address, ranges }
+    }
+}
+
+fn answer(
+    mut stream: &TcpStream,
+    file: &[u8],
+    manner: Manner,
+    ranges: &Mutex<Vec<Option<String>>>,
+) -> std::io::Result<()> {
+    let mut range = None;
+    for line in BufReader::new(stream).lines() {
+        let line = line?;
+        if let Some(value) = line.to_lowercase().strip_prefix("range: bytes=") {
+            range = Some(value.to_string());
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    ranges.lock().unwrap().push(range.clone());
+    let from = range.and_then(|range| range.trim_end_matches('-').parse::<usize>().ok());
+    let (status, body) = match (manner, from) {
+        (Manner::NotFound, _) => ("404 Not Found", &b""[..]),
+        (Manner::FromTheStart, _) | (_, None) => ("200 OK", file),
+        (_, Some(from)) if from >= file.len() => ("416 Range Not Satisfiable", &b""[..]),
+        (_, Some(from)) => ("206 Partial Content", &file[from..]),
+    };
+    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len())?;
+    match manner {
+        Manner::CutAfter(count) => stream.write_all(&body[..count.min(body.len())]),
+        Manner::Slowly => body.chunks(body.len().div_ceil(8).max(1)).try_for_each(|piece| {
+            std::thread::sleep(Duration::from_millis(50));
+            stream.write_all(piece)
+        }),
+        _ => stream.write_all(body),
+    }
+}
