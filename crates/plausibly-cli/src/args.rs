@@ -67,6 +67,9 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub(crate) cache: Cache,
+
     /// No progress and no notes on stderr, only errors
     #[arg(long)]
     pub(crate) quiet: bool,
@@ -138,7 +141,7 @@ pub(crate) struct Sets {
 /// Where they are kept.
 #[derive(Debug, Arguments)]
 pub(crate) struct Cache {
-    /// Folder of the cache [default: `plausibly` in the platform's folder for data]
+    /// Folder of the cache of data sets [default: `plausibly` in the platform's folder for data]
     #[arg(long = "cache", value_name = "DIR", env = "PLAUSIBLY_DATA", hide_env_values = true)]
     pub(crate) folder: Option<PathBuf>,
 }

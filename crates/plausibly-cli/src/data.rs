@@ -21,7 +21,7 @@ pub(crate) fn run(command: &Data) -> Outcome {
     outcome.unwrap_or_else(Outcome::Failed)
 }
 
-fn store(cache: &Cache) -> Result<Store> {
+pub(crate) fn store(cache: &Cache) -> Result<Store> {
     let folder = cache.folder.clone().or_else(|| Some(dirs::data_dir()?.join("plausibly")));
     Ok(Store::new(folder.context("this platform has no folder for data; name one by --cache DIR")?))
 }

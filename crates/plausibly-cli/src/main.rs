@@ -5,6 +5,7 @@ mod data;
 mod exit;
 mod interrupt;
 mod output;
+mod pools;
 mod progress;
 mod results;
 mod simulate;
@@ -20,7 +21,10 @@ fn main() -> ExitCode {
     let outcome = match args.command {
         Command::Simulate(simulate) => simulate::run(&simulate),
         Command::Data(command) => data::run(&command),
-        Command::Spec => print(&plausibly_sim::spec_reference()),
+        Command::Spec => {
+            let cache = args::Cache { folder: None };
+            print(&plausibly_sim::spec_reference(&pools::DataPools::new(&cache)))
+        }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "plausibly", &mut script);

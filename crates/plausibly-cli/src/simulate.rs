@@ -4,6 +4,7 @@ use crate::args::Simulate;
 use crate::exit::Outcome;
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::pools::DataPools;
 use crate::progress::Progress;
 use crate::results::{self, Folder, Timing};
 use anyhow::{Context, Result};
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &Simulate) -> Outcome {
         Err(error) => return Outcome::Failed(error),
     };
     let overrides = Overrides { runs: args.runs, seed: args.seed };
-    match Experiment::from_toml(&text, overrides) {
+    match Experiment::from_toml(&text, overrides, &DataPools::new(&args.cache)) {
         Ok(experiment) => simulate(args, &experiment).unwrap_or_else(Outcome::Failed),
         Err(error) => Outcome::Refused(refusal(&args.spec, &error)),
     }

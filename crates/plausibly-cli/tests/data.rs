@@ -57,3 +57,51 @@ fn the_environment_names_cache_and_mirror_too() {
     assert!(output.status.success() && output.stderr.is_empty());
     assert!(sandbox.path().join("kept/heart/heart_failure_clinical_records_dataset.csv").exists());
 }
+
+#[test]
+fn the_reference_page_is_what_the_readers_say() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/spec.md");
+    let output = Sandbox::new(SPEC).run(&["spec"]);
+    plausibly_testkit::assert_golden(&page, &String::from_utf8(output.stdout).unwrap());
+}
+
+/// A spec on problems from data.
+fn spec(environment: &str) -> String {
+    format!(
+        "runs = 3\nhorizon = 200\n[environment]\n{environment}\n[[policy]]\nkind = \"code\"\n[[policy]]\nkind = \"lin-ts\"\n"
+    )
+}
+
+#[test]
+fn problems_from_data_are_played_once_they_are_fetched() {
+    let missing = Sandbox::new(&spec("kind = \"wine\""));
+    assert_snapshot!("not_fetched", missing.transcript(&["simulate", "spec.toml", "--cache", "cache"]));
+    assert_snapshot!(
+        "bad_option",
+        Sandbox::new(&spec("kind = \"heart\"\ntarget = \"life\"")).transcript(&[
+            "simulate",
+            "spec.toml",
+            "--cache",
+            "cache"
+        ])
+    );
+    let Some(mirror) = mirror() else { return };
+    let sandbox = Sandbox::new(SPEC);
+    let mirror = mirror.to_str().unwrap();
+    assert!(
+        sandbox
+            .run(&["data", "fetch", "--cache", "cache", "--mirror", mirror, "--accept-licence", "--quiet"])
+            .status
+            .success()
+    );
+    for (name, environment) in [
+        ("play_wine", "kind = \"wine\""),
+        ("play_wine_raw", "kind = \"wine\"\nscaling = \"none\"\nnoise = 1.0\nactions = 30"),
+        ("play_heart", "kind = \"heart\""),
+        ("play_heart_survival", "kind = \"heart\"\ntarget = \"survival\""),
+        ("play_movielens", "kind = \"movielens\""),
+    ] {
+        fs::write(sandbox.path().join("spec.toml"), spec(environment)).unwrap();
+        assert_snapshot!(name, sandbox.transcript(&["simulate", "spec.toml", "--cache", "cache", "--quiet"]));
+    }
+}

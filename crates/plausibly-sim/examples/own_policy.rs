@@ -5,7 +5,7 @@
 
 use plausibly::spec::{RadiusSpec, Setting};
 use plausibly::{Action, ActionIndex, Actions, Code, Estimator, Policy, Ridge, Stream};
-use plausibly_sim::{Comparison, FixedLinear, Metric, Plan};
+use plausibly_sim::{Bandit, Comparison, Metric, Plan};
 use std::num::NonZeroUsize;
 
 /// Takes the best estimate, but a random action while the round is a power of two.
@@ -31,7 +31,7 @@ impl Policy for PowersOfTwo {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let metric = Metric { ridge: 1.0, radius: RadiusSpec::default_for(Setting::Fixed) };
-    let problem = |rng: &mut Stream| Box::new(FixedLinear::random(4, 30, 0.5, rng)) as _;
+    let problem = |rng: &mut Stream| Box::new(Bandit::random_linear(4, 30, 0.5, rng)) as _;
     let summary = Comparison::new(problem, metric, Plan { runs: 40, horizon: 2000, seed: 1 })
         .enter("CODE", move |facts| {
             Ok(Box::new(Code::new(Ridge::new(facts.dim, 1.0)?, metric.radius.build(facts)?)))

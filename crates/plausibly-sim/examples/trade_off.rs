@@ -69,7 +69,7 @@ impl Labels {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("usage: trade_off SPEC.toml > FILE.svg")?;
-    let experiment = Experiment::from_toml(&std::fs::read_to_string(path)?, Overrides::default())?;
+    let experiment = Experiment::from_toml(&std::fs::read_to_string(path)?, Overrides::default(), &())?;
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let summary = experiment.comparison().run(threads, &())?;
     print!("{}", draw(&experiment, &summary.policies)?);

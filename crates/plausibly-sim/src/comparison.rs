@@ -86,9 +86,9 @@ pub struct Metric {
 /// ```
 /// use plausibly::spec::{RadiusSpec, Setting};
 /// use plausibly::{Ridge, LinTs};
-/// use plausibly_sim::{Comparison, FixedLinear, Metric, Plan};
+/// use plausibly_sim::{Bandit, Comparison, Metric, Plan};
 /// let metric = Metric { ridge: 1.0, radius: RadiusSpec::default_for(Setting::Fixed) };
-/// let problem = |rng: &mut _| Box::new(FixedLinear::random(3, 10, 0.5, rng)) as _;
+/// let problem = |rng: &mut _| Box::new(Bandit::random_linear(3, 10, 0.5, rng)) as _;
 /// let summary = Comparison::new(problem, metric, Plan { runs: 4, horizon: 200, seed: 7 })
 ///     .enter("LinTS", |facts| Ok(Box::new(LinTs::new(Ridge::new(facts.dim, 1.0)?, facts.noise_scale)?)))
 ///     .run(std::num::NonZeroUsize::MIN, &())?;

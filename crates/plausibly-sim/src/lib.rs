@@ -18,7 +18,7 @@
 //!     [[policy]]
 //!     kind = "lin-ucb"
 //! "#;
-//! let experiment = Experiment::from_toml(spec, Overrides::default())?;
+//! let experiment = Experiment::from_toml(spec, Overrides::default(), &())?;
 //! let summary = experiment.comparison().run(std::num::NonZeroUsize::MIN, &())?;
 //! assert_eq!(summary.policies[1].label, "lin-ucb");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -34,10 +34,10 @@ mod spec;
 mod summary;
 
 pub use comparison::{Comparison, Metric, Monitor, Plan, RunError};
-pub use environment::{Arms, ChangingLinear, Environment, FixedLinear};
+pub use environment::{Bandit, ChangingLinear, Environment, Pool, PoolError};
 pub use grid::log_grid;
 pub use metrics::{ModelError, Regret};
 pub use observer::{Decided, Observer, Rewarded};
 pub use play::{Player, play};
-pub use spec::{EnvironmentSpec, Experiment, Overrides, SpecError, spec_reference};
+pub use spec::{EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, spec_reference};
 pub use summary::{Moments, Point, PolicySummary, Summary};

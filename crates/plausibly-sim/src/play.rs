@@ -32,7 +32,7 @@ pub struct Player<P, O> {
 /// An observer of your own, watching a policy on a problem:
 /// ```
 /// use plausibly::{ArmMeans, Stream, Thompson};
-/// use plausibly_sim::{Arms, Decided, Observer, Player, play};
+/// use plausibly_sim::{Bandit, Decided, Observer, Player, play};
 /// use std::ops::ControlFlow;
 ///
 /// /// How often the best arm was taken.
@@ -45,7 +45,7 @@ pub struct Player<P, O> {
 /// }
 ///
 /// let stream = |role| Stream::new(1, 0, role);
-/// let mut problem = Arms::new(vec![0.1, 0.9, 0.5], 0.3);
+/// let mut problem = Bandit::arms(vec![0.1, 0.9, 0.5], 0.3);
 /// let policy = Thompson::new(3, 0.3)?;
 /// let mut players = [Player { policy, observer: Hits(0), choices: stream("policy"), noise: stream("noise") }];
 /// let flow = play(&mut problem, 500, &mut stream("actions"), &mut players, |_, _| ControlFlow::Continue(()));
@@ -62,12 +62,12 @@ pub fn play<P: Policy, O: Observer<P>>(
     for round in 1..=horizon {
         environment.advance(offers);
         let environment = &*environment;
-        let (actions, means) = (environment.actions(), environment.means());
+        let bandit = environment.bandit();
+        let (actions, means, theta_star) = (bandit.actions(), bandit.means(), bandit.theta_star());
         let best_mean = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         for Player { policy, observer, choices, noise } in &mut *players {
             let chosen = policy.select(actions, choices);
             assert!(chosen < actions.len(), "a policy chose action {chosen} of {}", actions.len());
-            let theta_star = environment.theta_star();
             observer.decided(&Decided { round, actions, means, best_mean, theta_star, chosen, policy });
             let (action, reward) = (actions.get(chosen), environment.reward(chosen, noise));
             policy.update(action, reward);

@@ -10,7 +10,7 @@ fn every_example_spec_runs() {
         if path.extension().is_some_and(|extension| extension == "toml") {
             let text = std::fs::read_to_string(&path).unwrap();
             let overrides = Overrides { runs: Some(1), ..Overrides::default() };
-            let experiment = Experiment::from_toml(&text, overrides)
+            let experiment = Experiment::from_toml(&text, overrides, &())
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
             let summary = experiment.comparison().run(NonZeroUsize::MIN, &()).unwrap();
             assert_eq!(summary.policies.len(), experiment.policies.len());

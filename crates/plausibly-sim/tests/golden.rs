@@ -29,7 +29,7 @@ fn whole_runs_are_reproduced_to_the_last_bit() {
         let head = "runs = 5\nhorizon = 1000\nseed = 11";
         let fits = |policy: &String| {
             let text = format!("{head}\n[environment]\n{environment}\n[[policy]]\n{policy}\n");
-            Experiment::from_toml(&text, Overrides::default()).is_ok()
+            Experiment::from_toml(&text, Overrides::default(), &()).is_ok()
         };
         let policies: Vec<String> =
             POLICY_KINDS.iter().map(|kind| format!("kind = '{kind}'")).filter(fits).collect();

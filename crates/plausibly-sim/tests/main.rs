@@ -20,5 +20,5 @@ fn workspace(path: &str) -> PathBuf {
 fn experiment(head: &str, environment: &str, policies: &[&str]) -> plausibly_sim::Experiment {
     let text =
         format!("{head}\n[environment]\n{environment}\n[[policy]]\n{}\n", policies.join("\n[[policy]]\n"));
-    plausibly_sim::Experiment::from_toml(&text, plausibly_sim::Overrides::default()).unwrap()
+    plausibly_sim::Experiment::from_toml(&text, plausibly_sim::Overrides::default(), &()).unwrap()
 }

@@ -1,11 +1,11 @@
 use plausibly::{Action, ArmMeans, Fixed, LinTs, PerArm, Policy, Ridge, Stream, Ucb1};
-use plausibly_sim::{Arms, Environment, FixedLinear, ModelError, Player, Regret, log_grid, play};
+use plausibly_sim::{Bandit, ModelError, Player, Regret, log_grid, play};
 use plausibly_testkit::BruteForce;
 use std::ops::ControlFlow;
 
 #[test]
 fn model_error_and_regret_are_their_definitions() {
-    let mut environment = FixedLinear::random(3, 20, 0.5, &mut Stream::new(5, 0, "problem"));
+    let mut environment = Bandit::random_linear(3, 20, 0.5, &mut Stream::new(5, 0, "problem"));
     let (theta_star, means) = (environment.theta_star().to_vec(), environment.means().to_vec());
     let rows: Vec<Vec<f64>> = environment.actions().iter().map(|action| action.features().to_vec()).collect();
     let sqrt_beta = 1.1;
@@ -52,7 +52,7 @@ fn model_error_and_regret_are_their_definitions() {
 #[test]
 fn an_arm_never_taken_counts_with_the_estimate_it_has() {
     // Whoever leaves an arm alone must not come out as one who knows it.
-    let mut environment = Arms::new(vec![0.2, 0.9, 0.5], 1e-9);
+    let mut environment = Bandit::arms(vec![0.2, 0.9, 0.5], 1e-9);
     let stream = |role| Stream::new(2, 0, role);
     let observer = ModelError::new(ArmMeans::new(3), PerArm { delta: 0.05, noise_scale: 0.3 });
     let policy = Ucb1::new(3, 0.3).unwrap();

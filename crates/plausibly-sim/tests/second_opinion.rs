@@ -25,7 +25,7 @@ fn z(ours: (f64, f64), theirs: (f64, f64)) -> f64 {
 #[test]
 fn the_first_experiment_agrees_with_an_independent_implementation() {
     let text = std::fs::read_to_string(workspace("examples/first-experiment.toml")).unwrap();
-    let experiment = Experiment::from_toml(&text, Overrides::default()).unwrap();
+    let experiment = Experiment::from_toml(&text, Overrides::default(), &()).unwrap();
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let summary = experiment.comparison().run(threads, &()).unwrap();
     println!(
@@ -49,7 +49,7 @@ fn the_first_experiment_agrees_with_an_independent_implementation() {
 fn a_wrong_width_would_not_agree() {
     // LinUCB with CODE's narrow width instead of its own: its regret falls several times over.
     let text = std::fs::read_to_string(workspace("examples/first-experiment.toml")).unwrap();
-    let mut experiment = Experiment::from_toml(&text, Overrides { runs: Some(30), seed: None }).unwrap();
+    let mut experiment = Experiment::from_toml(&text, Overrides { runs: Some(30), seed: None }, &()).unwrap();
     let narrow = experiment.metric;
     experiment.policies.retain(|policy| policy.label == "LinUCB");
     experiment.policies[0].kind = PolicyKind::LinUcb { ridge: narrow.ridge, radius: narrow.radius };

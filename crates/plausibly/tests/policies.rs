@@ -9,7 +9,15 @@ pub(crate) struct Entrant {
 
 /// Every kind of the spec that can play in a setting, with its default parameters: a new policy is tested by being listed.
 fn entrants(setting: Setting, dim: usize, actions: usize) -> Vec<Entrant> {
-    let facts = Facts { setting, dim, actions, horizon: 200, noise_scale: 0.5, action_norm_bound: 2.0 };
+    let facts = Facts {
+        setting,
+        dim,
+        actions,
+        horizon: 200,
+        noise_scale: 0.5,
+        theta_norm_bound: 1.5,
+        action_norm_bound: 2.0,
+    };
     let read = |kind: &'static str| {
         let text = |text: &str| Node { value: Value::Text(text.into()), line: 1 };
         let table = Node { value: Value::Table(vec![("kind".into(), text(kind))]), line: 1 };

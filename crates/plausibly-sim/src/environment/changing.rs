@@ -1,16 +1,14 @@
 //! Linear problems with new actions in every round.
 
-use super::{Environment, draw_features, draw_theta, true_means};
-use plausibly::spec::Setting;
-use plausibly::{ActionIndex, ActionSet, Actions, Stream};
+use super::{Bandit, Environment, draw_features};
+use plausibly::Stream;
 
 /// `reward = ⟨a, θ*⟩ + N(0, σ²)`, with actions drawn anew, uniform on `[−1, 1]ᵈ`, in every round.
 #[derive(Debug)]
 pub struct ChangingLinear {
-    set: ActionSet,
-    theta_star: Vec<f64>,
-    means: Vec<f64>,
-    noise: f64,
+    bandit: Bandit,
+    /// `√d`, the corner of the cube: the sets to come are not known in advance.
+    action_norm_bound: f64,
 }
 
 impl ChangingLinear {
@@ -19,44 +17,23 @@ impl ChangingLinear {
     /// # Panics
     /// If there are no actions or no dimensions.
     pub fn random(dim: usize, actions: usize, noise: f64, rng: &mut Stream) -> Self {
-        let theta_star = draw_theta(dim, rng);
-        let set = ActionSet::from_flat(vec![0.0; actions * dim], dim).expect("zeros are within range");
-        Self { set, theta_star, means: vec![0.0; actions], noise }
+        let bandit = Bandit::random_linear(dim, actions, noise, rng);
+        let mut environment = Self { bandit, action_norm_bound: (dim as f64).sqrt() };
+        environment.change(|_| {});
+        environment
+    }
+
+    fn change(&mut self, write: impl FnOnce(&mut [f64])) {
+        self.bandit.change_actions(self.action_norm_bound, write).expect("random features are within range");
     }
 }
 
 impl Environment for ChangingLinear {
     fn advance(&mut self, rng: &mut Stream) {
-        self.set.refill(|features| draw_features(features, rng)).expect("random features are within range");
-        true_means(self.set.view(), &self.theta_star, &mut self.means);
+        self.change(|features| draw_features(features, rng));
     }
 
-    fn actions(&self) -> Actions<'_> {
-        self.set.view()
-    }
-
-    fn means(&self) -> &[f64] {
-        &self.means
-    }
-
-    fn theta_star(&self) -> &[f64] {
-        &self.theta_star
-    }
-
-    fn reward(&self, chosen: ActionIndex, rng: &mut Stream) -> f64 {
-        self.means[chosen] + self.noise * rng.normal()
-    }
-
-    fn setting(&self) -> Setting {
-        Setting::Changing
-    }
-
-    fn noise_scale(&self) -> f64 {
-        self.noise
-    }
-
-    /// `√d`, the corner of the cube: the sets to come are not known in advance.
-    fn action_norm_bound(&self) -> f64 {
-        (self.theta_star.len() as f64).sqrt()
+    fn bandit(&self) -> &Bandit {
+        &self.bandit
     }
 }

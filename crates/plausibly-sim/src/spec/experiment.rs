@@ -2,13 +2,14 @@
 
 use super::toml;
 use crate::comparison::{Comparison, Metric, Plan};
-use crate::environment::{Arms, ChangingLinear, Environment, FixedLinear};
+use crate::environment::{Bandit, ChangingLinear, Environment, Pool};
 use plausibly::Stream;
 use plausibly::spec::{
     Complaint, Default, Fields, Node, PolicyKind, PolicySpec, Problem, RIDGES, RadiusSpec, Range, Setting,
     Value,
 };
 use std::fmt;
+use std::sync::Arc;
 
 /// Everything that is wrong with a spec.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,29 +60,66 @@ pub struct Experiment {
     pub resolved: Value,
 }
 
+/// The kinds of environment that are drawn at random here.
+const DRAWN_KINDS: [&str; 3] = ["linear", "changing", "k-armed"];
+const ACTIONS: &str = "K, actions offered a round";
+
+/// Kinds of environment whose problems come from outside the simulator: from data, say.
+pub trait Pools {
+    /// Their kinds.
+    fn kinds(&self) -> &'static [&'static str];
+
+    /// How many actions a problem of a kind offers unless the spec says otherwise.
+    fn default_actions(&self, kind: &str) -> i64;
+
+    /// Reads the options of a kind, and returns what will make its pool or say why it cannot be had.
+    fn read(&self, kind: &str, fields: &mut Fields<'_>) -> Box<LoadPool<'_>>;
+}
+
+/// Makes a pool, or says why it cannot be had and what to do.
+pub type LoadPool<'a> = dyn FnOnce() -> Result<Pool, String> + 'a;
+
+/// No such kinds.
+impl Pools for () {
+    fn kinds(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn default_actions(&self, _: &str) -> i64 {
+        1
+    }
+
+    fn read(&self, kind: &str, _: &mut Fields<'_>) -> Box<LoadPool<'_>> {
+        let reason = format!("there are no problems of kind {kind}");
+        Box::new(move || Err(reason))
+    }
+}
+
 /// Features of a set in all: 80 MB a copy, beyond which a typing error is likelier than a wish.
 const LARGEST_SET: u64 = 10_000_000;
 
 /// A kind of problem.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EnvironmentSpec {
-    setting: Setting,
-    dim: usize,
-    actions: usize,
-    noise: f64,
+#[derive(Clone, Debug, PartialEq)]
+pub struct EnvironmentSpec(Problems);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Problems {
+    Drawn { setting: Setting, dim: usize, actions: usize, noise: f64 },
+    Pooled { pool: Arc<Pool>, actions: usize },
 }
 
 impl Experiment {
-    /// Reads a spec. `docs/reference/spec.md` lists every field.
+    /// Reads a spec; `pools` are the kinds of environment that come from outside, `&()` for none. `docs/reference/spec.md` lists
+    /// every field.
     ///
     /// # Errors
     /// Lists everything that is wrong with it, by line.
-    pub fn from_toml(text: &str, overrides: Overrides) -> Result<Self, SpecError> {
+    pub fn from_toml(text: &str, overrides: Overrides, pools: &dyn Pools) -> Result<Self, SpecError> {
         let mut root = toml::parse(text).map_err(|problem| SpecError { problems: vec![problem] })?;
         overrides.apply(&mut root);
         let mut problems = Vec::new();
         let mut fields = Fields::new("", &root, &mut problems);
-        let read = Self::read(&mut fields);
+        let read = Self::read(&mut fields, pools);
         let resolved = fields.finish();
         problems.sort_by_key(|problem| problem.line);
         match read {
@@ -90,16 +128,18 @@ impl Experiment {
         }
     }
 
-    pub(super) fn read(fields: &mut Fields<'_>) -> Option<Self> {
+    pub(super) fn read(fields: &mut Fields<'_>, pools: &dyn Pools) -> Option<Self> {
         let name = fields.text_or("name", "what to call it in results", "\"experiment\"", "experiment");
         let seed = fields.integer("seed", "seed of all randomness", Some(0), (0, i64::MAX));
         let runs = fields.integer("runs", "independent problems", Some(100), (1, 1_000_000_000));
         let horizon = fields.integer("horizon", "rounds of each", Some(10_000), (1, 1_000_000_000));
         let environment = fields
-            .table("environment", "the problems to play on", Default::Required, EnvironmentSpec::read)
+            .table("environment", "the problems to play on", Default::Required, |fields| {
+                EnvironmentSpec::read(fields, pools)
+            })
             .flatten();
         // Without an environment its policies are still worth checking; most specs are linear.
-        let setting = environment.map_or(Setting::Fixed, |environment| environment.setting);
+        let setting = environment.as_ref().map_or(Setting::Fixed, EnvironmentSpec::setting);
         let policies = read_policies(fields, setting);
         let metric = read_metric(fields, setting, &policies);
         let policies: Option<Vec<_>> = policies.into_iter().collect();
@@ -118,7 +158,7 @@ impl Experiment {
 
     /// The comparison it describes, ready to run.
     pub fn comparison(&self) -> Comparison {
-        let environment = self.environment;
+        let environment = self.environment.clone();
         let problem = move |rng: &mut Stream| environment.draw(rng);
         let plan = Plan { runs: self.runs, horizon: self.horizon, seed: self.seed };
         let start = Comparison::new(problem, self.metric, plan);
@@ -144,37 +184,68 @@ impl Overrides {
 }
 
 impl EnvironmentSpec {
-    pub(super) fn read(fields: &mut Fields<'_>) -> Option<Self> {
-        let kind = fields.choice("kind", "which problems", None, &["linear", "changing", "k-armed"])?;
+    pub(super) fn read(fields: &mut Fields<'_>, pools: &dyn Pools) -> Option<Self> {
+        let kinds = [&DRAWN_KINDS, pools.kinds()].concat();
+        let kind = fields.choice("kind", "which problems", None, &kinds)?;
         let setting = match kind {
             "linear" => Setting::Fixed,
             "changing" => Setting::Changing,
-            _ => Setting::Arms,
+            "k-armed" => Setting::Arms,
+            pooled => return Self::read_pooled(pooled, fields, pools),
         };
         let dim = match setting {
             Setting::Arms => 0,
             _ => fields.integer("dim", "d, features of an action", None, (1, 1024)),
         };
-        let actions = fields.integer("actions", "K, actions offered a round", None, (1, 1_000_000));
+        let actions = fields.integer("actions", ACTIONS, None, (1, 1_000_000));
         if dim.saturating_mul(actions) > LARGEST_SET {
             let found = format!("{actions} actions of {dim} features");
             let allowed = format!("at most {LARGEST_SET} features in all");
             fields.object("actions", Complaint::OutOfRange { found, allowed });
         }
         let noise = fields.number("noise", "standard deviation of the Gaussian noise", 1.0, Range::POSITIVE);
-        let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-        Some(Self { setting, dim: size(dim), actions: size(actions), noise })
+        Some(Self(Problems::Drawn { setting, dim: size(dim), actions: size(actions), noise }))
+    }
+
+    fn read_pooled(kind: &str, fields: &mut Fields<'_>, pools: &dyn Pools) -> Option<Self> {
+        let actions = read_pool_size(kind, fields, pools);
+        let load = pools.read(kind, fields);
+        match load() {
+            Ok(pool) => Some(Self(Problems::Pooled { pool: Arc::new(pool), actions: size(actions) })),
+            Err(reason) => {
+                fields.object("kind", Complaint::Unavailable { reason });
+                None
+            }
+        }
+    }
+
+    /// What its actions are like.
+    pub fn setting(&self) -> Setting {
+        match self.0 {
+            Problems::Drawn { setting, .. } => setting,
+            Problems::Pooled { .. } => Setting::Fixed,
+        }
     }
 
     /// A problem of this kind.
     pub fn draw(&self, rng: &mut Stream) -> Box<dyn Environment> {
-        let Self { dim, actions, noise, .. } = *self;
-        match self.setting {
-            Setting::Fixed => Box::new(FixedLinear::random(dim, actions, noise, rng)),
-            Setting::Changing => Box::new(ChangingLinear::random(dim, actions, noise, rng)),
-            Setting::Arms => Box::new(Arms::random(actions, noise, rng)),
+        match &self.0 {
+            &Problems::Drawn { setting, dim, actions, noise } => match setting {
+                Setting::Fixed => Box::new(Bandit::random_linear(dim, actions, noise, rng)),
+                Setting::Changing => Box::new(ChangingLinear::random(dim, actions, noise, rng)),
+                Setting::Arms => Box::new(Bandit::random_arms(actions, noise, rng)),
+            },
+            Problems::Pooled { pool, actions } => Box::new(pool.draw(*actions, rng)),
         }
     }
+}
+
+pub(super) fn read_pool_size(kind: &str, fields: &mut Fields<'_>, pools: &dyn Pools) -> u64 {
+    fields.integer("actions", ACTIONS, Some(pools.default_actions(kind)), (1, 1_000_000))
+}
+
+fn size(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 /// The policies; `None` for one whose kind is not known.

@@ -1,6 +1,6 @@
 //! The reference page of specs, made by the readers themselves: it cannot say anything they do not do.
 
-use super::experiment::{EnvironmentSpec, Experiment};
+use super::experiment::{EnvironmentSpec, Experiment, Pools, read_pool_size};
 use plausibly::spec::{
     Default, Field, Fields, Node, POLICY_KINDS, PolicySpec, Problem, RadiusSpec, Setting, Value,
 };
@@ -9,33 +9,51 @@ use std::fmt::Write;
 const SETTINGS: [(&str, Setting); 3] =
     [("linear", Setting::Fixed), ("changing", Setting::Changing), ("k-armed", Setting::Arms)];
 
-/// Every field of a spec with its meaning, range and default, as Markdown.
-pub fn spec_reference() -> String {
+/// Every field of a spec with its meaning, range and default, as Markdown; `pools` as for [`Experiment::from_toml`].
+pub fn spec_reference(pools: &dyn Pools) -> String {
     let mut page = String::from(
         "# Specs\n\n\
          A spec is a TOML file that describes a comparison; `plausibly simulate` runs it. An unknown field, a wrong type and \
          a value out of range are errors that name the line. Fields marked *required* have no default.\n\n\
          ## Top level\n\n",
     );
-    let (rows, _) = read(&minimal_experiment(), |fields| Experiment::read(fields).is_some());
+    let (rows, _) = read(&minimal_experiment(), |fields| Experiment::read(fields, &()).is_some());
     table(&mut page, &rows);
     page += "\nThe metric has the fields `ridge` and `radius`, with the meanings and ranges they have in a policy; each unset one is that of the first `code` policy.\n";
 
-    page += "\n## `[environment]`\n";
-    let kinds = [
+    environments(&mut page, pools);
+    policies(&mut page);
+    radii(&mut page);
+    page
+}
+
+fn environments(page: &mut String, pools: &dyn Pools) {
+    *page += "\n## `[environment]`\n";
+    for (kind, meaning) in [
         (
             "linear",
             "`⟨a, θ*⟩ + noise`; `θ* ~ N(0, I)`, actions uniform on `[−1, 1]ᵈ`, the same in every round.",
         ),
         ("changing", "The same, with actions drawn anew in every round."),
         ("k-armed", "Arms without features; means uniform on `[0, 1]`."),
-    ];
-    for (kind, meaning) in kinds {
-        let (rows, _) = read(&kind_table(kind), |fields| EnvironmentSpec::read(fields).is_some());
-        section(&mut page, kind, meaning, &rows);
+    ] {
+        let (rows, _) = read(&kind_table(kind), |fields| EnvironmentSpec::read(fields, &()).is_some());
+        section(page, kind, meaning, &rows);
     }
+    for kind in pools.kinds() {
+        // Options alone: the pool itself is not loaded.
+        let (rows, _) = read(&kind_table(kind), |fields| {
+            read_pool_size(kind, fields, pools);
+            drop(pools.read(kind, fields));
+            true
+        });
+        let meaning = "From data (`plausibly data fetch`): each run draws its actions, and `θ*` where there are several.";
+        section(page, kind, meaning, &rows);
+    }
+}
 
-    page += "\n## `[[policy]]`\n";
+fn policies(page: &mut String) {
+    *page += "\n## `[[policy]]`\n";
     for kind in POLICY_KINDS {
         let fits = |setting| read(&kind_table(kind), |fields| PolicySpec::read(fields, setting).is_some());
         let playable: Vec<_> =
@@ -51,10 +69,13 @@ pub fn spec_reference() -> String {
             (true, false) => " On `k-armed` there is no `ridge`.",
             _ => "",
         };
-        section(&mut page, kind, &format!("Plays on {}.{note}", names.join(", ")), &rows);
+        section(page, kind, &format!("Plays on {}.{note}", names.join(", ")), &rows);
     }
+    *page += "\nProblems from data are of the kind `linear` in this respect.\n";
+}
 
-    page += "\n## `radius`\n";
+fn radii(page: &mut String) {
+    *page += "\n## `radius`\n";
     for (kind, setting, meaning) in [
         (
             "determinant",
@@ -74,9 +95,8 @@ pub fn spec_reference() -> String {
             RadiusSpec::read(fields, setting);
             true
         });
-        section(&mut page, kind, meaning, &rows);
+        section(page, kind, meaning, &rows);
     }
-    page
 }
 
 /// Reads a table and returns the rows of what was asked for, with the problems found.

@@ -41,6 +41,8 @@ pub struct Facts {
     pub horizon: u64,
     /// Standard deviation of the noise.
     pub noise_scale: f64,
+    /// A bound on the norm of θ*.
+    pub theta_norm_bound: f64,
     /// A bound on the norms of the actions.
     pub action_norm_bound: f64,
 }

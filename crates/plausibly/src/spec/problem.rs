@@ -76,6 +76,12 @@ pub enum Complaint {
         /// Where it stands first.
         first: usize,
     },
+    /// Something that the spec names and that cannot be had.
+    #[error("{reason}")]
+    Unavailable {
+        /// Why not, and what to do.
+        reason: String,
+    },
     /// A policy or radius that the environment cannot serve.
     #[error("{what} {reason}")]
     Misfit {

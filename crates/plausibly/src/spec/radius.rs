@@ -21,7 +21,7 @@ pub enum RadiusSpec {
         lambda: f64,
         /// R; else the noise of the problem.
         noise_scale: Option<f64>,
-        /// S; else `√d`.
+        /// S; else the bound of the problem.
         theta_norm_bound: Option<f64>,
         /// L; else the bound of the problem.
         action_norm_bound: Option<f64>,
@@ -32,7 +32,7 @@ pub enum RadiusSpec {
         delta: f64,
         /// R; else the noise of the problem.
         noise_scale: Option<f64>,
-        /// S; else `√d`.
+        /// S; else the bound of the problem.
         theta_norm_bound: Option<f64>,
     },
     /// See [`PerArm`].
@@ -144,7 +144,7 @@ impl RadiusSpec {
     /// If a constant is out of range.
     pub fn build(&self, facts: &Facts) -> Result<Radius, RadiusError> {
         let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
-        let theta = |set: Option<f64>| set.unwrap_or((facts.dim as f64).sqrt());
+        let theta = |set: Option<f64>| set.unwrap_or(facts.theta_norm_bound);
         match *self {
             Self::Paper { delta, lambda, noise_scale, theta_norm_bound, action_norm_bound } => {
                 Radius::Paper(Paper {
@@ -181,7 +181,7 @@ fn read_theta_norm_bound(fields: &mut Fields<'_>) -> Option<f64> {
     fields.number_or(
         "theta_norm_bound",
         "S, a bound on the norm of θ*",
-        "√dim, which a drawn θ* exceeds in a third to a half of the runs",
+        "‖θ*‖ on problems from data; else √dim, which a drawn θ* exceeds in a third to a half of the runs",
         Range::NOT_NEGATIVE,
     )
 }

@@ -1,0 +1,141 @@
+//! One bandit problem: actions, and the truth about them.
+
+use super::{Environment, draw_features, draw_theta};
+use plausibly::spec::{Facts, Setting};
+use plausibly::{ActionSet, ActionSetError, Actions, Stream};
+
+/// Actions with their true means, and the noise of their rewards. As an [`Environment`] it offers the same in every round.
+#[derive(Debug)]
+pub struct Bandit {
+    set: ActionSet,
+    theta_star: Vec<f64>,
+    means: Vec<f64>,
+    noise: f64,
+    setting: Setting,
+    theta_norm_bound: f64,
+    action_norm_bound: f64,
+}
+
+impl Bandit {
+    /// `reward = ⟨a, θ*⟩ + N(0, noise²)`.
+    ///
+    /// Policies may know the largest norm of an action, and that of `θ*` itself.
+    ///
+    /// # Panics
+    /// If `theta_star` has another dimension than the actions.
+    pub fn linear(set: ActionSet, theta_star: Vec<f64>, noise: f64) -> Self {
+        assert!(set.view().dim() == theta_star.len(), "θ* and the actions differ in dimension");
+        let norm = theta_star.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let action_norm_bound = set.view().largest_norm();
+        let (means, setting) = (Vec::new(), Setting::Fixed);
+        let mut bandit =
+            Self { set, theta_star, means, noise, setting, theta_norm_bound: norm, action_norm_bound };
+        bandit.renew_means();
+        bandit
+    }
+
+    /// A random linear problem: `θ* ~ N(0, I)`, actions uniform on `[−1, 1]ᵈ`. Policies may take `‖θ*‖` for `√d`.
+    ///
+    /// # Panics
+    /// If there are no actions or no dimensions.
+    pub fn random_linear(dim: usize, actions: usize, noise: f64, rng: &mut Stream) -> Self {
+        let theta_star = draw_theta(dim, rng);
+        let mut features = vec![0.0; actions * dim];
+        draw_features(&mut features, rng);
+        let set = ActionSet::from_flat(features, dim).expect("random features are within range");
+        Self { theta_norm_bound: (dim as f64).sqrt(), ..Self::linear(set, theta_star, noise) }
+    }
+
+    /// `reward = μ(a) + N(0, noise²)`, arms without features.
+    ///
+    /// # Panics
+    /// If there is no arm.
+    pub fn arms(means: Vec<f64>, noise: f64) -> Self {
+        let set = ActionSet::arms(means.len()).expect("a K-armed problem needs at least one arm");
+        let theta_norm_bound = (means.len() as f64).sqrt();
+        let theta_star = means.clone();
+        Self {
+            set,
+            theta_star,
+            means,
+            noise,
+            setting: Setting::Arms,
+            theta_norm_bound,
+            action_norm_bound: 1.0,
+        }
+    }
+
+    /// A random K-armed problem: means uniform on `[0, 1)`.
+    ///
+    /// # Panics
+    /// If there is no arm.
+    pub fn random_arms(arms: usize, noise: f64, rng: &mut Stream) -> Self {
+        Self::arms((0..arms).map(|_| rng.uniform()).collect(), noise)
+    }
+
+    /// What is offered.
+    pub fn actions(&self) -> Actions<'_> {
+        self.set.view()
+    }
+
+    /// The true mean reward of each action.
+    pub fn means(&self) -> &[f64] {
+        &self.means
+    }
+
+    /// `θ*`; for arms, their means.
+    pub fn theta_star(&self) -> &[f64] {
+        &self.theta_star
+    }
+
+    /// Standard deviation of the noise.
+    pub fn noise(&self) -> f64 {
+        self.noise
+    }
+
+    /// What policies may know of it when they are built for `horizon` rounds.
+    pub fn facts(&self, horizon: u64) -> Facts {
+        Facts {
+            setting: self.setting,
+            dim: self.actions().dim(),
+            actions: self.actions().len(),
+            horizon,
+            noise_scale: self.noise,
+            theta_norm_bound: self.theta_norm_bound,
+            action_norm_bound: self.action_norm_bound,
+        }
+    }
+
+    /// Other actions in place of these: for an environment of your own whose actions change. Policies are built for what
+    /// the first round offers, and for this bound on the norms to come.
+    ///
+    /// # Errors
+    /// As [`ActionSet::refill`].
+    pub fn change_actions(
+        &mut self,
+        action_norm_bound: f64,
+        write: impl FnOnce(&mut [f64]),
+    ) -> Result<(), ActionSetError> {
+        self.setting = Setting::Changing;
+        self.action_norm_bound = action_norm_bound;
+        let refilled = self.set.refill(write);
+        self.renew_means();
+        refilled
+    }
+
+    fn renew_means(&mut self) {
+        let theta_star = &self.theta_star;
+        let mean =
+            |features: &[f64]| features.iter().zip(theta_star).map(|(x, theta)| x * theta).sum::<f64>();
+        self.means.clear();
+        self.means.extend(self.set.view().iter().map(|action| mean(action.features())));
+    }
+}
+
+impl Environment for Bandit {
+    fn advance(&mut self, _: &mut Stream) {}
+
+    fn bandit(&self) -> &Bandit {
+        self
+    }
+}
