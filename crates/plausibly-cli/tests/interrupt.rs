@@ -2,34 +2,36 @@
 
 use crate::{SPEC, Sandbox};
 use std::fs;
-use std::io::Read;
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
+
+/// Starts a run and waits until it says that it is at work, by when signals are caught.
+fn started(sandbox: &Sandbox, out: &str) -> (Child, BufReader<ChildStderr>) {
+    let mut child =
+        sandbox.command(&["simulate", "spec.toml", "--out", out]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut opening = String::new();
+    stderr.read_line(&mut opening).unwrap();
+    assert!(opening.starts_with("tiny: 3 runs of 1000000000 rounds"), "{opening}");
+    (child, stderr)
+}
 
 /// Runs something that would take hours, sends a signal once it is at work, and returns what became of it.
 fn interrupted(signal: &str, environment: &str) -> (Sandbox, Option<i32>, Duration, String) {
-    let long = SPEC
-        .replace("horizon = 50", "horizon = 1000000000")
-        .replace("noise = 0.5\n", "")
-        .replace("dim = 2\nactions = 4", environment);
-    let sandbox = Sandbox::new(&long);
-    let mut child = sandbox
-        .command(&["simulate", "spec.toml", "--out", "deep/out"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // The folder is there once the handler is about to be; the pause makes sure it is.
-    while !sandbox.path().join("deep/out").exists() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let long = SPEC.replace("horizon = 50", "horizon = 1000000000");
+    let sandbox =
+        Sandbox::new(&long.replace("noise = 0.5\n", "").replace("dim = 2\nactions = 4", environment));
+    let (mut child, mut stderr) = started(&sandbox, "deep/out");
+    // Into the work itself.
     std::thread::sleep(Duration::from_millis(200));
     let sent = Instant::now();
     send(signal, child.id());
     let status = child.wait().unwrap();
     let took = sent.elapsed();
-    let mut stderr = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-    (sandbox, status.code(), took, stderr)
+    let mut rest = String::new();
+    stderr.read_to_string(&mut rest).unwrap();
+    (sandbox, status.code(), took, rest)
 }
 
 /// By the shell's own `kill`: the program of that name is not on every machine.
@@ -65,8 +67,7 @@ fn an_interrupted_run_leaves_earlier_results_alone() {
     let before = fs::read(sandbox.path().join("out/summary.csv")).unwrap();
     let long = SPEC.replace("horizon = 50", "horizon = 1000000000");
     fs::write(sandbox.path().join("spec.toml"), long).unwrap();
-    let mut child = sandbox.command(&["simulate", "spec.toml", "--out", "out", "--quiet"]).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(500));
+    let (mut child, _stderr) = started(&sandbox, "out");
     send("INT", child.id());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(fs::read(sandbox.path().join("out/summary.csv")).unwrap(), before);
