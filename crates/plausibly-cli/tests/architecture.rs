@@ -1,12 +1,9 @@
+use crate::workspace;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-fn workspace(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
-}
 
 /// The arrows that ARCHITECTURE.md draws, from its block of lines `crate -> crate, crate`.
 fn drawn() -> BTreeMap<String, Vec<String>> {

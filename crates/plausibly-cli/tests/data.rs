@@ -1,11 +1,11 @@
-use crate::{SPEC, Sandbox};
+use crate::{SPEC, Sandbox, workspace};
 use insta::assert_snapshot;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A mirror of the archives beside the project, if there is one.
 fn mirror() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let folder = workspace("../shared/data");
     let there = folder.join("wine+quality.zip").exists();
     if !there {
         eprintln!("skipped: there is no mirror of the data sets beside the project");
@@ -60,7 +60,7 @@ fn the_environment_names_cache_and_mirror_too() {
 
 #[test]
 fn the_reference_page_is_what_the_readers_say() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/spec.md");
+    let page = workspace("docs/reference/spec.md");
     let output = Sandbox::new(SPEC).run(&["spec"]);
     plausibly_testkit::assert_golden(&page, &String::from_utf8(output.stdout).unwrap());
 }

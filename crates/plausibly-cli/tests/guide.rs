@@ -1,12 +1,9 @@
 //! The transcripts of the guide are what the command does.
 
+use crate::workspace;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-
-fn workspace(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
-}
 
 /// What a command of the guide prints, both streams as a terminal shows them, without the seconds it took.
 fn output(command: &str, folder: &Path) -> String {

@@ -11,9 +11,14 @@ mod interrupt; // Ctrl-C
 mod simulate; // runs, files, figures
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
+
+/// A path in the workspace.
+fn workspace(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
 
 /// A folder of its own with a spec in it.
 struct Sandbox(TempDir);

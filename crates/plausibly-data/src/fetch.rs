@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 ///
 /// A download goes to a file named `.part` beside the cache's folders. If it is interrupted, that file stays, is taken up where it
 /// ended the next time, and is never read as data. An archive that was completed and then refused is deleted: it would be
-/// refused again.
+/// refused again. If it was made of two downloads, it is first fetched anew in one.
 ///
 /// # Errors
 /// If the source cannot be read, or does not hold the published bytes. The cache is then as it was.
@@ -77,15 +77,20 @@ fn download(
         move |source| DataError::Io { what, path, source }
     };
     fs::create_dir_all(store.root()).map_err(io("make the folder of"))?;
-    transfer(url, &part, progress)?;
-    let archive = File::open(&part).map_err(io("open"))?;
-    let unpacked = store.unpack(set, BufReader::new(archive), &part);
-    fs::remove_file(&part).map_err(io("remove"))?;
-    unpacked
+    loop {
+        let resumed = transfer(url, &part, progress)?;
+        let archive = File::open(&part).map_err(io("open"))?;
+        let unpacked = store.unpack(set, BufReader::new(archive), &part);
+        fs::remove_file(&part).map_err(io("remove"))?;
+        // A mirror may pack the same members into another archive: the beginning of one with the end of another is neither.
+        if unpacked.is_ok() || !resumed {
+            return unpacked;
+        }
+    }
 }
 
-/// Brings `part` to its full length, from where it is.
-fn transfer(url: &str, part: &Path, progress: &mut dyn FnMut(u64, Option<u64>)) -> Result<(), DataError> {
+/// Brings `part` to its full length, from where it is; says whether anything was there before.
+fn transfer(url: &str, part: &Path, progress: &mut dyn FnMut(u64, Option<u64>)) -> Result<bool, DataError> {
     let failed = |reason: String| DataError::Fetch { url: url.into(), reason };
     let io = |source| DataError::Io { what: "write", path: part.into(), source };
     let mut file = OpenOptions::new().create(true).append(true).open(part).map_err(io)?;
@@ -105,7 +110,7 @@ fn transfer(url: &str, part: &Path, progress: &mut dyn FnMut(u64, Option<u64>)) 
     match response.status() {
         StatusCode::PARTIAL_CONTENT => {}
         // Everything was there already, and the process ended before it was unpacked.
-        StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => return Ok(()),
+        StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => return Ok(true),
         StatusCode::OK => {
             // The server does not resume: from the start.
             file.set_len(0).map_err(io)?;
@@ -113,6 +118,7 @@ fn transfer(url: &str, part: &Path, progress: &mut dyn FnMut(u64, Option<u64>)) 
         }
         other => return Err(failed(format!("the server answers {other}"))),
     }
+    let resumed = have > 0;
     let length =
         response.headers().get("content-length").and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     let total = length.map(|length| have + length);
@@ -130,5 +136,6 @@ fn transfer(url: &str, part: &Path, progress: &mut dyn FnMut(u64, Option<u64>)) 
     if total.is_some_and(|total| have < total) {
         return Err(failed(format!("the connection ended after {have} bytes; what came is kept")));
     }
-    file.sync_all().map_err(io)
+    file.sync_all().map_err(io)?;
+    Ok(resumed)
 }

@@ -75,6 +75,18 @@ fn a_download_that_was_complete_but_not_unpacked_is_finished() {
 }
 
 #[test]
+fn a_part_of_another_archive_is_thrown_away_and_fetched_anew() {
+    let Some(file) = archive() else { return };
+    for length in [5000, file.len(), 2 * file.len()] {
+        let (_folder, store, server) = setup(file.clone(), &[Manner::Well]);
+        fs::write(store.root().join(format!("{}.part", HEART.archive)), vec![7; length]).unwrap();
+        get(&store, &server).unwrap();
+        assert_eq!((store.status(&HEART).unwrap(), part_length(&store)), (Status::Ready, None));
+        assert_eq!(*server.ranges.lock().unwrap(), [Some(format!("{length}-")), None]);
+    }
+}
+
+#[test]
 fn bytes_that_are_not_the_published_ones_are_refused_and_not_kept() {
     let Some(file) = archive() else { return };
     let mut corrupted = file.clone();

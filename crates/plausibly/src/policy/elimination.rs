@@ -2,7 +2,6 @@
 
 use super::{Explain, Policy, PolicyError};
 use crate::actions::{Action, ActionIndex, Actions};
-use crate::confidence::ConfidenceRadius;
 use crate::design::{Design, Span};
 use crate::estimator::{Estimator, Ridge};
 use crate::linalg::{Cholesky, dot};
@@ -214,10 +213,6 @@ impl Policy for Elimination {
 impl Explain for Elimination {
     fn model(&self) -> &dyn Estimator {
         &self.model
-    }
-
-    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
-        None
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions};
-use crate::confidence::ConfidenceRadius;
 use crate::estimator::Estimator;
 use crate::rng::Stream;
 
@@ -76,10 +75,6 @@ impl<E: Estimator> Policy for EpsilonGreedy<E> {
 impl<E: Estimator> Explain for EpsilonGreedy<E> {
     fn model(&self) -> &dyn Estimator {
         &self.model
-    }
-
-    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
-        None
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions};
-use crate::confidence::ConfidenceRadius;
 use crate::estimator::Estimator;
 use crate::rng::Stream;
 
@@ -86,10 +85,6 @@ impl<E: Estimator + Clone> Policy for ExploreThenCommit<E> {
 impl<E: Estimator + Clone> Explain for ExploreThenCommit<E> {
     fn model(&self) -> &dyn Estimator {
         &self.model
-    }
-
-    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
-        None
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
 use crate::actions::{Action, ActionIndex, Actions};
-use crate::confidence::ConfidenceRadius;
 use crate::estimator::{Estimator, Ridge};
 use crate::linalg::Cholesky;
 use crate::rng::Stream;
@@ -91,10 +90,6 @@ impl Policy for LinTs {
 impl Explain for LinTs {
     fn model(&self) -> &dyn Estimator {
         &self.model
-    }
-
-    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
-        None
     }
 }
 

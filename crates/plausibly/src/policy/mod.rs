@@ -51,8 +51,10 @@ pub trait Explain: Policy {
     /// What has been learned, from all of the policy's data.
     fn model(&self) -> &dyn Estimator;
 
-    /// The radius the policy itself decides by, if it decides by one.
-    fn radius(&self) -> Option<&dyn ConfidenceRadius>;
+    /// The radius the policy itself decides by; `None`, the default, if it decides by none.
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        None
+    }
 
     /// Fills `out` with intervals and standings of all actions: this policy's estimates under `radius`. Pass
     /// [`Explain::radius`] to see the choice through the policy's own eyes.

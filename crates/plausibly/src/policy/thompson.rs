@@ -2,7 +2,6 @@
 
 use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
 use crate::actions::{Action, ActionIndex, Actions};
-use crate::confidence::ConfidenceRadius;
 use crate::estimator::{ArmMeans, Estimator};
 use crate::rng::Stream;
 
@@ -81,10 +80,6 @@ impl Policy for Thompson {
 impl Explain for Thompson {
     fn model(&self) -> &dyn Estimator {
         &self.model
-    }
-
-    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
-        None
     }
 }
 
