@@ -112,6 +112,27 @@ impl fmt::Debug for Comparison {
     }
 }
 
+/// Plays runs on several threads, and takes in what came of them in the order of their numbers.
+pub(crate) fn in_order<T: Send>(
+    runs: u64,
+    threads: NonZeroUsize,
+    play: impl Fn(u64) -> Result<T, RunError> + Sync,
+    mut take: impl FnMut(T),
+) -> Result<(), RunError> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
+    let batch = (BATCH * threads.get()) as u64;
+    let mut first = 0;
+    while first < runs {
+        let last = runs.min(first + batch);
+        let played: Vec<_> = pool.install(|| (first..last).into_par_iter().map(&play).collect());
+        for run in played {
+            take(run?);
+        }
+        first = last;
+    }
+    Ok(())
+}
+
 /// Runs per thread between two summings-up: enough that threads seldom wait, few enough that memory stays small.
 const BATCH: usize = 64;
 /// Reports of progress a run.
@@ -161,22 +182,11 @@ impl Comparison {
     /// # Errors
     /// If a policy or the metric cannot be built, the monitor stops the run, or no threads can be had.
     pub fn run(&self, threads: NonZeroUsize, monitor: &dyn Monitor) -> Result<Summary, RunError> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
-        let mut summary =
-            Summary::new(self.entrants.iter().map(|(label, _)| label.clone()), log_grid(self.plan.horizon));
-        let batch = (BATCH * threads.get()) as u64;
-        let mut first = 0;
-        while first < self.plan.runs {
-            let last = self.plan.runs.min(first + batch);
-            let rounds = &summary.rounds;
-            let runs: Vec<Result<Run, RunError>> = pool.install(|| {
-                (first..last).into_par_iter().map(|run| self.play_run(run, rounds, monitor)).collect()
-            });
-            for run in runs {
-                summary.add(&run?);
-            }
-            first = last;
-        }
+        let rounds = log_grid(self.plan.horizon);
+        let labels = self.entrants.iter().map(|(label, _)| label.clone());
+        let mut summary = Summary::new(labels, rounds.clone());
+        let play = |run| self.play_run(run, &rounds, monitor);
+        in_order(self.plan.runs, threads, play, |run| summary.add(&run))?;
         Ok(summary)
     }
 

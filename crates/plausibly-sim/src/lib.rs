@@ -40,4 +40,4 @@ pub use metrics::{ModelError, Regret};
 pub use observer::{Decided, Observer, Rewarded};
 pub use play::{Player, play};
 pub use spec::{EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, spec_reference};
-pub use summary::{Moments, Point, PolicySummary, Summary};
+pub use summary::{JointMoments, Moments, Point, PolicySummary, Summary};

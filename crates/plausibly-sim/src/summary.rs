@@ -29,6 +29,72 @@ impl Moments {
     }
 }
 
+/// Several numbers a run, taken together: their means, and the covariance of every pair, in one pass.
+///
+/// This is what a paired comparison needs of runs, and its size does not depend on how many there are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JointMoments {
+    count: u64,
+    mean: Vec<f64>,
+    /// Summed products of deviations, row-major.
+    products: Vec<f64>,
+    largest: Vec<f64>,
+}
+
+impl JointMoments {
+    /// Nothing yet; `width` numbers a run.
+    pub fn new(width: usize) -> Self {
+        Self {
+            count: 0,
+            mean: vec![0.0; width],
+            products: vec![0.0; width * width],
+            largest: vec![f64::NEG_INFINITY; width],
+        }
+    }
+
+    /// Takes in the numbers of one run.
+    ///
+    /// # Panics
+    /// If there are more or fewer than were announced.
+    pub fn add(&mut self, run: &[f64]) {
+        assert!(run.len() == self.mean.len(), "one number for each of {} policies", self.mean.len());
+        self.count += 1;
+        let n = self.count as f64;
+        let off: Vec<f64> = run.iter().zip(&self.mean).map(|(x, mean)| x - mean).collect();
+        for (row, before) in self.products.chunks_exact_mut(off.len()).zip(&off) {
+            for (product, other) in row.iter_mut().zip(&off) {
+                *product += before * other * ((n - 1.0) / n);
+            }
+        }
+        for ((mean, largest), (before, x)) in
+            self.mean.iter_mut().zip(&mut self.largest).zip(off.iter().zip(run))
+        {
+            *mean += before / n;
+            *largest = largest.max(*x);
+        }
+    }
+
+    /// Runs taken in.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Mean of the `i`-th number; zero if there is nothing.
+    pub fn mean(&self, i: usize) -> f64 {
+        self.mean[i]
+    }
+
+    /// Sample covariance of the `i`-th and the `j`-th; `None` for fewer than two runs.
+    pub fn covariance(&self, i: usize, j: usize) -> Option<f64> {
+        (self.count > 1).then(|| self.products[i * self.mean.len() + j] / (self.count - 1) as f64)
+    }
+
+    /// Which share of the sum over all runs the largest run has: near one if a single run makes the mean.
+    pub fn largest_share(&self, i: usize) -> f64 {
+        self.largest[i] / (self.mean[i] * self.count as f64)
+    }
+}
+
 /// One policy at one round, over all runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Point {
@@ -70,6 +136,10 @@ pub struct Summary {
     pub rounds: Vec<u64>,
     /// The policies, in the order of the comparison.
     pub policies: Vec<PolicySummary>,
+    /// Regret at the horizon, jointly over the policies in their order.
+    pub final_regret: JointMoments,
+    /// Model error at the horizon, likewise.
+    pub final_model_error: JointMoments,
 }
 
 /// What one run contributes: for each policy its curve, and whether `θ*` left the set.
@@ -90,13 +160,19 @@ pub(crate) struct Sample {
 impl Summary {
     pub(crate) fn new(labels: impl Iterator<Item = String>, rounds: Vec<u64>) -> Self {
         let points = vec![Point::default(); rounds.len()];
-        let policies =
+        let policies: Vec<_> =
             labels.map(|label| PolicySummary { label, points: points.clone(), runs_left: 0 }).collect();
-        Self { runs: 0, rounds, policies }
+        let joint = JointMoments::new(policies.len());
+        Self { runs: 0, rounds, policies, final_regret: joint.clone(), final_model_error: joint }
     }
 
     pub(crate) fn add(&mut self, run: &Run) {
         self.runs += 1;
+        let last = |pick: fn(&Sample) -> f64| -> Vec<f64> {
+            run.curves.iter().filter_map(|curve| curve.last()).map(pick).collect()
+        };
+        self.final_regret.add(&last(|sample| sample.regret));
+        self.final_model_error.add(&last(|sample| sample.model_error));
         for ((policy, curve), left) in self.policies.iter_mut().zip(&run.curves).zip(&run.left) {
             policy.runs_left += u64::from(*left);
             for (point, sample) in policy.points.iter_mut().zip(curve) {
@@ -105,5 +181,30 @@ impl Summary {
                 point.plausible.add(sample.plausible);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JointMoments, Moments};
+
+    #[test]
+    fn joint_moments_are_the_textbook_ones() {
+        let runs = [[1.0, 4.0], [2.0, 1.0], [6.0, 1.0], [3.0, -2.0]];
+        let mut joint = JointMoments::new(2);
+        let mut difference = Moments::default();
+        for run in &runs {
+            joint.add(run);
+            difference.add(run[0] - run[1]);
+        }
+        assert_eq!((joint.count(), joint.mean(0), joint.mean(1)), (4, 3.0, 1.0));
+        let covariance = |i, j| joint.covariance(i, j).unwrap();
+        assert!((covariance(0, 0) - 14.0 / 3.0).abs() < 1e-15);
+        assert!((covariance(0, 1) + 2.0).abs() < 1e-15, "(−2·3 − 0 + 0 + 0)/3");
+        assert_eq!(covariance(0, 1).to_bits(), covariance(1, 0).to_bits());
+        let of_difference = (covariance(0, 0) + covariance(1, 1) - 2.0 * covariance(0, 1)) / 4.0;
+        assert!((of_difference.sqrt() - difference.standard_error().unwrap()).abs() < 1e-15);
+        assert!((joint.largest_share(0) - 0.5).abs() < 1e-15);
+        assert_eq!(JointMoments::new(1).covariance(0, 0), None);
     }
 }
