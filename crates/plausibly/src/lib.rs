@@ -48,8 +48,8 @@ pub use estimator::{ArmMeans, Estimator, Evidence, Ridge, RidgeError, Scores};
 pub use explain::{Explanation, Standing};
 pub use linalg::Isa;
 pub use policy::{
-    Code, Elimination, EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, Policy, PolicyError,
-    Thompson, Ucb1,
+    Code, Elimination, EpsilonGreedy, Explain, Exploration, ExploreThenCommit, LinTs, LinUcb, Policy,
+    PolicyError, Thompson, Ucb1,
 };
 pub use rng::Stream;
 

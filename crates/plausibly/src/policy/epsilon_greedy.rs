@@ -1,17 +1,18 @@
 //! ε-greedy with the paper's decaying rate.
 
+use super::exploration::{Exploration, Explorer};
 use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::estimator::Estimator;
 use crate::rng::Stream;
 
-/// Explores uniformly at a rate that falls over time, and otherwise takes the action with the best estimate.
+/// Explores at random at a rate that falls over time, and otherwise takes the action with the best estimate.
 ///
 /// ```text
-/// with probability ε·√(n/t)/2:  A_t uniform over the actions          otherwise:  A_t = argmax_a ⟨a, θ̂⟩
+/// with probability ε·√(n/t)/2:  A_t drawn from the actions          otherwise:  A_t = argmax_a ⟨a, θ̂⟩
 /// ```
 ///
-/// The rate sums to about `ε·n` exploring rounds. An arm never taken is estimated at 0.
+/// The rate sums to about `ε·n` exploring rounds, uniform over the actions unless [`EpsilonGreedy::exploring`] says otherwise. An arm never taken is estimated at 0.
 ///
 /// # Parameters
 /// | name | symbol | range |
@@ -24,7 +25,7 @@ use crate::rng::Stream;
 /// None that adapts to the problem: about `ε·n` rounds are spent on actions regardless of what is known.
 ///
 /// # Cost
-/// As scoring the set: O(K·d) on a fixed one. One draw a round, two when exploring.
+/// As scoring the set: O(K·d) on a fixed one; exploring by design adds one design a set. One draw a round, two when exploring.
 ///
 /// # Example
 /// ```
@@ -43,6 +44,7 @@ pub struct EpsilonGreedy<E> {
     epsilon: f64,
     horizon: u64,
     round: u64,
+    explorer: Explorer,
 }
 
 impl<E: Estimator> EpsilonGreedy<E> {
@@ -52,7 +54,13 @@ impl<E: Estimator> EpsilonGreedy<E> {
     /// If `epsilon` is not in (0, 1].
     pub fn new(model: E, epsilon: f64, horizon: u64) -> Result<Self, PolicyError> {
         check_epsilon(epsilon)?;
-        Ok(Self { model, epsilon, horizon, round: 0 })
+        Ok(Self { model, epsilon, horizon, round: 0, explorer: Explorer::default() })
+    }
+
+    /// Explores in this way instead of uniformly.
+    #[must_use]
+    pub fn exploring(self, exploration: Exploration) -> Self {
+        Self { explorer: Explorer::new(exploration), ..self }
     }
 }
 
@@ -61,7 +69,7 @@ impl<E: Estimator> Policy for EpsilonGreedy<E> {
         self.round += 1;
         let rate = self.epsilon * (self.horizon as f64 / self.round as f64).sqrt() / 2.0;
         if rng.uniform() < rate {
-            rng.index(actions.len())
+            self.explorer.draw(actions, rng)
         } else {
             argmax(self.model.scores(actions).mean())
         }

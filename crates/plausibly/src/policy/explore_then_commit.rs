@@ -1,17 +1,18 @@
 //! Explore-then-commit.
 
+use super::exploration::{Exploration, Explorer};
 use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::estimator::Estimator;
 use crate::rng::Stream;
 
-/// Explores uniformly for the first `ε·n` rounds, then acts greedily on what those taught.
+/// Explores at random for the first `ε·n` rounds, then acts greedily on what those taught.
 ///
 /// ```text
-/// t ≤ ε·n:  A_t uniform over the actions          t > ε·n:  A_t = argmax_a ⟨a, θ̂_{εn}⟩
+/// t ≤ ε·n:  A_t drawn from the actions          t > ε·n:  A_t = argmax_a ⟨a, θ̂_{εn}⟩
 /// ```
 ///
-/// The model it chooses by is frozen at the commitment; the estimate it reports goes on learning.
+/// Draws are uniform unless [`ExploreThenCommit::exploring`] says otherwise. The model it chooses by is frozen at the commitment; the estimate it reports goes on learning.
 ///
 /// # Parameters
 /// | name | symbol | range |
@@ -24,7 +25,7 @@ use crate::rng::Stream;
 /// Regret `O(n^{2/3})` at the best `ε`, and linear in `n` at a fixed one.
 ///
 /// # Cost
-/// O(K) a round on a fixed set once committed, O(K·d²) on a changing one. One draw an exploring round.
+/// O(K) a round on a fixed set once committed, O(K·d²) on a changing one; exploring by design adds one design a set. One draw an exploring round.
 ///
 /// # Example
 /// ```
@@ -48,6 +49,7 @@ pub struct ExploreThenCommit<E> {
     committed: Option<E>,
     exploring_rounds: u64,
     round: u64,
+    explorer: Explorer,
 }
 
 impl<E: Estimator + Clone> ExploreThenCommit<E> {
@@ -63,7 +65,13 @@ impl<E: Estimator + Clone> ExploreThenCommit<E> {
             reason = "at most the horizon, not negative"
         )]
         let exploring_rounds = (epsilon * horizon as f64).round() as u64;
-        Ok(Self { model, committed: None, exploring_rounds, round: 0 })
+        Ok(Self { model, committed: None, exploring_rounds, round: 0, explorer: Explorer::default() })
+    }
+
+    /// Explores in this way instead of uniformly.
+    #[must_use]
+    pub fn exploring(self, exploration: Exploration) -> Self {
+        Self { explorer: Explorer::new(exploration), ..self }
     }
 }
 
@@ -71,7 +79,7 @@ impl<E: Estimator + Clone> Policy for ExploreThenCommit<E> {
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
         self.round += 1;
         if self.round <= self.exploring_rounds {
-            return rng.index(actions.len());
+            return self.explorer.draw(actions, rng);
         }
         let committed = self.committed.get_or_insert_with(|| self.model.clone());
         argmax(committed.scores(actions).mean())

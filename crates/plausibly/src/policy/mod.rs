@@ -5,6 +5,7 @@
 mod code;
 mod elimination;
 mod epsilon_greedy;
+mod exploration;
 mod explore_then_commit;
 mod lin_ts;
 mod lin_ucb;
@@ -14,6 +15,7 @@ mod ucb1;
 pub use code::Code;
 pub use elimination::Elimination;
 pub use epsilon_greedy::EpsilonGreedy;
+pub use exploration::Exploration;
 pub use explore_then_commit::ExploreThenCommit;
 pub use lin_ts::LinTs;
 pub use lin_ucb::LinUcb;

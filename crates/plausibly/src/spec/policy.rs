@@ -7,7 +7,8 @@ use super::{Facts, Setting};
 use crate::confidence::RadiusError;
 use crate::estimator::{ArmMeans, Ridge, RidgeError};
 use crate::policy::{
-    Code, Elimination, EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, PolicyError, Thompson, Ucb1,
+    Code, Elimination, EpsilonGreedy, Explain, Exploration, ExploreThenCommit, LinTs, LinUcb, PolicyError,
+    Thompson, Ucb1,
 };
 use thiserror::Error;
 
@@ -61,6 +62,8 @@ pub enum PolicyKind {
         ridge: f64,
         /// ε.
         epsilon: f64,
+        /// How it explores.
+        exploration: Exploration,
     },
     /// See [`ExploreThenCommit`].
     ExploreThenCommit {
@@ -68,6 +71,8 @@ pub enum PolicyKind {
         ridge: f64,
         /// ε.
         epsilon: f64,
+        /// How it explores.
+        exploration: Exploration,
     },
     /// See [`Ucb1`].
     Ucb1 {
@@ -123,10 +128,12 @@ impl PolicySpec {
             "epsilon-greedy" => PolicyKind::EpsilonGreedy {
                 ridge: read_ridge(fields, setting),
                 epsilon: read_epsilon(fields),
+                exploration: read_exploration(fields, setting),
             },
             "explore-then-commit" => PolicyKind::ExploreThenCommit {
                 ridge: read_ridge(fields, setting),
                 epsilon: read_epsilon(fields),
+                exploration: read_exploration(fields, setting),
             },
             "ucb1" => PolicyKind::Ucb1 { noise_scale: read_noise_scale(fields) },
             "thompson" => PolicyKind::Thompson { noise_scale: read_noise_scale(fields) },
@@ -160,14 +167,16 @@ impl PolicySpec {
             PolicyKind::EpsilonGreedy { epsilon, .. } if arms => {
                 Box::new(EpsilonGreedy::new(means(), epsilon, facts.horizon)?)
             }
-            PolicyKind::EpsilonGreedy { ridge, epsilon } => {
-                Box::new(EpsilonGreedy::new(Ridge::new(facts.dim, ridge)?, epsilon, facts.horizon)?)
+            PolicyKind::EpsilonGreedy { ridge, epsilon, exploration } => {
+                let model = Ridge::new(facts.dim, ridge)?;
+                Box::new(EpsilonGreedy::new(model, epsilon, facts.horizon)?.exploring(exploration))
             }
             PolicyKind::ExploreThenCommit { epsilon, .. } if arms => {
                 Box::new(ExploreThenCommit::new(means(), epsilon, facts.horizon)?)
             }
-            PolicyKind::ExploreThenCommit { ridge, epsilon } => {
-                Box::new(ExploreThenCommit::new(Ridge::new(facts.dim, ridge)?, epsilon, facts.horizon)?)
+            PolicyKind::ExploreThenCommit { ridge, epsilon, exploration } => {
+                let model = Ridge::new(facts.dim, ridge)?;
+                Box::new(ExploreThenCommit::new(model, epsilon, facts.horizon)?.exploring(exploration))
             }
             PolicyKind::Ucb1 { noise_scale } => Box::new(Ucb1::new(facts.actions, noise(noise_scale))?),
             PolicyKind::Thompson { noise_scale } => {
@@ -216,4 +225,16 @@ fn read_radius(fields: &mut Fields<'_>, setting: Setting) -> RadiusSpec {
 
 fn read_epsilon(fields: &mut Fields<'_>) -> f64 {
     fields.number("epsilon", "ε, the share of rounds spent exploring", 0.05, Range::above_to(0.0, 1.0))
+}
+
+fn read_exploration(fields: &mut Fields<'_>, setting: Setting) -> Exploration {
+    // Over arms the design is uniform: there is nothing to choose.
+    if setting == Setting::Arms {
+        return Exploration::Uniform;
+    }
+    let meaning = "how exploring rounds draw: uniformly, or by the D-optimal design over the set";
+    match fields.choice("exploration", meaning, Some("uniform"), &["uniform", "design"]) {
+        Some("design") => Exploration::Design,
+        _ => Exploration::Uniform,
+    }
 }
