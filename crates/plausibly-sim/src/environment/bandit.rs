@@ -124,11 +124,7 @@ impl Bandit {
     }
 
     fn renew_means(&mut self) {
-        let theta_star = &self.theta_star;
-        let mean =
-            |features: &[f64]| features.iter().zip(theta_star).map(|(x, theta)| x * theta).sum::<f64>();
-        self.means.clear();
-        self.means.extend(self.set.view().iter().map(|action| mean(action.features())));
+        self.set.view().dot_into(&self.theta_star, &mut self.means);
     }
 }
 

@@ -42,7 +42,8 @@ fn draw_theta(dim: usize, rng: &mut Stream) -> Vec<f64> {
 
 /// Features uniform on `[−1, 1]ᵈ`.
 fn draw_features(features: &mut [f64], rng: &mut Stream) {
+    rng.fill_uniform(features);
     for x in features {
-        *x = 2.0 * rng.uniform() - 1.0;
+        *x = 2.0 * *x - 1.0;
     }
 }
