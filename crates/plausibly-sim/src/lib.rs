@@ -32,6 +32,7 @@ mod observer;
 mod play;
 mod spec;
 mod summary;
+mod theory;
 
 pub use comparison::{Comparison, Metric, Monitor, Plan, RunError};
 pub use environment::{Bandit, ChangingLinear, Environment, Pool, PoolError};
@@ -41,3 +42,4 @@ pub use observer::{Decided, Observer, Rewarded};
 pub use play::{Player, play};
 pub use spec::{EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, spec_reference};
 pub use summary::{JointMoments, Moments, Point, PolicySummary, Summary};
+pub use theory::{ArmsTheory, BoundCheck, LinearTheory, TheoryError};

@@ -8,6 +8,7 @@ mod golden; // whole runs, byte for byte
 mod metrics; // regret and model error against brute force
 mod second_opinion; // the first experiment against an independent implementation
 mod spec; // reading specs
+mod theory; // the paper's bounds, and mutants of them
 
 use std::path::{Path, PathBuf};
 

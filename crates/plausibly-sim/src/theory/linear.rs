@@ -1,0 +1,198 @@
+//! Linear CODE: Theorem 2, and the bound on the model error that the paper does not have.
+
+use super::{BoundCheck, CodeEntrant, TheoryError};
+use crate::comparison::{Monitor, RunError, in_order};
+use crate::metrics::ModelError;
+use crate::observer::{Decided, Observer, Rewarded};
+use crate::spec::Experiment;
+use crate::summary::Moments;
+use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
+use plausibly::{ConfidenceRadius, Estimator, Radius, Ridge};
+use std::num::NonZeroUsize;
+
+/// What linear CODE did with the determinant radius, beside what the paper proves of it.
+///
+/// With `L = max‖a‖`, the bound S on `‖θ*‖`, ridge λ, noise scale R, `C = (L²/λ)/log(1 + L²/λ)` and
+/// `Λ = d·log(1 + nL²/(dλ))`:
+///
+/// | | printed | corrected |
+/// | --- | --- | --- |
+/// | Theorem 2 | restated: `4(2+L)·√((1+LS)·n·d·log(λ+nL/d))·(√λS + √(2log(1/δ) + d·log(1+nL/(λd))))`; proved: `8·√(n·d·log(λ+nL/d))·(√λS + R√(…))` | `4·√(β·n·C·Λ)` |
+/// | regret of a round | `2√β·‖A_t‖` | `4√β·‖A_t‖` |
+/// | `Σ‖A_t‖²` | `2d·log(d + nL²/λ)`, for `λ ≥ L²` | `C·Λ` |
+/// | `Q_n` | none | `β·C·Λ` |
+///
+/// Norms of actions are in `V⁻¹`, and β is the radius squared after the last round. The corrections: from the truth to the far end of its
+/// interval it is up to `2√β‖a‖`, once for the action taken and once for the best one, which is no wider; and the factor C takes the
+/// place of the log-determinant inequality's premise. Every plausible action is no wider than the one taken, which bounds `Q_n`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LinearTheory {
+    /// Runs played.
+    pub runs: u64,
+    /// Rounds of each.
+    pub horizon: u64,
+    /// δ.
+    pub delta: f64,
+    /// Regret.
+    pub regret: Moments,
+    /// Theorem 2 as the appendix restates it.
+    pub theorem_2_restated: BoundCheck,
+    /// Theorem 2 as its proof ends.
+    pub theorem_2_proved: BoundCheck,
+    /// Theorem 2, corrected.
+    pub theorem_2_corrected: BoundCheck,
+    /// `Q_n`.
+    pub model_error: Moments,
+    /// The bound on `Q_n` that follows.
+    pub model_error_bound: BoundCheck,
+    /// `Σ‖A_t‖²`.
+    pub potential: Moments,
+    /// Its bound as printed; its premise `λ ≥ L²` need not hold.
+    pub potential_printed: BoundCheck,
+    /// Its bound for any λ.
+    pub potential_corrected: BoundCheck,
+    /// Rounds, of all runs together, whose regret was above `2√β‖A_t‖`.
+    pub rounds_above_two: u64,
+    /// Rounds, of all runs together, whose regret was above `4√β‖A_t‖`.
+    pub rounds_above_four: u64,
+    /// Runs in which `θ*` left the confidence set.
+    pub left: u64,
+    /// Runs in which `‖θ*‖` was above the bound S that the radius was built with.
+    pub norm_exceeded: u64,
+}
+
+/// What the bounds of a run are made of.
+struct LinearRun {
+    regret: f64,
+    watch: Watch,
+    facts: Facts,
+    theta_norm: f64,
+    theta_norm_bound: f64,
+    noise_scale: f64,
+    ridge: f64,
+    largest_gap: f64,
+}
+
+impl LinearTheory {
+    /// Plays the experiment on `threads` threads; the result does not depend on them.
+    ///
+    /// # Errors
+    /// If the experiment is not linear CODE with the determinant radius on a fixed set, or a run does not finish.
+    pub fn check(
+        experiment: &Experiment,
+        threads: NonZeroUsize,
+        monitor: &dyn Monitor,
+    ) -> Result<Self, TheoryError> {
+        let code = CodeEntrant::of(experiment)?;
+        let RadiusSpec::Determinant { delta, noise_scale, theta_norm_bound } = code.radius else {
+            return Err(TheoryError::Unsuited("CODE must have the radius determinant"));
+        };
+        if experiment.environment.setting() != Setting::Fixed {
+            return Err(TheoryError::Unsuited("its actions must have features and stay the same"));
+        }
+        let mut theory = Self { delta, horizon: experiment.horizon, ..Self::default() };
+        let play = |run| play_run(&code, noise_scale, theta_norm_bound, run, monitor);
+        in_order(experiment.runs, threads, play, |run| theory.add(&run))?;
+        Ok(theory)
+    }
+
+    fn add(&mut self, run: &LinearRun) {
+        self.runs += 1;
+        let (n, d) = (self.horizon as f64, run.facts.dim as f64);
+        let (l, s, r, lambda) =
+            (run.facts.action_norm_bound, run.theta_norm_bound, run.noise_scale, run.ridge);
+        let ratio = l * l / lambda;
+        let potential = ratio / libm::log1p(ratio) * d * libm::log1p(n * l * l / (d * lambda));
+        let beta = run.watch.sqrt_beta * run.watch.sqrt_beta;
+        let log_term = (2.0 * libm::log(1.0 / self.delta) + d * libm::log1p(n * l / (lambda * d))).sqrt();
+        let root = (n * d * libm::log(lambda + n * l / d)).sqrt();
+
+        self.regret.add(run.regret);
+        let trivial = n * run.largest_gap;
+        let bounded = |check: &mut BoundCheck, bound: f64| check.add(run.regret, bound, bound >= trivial);
+        let restated = 4.0 * (2.0 + l) * (1.0 + l * s).sqrt() * root * (lambda.sqrt() * s + log_term);
+        bounded(&mut self.theorem_2_restated, restated);
+        bounded(&mut self.theorem_2_proved, 8.0 * root * (lambda.sqrt() * s + r * log_term));
+        bounded(&mut self.theorem_2_corrected, 4.0 * (beta * n * potential).sqrt());
+
+        let watch = &run.watch;
+        self.model_error.add(watch.metric.total());
+        self.model_error_bound.add(watch.metric.total(), beta * potential, false);
+        self.potential.add(watch.potential);
+        let printed = 2.0 * d * libm::log(d + n * l * l / lambda);
+        self.potential_printed.add(watch.potential, printed, false);
+        self.potential_corrected.add(watch.potential, potential, false);
+        self.rounds_above_two += watch.rounds_above_two;
+        self.rounds_above_four += watch.rounds_above_four;
+        self.left += u64::from(watch.metric.theta_star_left());
+        self.norm_exceeded += u64::from(run.theta_norm > run.theta_norm_bound);
+    }
+}
+
+fn play_run(
+    code: &CodeEntrant<'_>,
+    noise_scale: Option<f64>,
+    theta_norm_bound: Option<f64>,
+    run: u64,
+    monitor: &dyn Monitor,
+) -> Result<LinearRun, RunError> {
+    let played = code.play(run, monitor, |facts| Watch::new(facts, code))?;
+    let bandit = played.environment.bandit();
+    let extreme = |start, pick: fn(f64, f64) -> f64| bandit.means().iter().copied().fold(start, pick);
+    let largest_gap = extreme(f64::NEG_INFINITY, f64::max) - extreme(f64::INFINITY, f64::min);
+    Ok(LinearRun {
+        regret: played.regret,
+        watch: played.observer,
+        theta_norm: bandit.theta_star().iter().map(|x| x * x).sum::<f64>().sqrt(),
+        theta_norm_bound: theta_norm_bound.unwrap_or(played.facts.theta_norm_bound),
+        noise_scale: noise_scale.unwrap_or(played.facts.noise_scale),
+        ridge: code.ridge,
+        largest_gap,
+        facts: played.facts,
+    })
+}
+
+/// Watches what the theory of linear CODE speaks of.
+struct Watch {
+    metric: ModelError<Ridge, Radius>,
+    model: Ridge,
+    radius: Radius,
+    /// After the last observation.
+    sqrt_beta: f64,
+    potential: f64,
+    rounds_above_two: u64,
+    rounds_above_four: u64,
+}
+
+impl Watch {
+    fn new(facts: &Facts, code: &CodeEntrant<'_>) -> Result<Self, BuildError> {
+        let (radius, model) = (code.radius.build(facts)?, Ridge::new(facts.dim, code.ridge)?);
+        Ok(Self {
+            metric: ModelError::new(model.clone(), radius),
+            sqrt_beta: radius.sqrt_beta(&model.evidence()),
+            model,
+            radius,
+            potential: 0.0,
+            rounds_above_two: 0,
+            rounds_above_four: 0,
+        })
+    }
+}
+
+impl<P: ?Sized> Observer<P> for Watch {
+    fn decided(&mut self, decided: &Decided<'_, P>) {
+        self.metric.decided(decided);
+        let width_sq = self.model.scores(decided.actions).width_sq()[decided.chosen];
+        let (width, regret) =
+            (self.sqrt_beta * width_sq.sqrt(), decided.best_mean - decided.means[decided.chosen]);
+        self.potential += width_sq;
+        self.rounds_above_two += u64::from(regret > 2.0 * width);
+        self.rounds_above_four += u64::from(regret > 4.0 * width);
+    }
+
+    fn rewarded(&mut self, rewarded: &Rewarded<'_>) {
+        <ModelError<_, _> as Observer<P>>::rewarded(&mut self.metric, rewarded);
+        self.model.update(rewarded.action, rewarded.reward);
+        self.sqrt_beta = self.radius.sqrt_beta(&self.model.evidence());
+    }
+}

@@ -1,0 +1,104 @@
+//! The paper's bounds beside what they bound: measured, as printed, and corrected.
+//!
+//! Each check plays an [`Experiment`] whose first policy is CODE, as [`Experiment::comparison`] would play it (same
+//! problems, same noise, same choices), and looks at every run on its own: a bound depends on the problem it was made for.
+
+mod arms;
+mod linear;
+
+pub use arms::ArmsTheory;
+pub use linear::LinearTheory;
+
+use crate::comparison::{Monitor, RunError};
+use crate::environment::Environment;
+use crate::play::{Player, play};
+use crate::spec::Experiment;
+use crate::summary::Moments;
+use crate::{Observer, Regret};
+use plausibly::spec::{BuildError, Facts, PolicyKind, RadiusSpec};
+use plausibly::{Policy, Stream};
+use std::ops::ControlFlow;
+use thiserror::Error;
+
+/// Why theory could not be checked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TheoryError {
+    /// The experiment is not of the kind that the theory speaks of.
+    #[error("the theory does not speak of this experiment: {0}")]
+    Unsuited(&'static str),
+    /// A run did not finish.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// A bound beside what it bounds, over runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BoundCheck {
+    /// The bound, which can differ from problem to problem.
+    pub bound: Moments,
+    /// Runs in which the measured figure was above it.
+    pub exceeded: u64,
+    /// Runs in which it says nothing: no less than what can be had without proof, or at a probability of zero.
+    pub vacuous: u64,
+}
+
+impl BoundCheck {
+    fn add(&mut self, measured: f64, bound: f64, vacuous: bool) {
+        self.bound.add(bound);
+        self.exceeded += u64::from(measured > bound);
+        self.vacuous += u64::from(vacuous);
+    }
+}
+
+/// CODE as the first policy of an experiment, with its parameters.
+struct CodeEntrant<'a> {
+    experiment: &'a Experiment,
+    ridge: f64,
+    radius: RadiusSpec,
+}
+
+/// One run, played to its end.
+struct PlayedRun<O> {
+    environment: Box<dyn Environment>,
+    facts: Facts,
+    regret: f64,
+    observer: O,
+}
+
+impl<'a> CodeEntrant<'a> {
+    fn of(experiment: &'a Experiment) -> Result<Self, TheoryError> {
+        match experiment.policies.first().map(|policy| policy.kind) {
+            Some(PolicyKind::Code { ridge, radius }) => Ok(Self { experiment, ridge, radius }),
+            _ => Err(TheoryError::Unsuited("its first policy must be code")),
+        }
+    }
+
+    fn play<O: Observer<Box<dyn Policy>>>(
+        &self,
+        run: u64,
+        monitor: &dyn Monitor,
+        observe: impl Fn(&Facts) -> Result<O, BuildError>,
+    ) -> Result<PlayedRun<O>, RunError> {
+        let Experiment { seed, horizon, policies, environment, .. } = self.experiment;
+        let stream = |role: &str| Stream::new(*seed, run, role);
+        let mut environment = environment.draw(&mut stream("problem"));
+        let facts = environment.facts(*horizon);
+        let label = &policies[0].label;
+        let failed = |source| RunError::Policy { label: label.clone(), source };
+        let policy: Box<dyn Policy> =
+            policies[0].build(&facts).map_err(|error| failed(Box::new(error) as _))?;
+        let observer = (Regret::new(), observe(&facts).map_err(|source| RunError::Metric { source })?);
+        let (choices, noise) = (stream(&format!("policy/{label}")), stream("noise"));
+        let mut players = [Player { policy, observer, choices, noise }];
+        let flow = play(&mut *environment, *horizon, &mut stream("actions"), &mut players, |_, _| {
+            if monitor.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if flow.is_break() {
+            return Err(RunError::Stopped);
+        }
+        monitor.advanced(*horizon);
+        let [Player { observer: (regret, observer), .. }] = players;
+        Ok(PlayedRun { environment, facts, regret: regret.total(), observer })
+    }
+}
