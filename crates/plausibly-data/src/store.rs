@@ -44,6 +44,11 @@ impl Store {
         self.root.join(set.name).join(member.file_name())
     }
 
+    /// Where a download is kept until it is complete and unpacked.
+    pub(crate) fn part(&self, file: &str) -> PathBuf {
+        self.root.join(format!("{file}.part"))
+    }
+
     /// The bytes of a member, checked.
     ///
     /// # Errors
@@ -86,17 +91,23 @@ impl Store {
     ) -> Result<(), DataError> {
         let unreadable = |source| DataError::Archive { path: from.into(), source };
         let mut zip = zip::ZipArchive::new(archive).map_err(unreadable)?;
-        let mut accepted = Vec::new();
+        let mut found = Vec::new();
         for member in set.members {
             let file = zip.by_name(member.path).map_err(unreadable)?;
             let mut bytes = Vec::new();
             // One byte more than there may be is enough to fail the check; a bomb is not unpacked.
             let read = file.take(member.bytes + 1).read_to_end(&mut bytes);
             read.map_err(|source| DataError::Archive { path: from.into(), source: source.into() })?;
-            check(member, &bytes, from)?;
-            accepted.push((member, bytes));
+            found.push(bytes);
         }
-        accepted.iter().try_for_each(|(member, bytes)| self.keep(set, member, bytes))
+        self.accept(set, &found, from)
+    }
+
+    /// Keeps the members of a data set, all or none, after checking each.
+    pub(crate) fn accept(&self, set: &DataSet, found: &[Vec<u8>], from: &Path) -> Result<(), DataError> {
+        let mut members = set.members.iter().zip(found);
+        members.clone().try_for_each(|(member, bytes)| check(member, bytes, from))?;
+        members.try_for_each(|(member, bytes)| self.keep(set, member, bytes))
     }
 
     /// Puts checked bytes in their place, complete or not at all.
@@ -115,8 +126,12 @@ impl Store {
     }
 }
 
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+}
+
 fn check(member: &Member, bytes: &[u8], path: &Path) -> Result<(), DataError> {
-    let found = Sha256::digest(bytes).iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    let found = hexadecimal(&Sha256::digest(bytes));
     if found == member.sha256 {
         return Ok(());
     }

@@ -4,6 +4,7 @@
 
 mod download; // a server on loopback: whole, cut off, resumed, slow, wrong
 mod parse; // the facts of each data set
+mod python_packages; // made-up packages on that server: wheels, source archives, what is wrong with them
 mod server; // that server
 
 use plausibly_data::{DATA_SETS, DataSet, Source, Store, fetch};

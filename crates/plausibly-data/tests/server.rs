@@ -20,7 +20,7 @@ pub(crate) enum Manner {
     NotFound,
 }
 
-/// A server of one file; every request takes the next manner, the last one for good.
+/// A server of files; every request takes the next manner, the last one for good.
 pub(crate) struct Server {
     pub(crate) address: String,
     /// The `Range` of each request, if it had one.
@@ -28,7 +28,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// Of one file, at any address.
     pub(crate) fn new(file: Vec<u8>, manners: &[Manner]) -> Self {
+        Self::of(vec![(String::new(), file)], manners)
+    }
+
+    /// Of files by the ends of their addresses; the first that fits is served.
+    pub(crate) fn of(files: Vec<(String, Vec<u8>)>, manners: &[Manner]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let ranges = Arc::new(Mutex::new(Vec::new()));
@@ -39,7 +45,7 @@ impl Server {
                 for (request, stream) in listener.incoming().enumerate() {
                     let manner = manners[request.min(manners.len() - 1)];
                     // A client that hangs up is part of the test.
-                    let _ = answer(&stream.unwrap(), &file, manner, &seen);
+                    let _ = answer(&stream.unwrap(), &files, manner, &seen);
                 }
             })
             .unwrap();
@@ -49,13 +55,16 @@ impl Server {
 
 fn answer(
     mut stream: &TcpStream,
-    file: &[u8],
+    files: &[(String, Vec<u8>)],
     manner: Manner,
     ranges: &Mutex<Vec<Option<String>>>,
 ) -> std::io::Result<()> {
-    let mut range = None;
+    let (mut address, mut range) = (String::new(), None);
     for line in BufReader::new(stream).lines() {
         let line = line?;
+        if let Some(rest) = line.strip_prefix("GET ") {
+            address = rest.split(' ').next().unwrap().to_string();
+        }
         if let Some(value) = line.to_lowercase().strip_prefix("range: bytes=") {
             range = Some(value.to_string());
         }
@@ -65,11 +74,12 @@ fn answer(
     }
     ranges.lock().unwrap().push(range.clone());
     let from = range.and_then(|range| range.trim_end_matches('-').parse::<usize>().ok());
-    let (status, body) = match (manner, from) {
-        (Manner::NotFound, _) => ("404 Not Found", &b""[..]),
-        (Manner::FromTheStart, _) | (_, None) => ("200 OK", file),
-        (_, Some(from)) if from >= file.len() => ("416 Range Not Satisfiable", &b""[..]),
-        (_, Some(from)) => ("206 Partial Content", &file[from..]),
+    let file = files.iter().find(|(end, _)| address.ends_with(end.as_str())).map(|(_, file)| &file[..]);
+    let (status, body) = match (file, manner, from) {
+        (None, ..) | (_, Manner::NotFound, _) => ("404 Not Found", &b""[..]),
+        (Some(file), Manner::FromTheStart, _) | (Some(file), _, None) => ("200 OK", file),
+        (Some(file), _, Some(from)) if from >= file.len() => ("416 Range Not Satisfiable", &b""[..]),
+        (Some(file), _, Some(from)) => ("206 Partial Content", &file[from..]),
     };
     write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len())?;
     match manner {
