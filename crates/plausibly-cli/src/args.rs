@@ -6,6 +6,7 @@ use clap::parser::ValueSource;
 use clap::{Args as Arguments, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use plausibly_data::DATA_SETS;
+use plausibly_report::STUDIES;
 use std::path::PathBuf;
 
 /// Decides among the actions that could still be best, takes the one it knows least about, and shows its work.
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 #[command(
     name = "plausibly",
     version,
-    after_help = "Example:\n  plausibly simulate examples/compare.toml\n\n\
+    after_help = "Examples:\n  plausibly reproduce --quick\n  plausibly simulate examples/compare.toml\n\n\
                   Exit codes: 0 done, 1 failed (a file, a folder), 2 refused (command line or spec), 130 interrupted."
 )]
 pub(crate) struct Args {
@@ -52,6 +53,7 @@ fn misfit(matches: &clap::ArgMatches) -> Option<(ErrorKind, &'static str)> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Reproduce(Reproduce),
     Simulate(Simulate),
     #[command(subcommand)]
     Data(Data),
@@ -66,6 +68,82 @@ pub(crate) enum Command {
         /// The shell
         shell: Shell,
     },
+}
+
+/// Re-measure the claims of the paper, and write a report
+///
+/// Runs the paper's experiments, what it leaves open in other readings, and its theorems beside measurements. Writes
+/// `index.html` (the report, one file that needs no network), `summary.csv`, `manifest.json` and the specs of everything that was run to
+/// the output folder, and prints the verdict on every claim. The same seed gives the same report, byte for byte, on any number of threads.
+///
+/// Data sets that are not in the cache are fetched from the mirror if there is one, else from their publishers. An experiment whose data cannot be
+/// had is skipped, and the report says so; named on the command line, it is an error.
+#[derive(Debug, Arguments)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
+#[command(
+    after_help = "Examples:\n  plausibly reproduce --quick\n  plausibly reproduce linear heart --seed 7 --out second-look\n\n\
+                  The whole paper takes about a minute on two cores, --quick about ten seconds."
+)]
+pub(crate) struct Reproduce {
+    /// Which experiments [default: all whose data can be had]
+    #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(STUDIES.map(|study| study.id)))]
+    pub(crate) experiments: Vec<String>,
+
+    /// A tenth of the runs, and no network
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Runs of each experiment, instead of the paper's 200 (50 on wine and heart)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<1, 1_000_000>)]
+    pub(crate) runs: Option<u64>,
+
+    /// Seed of all randomness
+    #[arg(long, value_name = "S", default_value_t = 2024, allow_negative_numbers = true, value_parser = whole_number::<0, { i64::MAX as u64 }>)]
+    pub(crate) seed: u64,
+
+    /// Worker threads; the result does not depend on them [default: all cores]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<1, 1024>)]
+    pub(crate) threads: Option<u64>,
+
+    /// Folder for the report [default: plausibly-results/reproduce]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Open the report in the browser
+    #[arg(long)]
+    pub(crate) open: bool,
+
+    /// How the paper's λ = 10⁴ is read
+    #[arg(long, value_name = "READING", default_value = "adopted")]
+    pub(crate) reading: ReadingArg,
+
+    #[command(flatten)]
+    pub(crate) cache: Cache,
+
+    /// A folder or address that holds the archives of data sets under their own names
+    #[arg(long, value_name = "DIR_OR_URL", env = "PLAUSIBLY_MIRROR", hide_env_values = true)]
+    pub(crate) mirror: Option<String>,
+
+    /// Accept the licences shown, without being asked
+    #[arg(long)]
+    pub(crate) accept_licence: bool,
+
+    /// No progress and no notes on stderr, only errors
+    #[arg(long)]
+    pub(crate) quiet: bool,
+
+    /// Verdicts and final figures as JSON on stdout, instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How the paper's λ = 10⁴ is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReadingArg {
+    /// As a constant of CODE's width; the ridge is 1
+    Adopted,
+    /// As the ridge too
+    Literal,
 }
 
 /// Run the comparison a spec describes

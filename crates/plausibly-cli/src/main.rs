@@ -8,6 +8,7 @@ mod output;
 mod pip;
 mod pools;
 mod progress;
+mod reproduce;
 mod results;
 mod simulate;
 
@@ -20,6 +21,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let args = Args::read();
     let outcome = match args.command {
+        Command::Reproduce(reproduce) => reproduce::run(&reproduce),
         Command::Simulate(simulate) => simulate::run(&simulate),
         Command::Data(command) => data::run(&command),
         Command::Spec => {

@@ -6,6 +6,7 @@ use plausibly_sim::{Experiment, Moments, PolicySummary, Summary};
 use serde_json::{Map, json};
 use std::fs;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -35,10 +36,15 @@ impl Folder {
     }
 
     /// Writes the files: each is complete on disk under a temporary name before the first takes the place it is meant for.
-    pub(crate) fn write(&self, files: &[(&str, Vec<u8>)]) -> Result<Vec<PathBuf>> {
+    /// A name may lead into a folder below.
+    pub(crate) fn write(&self, files: &[(impl AsRef<Path>, Vec<u8>)]) -> Result<Vec<PathBuf>> {
         let mut ready = Vec::new();
         for (name, contents) in files {
             let path = self.path.join(name);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)
+                    .with_context(|| format!("cannot make the folder {}", parent.display()))?;
+            }
             ensure!(!path.is_dir(), "cannot write {}: there is a folder of that name", path.display());
             let mut file = self.temporary()?;
             let written = file.write_all(contents).and_then(|()| file.as_file().sync_all());
@@ -82,8 +88,14 @@ impl Drop for Folder {
     }
 }
 
-/// `summary.csv`: one row a policy and round.
-pub(crate) fn summary_csv(experiment: &str, summary: &Summary) -> Result<Vec<u8>> {
+/// How many threads to use: as many as asked for, else as many as there are cores.
+pub(crate) fn threads(asked: Option<u64>) -> NonZeroUsize {
+    let asked = asked.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?));
+    asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// `summary.csv`: one row an experiment, policy and round.
+pub(crate) fn summary_csv(experiments: &[(&str, &Summary)]) -> Result<Vec<u8>> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record([
         "experiment",
@@ -98,11 +110,14 @@ pub(crate) fn summary_csv(experiment: &str, summary: &Summary) -> Result<Vec<u8>
     ])?;
     let error =
         |moments: &Moments| moments.standard_error().map_or_else(String::new, |error| error.to_string());
-    for policy in &summary.policies {
+    let policies = experiments
+        .iter()
+        .flat_map(|(name, summary)| summary.policies.iter().map(move |policy| (name, summary, policy)));
+    for (name, summary, policy) in policies {
         for (round, point) in summary.rounds.iter().zip(&policy.points) {
             csv.write_record([
-                experiment,
-                &policy.label,
+                name,
+                policy.label.as_str(),
                 &round.to_string(),
                 &summary.runs.to_string(),
                 &point.regret.mean().to_string(),
@@ -160,7 +175,7 @@ pub(crate) fn final_figures(summary: &Summary) -> serde_json::Value {
 }
 
 /// A spec as JSON.
-fn to_json(value: &Value) -> serde_json::Value {
+pub(crate) fn to_json(value: &Value) -> serde_json::Value {
     let inner = |node: &Node| to_json(&node.value);
     match value {
         Value::Bool(truth) => json!(truth),

@@ -41,8 +41,7 @@ fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
     let replacing = FILES.iter().any(|name| folder.holds(name));
     let folder = Arc::new(folder);
     let interrupt = Interrupt::catch(&folder).context("cannot catch Ctrl-C")?;
-    let asked = args.threads.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?));
-    let threads = asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let threads = results::threads(args.threads);
     if !args.quiet {
         output::note(&opening(experiment, threads));
     }
@@ -62,7 +61,7 @@ fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
     };
     let timing = Timing { seconds: begun.elapsed().as_secs_f64(), threads: threads.get() };
     let manifest = format!("{:#}\n", results::manifest(experiment, &summary, timing));
-    let contents = [results::summary_csv(&experiment.name, &summary)?, manifest.into_bytes()];
+    let contents = [results::summary_csv(&[(&experiment.name, &summary)])?, manifest.into_bytes()];
     let files: Vec<(&str, Vec<u8>)> = FILES.into_iter().zip(contents).collect();
     let paths = folder.write(&files)?;
     output::data(&closing(args.json, experiment, &summary, &paths))

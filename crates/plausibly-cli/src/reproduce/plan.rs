@@ -1,0 +1,287 @@
+//! What a reproduction runs: every experiment, reading and check of theory, as a spec.
+
+use crate::args::ReadingArg;
+use plausibly_report::STUDIES;
+use std::fmt::Write;
+
+/// What becomes of a job's result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// A study's own experiment.
+    Experiment,
+    /// The policies of the linear experiment, read in other ways.
+    PolicyReadings,
+    /// A study's problems, read in another way.
+    ProblemReading(&'static str),
+    /// A check of K-armed theory.
+    ArmsTheory,
+    /// A check of linear theory.
+    LinearTheory,
+}
+
+/// One thing to run.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// The `id` of its study.
+    pub(super) study: &'static str,
+    pub(super) role: Role,
+    /// Name of its spec, without `.toml`.
+    pub(super) spec_name: &'static str,
+    pub(super) spec: String,
+}
+
+/// How much of it to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    pub(super) runs: Option<u64>,
+    pub(super) quick: bool,
+}
+
+impl Scale {
+    /// Runs where the paper, or precision, asks for so many.
+    fn runs(self, full: u64) -> u64 {
+        match self.runs {
+            Some(runs) => runs,
+            None if self.quick => full / 10,
+            None => full,
+        }
+    }
+}
+
+/// Everything to run for these studies, in the order of the report.
+pub(super) fn plan(studies: &[&'static str], scale: Scale, seed: u64, reading: ReadingArg) -> Vec<Job> {
+    let mut planner = Planner { scale, seed, policies: linear_policies(reading), jobs: Vec::new() };
+    for study in STUDIES.map(|study| study.id).into_iter().filter(|id| studies.contains(id)) {
+        match study {
+            "k-armed" => planner.arms(),
+            "linear" => planner.linear(),
+            _ => planner.on_features(study),
+        }
+    }
+    planner.jobs
+}
+
+struct Planner {
+    scale: Scale,
+    seed: u64,
+    /// The six policies of the paper's experiments.
+    policies: String,
+    jobs: Vec<Job>,
+}
+
+/// Rounds, problems and policies of a job.
+struct Setup<'a> {
+    runs: u64,
+    horizon: u64,
+    environment: &'a str,
+    policies: String,
+}
+
+impl Planner {
+    fn add(&mut self, study: &'static str, role: Role, spec_name: &'static str, setup: &Setup<'_>) {
+        let Setup { runs, horizon, environment, policies } = setup;
+        let seed = self.seed;
+        let spec = format!(
+            "name = \"{spec_name}\"\nseed = {seed}\nruns = {runs}\nhorizon = {horizon}\n\n[environment]\n{environment}\n{policies}"
+        );
+        self.jobs.push(Job { study, role, spec_name, spec });
+    }
+
+    fn arms(&mut self) {
+        let (study, runs, environment) = ("k-armed", self.scale.runs(200), environment("k-armed"));
+        let setup = |policies| Setup { runs, horizon: HORIZON, environment, policies };
+        self.add(study, Role::Experiment, study, &setup(ARM_POLICIES.into()));
+        for (name, delta) in [("theory-arms", "1e-12"), ("theory-arms-loose", "0.05")] {
+            self.add(study, Role::ArmsTheory, name, &setup(arm_code(delta)));
+        }
+        // A rate of two in a hundred needs many runs, and they are short.
+        let runs = self.scale.runs.map_or_else(|| self.scale.runs(20_000), |runs| 100 * runs);
+        let environment = "kind = \"k-armed\"\nactions = 5\nnoise = 1.0";
+        let setup = Setup { runs, horizon: 200, environment, policies: arm_code("1e-5") };
+        self.add(study, Role::ArmsTheory, "theory-lemma-1", &setup);
+    }
+
+    fn linear(&mut self) {
+        let study = "linear";
+        self.on_features(study);
+        let setup =
+            |runs, policies| Setup { runs, horizon: HORIZON, environment: environment(study), policies };
+        // The first hundred problems of the experiment itself, so that shared policies play what they played there.
+        let runs = self.scale.runs(100);
+        self.add(study, Role::PolicyReadings, "linear-readings", &setup(runs, reading_policies()));
+        let (runs, policies) = (self.scale.runs(200), code("CODE", 1.0, LINEAR_THEORY_RADIUS));
+        self.add(study, Role::LinearTheory, "theory-linear", &setup(runs, policies));
+    }
+
+    /// The six policies on the study's problems, and on other readings of them.
+    fn on_features(&mut self, study: &'static str) {
+        let runs = self.scale.runs(if matches!(study, "wine" | "heart") { 50 } else { 200 });
+        let policies = self.policies.clone();
+        let setup = |environment| Setup { runs, horizon: HORIZON, environment, policies: policies.clone() };
+        self.add(study, Role::Experiment, study, &setup(environment(study)));
+        for (name, variant, environment) in
+            PROBLEM_READINGS.into_iter().filter(|(name, ..)| name.starts_with(study))
+        {
+            self.add(study, Role::ProblemReading(variant), name, &setup(environment));
+        }
+    }
+}
+
+const HORIZON: u64 = 10_000;
+
+fn environment(study: &str) -> &'static str {
+    match study {
+        "k-armed" => "kind = \"k-armed\"\nactions = 10\nnoise = 1.0",
+        "linear" => "kind = \"linear\"\ndim = 5\nactions = 100\nnoise = 0.5",
+        "changing" => "kind = \"changing\"\ndim = 8\nactions = 200\nnoise = 0.5",
+        "movielens" => "kind = \"movielens\"",
+        "wine" => "kind = \"wine\"\nnoise = 0.5\nscaling = \"min-max\"",
+        "heart" => "kind = \"heart\"\nnoise = 0.5\nscaling = \"min-max\"\ntarget = \"death\"",
+        other => unreachable!("{other} is no study"),
+    }
+}
+
+/// Name, what it is called in the report, environment.
+const PROBLEM_READINGS: [(&str, &str, &str); 5] = [
+    ("wine-noise-1", "noise N(0, 1)", "kind = \"wine\"\nnoise = 1.0\nscaling = \"min-max\""),
+    ("wine-unscaled", "features as in the file", "kind = \"wine\"\nnoise = 0.5\nscaling = \"none\""),
+    (
+        "heart-noise-1",
+        "noise N(0, 1)",
+        "kind = \"heart\"\nnoise = 1.0\nscaling = \"min-max\"\ntarget = \"death\"",
+    ),
+    (
+        "heart-unscaled",
+        "features as in the file",
+        "kind = \"heart\"\nnoise = 0.5\nscaling = \"none\"\ntarget = \"death\"",
+    ),
+    (
+        "heart-survival",
+        "survival as the reward",
+        "kind = \"heart\"\nnoise = 0.5\nscaling = \"min-max\"\ntarget = \"survival\"",
+    ),
+];
+
+/// The paper's constants of CODE's width: L = 1, S = 0, λ = 10⁴, δ = 0.05, and R the scale of the noise.
+const CODE_RADIUS: &str =
+    "{ kind = \"paper\", delta = 0.05, lambda = 1e4, theta_norm_bound = 0.0, action_norm_bound = 1.0 }";
+/// The standard width: δ = 1/n, λ the ridge, R the scale of the noise, L and S those of the problem.
+const LIN_UCB_RADIUS: &str = "{ kind = \"paper\", delta = 1e-4, lambda = 1.0 }";
+/// Valid but for one problem in a million: ‖θ*‖² is χ² with five degrees of freedom.
+const LINEAR_THEORY_RADIUS: &str = "{ kind = \"determinant\", delta = 0.05, theta_norm_bound = 6.0 }";
+/// λ = 10⁴ as a ridge.
+const LITERAL_RIDGE: f64 = 1e4;
+
+fn policy(kind: &str, label: &str, fields: &str) -> String {
+    format!("\n[[policy]]\nkind = \"{kind}\"\nlabel = \"{label}\"\n{fields}")
+}
+
+fn code(label: &str, ridge: f64, radius: &str) -> String {
+    policy("code", label, &format!("ridge = {ridge:.1}\nradius = {radius}\n"))
+}
+
+fn arm_code(delta: &str) -> String {
+    policy("code", "CODE", &format!("radius = {{ kind = \"per-arm\", delta = {delta} }}\n"))
+}
+
+/// The six policies of the paper's experiments. The metric is CODE's: its ridge and its radius.
+fn linear_policies(reading: ReadingArg) -> String {
+    let ridge = if reading == ReadingArg::Literal { LITERAL_RIDGE } else { 1.0 };
+    let mut text = code("CODE", ridge, CODE_RADIUS);
+    let _ = write!(
+        text,
+        "{}{}{}{}{}",
+        policy("lin-ucb", "LinUCB", &format!("ridge = 1.0\nradius = {LIN_UCB_RADIUS}\n")),
+        policy("lin-ts", "LinTS", "ridge = 1.0\n"),
+        policy("elimination", "Elim", "delta = 0.05\n"),
+        policy("epsilon-greedy", "ε-greedy", "epsilon = 0.05\n"),
+        policy("explore-then-commit", "EtC", "epsilon = 0.05\n"),
+    );
+    text
+}
+
+/// The same, with every other reading of each beside it.
+fn reading_policies() -> String {
+    let mut text = linear_policies(ReadingArg::Adopted);
+    let _ = write!(
+        text,
+        "{}{}{}{}{}",
+        code("CODE, literal", LITERAL_RIDGE, CODE_RADIUS),
+        policy("lin-ucb", "LinUCB, CODE’s width", &format!("ridge = 1.0\nradius = {CODE_RADIUS}\n")),
+        policy("lin-ts", "LinTS, scale 1", "ridge = 1.0\nnoise_scale = 1.0\n"),
+        policy("epsilon-greedy", "ε-greedy, by design", "epsilon = 0.05\nexploration = \"design\"\n"),
+        policy("explore-then-commit", "EtC, by design", "epsilon = 0.05\nexploration = \"design\"\n"),
+    );
+    text
+}
+
+/// δ = n⁻³ is what Theorem 1 sets; the metric is that CODE's.
+const ARM_POLICIES: &str = "
+[[policy]]
+kind = \"code\"
+label = \"CODE\"
+radius = { kind = \"per-arm\", delta = 1e-12 }
+
+[[policy]]
+kind = \"code\"
+label = \"CODE δ=0.05\"
+radius = { kind = \"per-arm\", delta = 0.05 }
+
+[[policy]]
+kind = \"ucb1\"
+label = \"UCB1\"
+
+[[policy]]
+kind = \"thompson\"
+label = \"Thompson\"
+
+[[policy]]
+kind = \"epsilon-greedy\"
+label = \"ε-greedy\"
+epsilon = 0.05
+
+[[policy]]
+kind = \"explore-then-commit\"
+label = \"EtC\"
+epsilon = 0.05
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cache;
+    use crate::pools::DataPools;
+    use plausibly_sim::{Experiment, Overrides};
+
+    #[test]
+    fn every_spec_is_one_that_simulate_takes() {
+        let cache = Cache { folder: Some("no-such-folder".into()) };
+        let all = STUDIES.map(|study| study.id);
+        for reading in [ReadingArg::Adopted, ReadingArg::Literal] {
+            let jobs = plan(&all, Scale { runs: None, quick: false }, 1, reading);
+            assert_eq!(jobs.len(), 16);
+            for job in jobs {
+                match Experiment::from_toml(&job.spec, Overrides::default(), &DataPools::new(&cache)) {
+                    Ok(_) => {}
+                    // Without data only that may be missing.
+                    Err(error) => {
+                        assert!(
+                            ["movielens", "wine", "heart"].contains(&job.study),
+                            "{}: {error}",
+                            job.spec_name
+                        );
+                        assert_eq!(error.problems.len(), 1, "{}: {error}", job.spec_name);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn scale_cuts_runs_alone() {
+        let specs = |scale| plan(&["heart"], scale, 1, ReadingArg::Adopted).swap_remove(0).spec;
+        assert!(specs(Scale { runs: None, quick: false }).contains("runs = 50\nhorizon = 10000"));
+        assert!(specs(Scale { runs: None, quick: true }).contains("runs = 5\nhorizon = 10000"));
+        assert!(specs(Scale { runs: Some(7), quick: true }).contains("runs = 7\nhorizon = 10000"));
+    }
+}

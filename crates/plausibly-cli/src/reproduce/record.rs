@@ -1,0 +1,214 @@
+//! A reproduction as tables: for programs, and for the terminal.
+
+use crate::output;
+use crate::results::{self, Timing};
+use anyhow::Result;
+use plausibly_report::{Claim, Evidence, Measured, Reading, Reproduction, STUDIES, Verdict, claims};
+use plausibly_sim::{ArmsTheory, BoundCheck, Experiment, LinearTheory, Moments};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+fn measured(reproduction: &Reproduction) -> impl Iterator<Item = &Measured> {
+    let Reproduction { experiments, policy_readings, problem_readings, .. } = reproduction;
+    experiments.iter().chain(policy_readings).chain(problem_readings)
+}
+
+/// `summary.csv`: the curves of every experiment.
+pub(super) fn summary_csv(reproduction: &Reproduction) -> Result<Vec<u8>> {
+    let all: Vec<_> =
+        measured(reproduction).map(|measured| (measured.spec_name, &measured.summary)).collect();
+    results::summary_csv(&all)
+}
+
+/// `manifest.json`: what would be needed to do it again, what was found, and how it went.
+pub(super) fn manifest(reproduction: &Reproduction, experiments: &[Experiment], timing: Timing) -> Value {
+    let spec = |name: &str| {
+        let found = experiments.iter().find(|experiment| experiment.name == name);
+        found.map(|experiment| results::to_json(&experiment.resolved))
+    };
+    let one = |measured: &Measured| {
+        json!({
+            "name": measured.spec_name,
+            "study": measured.study,
+            "runs": measured.summary.runs,
+            "spec": spec(measured.spec_name),
+            "final": results::final_figures(&measured.summary),
+            "claims": claims_json(measured),
+        })
+    };
+    let mut theory = serde_json::Map::new();
+    for checked in &reproduction.arms_theory {
+        theory.insert(
+            checked.spec_name.into(),
+            json!({ "spec": spec(checked.spec_name), "result": arms_json(&checked.theory) }),
+        );
+    }
+    if let Some(checked) = &reproduction.linear_theory {
+        theory.insert(
+            checked.spec_name.into(),
+            json!({ "spec": spec(checked.spec_name), "result": linear_json(&checked.theory) }),
+        );
+    }
+    json!({
+        "version": reproduction.version,
+        "command": reproduction.command,
+        "seed": reproduction.seed,
+        "reading": reading(reproduction),
+        "experiments": measured(reproduction).map(one).collect::<Vec<_>>(),
+        "skipped": skipped_json(reproduction),
+        "theory": theory,
+        "timings": { "seconds": timing.seconds, "threads": timing.threads, "instruction_set": plausibly::Isa::detect().name() },
+    })
+}
+
+fn reading(reproduction: &Reproduction) -> &'static str {
+    match reproduction.reading {
+        Reading::Adopted => "adopted",
+        Reading::Literal => "literal",
+    }
+}
+
+fn skipped_json(reproduction: &Reproduction) -> Value {
+    let one = |skipped: &plausibly_report::Skipped| json!({ "study": skipped.study, "reason": skipped.reason, "remedy": skipped.remedy });
+    reproduction.skipped.iter().map(one).collect()
+}
+
+/// The verdicts on an experiment, or on a reading of it whose policies are those of the study.
+fn claims_json(measured: &Measured) -> Value {
+    let evidence = |evidence: &Evidence| {
+        let finite = |end: f64| end.is_finite().then_some(end);
+        json!({
+            "over": evidence.over,
+            "under": evidence.under,
+            "ratio": evidence.ratio.value,
+            "interval": [finite(evidence.ratio.low), finite(evidence.ratio.high)],
+            "verdict": evidence.verdict.name(),
+        })
+    };
+    let one = |claim: &Claim| {
+        json!({
+            "claim": claim.key,
+            "statement": claim.statement,
+            "stated_by_the_paper": claim.stated,
+            "measure": claim.measure.name(),
+            "verdict": claim.verdict.name(),
+            "evidence": claim.evidence.iter().map(evidence).collect::<Vec<_>>(),
+        })
+    };
+    claims(measured.study, &measured.summary).iter().map(one).collect()
+}
+
+fn moments_json(moments: &Moments) -> Value {
+    json!({ "mean": moments.mean(), "se": moments.standard_error() })
+}
+
+fn bound_json(check: &BoundCheck) -> Value {
+    json!({ "mean": check.bound.mean(), "runs_above": check.exceeded, "runs_vacuous": check.vacuous })
+}
+
+fn arms_json(theory: &ArmsTheory) -> Value {
+    json!({
+        "runs": theory.runs,
+        "regret": moments_json(&theory.regret),
+        "theorem_1_log_n": bound_json(&theory.theorem_1_log_n),
+        "theorem_1_printed": bound_json(&theory.theorem_1_printed),
+        "theorem_1_corrected": bound_json(&theory.theorem_1_corrected),
+        "gap_free_printed": bound_json(&theory.gap_free_printed),
+        "gap_free_corrected": bound_json(&theory.gap_free_corrected),
+        "model_error": moments_json(&theory.model_error),
+        "later_model_error": moments_json(&theory.later_model_error),
+        "model_error_printed": bound_json(&theory.model_error_printed),
+        "model_error_corrected": bound_json(&theory.model_error_corrected),
+        "premise_failed": theory.premise_failed,
+        "intervals_failed": theory.left,
+        "failure_bounds": theory.failure_bounds(),
+    })
+}
+
+fn linear_json(theory: &LinearTheory) -> Value {
+    json!({
+        "runs": theory.runs,
+        "regret": moments_json(&theory.regret),
+        "theorem_2_restated": bound_json(&theory.theorem_2_restated),
+        "theorem_2_proved": bound_json(&theory.theorem_2_proved),
+        "theorem_2_corrected": bound_json(&theory.theorem_2_corrected),
+        "model_error": moments_json(&theory.model_error),
+        "model_error_bound": bound_json(&theory.model_error_bound),
+        "potential": moments_json(&theory.potential),
+        "potential_printed": bound_json(&theory.potential_printed),
+        "potential_corrected": bound_json(&theory.potential_corrected),
+        "rounds_above_two": theory.rounds_above_two,
+        "rounds_above_four": theory.rounds_above_four,
+        "theta_star_left": theory.left,
+        "norm_exceeded": theory.norm_exceeded,
+    })
+}
+
+/// The answer for a program.
+pub(super) fn closing_json(reproduction: &Reproduction, paths: &[PathBuf]) -> String {
+    let one = |measured: &Measured| {
+        json!({
+            "name": measured.spec_name,
+            "runs": measured.summary.runs,
+            "policies": results::final_figures(&measured.summary),
+            "claims": claims_json(measured),
+        })
+    };
+    let value = json!({
+        "command": reproduction.command,
+        "reading": reading(reproduction),
+        "experiments": reproduction.experiments.iter().map(one).collect::<Vec<_>>(),
+        "skipped": skipped_json(reproduction),
+        "files": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
+    });
+    format!("{value:#}\n")
+}
+
+/// The answer for a person: every claim of the paper with its verdict, and where the report is.
+pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
+    let mut rows = Vec::new();
+    let mut counts = [0_u32; 3];
+    for measured in &reproduction.experiments {
+        let title = STUDIES
+            .iter()
+            .find(|study| study.id == measured.study)
+            .map_or(measured.study, |study| study.title);
+        for claim in claims(measured.study, &measured.summary).iter().filter(|claim| claim.stated) {
+            counts[match claim.verdict {
+                Verdict::Holds => 0,
+                Verdict::DoesNotHold => 1,
+                Verdict::Undecided => 2,
+            }] += 1;
+            rows.push(vec![
+                title.to_string(),
+                format!("({}) {}", claim.key, claim.statement),
+                claim.verdict.name().to_string(),
+                claim.deciding().map_or_else(String::new, |evidence| ratio(claim, evidence)),
+            ]);
+        }
+    }
+    let [hold, fail, open] = counts;
+    let answer = if rows.is_empty() {
+        "The paper makes no claims about what was run.\n".to_string()
+    } else {
+        let table =
+            output::left_table(&["experiment", "claim", "verdict", "closest ratio, 95 % interval"], &rows);
+        format!(
+            "{table}\nOf {} claims of the paper, {hold} hold, {fail} do not, {open} are undecided.\n",
+            rows.len()
+        )
+    };
+    format!("{answer}report: {address}\n")
+}
+
+fn ratio(claim: &Claim, evidence: &Evidence) -> String {
+    let Evidence { over, under, ratio, .. } = evidence;
+    let figure = |x: f64| format!("{x:.2}");
+    format!(
+        "{} {over} / {under} = {} [{}, {}]",
+        claim.measure.name(),
+        figure(ratio.value),
+        figure(ratio.low),
+        figure(ratio.high)
+    )
+}

@@ -1,0 +1,176 @@
+//! Curves over rounds, with confidence bands.
+
+use super::{Frame, px};
+use maud::{Markup, html};
+use std::fmt::Write;
+
+/// One policy's curve.
+#[derive(Clone, Debug)]
+pub struct Series<'a> {
+    /// Its name.
+    pub label: &'a str,
+    /// Which of the page's styles it is drawn in: the same policy, the same style, everywhere.
+    pub style: usize,
+    /// Mean and standard error, if there is one, at each round.
+    pub points: Vec<(f64, Option<f64>)>,
+}
+
+/// Curves over the same rounds, on logarithmic scales.
+#[derive(Clone, Debug)]
+pub struct Curves<'a> {
+    /// What is shown, in a sentence: for those who cannot see it.
+    pub description: String,
+    /// What goes up.
+    pub y_name: &'a str,
+    /// The rounds.
+    pub rounds: &'a [u64],
+    /// The curves.
+    pub series: Vec<Series<'a>>,
+}
+
+const FRAME: Frame = Frame { width: 600.0, height: 370.0, left: 66.0, right: 86.0, top: 12.0, bottom: 44.0 };
+/// Smallest distance between two labels.
+const LABEL_STEP: f64 = 14.5;
+/// Of a normal distribution: bands are 95 % intervals, point by point.
+const BAND: f64 = 1.96;
+/// What happens before is noise, and takes a quarter of a logarithmic axis.
+const FIRST_ROUND: u64 = 10;
+
+impl Curves<'_> {
+    /// The drawing, with the figures beside it for the page's script to read.
+    pub fn svg(&self) -> Markup {
+        let first =
+            if self.rounds.last().is_some_and(|last| *last >= 10 * FIRST_ROUND) { FIRST_ROUND } else { 1 };
+        let skip = self.rounds.iter().take_while(|round| **round < first).count();
+        let rounds = &self.rounds[skip..];
+        let ends = |series: &Series<'_>| series.points.last().copied().unwrap_or((1.0, None)).0;
+        let seen = || self.series.iter().flat_map(|series| &series.points[skip..]);
+        let low = seen().map(|(mean, _)| *mean).filter(|mean| *mean > 0.0).fold(f64::INFINITY, f64::min);
+        let high = seen().map(|point| band(point).1).fold(0.0, f64::max);
+        let x = FRAME.x_axis(first as f64, self.rounds.last().copied().unwrap_or(1) as f64);
+        let y = FRAME.y_axis(0.8 * low, 1.2 * high);
+        let labels = spread(&self.series.iter().map(|series| y.at(ends(series))).collect::<Vec<_>>());
+        let right = FRAME.width - FRAME.right;
+        let path = |series: &Series<'_>, pick: fn(&(f64, Option<f64>)) -> f64, backwards: bool| {
+            let points = rounds.iter().zip(&series.points[skip..]);
+            let place =
+                |(round, point): (&u64, &(f64, Option<f64>))| (x.at(*round as f64), y.at(pick(point)));
+            let mut places: Vec<_> = points.map(place).collect();
+            if backwards {
+                places.reverse();
+            }
+            polyline(&places)
+        };
+        html! {
+            svg.curves viewBox={ "0 0 " (FRAME.width) " " (FRAME.height) } role="img" aria-label=(self.description)
+                data-left=(FRAME.left) data-right=(right) data-top=(FRAME.top) data-bottom=(FRAME.height - FRAME.bottom) {
+                (FRAME.axes(&x, &y, "round", self.y_name))
+                @for series in &self.series {
+                    path class={ "band s" (series.style) }
+                        d={ "M" (path(series, |p| band(p).0, false)) "L" (path(series, |p| band(p).1, true)) "Z" } {}
+                }
+                @for series in &self.series {
+                    path class={ "curve s" (series.style) } d={ "M" (path(series, |p| p.0, false)) } {}
+                }
+                @for (series, label) in self.series.iter().zip(&labels) {
+                    path class={ "leader s" (series.style) }
+                        d={ "M" (px(right + 2.0)) " " (px(y.at(ends(series)))) "L" (px(right + 10.0)) " " (px(*label)) } {}
+                    text class={ "label s" (series.style) } x=(px(right + 13.0)) y=(px(label + 4.0)) { (series.label) }
+                }
+                line.cursor x1="-9" x2="-9" y1=(FRAME.top) y2=(FRAME.height - FRAME.bottom) {}
+            }
+            script type="application/json" { (maud::PreEscaped(self.figures(skip, &x))) }
+        }
+    }
+
+    /// Positions, rounds and means as JSON. Labels cannot end the script element: `<` is escaped.
+    fn figures(&self, skip: usize, x: &super::LogAxis) -> String {
+        let mut json = String::from("{\"x\":[");
+        let list = |json: &mut String, items: &mut dyn Iterator<Item = String>| {
+            json.push_str(&items.collect::<Vec<_>>().join(","));
+        };
+        list(&mut json, &mut self.rounds[skip..].iter().map(|round| px(x.at(*round as f64))));
+        json.push_str("],\"rounds\":[");
+        list(&mut json, &mut self.rounds[skip..].iter().map(u64::to_string));
+        json.push_str("],\"series\":[");
+        list(
+            &mut json,
+            &mut self.series.iter().map(|series| {
+                let label = series.label.replace('\\', "\\\\").replace('"', "\\\"").replace('<', "\\u003c");
+                let means: Vec<_> = series.points[skip..]
+                    .iter()
+                    .map(|(mean, _)| format!("\"{}\"", crate::number::figure(*mean)))
+                    .collect();
+                format!(
+                    "{{\"label\":\"{label}\",\"style\":{},\"means\":[{}]}}",
+                    series.style,
+                    means.join(",")
+                )
+            }),
+        );
+        json.push_str("]}");
+        json
+    }
+}
+
+fn band(&(mean, error): &(f64, Option<f64>)) -> (f64, f64) {
+    let half = BAND * error.unwrap_or(0.0);
+    (mean - half, mean + half)
+}
+
+fn polyline(places: &[(f64, f64)]) -> String {
+    let mut path = String::new();
+    for (position, (x, y)) in places.iter().enumerate() {
+        let joint = if position == 0 { "" } else { "L" };
+        let _ = write!(path, "{joint}{x:.1} {y:.1}");
+    }
+    path
+}
+
+/// Labels moved apart as little as it takes, in the order of what they name.
+fn spread(wanted: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
+    // Groups of touching labels, each centred on what its members want.
+    let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
+    for index in order {
+        groups.push((wanted[index], vec![index]));
+        while let [.., (above, upper), (below, lower)] = groups.as_slice()
+            && below - above < LABEL_STEP * f64::midpoint(upper.len() as f64, lower.len() as f64)
+        {
+            let members: Vec<usize> = upper.iter().chain(lower).copied().collect();
+            let centre = members.iter().map(|member| wanted[*member]).sum::<f64>() / members.len() as f64;
+            groups.truncate(groups.len() - 2);
+            groups.push((centre, members));
+        }
+    }
+    let mut places = vec![0.0; wanted.len()];
+    for (centre, members) in groups {
+        let first = centre - LABEL_STEP * (members.len() as f64 - 1.0) / 2.0;
+        let first =
+            first.clamp(FRAME.top, FRAME.height - FRAME.bottom - LABEL_STEP * (members.len() as f64 - 1.0));
+        for (position, member) in members.into_iter().enumerate() {
+            places[member] = first + LABEL_STEP * position as f64;
+        }
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LABEL_STEP, spread};
+
+    #[test]
+    fn labels_keep_their_order_and_their_distance() {
+        let wanted = [100.0, 101.0, 300.0, 99.0, 310.0, 10.0];
+        let places = spread(&wanted);
+        for i in 0..wanted.len() {
+            for j in 0..wanted.len() {
+                if wanted[i] < wanted[j] {
+                    assert!(places[j] - places[i] > LABEL_STEP - 1e-9, "{places:?}");
+                }
+            }
+        }
+        assert!((places[0] - 100.0).abs() < 1e-9, "the middle of three stays");
+    }
+}

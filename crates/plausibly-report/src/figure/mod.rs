@@ -1,0 +1,62 @@
+//! Figures as SVG: text in the page's font, colours by class, so that one drawing serves light, dark and paper.
+//!
+//! Drawn here and not by a plotting library because those write colours into the drawing, which then cannot follow the page.
+
+mod axis;
+mod curves;
+mod trade_off;
+
+pub use curves::{Curves, Series};
+pub use trade_off::{Mark, TradeOff};
+
+use axis::LogAxis;
+use maud::{Markup, html};
+
+/// A figure's outer size in its own units, and the room around the plot.
+struct Frame {
+    width: f64,
+    height: f64,
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Frame {
+    fn x_axis(&self, low: f64, high: f64) -> LogAxis {
+        LogAxis::new(low, high, self.left, self.width - self.right)
+    }
+
+    fn y_axis(&self, low: f64, high: f64) -> LogAxis {
+        LogAxis::new(low, high, self.height - self.bottom, self.top)
+    }
+
+    /// Grid, ticks and the names of the axes.
+    fn axes(&self, x: &LogAxis, y: &LogAxis, x_name: &str, y_name: &str) -> Markup {
+        let (right, floor) = (self.width - self.right, self.height - self.bottom);
+        let middle = f64::midpoint(self.top, floor);
+        html! {
+            @for (value, at) in x.ticks() {
+                line.grid x1=(px(at)) x2=(px(at)) y1=(px(self.top)) y2=(px(floor)) {}
+                text.tick x=(px(at)) y=(px(floor + 17.0)) text-anchor="middle" { (tick(value)) }
+            }
+            @for (value, at) in y.ticks() {
+                line.grid x1=(px(self.left)) x2=(px(right)) y1=(px(at)) y2=(px(at)) {}
+                text.tick x=(px(self.left - 7.0)) y=(px(at + 4.0)) text-anchor="end" { (tick(value)) }
+            }
+            line.axis x1=(px(self.left)) x2=(px(right)) y1=(px(floor)) y2=(px(floor)) {}
+            text.name x=(px(f64::midpoint(self.left, right))) y=(px(self.height - 5.0)) text-anchor="middle" { (x_name) }
+            text.name transform={ "rotate(-90 12 " (px(middle)) ")" } x="12" y=(px(middle)) text-anchor="middle" { (y_name) }
+        }
+    }
+}
+
+/// A coordinate: a tenth of a unit is finer than a screen.
+fn px(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+/// A tick's label: 10,000 and 0.01 rather than powers.
+fn tick(value: f64) -> String {
+    if value >= 1.0 { crate::number::grouped(value) } else { format!("{value}") }
+}

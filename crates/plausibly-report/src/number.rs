@@ -1,0 +1,64 @@
+//! Numbers for people.
+
+/// A whole number with its thousands apart.
+pub(crate) fn grouped(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::from(if value < 0.0 { "−" } else { "" });
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// About three or four significant digits.
+pub(crate) fn figure(value: f64) -> String {
+    let sign = if value < 0.0 { "−" } else { "" };
+    let size = value.abs();
+    match size {
+        _ if value.is_nan() => "–".into(),
+        _ if size.is_infinite() => format!("{sign}∞"),
+        _ if size >= 1000.0 => grouped(value),
+        _ if size >= 100.0 => format!("{sign}{size:.0}"),
+        _ if size >= 10.0 => format!("{sign}{size:.1}"),
+        _ if size >= 0.1 || size == 0.0 => format!("{sign}{size:.2}"),
+        _ if size >= 0.001 => format!("{sign}{size:.4}"),
+        _ => format!("{value:.1e}").replace('-', "−"),
+    }
+}
+
+/// A share in percent: whole unless that would hide what is there.
+pub(crate) fn percent(events: u64, of: u64) -> String {
+    let share = 100.0 * events as f64 / of as f64;
+    if events == 0 || share >= 10.0 { format!("{share:.0} %") } else { format!("{share:.1} %") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_read_well() {
+        for (value, text) in [
+            (12_345.6, "12,346"),
+            (-1000.0, "−1,000"),
+            (999.6, "1000"),
+            (246.71, "247"),
+            (46.03, "46.0"),
+            (1.2537, "1.25"),
+            (0.0, "0.00"),
+            (0.02, "0.0200"),
+            (1.2e-5, "1.2e−5"),
+            (f64::INFINITY, "∞"),
+        ] {
+            assert_eq!(figure(value), text);
+        }
+        assert_eq!(grouped(1_234_567.0), "1,234,567");
+        assert_eq!(
+            (percent(0, 200), percent(3, 200), percent(126, 200)),
+            ("0 %".into(), "1.5 %".into(), "63 %".into())
+        );
+    }
+}

@@ -1,0 +1,200 @@
+//! The answer first: which claims hold, and how the paper was read.
+
+use super::{Claim, Measured, Reproduction, STUDIES, Skipped};
+use crate::claim::{Evidence, Verdict};
+use crate::number::figure;
+use maud::{Markup, html};
+
+/// Columns of the matrix: the claims made of more than one experiment.
+const SHARED: [(&str, &str); 5] = [
+    ("a", "regret comparable to LinUCB’s"),
+    ("b", "regret below every interpretable baseline’s"),
+    ("c", "LinTS has the lowest regret"),
+    ("d", "CODE has the lowest Qₙ"),
+    ("e", "then Elim and EtC"),
+];
+
+impl Reproduction {
+    pub(super) fn answer(&self) -> Markup {
+        let judged: Vec<(&Measured, Vec<Claim>)> =
+            self.experiments.iter().map(|measured| (measured, measured.claims())).collect();
+        let stated = || judged.iter().flat_map(|(_, claims)| claims).filter(|claim| claim.stated);
+        let count = |verdict| stated().filter(|claim| claim.verdict == verdict).count();
+        html! {
+            p.eyebrow {
+                "Plausibly " (self.version) " · a re-measurement of “Efficient and Interpretable Bandit Algorithms”"
+                @if self.quick { " " span.badge { "quick run: a tenth of the runs" } }
+                @if self.is_literal() { " " span.badge { "literal reading" } }
+            }
+            h1 { "Does the paper hold up?" }
+            @if stated().next().is_some() {
+                p.lead {
+                    "Of " (stated().count()) " claims that the paper makes about " (self.stated_experiments(&judged)) ", "
+                    b { (count(Verdict::Holds)) (if count(Verdict::Holds) == 1 { " holds" } else { " hold" }) } ", "
+                    b { (count(Verdict::DoesNotHold)) (if count(Verdict::DoesNotHold) == 1 { " does not" } else { " do not" }) } " and "
+                    b { (count(Verdict::Undecided)) " cannot be decided" } " from these runs."
+                }
+            } @else {
+                p.lead { "The paper makes no claims about what was run here; what was measured stands below." }
+            }
+            p {
+                "The paper proposes CODE, a bandit algorithm that plays, among all actions that could still be best, the one it knows least about. It should lose little reward ("
+                b { "regret" } ", against always taking the best action) and know the serious candidates well (" b { "model error" } " Qₙ: summed over rounds, the largest squared error of "
+                "an estimate among the actions that could still be best). LinUCB and LinTS are the strong baselines that explain nothing; elimination (Elim), ε-greedy and explore-then-commit (EtC) the “interpretable” ones."
+            }
+            (matrix(&judged))
+            (not_holding(&judged))
+            (self.reading_box())
+            @for skipped in &self.skipped { (skipped_box(skipped)) }
+            nav {
+                @for (measured, _) in &judged { a href={ "#" (measured.study) } { (measured.study().title) } }
+                @if self.policy_readings.is_some() || !self.problem_readings.is_empty() { a href="#readings" { "Readings" } }
+                @if !self.arms_theory.is_empty() || self.linear_theory.is_some() { a href="#theory" { "Theory" } }
+                a href="#method" { "Method" }
+                a href="#specs" { "Specs" }
+            }
+        }
+    }
+
+    fn stated_experiments(&self, judged: &[(&Measured, Vec<Claim>)]) -> &'static str {
+        let stated = judged.iter().filter(|(_, claims)| claims.iter().any(|claim| claim.stated)).count();
+        if self.skipped.is_empty() && stated == 5 {
+            "its five experiments"
+        } else {
+            "the experiments that were run here"
+        }
+    }
+
+    fn reading_box(&self) -> Markup {
+        html! {
+            section.box #reading {
+                @if self.is_literal() {
+                    p {
+                        b { "How the paper was read: literally. " }
+                        "λ = 10⁴ is both the constant in CODE’s confidence width and the ridge in its regression, and in the regression that Qₙ is measured with. The shrinkage is so strong that CODE "
+                        "rules out good actions; the report without " code { "--reading literal" } " has the reading under which the paper’s own sentence about this setting holds."
+                    }
+                } @else {
+                    p {
+                        b { "How the paper was read. " }
+                        "The paper sets λ = 10⁴ and says that this makes CODE comparable to LinUCB. If 10⁴ is also the ridge of the regression, that sentence is false"
+                        @if let Some(ratio) = self.literal_ratio() { " (CODE’s regret is " (figure(ratio)) " times LinUCB’s)" }
+                        "; if it is a constant of the confidence width alone and the ridge is 1, the sentence holds on the first experiment. "
+                        b { "This second reading is the one adopted" } ": it was chosen by that sentence, and by nothing else. Its width is narrower than theory asks for, so the paper’s theorems do not apply to these "
+                        "experiments; they are checked separately. Both readings, and the other things the paper leaves open, are under " a href="#readings" { "readings" } "."
+                    }
+                }
+            }
+        }
+    }
+
+    /// Regret of CODE read literally by that of LinUCB.
+    fn literal_ratio(&self) -> Option<f64> {
+        let summary = &self.policy_readings.as_ref()?.summary;
+        let regret = |label: &str| {
+            let policy = summary.policies.iter().find(|policy| policy.label == label)?;
+            Some(policy.last().regret.mean())
+        };
+        Some(regret("CODE, literal")? / regret("LinUCB")?)
+    }
+}
+
+pub(super) fn skipped_box(skipped: &Skipped) -> Markup {
+    let title =
+        STUDIES.iter().find(|study| study.id == skipped.study).map_or(skipped.study, |study| study.title);
+    html! {
+        section.box.skipped {
+            p { b { (title) " was skipped. " } (skipped.reason) " " (skipped.remedy) }
+        }
+    }
+}
+
+/// A verdict as a sign with its word for those who cannot see colours; lighter where the paper does not claim it.
+pub(super) fn sign(claim: &Claim) -> Markup {
+    let (class, sign) = match claim.verdict {
+        Verdict::Holds => ("holds", "✓"),
+        Verdict::DoesNotHold => ("fails", "✗"),
+        Verdict::Undecided => ("open", "?"),
+    };
+    let word = claim.verdict.name();
+    html! { span class={ "verdict " (class) @if !claim.stated { " unstated" } } title=(word) aria-label=(word) { (sign) } }
+}
+
+fn matrix(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
+    html! {
+        div.scroll {
+            table.matrix {
+                caption { "✓ holds, ✗ does not hold, ? undecided. Outlined: not claimed by the paper of this experiment, judged for comparison." }
+                thead {
+                    tr {
+                        th scope="col" { "" }
+                        @for (key, meaning) in SHARED { th scope="col" title=(meaning) { "(" (key) ")" } }
+                        th scope="col" { "its own" }
+                    }
+                }
+                tbody {
+                    @for (measured, claims) in judged {
+                        tr {
+                            th scope="row" { a href={ "#" (measured.study) } { (measured.study().title) } }
+                            @for (key, _) in SHARED { td { (cell(measured, claims, |claim| claim.key == key)) } }
+                            td { (cell(measured, claims, |claim| matches!(claim.key, "w" | "h" | "m"))) }
+                        }
+                    }
+                }
+            }
+        }
+        p.note {
+            @for (position, (key, meaning)) in SHARED.iter().enumerate() {
+                @if position > 0 { "; " }
+                "(" (key) ") " (meaning)
+            }
+            ". Wine and heart have claims of their own."
+        }
+    }
+}
+
+fn cell(measured: &Measured, claims: &[Claim], wanted: impl Fn(&Claim) -> bool) -> Markup {
+    html! {
+        @for claim in claims.iter().filter(|claim| wanted(claim)) {
+            a href={ "#" (claim_id(measured, claim)) } { (sign(claim)) } " "
+        }
+    }
+}
+
+pub(super) fn claim_id(measured: &Measured, claim: &Claim) -> String {
+    format!("{}-{}", measured.study, claim.key.replace('′', "-all"))
+}
+
+/// What the paper says and the runs contradict, each with the ratio that decides.
+fn not_holding(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
+    let failing = || {
+        judged.iter().flat_map(|(measured, claims)| {
+            let fails = |claim: &&Claim| claim.stated && claim.verdict == Verdict::DoesNotHold;
+            claims.iter().filter(fails).map(move |claim| (measured, claim))
+        })
+    };
+    html! {
+        @if failing().next().is_some() {
+            p { b { "What does not hold:" } }
+            ul {
+                @for (measured, claim) in failing() {
+                    li {
+                        a href={ "#" (claim_id(measured, claim)) } { (measured.study().title) ", (" (claim.key) ")" } ": “" (claim.statement) "” "
+                        @if let Some(evidence) = claim.deciding() { "The " (claim.measure.name()) " of " (evidence.over) " is " (ratio(evidence)) " times that of " (evidence.under) "." }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A ratio with its interval.
+pub(super) fn ratio(evidence: &Evidence) -> Markup {
+    let estimate = &evidence.ratio;
+    html! {
+        span.ratio {
+            (figure(estimate.value)) " "
+            span.range { "[" (figure(estimate.low)) ", " (figure(estimate.high)) "]" }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What the paper says about its experiments, as ratios that can be judged.
+
+use crate::claim::{Evidence, Paired, Rule, Verdict};
+use plausibly_sim::Summary;
+
+/// What a claim is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// Regret at the last round.
+    Regret,
+    /// Model error `Q_n` at the last round.
+    ModelError,
+}
+
+impl Measure {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Regret => "regret",
+            Self::ModelError => "Qₙ",
+        }
+    }
+}
+
+/// A claim with what was found.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// Its letter.
+    pub key: &'static str,
+    /// What it says.
+    pub statement: &'static str,
+    /// Whether the paper makes it of this experiment; otherwise it is judged for comparison alone.
+    pub stated: bool,
+    /// What is compared.
+    pub measure: Measure,
+    /// The ratios it rests on.
+    pub evidence: Vec<Evidence>,
+    /// What they say.
+    pub verdict: Verdict,
+}
+
+impl Claim {
+    /// The ratio that decides: the one furthest on the wrong side for a claim that fails, the least certain otherwise.
+    pub fn deciding(&self) -> Option<&Evidence> {
+        let room = |evidence: &&Evidence| match evidence.rule {
+            Rule::Above(bound) => evidence.ratio.low - bound,
+            Rule::Within(low, high) => (evidence.ratio.low - low).min(high - evidence.ratio.high),
+        };
+        self.evidence.iter().min_by(|a, b| room(a).total_cmp(&room(b)))
+    }
+}
+
+/// “Comparable”: within a factor of two.
+const COMPARABLE: Rule = Rule::Within(0.5, 2.0);
+/// “Lower”: anything above one, significantly.
+const LOWER: Rule = Rule::Above(1.0);
+/// “By a large margin”: beyond the factor that still counts as comparable.
+const LARGE_MARGIN: Rule = Rule::Above(2.0);
+
+/// Who stands where in an experiment.
+struct Roles {
+    optimistic: &'static str,
+    sampling: &'static str,
+    interpretable: &'static [&'static str],
+    /// Claim (a).
+    comparable: &'static str,
+    /// Claim (c).
+    lowest: &'static str,
+}
+
+const LINEAR: Roles = Roles {
+    optimistic: "LinUCB",
+    sampling: "LinTS",
+    interpretable: &["Elim", "ε-greedy", "EtC"],
+    comparable: "CODE’s regret is comparable to LinUCB’s.",
+    lowest: "LinTS has the lowest regret.",
+};
+const ARMS: Roles = Roles {
+    optimistic: "UCB1",
+    sampling: "Thompson",
+    interpretable: &["ε-greedy", "EtC"],
+    comparable: "CODE’s regret is comparable to UCB1’s.",
+    lowest: "Thompson sampling has the lowest regret.",
+};
+
+/// One ratio asked for: over, under, rule.
+type Part = (&'static str, &'static str, Rule);
+
+/// The claims of the paper about a study, judged; `study` is the `id` of one of [`super::STUDIES`].
+pub fn claims(study: &str, summary: &Summary) -> Vec<Claim> {
+    let labels: Vec<String> = summary.policies.iter().map(|policy| policy.label.clone()).collect();
+    let judged = |(key, statement, measure, parts): Asked| {
+        let moments = match measure {
+            Measure::Regret => &summary.final_regret,
+            Measure::ModelError => &summary.final_model_error,
+        };
+        let evidence = Paired { labels: &labels, moments }.judge(&parts);
+        let verdict = Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict));
+        Claim { key, statement, stated: stated(study, key), measure, evidence, verdict }
+    };
+    asked(study).into_iter().map(judged).filter(|claim| !claim.evidence.is_empty()).collect()
+}
+
+/// Which claims the paper makes of which experiment. It makes none of K-armed problems, and other ones of wine and heart.
+fn stated(study: &str, key: &str) -> bool {
+    match study {
+        "linear" | "changing" | "movielens" => matches!(key, "a" | "b" | "c" | "d" | "e"),
+        "wine" => matches!(key, "d" | "w"),
+        "heart" => matches!(key, "h" | "m"),
+        _ => false,
+    }
+}
+
+type Asked = (&'static str, &'static str, Measure, Vec<Part>);
+
+fn asked(study: &str) -> Vec<Asked> {
+    use Measure::{ModelError, Regret};
+    let arms = study == "k-armed";
+    let Roles { optimistic, sampling, interpretable, comparable, lowest: sampling_lowest } =
+        if arms { ARMS } else { LINEAR };
+    let others = |but: &str| -> Vec<&'static str> {
+        let all = ["CODE", optimistic, sampling].into_iter().chain(interpretable.iter().copied());
+        all.filter(|label| *label != but).collect()
+    };
+    let lowest = |under: &'static str| -> Vec<Part> {
+        others(under).into_iter().map(|over| (over, under, LOWER)).collect()
+    };
+    let below_baselines = interpretable.iter().map(|over| (*over, "CODE", LOWER)).collect();
+    let mut asked: Vec<Asked> = vec![
+        ("a", comparable, Regret, vec![("CODE", optimistic, COMPARABLE)]),
+        ("b", "CODE’s regret is below that of every interpretable baseline.", Regret, below_baselines),
+        ("c", sampling_lowest, Regret, lowest(sampling)),
+        ("d", "CODE has the lowest model error.", ModelError, lowest("CODE")),
+    ];
+    if !arms {
+        let next = |over: &[&'static str]| -> Vec<Part> {
+            over.iter().flat_map(|over| [(*over, "Elim", LOWER), (*over, "EtC", LOWER)]).collect()
+        };
+        let statement = "Among the interpretable baselines, Elim and EtC come next in model error.";
+        asked.push(("e", statement, ModelError, next(&["ε-greedy"])));
+        let statement =
+            "Among all methods, Elim and EtC come next in model error (the sentence taken to the letter).";
+        asked.push(("e′", statement, ModelError, next(&["LinUCB", "LinTS", "ε-greedy"])));
+    }
+    if study == "wine" {
+        let rest = ["LinUCB", "Elim", "ε-greedy", "EtC"].map(|over| (over, "CODE", LOWER));
+        let parts = [("CODE", "LinTS", LOWER)].into_iter().chain(rest).collect();
+        asked.push((
+            "w",
+            "LinTS is the only baseline with a significantly lower regret than CODE.",
+            Regret,
+            parts,
+        ));
+    }
+    if study == "heart" {
+        let below_elim = ["CODE", "LinUCB", "ε-greedy", "EtC"].map(|under| ("Elim", under, LOWER));
+        let parts = lowest("LinTS").into_iter().chain(below_elim).collect();
+        asked.push(("h", "LinTS has the lowest regret, then come all others but Elim.", Regret, parts));
+        let parts = others("CODE").into_iter().map(|over| (over, "CODE", LARGE_MARGIN)).collect();
+        asked.push(("m", "CODE has the lowest model error by a large margin.", ModelError, parts));
+    }
+    asked
+}

@@ -1,0 +1,180 @@
+//! The report on the paper: what was measured, and what it says about the paper's claims.
+
+mod answer;
+mod claims;
+mod experiments;
+mod readings;
+mod studies;
+mod theory;
+
+pub use claims::{Claim, Measure, claims};
+pub use studies::{STUDIES, Study};
+
+use crate::number;
+use maud::{Markup, html};
+use plausibly_sim::{ArmsTheory, LinearTheory, Summary};
+
+/// How the paper's λ = 10⁴ is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// A constant of the confidence width alone; the ridge is 1.
+    Adopted,
+    /// The ridge too.
+    Literal,
+}
+
+/// An experiment that was run.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// Which study it belongs to: the `id` of one of [`STUDIES`].
+    pub study: &'static str,
+    /// What it is called where it is a variant of the study; the study's own experiment has none.
+    pub variant: Option<&'static str>,
+    /// Name of its spec, without `.toml`.
+    pub spec_name: &'static str,
+    /// The spec that made it, word for word.
+    pub spec: String,
+    /// Rounds of a run.
+    pub horizon: u64,
+    /// What came out.
+    pub summary: Summary,
+}
+
+/// A check of theory that was run.
+#[derive(Clone, Debug)]
+pub struct Checked<T> {
+    /// Name of its spec, without `.toml`.
+    pub spec_name: &'static str,
+    /// The spec that made it, word for word.
+    pub spec: String,
+    /// What came out.
+    pub theory: T,
+}
+
+/// An experiment that was not run.
+#[derive(Clone, Debug)]
+pub struct Skipped {
+    /// Which one.
+    pub study: &'static str,
+    /// Why not.
+    pub reason: String,
+    /// What to do about it.
+    pub remedy: String,
+}
+
+/// Everything that the report is made of. The same contents give the same page, byte for byte.
+#[derive(Clone, Debug)]
+pub struct Reproduction {
+    /// Of the program.
+    pub version: &'static str,
+    /// What to type to get this report again.
+    pub command: String,
+    /// Seed of all randomness.
+    pub seed: u64,
+    /// Whether runs were cut to a tenth.
+    pub quick: bool,
+    /// How CODE's constants were read in the experiments.
+    pub reading: Reading,
+    /// The experiments, in the order of [`STUDIES`].
+    pub experiments: Vec<Measured>,
+    /// Those that could not be run.
+    pub skipped: Vec<Skipped>,
+    /// The policies of the first experiment, read in other ways.
+    pub policy_readings: Option<Measured>,
+    /// The problems of wine and heart, read in other ways.
+    pub problem_readings: Vec<Measured>,
+    /// K-armed theory.
+    pub arms_theory: Vec<Checked<ArmsTheory>>,
+    /// Linear theory.
+    pub linear_theory: Option<Checked<LinearTheory>>,
+}
+
+impl Measured {
+    fn study(&self) -> &'static Study {
+        STUDIES.iter().find(|study| study.id == self.study).expect("a study of the list")
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        claims(self.study, &self.summary)
+    }
+}
+
+impl Reproduction {
+    /// The report.
+    pub fn html(&self) -> String {
+        let body = html! {
+            header.top { (self.answer()) }
+            main {
+                (self.experiment_sections())
+                (self.reading_section())
+                (self.theory_section())
+                (self.method_section())
+            }
+            footer {
+                p {
+                    "Made by Plausibly " (self.version) ". The same command gives this page again, byte for byte, on any number of threads. "
+                    "The paper: S. Mukherjee, R. Zhu, B. Kveton. Efficient and Interpretable Bandit Algorithms."
+                }
+            }
+        };
+        crate::page("The paper, re-measured – Plausibly", &body)
+    }
+
+    fn is_literal(&self) -> bool {
+        self.reading == Reading::Literal
+    }
+
+    fn method_section(&self) -> Markup {
+        html! {
+            h2 #method { "How it was measured" }
+            p {
+                "All policies of an experiment play the same problems, action sets and noise, so they are compared in pairs, run by run. "
+                "A claim rests on one or more ratios of mean figures at the last round. Each ratio has Fieller's interval for paired means by Student's t; the intervals of "
+                "a claim hold together with 95 % confidence (Bonferroni). A ratio of 1 is outside its interval exactly if the paired difference is significant."
+            }
+            p {
+                "A claim " (verdict_word("holds", "holds")) " if every interval lies where the claim puts it, " (verdict_word("fails", "does not hold"))
+                " if one lies wholly elsewhere, and is " (verdict_word("open", "undecided")) " otherwise. The rules were fixed before the runs: "
+                "“comparable” is a ratio between ½ and 2, “lower” a ratio above 1, “by a large margin” a ratio above 2. "
+                "Intervals rest on the central limit theorem; where a few runs make up most of a mean, the table says so, and the interval is too narrow to be relied on."
+            }
+            p { "Bands in figures are 95 % intervals of the mean, round by round. Seed " (self.seed) ". Made by " code { (self.command) } "." }
+            h3 #specs { "Specs" }
+            p { "Every number above comes from one of these. Save one as a file and run " code { "plausibly simulate FILE.toml" } " to get its figures again." }
+            @for (name, text) in self.specs() {
+                div #{ "spec-" (name) } {
+                    details { summary { (name) ".toml" } pre { code { (text) } } }
+                }
+            }
+        }
+    }
+
+    /// All specs by name.
+    pub fn specs(&self) -> Vec<(&'static str, &str)> {
+        let measured = self.experiments.iter().chain(&self.policy_readings).chain(&self.problem_readings);
+        let measured = measured.map(|measured| (measured.spec_name, measured.spec.as_str()));
+        let arms = self.arms_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
+        let linear = self.linear_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
+        measured.chain(arms).chain(linear).collect()
+    }
+}
+
+/// Where the numbers nearby come from.
+fn spec_link(name: &str, runs: u64, horizon: u64) -> Markup {
+    html! {
+        (number::grouped(runs as f64)) " runs of " (number::grouped(horizon as f64)) " rounds · "
+        a href={ "#spec-" (name) } { (name) ".toml" }
+    }
+}
+
+fn verdict_word(class: &str, word: &str) -> Markup {
+    html! { span class={ "verdict " (class) } { (word) } }
+}
+
+/// `x` with its standard error, as two cells.
+fn mean_cells(moments: plausibly_sim::Moments) -> Markup {
+    html! {
+        td.n { (number::figure(moments.mean())) }
+        td.se { @if let Some(error) = moments.standard_error() { "± " (number::figure(error)) } }
+    }
+}
