@@ -6,6 +6,7 @@ fn every_help_teaches_and_ends_with_an_example() {
     let sandbox = Sandbox::new(SPEC);
     for (name, args) in [
         ("plausibly", &["--help"][..]),
+        ("reproduce", &["reproduce", "--help"]),
         ("simulate", &["simulate", "--help"]),
         ("simulate_short", &["simulate", "-h"]),
         ("data", &["data", "--help"]),
@@ -16,7 +17,10 @@ fn every_help_teaches_and_ends_with_an_example() {
         ("completions", &["completions", "--help"]),
     ] {
         let transcript = sandbox.transcript(args);
-        assert!(transcript.contains("Example:\n  plausibly "), "{transcript}");
+        assert!(
+            transcript.contains("Example:\n  plausibly ") || transcript.contains("Examples:\n  plausibly "),
+            "{transcript}"
+        );
         assert_snapshot!(name, transcript);
     }
 }

@@ -102,6 +102,23 @@ fn actions_of_another_dimension_are_refused() {
     Ridge::new(2, 1.0).unwrap().scores(set.view());
 }
 
+#[test]
+fn means_alone_follow_the_model_and_the_set() {
+    let sets = [[[1.0, 0.5], [-0.3, 2.0]], [[0.2, -1.0], [4.0, 0.1]]]
+        .map(|rows| ActionSet::from_rows(&rows).unwrap());
+    let mut model = Ridge::new(2, 1.0).unwrap();
+    for step in 0..40 {
+        // Asked twice before anything changes, and about another set in between.
+        for set in [&sets[0], &sets[0], &sets[1], &sets[0]] {
+            let alone = model.means(set.view()).to_vec();
+            for (alone, scored) in alone.iter().zip(model.scores(set.view()).mean()) {
+                assert!((alone - scored).abs() < 1e-12, "step {step}");
+            }
+        }
+        model.update(sets[step % 2].view().get(step / 2 % 2), (step as f64).sin());
+    }
+}
+
 proptest! {
     #[test]
     fn gram_times_inverse_is_identity_from_round_zero(

@@ -192,7 +192,7 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
         "The paper makes no claims about what was run.\n".to_string()
     } else {
         let table =
-            output::left_table(&["experiment", "claim", "verdict", "closest ratio, 95 % interval"], &rows);
+            output::left_table(&["experiment", "claim", "verdict", "decided by, 95 % interval"], &rows);
         format!(
             "{table}\nOf {} claims of the paper, {hold} hold, {fail} do not, {open} are undecided.\n",
             rows.len()
@@ -203,7 +203,9 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
 
 fn ratio(claim: &Claim, evidence: &Evidence) -> String {
     let Evidence { over, under, ratio, .. } = evidence;
-    let figure = |x: f64| format!("{x:.2}");
+    let figure = |x: f64| {
+        if x.is_finite() { format!("{x:.2}") } else { format!("{}∞", if x < 0.0 { "-" } else { "" }) }
+    };
     format!(
         "{} {over} / {under} = {} [{}, {}]",
         claim.measure.name(),

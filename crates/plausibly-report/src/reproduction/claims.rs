@@ -40,13 +40,14 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The ratio that decides: the one furthest on the wrong side for a claim that fails, the least certain otherwise.
+    /// The ratio that decides: of those that have the claim's own verdict, the one least in its favour.
     pub fn deciding(&self) -> Option<&Evidence> {
-        let room = |evidence: &&Evidence| match evidence.rule {
-            Rule::Above(bound) => evidence.ratio.low - bound,
-            Rule::Within(low, high) => (evidence.ratio.low - low).min(high - evidence.ratio.high),
+        let favour = |evidence: &&Evidence| match evidence.rule {
+            Rule::Above(bound) => evidence.ratio.value / bound,
+            Rule::Within(low, high) => (evidence.ratio.value / low).min(high / evidence.ratio.value),
         };
-        self.evidence.iter().min_by(|a, b| room(a).total_cmp(&room(b)))
+        let decides = |evidence: &&Evidence| evidence.verdict == self.verdict;
+        self.evidence.iter().filter(decides).min_by(|a, b| favour(a).total_cmp(&favour(b)))
     }
 }
 

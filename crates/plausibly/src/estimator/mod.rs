@@ -17,6 +17,11 @@ pub trait Estimator {
     /// Scores of all actions under everything learned so far, cached between calls.
     fn scores(&mut self, actions: Actions<'_>) -> &Scores;
 
+    /// Means alone, for those who need no widths; they can differ from those of [`Estimator::scores`] by rounding.
+    fn means(&mut self, actions: Actions<'_>) -> &[f64] {
+        self.scores(actions).mean()
+    }
+
     /// The same scores, bit for bit, without touching the cache: for explanations.
     fn score_into(&self, actions: Actions<'_>, out: &mut Scores);
 
@@ -36,6 +41,10 @@ pub trait Estimator {
 impl<E: Estimator + ?Sized> Estimator for Box<E> {
     fn scores(&mut self, actions: Actions<'_>) -> &Scores {
         (**self).scores(actions)
+    }
+
+    fn means(&mut self, actions: Actions<'_>) -> &[f64] {
+        (**self).means(actions)
     }
 
     fn score_into(&self, actions: Actions<'_>, out: &mut Scores) {

@@ -100,6 +100,7 @@ pub struct Ridge {
     log_det: LogDet,
     last_step: Step,
     cache: Cache,
+    means: Means,
 }
 
 /// The rank-one step from the state before the last observation to the state after it.
@@ -118,6 +119,13 @@ struct Cache {
     /// Whose scores, after how many observations.
     of: Option<(SetId, u64)>,
     scores: Scores,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Means {
+    /// Whose means, after how many observations.
+    of: Option<(SetId, u64)>,
+    values: Vec<f64>,
 }
 
 impl Ridge {
@@ -169,6 +177,7 @@ impl Ridge {
             log_det: LogDet::new(0.0),
             last_step: Step { direction: vec![0.0; dim], gain: 0.0, valid: false },
             cache: Cache::default(),
+            means: Means::default(),
         };
         model.refactor()?;
         Ok(model)
@@ -244,14 +253,18 @@ impl Ridge {
             || self.observations.is_multiple_of(REFACTOR_EVERY)
     }
 
-    /// Brings `scores`, which are those of `of`, to this set and this moment, the shortest way there is.
-    fn bring_up(&self, of: Option<(SetId, u64)>, scores: &mut Scores, actions: Actions<'_>) {
+    fn check_dim(&self, actions: Actions<'_>) {
         assert!(
             actions.dim() == self.dim,
             "a model of {} features was asked about actions with {}",
             self.dim,
             actions.dim()
         );
+    }
+
+    /// Brings `scores`, which are those of `of`, to this set and this moment, the shortest way there is.
+    fn bring_up(&self, of: Option<(SetId, u64)>, scores: &mut Scores, actions: Actions<'_>) {
+        self.check_dim(actions);
         let now = self.observations;
         let one_behind = self.last_step.valid && of == Some((actions.id(), now.wrapping_sub(1)));
         if of == Some((actions.id(), now)) {
@@ -276,6 +289,18 @@ impl Estimator for Ridge {
         cache.of = Some((actions.id(), self.observations));
         self.cache = cache;
         &self.cache.scores
+    }
+
+    /// O(K·d), or nothing if neither set nor model has changed.
+    fn means(&mut self, actions: Actions<'_>) -> &[f64] {
+        let now = Some((actions.id(), self.observations));
+        if self.means.of != now {
+            self.check_dim(actions);
+            self.means.values.resize(actions.len(), 0.0);
+            self.isa.dots(actions.blocks(), &self.theta_hat, &mut self.means.values);
+            self.means.of = now;
+        }
+        &self.means.values
     }
 
     fn score_into(&self, actions: Actions<'_>, out: &mut Scores) {

@@ -25,7 +25,7 @@ use crate::rng::Stream;
 /// None that adapts to the problem: about `ε·n` rounds are spent on actions regardless of what is known.
 ///
 /// # Cost
-/// As scoring the set: O(K·d) on a fixed one; exploring by design adds one design a set. One draw a round, two when exploring.
+/// O(K·d) a round, on any set; exploring by design adds one design a set. One draw a round, two when exploring.
 ///
 /// # Example
 /// ```
@@ -71,7 +71,7 @@ impl<E: Estimator> Policy for EpsilonGreedy<E> {
         if rng.uniform() < rate {
             self.explorer.draw(actions, rng)
         } else {
-            argmax(self.model.scores(actions).mean())
+            argmax(self.model.means(actions))
         }
     }
 

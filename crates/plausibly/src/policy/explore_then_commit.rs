@@ -25,7 +25,7 @@ use crate::rng::Stream;
 /// Regret `O(n^{2/3})` at the best `ε`, and linear in `n` at a fixed one.
 ///
 /// # Cost
-/// O(K) a round on a fixed set once committed, O(K·d²) on a changing one; exploring by design adds one design a set. One draw an exploring round.
+/// O(K) a round on a fixed set once committed, O(K·d) on a changing one; exploring by design adds one design a set. One draw an exploring round.
 ///
 /// # Example
 /// ```
@@ -82,7 +82,7 @@ impl<E: Estimator + Clone> Policy for ExploreThenCommit<E> {
             return self.explorer.draw(actions, rng);
         }
         let committed = self.committed.get_or_insert_with(|| self.model.clone());
-        argmax(committed.scores(actions).mean())
+        argmax(committed.means(actions))
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
