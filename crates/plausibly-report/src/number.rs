@@ -29,10 +29,20 @@ pub(crate) fn figure(value: f64) -> String {
     }
 }
 
-/// A share in percent: whole unless that would hide what is there.
+/// A share in percent, with the decimals it takes to see it.
 pub(crate) fn percent(events: u64, of: u64) -> String {
     let share = 100.0 * events as f64 / of as f64;
-    if events == 0 || share >= 10.0 { format!("{share:.0} %") } else { format!("{share:.1} %") }
+    match share {
+        _ if events == 0 || share >= 10.0 => format!("{share:.0} %"),
+        _ if share >= 1.0 => format!("{share:.1} %"),
+        _ if share >= 0.01 => format!("{share:.2} %"),
+        _ => "below 0.01 %".into(),
+    }
+}
+
+/// A constant somebody chose: all its digits, and no more.
+pub(crate) fn constant(value: f64) -> String {
+    if value >= 1e-4 { format!("{value}") } else { format!("{value:e}").replace('-', "−") }
 }
 
 #[cfg(test)]
@@ -56,6 +66,8 @@ mod tests {
             assert_eq!(figure(value), text);
         }
         assert_eq!(grouped(1_234_567.0), "1,234,567");
+        assert_eq!((constant(0.05), constant(1e-12)), ("0.05".into(), "1e−12".into()));
+        assert_eq!((percent(1, 20_000), percent(1, 200)), ("below 0.01 %".into(), "0.50 %".into()));
         assert_eq!(
             (percent(0, 200), percent(3, 200), percent(126, 200)),
             ("0 %".into(), "1.5 %".into(), "63 %".into())

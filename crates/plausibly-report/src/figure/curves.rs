@@ -28,9 +28,9 @@ pub struct Curves<'a> {
     pub series: Vec<Series<'a>>,
 }
 
-const FRAME: Frame = Frame { width: 600.0, height: 370.0, left: 66.0, right: 86.0, top: 12.0, bottom: 44.0 };
+const FRAME: Frame = Frame { width: 500.0, height: 330.0, left: 58.0, right: 92.0, top: 10.0, bottom: 40.0 };
 /// Smallest distance between two labels.
-const LABEL_STEP: f64 = 14.5;
+const LABEL_STEP: f64 = 13.5;
 /// Of a normal distribution: bands are 95 % intervals, point by point.
 const BAND: f64 = 1.96;
 /// What happens before is noise, and takes a quarter of a logarithmic axis.

@@ -1,6 +1,6 @@
 //! What each policy paid against how well it knew: one point a policy.
 
-use super::{Frame, px};
+use super::{Frame, LogAxis, px};
 use maud::{Markup, html};
 
 /// One policy's point.
@@ -31,7 +31,7 @@ pub struct TradeOff<'a> {
     pub marks: Vec<Mark<'a>>,
 }
 
-const FRAME: Frame = Frame { width: 760.0, height: 420.0, left: 66.0, right: 20.0, top: 16.0, bottom: 44.0 };
+const FRAME: Frame = Frame { width: 640.0, height: 380.0, left: 58.0, right: 16.0, top: 14.0, bottom: 40.0 };
 
 impl TradeOff<'_> {
     /// The drawing.
@@ -44,14 +44,15 @@ impl TradeOff<'_> {
         let (x, y) = (FRAME.x_axis(x_low, x_high), FRAME.y_axis(y_low, y_high));
         let places: Vec<(f64, f64)> =
             self.marks.iter().map(|mark| (x.at(mark.x.0), y.at(mark.y.0))).collect();
-        let mut labels = Labels(places.clone());
+        let bars: Vec<Bars> = self.marks.iter().map(|mark| Bars::of(mark, &x, &y)).collect();
+        let mut labels = Labels::new(&places, &bars);
         html! {
             svg.trade-off viewBox={ "0 0 " (FRAME.width) " " (FRAME.height) } role="img" aria-label=(self.description) {
                 (FRAME.axes(&x, &y, self.x_name, self.y_name))
-                @for (mark, &(cx, cy)) in self.marks.iter().zip(&places) {
+                @for ((mark, &(cx, cy)), bars) in self.marks.iter().zip(&places).zip(&bars) {
                     path class={ "bar s" (mark.style) } d={
-                        "M" (px(x.at(end(mark.x, -1.0)))) " " (px(cy)) "H" (px(x.at(end(mark.x, 1.0))))
-                        "M" (px(cx)) " " (px(y.at(end(mark.y, -1.0)))) "V" (px(y.at(end(mark.y, 1.0))))
+                        "M" (px(bars.left)) " " (px(cy)) "H" (px(bars.right))
+                        "M" (px(cx)) " " (px(bars.bottom)) "V" (px(bars.top))
                     } {}
                     circle class={ "mark s" (mark.style) @if mark.hollow { " hollow" } } cx=(px(cx)) cy=(px(cy)) r="5.5" {}
                     @let (lx, ly, anchor) = labels.place(cx, cy, mark.label.chars().count());
@@ -62,32 +63,64 @@ impl TradeOff<'_> {
     }
 }
 
+/// Where the error bars of a point end.
+struct Bars {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+impl Bars {
+    fn of(mark: &Mark<'_>, x: &LogAxis, y: &LogAxis) -> Self {
+        let (left, right) = (x.at(end(mark.x, -1.0)), x.at(end(mark.x, 1.0)));
+        Self { left, right, top: y.at(end(mark.y, 1.0)), bottom: y.at(end(mark.y, -1.0)) }
+    }
+}
+
 /// The mean less or more its standard error; kept above zero for the logarithm.
 fn end((mean, error): (f64, f64), sign: f64) -> f64 {
     (mean + sign * error).max(0.2 * mean)
 }
 
-/// What labels must not cover: points, and the middles of labels already placed.
-struct Labels(Vec<(f64, f64)>);
+/// What labels must not cover: points, and labels already placed, as boxes of left, top, right, bottom.
+struct Labels(Vec<[f64; 4]>);
 
 impl Labels {
-    /// The first place around a point where a label of so many letters covers nothing.
+    /// Nothing placed yet, among these points and error bars.
+    fn new(places: &[(f64, f64)], bars: &[Bars]) -> Self {
+        let points = places.iter().map(|(x, y)| [x - 7.0, y - 7.0, x + 7.0, y + 7.0]);
+        let across = places.iter().zip(bars).map(|((_, y), bars)| [bars.left, y - 1.0, bars.right, y + 1.0]);
+        let up = places.iter().zip(bars).map(|((x, _), bars)| [x - 1.0, bars.top, x + 1.0, bars.bottom]);
+        Self(points.chain(across).chain(up).collect())
+    }
+
+    /// The nearest place around a point where a label of so many letters covers nothing.
     fn place(&mut self, x: f64, y: f64, letters: usize) -> (f64, f64, &'static str) {
-        let half = 3.8 * letters as f64;
-        let places = [
-            (x + 10.0, y + 4.0, "start", x + 10.0 + half),
-            (x - 10.0, y + 4.0, "end", x - 10.0 - half),
-            (x, y - 12.0, "middle", x),
-            (x, y + 22.0, "middle", x),
-        ];
-        let inside = |middle: f64| middle - half > FRAME.left && middle + half < FRAME.width;
-        let free = |&&(_, at, _, middle): &&(f64, f64, &str, f64)| {
-            let clear =
-                |(px, py): &(f64, f64)| (px - middle).abs() > half + 12.0 || (py - (at - 4.0)).abs() > 13.0;
-            inside(middle) && self.0.iter().all(clear)
+        let width = 7.2 * letters as f64;
+        let around = |away: f64| {
+            [
+                (x + 10.0, y + 4.0 - away, "start", x + 10.0),
+                (x + 10.0, y + 4.0 + away, "start", x + 10.0),
+                (x - 10.0, y + 4.0 - away, "end", x - 10.0 - width),
+                (x - 10.0, y + 4.0 + away, "end", x - 10.0 - width),
+                (x, y - 12.0 - away, "middle", x - width / 2.0),
+                (x, y + 21.0 + away, "middle", x - width / 2.0),
+            ]
         };
-        let &(lx, ly, anchor, middle) = places.iter().find(free).unwrap_or(&places[2]);
-        self.0.push((middle, ly - 4.0));
+        let covers = |left: f64, baseline: f64| [left, baseline - 11.0, left + width, baseline + 3.0];
+        let inside = |b: &[f64; 4]| {
+            b[0] > FRAME.left && b[2] < FRAME.width && b[1] > 0.0 && b[3] < FRAME.height - FRAME.bottom
+        };
+        let clear =
+            |b: &[f64; 4]| self.0.iter().all(|o| b[2] < o[0] || o[2] < b[0] || b[3] < o[1] || o[3] < b[1]);
+        let mut places = (0..12).flat_map(|ring| around(6.0 * f64::from(ring)));
+        let free = |(_, baseline, _, left): &(f64, f64, &str, f64)| {
+            let covered = covers(*left, *baseline);
+            inside(&covered) && clear(&covered)
+        };
+        let (lx, ly, anchor, left) = places.find(free).unwrap_or(around(0.0)[0]);
+        self.0.push(covers(left, ly));
         (lx, ly, anchor)
     }
 }

@@ -18,8 +18,6 @@ impl Reproduction {
     pub(super) fn answer(&self) -> Markup {
         let judged: Vec<(&Measured, Vec<Claim>)> =
             self.experiments.iter().map(|measured| (measured, measured.claims())).collect();
-        let stated = || judged.iter().flat_map(|(_, claims)| claims).filter(|claim| claim.stated);
-        let count = |verdict| stated().filter(|claim| claim.verdict == verdict).count();
         html! {
             p.eyebrow {
                 "Plausibly " (self.version) " · a re-measurement of “Efficient and Interpretable Bandit Algorithms”"
@@ -27,22 +25,17 @@ impl Reproduction {
                 @if self.is_literal() { " " span.badge { "literal reading" } }
             }
             h1 { "Does the paper hold up?" }
-            @if stated().next().is_some() {
-                p.lead {
-                    "Of " (stated().count()) " claims that the paper makes about " (self.stated_experiments(&judged)) ", "
-                    b { (count(Verdict::Holds)) (if count(Verdict::Holds) == 1 { " holds" } else { " hold" }) } ", "
-                    b { (count(Verdict::DoesNotHold)) (if count(Verdict::DoesNotHold) == 1 { " does not" } else { " do not" }) } " and "
-                    b { (count(Verdict::Undecided)) " cannot be decided" } " from these runs."
+            div.hero {
+                div {
+                    (self.lead(&judged))
+                    p {
+                        "The paper proposes CODE, a bandit algorithm that plays, among all actions that could still be best, the one it knows least about. It should lose little reward ("
+                        b { "regret" } ", against always taking the best action) and know the serious candidates well (" b { "model error" } " Qₙ: summed over rounds, the largest squared error of "
+                        "an estimate among the actions that could still be best). LinUCB and LinTS are the strong baselines that explain nothing; elimination (Elim), ε-greedy and explore-then-commit (EtC) the “interpretable” ones."
+                    }
                 }
-            } @else {
-                p.lead { "The paper makes no claims about what was run here; what was measured stands below." }
+                div { (matrix(&judged)) }
             }
-            p {
-                "The paper proposes CODE, a bandit algorithm that plays, among all actions that could still be best, the one it knows least about. It should lose little reward ("
-                b { "regret" } ", against always taking the best action) and know the serious candidates well (" b { "model error" } " Qₙ: summed over rounds, the largest squared error of "
-                "an estimate among the actions that could still be best). LinUCB and LinTS are the strong baselines that explain nothing; elimination (Elim), ε-greedy and explore-then-commit (EtC) the “interpretable” ones."
-            }
-            (matrix(&judged))
             (not_holding(&judged))
             (self.reading_box())
             @for skipped in &self.skipped { (skipped_box(skipped)) }
@@ -52,6 +45,25 @@ impl Reproduction {
                 @if !self.arms_theory.is_empty() || self.linear_theory.is_some() { a href="#theory" { "Theory" } }
                 a href="#method" { "Method" }
                 a href="#specs" { "Specs" }
+            }
+        }
+    }
+
+    /// How many claims hold.
+    fn lead(&self, judged: &[(&Measured, Vec<Claim>)]) -> Markup {
+        let stated = || judged.iter().flat_map(|(_, claims)| claims).filter(|claim| claim.stated);
+        let [hold, fail, open] = [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided]
+            .map(|verdict| stated().filter(|claim| claim.verdict == verdict).count());
+        html! {
+            p.lead {
+                @if stated().next().is_none() {
+                    "The paper makes no claims about what was run here; what was measured stands below."
+                } @else {
+                    "Of " (stated().count()) " claims that the paper makes about " (self.stated_experiments(judged)) ", "
+                    b { (hold) (if hold == 1 { " holds" } else { " hold" }) } ", "
+                    b { (fail) (if fail == 1 { " does not" } else { " do not" }) } " and "
+                    b { (open) " cannot be decided" } " from these runs."
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The experiments: figures, tables and claims of each.
 
 use super::answer::{claim_id, ratio};
-use super::{Claim, Measured, Reproduction, mean_cells, spec_link};
+use super::{Claim, Measured, Reproduction, mean_cells, spec_details, spec_link};
 use crate::claim::{Rule, Verdict};
 use crate::figure::{Curves, Series};
 use crate::number::{figure, percent};
@@ -42,6 +42,7 @@ fn section(measured: &Measured) -> Markup {
             (final_table(measured))
             h3 { "Claims" }
             (claim_table(measured, &claims))
+            (spec_details(measured.spec_name, &measured.spec))
         }
     }
 }
@@ -143,7 +144,7 @@ pub(super) fn verdict(claim_verdict: Verdict, stated: bool) -> Markup {
 fn claim_table(measured: &Measured, claims: &[Claim]) -> Markup {
     html! {
         div.scroll {
-            table {
+            table.claims {
                 caption { "Ratios of means with intervals that hold together, per claim, at 95 %. Outlined verdicts: not claimed by the paper of this experiment." }
                 thead { tr { th scope="col" { "" } th scope="col" { "claim" } th scope="col" { "verdict" } th scope="col" { "because" } } }
                 tbody {

@@ -139,13 +139,23 @@ impl Reproduction {
                 "Intervals rest on the central limit theorem; where a few runs make up most of a mean, the table says so, and the interval is too narrow to be relied on."
             }
             p { "Bands in figures are 95 % intervals of the mean, round by round. Seed " (self.seed) ". Made by " code { (self.command) } "." }
-            h3 #specs { "Specs" }
-            p { "Every number above comes from one of these. Save one as a file and run " code { "plausibly simulate FILE.toml" } " to get its figures again." }
-            @for (name, text) in self.specs() {
-                div #{ "spec-" (name) } {
-                    details { summary { (name) ".toml" } pre { code { (text) } } }
-                }
+            h3 #constants { "Constants of the policies" }
+            ul {
+                li { "CODE: the appendix’s width with λ = 10⁴, L = 1, S = 0, δ = 0.05 and R the scale of the noise, as the paper sets them; ridge " (if self.is_literal() { "10⁴" } else { "1" }) "." }
+                li { "LinUCB: the same form with λ = ridge = 1, δ = 1/n, and L and S those of the problem. LinTS: ridge 1, sampling at the scale of the noise." }
+                li { "Elim: δ = 0.05, a D-optimal design in every phase, its plays in random order. ε-greedy and EtC: ε = 0.05, exploring uniformly; EtC chooses by what it knew when it committed." }
+                li { "Qₙ is measured by one ruler for all policies of an experiment: CODE’s ridge and width, on each policy’s own data." }
             }
+            h3 #specs { "Specs" }
+            p {
+                "Every number comes from a spec, and the same spec gives the same number: save one as a file and run " code { "plausibly simulate FILE.toml" } ". Those of the experiments stand at the end of their sections: "
+                @for (position, measured) in self.experiments.iter().enumerate() {
+                    @if position > 0 { ", " }
+                    a href={ "#spec-" (measured.spec_name) } { (measured.spec_name) }
+                }
+                ". These are the others:"
+            }
+            @for (name, text) in self.specs().into_iter().skip(self.experiments.len()) { (spec_details(name, text)) }
         }
     }
 
@@ -156,6 +166,15 @@ impl Reproduction {
         let arms = self.arms_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
         let linear = self.linear_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
         measured.chain(arms).chain(linear).collect()
+    }
+}
+
+/// A spec, folded up.
+fn spec_details(name: &str, text: &str) -> Markup {
+    html! {
+        div #{ "spec-" (name) } {
+            details { summary { "Settings: " (name) ".toml" } pre { code { (text) } } }
+        }
     }
 }
 

@@ -96,7 +96,7 @@ fn policies(measured: &Measured) -> Markup {
     let times =
         |evidence: Option<Evidence>| html! { @if let Some(evidence) = &evidence { (ratio(evidence)) } };
     html! {
-        p { "The first five concern the policies, and are shown on the linear experiment. " (spec_link(measured.spec_name, summary.runs, measured.horizon)) }
+        p { "Four of them concern the policies, and are shown on the linear experiment. " (spec_link(measured.spec_name, summary.runs, measured.horizon)) }
         (trade_off(measured))
         h3 #readings-literal { "λ = 10⁴, literal beside adopted" }
         p {

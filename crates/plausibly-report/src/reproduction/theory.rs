@@ -2,7 +2,7 @@
 
 use super::{Checked, Reproduction, mean_cells, spec_link, verdict_word};
 use crate::claim::CONFIDENCE;
-use crate::number::{figure, percent};
+use crate::number::{constant, figure, grouped, percent};
 use crate::quantile::clopper_pearson;
 use maud::{Markup, html};
 use plausibly_sim::{ArmsTheory, BoundCheck, LinearTheory, Moments};
@@ -18,8 +18,47 @@ impl Reproduction {
                 "Each bound is computed for the problem of each run and compared with what happened in that run: as printed, and with the slips in its proof corrected. A bound is called "
                 (vacuous_word()) " where it says nothing: it is no lower than what can be had without proof (n times the largest gap), or holds only with a probability of zero."
             }
+            (self.theory_answer())
             @if !self.arms_theory.is_empty() { (arms(&self.arms_theory)) }
             @if let Some(checked) = &self.linear_theory { (linear(checked)) }
+        }
+    }
+
+    /// What the tables below come to.
+    fn theory_answer(&self) -> Markup {
+        let arms = || self.arms_theory.iter().map(|checked| &checked.theory);
+        let linear = || self.linear_theory.iter().map(|checked| &checked.theory);
+        let of_arms = |pick: fn(&ArmsTheory) -> u64| arms().map(pick).sum::<u64>();
+        let corrected = of_arms(|theory| {
+            theory.theorem_1_corrected.exceeded
+                + theory.gap_free_corrected.exceeded
+                + theory.model_error_corrected.exceeded
+        }) + linear()
+            .map(|theory| {
+                theory.theorem_2_corrected.exceeded
+                    + theory.model_error_bound.exceeded
+                    + theory.potential_corrected.exceeded
+            })
+            .sum::<u64>();
+        html! {
+            ul {
+                li {
+                    @if corrected == 0 { "No corrected bound was exceeded in any run." }
+                    @else { "Corrected bounds were exceeded in " (grouped(corrected as f64)) " cases; the tables say where." }
+                }
+                @if let Some(theory) = arms().next() {
+                    li {
+                        "Theorem 1 as printed was exceeded in " (percent(theory.theorem_1_log_n.exceeded, theory.runs)) " of runs with log n, and in "
+                        (percent(theory.theorem_1_printed.exceeded, theory.runs)) " with log(1/δ); what Section 4.2 assumes failed in " (percent(theory.premise_failed, theory.runs)) "."
+                    }
+                }
+                @for theory in linear() {
+                    li {
+                        "The regret of a round was above what the proof of Theorem 2 allows it in " (grouped(theory.rounds_above_two as f64)) " of "
+                        (grouped((theory.runs * theory.horizon) as f64)) " rounds, and above the corrected bound in " (grouped(theory.rounds_above_four as f64)) "."
+                    }
+                }
+            }
         }
     }
 }
@@ -59,14 +98,14 @@ fn arms(checks: &[Checked<ArmsTheory>]) -> Markup {
     html! {
         h3 #theory-arms { "K-armed: Theorem 1, the gap-free bound, Section 4.2" }
         ul {
-            li { "Theorem 1’s proof drops a factor of 4 in its third step; with it, an arm of gap Δ is taken up to 1 + 32·log(1/δ)/Δ² times. Δ_min must be over the suboptimal arms." }
+            li { "Theorem 1’s proof drops a factor of 4 in its third step; with it, an arm of gap Δ is taken up to 1 + 32·log(1/δ)/Δ² times. The smallest gap must be over the suboptimal arms: over all arms it is zero." }
             li { "Section 4.2 assumes that every plausible arm was taken at least ⌊(t−1)/K⌋ times. Arms come back into the plausible set, and the assumption fails. A bound without it: 2K·log(1/δ)·(1 + log(n/K)) after the K initial rounds." }
         }
         // Lemma 1 has a problem of its own, on which the other bounds say nothing new.
         @for Checked { spec_name, theory, .. } in checks.iter().filter(|checked| checked.theory.horizon > 1000) {
             div.scroll {
-                table {
-                    caption { "K = " (theory.arms) ", δ = " (figure(theory.delta)) ". " (spec_link(spec_name, theory.runs, theory.horizon)) }
+                table.bounds {
+                    caption { "K = " (theory.arms) ", δ = " (constant(theory.delta)) ". " (spec_link(spec_name, theory.runs, theory.horizon)) }
                     (bound_head())
                     tbody {
                         (bound_row("Theorem 1, printed with 8·log n/Δ", theory.regret, &theory.theorem_1_log_n, theory.runs))
@@ -84,7 +123,7 @@ fn arms(checks: &[Checked<ArmsTheory>]) -> Markup {
         h3 #theory-coverage { "K-armed: Lemma 1, joint coverage" }
         p { "The lemma bounds the probability that any arm’s mean is ever outside its interval. It is stated three ways; the strongest, 2Knδ, follows from counting arms, plays and two sides." }
         div.scroll {
-            table {
+            table.bounds {
                 caption { "Share of runs in which an interval failed, with its 95 % interval (Clopper and Pearson), beside the three statements." }
                 thead {
                     tr {
@@ -94,7 +133,7 @@ fn arms(checks: &[Checked<ArmsTheory>]) -> Markup {
                         th.n scope="col" { "2n²δ" }
                         th.n scope="col" { "2Kn²δ" }
                         th.n scope="col" { "2Knδ" }
-                        th scope="col" { "2Knδ" }
+                        th scope="col" { "verdict on 2Knδ" }
                     }
                 }
                 tbody { @for checked in checks { (coverage_row(checked)) } }
@@ -109,9 +148,9 @@ fn coverage_row(Checked { spec_name, theory, .. }: &Checked<ArmsTheory>) -> Mark
     let [.., strongest] = bounds;
     html! {
         tr {
-            th scope="row" { "K = " (theory.arms) ", n = " (crate::number::grouped(theory.horizon as f64)) ", δ = " (figure(theory.delta)) " · " a href={ "#spec-" (spec_name) } { (spec_name) } }
+            th scope="row" { "K = " (theory.arms) ", n = " (grouped(theory.horizon as f64)) ", δ = " (constant(theory.delta)) " · " a href={ "#spec-" (spec_name) } { (spec_name) } }
             td.n { (percent(theory.left, theory.runs)) }
-            td { span.range { "[" (format!("{:.2}", 100.0 * low)) " %, " (format!("{:.2}", 100.0 * high)) " %] of " (crate::number::grouped(theory.runs as f64)) " runs" } }
+            td { span.range { "[" (format!("{:.2}", 100.0 * low)) " %, " (format!("{:.2}", 100.0 * high)) " %] of " (grouped(theory.runs as f64)) " runs" } }
             @for bound in bounds { td.n { @if bound >= 1.0 { (vacuous_word()) } @else { (figure(bound)) } } }
             td {
                 @if strongest >= 1.0 { (vacuous_word()) }
@@ -124,31 +163,29 @@ fn coverage_row(Checked { spec_name, theory, .. }: &Checked<ArmsTheory>) -> Mark
 }
 
 fn linear(Checked { spec_name, theory, .. }: &Checked<LinearTheory>) -> Markup {
-    let rounds = theory.runs * theory.horizon;
     html! {
         h3 #theory-linear { "Linear: Theorem 2" }
         p {
             "Theorem 2 needs a confidence set that holds, so CODE runs here with the determinant radius of Abbasi-Yadkori, Pál and Szepesvári and a bound S on ‖θ*‖ that holds, not with the experiments’ width. The paper prints the theorem "
-            "in three forms: Õ(d√n), a restatement, and the last line of its proof. Corrected: the regret of a round is at most 4·√β·‖A_t‖, not 2 (an action and its negative attain the 4), and the log-determinant "
+            "in three forms: Õ(d√n), a restatement, and the last line of its proof. Corrected: the regret of a round is at most 4·√β·‖Aₜ‖, not 2 (an action and its negative attain the 4), and the log-determinant "
             "inequality is used without its premise λ ≥ L²."
         }
         div.scroll {
-            table {
-                caption { "δ = " (figure(theory.delta)) ". " (spec_link(spec_name, theory.runs, theory.horizon)) }
+            table.bounds {
+                caption { "δ = " (constant(theory.delta)) ". " (spec_link(spec_name, theory.runs, theory.horizon)) }
                 (bound_head())
                 tbody {
                     (bound_row("Theorem 2, restated in the appendix", theory.regret, &theory.theorem_2_restated, theory.runs))
                     (bound_row("Theorem 2, last line of its proof", theory.regret, &theory.theorem_2_proved, theory.runs))
                     (bound_row("Theorem 2, corrected", theory.regret, &theory.theorem_2_corrected, theory.runs))
                     (bound_row("Qₙ (the paper has no bound; this one is ours)", theory.model_error, &theory.model_error_bound, theory.runs))
-                    (bound_row("Σ‖A_t‖², printed", theory.potential, &theory.potential_printed, theory.runs))
-                    (bound_row("Σ‖A_t‖², for any λ", theory.potential, &theory.potential_corrected, theory.runs))
+                    (bound_row("Σ‖Aₜ‖², printed", theory.potential, &theory.potential_printed, theory.runs))
+                    (bound_row("Σ‖Aₜ‖², for any λ", theory.potential, &theory.potential_corrected, theory.runs))
                 }
             }
         }
         ul {
             li { "θ* left the confidence set in " (percent(theory.left, theory.runs)) " of runs (at most " (format!("{:.0}", 100.0 * theory.delta)) " % is promised), and ‖θ*‖ exceeded S in " (percent(theory.norm_exceeded, theory.runs)) "." }
-            li { "Of " (crate::number::grouped(rounds as f64)) " rounds, " (crate::number::grouped(theory.rounds_above_two as f64)) " had a regret above the printed 2·√β·‖A_t‖ and " (crate::number::grouped(theory.rounds_above_four as f64)) " above the corrected 4·√β·‖A_t‖." }
         }
     }
 }
