@@ -46,6 +46,11 @@ fn aligned(heading: &[&str], rows: &[Vec<String>], pad: impl Fn(usize, &str, usi
     text
 }
 
+/// So many of something.
+pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
 /// A figure with about four significant digits.
 pub(crate) fn figure(x: f64) -> String {
     let decimals = match x.abs() {

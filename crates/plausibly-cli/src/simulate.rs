@@ -81,13 +81,12 @@ fn default_folder(spec: &Path) -> PathBuf {
 
 fn opening(experiment: &Experiment, threads: NonZeroUsize) -> String {
     let Experiment { name, runs, horizon, policies, seed, .. } = experiment;
-    let plural = |count: u64, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     format!(
         "{name}: {} of {} with {} on {}, seed {seed}",
-        plural(*runs, "run"),
-        plural(*horizon, "round"),
-        if policies.len() == 1 { "1 policy".into() } else { format!("{} policies", policies.len()) },
-        plural(threads.get() as u64, "thread"),
+        output::plural(*runs, "run", "runs"),
+        output::plural(*horizon, "round", "rounds"),
+        output::plural(policies.len() as u64, "policy", "policies"),
+        output::plural(threads.get() as u64, "thread", "threads"),
     )
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 /// A mirror of the archives beside the project, if there is one.
-fn mirror() -> Option<PathBuf> {
+pub(crate) fn mirror() -> Option<PathBuf> {
     let folder = workspace("../shared/data");
     let there = folder.join("wine+quality.zip").exists();
     if !there {

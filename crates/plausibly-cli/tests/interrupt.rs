@@ -61,6 +61,20 @@ fn ctrl_c_stops_within_a_second_and_leaves_nothing() {
 }
 
 #[test]
+fn a_reproduction_stops_in_the_same_way() {
+    let sandbox = Sandbox::new(SPEC);
+    let args = ["reproduce", "changing", "--runs", "1000000", "--out", "deep/out"];
+    let mut child = sandbox.command(&args).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut opening = String::new();
+    stderr.read_line(&mut opening).unwrap();
+    assert!(opening.starts_with("changing: 1 comparison or check in all"), "{opening}");
+    send("INT", child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(fs::read_dir(sandbox.path()).unwrap().count(), 1, "the spec alone");
+}
+
+#[test]
 fn an_interrupted_run_leaves_earlier_results_alone() {
     let sandbox = Sandbox::new(SPEC);
     assert!(sandbox.run(&["simulate", "spec.toml", "--out", "out", "--quiet"]).status.success());

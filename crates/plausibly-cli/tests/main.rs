@@ -9,6 +9,7 @@ mod guide; // the transcripts of the guide
 mod help; // every --help, by snapshot
 mod interrupt; // Ctrl-C
 mod python_packages; // which registry is asked, and what if there is none
+mod reproduce; // the paper, its report and its files
 mod simulate; // runs, files, figures
 
 use std::fs;

@@ -29,9 +29,9 @@ pub(crate) fn run(args: &Reproduce) -> Outcome {
 const DEFAULT_FOLDER: &str = "plausibly-results/reproduce";
 
 fn reproduce(args: &Reproduce) -> Result<Outcome> {
+    let skipped = obtain_data(args)?;
     let folder = args.out.as_deref().unwrap_or(Path::new(DEFAULT_FOLDER));
     let folder = Arc::new(Folder::open(folder)?);
-    let skipped = obtain_data(args)?;
     let chosen = |id: &&'static str| {
         let named = args.experiments.is_empty() || args.experiments.iter().any(|name| name == id);
         named && skipped.iter().all(|skipped| skipped.study != *id)
@@ -48,6 +48,15 @@ fn reproduce(args: &Reproduce) -> Result<Outcome> {
 
     let interrupt = Interrupt::catch(&folder).context("cannot catch Ctrl-C")?;
     let threads = threads(args.threads);
+    if !args.quiet {
+        output::note(&format!(
+            "{}: {} in all, {}, seed {}",
+            studies.join(", "),
+            output::plural(jobs.len() as u64, "comparison or check", "comparisons and checks"),
+            output::plural(threads.get() as u64, "thread", "threads"),
+            args.seed
+        ));
+    }
     let begun = Instant::now();
     let mut reproduction = Reproduction {
         version: env!("CARGO_PKG_VERSION"),
@@ -91,7 +100,7 @@ fn obtain_data(args: &Reproduce) -> Result<Vec<Skipped>> {
     let named = |name: &str| args.experiments.iter().any(|experiment| experiment == name);
     let mut skipped = Vec::new();
     for set in DATA_SETS.iter().filter(|set| args.experiments.is_empty() || named(set.name)) {
-        let remedy = format!("`plausibly data fetch {}` brings it into the cache.", set.name);
+        let mut remedy = format!("`plausibly data fetch {}` brings it into the cache.", set.name);
         let reason = if args.quick {
             match store.status(set)? {
                 Status::Ready => None,
@@ -101,7 +110,10 @@ fn obtain_data(args: &Reproduce) -> Result<Vec<Skipped>> {
             let fetching = Fetching::new(args.mirror.as_deref(), args.accept_licence, args.quiet);
             match fetching.obtain(&store, set) {
                 Ok(Obtained::Already | Obtained::Fetched) => None,
-                Ok(Obtained::Refused) => Some("The licence of its data was not accepted.".to_string()),
+                Ok(Obtained::Refused) => {
+                    remedy = "Read it, and add --accept-licence if you do.".into();
+                    Some("The licence of its data was not accepted.".to_string())
+                }
                 Err(error) => Some(format!("Its data could not be had: {error:#}.")),
             }
         };

@@ -1,0 +1,137 @@
+use crate::data::mirror;
+use crate::{SPEC, Sandbox};
+use insta::assert_snapshot;
+use serde_json::Value;
+use std::fs;
+
+fn manifest(sandbox: &Sandbox, out: &str) -> Value {
+    serde_json::from_slice(&fs::read(sandbox.path().join(out).join("manifest.json")).unwrap()).unwrap()
+}
+
+#[test]
+fn a_small_reproduction_answers_and_writes_everything() {
+    let sandbox = Sandbox::new(SPEC);
+    let folder = sandbox.path().canonicalize().unwrap();
+    let shown = |args: &[&str]| sandbox.transcript(args).replace(folder.to_str().unwrap(), "FOLDER");
+    let args = ["reproduce", "linear", "k-armed", "--runs", "3", "--threads", "2", "--quiet"];
+    assert_snapshot!("table", shown(&args));
+    let folder = sandbox.path().join("plausibly-results/reproduce");
+    let mut files: Vec<_> = ["", "specs"]
+        .iter()
+        .flat_map(|part| fs::read_dir(folder.join(part)).unwrap())
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(
+        files,
+        [
+            "index.html",
+            "k-armed.toml",
+            "linear-readings.toml",
+            "linear.toml",
+            "manifest.json",
+            "specs",
+            "summary.csv",
+            "theory-arms-loose.toml",
+            "theory-arms.toml",
+            "theory-lemma-1.toml",
+            "theory-linear.toml",
+        ]
+    );
+    let json = sandbox.run(&["reproduce", "linear", "--runs", "2", "--json", "--quiet", "--out", "json"]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["experiments"][0]["claims"][0]["claim"], "a");
+    assert_eq!(json["files"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn threads_change_nothing_and_every_number_follows_from_its_spec() {
+    let sandbox = Sandbox::new(SPEC);
+    for (out, threads) in [("one", "1"), ("two", "2")] {
+        let args = [
+            "reproduce",
+            "linear",
+            "--runs",
+            "3",
+            "--out",
+            out,
+            "--threads",
+            threads,
+            "--quiet",
+            "--seed",
+            "5",
+        ];
+        assert!(sandbox.run(&args).status.success());
+    }
+    for file in ["index.html", "summary.csv", "specs/linear.toml"] {
+        let read = |out: &str| fs::read(sandbox.path().join(out).join(file)).unwrap();
+        assert_eq!(read("one"), read("two"), "{file}");
+    }
+    let report = manifest(&sandbox, "one");
+    for (position, name) in ["linear", "linear-readings"].into_iter().enumerate() {
+        let spec = format!("one/specs/{name}.toml");
+        assert!(sandbox.run(&["simulate", &spec, "--out", "again", "--quiet"]).status.success());
+        let again = manifest(&sandbox, "again");
+        assert_eq!(report["experiments"][position]["name"], name);
+        assert_eq!(report["experiments"][position]["final"], again["final"]);
+        assert_eq!(report["experiments"][position]["spec"], again["spec"]);
+    }
+    // Policies that two of them share played the same problems in the same way.
+    let code = |position: usize| report["experiments"][position]["final"][0].clone();
+    assert_eq!(code(0), code(1));
+    // Theory plays what the spec says, too.
+    let spec = "one/specs/theory-linear.toml";
+    assert!(sandbox.run(&["simulate", spec, "--out", "again", "--quiet"]).status.success());
+    let regret = &report["theory"]["theory-linear"]["result"]["regret"]["mean"];
+    assert_eq!(*regret, manifest(&sandbox, "again")["final"][0]["regret_mean"]);
+}
+
+#[test]
+fn what_cannot_be_had_is_skipped_unless_it_was_asked_for() {
+    let sandbox = Sandbox::new(SPEC);
+    let output = sandbox.run(&["reproduce", "--quick", "--runs", "1", "--cache", "empty", "--out", "out"]);
+    assert!(output.status.success());
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let page = fs::read_to_string(sandbox.path().join("out/index.html")).unwrap();
+    for (name, title) in [("movielens", "MovieLens"), ("wine", "White wine"), ("heart", "Heart failure")] {
+        let remedy = format!("`plausibly data fetch {name}`");
+        assert!(stderr.contains(&format!("skipped {name}: ")) && stderr.contains(&remedy), "{stderr}");
+        assert!(page.contains(&format!("{title} was skipped. ")) && page.contains(&remedy));
+    }
+    assert_eq!(manifest(&sandbox, "out")["skipped"].as_array().unwrap().len(), 3);
+    assert!(!sandbox.path().join("empty").exists(), "no network, no cache");
+
+    let named = ["reproduce", "heart", "--quick", "--cache", "empty", "--out", "named"];
+    assert_snapshot!("named_without_data", sandbox.transcript(&named));
+    assert!(!sandbox.path().join("named").exists());
+    let licence = ["reproduce", "movielens", "--cache", "empty", "--out", "named", "--mirror", "nowhere"];
+    assert_snapshot!("licence_not_accepted", sandbox.transcript(&licence));
+    assert_snapshot!("unknown_experiment", sandbox.transcript(&["reproduce", "iris"]));
+}
+
+#[test]
+fn data_is_fetched_on_the_way() {
+    let Some(mirror) = mirror() else { return };
+    let sandbox = Sandbox::new(SPEC);
+    let mirror = mirror.to_str().unwrap();
+    let args = ["reproduce", "heart", "--runs", "2", "--cache", "cache", "--mirror", mirror, "--out", "out"];
+    let output = sandbox.run(&args);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && stderr.contains("licence: CC BY 4.0"), "{stderr}");
+    let page = fs::read_to_string(sandbox.path().join("out/index.html")).unwrap();
+    assert!(page.contains("survival as the reward"));
+    assert!(sandbox.run(&["data", "verify", "heart", "--cache", "cache"]).status.success());
+}
+
+#[test]
+fn the_literal_reading_is_another_experiment() {
+    let sandbox = Sandbox::new(SPEC);
+    for (out, reading) in [("adopted", "adopted"), ("literal", "literal")] {
+        let args = ["reproduce", "linear", "--runs", "2", "--out", out, "--reading", reading, "--quiet"];
+        assert!(sandbox.run(&args).status.success());
+    }
+    let ridge = |out: &str| manifest(&sandbox, out)["experiments"][0]["spec"]["policy"][0]["ridge"].as_f64();
+    assert_eq!((ridge("adopted"), ridge("literal")), (Some(1.0), Some(1e4)));
+    let page = fs::read_to_string(sandbox.path().join("literal/index.html")).unwrap();
+    assert!(page.contains("How the paper was read: literally."));
+}
