@@ -1,0 +1,169 @@
+use crate::synthetic;
+use plausibly_report::figure::{Curves, Series};
+use plausibly_report::{Checked, Measured, Reading, Reproduction, Skipped};
+use plausibly_sim::{ArmsTheory, Experiment, LinearTheory, Overrides};
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+
+fn measured(
+    study: &'static str,
+    variant: Option<&'static str>,
+    spec_name: &'static str,
+    extra: &[(&str, f64, f64)],
+) -> Measured {
+    let mut policies = vec![
+        ("CODE", 200.0, 50.0),
+        ("LinUCB", 250.0, 130.0),
+        ("LinTS", 60.0, 900.0),
+        ("Elim", 3000.0, 110.0),
+        ("ε-greedy", 1400.0, 75.0),
+        ("EtC", 1300.0, 115.0),
+    ];
+    policies.extend_from_slice(extra);
+    let spec = format!("name = \"{spec_name}\" # <not a tag> & \"quoted\"\n");
+    Measured { study, variant, spec_name, spec, horizon: 100, summary: synthetic(&policies, 40, 0.2) }
+}
+
+fn experiment(text: &str) -> Experiment {
+    Experiment::from_toml(text, Overrides::default(), &()).unwrap()
+}
+
+/// A reproduction with something of everything.
+fn reproduction() -> Reproduction {
+    let arms = |horizon: u64, delta: &str| {
+        let spec = format!(
+            "runs = 20\nhorizon = {horizon}\n[environment]\nkind = \"k-armed\"\nactions = 4\n[[policy]]\nkind = \"code\"\nradius = {{ kind = \"per-arm\", delta = {delta} }}"
+        );
+        ArmsTheory::check(&experiment(&spec), NonZeroUsize::MIN, &()).unwrap()
+    };
+    let linear = "runs = 10\nhorizon = 300\n[environment]\nkind = \"linear\"\ndim = 2\nactions = 8\n[[policy]]\nkind = \"code\"\nradius = { kind = \"determinant\", theta_norm_bound = 5.0 }";
+    let linear = LinearTheory::check(&experiment(linear), NonZeroUsize::MIN, &()).unwrap();
+    let readings = [
+        ("CODE, literal", 9000.0, 20_000.0),
+        ("LinUCB, CODE’s width", 50.0, 900.0),
+        ("LinTS, scale 1", 80.0, 100.0),
+        ("ε-greedy, by design", 1400.0, 60.0),
+        ("EtC, by design", 1300.0, 62.0),
+    ];
+    let checked = |spec_name, theory| Checked { spec_name, spec: "# spec\n".into(), theory };
+    Reproduction {
+        version: "0.0.0",
+        command: "plausibly reproduce --seed 1".into(),
+        seed: 1,
+        quick: true,
+        reading: Reading::Adopted,
+        experiments: vec![measured("linear", None, "linear", &[]), measured("heart", None, "heart", &[])],
+        skipped: vec![Skipped {
+            study: "wine",
+            reason: "Its data could not be had: <nobody> answered.".into(),
+            remedy: "Try again.".into(),
+        }],
+        policy_readings: Some(measured("linear", Some("policies"), "linear-readings", &readings)),
+        problem_readings: vec![measured("heart", Some("survival as the reward"), "heart-survival", &[])],
+        arms_theory: vec![
+            checked("theory-arms", arms(2000, "1e-9")),
+            checked("theory-lemma-1", arms(100, "1e-4")),
+        ],
+        linear_theory: Some(Checked { spec_name: "theory-linear", spec: "# spec\n".into(), theory: linear }),
+    }
+}
+
+/// Everything between two marks taken out, marks left.
+fn without(page: &str, from: &str, to: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = page;
+    while let Some((before, after)) = rest.split_once(from) {
+        let (_, after) = after.split_once(to).unwrap();
+        kept.push_str(before);
+        kept.push_str(from);
+        kept.push_str(to);
+        rest = after;
+    }
+    kept + rest
+}
+
+/// The page without what is drawn, styled or scripted, a line for each piece of text.
+fn words(page: &str) -> String {
+    let page = without(page, "<style>", "</style>");
+    let page = without(&page, "<script", "</script>");
+    let page = without(&page, "<svg", "</svg>");
+    let lines = page.replace("</", "\n</").replace('<', "\n<").replace('>', ">\n");
+    let text = lines.lines().filter(|line| !line.starts_with('<') && !line.trim().is_empty());
+    text.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_page_says_what_was_found() {
+    let page = reproduction().html();
+    insta::assert_snapshot!("words", words(&page));
+}
+
+#[test]
+fn figures_are_drawn_by_class_and_carry_their_numbers() {
+    let series =
+        |label, style, points: &[(f64, Option<f64>)]| Series { label, style, points: points.to_vec() };
+    let curves = Curves {
+        description: "Two policies.".into(),
+        y_name: "regret",
+        rounds: &[1, 10, 100, 1000],
+        series: vec![
+            series("CODE", 0, &[(1.0, Some(0.1)), (8.0, Some(1.0)), (20.0, Some(2.0)), (40.0, Some(4.0))]),
+            // Touches zero, which a logarithmic axis does not have, and ends beside the other.
+            series("</script>\"B\"", 1, &[(0.0, None), (4.0, Some(3.0)), (19.0, None), (41.0, None)]),
+        ],
+    };
+    insta::assert_snapshot!("figure", curves.svg().into_string().replace("><", ">\n<"));
+}
+
+/// Values of an attribute.
+fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
+    let open = format!(" {name}=\"");
+    page.split(open.as_str()).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+}
+
+#[test]
+fn the_page_is_sound_and_asks_nobody() {
+    let page = reproduction().html();
+    assert_eq!(page, reproduction().html(), "the same contents, the same bytes");
+    let ids = attributes(&page, "id");
+    let unique: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), unique.len(), "an id is used twice");
+    let links = attributes(&page, "href");
+    assert!(links.len() > 20);
+    for link in links.iter().filter(|link| **link != "data:,") {
+        let target = link.strip_prefix('#').unwrap_or_else(|| panic!("{link} leads out of the page"));
+        assert!(unique.contains(target), "{link} leads nowhere");
+    }
+    for outside in [" src=", "url(", "@import", "http:", "https:", "fetch(", "XMLHttp"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(
+        page.contains("&lt;nobody&gt; answered")
+            && page.contains("# &lt;not a tag&gt; &amp; &quot;quoted&quot;")
+    );
+    for tag in [
+        "table", "div", "section", "svg", "details", "tr", "td", "th", "figure", "script", "span", "p", "ul",
+        "li",
+    ] {
+        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
+    }
+}
+
+#[test]
+fn a_report_on_nothing_still_says_so() {
+    let empty = Reproduction {
+        experiments: Vec::new(),
+        policy_readings: None,
+        problem_readings: Vec::new(),
+        arms_theory: Vec::new(),
+        linear_theory: None,
+        reading: Reading::Literal,
+        ..reproduction()
+    };
+    let words = words(&empty.html());
+    assert!(
+        words.contains("makes no claims about what was run here")
+            && words.contains("White wine was skipped.")
+    );
+}

@@ -1,0 +1,133 @@
+// Opens a report in Chromium as a reader would, and fails on anything a reader should not meet.
+// usage: node check.mjs REPORT.html [FOLDER FOR SCREENSHOTS]
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [file, pictures] = process.argv.slice(2);
+if (!file) {
+  console.error("usage: node check.mjs REPORT.html [FOLDER FOR SCREENSHOTS]");
+  process.exit(2);
+}
+const address = pathToFileURL(resolve(file)).href;
+const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+// Without a sandbox: as root there is none, and the only page is our own.
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+let checks = 0;
+
+/** A page that has been watched since before it was opened. */
+async function open(options) {
+  const context = await browser.newContext({ deviceScaleFactor: 1, ...options });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("console", (message) => complaints.push(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    if (request.url() !== address && !request.url().startsWith("data:")) complaints.push(`request: ${request.url()}`);
+  });
+  await page.goto(address);
+  return { page, complaints, close: () => context.close() };
+}
+
+async function check(name, body) {
+  await body();
+  checks += 1;
+  console.log(`ok: ${name}`);
+}
+
+const wide = { width: 1280, height: 900 };
+const phone = { width: 390, height: 844 };
+
+for (const [name, viewport] of Object.entries({ wide, phone, small: { width: 320, height: 600 }, huge: { width: 2560, height: 1300 } })) {
+  for (const colorScheme of ["light", "dark"]) {
+    await check(`${name}, ${colorScheme}: quiet, nothing requested, nothing wider than the screen`, async () => {
+      const { page, complaints, close } = await open({ viewport, colorScheme });
+      const { scroll, client, ground } = await page.evaluate(() => ({
+        scroll: document.documentElement.scrollWidth,
+        client: document.documentElement.clientWidth,
+        ground: getComputedStyle(document.body).backgroundColor,
+      }));
+      assert.deepEqual(complaints, []);
+      assert.ok(scroll <= client, `the page is ${scroll} wide on a screen of ${client}`);
+      assert.equal(ground === "rgb(255, 255, 255)", colorScheme === "light", `background ${ground}`);
+      if (pictures) {
+        await mkdir(pictures, { recursive: true });
+        await page.screenshot({ path: join(pictures, `${name}-${colorScheme}.png`) });
+      }
+      await close();
+    });
+  }
+}
+
+await check("without scripts everything is there", async () => {
+  const { page, close } = await open({ viewport: wide, javaScriptEnabled: false });
+  const text = await page.locator("body").innerText();
+  for (const words of ["Does the paper hold up?", "How the paper was read", "How it was measured", "holds"]) {
+    assert.ok(text.includes(words), `"${words}" is not on the page`);
+  }
+  const figures = page.locator("svg[role=img]");
+  assert.ok((await figures.count()) >= 4);
+  for (const figure of await figures.all()) {
+    const box = await figure.boundingBox();
+    assert.ok(box && box.width > 300 && box.height > 150, "a figure has no size");
+    assert.ok((await figure.getAttribute("aria-label")).length > 40, "a figure has no description");
+  }
+  await close();
+});
+
+await check("pointing at a figure reads it out", async () => {
+  const { page, complaints, close } = await open({ viewport: wide });
+  const figure = page.locator("figure").filter({ has: page.locator("svg.curves") }).first();
+  const svg = figure.locator("svg.curves");
+  await svg.scrollIntoViewIfNeeded();
+  await svg.hover();
+  assert.match(await figure.locator(".readout").innerText(), /^round [\d,]+: .*CODE [\d.,]+/);
+  await page.mouse.move(2, 2);
+  assert.equal(await figure.locator(".readout").innerText(), "");
+  assert.deepEqual(complaints, []);
+  await close();
+});
+
+for (const [name, viewport] of Object.entries({ wide, phone })) await check(`${name}: labels of curves stay inside their figure and apart from each other`, async () => {
+  const { page, close } = await open({ viewport });
+  const troubles = await page.evaluate(() => {
+    const found = [];
+    for (const svg of document.querySelectorAll("svg[role=img]")) {
+      const frame = svg.getBoundingClientRect();
+      const boxes = [...svg.querySelectorAll(".label")].map((label) => [label.textContent, label.getBoundingClientRect()]);
+      boxes.forEach(([name, box], i) => {
+        if (box.right > frame.right + 1 || box.left < frame.left - 1) found.push(`${name} leaves its figure`);
+        for (const [other, rival] of boxes.slice(i + 1)) {
+          const across = Math.min(box.right, rival.right) - Math.max(box.left, rival.left);
+          const down = Math.min(box.bottom, rival.bottom) - Math.max(box.top, rival.top);
+          if (across > 1 && down > 5) found.push(`${name} and ${other} overlap`);
+        }
+      });
+    }
+    return found;
+  });
+  assert.deepEqual(troubles, []);
+  await close();
+});
+
+await check("a link to a spec opens it", async () => {
+  const { page, close } = await open({ viewport: wide });
+  const link = page.locator("caption a[href^='#spec-']").first();
+  const target = (await link.getAttribute("href")).slice(1);
+  await link.click();
+  await page.locator(`#${target} pre`).waitFor({ state: "visible" });
+  await close();
+});
+
+await check("it prints, specs included", async () => {
+  const { page, close } = await open({ viewport: wide });
+  const pdf = await page.pdf({ format: "A4" });
+  assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+  assert.ok(pdf.length > 50_000, `only ${pdf.length} bytes`);
+  await close();
+});
+
+await browser.close();
+console.log(`${checks} checks of the report in a browser`);
