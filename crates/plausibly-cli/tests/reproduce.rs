@@ -135,3 +135,43 @@ fn the_literal_reading_is_another_experiment() {
     let page = fs::read_to_string(sandbox.path().join("literal/index.html")).unwrap();
     assert!(page.contains("How the paper was read: literally."));
 }
+
+/// Long: the whole paper at its own size, twice.
+mod full {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// The verdict on every claim that the paper makes.
+    fn verdicts(sandbox: &Sandbox, seed: &str, mirror: &str) -> BTreeMap<String, String> {
+        let mut args = vec!["reproduce", "--seed", seed, "--cache", "cache", "--json", "--quiet"];
+        args.extend(["--mirror", mirror, "--accept-licence", "--out", seed]);
+        let output = sandbox.run(&args);
+        assert!(output.status.success());
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut found = BTreeMap::new();
+        for experiment in answer["experiments"].as_array().unwrap() {
+            for claim in experiment["claims"].as_array().unwrap() {
+                if claim["stated_by_the_paper"] == true {
+                    let name = format!("{} {}", experiment["name"], claim["claim"]);
+                    found.insert(name, claim["verdict"].as_str().unwrap().to_string());
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn two_seeds_turn_no_verdict() {
+        let Some(mirror) = mirror() else { return };
+        let sandbox = Sandbox::new(SPEC);
+        let mirror = mirror.to_str().unwrap();
+        let (one, other) = (verdicts(&sandbox, "1", mirror), verdicts(&sandbox, "7", mirror));
+        assert_eq!(one.len(), 19);
+        for (claim, verdict) in &one {
+            let both = [verdict.as_str(), other[claim].as_str()];
+            assert!(both[0] == both[1] || both.contains(&"undecided"), "{claim}: {both:?}");
+        }
+        let decided = one.values().filter(|verdict| *verdict != "undecided").count();
+        assert!(decided > 10, "only {decided} of 19 decided: the comparison says nothing");
+    }
+}
