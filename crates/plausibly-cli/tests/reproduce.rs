@@ -28,6 +28,7 @@ fn a_small_reproduction_answers_and_writes_everything() {
             "index.html",
             "k-armed.toml",
             "linear-readings.toml",
+            "linear-ruler.toml",
             "linear.toml",
             "manifest.json",
             "specs",
@@ -41,7 +42,7 @@ fn a_small_reproduction_answers_and_writes_everything() {
     let json = sandbox.run(&["reproduce", "linear", "--runs", "2", "--json", "--quiet", "--out", "json"]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json["experiments"][0]["claims"][0]["claim"], "a");
-    assert_eq!(json["files"].as_array().unwrap().len(), 6);
+    assert_eq!(json["files"].as_array().unwrap().len(), 7);
 }
 
 #[test]
@@ -68,7 +69,7 @@ fn threads_change_nothing_and_every_number_follows_from_its_spec() {
         assert_eq!(read("one"), read("two"), "{file}");
     }
     let report = manifest(&sandbox, "one");
-    for (position, name) in ["linear", "linear-readings"].into_iter().enumerate() {
+    for (position, name) in ["linear", "linear-readings", "linear-ruler"].into_iter().enumerate() {
         let spec = format!("one/specs/{name}.toml");
         assert!(sandbox.run(&["simulate", &spec, "--out", "again", "--quiet"]).status.success());
         let again = manifest(&sandbox, "again");

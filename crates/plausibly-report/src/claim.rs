@@ -37,7 +37,7 @@ impl Verdict {
     }
 }
 
-/// A figure with its confidence interval.
+/// A ratio with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The figure.
@@ -123,31 +123,33 @@ impl Paired<'_> {
         known.iter().map(evidence).collect()
     }
 
-    /// Mean over mean with Fieller's interval: all ρ for which the paired difference `x − ρ·y` is compatible with a mean of
-    /// zero by Student's t. So 1 is outside exactly if the means differ significantly. Unbounded if the mean below the line
-    /// is itself compatible with zero, or there are fewer than two runs.
+    /// Mean over mean with Fieller's interval: all ρ ≥ 0 for which the paired difference `x − ρ·y` is compatible with a mean of
+    /// zero by Student's t. So 1 is outside exactly if the means differ significantly. It has no upper end if the mean below the
+    /// line is itself compatible with zero, and no lower one either for fewer than two runs. The figures must not be negative.
     fn ratio(&self, over: usize, under: usize, confidence: f64) -> Estimate {
         let moments = self.moments;
         let (x, y) = (moments.mean(over), moments.mean(under));
         let value = x / y;
-        let unbounded = Estimate { value, low: f64::NEG_INFINITY, high: f64::INFINITY };
+        let from = |low: f64| Estimate { value, low, high: f64::INFINITY };
         let n = moments.count() as f64;
         let of_mean = |i, j| Some(moments.covariance(i, j)? / n);
         let (Some(xx), Some(xy), Some(yy)) =
             (of_mean(over, over), of_mean(over, under), of_mean(under, under))
         else {
-            return unbounded;
+            return from(0.0);
         };
         let t = student_t(f64::midpoint(1.0, confidence), n - 1.0);
         let t_sq = t * t;
         // (x − ρy)² ≤ t²·(xx − 2ρ·xy + ρ²·yy), a quadratic in ρ.
         let (a, b, c) = (y * y - t_sq * yy, x * y - t_sq * xy, x * x - t_sq * xx);
-        if a.is_nan() || a <= 0.0 {
-            return unbounded;
-        }
-        // Nonnegative but for rounding: ρ = x/y always satisfies the inequality.
         let root = (b * b - a * c).max(0.0).sqrt();
-        Estimate { value, low: (b - root) / a, high: (b + root) / a }
+        if a > 0.0 {
+            // ρ = x/y satisfies the inequality, so there are two roots but for rounding, and it holds between them.
+            return Estimate { value, low: ((b - root) / a).max(0.0), high: (b + root) / a };
+        }
+        // It holds outside the roots, or everywhere: of the positive ρ, from the larger root on if the other is negative.
+        let (small, large) = ((b + root) / a, (b - root) / a);
+        if root > 0.0 && small < 0.0 && large > 0.0 { from(large) } else { from(0.0) }
     }
 }
 
@@ -225,8 +227,22 @@ mod tests {
     }
 
     #[test]
-    fn a_mean_that_could_be_zero_decides_nothing() {
-        assert_eq!(verdict(&[[1.0, 1.0], [2.0, -1.0], [1.5, 0.1]], Rule::Above(0.1)), Verdict::Undecided);
+    fn a_mean_that_could_be_zero_still_bounds_the_ratio_from_below() {
+        // B is 0 but in one run of twenty, so its mean is compatible with zero; A is 100 in all.
+        let runs: Vec<[f64; 2]> = (0..20).map(|i| [100.0, if i == 0 { 20.0 } else { 0.0 }]).collect();
+        paired(&runs, |paired| {
+            let ratio = paired.judge(&[("A", "B", Rule::Above(1.0))])[0].ratio;
+            assert!(ratio.high.is_infinite());
+            // The upper end of B's own interval: its mean is 1, its standard error 1.
+            assert!((ratio.low - 100.0 / (1.0 + student_t(0.975, 19.0))).abs() < 1e-9, "{ratio:?}");
+        });
+        assert_eq!(verdict(&runs, Rule::Above(1.0)), Verdict::Holds);
+        assert_eq!(verdict(&runs, Rule::Above(50.0)), Verdict::Undecided);
+    }
+
+    #[test]
+    fn too_little_decides_nothing() {
+        assert_eq!(verdict(&[[1.0, 1.0], [2.0, 0.0], [1.5, 0.1]], Rule::Above(1.0)), Verdict::Undecided);
         assert_eq!(Verdict::of_all([]), Verdict::Holds);
         let parts = [Verdict::Holds, Verdict::Undecided];
         assert_eq!(Verdict::of_all(parts), Verdict::Undecided);

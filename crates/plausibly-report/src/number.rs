@@ -1,5 +1,7 @@
 //! Numbers for people.
 
+use crate::claim::Estimate;
+
 /// A whole number with its thousands apart.
 pub(crate) fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
@@ -27,6 +29,13 @@ pub(crate) fn figure(value: f64) -> String {
         _ if size >= 0.001 => format!("{sign}{size:.4}"),
         _ => format!("{value:.1e}").replace('-', "−"),
     }
+}
+
+/// A ratio with its interval: another digit where rounding would hide on which side of 1 an end lies.
+pub(crate) fn interval(estimate: &Estimate) -> (String, String) {
+    let near_one = |end: f64| (end - 1.0).abs() < 0.005;
+    let end = |end: f64| if near_one(end) { format!("{end:.4}") } else { figure(end) };
+    (figure(estimate.value), format!("[{}, {}]", end(estimate.low), end(estimate.high)))
 }
 
 /// A share in percent, with the decimals it takes to see it.

@@ -59,6 +59,7 @@ fn reproduction() -> Reproduction {
             remedy: "Try again.".into(),
         }],
         policy_readings: Some(measured("linear", Some("policies"), "linear-readings", &readings)),
+        ruler_reading: Some(measured("linear", Some("another ruler"), "linear-ruler", &[])),
         problem_readings: vec![measured("heart", Some("survival as the reward"), "heart-survival", &[])],
         arms_theory: vec![
             checked("theory-arms", arms(2000, "1e-9")),
@@ -155,6 +156,7 @@ fn a_report_on_nothing_still_says_so() {
     let empty = Reproduction {
         experiments: Vec::new(),
         policy_readings: None,
+        ruler_reading: None,
         problem_readings: Vec::new(),
         arms_theory: Vec::new(),
         linear_theory: None,

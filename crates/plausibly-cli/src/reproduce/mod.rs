@@ -67,6 +67,7 @@ fn reproduce(args: &Reproduce) -> Result<Outcome> {
         experiments: Vec::new(),
         skipped,
         policy_readings: None,
+        ruler_reading: None,
         problem_readings: Vec::new(),
         arms_theory: Vec::new(),
         linear_theory: None,
@@ -149,12 +150,14 @@ fn run_job(
         }
         Role::ProblemReading(variant) => Some(variant),
         Role::PolicyReadings => Some("policies read in other ways"),
+        Role::RulerReading => Some("Qₙ measured by another ruler"),
         Role::Experiment => None,
     };
     let summary = experiment.comparison().run(threads, &part)?;
     let measured = Measured { study, variant, spec_name, spec, horizon: experiment.horizon, summary };
     match role {
         Role::PolicyReadings => into.policy_readings = Some(measured),
+        Role::RulerReading => into.ruler_reading = Some(measured),
         Role::ProblemReading(_) => into.problem_readings.push(measured),
         _ => into.experiments.push(measured),
     }

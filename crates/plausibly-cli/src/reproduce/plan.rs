@@ -11,6 +11,8 @@ pub(super) enum Role {
     Experiment,
     /// The policies of the linear experiment, read in other ways.
     PolicyReadings,
+    /// The linear experiment, its model error measured by another ruler.
+    RulerReading,
     /// A study's problems, read in another way.
     ProblemReading(&'static str),
     /// A check of K-armed theory.
@@ -109,7 +111,9 @@ impl Planner {
         // The first hundred problems of the experiment itself, so that shared policies play what they played there.
         let runs = self.scale.runs(100);
         self.add(study, Role::PolicyReadings, "linear-readings", &setup(runs, reading_policies()));
-        let (runs, policies) = (self.scale.runs(200), code("CODE", 1.0, LINEAR_THEORY_RADIUS));
+        let policies = format!("\n[metric]\nridge = 1.0\nradius = {VALID_RADIUS}\n{}", self.policies);
+        self.add(study, Role::RulerReading, "linear-ruler", &setup(runs, policies));
+        let (runs, policies) = (self.scale.runs(200), code("CODE", 1.0, VALID_RADIUS));
         self.add(study, Role::LinearTheory, "theory-linear", &setup(runs, policies));
     }
 
@@ -168,7 +172,7 @@ const CODE_RADIUS: &str =
 /// The standard width: δ = 1/n, λ the ridge, R the scale of the noise, L and S those of the problem.
 const LIN_UCB_RADIUS: &str = "{ kind = \"paper\", delta = 1e-4, lambda = 1.0 }";
 /// Valid but for one problem in a million: ‖θ*‖² is χ² with five degrees of freedom.
-const LINEAR_THEORY_RADIUS: &str = "{ kind = \"determinant\", delta = 0.05, theta_norm_bound = 6.0 }";
+const VALID_RADIUS: &str = "{ kind = \"determinant\", delta = 0.05, theta_norm_bound = 6.0 }";
 /// λ = 10⁴ as a ridge.
 const LITERAL_RIDGE: f64 = 1e4;
 
@@ -259,7 +263,7 @@ mod tests {
         let all = STUDIES.map(|study| study.id);
         for reading in [ReadingArg::Adopted, ReadingArg::Literal] {
             let jobs = plan(&all, Scale { runs: None, quick: false }, 1, reading);
-            assert_eq!(jobs.len(), 16);
+            assert_eq!(jobs.len(), 17);
             for job in jobs {
                 match Experiment::from_toml(&job.spec, Overrides::default(), &DataPools::new(&cache)) {
                     Ok(_) => {}

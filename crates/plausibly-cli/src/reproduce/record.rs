@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 
 fn measured(reproduction: &Reproduction) -> impl Iterator<Item = &Measured> {
-    let Reproduction { experiments, policy_readings, problem_readings, .. } = reproduction;
-    experiments.iter().chain(policy_readings).chain(problem_readings)
+    let Reproduction { experiments, policy_readings, ruler_reading, problem_readings, .. } = reproduction;
+    experiments.iter().chain(policy_readings).chain(ruler_reading).chain(problem_readings)
 }
 
 /// `summary.csv`: the curves of every experiment.
@@ -194,7 +194,7 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
         let table =
             output::left_table(&["experiment", "claim", "verdict", "decided by, 95 % interval"], &rows);
         format!(
-            "{table}\nOf {} claims of the paper, {hold} hold, {fail} do not, {open} are undecided.\n",
+            "{table}\nClaims of the paper: {}. They hold: {hold}, do not hold: {fail}, undecided: {open}.\n",
             rows.len()
         )
     };
@@ -203,14 +203,17 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
 
 fn ratio(claim: &Claim, evidence: &Evidence) -> String {
     let Evidence { over, under, ratio, .. } = evidence;
-    let figure = |x: f64| {
-        if x.is_finite() { format!("{x:.2}") } else { format!("{}∞", if x < 0.0 { "-" } else { "" }) }
+    // Four decimals where two would hide on which side of 1 an end lies.
+    let end = |x: f64| match x {
+        _ if x.is_infinite() => "∞".into(),
+        _ if (x - 1.0).abs() < 0.005 => format!("{x:.4}"),
+        _ => format!("{x:.2}"),
     };
     format!(
         "{} {over} / {under} = {} [{}, {}]",
         claim.measure.name(),
-        figure(ratio.value),
-        figure(ratio.low),
-        figure(ratio.high)
+        format_args!("{:.2}", ratio.value),
+        end(ratio.low),
+        end(ratio.high)
     )
 }

@@ -28,7 +28,7 @@ pub struct Curves<'a> {
     pub series: Vec<Series<'a>>,
 }
 
-const FRAME: Frame = Frame { width: 520.0, height: 330.0, left: 58.0, right: 118.0, top: 10.0, bottom: 40.0 };
+const FRAME: Frame = Frame { width: 440.0, height: 290.0, left: 54.0, right: 112.0, top: 9.0, bottom: 36.0 };
 /// Smallest distance between two labels.
 const LABEL_STEP: f64 = 13.5;
 /// Of a normal distribution: bands are 95 % intervals, point by point.

@@ -38,15 +38,15 @@ impl Frame {
         html! {
             @for (value, at) in x.ticks() {
                 line.grid x1=(px(at)) x2=(px(at)) y1=(px(self.top)) y2=(px(floor)) {}
-                text.tick x=(px(at)) y=(px(floor + 17.0)) text-anchor="middle" { (tick(value)) }
+                text.tick x=(px(at)) y=(px(floor + 14.0)) text-anchor="middle" { (tick(value)) }
             }
             @for (value, at) in y.ticks() {
                 line.grid x1=(px(self.left)) x2=(px(right)) y1=(px(at)) y2=(px(at)) {}
-                text.tick x=(px(self.left - 7.0)) y=(px(at + 4.0)) text-anchor="end" { (tick(value)) }
+                text.tick x=(px(self.left - 6.0)) y=(px(at + 4.0)) text-anchor="end" { (tick(value)) }
             }
             line.axis x1=(px(self.left)) x2=(px(right)) y1=(px(floor)) y2=(px(floor)) {}
             text.name x=(px(f64::midpoint(self.left, right))) y=(px(self.height - 5.0)) text-anchor="middle" { (x_name) }
-            text.name transform={ "rotate(-90 12 " (px(middle)) ")" } x="12" y=(px(middle)) text-anchor="middle" { (y_name) }
+            text.name transform={ "rotate(-90 10 " (px(middle)) ")" } x="10" y=(px(middle)) text-anchor="middle" { (y_name) }
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct TradeOff<'a> {
     pub marks: Vec<Mark<'a>>,
 }
 
-const FRAME: Frame = Frame { width: 640.0, height: 380.0, left: 58.0, right: 16.0, top: 14.0, bottom: 40.0 };
+const FRAME: Frame = Frame { width: 560.0, height: 350.0, left: 54.0, right: 14.0, top: 12.0, bottom: 36.0 };
 
 impl TradeOff<'_> {
     /// The drawing.
@@ -56,6 +56,10 @@ impl TradeOff<'_> {
                     } {}
                     circle class={ "mark s" (mark.style) @if mark.hollow { " hollow" } } cx=(px(cx)) cy=(px(cy)) r="5.5" {}
                     @let (lx, ly, anchor) = labels.place(cx, cy, mark.label.chars().count());
+                    // A label that had to move away from its point is tied to it.
+                    @if (ly - 4.0 - cy).abs() > 20.0 || (anchor != "middle" && (ly - 4.0 - cy).abs() > 3.0) {
+                        path class={ "leader s" (mark.style) } d={ "M" (px(cx)) " " (px(cy)) "L" (px(lx)) " " (px(if ly < cy { ly + 2.0 } else { ly - 10.0 })) } {}
+                    }
                     text class={ "label s" (mark.style) } x=(px(lx)) y=(px(ly)) text-anchor=(anchor) { (mark.label) }
                 }
             }
@@ -97,7 +101,7 @@ impl Labels {
 
     /// The nearest place around a point where a label of so many letters covers nothing.
     fn place(&mut self, x: f64, y: f64, letters: usize) -> (f64, f64, &'static str) {
-        let width = 7.2 * letters as f64;
+        let width = 6.6 * letters as f64;
         let around = |away: f64| {
             [
                 (x + 10.0, y + 4.0 - away, "start", x + 10.0),

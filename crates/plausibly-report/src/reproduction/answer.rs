@@ -2,7 +2,7 @@
 
 use super::{Claim, Measured, Reproduction, STUDIES, Skipped};
 use crate::claim::{Evidence, Verdict};
-use crate::number::figure;
+use crate::number::{figure, interval, percent};
 use maud::{Markup, html};
 
 /// Columns of the matrix: the claims made of more than one experiment.
@@ -11,7 +11,7 @@ const SHARED: [(&str, &str); 5] = [
     ("b", "regret below every interpretable baseline’s"),
     ("c", "LinTS has the lowest regret"),
     ("d", "CODE has the lowest Qₙ"),
-    ("e", "then Elim and EtC"),
+    ("e", "of the interpretable baselines, Elim and EtC come next in Qₙ"),
 ];
 
 impl Reproduction {
@@ -31,12 +31,14 @@ impl Reproduction {
                     p {
                         "The paper proposes CODE, a bandit algorithm that plays, among all actions that could still be best, the one it knows least about. It should lose little reward ("
                         b { "regret" } ", against always taking the best action) and know the serious candidates well (" b { "model error" } " Qₙ: summed over rounds, the largest squared error of "
-                        "an estimate among the actions that could still be best). LinUCB and LinTS are the strong baselines that explain nothing; elimination (Elim), ε-greedy and explore-then-commit (EtC) the “interpretable” ones."
+                        "an estimate among the actions that could still be best). LinUCB and LinTS are strong baselines that are not meant to be interpretable; elimination (Elim), ε-greedy and explore-then-commit (EtC) the “interpretable” ones."
                     }
+                    (self.caveats(&judged))
                 }
                 div { (matrix(&judged)) }
             }
-            (not_holding(&judged))
+            (listed(&judged, Verdict::DoesNotHold, "What does not hold", &self.problem_readings))
+            (listed(&judged, Verdict::Undecided, "What these runs leave open", &self.problem_readings))
             (self.reading_box())
             @for skipped in &self.skipped { (skipped_box(skipped)) }
             nav {
@@ -68,6 +70,47 @@ impl Reproduction {
         }
     }
 
+    /// What a reader should know of the count.
+    fn caveats(&self, judged: &[(&Measured, Vec<Claim>)]) -> Markup {
+        let find = |key: &'static str| {
+            let of = judged
+                .iter()
+                .filter(|(measured, _)| matches!(measured.study, "linear" | "changing" | "movielens"));
+            of.flat_map(move |(measured, claims)| {
+                claims.iter().filter(move |claim| claim.key == key).map(move |claim| (measured.study, claim))
+            })
+        };
+        let chosen_by = !self.is_literal()
+            && find("a").any(|(study, claim)| study == "linear" && claim.verdict == Verdict::Holds);
+        let to_the_letter = find("e′").filter(|(_, claim)| claim.verdict == Verdict::DoesNotHold).count();
+        html! {
+            @if chosen_by {
+                p.note { "One of those that hold, (a) on Linear, is the sentence by which the reading below was chosen; it is no test of the paper." }
+            }
+            @if self.ruler_turns_d(judged) {
+                p.note {
+                    "Claim (d) depends on the set of actions that Qₙ looks at. On Linear it turns if that set is a valid confidence set instead of CODE’s own narrow one: see "
+                    a href="#readings-ruler" { "the ruler of Qₙ" } "."
+                }
+            }
+            @if to_the_letter > 0 {
+                p.note {
+                    "Claim (e) is taken to speak of the interpretable baselines, as the sentences around it do. Taken to the letter, of all methods, it does not hold in "
+                    (to_the_letter) " of " (find("e′").count()) " experiments that it is made of: LinUCB comes before Elim and EtC. That is (e′) below, and is not counted."
+                }
+            }
+        }
+    }
+
+    /// Whether claim (d) on the linear experiment turns when measured with a valid confidence set.
+    fn ruler_turns_d(&self, judged: &[(&Measured, Vec<Claim>)]) -> bool {
+        let of = |claims: &[Claim]| claims.iter().find(|claim| claim.key == "d").map(|claim| claim.verdict);
+        let linear =
+            judged.iter().find(|(measured, _)| measured.study == "linear").and_then(|(_, claims)| of(claims));
+        let ruled = self.ruler_reading.as_ref().and_then(|measured| of(&measured.claims()));
+        matches!((linear, ruled), (Some(one), Some(other)) if one != other)
+    }
+
     fn stated_experiments(&self, judged: &[(&Measured, Vec<Claim>)]) -> &'static str {
         let stated = judged.iter().filter(|(_, claims)| claims.iter().any(|claim| claim.stated)).count();
         if self.skipped.is_empty() && stated == 5 {
@@ -92,12 +135,19 @@ impl Reproduction {
                         "The paper sets λ = 10⁴ and says that this makes CODE comparable to LinUCB. If 10⁴ is also the ridge of the regression, that sentence is false"
                         @if let Some(ratio) = self.literal_ratio() { " (CODE’s regret is " (figure(ratio)) " times LinUCB’s)" }
                         "; if it is a constant of the confidence width alone and the ridge is 1, the sentence holds on the first experiment. "
-                        b { "This second reading is the one adopted" } ": it was chosen by that sentence, and by nothing else. Its width is narrower than theory asks for, so the paper’s theorems do not apply to these "
-                        "experiments; they are checked separately. Both readings, and the other things the paper leaves open, are under " a href="#readings" { "readings" } "."
+                        b { "This second reading is the one adopted" } ", because of that sentence, with LinUCB at its standard width. The resulting set is not a confidence set at its nominal 95 %"
+                        @if let Some((left, runs)) = self.code_left() { " (on Linear the truth left it in " (percent(left, runs)) " of CODE’s runs)" }
+                        ", so the paper’s theorems do not apply to these experiments; they are checked separately. Both readings, and the other things the paper leaves open, are under " a href="#readings" { "readings" } "."
                     }
                 }
             }
         }
+    }
+
+    /// In how many runs of the linear experiment `θ*` left CODE's set, of how many.
+    fn code_left(&self) -> Option<(u64, u64)> {
+        let summary = &self.experiments.iter().find(|measured| measured.study == "linear")?.summary;
+        Some((summary.policies.iter().find(|policy| policy.label == "CODE")?.runs_left, summary.runs))
     }
 
     /// Regret of CODE read literally by that of LinUCB.
@@ -136,7 +186,7 @@ fn matrix(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
     html! {
         div.scroll {
             table.matrix {
-                caption { "✓ holds, ✗ does not hold, ? undecided. Outlined: not claimed by the paper of this experiment, judged for comparison." }
+                caption { "✓ holds, ✗ does not hold, ? undecided. Outlined: the paper does not say it of this experiment; judged for comparison, not counted." }
                 thead {
                     tr {
                         th scope="col" { "" }
@@ -148,8 +198,18 @@ fn matrix(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
                     @for (measured, claims) in judged {
                         tr {
                             th scope="row" { a href={ "#" (measured.study) } { (measured.study().title) } }
-                            @for (key, _) in SHARED { td { (cell(measured, claims, |claim| claim.key == key)) } }
-                            td { (cell(measured, claims, |claim| matches!(claim.key, "w" | "h" | "m"))) }
+                            @for (key, _) in SHARED {
+                                td {
+                                    @for claim in claims.iter().filter(|claim| claim.key == key) {
+                                        a href={ "#" (claim_id(measured, claim)) } { (sign(claim)) }
+                                    }
+                                }
+                            }
+                            td {
+                                @for claim in claims.iter().filter(|claim| matches!(claim.key, "w" | "h" | "m")) {
+                                    span.nowrap { "(" (claim.key) ") " a href={ "#" (claim_id(measured, claim)) } { (sign(claim)) } " " }
+                                }
+                            }
                         }
                     }
                 }
@@ -160,15 +220,7 @@ fn matrix(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
                 @if position > 0 { "; " }
                 "(" (key) ") " (meaning)
             }
-            ". Wine and heart have claims of their own."
-        }
-    }
-}
-
-fn cell(measured: &Measured, claims: &[Claim], wanted: impl Fn(&Claim) -> bool) -> Markup {
-    html! {
-        @for claim in claims.iter().filter(|claim| wanted(claim)) {
-            a href={ "#" (claim_id(measured, claim)) } { (sign(claim)) } " "
+            ". Wine and heart have claims of their own: (w), (h) and (m). On K-armed problems UCB1 and Thompson sampling stand for LinUCB and LinTS."
         }
     }
 }
@@ -177,22 +229,23 @@ pub(super) fn claim_id(measured: &Measured, claim: &Claim) -> String {
     format!("{}-{}", measured.study, claim.key.replace('′', "-all"))
 }
 
-/// What the paper says and the runs contradict, each with the ratio that decides.
-fn not_holding(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
-    let failing = || {
+/// The claims of the paper with a verdict, each with the ratio that decides.
+fn listed(judged: &[(&Measured, Vec<Claim>)], verdict: Verdict, title: &str, others: &[Measured]) -> Markup {
+    let found = || {
         judged.iter().flat_map(|(measured, claims)| {
-            let fails = |claim: &&Claim| claim.stated && claim.verdict == Verdict::DoesNotHold;
-            claims.iter().filter(fails).map(move |claim| (measured, claim))
+            let wanted = |claim: &&Claim| claim.stated && claim.verdict == verdict;
+            claims.iter().filter(wanted).map(move |claim| (measured, claim))
         })
     };
     html! {
-        @if failing().next().is_some() {
-            p { b { "What does not hold:" } }
+        @if found().next().is_some() {
+            p { b { (title) } }
             ul {
-                @for (measured, claim) in failing() {
+                @for (measured, claim) in found() {
                     li {
-                        a href={ "#" (claim_id(measured, claim)) } { (measured.study().title) ", (" (claim.key) ")" } ": “" (claim.statement) "” "
+                        a href={ "#" (claim_id(measured, claim)) } { (measured.study().title) ", (" (claim.key) ")" } ": " (claim.statement) " "
                         @if let Some(evidence) = claim.deciding() { "The " (claim.measure.name()) " of " (evidence.over) " is " (ratio(evidence)) " times that of " (evidence.under) "." }
+                        (elsewhere(measured, claim, others))
                     }
                 }
             }
@@ -200,13 +253,22 @@ fn not_holding(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
     }
 }
 
+/// What becomes of a claim where the problem is read in other ways, if anything does.
+fn elsewhere(measured: &Measured, claim: &Claim, others: &[Measured]) -> Markup {
+    let turned: Vec<String> = others
+        .iter()
+        .filter(|other| other.study == measured.study)
+        .filter_map(|other| {
+            let verdict = other.claims().iter().find(|same| same.key == claim.key)?.verdict;
+            (verdict != claim.verdict)
+                .then(|| format!("{} with {}", verdict.name(), other.variant.unwrap_or("another reading")))
+        })
+        .collect();
+    html! { @if !turned.is_empty() { " In other " a href="#readings-problems" { "readings" } " of the problem: " (turned.join(", ")) "." } }
+}
+
 /// A ratio with its interval.
 pub(super) fn ratio(evidence: &Evidence) -> Markup {
-    let estimate = &evidence.ratio;
-    html! {
-        span.ratio {
-            (figure(estimate.value)) " "
-            span.range { "[" (figure(estimate.low)) ", " (figure(estimate.high)) "]" }
-        }
-    }
+    let (value, range) = interval(&evidence.ratio);
+    html! { span.ratio { (value) " " span.range { (range) } } }
 }

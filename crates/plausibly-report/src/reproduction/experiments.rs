@@ -88,14 +88,17 @@ pub(super) fn final_table(measured: &Measured) -> Markup {
     html! {
         div.scroll {
             table {
-                caption { "At the last round, mean ± standard error. " (spec_link(measured.spec_name, summary.runs, measured.horizon)) }
+                caption {
+                    "At the last round, mean ± standard error. “Plausible”: actions that could still be best at the end. “θ* left”: runs in which the truth was ever outside the set that Qₙ is measured with. "
+                    (spec_link(measured.spec_name, summary.runs, measured.horizon))
+                }
                 thead {
                     tr {
                         th scope="col" { "policy" }
                         th.n scope="col" colspan="2" { "regret" }
                         th.n scope="col" colspan="2" { "Qₙ" }
-                        th.n scope="col" title="actions that could still be best at the last round" { "plausible" }
-                        th.n scope="col" title="runs in which the truth was ever outside the confidence set that Qₙ is measured with" { "θ* left" }
+                        th.n scope="col" { "plausible" }
+                        th.n scope="col" { "θ* left" }
                     }
                 }
                 tbody {
@@ -112,7 +115,7 @@ pub(super) fn final_table(measured: &Measured) -> Markup {
             }
         }
         @for (label, share, what) in heavy(measured) {
-            p.note { "One run of " (summary.runs) " carries " (format!("{:.0}", 100.0 * share)) " % of " (label) "’s summed " (what) ": its mean rests on few runs, and intervals on it are too narrow." }
+            p.note { "One run of " (summary.runs) " carries " (format!("{:.0}", 100.0 * share)) " % of " (label) "’s summed " (what) ": no interval on its mean can be relied on." }
         }
     }
 }
@@ -145,7 +148,7 @@ fn claim_table(measured: &Measured, claims: &[Claim]) -> Markup {
     html! {
         div.scroll {
             table.claims {
-                caption { "Ratios of means with intervals that hold together, per claim, at 95 %. Outlined verdicts: not claimed by the paper of this experiment." }
+                caption { "Ratios of mean figures, each with its interval; the intervals of a claim are simultaneous at 95 %. Outlined: the paper does not say it of this experiment; judged for comparison, not counted." }
                 thead { tr { th scope="col" { "" } th scope="col" { "claim" } th scope="col" { "verdict" } th scope="col" { "because" } } }
                 tbody {
                     @for claim in claims {

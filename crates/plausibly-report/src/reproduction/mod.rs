@@ -81,6 +81,8 @@ pub struct Reproduction {
     pub skipped: Vec<Skipped>,
     /// The policies of the first experiment, read in other ways.
     pub policy_readings: Option<Measured>,
+    /// The policies of the first experiment, their model error measured with a valid confidence set.
+    pub ruler_reading: Option<Measured>,
     /// The problems of wine and heart, read in other ways.
     pub problem_readings: Vec<Measured>,
     /// K-armed theory.
@@ -134,16 +136,19 @@ impl Reproduction {
             }
             p {
                 "A claim " (verdict_word("holds", "holds")) " if every interval lies where the claim puts it, " (verdict_word("fails", "does not hold"))
-                " if one lies wholly elsewhere, and is " (verdict_word("open", "undecided")) " otherwise. The rules were fixed before the runs: "
-                "“comparable” is a ratio between ½ and 2, “lower” a ratio above 1, “by a large margin” a ratio above 2. "
-                "Intervals rest on the central limit theorem; where a few runs make up most of a mean, the table says so, and the interval is too narrow to be relied on."
+                " if one lies wholly elsewhere, and is " (verdict_word("open", "undecided")) " otherwise. The rules are part of the program and the same for every seed: "
+                "“comparable” is a ratio between ½ and 2, “lower” a ratio above 1, “by a large margin” a ratio above 2; where only one method is said to be lower, the others must be higher. "
+                "Each claim is judged by itself: of twenty claims that are exactly on the border, one would be misjudged. Run numbers are the paper’s. "
+                "Intervals rest on the central limit theorem; where one run makes up more than a fifth of a sum, the table says so."
             }
+            p { "Data: MovieLens 1M (Harper, Konstan 2015), white wine quality (Cortez et al. 2009) and heart failure records (Chicco, Jurman 2020), each file checked by its SHA-256 before use. Real-data θ* are least-squares fits without an intercept." }
             p { "Bands in figures are 95 % intervals of the mean, round by round. Seed " (self.seed) ". Made by " code { (self.command) } "." }
             h3 #constants { "Constants of the policies" }
             ul {
                 li { "CODE: the appendix’s width with λ = 10⁴, L = 1, S = 0, δ = 0.05 and R the scale of the noise, as the paper sets them; ridge " (if self.is_literal() { "10⁴" } else { "1" }) "." }
-                li { "LinUCB: the same form with λ = ridge = 1, δ = 1/n, and L and S those of the problem. LinTS: ridge 1, sampling at the scale of the noise." }
+                li { "LinUCB: the same form with λ = ridge = 1, δ = 1/n, L the largest norm of an action, and S = √d on drawn problems, ‖θ*‖ on those from data. LinTS: ridge 1, sampling at the scale of the noise." }
                 li { "Elim: δ = 0.05, a D-optimal design in every phase, its plays in random order. ε-greedy and EtC: ε = 0.05, exploring uniformly; EtC chooses by what it knew when it committed." }
+                li { "K-armed: CODE’s interval is √(2·log(1/δ)/T) with δ = n⁻³; the second CODE has δ = 0.05, and its Qₙ too is measured with the first one’s." }
                 li { "Qₙ is measured by one ruler for all policies of an experiment: CODE’s ridge and width, on each policy’s own data." }
             }
             h3 #specs { "Specs" }
@@ -161,7 +166,12 @@ impl Reproduction {
 
     /// All specs by name.
     pub fn specs(&self) -> Vec<(&'static str, &str)> {
-        let measured = self.experiments.iter().chain(&self.policy_readings).chain(&self.problem_readings);
+        let measured = self
+            .experiments
+            .iter()
+            .chain(&self.policy_readings)
+            .chain(&self.ruler_reading)
+            .chain(&self.problem_readings);
         let measured = measured.map(|measured| (measured.spec_name, measured.spec.as_str()));
         let arms = self.arms_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
         let linear = self.linear_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));

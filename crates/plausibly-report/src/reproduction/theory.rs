@@ -16,11 +16,28 @@ impl Reproduction {
             h2 #theory { "Theory, beside measurements" }
             p {
                 "Each bound is computed for the problem of each run and compared with what happened in that run: as printed, and with the slips in its proof corrected. A bound is called "
-                (vacuous_word()) " where it says nothing: it is no lower than what can be had without proof (n times the largest gap), or holds only with a probability of zero."
+                (vacuous_word()) " where what it guarantees needs no proof: a regret of at most n times the largest gap, or a probability of at least zero."
             }
             (self.theory_answer())
             @if !self.arms_theory.is_empty() { (arms(&self.arms_theory)) }
             @if let Some(checked) = &self.linear_theory { (linear(checked)) }
+        }
+    }
+
+    /// Which corrected bounds could not have been exceeded.
+    fn vacuous_corrections(&self) -> &'static str {
+        let vacuous = |check: fn(&ArmsTheory) -> &BoundCheck| {
+            self.arms_theory.iter().all(|Checked { theory, .. }| check(theory).vacuous == theory.runs)
+        };
+        let theorem_1 = !self.arms_theory.is_empty() && vacuous(|theory| &theory.theorem_1_corrected);
+        let gap_free = !self.arms_theory.is_empty() && vacuous(|theory| &theory.gap_free_corrected);
+        match (theorem_1, gap_free) {
+            (true, true) => {
+                "; those of Theorem 1 and the gap-free one are vacuous at this size, so that says little of them"
+            }
+            (true, false) => "; that of Theorem 1 is vacuous at this size, so that says little of it",
+            (false, true) => "; the gap-free one is vacuous at this size, so that says little of it",
+            (false, false) => "",
         }
     }
 
@@ -43,7 +60,7 @@ impl Reproduction {
         html! {
             ul {
                 li {
-                    @if corrected == 0 { "No corrected bound was exceeded in any run." }
+                    @if corrected == 0 { "No corrected bound was exceeded in any run" (self.vacuous_corrections()) "." }
                     @else { "Corrected bounds were exceeded in " (grouped(corrected as f64)) " cases; the tables say where." }
                 }
                 @if let Some(theory) = arms().next() {
@@ -97,6 +114,10 @@ fn bound_head() -> Markup {
 fn arms(checks: &[Checked<ArmsTheory>]) -> Markup {
     html! {
         h3 #theory-arms { "K-armed: Theorem 1, the gap-free bound, Section 4.2" }
+        p {
+            "With gaps Δ between the best arm and each other one, K arms and n rounds: Theorem 1 bounds the expected regret by O(K·log n) over the smallest gap, through Σ(Δ + 8·log(1/δ)/Δ) at δ = n⁻³; one line of its proof has log n where the next has log(1/δ). "
+            "A run above a bound on the expectation is no contradiction by itself; many are. The gap-free bound is O(√(Kn·log n)), and Section 4.2 bounds Qₙ."
+        }
         ul {
             li { "Theorem 1’s proof drops a factor of 4 in its third step; with it, an arm of gap Δ is taken up to 1 + 32·log(1/δ)/Δ² times. The smallest gap must be over the suboptimal arms: over all arms it is zero." }
             li { "Section 4.2 assumes that every plausible arm was taken at least ⌊(t−1)/K⌋ times. Arms come back into the plausible set, and the assumption fails. A bound without it: 2K·log(1/δ)·(1 + log(n/K)) after the K initial rounds." }
@@ -111,7 +132,7 @@ fn arms(checks: &[Checked<ArmsTheory>]) -> Markup {
                         (bound_row("Theorem 1, printed with 8·log n/Δ", theory.regret, &theory.theorem_1_log_n, theory.runs))
                         (bound_row("Theorem 1, printed with 8·log(1/δ)/Δ", theory.regret, &theory.theorem_1_printed, theory.runs))
                         (bound_row("Theorem 1, corrected", theory.regret, &theory.theorem_1_corrected, theory.runs))
-                        (bound_row("gap-free, √(Kn·log n) with a constant of 1", theory.regret, &theory.gap_free_printed, theory.runs))
+                        (bound_row("gap-free, √(Kn·log n); its constant is not given, 1 is only a yardstick", theory.regret, &theory.gap_free_printed, theory.runs))
                         (bound_row("gap-free, corrected", theory.regret, &theory.gap_free_corrected, theory.runs))
                         (bound_row("Section 4.2 on Qₙ, printed", theory.model_error, &theory.model_error_printed, theory.runs))
                         (bound_row("Section 4.2 on Qₙ, corrected (without the K initial rounds)", theory.later_model_error, &theory.model_error_corrected, theory.runs))
@@ -149,8 +170,8 @@ fn coverage_row(Checked { spec_name, theory, .. }: &Checked<ArmsTheory>) -> Mark
     html! {
         tr {
             th scope="row" { "K = " (theory.arms) ", n = " (grouped(theory.horizon as f64)) ", δ = " (constant(theory.delta)) " · " a href={ "#spec-" (spec_name) } { (spec_name) } }
-            td.n { (percent(theory.left, theory.runs)) }
-            td { span.range { "[" (format!("{:.2}", 100.0 * low)) " %, " (format!("{:.2}", 100.0 * high)) " %] of " (grouped(theory.runs as f64)) " runs" } }
+            td.n { (grouped(theory.left as f64)) " of " (grouped(theory.runs as f64)) }
+            td { span.range { "[" (format!("{:.2}", 100.0 * low)) " %, " (format!("{:.2}", 100.0 * high)) " %]" } }
             @for bound in bounds { td.n { @if bound >= 1.0 { (vacuous_word()) } @else { (figure(bound)) } } }
             td {
                 @if strongest >= 1.0 { (vacuous_word()) }
@@ -168,7 +189,8 @@ fn linear(Checked { spec_name, theory, .. }: &Checked<LinearTheory>) -> Markup {
         p {
             "Theorem 2 needs a confidence set that holds, so CODE runs here with the determinant radius of Abbasi-Yadkori, Pál and Szepesvári and a bound S on ‖θ*‖ that holds, not with the experiments’ width. The paper prints the theorem "
             "in three forms: Õ(d√n), a restatement, and the last line of its proof. Corrected: the regret of a round is at most 4·√β·‖Aₜ‖, not 2 (an action and its negative attain the 4), and the log-determinant "
-            "inequality is used without its premise λ ≥ L²."
+            "inequality is used without its premise λ ≥ L². It comes out below the printed one all the same, because it uses the radius reached in the run and not a bound on it. (√β is the radius of the "
+            "confidence set, L the largest norm of an action, λ the ridge; ‖Aₜ‖ is the norm in which the radius is measured, so √β·‖Aₜ‖ is half the interval of the action taken.)"
         }
         div.scroll {
             table.bounds {
