@@ -46,16 +46,23 @@ impl TradeOff<'_> {
             self.marks.iter().map(|mark| (x.at(mark.x.0), y.at(mark.y.0))).collect();
         let bars: Vec<Bars> = self.marks.iter().map(|mark| Bars::of(mark, &x, &y)).collect();
         let mut labels = Labels::new(&places, &bars);
+        // From the bottom up, so that the lowest point of a crowd is the one labelled below it.
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_by(|a, b| places[*b].1.total_cmp(&places[*a].1));
+        let mut placed = vec![(0.0, 0.0, ""); places.len()];
+        for index in order {
+            let (cx, cy) = places[index];
+            placed[index] = labels.place(cx, cy, self.marks[index].label.chars().count());
+        }
         html! {
             svg.trade-off viewBox={ "0 0 " (FRAME.width) " " (FRAME.height) } role="img" aria-label=(self.description) {
                 (FRAME.axes(&x, &y, self.x_name, self.y_name))
-                @for ((mark, &(cx, cy)), bars) in self.marks.iter().zip(&places).zip(&bars) {
+                @for (((mark, &(cx, cy)), bars), &(lx, ly, anchor)) in self.marks.iter().zip(&places).zip(&bars).zip(&placed) {
                     path class={ "bar s" (mark.style) } d={
                         "M" (px(bars.left)) " " (px(cy)) "H" (px(bars.right))
                         "M" (px(cx)) " " (px(bars.bottom)) "V" (px(bars.top))
                     } {}
                     circle class={ "mark s" (mark.style) @if mark.hollow { " hollow" } } cx=(px(cx)) cy=(px(cy)) r="5.5" {}
-                    @let (lx, ly, anchor) = labels.place(cx, cy, mark.label.chars().count());
                     // A label that had to move away from its point is tied to it.
                     @if (ly - 4.0 - cy).abs() > 20.0 || (anchor != "middle" && (ly - 4.0 - cy).abs() > 3.0) {
                         path class={ "leader s" (mark.style) } d={ "M" (px(cx)) " " (px(cy)) "L" (px(lx)) " " (px(if ly < cy { ly + 2.0 } else { ly - 10.0 })) } {}
@@ -102,14 +109,22 @@ impl Labels {
     /// The nearest place around a point where a label of so many letters covers nothing.
     fn place(&mut self, x: f64, y: f64, letters: usize) -> (f64, f64, &'static str) {
         let width = 6.6 * letters as f64;
+        // Away from the crowd: what lies below others is labelled below them, and no leader crosses.
+        let (crowd, up) = self.0.iter().fold((0, 0), |(crowd, up), [left, top, right, bottom]| {
+            let (dx, dy) = (f64::midpoint(*left, *right) - x, f64::midpoint(*top, *bottom) - y);
+            let near = dx.abs() < 30.0 && dy.abs() < 40.0 && dy.abs() > 1.0;
+            (crowd + usize::from(near), up + usize::from(near && dy < 0.0))
+        });
+        let away_is = if 2 * up > crowd { 1.0 } else { -1.0 };
         let around = |away: f64| {
+            let shift = away_is * away;
             [
-                (x + 10.0, y + 4.0 - away, "start", x + 10.0),
-                (x + 10.0, y + 4.0 + away, "start", x + 10.0),
-                (x - 10.0, y + 4.0 - away, "end", x - 10.0 - width),
-                (x - 10.0, y + 4.0 + away, "end", x - 10.0 - width),
-                (x, y - 12.0 - away, "middle", x - width / 2.0),
-                (x, y + 21.0 + away, "middle", x - width / 2.0),
+                (x + 10.0, y + 4.0 + shift, "start", x + 10.0),
+                (x - 10.0, y + 4.0 + shift, "end", x - 10.0 - width),
+                (x, y + 4.5 + 16.5 * away_is + shift, "middle", x - width / 2.0),
+                (x + 10.0, y + 4.0 - shift, "start", x + 10.0),
+                (x - 10.0, y + 4.0 - shift, "end", x - 10.0 - width),
+                (x, y + 4.5 - 16.5 * away_is - shift, "middle", x - width / 2.0),
             ]
         };
         let covers = |left: f64, baseline: f64| [left, baseline - 11.0, left + width, baseline + 3.0];
