@@ -66,10 +66,10 @@ impl<E: Estimator, R: ConfidenceRadius> ModelError<E, R> {
 
 impl<P: ?Sized, E: Estimator, R: ConfidenceRadius> Observer<P> for ModelError<E, R> {
     fn decided(&mut self, decided: &Decided<'_, P>) {
-        let sqrt_beta = self.radius.sqrt_beta(&self.model.evidence());
-        self.left = self.left || self.model.deviation(decided.theta_star) > sqrt_beta;
+        let reach = self.radius.reach(&self.model.evidence());
+        self.left = self.left || !self.model.holds(decided.theta_star, reach);
         let scores = self.model.scores(decided.actions);
-        self.plausible.assess(scores, sqrt_beta);
+        self.plausible.assess(scores, reach);
         let summary = self.plausible.summary(scores, decided.means);
         self.plausible_count = summary.count;
         self.total += summary.error_sq;

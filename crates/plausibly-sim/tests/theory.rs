@@ -62,7 +62,7 @@ fn theorem_2_corrected_holds_with_a_valid_radius() {
     };
     let valid = spec("{ kind = \"determinant\", delta = 0.01, theta_norm_bound = 5.0 }");
     let theory = LinearTheory::check(&valid, NonZeroUsize::MIN, &()).unwrap();
-    assert_eq!((theory.runs, theory.norm_exceeded, theory.rounds_above_four), (40, 0, 0));
+    assert_eq!((theory.runs, theory.norm_exceeded, theory.rounds_above_corrected), (40, 0, 0));
     assert_eq!(theory.theorem_2_corrected.exceeded + theory.potential_corrected.exceeded, 0);
     assert_eq!(theory.model_error_bound.exceeded, 0);
     // The same runs, the same bits, on more threads.
@@ -75,6 +75,28 @@ fn theorem_2_corrected_holds_with_a_valid_radius() {
     // A radius built on a bound that ‖θ*‖ exceeds is noticed.
     let invalid = spec("{ kind = \"determinant\", theta_norm_bound = 0.1 }");
     assert!(LinearTheory::check(&invalid, NonZeroUsize::MIN, &()).unwrap().norm_exceeded > 30);
+}
+
+#[test]
+fn tempered_code_keeps_its_bounds_at_any_greed() {
+    for greed in ["0.0", "0.3", "0.9", "1.0"] {
+        let environment = "kind = \"linear\"\ndim = 3\nactions = 30\nnoise = 0.5";
+        let radius = "{ kind = \"determinant\", delta = 0.01, theta_norm_bound = 5.0 }";
+        let code = format!("kind = \"code\"\ngreed = {greed}\nradius = {radius}");
+        let experiment = experiment("runs = 30\nhorizon = 1000\nseed = 6", environment, &[&code]);
+        let theory = LinearTheory::check(&experiment, NonZeroUsize::MIN, &()).unwrap();
+        assert_eq!((theory.left, theory.norm_exceeded), (0, 0), "the good event");
+        assert_eq!(theory.rounds_above_corrected, 0, "greed {greed}");
+        assert_eq!(
+            theory.theorem_2_corrected.exceeded + theory.model_error_bound.exceeded,
+            0,
+            "greed {greed}"
+        );
+        // At greed 1 there is no bound on the model error.
+        assert_eq!(theory.model_error_bound.vacuous, if greed == "1.0" { 30 } else { 0 });
+        // The bound bites: at greed 0 some rounds are above half of it.
+        assert_eq!(theory.rounds_above_printed > 0, greed == "0.0", "greed {greed}");
+    }
 }
 
 #[test]

@@ -46,8 +46,9 @@ impl Explanation {
         actions: Actions<'_>,
     ) {
         model.score_into(actions, &mut self.scores);
-        self.sqrt_beta = radius.sqrt_beta(&model.evidence());
-        self.plausible.assess(&self.scores, self.sqrt_beta);
+        let evidence = model.evidence();
+        self.sqrt_beta = radius.sqrt_beta(&evidence);
+        self.plausible.assess(&self.scores, radius.reach(&evidence));
         let interval = |action| self.plausible.interval(&self.scores, action);
         self.intervals.clear();
         self.intervals.extend((0..actions.len()).map(interval));
@@ -63,7 +64,7 @@ impl Explanation {
         }));
     }
 
-    /// `√β`, the radius in force.
+    /// `√β`, the radius in force for an action of width one.
     pub fn sqrt_beta(&self) -> f64 {
         self.sqrt_beta
     }
@@ -92,10 +93,10 @@ impl Explanation {
             .map(|(action, _)| action)
     }
 
-    /// `β·max width²` over the plausible set: the most by which, squared, the estimate of an action that could still be best
+    /// The largest squared half-width over the plausible set, `β·max width²` for an ellipsoid: the most by which, squared, the estimate of an action that could still be best
     /// can be wrong while the confidence set holds the truth. Infinite while a plausible arm was never taken.
     pub fn model_error_bound(&self) -> f64 {
-        let widest = self.plausible().map(|action| self.scores.width_sq()[action]).fold(0.0, f64::max);
-        self.sqrt_beta * self.sqrt_beta * widest
+        let widest = self.plausible().map(|action| self.plausible.half_widths()[action]).fold(0.0, f64::max);
+        widest * widest
     }
 }

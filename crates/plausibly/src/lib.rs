@@ -40,8 +40,8 @@ pub mod spec;
 
 pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_MAGNITUDE, SetId};
 pub use confidence::{
-    ConfidenceRadius, Determinant, Fixed, Interval, Paper, PerArm, Plausible, PlausibleSummary, Radius,
-    RadiusError,
+    ArmReach, ConfidenceRadius, Determinant, Fixed, Interval, Mixture, Paper, PerArm, Plausible,
+    PlausibleSummary, Radius, RadiusError, Reach, Stitched, Union,
 };
 pub use design::Design;
 pub use estimator::{ArmMeans, Estimator, Evidence, Ridge, RidgeError, Scores};

@@ -1,10 +1,76 @@
 use plausibly::{
-    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Explain, Fixed, PerArm, Policy, Ridge, Stream,
+    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Estimator, Explain, Explanation, Fixed, LinUcb,
+    PerArm, Policy, Ridge, Stream,
 };
 use plausibly_testkit::{BruteForce, strategies};
 use proptest::prelude::*;
 
+/// The constant of the per-round bound is attained: with `A* = −(1−c)/(1+c)·a`, an estimate at the edge of the set and the
+/// truth at the other, tempered CODE loses `4/(1+c)·w`.
+#[test]
+fn the_constant_of_the_regret_bound_is_tight() {
+    for greed in [0.0, 0.3, 0.7, 1.0] {
+        let shrink = (1.0 - greed) / (1.0 + greed);
+        let set = ActionSet::from_rows(&[[1.0], [-shrink]]).unwrap();
+        // V = 4 after three plays of the unit action: its width is ½, and w = √β/2 for √β = 1.
+        let (sqrt_beta, w) = (1.0, 0.5);
+        // ⟨a, θ̂⟩ = −w, at which both actions are exactly plausible; a hair above, so that rounding cannot rule one out.
+        let theta_hat = -w * (1.0 - 1e-9);
+        let model = Ridge::from_statistics(1, 1.0, &[4.0], &[4.0 * theta_hat], 3).unwrap();
+        let mut code = Code::new(model, Fixed { sqrt_beta }).tempered(greed).unwrap();
+        assert_eq!(code.select(set.view(), &mut Stream::new(0, 0, "policy")), 0, "greed {greed}");
+        // θ* = −2w is in the set: |θ̂ − θ*|·√4 = 2·w = 1 = √β.
+        let theta_star = -2.0 * w;
+        let regret = (-shrink * theta_star) - theta_star;
+        assert!((regret - 4.0 / (1.0 + greed) * w).abs() < 1e-12, "greed {greed}: {regret}");
+    }
+}
+
+#[test]
+fn greed_is_refused_outside_its_range() {
+    let code = || Code::new(ArmMeans::new(2), Fixed { sqrt_beta: 1.0 });
+    for greed in [-0.1, 1.1, f64::NAN] {
+        let error = code().tempered(greed).unwrap_err();
+        assert!(error.to_string().contains(&format!("got {greed}")), "{error}");
+    }
+}
+
 proptest! {
+    /// On the good event, whatever the actions, the history and the truth: the regret of a round is at most `4/(1+c)·w`, and no plausible
+    /// action is wider than `(1+c)/(1−c)` times the one taken.
+    #[test]
+    fn tempered_code_keeps_its_bounds(
+        rows in strategies::actions(3, 12),
+        plays in prop::collection::vec((0..12_usize, -2.0..2.0_f64), 0..40),
+        theta_star in prop::array::uniform3(-2.0..2.0_f64),
+        greed in prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64],
+    ) {
+        let set = ActionSet::from_rows(&rows).unwrap();
+        let mut model = Ridge::new(3, 1.0).unwrap();
+        for (play, reward) in plays {
+            model.update(set.view().get(play % rows.len()), reward);
+        }
+        // The smallest set that holds the truth: the good event, with nothing to spare.
+        let sqrt_beta = model.deviation(&theta_star).max(1e-3);
+        let half: Vec<f64> = model.scores(set.view()).width_sq().iter().map(|w| sqrt_beta * w.sqrt()).collect();
+        let mut code = Code::new(model.clone(), Fixed { sqrt_beta }).tempered(greed).unwrap();
+        let chosen = code.select(set.view(), &mut Stream::new(0, 0, "policy"));
+        let truth = |row: &[f64]| row.iter().zip(&theta_star).map(|(x, t)| x * t).sum::<f64>();
+        let best = rows.iter().map(|row| truth(row)).fold(f64::NEG_INFINITY, f64::max);
+        let regret = best - truth(&rows[chosen]);
+        prop_assert!(regret <= 4.0 / (1.0 + greed) * half[chosen] + 1e-9, "regret {} width {}", regret, half[chosen]);
+        let mut explanation = Explanation::new();
+        code.explain(set.view(), &Fixed { sqrt_beta }, &mut explanation);
+        if greed < 1.0 {
+            let widest = explanation.plausible().map(|action| half[action]).fold(0.0, f64::max);
+            prop_assert!(widest <= (1.0 + greed) / (1.0 - greed) * half[chosen] + 1e-9);
+        }
+        // At greed 1 the choice is LinUCB's.
+        let mut optimist = LinUcb::new(model, Fixed { sqrt_beta });
+        let optimistic = optimist.select(set.view(), &mut Stream::new(0, 0, "policy"));
+        prop_assert!(greed < 1.0 || optimistic == chosen);
+    }
+
     #[test]
     fn code_maximises_the_log_determinant_over_the_plausible_set(
         rows in strategies::actions(3, 15),

@@ -21,7 +21,8 @@ fn check(explanation: &Explanation, sqrt_beta: f64) -> Result<(), TestCaseError>
         }
     }
     let widest = explanation.plausible().map(|a| explanation.width_sq()[a]).fold(0.0, f64::max);
-    prop_assert_eq!(explanation.model_error_bound(), sqrt_beta * sqrt_beta * widest);
+    let half = sqrt_beta * widest.sqrt();
+    prop_assert_eq!(explanation.model_error_bound(), half * half);
     Ok(())
 }
 

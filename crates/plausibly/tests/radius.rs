@@ -1,5 +1,8 @@
 use plausibly::{Action, ArmMeans};
-use plausibly::{ConfidenceRadius, Determinant, Estimator, Fixed, Paper, PerArm, Radius, RadiusError, Ridge};
+use plausibly::{
+    ConfidenceRadius, Determinant, Estimator, Fixed, Mixture, Paper, PerArm, Radius, RadiusError, Ridge,
+    Stitched, Union,
+};
 
 #[test]
 fn radii_are_their_formulas() {
@@ -19,6 +22,43 @@ fn radii_are_their_formulas() {
     let per_arm = PerArm { delta: 0.05, noise_scale: 0.5 };
     assert!((per_arm.sqrt_beta(&evidence) - 0.5 * (2.0 * 20.0_f64.ln()).sqrt()).abs() < 1e-12);
     assert_eq!(Fixed { sqrt_beta: 1.25 }.sqrt_beta(&evidence), 1.25);
+}
+
+#[test]
+fn anytime_radii_for_arms_are_their_formulas() {
+    let mut arms = ArmMeans::new(4);
+    for _ in 0..9 {
+        arms.update(Action::new(2, &[]), 0.5);
+    }
+    let (delta, noise_scale, k, t) = (0.05, 2.0, 4.0_f64, 9.0_f64);
+    let log_inverse = (k / delta).ln();
+    let expected = [
+        noise_scale * ((t + 1.0) / (t * t) * (t.ln_1p() + 2.0 * log_inverse)).sqrt(),
+        1.7 * noise_scale * (((2.0 * t).ln().ln() + 0.72 * (10.4 * k / delta).ln()) / t).sqrt(),
+        noise_scale * (2.0 * (2.0 * t * (t + 1.0) * k / delta).ln() / t).sqrt(),
+    ];
+    let radii: [&dyn ConfidenceRadius; 3] =
+        [&Mixture { delta, noise_scale }, &Stitched { delta, noise_scale }, &Union { delta, noise_scale }];
+    for (radius, expected) in radii.into_iter().zip(expected) {
+        let reach = radius.reach(&arms.evidence());
+        assert!((reach.half_width(1.0 / t) - expected).abs() < 1e-12, "{radius:?}");
+        assert!(reach.half_width(f64::INFINITY).is_infinite(), "an arm never taken could be anything");
+        assert!((radius.sqrt_beta(&arms.evidence()) - reach.half_width(1.0)).abs() < 1e-15);
+        // The set is a box: it holds what each arm's own interval holds.
+        let truth = |second: f64| [7.0, -7.0, second, 0.0];
+        assert!(
+            arms.holds(&truth(0.5 + 0.99 * expected), reach)
+                && !arms.holds(&truth(0.5 + 1.01 * expected), reach)
+        );
+    }
+}
+
+#[test]
+#[should_panic(expected = "does not hold in one dimension")]
+fn the_papers_radius_is_refused_in_one_dimension() {
+    let paper =
+        Paper { delta: 0.05, lambda: 1.0, noise_scale: 1.0, theta_norm_bound: 1.0, action_norm_bound: 1.0 };
+    paper.sqrt_beta(&Ridge::new(1, 1.0).unwrap().evidence());
 }
 
 #[test]

@@ -137,8 +137,8 @@ fn linear_json(theory: &LinearTheory) -> Value {
         "potential": moments_json(&theory.potential),
         "potential_printed": bound_json(&theory.potential_printed),
         "potential_corrected": bound_json(&theory.potential_corrected),
-        "rounds_above_two": theory.rounds_above_two,
-        "rounds_above_four": theory.rounds_above_four,
+        "rounds_above_printed": theory.rounds_above_printed,
+        "rounds_above_corrected": theory.rounds_above_corrected,
         "theta_star_left": theory.left,
         "norm_exceeded": theory.norm_exceeded,
     })

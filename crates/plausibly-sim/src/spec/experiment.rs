@@ -270,7 +270,7 @@ fn read_policies(fields: &mut Fields<'_>, setting: Setting) -> Vec<Option<Policy
 /// The metric: unset parts are those of the first `code` policy, or the defaults if there is none.
 fn read_metric(fields: &mut Fields<'_>, setting: Setting, policies: &[Option<PolicySpec>]) -> Metric {
     let first_code = policies.iter().flatten().find_map(|policy| match policy.kind {
-        PolicyKind::Code { ridge, radius } => Some(Metric { ridge, radius }),
+        PolicyKind::Code { ridge, radius, .. } => Some(Metric { ridge, radius }),
         _ => None,
     });
     let fallback = first_code.unwrap_or(Metric { ridge: 1.0, radius: RadiusSpec::default_for(setting) });

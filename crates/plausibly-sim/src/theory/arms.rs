@@ -195,9 +195,9 @@ impl<P: ?Sized> Observer<P> for Watch {
             self.initial_model_error = self.metric.total();
             return;
         }
-        let sqrt_beta = self.radius.sqrt_beta(&self.model.evidence());
+        let reach = self.radius.reach(&self.model.evidence());
         let scores = self.model.scores(decided.actions);
-        self.plausible.assess(scores, sqrt_beta);
+        self.plausible.assess(scores, reach);
         let due = (decided.round - 1) / arms;
         let neglected = |arm| self.taken[arm] < due && self.plausible.contains(scores, arm);
         self.premise_failed = self.premise_failed || (0..self.taken.len()).any(neglected);

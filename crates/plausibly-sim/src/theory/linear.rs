@@ -10,17 +10,17 @@ use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
 use plausibly::{ConfidenceRadius, Estimator, Radius, Ridge};
 use std::num::NonZeroUsize;
 
-/// What linear CODE did with the determinant radius, beside what the paper proves of it.
+/// What linear CODE did with the determinant radius, beside what the paper proves of it; tempered with greed `c`, beside what we do.
 ///
 /// With `L = max‖a‖`, the bound S on `‖θ*‖`, ridge λ, noise scale R, `C = (L²/λ)/log(1 + L²/λ)` and
 /// `Λ = d·log(1 + nL²/(dλ))`:
 ///
 /// | | printed | corrected |
 /// | --- | --- | --- |
-/// | Theorem 2 | restated: `4(2+L)·√((1+LS)·n·d·log(λ+nL/d))·(√λS + √(2log(1/δ) + d·log(1+nL/(λd))))`; proved: `8·√(n·d·log(λ+nL/d))·(√λS + R√(…))` | `4·√(β·n·C·Λ)` |
-/// | regret of a round | `2√β·‖A_t‖` | `4√β·‖A_t‖` |
+/// | Theorem 2 | restated: `4(2+L)·√((1+LS)·n·d·log(λ+nL/d))·(√λS + √(2log(1/δ) + d·log(1+nL/(λd))))`; proved: `8·√(n·d·log(λ+nL/d))·(√λS + R√(…))` | `4/(1+c)·√(β·n·C·Λ)` |
+/// | regret of a round | `2√β·‖A_t‖` | `4/(1+c)·√β·‖A_t‖` |
 /// | `Σ‖A_t‖²` | `2d·log(d + nL²/λ)`, for `λ ≥ L²` | `C·Λ` |
-/// | `Q_n` | none | `β·C·Λ` |
+/// | `Q_n` | none | `((1+c)/(1−c))²·β·C·Λ` |
 ///
 /// Norms of actions are in `V⁻¹`, and β is the radius squared after the last round. The corrections: from the truth to the far end of its
 /// interval it is up to `2√β‖a‖`, once for the action taken and once for the best one, which is no wider; and the factor C takes the
@@ -52,9 +52,9 @@ pub struct LinearTheory {
     /// Its bound for any λ.
     pub potential_corrected: BoundCheck,
     /// Rounds, of all runs together, whose regret was above `2√β‖A_t‖`.
-    pub rounds_above_two: u64,
-    /// Rounds, of all runs together, whose regret was above `4√β‖A_t‖`.
-    pub rounds_above_four: u64,
+    pub rounds_above_printed: u64,
+    /// Rounds, of all runs together, whose regret was above `4/(1+c)·√β‖A_t‖`.
+    pub rounds_above_corrected: u64,
     /// Runs in which `θ*` left the confidence set.
     pub left: u64,
     /// Runs in which `‖θ*‖` was above the bound S that the radius was built with.
@@ -70,6 +70,7 @@ struct LinearRun {
     theta_norm_bound: f64,
     noise_scale: f64,
     ridge: f64,
+    greed: f64,
     largest_gap: f64,
 }
 
@@ -113,17 +114,19 @@ impl LinearTheory {
         let restated = 4.0 * (2.0 + l) * (1.0 + l * s).sqrt() * root * (lambda.sqrt() * s + log_term);
         bounded(&mut self.theorem_2_restated, restated);
         bounded(&mut self.theorem_2_proved, 8.0 * root * (lambda.sqrt() * s + r * log_term));
-        bounded(&mut self.theorem_2_corrected, 4.0 * (beta * n * potential).sqrt());
+        bounded(&mut self.theorem_2_corrected, 4.0 / (1.0 + run.greed) * (beta * n * potential).sqrt());
 
         let watch = &run.watch;
         self.model_error.add(watch.metric.total());
-        self.model_error_bound.add(watch.metric.total(), beta * potential, false);
+        let wider = (1.0 + run.greed) / (1.0 - run.greed);
+        let bound = wider * wider * beta * potential;
+        self.model_error_bound.add(watch.metric.total(), bound, bound.is_infinite());
         self.potential.add(watch.potential);
         let printed = 2.0 * d * libm::log(d + n * l * l / lambda);
         self.potential_printed.add(watch.potential, printed, false);
         self.potential_corrected.add(watch.potential, potential, false);
-        self.rounds_above_two += watch.rounds_above_two;
-        self.rounds_above_four += watch.rounds_above_four;
+        self.rounds_above_printed += watch.rounds_above_printed;
+        self.rounds_above_corrected += watch.rounds_above_corrected;
         self.left += u64::from(watch.metric.theta_star_left());
         self.norm_exceeded += u64::from(run.theta_norm > run.theta_norm_bound);
     }
@@ -147,6 +150,7 @@ fn play_run(
         theta_norm_bound: theta_norm_bound.unwrap_or(played.facts.theta_norm_bound),
         noise_scale: noise_scale.unwrap_or(played.facts.noise_scale),
         ridge: code.ridge,
+        greed: code.greed,
         largest_gap,
         facts: played.facts,
     })
@@ -157,11 +161,12 @@ struct Watch {
     metric: ModelError<Ridge, Radius>,
     model: Ridge,
     radius: Radius,
+    greed: f64,
     /// After the last observation.
     sqrt_beta: f64,
     potential: f64,
-    rounds_above_two: u64,
-    rounds_above_four: u64,
+    rounds_above_printed: u64,
+    rounds_above_corrected: u64,
 }
 
 impl Watch {
@@ -172,9 +177,10 @@ impl Watch {
             sqrt_beta: radius.sqrt_beta(&model.evidence()),
             model,
             radius,
+            greed: code.greed,
             potential: 0.0,
-            rounds_above_two: 0,
-            rounds_above_four: 0,
+            rounds_above_printed: 0,
+            rounds_above_corrected: 0,
         })
     }
 }
@@ -186,8 +192,8 @@ impl<P: ?Sized> Observer<P> for Watch {
         let (width, regret) =
             (self.sqrt_beta * width_sq.sqrt(), decided.best_mean - decided.means[decided.chosen]);
         self.potential += width_sq;
-        self.rounds_above_two += u64::from(regret > 2.0 * width);
-        self.rounds_above_four += u64::from(regret > 4.0 * width);
+        self.rounds_above_printed += u64::from(regret > 2.0 * width);
+        self.rounds_above_corrected += u64::from(regret > 4.0 / (1.0 + self.greed) * width);
     }
 
     fn rewarded(&mut self, rewarded: &Rewarded<'_>) {

@@ -56,6 +56,8 @@ struct CodeEntrant<'a> {
     experiment: &'a Experiment,
     ridge: f64,
     radius: RadiusSpec,
+    /// c.
+    greed: f64,
 }
 
 /// One run, played to its end.
@@ -69,7 +71,7 @@ struct PlayedRun<O> {
 impl<'a> CodeEntrant<'a> {
     fn of(experiment: &'a Experiment) -> Result<Self, TheoryError> {
         match experiment.policies.first().map(|policy| policy.kind) {
-            Some(PolicyKind::Code { ridge, radius }) => Ok(Self { experiment, ridge, radius }),
+            Some(PolicyKind::Code { ridge, radius, greed }) => Ok(Self { experiment, ridge, radius, greed }),
             _ => Err(TheoryError::Unsuited("its first policy must be code")),
         }
     }

@@ -1,8 +1,10 @@
 //! How far an estimate may be from the truth, and which actions that leaves in play.
 
+mod arms;
 mod plausible;
 mod radius;
 
+pub use arms::{ArmReach, Mixture, Stitched, Union};
 pub(crate) use plausible::assert_radius;
 pub use plausible::{Interval, Plausible, PlausibleSummary};
-pub use radius::{ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError};
+pub use radius::{ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError, Reach};

@@ -1,5 +1,6 @@
 //! The plausible set: the actions that could still be best.
 
+use super::radius::Reach;
 use crate::actions::ActionIndex;
 use crate::estimator::Scores;
 
@@ -43,14 +44,28 @@ impl Plausible {
         Self::default()
     }
 
-    /// Takes the set at these scores and this radius.
+    /// Takes the set at these scores and this reach.
     ///
     /// # Panics
     /// If the radius is not positive and finite.
-    pub fn assess(&mut self, scores: &Scores, sqrt_beta: f64) {
-        assert_radius(sqrt_beta);
+    pub fn assess(&mut self, scores: &Scores, reach: Reach) {
+        assert_radius(reach.half_width(1.0));
         self.half_width.resize(scores.mean.len(), 0.0);
-        self.best_lower = scores.isa.bound(&scores.mean, &scores.width_sq, sqrt_beta, &mut self.half_width);
+        self.best_lower = match reach {
+            Reach::Ellipsoid { sqrt_beta } => {
+                scores.isa.bound(&scores.mean, &scores.width_sq, sqrt_beta, &mut self.half_width)
+            }
+            Reach::Arms(arms) => {
+                let mut best = f64::NEG_INFINITY;
+                for ((half, width_sq), mean) in
+                    self.half_width.iter_mut().zip(&scores.width_sq).zip(&scores.mean)
+                {
+                    *half = arms.half_width(*width_sq);
+                    best = best.max(mean - *half);
+                }
+                best
+            }
+        };
     }
 
     /// The largest lower bound: what an upper bound must reach.
@@ -69,6 +84,11 @@ impl Plausible {
         Interval { lower: mean - half, mean, upper: mean + half }
     }
 
+    /// Half the interval of each action.
+    pub fn half_widths(&self) -> &[f64] {
+        &self.half_width
+    }
+
     /// The plausible action with the largest width, the lowest index among equals.
     ///
     /// # Panics
@@ -77,6 +97,18 @@ impl Plausible {
         let best = scores.isa.widest(&scores.mean, &scores.width_sq, &self.half_width, self.best_lower);
         let attains =
             |&action: &ActionIndex| scores.width_sq[action] >= best && self.contains(scores, action);
+        (0..scores.mean.len()).find(attains).expect("the action with the best lower bound is plausible")
+    }
+
+    /// The plausible action with the largest `greed·mean + half-width`, the lowest index among equals.
+    ///
+    /// # Panics
+    /// If the scores are not the ones assessed.
+    pub fn tempered(&self, scores: &Scores, greed: f64) -> ActionIndex {
+        let best = scores.isa.tempered(&scores.mean, &self.half_width, greed, self.best_lower);
+        let attains = |&action: &ActionIndex| {
+            greed * scores.mean[action] + self.half_width[action] >= best && self.contains(scores, action)
+        };
         (0..scores.mean.len()).find(attains).expect("the action with the best lower bound is plausible")
     }
 

@@ -1,5 +1,6 @@
 //! Confidence radii: `√β`, the size of the confidence set in the norm of `V`.
 
+use super::arms::{ArmReach, Mixture, Stitched, Union};
 use crate::estimator::Evidence;
 use std::fmt::Debug;
 use thiserror::Error;
@@ -9,19 +10,55 @@ use thiserror::Error;
 /// The root is in the name because leaving it out is the commonest mistake in LinUCB code. Implement this trait to bring a
 /// radius of your own; every policy and metric takes it.
 pub trait ConfidenceRadius: Debug {
-    /// The radius after this much evidence. Must be positive and finite.
+    /// The radius after this much evidence, for an action of width one. Must be positive and finite.
     fn sqrt_beta(&self, evidence: &Evidence) -> f64;
+
+    /// How far intervals reach after this much evidence; the same `√β` times the width for all actions unless you say otherwise.
+    fn reach(&self, evidence: &Evidence) -> Reach {
+        Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) }
+    }
 }
 
 impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for &R {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
         (**self).sqrt_beta(evidence)
     }
+
+    fn reach(&self, evidence: &Evidence) -> Reach {
+        (**self).reach(evidence)
+    }
 }
 
 impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for Box<R> {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
         (**self).sqrt_beta(evidence)
+    }
+
+    fn reach(&self, evidence: &Evidence) -> Reach {
+        (**self).reach(evidence)
+    }
+}
+
+/// How far intervals reach at one moment, from the width of an action.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Reach {
+    /// An ellipsoid around the estimate: `√β·√width_sq`.
+    Ellipsoid {
+        /// `√β`.
+        sqrt_beta: f64,
+    },
+    /// A box, each side by how often its arm was taken.
+    Arms(ArmReach),
+}
+
+impl Reach {
+    /// Half the interval of an action of this squared width.
+    pub fn half_width(&self, width_sq: f64) -> f64 {
+        match self {
+            Self::Ellipsoid { sqrt_beta } => sqrt_beta * width_sq.sqrt(),
+            Self::Arms(arms) => arms.half_width(width_sq),
+        }
     }
 }
 
@@ -43,6 +80,11 @@ pub enum RadiusError {
         /// The value refused.
         value: f64,
     },
+    /// The paper's radius for a model of one dimension.
+    #[error(
+        "the radius `paper` does not hold in one dimension (at delta = 0.05 it misses in 15 % of runs); use `determinant`"
+    )]
+    OneDimension,
     /// A bound that is negative, or extreme.
     #[error("{name} must be between 0 and 1e50, got {value}")]
     Negative {
@@ -77,8 +119,13 @@ fn check_bound(name: &'static str, value: f64) -> Result<(), RadiusError> {
 /// # Guarantee
 /// With `lambda` equal to the ridge, `‖θ*‖ ≤ S`, `‖a‖ ≤ L`, conditionally `R`-sub-Gaussian noise and `d ≥ 2`, `θ*` stays
 /// in the set for all `t` with probability at least `1 − δ` (Theorem 2 of \[AYPS11\]). With other constants, such as those
-/// of the paper's experiments (λ = 10⁴ in the width, ridge 1, S = 0), it is a width and *not* a confidence set. At `d = 1`
-/// the form does not follow from that theorem.
+/// of the paper's experiments (λ = 10⁴ in the width, ridge 1, S = 0), it is a width and *not* a confidence set.
+///
+/// At `d = 1` it is refused: the form replaces `log det + 2·log(1/δ)` by `d·log(…) + d·log(1/δ)`, which is no less only from two dimensions on.
+/// With one it misses in 15 % of runs at δ = 0.05. Use [`Determinant`].
+///
+/// # Panics
+/// In `sqrt_beta`, for a model of one dimension.
 ///
 /// # Reference
 /// Mukherjee, Zhu, Kveton: Efficient and Interpretable Bandit Algorithms, appendix (\[MZK\]).
@@ -98,6 +145,10 @@ pub struct Paper {
 
 impl ConfidenceRadius for Paper {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
+        assert!(
+            evidence.dim >= 2,
+            "the paper's radius does not hold in one dimension; use the determinant radius"
+        );
         let (t, d) = (evidence.observations as f64, evidence.dim as f64);
         let growth = 1.0 + t * self.action_norm_bound * self.action_norm_bound / self.lambda;
         let spread = (d * (libm::log(growth) - libm::log(self.delta))).sqrt();
@@ -114,6 +165,10 @@ impl ConfidenceRadius for Paper {
 /// # Guarantee
 /// With `‖θ*‖ ≤ S` and conditionally `R`-sub-Gaussian noise, `θ*` stays in the set for all `t` at once with probability at
 /// least `1 − δ`, however the actions were chosen (Theorem 2 of \[AYPS11\]). It adapts to the data: no bound on the actions.
+///
+/// # What you must know
+/// A bound R on the scale of the noise (its standard deviation if Gaussian; half the range of bounded rewards) and a bound S on `‖θ*‖`. Not known, the
+/// conservative choice is a larger one: both enter linearly, and too large a bound costs exploration, never validity. Too small a bound costs validity.
 ///
 /// # Panics
 /// In `sqrt_beta`, for an estimator without a ridge: the form has no meaning there.
@@ -139,7 +194,7 @@ impl ConfidenceRadius for Determinant {
     }
 }
 
-/// The paper's radius for K-armed problems.
+/// The paper's radius for K-armed problems: a width for one look, *not* a confidence set over time.
 ///
 /// ```text
 /// √β = σ·√(2·log(1/δ))          half-width of an arm: √β/√T(a)
@@ -147,7 +202,8 @@ impl ConfidenceRadius for Determinant {
 ///
 /// # Guarantee
 /// For one arm at one fixed count it fails with probability at most `2δ`; jointly over `K` arms and all counts up to `n`
-/// with probability at most `2Knδ`. At any moment the data choose, `δ` alone promises nothing.
+/// with probability at most `2Knδ`. At any moment the data choose, `δ` alone promises nothing: at δ = 0.05 one arm leaves its interval in
+/// 29 % of runs of 5,000 plays. [`Mixture`] holds at all times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerArm {
     /// δ in (0, 1).
@@ -162,7 +218,7 @@ impl ConfidenceRadius for PerArm {
     }
 }
 
-/// A constant: LinUCB's `alpha`. A width, not a confidence set.
+/// A constant multiple of the width: LinUCB's `alpha`. Not a confidence set: it promises no coverage at any level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fixed {
     /// `√β` itself, positive.
@@ -184,6 +240,12 @@ pub enum Radius {
     Determinant(Determinant),
     /// See [`PerArm`].
     PerArm(PerArm),
+    /// See [`Mixture`].
+    Mixture(Mixture),
+    /// See [`Stitched`].
+    Stitched(Stitched),
+    /// See [`Union`].
+    Union(Union),
     /// See [`Fixed`].
     Fixed(Fixed),
 }
@@ -207,9 +269,12 @@ impl Radius {
                 check_positive("noise_scale", r.noise_scale)?;
                 check_bound("theta_norm_bound", r.theta_norm_bound)?;
             }
-            Self::PerArm(r) => {
-                check_delta(r.delta)?;
-                check_positive("noise_scale", r.noise_scale)?;
+            Self::PerArm(PerArm { delta, noise_scale })
+            | Self::Mixture(Mixture { delta, noise_scale })
+            | Self::Stitched(Stitched { delta, noise_scale })
+            | Self::Union(Union { delta, noise_scale }) => {
+                check_delta(delta)?;
+                check_positive("noise_scale", noise_scale)?;
             }
             Self::Fixed(r) => check_positive("sqrt_beta", r.sqrt_beta)?,
         }
@@ -223,7 +288,19 @@ impl ConfidenceRadius for Radius {
             Self::Paper(r) => r.sqrt_beta(evidence),
             Self::Determinant(r) => r.sqrt_beta(evidence),
             Self::PerArm(r) => r.sqrt_beta(evidence),
+            Self::Mixture(r) => r.sqrt_beta(evidence),
+            Self::Stitched(r) => r.sqrt_beta(evidence),
+            Self::Union(r) => r.sqrt_beta(evidence),
             Self::Fixed(r) => r.sqrt_beta(evidence),
+        }
+    }
+
+    fn reach(&self, evidence: &Evidence) -> Reach {
+        match self {
+            Self::Mixture(r) => r.reach(evidence),
+            Self::Stitched(r) => r.reach(evidence),
+            Self::Union(r) => r.reach(evidence),
+            other => Reach::Ellipsoid { sqrt_beta: other.sqrt_beta(evidence) },
         }
     }
 }

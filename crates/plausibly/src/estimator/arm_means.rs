@@ -2,6 +2,7 @@
 
 use super::{Estimator, Evidence, LogDet, Scores, assert_reward};
 use crate::actions::{Action, Actions};
+use crate::confidence::Reach;
 use crate::linalg::Isa;
 
 /// The average reward of each arm.
@@ -81,5 +82,11 @@ impl Estimator for ArmMeans {
     fn deviation(&self, theta_star: &[f64]) -> f64 {
         let taken = self.counts.iter().zip(&self.scores.mean).zip(theta_star);
         taken.map(|((&count, mean), truth)| (count as f64).sqrt() * (mean - truth).abs()).fold(0.0, f64::max)
+    }
+
+    /// The confidence set is a box: every arm's mean within its interval.
+    fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {
+        let arms = self.scores.mean.iter().zip(&self.scores.width_sq).zip(theta_star);
+        arms.into_iter().all(|((mean, width_sq), truth)| (mean - truth).abs() <= reach.half_width(*width_sq))
     }
 }

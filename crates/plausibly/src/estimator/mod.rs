@@ -7,6 +7,7 @@ pub use arm_means::ArmMeans;
 pub use ridge::{Ridge, RidgeError};
 
 use crate::actions::{Action, Actions, MAX_MAGNITUDE};
+use crate::confidence::Reach;
 use crate::linalg::Isa;
 
 /// A model of the mean rewards with a width for each action.
@@ -36,6 +37,14 @@ pub trait Estimator {
 
     /// The smallest `√β` whose confidence set holds `theta_star`.
     fn deviation(&self, theta_star: &[f64]) -> f64;
+
+    /// Whether the confidence set at this reach holds `theta_star`.
+    fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {
+        match reach {
+            Reach::Ellipsoid { sqrt_beta } => self.deviation(theta_star) <= sqrt_beta,
+            Reach::Arms(_) => panic!("a radius for arms was asked about a model of features"),
+        }
+    }
 }
 
 impl<E: Estimator + ?Sized> Estimator for Box<E> {
@@ -61,6 +70,10 @@ impl<E: Estimator + ?Sized> Estimator for Box<E> {
 
     fn deviation(&self, theta_star: &[f64]) -> f64 {
         (**self).deviation(theta_star)
+    }
+
+    fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {
+        (**self).holds(theta_star, reach)
     }
 }
 

@@ -118,6 +118,7 @@ dispatch! {
     fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]);
     fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: &mut [f64]) -> f64;
     fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], threshold: f64) -> f64;
+    fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64;
     fn largest_upper(mean: &[f64], width_sq: &[f64], sqrt_beta: f64) -> f64;
     fn plausible_summary(mean: &[f64], width_sq: &[f64], half_width: &[f64], truth: &[f64], threshold: f64) -> PlausibleSummary;
     fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);

@@ -127,6 +127,27 @@ pub(super) fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], thresho
     best
 }
 
+/// The largest `greed·mean + half_width` among the actions with `mean + half_width ≥ threshold`.
+#[inline(always)]
+pub(super) fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64 {
+    let (mean, mean_rest) = mean.as_chunks::<LANES>();
+    let (half_width, half_width_rest) = half_width.as_chunks::<LANES>();
+    let mut best: Lane = [f64::NEG_INFINITY; LANES];
+    for (m, h) in mean.iter().zip(half_width) {
+        for l in 0..LANES {
+            let candidate = if m[l] + h[l] >= threshold { greed * m[l] + h[l] } else { f64::NEG_INFINITY };
+            best[l] = larger(best[l], candidate);
+        }
+    }
+    let mut best = largest(best);
+    for (m, h) in mean_rest.iter().zip(half_width_rest) {
+        if m + h >= threshold {
+            best = larger(best, greed * m + h);
+        }
+    }
+    best
+}
+
 /// The largest upper bound `mean + √β·√width_sq`.
 #[inline(always)]
 pub(super) fn largest_upper(mean: &[f64], width_sq: &[f64], sqrt_beta: f64) -> f64 {

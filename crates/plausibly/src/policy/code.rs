@@ -1,6 +1,6 @@
 //! CODE: constrained optimal design.
 
-use super::{Explain, Policy};
+use super::{Explain, Policy, PolicyError};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::{ConfidenceRadius, Plausible};
 use crate::estimator::Estimator;
@@ -21,10 +21,12 @@ use crate::rng::Stream;
 /// | --- | --- | --- |
 /// | `model` | `V`, `θ̂` | any [`Estimator`] |
 /// | `radius` | `√β_t(δ)` | any [`ConfidenceRadius`] |
+/// | `greed` | `c` | 0 (the default) to 1; see [`Code::tempered`] |
 ///
 /// # Guarantee
-/// While the radius is a valid confidence set, the regret of a round is at most `4·√β·‖A_t‖_{V⁻¹}`, and
-/// `R_n = Õ(d·√n)` (Theorem 2 of \[MZK\], with the constant corrected; see `docs/design/reading-the-paper.md`).
+/// While the radius is a valid confidence set, the regret of a round is at most `4/(1+c)·√β·‖A_t‖_{V⁻¹}` and, for `c < 1`, every plausible action is
+/// at most `(1+c)/(1−c)` times as wide as the one taken; so `R_n = Õ(d·√n)` and `Q_n = Õ(d²)`. At `c = 0` this is Theorem 2 of \[MZK\] with its constant corrected;
+/// the rest is ours. Proofs in `docs/concepts/tempered.md`.
 ///
 /// # Cost
 /// O(K·d) a round on a fixed set, O(K·d²) otherwise; no allocation; no draws.
@@ -51,22 +53,40 @@ use crate::rng::Stream;
 pub struct Code<E, R> {
     model: E,
     radius: R,
+    greed: f64,
     plausible: Plausible,
 }
 
 impl<E: Estimator, R: ConfidenceRadius> Code<E, R> {
     /// CODE with this model and radius.
     pub fn new(model: E, radius: R) -> Self {
-        Self { model, radius, plausible: Plausible::new() }
+        Self { model, radius, greed: 0.0, plausible: Plausible::new() }
+    }
+
+    /// Tempered: among the plausible actions takes the one with the largest `c·⟨a, θ̂⟩ + √β·‖a‖_{V⁻¹}`, for a greed `c` from 0 (CODE) to
+    /// 1 (LinUCB with this radius, whose choice is always plausible).
+    ///
+    /// # Errors
+    /// If `greed` is not in [0, 1].
+    pub fn tempered(self, greed: f64) -> Result<Self, PolicyError> {
+        if (0.0..=1.0).contains(&greed) {
+            Ok(Self { greed, ..self })
+        } else {
+            Err(PolicyError::Greed { greed })
+        }
     }
 }
 
 impl<E: Estimator, R: ConfidenceRadius> Policy for Code<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
-        let sqrt_beta = self.radius.sqrt_beta(&self.model.evidence());
+        let reach = self.radius.reach(&self.model.evidence());
         let scores = self.model.scores(actions);
-        self.plausible.assess(scores, sqrt_beta);
-        self.plausible.widest(scores)
+        self.plausible.assess(scores, reach);
+        if self.greed > 0.0 {
+            self.plausible.tempered(scores, self.greed)
+        } else {
+            self.plausible.widest(scores)
+        }
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {

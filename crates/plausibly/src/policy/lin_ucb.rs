@@ -2,7 +2,7 @@
 
 use super::{Explain, Policy};
 use crate::actions::{Action, ActionIndex, Actions};
-use crate::confidence::{ConfidenceRadius, assert_radius};
+use crate::confidence::{ConfidenceRadius, Reach, assert_radius};
 use crate::estimator::{Estimator, Scores};
 use crate::rng::Stream;
 
@@ -48,19 +48,23 @@ impl<E: Estimator, R: ConfidenceRadius> LinUcb<E, R> {
     }
 }
 
-/// The action with the largest `mean + √β·√width_sq`, the lowest index among equals.
-fn most_optimistic(scores: &Scores, sqrt_beta: f64) -> ActionIndex {
-    assert_radius(sqrt_beta);
-    let best = scores.isa.largest_upper(&scores.mean, &scores.width_sq, sqrt_beta);
-    let uppers =
-        scores.mean.iter().zip(&scores.width_sq).map(|(mean, width_sq)| mean + sqrt_beta * width_sq.sqrt());
-    uppers.enumerate().find(|(_, upper)| *upper >= best).expect("the largest bound is attained").0
+/// The action with the largest upper bound, the lowest index among equals.
+fn most_optimistic(scores: &Scores, reach: Reach) -> ActionIndex {
+    assert_radius(reach.half_width(1.0));
+    let uppers = || {
+        scores.mean.iter().zip(&scores.width_sq).map(|(mean, width_sq)| mean + reach.half_width(*width_sq))
+    };
+    let best = match reach {
+        Reach::Ellipsoid { sqrt_beta } => scores.isa.largest_upper(&scores.mean, &scores.width_sq, sqrt_beta),
+        Reach::Arms(_) => uppers().fold(f64::NEG_INFINITY, f64::max),
+    };
+    uppers().enumerate().find(|(_, upper)| *upper >= best).expect("the largest bound is attained").0
 }
 
 impl<E: Estimator, R: ConfidenceRadius> Policy for LinUcb<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
-        let sqrt_beta = self.radius.sqrt_beta(&self.model.evidence());
-        most_optimistic(self.model.scores(actions), sqrt_beta)
+        let reach = self.radius.reach(&self.model.evidence());
+        most_optimistic(self.model.scores(actions), reach)
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {

@@ -111,6 +111,12 @@ pub enum PolicyError {
         /// The value refused.
         delta: f64,
     },
+    /// Outside [0, 1].
+    #[error("greed must be from 0 to 1, got {greed}")]
+    Greed {
+        /// The value refused.
+        greed: f64,
+    },
     /// A model whose gram matrix has no Cholesky factor to sample with.
     #[error("the gram matrix is not positive definite (pivot {pivot})")]
     Singular {

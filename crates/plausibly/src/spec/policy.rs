@@ -12,6 +12,9 @@ use crate::policy::{
 };
 use thiserror::Error;
 
+const GREED: &str =
+    "c: how much a plausible action's estimate counts beside its width; 0 is CODE, 1 LinUCB with this radius";
+
 /// The kinds of policy, as specs name them.
 pub const POLICY_KINDS: [&str; 8] =
     ["code", "lin-ucb", "lin-ts", "elimination", "epsilon-greedy", "explore-then-commit", "ucb1", "thompson"];
@@ -34,6 +37,8 @@ pub enum PolicyKind {
         ridge: f64,
         /// √β.
         radius: RadiusSpec,
+        /// c.
+        greed: f64,
     },
     /// See [`LinUcb`].
     LinUcb {
@@ -110,9 +115,11 @@ impl PolicySpec {
             fields.object("kind", Complaint::Misfit { what: kind.into(), reason });
         }
         let kind = match kind {
-            "code" => {
-                PolicyKind::Code { ridge: read_ridge(fields, setting), radius: read_radius(fields, setting) }
-            }
+            "code" => PolicyKind::Code {
+                ridge: read_ridge(fields, setting),
+                radius: read_radius(fields, setting),
+                greed: fields.number("greed", GREED, 0.0, Range::from_to(0.0, 1.0)),
+            },
             "lin-ucb" => PolicyKind::LinUcb {
                 ridge: read_ridge(fields, setting),
                 radius: read_radius(fields, setting),
@@ -151,9 +158,11 @@ impl PolicySpec {
         let means = || ArmMeans::new(facts.actions);
         let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
         Ok(match self.kind {
-            PolicyKind::Code { radius, .. } if arms => Box::new(Code::new(means(), radius.build(facts)?)),
-            PolicyKind::Code { ridge, radius } => {
-                Box::new(Code::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?))
+            PolicyKind::Code { radius, greed, .. } if arms => {
+                Box::new(Code::new(means(), radius.build(facts)?).tempered(greed)?)
+            }
+            PolicyKind::Code { ridge, radius, greed } => {
+                Box::new(Code::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?).tempered(greed)?)
             }
             PolicyKind::LinUcb { ridge, radius } => {
                 Box::new(LinUcb::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?))
@@ -213,7 +222,7 @@ fn read_ridge(fields: &mut Fields<'_>, setting: Setting) -> f64 {
 
 fn read_radius(fields: &mut Fields<'_>, setting: Setting) -> RadiusSpec {
     let default = Default::Derived(match setting {
-        Setting::Arms => "{ kind = \"per-arm\" }",
+        Setting::Arms => "{ kind = \"mixture\" }",
         Setting::Fixed | Setting::Changing => "{ kind = \"determinant\" }",
     });
     let read = fields

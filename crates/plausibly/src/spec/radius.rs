@@ -4,11 +4,11 @@ use super::fields::Fields;
 use super::node::{Node, Value};
 use super::problem::{Complaint, Range};
 use super::{Facts, Setting};
-use crate::confidence::{Determinant, Fixed, Paper, PerArm, Radius, RadiusError};
+use crate::confidence::{Determinant, Fixed, Mixture, Paper, PerArm, Radius, RadiusError, Stitched, Union};
 
 const LINEAR_KINDS: [&str; 3] = ["determinant", "paper", "fixed"];
-const ARM_KINDS: [&str; 2] = ["per-arm", "fixed"];
-const ALL_KINDS: [&str; 4] = ["determinant", "paper", "per-arm", "fixed"];
+const ARM_KINDS: [&str; 5] = ["mixture", "stitched", "union", "per-arm", "fixed"];
+const ALL_KINDS: [&str; 7] = ["determinant", "paper", "mixture", "stitched", "union", "per-arm", "fixed"];
 
 /// A radius whose unset constants are taken from the problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +35,27 @@ pub enum RadiusSpec {
         /// S; else the bound of the problem.
         theta_norm_bound: Option<f64>,
     },
+    /// See [`Mixture`].
+    Mixture {
+        /// δ.
+        delta: f64,
+        /// σ; else the noise of the problem.
+        noise_scale: Option<f64>,
+    },
+    /// See [`Stitched`].
+    Stitched {
+        /// δ.
+        delta: f64,
+        /// σ; else the noise of the problem.
+        noise_scale: Option<f64>,
+    },
+    /// See [`Union`].
+    Union {
+        /// δ.
+        delta: f64,
+        /// σ; else the noise of the problem.
+        noise_scale: Option<f64>,
+    },
     /// See [`PerArm`].
     PerArm {
         /// δ.
@@ -50,10 +71,10 @@ pub enum RadiusSpec {
 }
 
 impl RadiusSpec {
-    /// What an unset radius is: the determinant form for features, the per-arm one for arms, at δ = 0.05.
+    /// What an unset radius is: the determinant form for features, the normal mixture for arms, at δ = 0.05.
     pub fn default_for(setting: Setting) -> Self {
         match setting {
-            Setting::Arms => Self::PerArm { delta: 0.05, noise_scale: None },
+            Setting::Arms => Self::Mixture { delta: 0.05, noise_scale: None },
             Setting::Fixed | Setting::Changing => {
                 Self::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None }
             }
@@ -68,7 +89,7 @@ impl RadiusSpec {
             && !fitting.contains(&kind)
         {
             let reason = if setting == Setting::Arms {
-                "needs actions with features, and a k-armed environment has none; use per-arm or fixed"
+                "needs actions with features, and a k-armed environment has none; use mixture, stitched, union, per-arm or fixed"
             } else {
                 "is for k-armed environments; use determinant, paper or fixed"
             };
@@ -97,8 +118,14 @@ impl RadiusSpec {
                 noise_scale: read_noise_scale(fields),
                 theta_norm_bound: read_theta_norm_bound(fields),
             },
-            Some("per-arm") => {
-                Self::PerArm { delta: read_delta(fields), noise_scale: read_noise_scale(fields) }
+            Some(kind @ ("mixture" | "stitched" | "union" | "per-arm")) => {
+                let (delta, noise_scale) = (read_delta(fields), read_noise_scale(fields));
+                match kind {
+                    "mixture" => Self::Mixture { delta, noise_scale },
+                    "stitched" => Self::Stitched { delta, noise_scale },
+                    "union" => Self::Union { delta, noise_scale },
+                    _ => Self::PerArm { delta, noise_scale },
+                }
             }
             Some("fixed") => Self::Fixed {
                 sqrt_beta: fields.number("sqrt_beta", "√β itself, LinUCB's alpha", 1.0, Range::POSITIVE),
@@ -128,6 +155,15 @@ impl RadiusSpec {
                     ("theta_norm_bound", theta_norm_bound),
                 ],
             ),
+            Self::Mixture { delta, noise_scale } => {
+                ("mixture", &[("delta", Some(delta)), ("noise_scale", noise_scale)])
+            }
+            Self::Stitched { delta, noise_scale } => {
+                ("stitched", &[("delta", Some(delta)), ("noise_scale", noise_scale)])
+            }
+            Self::Union { delta, noise_scale } => {
+                ("union", &[("delta", Some(delta)), ("noise_scale", noise_scale)])
+            }
             Self::PerArm { delta, noise_scale } => {
                 ("per-arm", &[("delta", Some(delta)), ("noise_scale", noise_scale)])
             }
@@ -146,6 +182,7 @@ impl RadiusSpec {
         let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
         let theta = |set: Option<f64>| set.unwrap_or(facts.theta_norm_bound);
         match *self {
+            Self::Paper { .. } if facts.dim == 1 => return Err(RadiusError::OneDimension),
             Self::Paper { delta, lambda, noise_scale, theta_norm_bound, action_norm_bound } => {
                 Radius::Paper(Paper {
                     delta,
@@ -160,6 +197,15 @@ impl RadiusSpec {
                 noise_scale: noise(noise_scale),
                 theta_norm_bound: theta(theta_norm_bound),
             }),
+            Self::Mixture { delta, noise_scale } => {
+                Radius::Mixture(Mixture { delta, noise_scale: noise(noise_scale) })
+            }
+            Self::Stitched { delta, noise_scale } => {
+                Radius::Stitched(Stitched { delta, noise_scale: noise(noise_scale) })
+            }
+            Self::Union { delta, noise_scale } => {
+                Radius::Union(Union { delta, noise_scale: noise(noise_scale) })
+            }
             Self::PerArm { delta, noise_scale } => {
                 Radius::PerArm(PerArm { delta, noise_scale: noise(noise_scale) })
             }
