@@ -3,11 +3,13 @@
 //! Nothing here is shared with the code under test: the references use direct inverses and determinants from another
 //! library, or twice the precision.
 
+mod binomial;
 mod double_double;
 mod golden;
 mod reference;
 pub mod strategies;
 
+pub use binomial::{most_events, tail_above};
 pub use double_double::{DoubleDouble, PreciseGram};
 pub use golden::assert_golden;
 pub use reference::{BruteForce, leverages, rank};

@@ -6,6 +6,7 @@
 mod allocations; // a round allocates nothing
 mod autotraits; // every public type can cross threads and be printed
 mod code; // CODE against direct determinants; K-armed against linear
+mod coverage; // radii hold the truth as often as they say, and mutants do not
 mod design; // the duality gap of optimal designs
 mod drift; // long runs against double-double arithmetic
 mod explain; // standings and witnesses; asking changes nothing
