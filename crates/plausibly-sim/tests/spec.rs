@@ -15,7 +15,10 @@ fn unset_fields_take_their_defaults() {
     assert_eq!((experiment.runs, experiment.horizon), (100, 10_000));
     assert_eq!(experiment.policies[0].label, "code");
     let determinant = RadiusSpec::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None };
-    assert_eq!(experiment.policies[0].kind, PolicyKind::Code { ridge: 1.0, radius: determinant, greed: 0.0 });
+    assert_eq!(
+        experiment.policies[0].kind,
+        PolicyKind::Code { ridge: 1.0, radius: determinant, greed: 0.0, target: None }
+    );
     assert_eq!(experiment.metric.radius, determinant);
 }
 

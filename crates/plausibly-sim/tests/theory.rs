@@ -100,6 +100,23 @@ fn tempered_code_keeps_its_bounds_at_any_greed() {
 }
 
 #[test]
+fn targets_keep_their_bounds() {
+    for target in ["kappa = 1.0", "kappa = 4.0", "kappa = 16.0", "accuracy = 2.0", "accuracy = 0.5"] {
+        let environment = "kind = \"linear\"\ndim = 3\nactions = 30\nnoise = 0.5";
+        let radius = "{ kind = \"determinant\", delta = 0.01, theta_norm_bound = 5.0 }";
+        let code = format!("kind = \"code\"\ntarget = {{ {target} }}\nradius = {radius}");
+        let experiment = experiment("runs = 30\nhorizon = 2000\nseed = 6", environment, &[&code]);
+        let theory = LinearTheory::check(&experiment, NonZeroUsize::MIN, &()).unwrap();
+        assert_eq!((theory.left, theory.norm_exceeded), (0, 0), "the good event");
+        assert_eq!(theory.rounds_above_corrected, 0, "{target}");
+        let exceeded = theory.theorem_2_corrected.exceeded + theory.model_error_bound.exceeded;
+        assert_eq!(exceeded + theory.exploring_bound.exceeded, 0, "{target}");
+        let share = theory.exploring.mean() / 2000.0;
+        assert!(share > 0.0 && share < 1.0, "{target}: explored in {share} of the rounds");
+    }
+}
+
+#[test]
 fn theory_says_what_it_does_not_speak_of() {
     let environment = "kind = \"linear\"\ndim = 2\nactions = 3";
     let other = experiment("horizon = 10", environment, &["kind = \"lin-ucb\""]);

@@ -3,6 +3,7 @@
 use crate::actions::{ActionIndex, Actions};
 use crate::confidence::{ConfidenceRadius, Interval, Plausible};
 use crate::estimator::{Estimator, Scores};
+use crate::policy::{Target, TargetStatus};
 
 /// Whether an action could still be best.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +29,7 @@ pub struct Explanation {
     intervals: Vec<Interval>,
     standings: Vec<Standing>,
     sqrt_beta: f64,
+    target: Option<TargetStatus>,
 }
 
 impl Explanation {
@@ -45,6 +47,7 @@ impl Explanation {
         radius: &dyn ConfidenceRadius,
         actions: Actions<'_>,
     ) {
+        self.target = None;
         model.score_into(actions, &mut self.scores);
         let evidence = model.evidence();
         self.sqrt_beta = radius.sqrt_beta(&evidence);
@@ -62,6 +65,16 @@ impl Explanation {
                 Standing::RuledOut { by, margin: best_lower - interval.upper }
             }
         }));
+    }
+
+    /// Notes how a target stands under what was filled in.
+    pub(crate) fn note_target(&mut self, target: Option<Target>, model: &(impl Estimator + ?Sized)) {
+        self.target = target.map(|target| target.status(&self.scores, &self.plausible, &model.evidence()));
+    }
+
+    /// How the policy's target stands: met or missed, and by how much; `None` if it has none.
+    pub fn target(&self) -> Option<TargetStatus> {
+        self.target
     }
 
     /// `√β`, the radius in force for an action of width one.

@@ -1,5 +1,5 @@
 use crate::policies::{Entrant, arm_entrants, linear_entrants};
-use plausibly::{ActionSet, Explanation, Fixed, Standing, Stream};
+use plausibly::{ActionSet, Code, Explain, Explanation, Fixed, Policy, Ridge, Standing, Stream, Target};
 use plausibly_testkit::strategies;
 use proptest::prelude::*;
 
@@ -56,6 +56,39 @@ fn explaining_changes_nothing(set: &ActionSet, entrant: &Entrant, rounds: u64) -
         asked.update(set.view().get(chosen), reward);
     }
     Ok(())
+}
+
+#[test]
+fn an_explanation_says_whether_the_target_is_met() {
+    let set = ActionSet::from_rows(&[[1.0, 0.0], [0.0, 1.0]]).unwrap();
+    let radius = Fixed { sqrt_beta: 1.0 };
+    let code = || Code::new(Ridge::new(2, 1.0).unwrap(), radius);
+    let mut rng = Stream::new(1, 0, "policy");
+    let mut explanation = Explanation::new();
+    // Half an interval is 1/√(1 + plays): after 15 plays each, a quarter.
+    let mut policy = code().to_target(Target::Accuracy(0.25)).unwrap();
+    for round in 0..30 {
+        policy.explain(set.view(), &radius, &mut explanation);
+        let status = explanation.target().unwrap();
+        assert!(!status.met() && status.wanted == 0.25, "round {round}: {status:?}");
+        let chosen = policy.select(set.view(), &mut rng);
+        assert_eq!(chosen, round % 2, "explores the less known one while the target is missed");
+        policy.update(set.view().get(chosen), if chosen == 1 { 0.3 } else { 0.2 });
+    }
+    policy.explain(set.view(), &radius, &mut explanation);
+    assert!(explanation.target().unwrap().met());
+    for _ in 0..5 {
+        let chosen = policy.select(set.view(), &mut rng);
+        assert_eq!(chosen, 1, "and takes the better one once it is met");
+        policy.update(set.view().get(chosen), 0.3);
+    }
+    let plain = code();
+    plain.explain(set.view(), &radius, &mut explanation);
+    assert!(explanation.target().is_none());
+    assert!(
+        code().to_target(Target::Kappa(0.0)).is_err()
+            && code().to_target(Target::Accuracy(f64::NAN)).is_err()
+    );
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use crate::observer::{Decided, Observer, Rewarded};
 use crate::spec::Experiment;
 use crate::summary::Moments;
 use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
-use plausibly::{ConfidenceRadius, Estimator, Radius, Ridge};
+use plausibly::{ConfidenceRadius, Estimator, Plausible, Radius, Ridge, Target};
 use std::num::NonZeroUsize;
 
 /// What linear CODE did with the determinant radius, beside what the paper proves of it; tempered with greed `c`, beside what we do.
@@ -21,6 +21,9 @@ use std::num::NonZeroUsize;
 /// | regret of a round | `2√β·‖A_t‖` | `4/(1+c)·√β·‖A_t‖` |
 /// | `Σ‖A_t‖²` | `2d·log(d + nL²/λ)`, for `λ ≥ L²` | `C·Λ` |
 /// | `Q_n` | none | `((1+c)/(1−c))²·β·C·Λ` |
+///
+/// To a target κ or ε, with `N` exploring rounds: regret `2·√(β·(n + 3N)·C·Λ)`; `Q_n` `β·(C·Λ + κ·d·(1 + log n))` or `β·C·Λ + n·ε²`; `N` at most
+/// `(n + 1 + κd)·(1 − (1 + nL²/(dλ))^(−1/κ))` or `Λ/log(1 + ε²/β)`.
 ///
 /// Norms of actions are in `V⁻¹`, and β is the radius squared after the last round. The corrections: from the truth to the far end of its
 /// interval it is up to `2√β‖a‖`, once for the action taken and once for the best one, which is no wider; and the factor C takes the
@@ -45,6 +48,10 @@ pub struct LinearTheory {
     pub model_error: Moments,
     /// The bound on `Q_n` that follows.
     pub model_error_bound: BoundCheck,
+    /// Rounds that missed the target, and so explored; all of them without one.
+    pub exploring: Moments,
+    /// The bound on them.
+    pub exploring_bound: BoundCheck,
     /// `Σ‖A_t‖²`.
     pub potential: Moments,
     /// Its bound as printed; its premise `λ ≥ L²` need not hold.
@@ -71,6 +78,7 @@ struct LinearRun {
     noise_scale: f64,
     ridge: f64,
     greed: f64,
+    target: Option<Target>,
     largest_gap: f64,
 }
 
@@ -114,13 +122,35 @@ impl LinearTheory {
         let restated = 4.0 * (2.0 + l) * (1.0 + l * s).sqrt() * root * (lambda.sqrt() * s + log_term);
         bounded(&mut self.theorem_2_restated, restated);
         bounded(&mut self.theorem_2_proved, 8.0 * root * (lambda.sqrt() * s + r * log_term));
-        bounded(&mut self.theorem_2_corrected, 4.0 / (1.0 + run.greed) * (beta * n * potential).sqrt());
-
         let watch = &run.watch;
+        let exploring = watch.exploring as f64;
+        // What the regret is multiplied by, what the model error is bounded by, and how many rounds may explore.
+        let (regret_factor, model_error, explorations) = match run.target {
+            None => {
+                let wider = (1.0 + run.greed) / (1.0 - run.greed);
+                (4.0 / (1.0 + run.greed) * n.sqrt(), wider * wider * beta * potential, n)
+            }
+            Some(target) => {
+                let growth = 1.0 + n * l * l / (d * lambda);
+                let (model_error, explorations) = match target {
+                    Target::Kappa(kappa) => (
+                        beta * (potential + kappa * d * (1.0 + libm::log(n))),
+                        (n + 1.0 + kappa * d) * (1.0 - libm::pow(growth, -1.0 / kappa)),
+                    ),
+                    Target::Accuracy(accuracy) => (
+                        beta * potential + n * accuracy * accuracy,
+                        d * libm::log(growth) / libm::log1p(accuracy * accuracy / beta),
+                    ),
+                    _ => (f64::INFINITY, n),
+                };
+                (2.0 * (n + 3.0 * exploring).sqrt(), model_error, explorations)
+            }
+        };
+        bounded(&mut self.theorem_2_corrected, regret_factor * (beta * potential).sqrt());
         self.model_error.add(watch.metric.total());
-        let wider = (1.0 + run.greed) / (1.0 - run.greed);
-        let bound = wider * wider * beta * potential;
-        self.model_error_bound.add(watch.metric.total(), bound, bound.is_infinite());
+        self.model_error_bound.add(watch.metric.total(), model_error, model_error.is_infinite());
+        self.exploring.add(exploring);
+        self.exploring_bound.add(exploring, explorations, explorations >= n);
         self.potential.add(watch.potential);
         let printed = 2.0 * d * libm::log(d + n * l * l / lambda);
         self.potential_printed.add(watch.potential, printed, false);
@@ -151,6 +181,7 @@ fn play_run(
         noise_scale: noise_scale.unwrap_or(played.facts.noise_scale),
         ridge: code.ridge,
         greed: code.greed,
+        target: code.target,
         largest_gap,
         facts: played.facts,
     })
@@ -161,7 +192,10 @@ struct Watch {
     metric: ModelError<Ridge, Radius>,
     model: Ridge,
     radius: Radius,
+    plausible: Plausible,
     greed: f64,
+    target: Option<Target>,
+    exploring: u64,
     /// After the last observation.
     sqrt_beta: f64,
     potential: f64,
@@ -177,7 +211,10 @@ impl Watch {
             sqrt_beta: radius.sqrt_beta(&model.evidence()),
             model,
             radius,
+            plausible: Plausible::new(),
             greed: code.greed,
+            target: code.target,
+            exploring: 0,
             potential: 0.0,
             rounds_above_printed: 0,
             rounds_above_corrected: 0,
@@ -188,12 +225,23 @@ impl Watch {
 impl<P: ?Sized> Observer<P> for Watch {
     fn decided(&mut self, decided: &Decided<'_, P>) {
         self.metric.decided(decided);
-        let width_sq = self.model.scores(decided.actions).width_sq()[decided.chosen];
+        let evidence = self.model.evidence();
+        let scores = self.model.scores(decided.actions);
+        let width_sq = scores.width_sq()[decided.chosen];
         let (width, regret) =
             (self.sqrt_beta * width_sq.sqrt(), decided.best_mean - decided.means[decided.chosen]);
+        let greed = match self.target {
+            None => self.greed,
+            Some(target) => {
+                self.plausible.assess(scores, self.radius.reach(&evidence));
+                let met = target.status(scores, &self.plausible, &evidence).met();
+                f64::from(u8::from(met))
+            }
+        };
+        self.exploring += u64::from(self.target.is_none() || greed == 0.0);
         self.potential += width_sq;
         self.rounds_above_printed += u64::from(regret > 2.0 * width);
-        self.rounds_above_corrected += u64::from(regret > 4.0 / (1.0 + self.greed) * width);
+        self.rounds_above_corrected += u64::from(regret > 4.0 / (1.0 + greed) * width);
     }
 
     fn rewarded(&mut self, rewarded: &Rewarded<'_>) {

@@ -16,7 +16,7 @@ use crate::spec::Experiment;
 use crate::summary::Moments;
 use crate::{Observer, Regret};
 use plausibly::spec::{BuildError, Facts, PolicyKind, RadiusSpec};
-use plausibly::{Policy, Stream};
+use plausibly::{Policy, Stream, Target};
 use std::ops::ControlFlow;
 use thiserror::Error;
 
@@ -58,6 +58,7 @@ struct CodeEntrant<'a> {
     radius: RadiusSpec,
     /// c.
     greed: f64,
+    target: Option<Target>,
 }
 
 /// One run, played to its end.
@@ -71,7 +72,9 @@ struct PlayedRun<O> {
 impl<'a> CodeEntrant<'a> {
     fn of(experiment: &'a Experiment) -> Result<Self, TheoryError> {
         match experiment.policies.first().map(|policy| policy.kind) {
-            Some(PolicyKind::Code { ridge, radius, greed }) => Ok(Self { experiment, ridge, radius, greed }),
+            Some(PolicyKind::Code { ridge, radius, greed, target }) => {
+                Ok(Self { experiment, ridge, radius, greed, target })
+            }
             _ => Err(TheoryError::Unsuited("its first policy must be code")),
         }
     }

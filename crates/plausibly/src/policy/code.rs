@@ -1,6 +1,6 @@
 //! CODE: constrained optimal design.
 
-use super::{Explain, Policy, PolicyError};
+use super::{Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::{ConfidenceRadius, Plausible};
 use crate::estimator::Estimator;
@@ -22,6 +22,7 @@ use crate::rng::Stream;
 /// | `model` | `V`, `θ̂` | any [`Estimator`] |
 /// | `radius` | `√β_t(δ)` | any [`ConfidenceRadius`] |
 /// | `greed` | `c` | 0 (the default) to 1; see [`Code::tempered`] |
+/// | `target` | `κ` or `ε` | none (the default) or positive; see [`Code::to_target`] |
 ///
 /// # Guarantee
 /// While the radius is a valid confidence set, the regret of a round is at most `4/(1+c)·√β·‖A_t‖_{V⁻¹}` and, for `c < 1`, every plausible action is
@@ -54,13 +55,14 @@ pub struct Code<E, R> {
     model: E,
     radius: R,
     greed: f64,
+    target: Option<Target>,
     plausible: Plausible,
 }
 
 impl<E: Estimator, R: ConfidenceRadius> Code<E, R> {
     /// CODE with this model and radius.
     pub fn new(model: E, radius: R) -> Self {
-        Self { model, radius, greed: 0.0, plausible: Plausible::new() }
+        Self { model, radius, greed: 0.0, target: None, plausible: Plausible::new() }
     }
 
     /// Tempered: among the plausible actions takes the one with the largest `c·⟨a, θ̂⟩ + √β·‖a‖_{V⁻¹}`, for a greed `c` from 0 (CODE) to
@@ -75,18 +77,28 @@ impl<E: Estimator, R: ConfidenceRadius> Code<E, R> {
             Err(PolicyError::Greed { greed })
         }
     }
+
+    /// To a target: explores as CODE while the target is missed, and plays greed 1 where it is met. Whatever greed was set is
+    /// not used. Proofs of what this costs and saves are in `docs/concepts/targets.md`.
+    ///
+    /// # Errors
+    /// If the target is not positive.
+    pub fn to_target(self, target: Target) -> Result<Self, PolicyError> {
+        Ok(Self { target: Some(target.checked()?), ..self })
+    }
 }
 
 impl<E: Estimator, R: ConfidenceRadius> Policy for Code<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
-        let reach = self.radius.reach(&self.model.evidence());
+        let evidence = self.model.evidence();
         let scores = self.model.scores(actions);
-        self.plausible.assess(scores, reach);
-        if self.greed > 0.0 {
-            self.plausible.tempered(scores, self.greed)
-        } else {
-            self.plausible.widest(scores)
-        }
+        self.plausible.assess(scores, self.radius.reach(&evidence));
+        let greed = match self.target {
+            Some(target) if target.status(scores, &self.plausible, &evidence).met() => 1.0,
+            Some(_) => 0.0,
+            None => self.greed,
+        };
+        if greed > 0.0 { self.plausible.tempered(scores, greed) } else { self.plausible.widest(scores) }
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
@@ -101,5 +113,9 @@ impl<E: Estimator, R: ConfidenceRadius> Explain for Code<E, R> {
 
     fn radius(&self) -> Option<&dyn ConfidenceRadius> {
         Some(&self.radius)
+    }
+
+    fn target(&self) -> Option<Target> {
+        self.target
     }
 }

@@ -9,6 +9,7 @@ mod exploration;
 mod explore_then_commit;
 mod lin_ts;
 mod lin_ucb;
+mod target;
 mod thompson;
 mod ucb1;
 
@@ -19,6 +20,7 @@ pub use exploration::Exploration;
 pub use explore_then_commit::ExploreThenCommit;
 pub use lin_ts::LinTs;
 pub use lin_ucb::LinUcb;
+pub use target::{Target, TargetStatus};
 pub use thompson::Thompson;
 pub use ucb1::Ucb1;
 
@@ -58,10 +60,16 @@ pub trait Explain: Policy {
         None
     }
 
+    /// What the policy explores for; `None`, the default, if it has no target.
+    fn target(&self) -> Option<Target> {
+        None
+    }
+
     /// Fills `out` with intervals and standings of all actions: this policy's estimates under `radius`. Pass
     /// [`Explain::radius`] to see the choice through the policy's own eyes.
     fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
         out.fill(self.model(), radius, actions);
+        out.note_target(self.target(), self.model());
     }
 }
 
@@ -93,6 +101,10 @@ impl<P: Explain + ?Sized> Explain for Box<P> {
     fn radius(&self) -> Option<&dyn ConfidenceRadius> {
         (**self).radius()
     }
+
+    fn target(&self) -> Option<Target> {
+        (**self).target()
+    }
 }
 
 /// Why the parameters of a policy were refused.
@@ -116,6 +128,12 @@ pub enum PolicyError {
     Greed {
         /// The value refused.
         greed: f64,
+    },
+    /// A target that is not positive, or extreme.
+    #[error("a target must be above 0 and at most 1e50, got {value}")]
+    Target {
+        /// The value refused.
+        value: f64,
     },
     /// A model whose gram matrix has no Cholesky factor to sample with.
     #[error("the gram matrix is not positive definite (pivot {pivot})")]

@@ -8,7 +8,7 @@ use crate::confidence::RadiusError;
 use crate::estimator::{ArmMeans, Ridge, RidgeError};
 use crate::policy::{
     Code, Elimination, EpsilonGreedy, Explain, Exploration, ExploreThenCommit, LinTs, LinUcb, PolicyError,
-    Thompson, Ucb1,
+    Target, Thompson, Ucb1,
 };
 use thiserror::Error;
 
@@ -39,6 +39,8 @@ pub enum PolicyKind {
         radius: RadiusSpec,
         /// c.
         greed: f64,
+        /// What it explores for.
+        target: Option<Target>,
     },
     /// See [`LinUcb`].
     LinUcb {
@@ -119,6 +121,7 @@ impl PolicySpec {
                 ridge: read_ridge(fields, setting),
                 radius: read_radius(fields, setting),
                 greed: fields.number("greed", GREED, 0.0, Range::from_to(0.0, 1.0)),
+                target: read_target(fields),
             },
             "lin-ucb" => PolicyKind::LinUcb {
                 ridge: read_ridge(fields, setting),
@@ -158,11 +161,13 @@ impl PolicySpec {
         let means = || ArmMeans::new(facts.actions);
         let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
         Ok(match self.kind {
-            PolicyKind::Code { radius, greed, .. } if arms => {
-                Box::new(Code::new(means(), radius.build(facts)?).tempered(greed)?)
+            PolicyKind::Code { radius, greed, target, .. } if arms => {
+                let code = Code::new(means(), radius.build(facts)?).tempered(greed)?;
+                Box::new(if let Some(target) = target { code.to_target(target)? } else { code })
             }
-            PolicyKind::Code { ridge, radius, greed } => {
-                Box::new(Code::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?).tempered(greed)?)
+            PolicyKind::Code { ridge, radius, greed, target } => {
+                let code = Code::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?).tempered(greed)?;
+                Box::new(if let Some(target) = target { code.to_target(target)? } else { code })
             }
             PolicyKind::LinUcb { ridge, radius } => {
                 Box::new(LinUcb::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?))
@@ -246,4 +251,30 @@ fn read_exploration(fields: &mut Fields<'_>, setting: Setting) -> Exploration {
         Some("design") => Exploration::Design,
         _ => Exploration::Uniform,
     }
+}
+
+/// A table with one of two fields; nothing if it is not there.
+fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
+    let meaning = "explore only while a plausible action is known worse than this: { kappa = κ }, a squared width of κ·d/t, or { accuracy = ε }, half an interval";
+    let none = Default::Derived("none: explore in every round");
+    let read = fields.table("target", meaning, none, |fields| {
+        let kappa = fields.number_or(
+            "kappa",
+            "κ: as well as κ times an optimal design over all actions",
+            "unset",
+            Range::POSITIVE,
+        );
+        let accuracy =
+            fields.number_or("accuracy", "ε: every plausible action to within ±ε", "unset", Range::POSITIVE);
+        match (kappa, accuracy) {
+            (Some(kappa), None) => Some(Target::Kappa(kappa)),
+            (None, Some(accuracy)) => Some(Target::Accuracy(accuracy)),
+            _ => {
+                let reason = "needs either kappa or accuracy, and not both";
+                fields.object("kappa", Complaint::Misfit { what: "a target".into(), reason });
+                None
+            }
+        }
+    });
+    read.flatten()
 }

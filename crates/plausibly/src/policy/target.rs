@@ -1,0 +1,54 @@
+//! How well the plausible actions shall be known.
+
+use super::PolicyError;
+use crate::confidence::Plausible;
+use crate::estimator::{Evidence, Scores};
+
+/// What CODE explores for, and stops exploring at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Target {
+    /// No plausible action's squared width above `κ·d/t`: what an optimal design over all actions would reach at `κ = 1`.
+    Kappa(f64),
+    /// Every plausible action known to within `±ε`.
+    Accuracy(f64),
+}
+
+/// How a target stands in a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TargetStatus {
+    /// What was asked for: a squared width for [`Target::Kappa`], half an interval for [`Target::Accuracy`].
+    pub wanted: f64,
+    /// The largest of these among the plausible actions; infinite while one of them was never taken.
+    pub reached: f64,
+}
+
+impl TargetStatus {
+    /// Whether it is met.
+    pub fn met(&self) -> bool {
+        self.reached <= self.wanted
+    }
+}
+
+impl Target {
+    pub(super) fn checked(self) -> Result<Self, PolicyError> {
+        let value = match self {
+            Self::Kappa(value) | Self::Accuracy(value) => value,
+        };
+        if value > 0.0 && value <= 1e50 { Ok(self) } else { Err(PolicyError::Target { value }) }
+    }
+
+    /// How it stands for the plausible actions assessed, before the round that follows this evidence. O(K).
+    pub fn status(self, scores: &Scores, plausible: &Plausible, evidence: &Evidence) -> TargetStatus {
+        let widest = plausible.widest(scores);
+        match self {
+            Self::Kappa(kappa) => TargetStatus {
+                wanted: kappa * evidence.dim as f64 / (evidence.observations + 1) as f64,
+                reached: scores.width_sq[widest],
+            },
+            Self::Accuracy(accuracy) => {
+                TargetStatus { wanted: accuracy, reached: plausible.half_widths()[widest] }
+            }
+        }
+    }
+}
