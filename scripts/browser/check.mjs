@@ -81,6 +81,8 @@ await check("pointing at a figure reads it out", async () => {
   const { page, complaints, close } = await open({ viewport: wide });
   const figure = page.locator("figure").filter({ has: page.locator("svg.curves") }).first();
   const svg = figure.locator("svg.curves");
+  // A report on the frontier alone has no curves.
+  if ((await svg.count()) === 0) return close();
   await svg.scrollIntoViewIfNeeded();
   await svg.hover();
   assert.match(await figure.locator(".readout").innerText(), /^round [\d,]+: .*CODE [\d.,]+/);

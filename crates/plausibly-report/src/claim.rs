@@ -103,12 +103,17 @@ impl Paired<'_> {
     ///
     /// A part is `(over, under, rule)`. Parts that name a policy which did not play are left out.
     pub fn judge(&self, parts: &[(&str, &str, Rule)]) -> Vec<Evidence> {
+        self.judge_at(parts, CONFIDENCE)
+    }
+
+    /// The same at another confidence: for statements that rest on more than these.
+    pub fn judge_at(&self, parts: &[(&str, &str, Rule)], confidence: f64) -> Vec<Evidence> {
         let place = |label: &str| self.labels.iter().position(|known| known == label);
         let known: Vec<_> = parts
             .iter()
             .filter_map(|&(over, under, rule)| Some((place(over)?, place(under)?, rule)))
             .collect();
-        let error = (1.0 - CONFIDENCE) / known.len() as f64;
+        let error = (1.0 - confidence) / known.len() as f64;
         let evidence = |&(over, under, rule): &(usize, usize, Rule)| {
             let ratio = self.ratio(over, under, 1.0 - error);
             let verdict = rule.judge(&ratio);

@@ -15,5 +15,6 @@ mod reproduction;
 pub use claim::{CONFIDENCE, Estimate, Evidence, Paired, Rule, Verdict};
 pub use page::page;
 pub use reproduction::{
-    Checked, Claim, Measure, Measured, Reading, Reproduction, STUDIES, Skipped, Study, claims,
+    Checked, Claim, FrontierFinding, Measure, Measured, Reading, Reproduction, STUDIES, Skipped, Study,
+    claims, frontier_findings,
 };

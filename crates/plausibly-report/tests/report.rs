@@ -45,6 +45,7 @@ fn reproduction() -> Reproduction {
         ("ε-greedy, by design", 1400.0, 60.0),
         ("EtC, by design", 1300.0, 62.0),
     ];
+    let frontier = [("c=0.3", 120.0, 52.0), ("c=1", 60.0, 400.0), ("κ=4", 70.0, 90.0)];
     let checked = |spec_name, theory| Checked { spec_name, spec: "# spec\n".into(), theory };
     Reproduction {
         version: "0.0.0",
@@ -61,6 +62,7 @@ fn reproduction() -> Reproduction {
         policy_readings: Some(measured("linear", Some("policies"), "linear-readings", &readings)),
         ruler_reading: Some(measured("linear", Some("another ruler"), "linear-ruler", &[])),
         problem_readings: vec![measured("heart", Some("survival as the reward"), "heart-survival", &[])],
+        frontier: vec![measured("linear", Some("a valid radius"), "frontier-linear", &frontier)],
         arms_theory: vec![
             checked("theory-arms", arms(2000, "1e-9")),
             checked("theory-lemma-1", arms(100, "1e-4")),
@@ -158,6 +160,7 @@ fn a_report_on_nothing_still_says_so() {
         policy_readings: None,
         ruler_reading: None,
         problem_readings: Vec::new(),
+        frontier: Vec::new(),
         arms_theory: Vec::new(),
         linear_theory: None,
         reading: Reading::Literal,

@@ -3,7 +3,7 @@
 mod plan;
 mod record;
 
-use crate::args::{ReadingArg, Reproduce};
+use crate::args::{FRONTIER, ReadingArg, Reproduce};
 use crate::data::{self, Fetching, Obtained};
 use crate::exit::Outcome;
 use crate::interrupt::Interrupt;
@@ -38,7 +38,12 @@ fn reproduce(args: &Reproduce) -> Result<Outcome> {
     };
     let studies: Vec<&'static str> = STUDIES.iter().map(|study| study.id).filter(chosen).collect();
     let scale = Scale { runs: args.runs, quick: args.quick };
-    let jobs = plan(&studies, scale, args.seed, args.reading);
+    let mut jobs = plan(&studies, scale, args.seed, args.reading);
+    if args.experiments.iter().any(|name| name == FRONTIER) {
+        let there = STUDIES.map(|study| study.id).into_iter();
+        let there: Vec<_> = there.filter(|id| skipped.iter().all(|skipped| skipped.study != *id)).collect();
+        jobs.extend(plan::frontier(&there, scale, args.seed));
+    }
     let pools = DataPools::new(&args.cache);
     let mut experiments = Vec::new();
     for job in &jobs {
@@ -51,7 +56,7 @@ fn reproduce(args: &Reproduce) -> Result<Outcome> {
     if !args.quiet {
         output::note(&format!(
             "{}: {} in all, {}, seed {}",
-            studies.join(", "),
+            jobs_of(&jobs),
             output::plural(jobs.len() as u64, "comparison or check", "comparisons and checks"),
             output::plural(threads.get() as u64, "thread", "threads"),
             args.seed
@@ -69,6 +74,7 @@ fn reproduce(args: &Reproduce) -> Result<Outcome> {
         policy_readings: None,
         ruler_reading: None,
         problem_readings: Vec::new(),
+        frontier: Vec::new(),
         arms_theory: Vec::new(),
         linear_theory: None,
     };
@@ -95,12 +101,25 @@ fn reproduce(args: &Reproduce) -> Result<Outcome> {
     finish(args, &folder, &experiments, &reproduction, timing)
 }
 
+/// What is run, by the names of the command line.
+fn jobs_of(jobs: &[Job]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for job in jobs {
+        let name = if matches!(job.role, Role::Frontier(_)) { FRONTIER } else { job.study };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.join(", ")
+}
+
 /// Brings in what is missing of the data, unless there shall be no network. What cannot be had is skipped, or fails if it was asked for by name.
 fn obtain_data(args: &Reproduce) -> Result<Vec<Skipped>> {
     let store = data::store(&args.cache)?;
     let named = |name: &str| args.experiments.iter().any(|experiment| experiment == name);
+    let wanted = |name: &str| args.experiments.is_empty() || named(name) || named(FRONTIER);
     let mut skipped = Vec::new();
-    for set in DATA_SETS.iter().filter(|set| args.experiments.is_empty() || named(set.name)) {
+    for set in DATA_SETS.iter().filter(|set| wanted(set.name)) {
         let mut remedy = format!("`plausibly data fetch {}` brings it into the cache.", set.name);
         let reason = if args.quick {
             match store.status(set)? {
@@ -148,7 +167,7 @@ fn run_job(
             into.linear_theory = Some(Checked { spec_name, spec, theory });
             return Ok(());
         }
-        Role::ProblemReading(variant) => Some(variant),
+        Role::ProblemReading(variant) | Role::Frontier(variant) => Some(variant),
         Role::PolicyReadings => Some("policies read in other ways"),
         Role::RulerReading => Some("Qₙ measured by another ruler"),
         Role::Experiment => None,
@@ -159,6 +178,7 @@ fn run_job(
         Role::PolicyReadings => into.policy_readings = Some(measured),
         Role::RulerReading => into.ruler_reading = Some(measured),
         Role::ProblemReading(_) => into.problem_readings.push(measured),
+        Role::Frontier(_) => into.frontier.push(measured),
         _ => into.experiments.push(measured),
     }
     Ok(())

@@ -15,6 +15,8 @@ pub(super) enum Role {
     RulerReading,
     /// A study's problems, read in another way.
     ProblemReading(&'static str),
+    /// Tempered CODE and targets on a study's problems, with this kind of width.
+    Frontier(&'static str),
     /// A check of K-armed theory.
     ArmsTheory,
     /// A check of linear theory.
@@ -48,6 +50,49 @@ impl Scale {
             None => full,
         }
     }
+}
+
+/// Tempered CODE and targets on the problems of these studies.
+pub(super) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec<Job> {
+    let mut planner = Planner { scale, seed, policies: String::new(), jobs: Vec::new() };
+    for (study, names, bound) in FRONTIERS.into_iter().filter(|(study, ..)| studies.contains(study)) {
+        let runs = scale.runs(paper_runs(study));
+        let valid = format!("{{ kind = \"determinant\", delta = 0.05{bound} }}");
+        // With valid radii LinUCB has one too; it is then what greed 1 would be.
+        let reproduced =
+            frontier_policies(CODE_RADIUS, LIN_UCB_RADIUS, &["0.1", "0.2", "0.3", "0.5", "0.7", "1"]);
+        let valid = frontier_policies(&valid, &valid, &["0.1", "0.2", "0.3", "0.5", "0.7"]);
+        let variants = [(reproduced, "the reproduction’s width"), (valid, "a valid radius")];
+        for (name, (policies, variant)) in names.into_iter().zip(variants) {
+            let setup = Setup { runs, horizon: HORIZON, environment: environment(study), policies };
+            planner.add(study, Role::Frontier(variant), name, &setup);
+        }
+    }
+    planner.jobs
+}
+
+/// Study, names of its two specs, and what the valid radius must be told: `‖θ*‖` is known on problems from data, and on drawn ones it is above the
+/// bound in one problem of a million.
+const FRONTIERS: [(&str, [&str; 2], &str); 5] = [
+    ("linear", ["frontier-linear", "frontier-linear-valid"], ", theta_norm_bound = 6.0"),
+    ("changing", ["frontier-changing", "frontier-changing-valid"], ", theta_norm_bound = 7.0"),
+    ("movielens", ["frontier-movielens", "frontier-movielens-valid"], ""),
+    ("wine", ["frontier-wine", "frontier-wine-valid"], ""),
+    ("heart", ["frontier-heart", "frontier-heart-valid"], ""),
+];
+
+/// The six policies, CODE and LinUCB with these radii, and CODE tempered and to targets beside it. The metric is the first CODE's.
+fn frontier_policies(radius: &str, lin_ucb_radius: &str, greeds: &[&str]) -> String {
+    let mut text = code("CODE", 1.0, radius);
+    for greed in greeds {
+        let fields = format!("ridge = 1.0\nradius = {radius}\ngreed = {greed}\n");
+        text += &policy("code", &format!("c={greed}"), &fields);
+    }
+    for kappa in ["1", "2", "4", "16"] {
+        let fields = format!("ridge = 1.0\nradius = {radius}\ntarget = {{ kappa = {kappa}.0 }}\n");
+        text += &policy("code", &format!("κ={kappa}"), &fields);
+    }
+    text + &baselines(lin_ucb_radius)
 }
 
 /// Everything to run for these studies, in the order of the report.
@@ -119,7 +164,7 @@ impl Planner {
 
     /// The six policies on the study's problems, and on other readings of them.
     fn on_features(&mut self, study: &'static str) {
-        let runs = self.scale.runs(if matches!(study, "wine" | "heart") { 50 } else { 200 });
+        let runs = self.scale.runs(paper_runs(study));
         let policies = self.policies.clone();
         let setup = |environment| Setup { runs, horizon: HORIZON, environment, policies: policies.clone() };
         self.add(study, Role::Experiment, study, &setup(environment(study)));
@@ -132,6 +177,10 @@ impl Planner {
 }
 
 const HORIZON: u64 = 10_000;
+
+fn paper_runs(study: &str) -> u64 {
+    if matches!(study, "wine" | "heart") { 50 } else { 200 }
+}
 
 fn environment(study: &str) -> &'static str {
     match study {
@@ -191,17 +240,19 @@ fn arm_code(delta: &str) -> String {
 /// The six policies of the paper's experiments. The metric is CODE's: its ridge and its radius.
 fn linear_policies(reading: ReadingArg) -> String {
     let ridge = if reading == ReadingArg::Literal { LITERAL_RIDGE } else { 1.0 };
-    let mut text = code("CODE", ridge, CODE_RADIUS);
-    let _ = write!(
-        text,
-        "{}{}{}{}{}",
-        policy("lin-ucb", "LinUCB", &format!("ridge = 1.0\nradius = {LIN_UCB_RADIUS}\n")),
+    code("CODE", ridge, CODE_RADIUS) + &baselines(LIN_UCB_RADIUS)
+}
+
+/// The five policies that CODE is compared with.
+fn baselines(lin_ucb_radius: &str) -> String {
+    [
+        policy("lin-ucb", "LinUCB", &format!("ridge = 1.0\nradius = {lin_ucb_radius}\n")),
         policy("lin-ts", "LinTS", "ridge = 1.0\n"),
         policy("elimination", "Elim", "delta = 0.05\n"),
         policy("epsilon-greedy", "ε-greedy", "epsilon = 0.05\n"),
         policy("explore-then-commit", "EtC", "epsilon = 0.05\n"),
-    );
-    text
+    ]
+    .concat()
 }
 
 /// The same, with every other reading of each beside it.

@@ -3,14 +3,17 @@
 use crate::output;
 use crate::results::{self, Timing};
 use anyhow::Result;
-use plausibly_report::{Claim, Evidence, Measured, Reading, Reproduction, STUDIES, Verdict, claims};
+use plausibly_report::{
+    Claim, Evidence, Measured, Reading, Reproduction, STUDIES, Verdict, claims, frontier_findings,
+};
 use plausibly_sim::{ArmsTheory, BoundCheck, Experiment, LinearTheory, Moments};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 fn measured(reproduction: &Reproduction) -> impl Iterator<Item = &Measured> {
-    let Reproduction { experiments, policy_readings, ruler_reading, problem_readings, .. } = reproduction;
-    experiments.iter().chain(policy_readings).chain(ruler_reading).chain(problem_readings)
+    let Reproduction { experiments, policy_readings, ruler_reading, problem_readings, frontier, .. } =
+        reproduction;
+    experiments.iter().chain(policy_readings).chain(ruler_reading).chain(problem_readings).chain(frontier)
 }
 
 /// `summary.csv`: the curves of every experiment.
@@ -55,6 +58,7 @@ pub(super) fn manifest(reproduction: &Reproduction, experiments: &[Experiment], 
         "seed": reproduction.seed,
         "reading": reading(reproduction),
         "experiments": measured(reproduction).map(one).collect::<Vec<_>>(),
+        "frontier": frontier_json(reproduction),
         "skipped": skipped_json(reproduction),
         "theory": theory,
         "timings": { "seconds": timing.seconds, "threads": timing.threads, "instruction_set": plausibly::Isa::detect().name() },
@@ -75,16 +79,6 @@ fn skipped_json(reproduction: &Reproduction) -> Value {
 
 /// The verdicts on an experiment, or on a reading of it whose policies are those of the study.
 fn claims_json(measured: &Measured) -> Value {
-    let evidence = |evidence: &Evidence| {
-        let finite = |end: f64| end.is_finite().then_some(end);
-        json!({
-            "over": evidence.over,
-            "under": evidence.under,
-            "ratio": evidence.ratio.value,
-            "interval": [finite(evidence.ratio.low), finite(evidence.ratio.high)],
-            "verdict": evidence.verdict.name(),
-        })
-    };
     let one = |claim: &Claim| {
         json!({
             "claim": claim.key,
@@ -92,10 +86,21 @@ fn claims_json(measured: &Measured) -> Value {
             "stated_by_the_paper": claim.stated,
             "measure": claim.measure.name(),
             "verdict": claim.verdict.name(),
-            "evidence": claim.evidence.iter().map(evidence).collect::<Vec<_>>(),
+            "evidence": claim.evidence.iter().map(evidence_json).collect::<Vec<_>>(),
         })
     };
     claims(measured.study, &measured.summary).iter().map(one).collect()
+}
+
+fn evidence_json(evidence: &Evidence) -> Value {
+    let finite = |end: f64| end.is_finite().then_some(end);
+    json!({
+        "over": evidence.over,
+        "under": evidence.under,
+        "ratio": evidence.ratio.value,
+        "interval": [finite(evidence.ratio.low), finite(evidence.ratio.high)],
+        "verdict": evidence.verdict.name(),
+    })
 }
 
 fn moments_json(moments: &Moments) -> Value {
@@ -158,6 +163,7 @@ pub(super) fn closing_json(reproduction: &Reproduction, paths: &[PathBuf]) -> St
         "command": reproduction.command,
         "reading": reading(reproduction),
         "experiments": reproduction.experiments.iter().map(one).collect::<Vec<_>>(),
+        "frontier": frontier_json(reproduction),
         "skipped": skipped_json(reproduction),
         "files": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
     });
@@ -188,7 +194,9 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
         }
     }
     let [hold, fail, open] = counts;
-    let answer = if rows.is_empty() {
+    let answer = if rows.is_empty() && !reproduction.frontier.is_empty() {
+        String::new()
+    } else if rows.is_empty() {
         "The paper makes no claims about what was run.\n".to_string()
     } else {
         let table =
@@ -198,7 +206,39 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
             rows.len()
         )
     };
-    format!("{answer}report: {address}\n")
+    format!("{answer}{}report: {address}\n", frontier_table(reproduction))
+}
+
+/// What was found about the frontier; nothing if it was not run.
+fn frontier_table(reproduction: &Reproduction) -> String {
+    let mut rows = Vec::new();
+    for measured in &reproduction.frontier {
+        for finding in frontier_findings(measured) {
+            let verdict = finding.verdict.name().to_string();
+            rows.push(vec![measured.spec_name.to_string(), finding.statement, verdict]);
+        }
+    }
+    if rows.is_empty() {
+        String::new()
+    } else {
+        output::left_table(&["frontier", "statement", "verdict"], &rows) + "\n"
+    }
+}
+
+fn frontier_json(reproduction: &Reproduction) -> Value {
+    let mut findings = Vec::new();
+    for measured in &reproduction.frontier {
+        for finding in frontier_findings(measured) {
+            let evidence: Vec<Value> = finding.evidence.iter().map(evidence_json).collect();
+            findings.push(json!({
+                "name": measured.spec_name,
+                "statement": finding.statement,
+                "verdict": finding.verdict.name(),
+                "evidence": evidence,
+            }));
+        }
+    }
+    findings.into()
 }
 
 fn ratio(claim: &Claim, evidence: &Evidence) -> String {

@@ -7,7 +7,7 @@ mod curves;
 mod trade_off;
 
 pub use curves::{Curves, Series};
-pub use trade_off::{Mark, TradeOff};
+pub use trade_off::{Mark, TradeOff, Trail};
 
 use axis::LogAxis;
 use maud::{Markup, html};

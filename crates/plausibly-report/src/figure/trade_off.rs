@@ -29,6 +29,17 @@ pub struct TradeOff<'a> {
     pub y_name: &'a str,
     /// The points.
     pub marks: Vec<Mark<'a>>,
+    /// Lines through some of them.
+    pub trails: Vec<Trail>,
+}
+
+/// A line through points that belong together, in this order.
+#[derive(Clone, Debug)]
+pub struct Trail {
+    /// Which of the page's styles it is drawn in.
+    pub style: usize,
+    /// Which points, by position.
+    pub through: Vec<usize>,
 }
 
 const FRAME: Frame = Frame { width: 560.0, height: 350.0, left: 54.0, right: 14.0, top: 12.0, bottom: 36.0 };
@@ -57,6 +68,13 @@ impl TradeOff<'_> {
         html! {
             svg.trade-off viewBox={ "0 0 " (FRAME.width) " " (FRAME.height) } role="img" aria-label=(self.description) {
                 (FRAME.axes(&x, &y, self.x_name, self.y_name))
+                @for trail in &self.trails {
+                    path class={ "trail s" (trail.style) } d={
+                        @for (position, mark) in trail.through.iter().enumerate() {
+                            (if position == 0 { "M" } else { "L" }) (px(places[*mark].0)) " " (px(places[*mark].1))
+                        }
+                    } {}
+                }
                 @for (((mark, &(cx, cy)), bars), &(lx, ly, anchor)) in self.marks.iter().zip(&places).zip(&bars).zip(&placed) {
                     path class={ "bar s" (mark.style) } d={
                         "M" (px(bars.left)) " " (px(cy)) "H" (px(bars.right))

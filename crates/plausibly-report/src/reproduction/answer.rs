@@ -44,6 +44,7 @@ impl Reproduction {
             nav {
                 @for (measured, _) in &judged { a href={ "#" (measured.study) } { (measured.study().title) } }
                 @if self.policy_readings.is_some() || !self.problem_readings.is_empty() { a href="#readings" { "Readings" } }
+                @if !self.frontier.is_empty() { a href="#frontier" { "Frontier" } }
                 @if !self.arms_theory.is_empty() || self.linear_theory.is_some() { a href="#theory" { "Theory" } }
                 a href="#method" { "Method" }
                 a href="#specs" { "Specs" }

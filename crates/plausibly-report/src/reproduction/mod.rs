@@ -3,11 +3,13 @@
 mod answer;
 mod claims;
 mod experiments;
+mod frontier;
 mod readings;
 mod studies;
 mod theory;
 
 pub use claims::{Claim, Measure, claims};
+pub use frontier::{FrontierFinding, frontier_findings};
 pub use studies::{STUDIES, Study};
 
 use crate::number;
@@ -85,6 +87,8 @@ pub struct Reproduction {
     pub ruler_reading: Option<Measured>,
     /// The problems of wine and heart, read in other ways.
     pub problem_readings: Vec<Measured>,
+    /// Tempered CODE and targets, each problem with the reproduction's width and with a valid radius.
+    pub frontier: Vec<Measured>,
     /// K-armed theory.
     pub arms_theory: Vec<Checked<ArmsTheory>>,
     /// Linear theory.
@@ -109,6 +113,7 @@ impl Reproduction {
             main {
                 (self.experiment_sections())
                 (self.reading_section())
+                (self.frontier_section())
                 (self.theory_section())
                 (self.method_section())
             }
@@ -171,7 +176,8 @@ impl Reproduction {
             .iter()
             .chain(&self.policy_readings)
             .chain(&self.ruler_reading)
-            .chain(&self.problem_readings);
+            .chain(&self.problem_readings)
+            .chain(&self.frontier);
         let measured = measured.map(|measured| (measured.spec_name, measured.spec.as_str()));
         let arms = self.arms_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
         let linear = self.linear_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));

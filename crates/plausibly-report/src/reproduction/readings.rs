@@ -183,6 +183,7 @@ fn trade_off(measured: &Measured) -> Markup {
         x_name: "regret at the last round",
         y_name: "model error Qₙ",
         marks: marks.collect(),
+        trails: Vec::new(),
     };
     html! {
         figure {

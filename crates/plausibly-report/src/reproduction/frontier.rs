@@ -1,0 +1,193 @@
+//! Between CODE and LinUCB: what tempering and targets pay, and what they know.
+
+use super::answer::ratio;
+use super::experiments::{style, verdict};
+use super::{Measured, Reproduction, spec_link};
+use crate::claim::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
+use crate::figure::{Mark, TradeOff, Trail};
+use maud::{Markup, html};
+use plausibly_sim::Moments;
+
+/// The greed that is judged beside LinUCB.
+const GREED: &str = "c=0.3";
+/// “LinUCB's model error”: at most a tenth above it.
+const NEAR: Rule = Rule::Above(1.0 / 1.1);
+const LOWER: Rule = Rule::Above(1.0);
+
+/// Whether a label is that of a tempered CODE, by its greed, or of one with a target.
+fn is_tempered(label: &str) -> bool {
+    label.starts_with("c=")
+}
+
+fn is_targeted(label: &str) -> bool {
+    label.starts_with("κ=")
+}
+
+/// A statement about the frontier of one experiment.
+#[derive(Clone, Debug)]
+pub struct FrontierFinding {
+    /// What it says.
+    pub statement: String,
+    /// Whether it holds.
+    pub verdict: Verdict,
+    /// Why: ratios of regrets, then of model errors.
+    pub evidence: Vec<Evidence>,
+}
+
+/// What the runs say about the frontier: LinUCB's model error at a fraction of its regret, and CODE beaten in both.
+pub fn frontier_findings(measured: &Measured) -> Vec<FrontierFinding> {
+    let summary = &measured.summary;
+    let labels: Vec<String> = summary.policies.iter().map(|policy| policy.label.clone()).collect();
+    let judge = |error: f64, over: &str, under: &str, regret: Rule, model_error: Rule| -> Vec<Evidence> {
+        // Two figures, so half of the error each.
+        let confidence = 1.0 - error / 2.0;
+        let on =
+            |moments, rule| Paired { labels: &labels, moments }.judge_at(&[(over, under, rule)], confidence);
+        [on(&summary.final_regret, regret), on(&summary.final_model_error, model_error)].concat()
+    };
+    let error = 1.0 - CONFIDENCE;
+    let evidence = judge(error, "LinUCB", GREED, LOWER, NEAR);
+    let near = FrontierFinding {
+        statement: format!(
+            "At {GREED}: a regret below LinUCB’s, at a model error at most a tenth above its."
+        ),
+        verdict: Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict)),
+        evidence,
+    };
+    let greeds: Vec<&String> = labels.iter().filter(|label| is_tempered(label)).collect();
+    let tried: Vec<(&String, Vec<Evidence>)> = greeds
+        .iter()
+        .map(|label| (*label, judge(error / greeds.len() as f64, "CODE", label, LOWER, LOWER)))
+        .collect();
+    let of = |evidence: &[Evidence]| Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict));
+    // One greed is enough, and it takes all of them to refute it.
+    let best = tried.iter().find(|(_, evidence)| of(evidence) == Verdict::Holds);
+    let (some, shown) = match best {
+        Some((_, evidence)) => (Verdict::Holds, evidence.clone()),
+        None if tried.iter().all(|(_, evidence)| of(evidence) == Verdict::DoesNotHold) => {
+            (Verdict::DoesNotHold, tried.first().map(|(_, evidence)| evidence.clone()).unwrap_or_default())
+        }
+        None => {
+            let open = tried.iter().find(|(_, evidence)| of(evidence) == Verdict::Undecided);
+            (Verdict::Undecided, open.map(|(_, evidence)| evidence.clone()).unwrap_or_default())
+        }
+    };
+    let both = FrontierFinding {
+        statement: "For some greed: regret and model error both below CODE’s.".into(),
+        verdict: some,
+        evidence: shown,
+    };
+    vec![near, both]
+}
+
+impl Reproduction {
+    pub(super) fn frontier_section(&self) -> Markup {
+        if self.frontier.is_empty() {
+            return html! {};
+        }
+        let studies = || {
+            let mut seen: Vec<&str> = Vec::new();
+            self.frontier.iter().filter(move |measured| {
+                let new = !seen.contains(&measured.study);
+                seen.push(measured.study);
+                new
+            })
+        };
+        html! {
+            h2 #frontier { "The frontier between CODE and LinUCB" }
+            p {
+                "Tempered CODE takes, among the plausible actions, the one with the largest c·estimate + half-interval: c = 0 is CODE, c = 1 is LinUCB with CODE’s width. CODE to a target explores only while a plausible action’s squared width "
+                "is above κ·d/t, and plays c = 1 otherwise. Both are this project’s; the paper has neither. Down and left is better. Each problem is shown with the width of the reproduction, whose set does not hold, and with the determinant radius, whose set does (then for LinUCB too, which is where the curves end); "
+                "Qₙ is measured with the set in use."
+            }
+            (self.frontier_table())
+            @for first in studies() {
+                h3 { (first.study().title) }
+                div.figures {
+                    @for measured in self.frontier.iter().filter(|measured| measured.study == first.study) { (figure(measured)) }
+                }
+            }
+        }
+    }
+
+    fn frontier_table(&self) -> Markup {
+        html! {
+            div.scroll {
+                table.claims {
+                    caption { "Ratios of means; the intervals of a statement are simultaneous at 95 %." }
+                    thead { tr { th scope="col" { "problem" } th scope="col" { "statement" } th scope="col" { "verdict" } th scope="col" { "because" } } }
+                    tbody {
+                        @for measured in &self.frontier {
+                            @for finding in frontier_findings(measured) {
+                                tr {
+                                    th scope="row" { (measured.study().title) ", " (measured.variant.unwrap_or_default()) }
+                                    td { (finding.statement) }
+                                    td { (verdict(finding.verdict, true)) }
+                                    td {
+                                        @for (evidence, what) in finding.evidence.iter().zip(["regret ", "; Qₙ "]) {
+                                            span.note { (what) } (evidence.over) " / " (evidence.under) " = " (ratio(evidence))
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn figure(measured: &Measured) -> Markup {
+    let policies = &measured.summary.policies;
+    let of = |moments: Moments| (moments.mean(), moments.standard_error().unwrap_or(0.0));
+    let marks: Vec<Mark<'_>> = policies
+        .iter()
+        .map(|policy| {
+            let label = policy.label.as_str();
+            let style = if is_tempered(label) {
+                0
+            } else if is_targeted(label) {
+                6
+            } else {
+                style(label)
+            };
+            let hollow = is_tempered(label) || is_targeted(label);
+            Mark { label, style, x: of(policy.last().regret), y: of(policy.last().model_error), hollow }
+        })
+        .collect();
+    let place = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        (0..marks.len()).filter(|index| wanted(marks[*index].label)).collect()
+    };
+    // With one radius for all, greed 1 is LinUCB itself, where both curves end.
+    let end = if marks.iter().any(|mark| mark.label == "c=1") { "c=1" } else { "LinUCB" };
+    let through = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        [
+            place(&|label| label == "CODE"),
+            place(&|label| wanted(label) && label != end),
+            place(&|label| label == end),
+        ]
+        .concat()
+    };
+    let trails = vec![
+        Trail { style: 0, through: through(&is_tempered) },
+        Trail { style: 6, through: through(&is_targeted) },
+    ];
+    let variant = measured.variant.unwrap_or_default();
+    let drawing = TradeOff {
+        description: format!(
+            "Regret against model error on {} with {variant}: a curve of tempered CODE by greed, one of CODE by target, and the other policies as points.",
+            measured.study().title
+        ),
+        x_name: "regret at the last round",
+        y_name: "model error Qₙ",
+        marks,
+        trails,
+    };
+    html! {
+        figure {
+            figcaption { b { (variant) } " · " (spec_link(measured.spec_name, measured.summary.runs, measured.horizon)) }
+            div.scroll { (drawing.svg()) }
+        }
+    }
+}
