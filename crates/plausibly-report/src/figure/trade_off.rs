@@ -126,7 +126,7 @@ impl Labels {
 
     /// The nearest place around a point where a label of so many letters covers nothing.
     fn place(&mut self, x: f64, y: f64, letters: usize) -> (f64, f64, &'static str) {
-        let width = 6.6 * letters as f64;
+        let width = 7.4 * letters as f64;
         // Away from the crowd: what lies below others is labelled below them, and no leader crosses.
         let (crowd, up) = self.0.iter().fold((0, 0), |(crowd, up), [left, top, right, bottom]| {
             let (dx, dy) = (f64::midpoint(*left, *right) - x, f64::midpoint(*top, *bottom) - y);
