@@ -32,6 +32,7 @@ mod actions;
 mod confidence;
 mod design;
 mod estimator;
+mod exact;
 mod explain;
 mod linalg;
 mod policy;
@@ -41,10 +42,13 @@ pub mod spec;
 pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_MAGNITUDE, SetId};
 pub use confidence::{
     ArmReach, ConfidenceRadius, Determinant, Fixed, Interval, Mixture, Paper, PerArm, Plausible,
-    PlausibleSummary, Radius, RadiusError, Reach, Stitched, Union,
+    PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
 };
 pub use design::Design;
 pub use estimator::{ArmMeans, Estimator, Evidence, Ridge, RidgeError, Scores};
+pub use exact::{
+    Ledger, LedgerDigest, LedgerError, MalformedLedger, Observation, ObservationError, OffGrid, quantise,
+};
 pub use explain::{Explanation, Standing};
 pub use linalg::Isa;
 pub use policy::{

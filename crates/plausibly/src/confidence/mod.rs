@@ -2,9 +2,11 @@
 
 mod arms;
 mod plausible;
+mod quantised;
 mod radius;
 
 pub use arms::{ArmReach, Mixture, Stitched, Union};
 pub(crate) use plausible::assert_radius;
 pub use plausible::{Interval, Plausible, PlausibleSummary};
+pub use quantised::Quantised;
 pub use radius::{ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError, Reach};

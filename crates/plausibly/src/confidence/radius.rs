@@ -104,7 +104,7 @@ fn check_positive(name: &'static str, value: f64) -> Result<(), RadiusError> {
     if (1e-50..=1e50).contains(&value) { Ok(()) } else { Err(RadiusError::NotPositive { name, value }) }
 }
 
-fn check_bound(name: &'static str, value: f64) -> Result<(), RadiusError> {
+pub(super) fn check_bound(name: &'static str, value: f64) -> Result<(), RadiusError> {
     if (0.0..=1e50).contains(&value) { Ok(()) } else { Err(RadiusError::Negative { name, value }) }
 }
 

@@ -1,0 +1,78 @@
+//! What rounding to the exact grid costs a radius.
+
+use super::radius::{ConfidenceRadius, RadiusError, check_bound};
+use crate::estimator::Evidence;
+
+/// Half a step of the grid, 2⁻²⁵: the farthest a value is moved.
+const HALF_STEP: f64 = 1.0 / (1_u64 << 25) as f64;
+
+/// A radius that also covers the rounding of features and rewards to the grid of a [`Ledger`](crate::Ledger).
+///
+/// ```text
+/// √β'_t = √β_t + 2⁻²⁵·(1 + √d·S)·√t
+/// ```
+///
+/// # Guarantee
+/// Wherever the inner radius holds for exact observations, with `‖θ*‖ ≤ S`, this one holds for rounded ones. Rounding is
+/// a bounded *bias*: it depends on the data and does not average out, so no larger noise scale stands for it.
+///
+/// The reward before rounding is `y = ⟨x, θ*⟩ + η`. What the ledger gets is `x' = x + u` and `y' = y + v`, no entry of `u`
+/// and not `v` beyond `h = 2⁻²⁵` in magnitude. So
+///
+/// ```text
+/// y' = ⟨x', θ*⟩ + η + e,     e = v − ⟨u, θ*⟩,     |e| ≤ h·(1 + ‖θ*‖₁) ≤ h·(1 + √d·S)
+/// ```
+///
+/// With the rounded `X'` as rows and `V = λI + X'ᵀX'`, the estimate from rounded data is
+///
+/// ```text
+/// θ̂ − θ* = V⁻¹·(X'ᵀη − λθ*) + V⁻¹·X'ᵀe
+/// ```
+///
+/// whose first part is the deviation that the inner radius bounds: `x'` is as predictable as `x`, and the noise is the same.
+/// The second has `‖V⁻¹X'ᵀe‖²_V = eᵀ·X'V⁻¹X'ᵀ·e ≤ ‖e‖²`, since the eigenvalues of `X'(λI + X'ᵀX')⁻¹X'ᵀ` are `s²/(λ + s²) ≤ 1`
+/// for the singular values `s` of `X'`; and `‖e‖ ≤ h·(1 + √d·S)·√t`. The triangle inequality adds the two. The bound is
+/// attained, up to `λ`, by equal observations that all round the same way: a test does that.
+///
+/// Two conditions come with it. A bound on the norms of actions in the inner radius must hold for rounded ones, which are
+/// longer by up to `h·√d`. And intervals are those of the rounded actions: the mean `⟨a, θ*⟩` of `a` itself differs from
+/// that of [`quantise`](crate::quantise)d features by up to `h·√d·S`.
+///
+/// The rounding of `f64` arithmetic after the ledger is not counted, here or in any radius of this crate.
+///
+/// # Example
+/// ```
+/// use plausibly::{ConfidenceRadius, Determinant, Ledger, Observation, Quantised, Estimator};
+/// let radius = Determinant { delta: 0.05, noise_scale: 0.1, theta_norm_bound: 1.0 };
+/// let radius = Quantised { radius, theta_norm_bound: 1.0 }.checked()?;
+/// let mut ledger = Ledger::new(1)?;
+/// ledger.add(&Observation::new(&[0.3], 0.2)?)?;
+/// assert!(radius.sqrt_beta(&ledger.ridge(1.0)?.evidence()) > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantised<R> {
+    /// The radius for observations that were not rounded.
+    pub radius: R,
+    /// S ≥ 0.
+    pub theta_norm_bound: f64,
+}
+
+impl<R: ConfidenceRadius> Quantised<R> {
+    /// Accepts a bound in its range; the inner radius is checked where it is made.
+    ///
+    /// # Errors
+    /// If the bound is not between 0 and 1e50.
+    pub fn checked(self) -> Result<Self, RadiusError> {
+        check_bound("theta_norm_bound", self.theta_norm_bound)?;
+        Ok(self)
+    }
+}
+
+impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
+    fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
+        let (dim, observations) = (evidence.dim as f64, evidence.observations as f64);
+        let bias = HALF_STEP * (1.0 + dim.sqrt() * self.theta_norm_bound);
+        self.radius.sqrt_beta(evidence) + bias * observations.sqrt()
+    }
+}

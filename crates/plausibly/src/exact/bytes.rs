@@ -1,0 +1,193 @@
+//! The one form a ledger has as bytes, and the digest of it.
+
+use super::ledger::{Ledger, MAX_DIM, MAX_OBSERVATIONS, triangle};
+use sha2::{Digest, Sha256};
+use std::fmt;
+use thiserror::Error;
+
+const NAME: [u8; 6] = *b"ledger";
+const VERSION: u16 = 1;
+/// Where the parts begin.
+const VERSION_AT: usize = 6;
+const DIM_AT: usize = 8;
+const OBSERVATIONS_AT: usize = 12;
+const SUMS_AT: usize = 20;
+const SUM_LEN: usize = 16;
+const DIGEST_LEN: usize = 32;
+
+/// Why bytes are not a ledger.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MalformedLedger {
+    /// Fewer bytes than the shortest ledger, or other than its dimension asks for.
+    #[error("a ledger of {dim} features takes {expected} bytes, got {found}")]
+    Length {
+        /// The dimension in the header; 1, for the shortest ledger, where there is no whole header.
+        dim: usize,
+        /// Bytes expected.
+        expected: usize,
+        /// Bytes found.
+        found: usize,
+    },
+    /// Something else: a ledger begins with the six letters `ledger`.
+    #[error("byte {at} is {found:#04x}; a ledger begins with the letters \"ledger\"")]
+    Name {
+        /// The first byte that differs.
+        at: usize,
+        /// What is there.
+        found: u8,
+    },
+    /// A form that this version of the library does not know.
+    #[error("version {found} of the form, at byte 6, is not known; this library reads version 1")]
+    Version {
+        /// The version found.
+        found: u16,
+    },
+    /// A dimension of zero or above 4096.
+    #[error("the dimension at byte 8 is {found}; a ledger has between 1 and 4096 features")]
+    Dim {
+        /// The dimension found.
+        found: u32,
+    },
+    /// The digest is another than that of the bytes before it: they were damaged on the way.
+    #[error("the digest at byte {at} is not that of the bytes before it")]
+    Damaged {
+        /// Where the digest begins.
+        at: usize,
+    },
+    /// More observations than the sums have room for.
+    #[error("{found} observations, at byte 12, are more than the 2^58 a ledger holds")]
+    Observations {
+        /// The number found.
+        found: u64,
+    },
+    /// A sum that no such number of observations has.
+    #[error("the sum ({row}, {column}), at byte {at}, is impossible for {observations} observations")]
+    Impossible {
+        /// Its row; the dimension stands for the reward.
+        row: usize,
+        /// Its column.
+        column: usize,
+        /// Where it begins.
+        at: usize,
+        /// The number of observations in the header.
+        observations: u64,
+    },
+}
+
+/// SHA-256 of a ledger: equal for equal ledgers, and for others only if somebody breaks SHA-256 (FIPS 180-4).
+///
+/// Displays as 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LedgerDigest([u8; DIGEST_LEN]);
+
+impl LedgerDigest {
+    fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    /// The 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; DIGEST_LEN] {
+        &self.0
+    }
+}
+
+impl fmt::Display for LedgerDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl Ledger {
+    /// The ledger as bytes, of which there is one form only: equal ledgers give equal bytes.
+    ///
+    /// ```text
+    /// at   bytes   what, little-endian
+    ///  0     6     the letters "ledger"
+    ///  6     2     version of the form: 1, which also fixes the grid, 2⁻²⁴ up to 2¹⁰
+    ///  8     4     d
+    /// 12     8     n
+    /// 20    16·m   Σ zᵢ·zⱼ, signed, for i = 1 … d+1 and within it j = i … d+1, the reward last; m = (d+1)(d+2)/2
+    /// end   32     SHA-256 of all bytes before
+    /// ```
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.body();
+        let digest = LedgerDigest::of(&bytes);
+        bytes.extend_from_slice(digest.as_bytes());
+        bytes
+    }
+
+    /// The digest that ends [`Ledger::to_bytes`]: SHA-256 of what comes before it. What two replicas compare, and what an
+    /// audit re-derives from the log. O(d²).
+    pub fn digest(&self) -> LedgerDigest {
+        LedgerDigest::of(&self.body())
+    }
+
+    /// Reads what [`Ledger::to_bytes`] wrote.
+    ///
+    /// The digest is against accidents: whoever can write a ledger can write its digest too. What protects the sums from
+    /// nonsense, and all later arithmetic from overflow, is that they are checked as well. Sums that pass need still not
+    /// be those of any observations; that only the observations can show.
+    ///
+    /// # Errors
+    /// Says what is wrong and where. Nothing is allocated before the length has proved right.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, MalformedLedger> {
+        let found = bytes.len();
+        let length = |dim: usize| SUMS_AT + SUM_LEN * triangle(dim) + DIGEST_LEN;
+        if let Some(at) = bytes.iter().zip(&NAME).position(|(found, expected)| found != expected) {
+            return Err(MalformedLedger::Name { at, found: bytes[at] });
+        }
+        // The version before the length: another version may have another length.
+        if found >= DIM_AT {
+            let version = u16::from_le_bytes(part(bytes, VERSION_AT));
+            if version != VERSION {
+                return Err(MalformedLedger::Version { found: version });
+            }
+        }
+        if found < length(1) {
+            return Err(MalformedLedger::Length { dim: 1, expected: length(1), found });
+        }
+        let claimed = u32::from_le_bytes(part(bytes, DIM_AT));
+        let dim = usize::try_from(claimed).ok().filter(|dim| (1..=MAX_DIM).contains(dim));
+        let dim = dim.ok_or(MalformedLedger::Dim { found: claimed })?;
+        if found != length(dim) {
+            return Err(MalformedLedger::Length { dim, expected: length(dim), found });
+        }
+        let (body, digest) = bytes.split_at(found - DIGEST_LEN);
+        if LedgerDigest::of(body).as_bytes() != digest {
+            return Err(MalformedLedger::Damaged { at: body.len() });
+        }
+        let observations = u64::from_le_bytes(part(body, OBSERVATIONS_AT));
+        if observations > MAX_OBSERVATIONS {
+            return Err(MalformedLedger::Observations { found: observations });
+        }
+        let sums = body[SUMS_AT..].chunks_exact(SUM_LEN).map(|sum| i128::from_le_bytes(part(sum, 0)));
+        let ledger = Self { dim, observations, sums: sums.collect() };
+        match ledger.impossible() {
+            None => Ok(ledger),
+            Some((row, column)) => {
+                let at = SUMS_AT + SUM_LEN * ledger.at(row, column);
+                Err(MalformedLedger::Impossible { row, column, at, observations })
+            }
+        }
+    }
+
+    /// All of the bytes but the digest.
+    fn body(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(SUMS_AT + SUM_LEN * self.sums.len() + DIGEST_LEN);
+        bytes.extend_from_slice(&NAME);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        #[expect(clippy::cast_possible_truncation, reason = "a dimension is at most 4096")]
+        bytes.extend_from_slice(&(self.dim as u32).to_le_bytes());
+        bytes.extend_from_slice(&self.observations.to_le_bytes());
+        for sum in &self.sums {
+            bytes.extend_from_slice(&sum.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+/// `N` bytes from `at` on, which the caller has made sure are there.
+fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    std::array::from_fn(|k| bytes[at + k])
+}

@@ -1,0 +1,314 @@
+//! The sums over observations, as integers.
+
+use super::observation::{Observation, STEPS};
+use crate::estimator::{Ridge, RidgeError};
+use thiserror::Error;
+
+/// Most features of a ledger: 134 MB of sums. Beyond it a dimension is a mistake, or an attack on the reader of bytes.
+pub(super) const MAX_DIM: usize = 4096;
+/// Most observations. A product is at most 2⁶⁸ in magnitude, so sums stay within 2¹²⁶, half of what an `i128` holds: a
+/// retraction may subtract before it is judged.
+pub(super) const MAX_OBSERVATIONS: u64 = 1 << 58;
+/// The largest square: (2¹⁰·2²⁴)².
+const LARGEST_SQUARE_BITS: u32 = 68;
+
+/// Why a ledger refused; it is then as it was before.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LedgerError {
+    /// No features, or more than 4096.
+    #[error("a ledger has between 1 and 4096 features, not {dim}")]
+    Dim {
+        /// The dimension asked for.
+        dim: usize,
+    },
+    /// An observation or ledger of another dimension.
+    #[error("a ledger of {expected} features was given {found}")]
+    Mismatch {
+        /// Features of this ledger.
+        expected: usize,
+        /// Features of what it was given.
+        found: usize,
+    },
+    /// More observations than the sums have room for.
+    #[error("a ledger holds at most 2^58 observations; it has {observations} and was given {more}")]
+    Full {
+        /// How many it holds.
+        observations: u64,
+        /// How many were to come.
+        more: u64,
+    },
+    /// A retraction from a ledger without observations.
+    #[error("nothing to retract: the ledger holds no observations")]
+    Empty,
+    /// A retraction that leaves sums which no observations have: what was to be taken back had never been added.
+    #[error(
+        "the observation was never added: without it, {left} others would have to sum to the products ({row}, {column}) left"
+    )]
+    NeverAdded {
+        /// How many observations would be left.
+        left: u64,
+        /// Row of an impossible sum; `dim` stands for the reward.
+        row: usize,
+        /// Its column; `dim` stands for the reward.
+        column: usize,
+    },
+}
+
+/// Exact sums over observations: how many, `Σ x·xᵀ`, `Σ x·y` and `Σ y²`.
+///
+/// ```text
+/// z = 2²⁴·(x, y), integers      S = Σ z·zᵀ, the upper triangle      Σ x·xᵀ = 2⁻⁴⁸·S_xx      Σ x·y = 2⁻⁴⁸·S_xy
+/// ```
+///
+/// The reward is treated as one more feature, which costs one sum more than needed: `Σ y²`, and with it the residual sum of
+/// squares of any `θ`, that is, the noise.
+///
+/// # Guarantee
+/// A ledger is a function of the multiset of its observations: any order, any split into ledgers and merge of them, and any
+/// detour over observations added and retracted give equal ledgers, equal [bytes](Ledger::to_bytes) and an equal
+/// [digest](Ledger::digest). Sums cannot overflow: a product is at most 2⁶⁸, and a ledger refuses to go beyond 2⁵⁸ of them.
+///
+/// Retracting what was never added is a caller's error that sums alone cannot always tell. It is refused if what it would
+/// leave is impossible (a square sum below zero or above `n·2⁶⁸`, or `2·|Σzᵢzⱼ| > Σzᵢ² + Σzⱼ²`), so always when nothing else would be left.
+///
+/// # Cost
+/// `(d+1)(d+2)/2` sums of 16 bytes. Adding is a widening multiplication and an addition each, about that of a
+/// [`Ridge`] update (`docs/benchmarks`); retracting is that and a check, merging an addition each; none allocates.
+///
+/// # Example
+/// ```
+/// use plausibly::{Ledger, Observation};
+/// let seen = [Observation::new(&[1.0, 0.1], 0.7)?, Observation::new(&[0.3, 1.0], -0.2)?];
+/// let (mut here, mut there) = (Ledger::new(2)?, Ledger::new(2)?);
+/// here.add(&seen[0])?;
+/// here.add(&seen[1])?;
+/// there.add(&seen[1])?;
+/// there.add(&seen[0])?;
+/// assert_eq!(here.to_bytes(), there.to_bytes());
+/// there.retract(&seen[0])?;
+/// assert_eq!(there.observations(), 1);
+/// let model = here.ridge(1.0)?;
+/// assert_eq!(model.theta_hat().len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Reference
+/// Fixed-point sums are the small, special case of exact accumulators; reproducible floating-point sums, the alternative,
+/// depend on how blocks are formed and cannot be taken back: \[DN15\] Demmel, Nguyen: Parallel Reproducible Summation.
+/// IEEE Transactions on Computers 64, 2015.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ledger {
+    pub(super) dim: usize,
+    pub(super) observations: u64,
+    /// Row by row from the diagonal on, the reward last, in steps of 2⁻⁴⁸. Every entry obeys [`Ledger::impossible`].
+    pub(super) sums: Vec<i128>,
+}
+
+impl Ledger {
+    /// No observations of `dim` features.
+    ///
+    /// # Errors
+    /// If `dim` is zero or above 4096.
+    pub fn new(dim: usize) -> Result<Self, LedgerError> {
+        if !(1..=MAX_DIM).contains(&dim) {
+            return Err(LedgerError::Dim { dim });
+        }
+        Ok(Self { dim, observations: 0, sums: vec![0; triangle(dim)] })
+    }
+
+    /// d.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// n.
+    pub fn observations(&self) -> u64 {
+        self.observations
+    }
+
+    /// `Σ zᵢ·zⱼ` in steps of 2⁻⁴⁸, where index `dim` stands for the reward.
+    ///
+    /// # Panics
+    /// If an index is above `dim`.
+    pub fn sum(&self, i: usize, j: usize) -> i128 {
+        assert!(i.max(j) <= self.dim, "sum ({i}, {j}) of a ledger of {} features", self.dim);
+        self.sums[self.at(i.min(j), i.max(j))]
+    }
+
+    /// Adds an observation. O(d²).
+    ///
+    /// # Errors
+    /// If it has another dimension, or the ledger is full (2⁵⁸).
+    pub fn add(&mut self, observation: &Observation) -> Result<(), LedgerError> {
+        self.check_dim(observation.dim())?;
+        self.observations = self.room_for(1)?;
+        self.shift(observation, |sum, product| *sum += product);
+        Ok(())
+    }
+
+    /// Takes an observation back: the exact inverse of [`Ledger::add`]. O(d²).
+    ///
+    /// # Errors
+    /// If it has another dimension, the ledger is empty, or no observations have the sums that would be left.
+    pub fn retract(&mut self, observation: &Observation) -> Result<(), LedgerError> {
+        self.check_dim(observation.dim())?;
+        let left = self.observations.checked_sub(1).ok_or(LedgerError::Empty)?;
+        self.shift(observation, |sum, product| *sum -= product);
+        self.observations = left;
+        if let Some((row, column)) = self.impossible() {
+            // Integers: adding it again is exactly where we were.
+            self.shift(observation, |sum, product| *sum += product);
+            self.observations = left + 1;
+            return Err(LedgerError::NeverAdded { left, row, column });
+        }
+        Ok(())
+    }
+
+    /// Adds all observations of another ledger. O(d²).
+    ///
+    /// # Errors
+    /// If it has another dimension, or both together are beyond 2⁵⁸ observations.
+    pub fn merge(&mut self, other: &Self) -> Result<(), LedgerError> {
+        self.check_dim(other.dim)?;
+        self.observations = self.room_for(other.observations)?;
+        for (sum, more) in self.sums.iter_mut().zip(&other.sums) {
+            *sum += more;
+        }
+        Ok(())
+    }
+
+    /// `Σ x·xᵀ` without a ridge, row-major, each entry the double nearest to the exact sum.
+    pub fn gram(&self) -> Vec<f64> {
+        let entry = |k: usize| rounded(self.sum(k / self.dim, k % self.dim));
+        (0..self.dim * self.dim).map(entry).collect()
+    }
+
+    /// `Σ x·y`, each entry the double nearest to the exact sum.
+    pub fn moment(&self) -> Vec<f64> {
+        (0..self.dim).map(|i| rounded(self.sum(i, self.dim))).collect()
+    }
+
+    /// `Σ y²`, the double nearest to the exact sum.
+    pub fn reward_squares(&self) -> f64 {
+        rounded(self.sum(self.dim, self.dim))
+    }
+
+    /// The ridge estimate of these observations: a function of the ledger and `ridge` alone, to the bit. O(d³).
+    ///
+    /// Each entry of `V` and `b` is rounded once from the exact sum, and the diagonal once more when `ridge` is added, so the
+    /// error of `V` does not grow with the number of observations. A model made here may go on with
+    /// [`update`](crate::Estimator::update) by [quantised](super::quantise) features; it then drifts like any other, and a new one
+    /// from the ledger ends that.
+    ///
+    /// # Errors
+    /// As [`Ridge::from_statistics`]: if `ridge` is out of range, or zero while the observations do not span.
+    pub fn ridge(&self, ridge: f64) -> Result<Ridge, RidgeError> {
+        let mut gram = self.gram();
+        for i in 0..self.dim {
+            gram[i * self.dim + i] += ridge;
+        }
+        Ridge::from_statistics(self.dim, ridge, &gram, &self.moment(), self.observations)
+    }
+
+    /// The first sum that no `n` observations can have, by what holds for each of them and so for their sums:
+    /// `0 ≤ zᵢ² ≤ 2⁶⁸` and `2·|zᵢzⱼ| ≤ zᵢ² + zⱼ²`. Together they bound every sum by `n·2⁶⁸`.
+    pub(super) fn impossible(&self) -> Option<(usize, usize)> {
+        let most = i128::from(self.observations) << LARGEST_SQUARE_BITS;
+        let squares = |i: usize| self.sums[self.at(i, i)];
+        if let Some(i) = (0..=self.dim).find(|&i| !(0..=most).contains(&squares(i))) {
+            return Some((i, i));
+        }
+        for i in 0..self.dim {
+            let start = self.at(i, i);
+            for (&sum, j) in self.sums[start + 1..].iter().zip(i + 1..=self.dim) {
+                // The right side halved instead of the left doubled: the same for integers, and it cannot overflow.
+                if sum.unsigned_abs() > u128::midpoint(squares(i).unsigned_abs(), squares(j).unsigned_abs()) {
+                    return Some((i, j));
+                }
+            }
+        }
+        None
+    }
+
+    /// Where `Σ zᵢ·zⱼ` is, for `i ≤ j ≤ dim`.
+    pub(super) fn at(&self, i: usize, j: usize) -> usize {
+        // Rows before: (d+1) + d + … , i of them.
+        i * (2 * self.dim + 3 - i) / 2 + (j - i)
+    }
+
+    fn shift(&mut self, observation: &Observation, by: impl Fn(&mut i128, i128)) {
+        let z = observation.steps();
+        let mut rows = self.sums.as_mut_slice();
+        for (i, &zi) in z.iter().enumerate() {
+            let (row, rest) = std::mem::take(&mut rows).split_at_mut(z.len() - i);
+            for (sum, &zj) in row.iter_mut().zip(&z[i..]) {
+                // Widened first: a product has up to 69 bits.
+                by(sum, i128::from(zi) * i128::from(zj));
+            }
+            rows = rest;
+        }
+    }
+
+    fn check_dim(&self, found: usize) -> Result<(), LedgerError> {
+        if found == self.dim { Ok(()) } else { Err(LedgerError::Mismatch { expected: self.dim, found }) }
+    }
+
+    fn room_for(&self, more: u64) -> Result<u64, LedgerError> {
+        let observations = self.observations;
+        let total = observations.checked_add(more).filter(|total| *total <= MAX_OBSERVATIONS);
+        total.ok_or(LedgerError::Full { observations, more })
+    }
+}
+
+/// Sums of a ledger of so many features.
+pub(super) fn triangle(dim: usize) -> usize {
+    (dim + 1) * (dim + 2) / 2
+}
+
+/// The double nearest to a sum: the conversion rounds to nearest, and division by a power of two is exact.
+fn rounded(sum: i128) -> f64 {
+    sum as f64 / (STEPS * STEPS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A ledger of `n` equal observations, which takes too long to add one by one.
+    fn repeated(observation: &Observation, n: u64) -> Ledger {
+        let mut ledger = Ledger::new(observation.dim()).unwrap();
+        ledger.shift(observation, |sum, product| *sum = product * i128::from(n));
+        ledger.observations = n;
+        ledger
+    }
+
+    #[test]
+    fn the_largest_sums_fit_and_one_more_is_refused() {
+        let largest = Observation::new(&[1024.0, -1024.0], 1024.0).unwrap();
+        let mut ledger = repeated(&largest, MAX_OBSERVATIONS - 1);
+        ledger.add(&largest).unwrap();
+        assert_eq!(ledger.impossible(), None);
+        assert_eq!(ledger.sum(0, 0), 1 << 126);
+        assert_eq!(ledger.sum(1, 0), -(1 << 126));
+        let full = ledger.clone();
+        let refused = ledger.add(&largest).unwrap_err();
+        assert_eq!(refused, LedgerError::Full { observations: 1 << 58, more: 1 });
+        assert!(matches!(ledger.merge(&full), Err(LedgerError::Full { .. })));
+        assert_eq!(ledger, full, "a refusal changes nothing");
+        // What was never added, at the edge: the sum leaves the range it must be in, not that of the integers.
+        let other = Observation::new(&[1024.0, 1024.0], 1024.0).unwrap();
+        assert!(matches!(ledger.retract(&other), Err(LedgerError::NeverAdded { row: 0, column: 1, .. })));
+        assert_eq!(ledger, full);
+        ledger.retract(&largest).unwrap();
+        assert_eq!(ledger, repeated(&largest, MAX_OBSERVATIONS - 1));
+    }
+
+    #[test]
+    fn the_triangle_is_indexed_without_gaps() {
+        let ledger = Ledger::new(5).unwrap();
+        let visited: Vec<usize> =
+            (0..=5).flat_map(|i| (i..=5).map(move |j| (i, j))).map(|(i, j)| ledger.at(i, j)).collect();
+        assert_eq!(visited, (0..ledger.sums.len()).collect::<Vec<_>>());
+    }
+}
