@@ -1,6 +1,7 @@
 use plausibly::{
     ActionSet, ArmMeans, Code, Design, Determinant, Elimination, EpsilonGreedy, Explanation,
-    ExploreThenCommit, Isa, LinTs, LinUcb, Plausible, Radius, Ridge, Scores, Stream, Thompson, Ucb1, spec,
+    ExploreThenCommit, Isa, Ledger, LedgerDigest, LedgerError, LinTs, LinUcb, MalformedLedger, Observation,
+    ObservationError, OffGrid, Plausible, Quantised, Radius, Ridge, Scores, Stream, Thompson, Ucb1, spec,
 };
 use std::fmt::Debug;
 
@@ -17,9 +18,17 @@ fn public_types_cross_threads_and_print() {
     ordinary::<Explanation>();
     ordinary::<ExploreThenCommit<Ridge>>();
     ordinary::<Isa>();
+    ordinary::<Ledger>();
+    ordinary::<LedgerDigest>();
+    ordinary::<LedgerError>();
     ordinary::<LinTs>();
     ordinary::<LinUcb<Ridge, Radius>>();
+    ordinary::<MalformedLedger>();
+    ordinary::<Observation>();
+    ordinary::<ObservationError>();
+    ordinary::<OffGrid>();
     ordinary::<Plausible>();
+    ordinary::<Quantised<Determinant>>();
     ordinary::<Scores>();
     ordinary::<Stream>();
     ordinary::<Thompson>();

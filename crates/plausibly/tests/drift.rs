@@ -3,21 +3,21 @@
 use plausibly::{Action, ActionSet, Estimator, Ridge, Stream};
 use plausibly_testkit::PreciseGram;
 
-const DIM: usize = 8;
+pub(crate) const DIM: usize = 8;
 
 /// A way of choosing features, its ridge, and the error its condition allows.
-struct Setup {
-    name: &'static str,
-    ridge: f64,
+pub(crate) struct Setup {
+    pub(crate) name: &'static str,
+    pub(crate) ridge: f64,
     limit: f64,
-    draw: fn(&mut Stream) -> Vec<f64>,
+    pub(crate) draw: fn(&mut Stream) -> Vec<f64>,
 }
 
 fn normals(rng: &mut Stream) -> Vec<f64> {
     (0..DIM).map(|_| rng.normal()).collect()
 }
 
-const SETUPS: [Setup; 4] = [
+pub(crate) const SETUPS: [Setup; 4] = [
     Setup { name: "isotropic", ridge: 1.0, limit: 1e-13, draw: normals },
     Setup {
         name: "scales 1 to 3e-5",
@@ -46,7 +46,7 @@ const SETUPS: [Setup; 4] = [
 ];
 
 /// The largest relative error of `aᵀV⁻¹a` over the probes.
-fn worst(widths: &[f64], truth: &[f64]) -> f64 {
+pub(crate) fn worst(widths: &[f64], truth: &[f64]) -> f64 {
     widths.iter().zip(truth).map(|(w, t)| ((w - t) / t).abs()).fold(0.0, f64::max)
 }
 

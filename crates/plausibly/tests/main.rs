@@ -9,6 +9,7 @@ mod code; // CODE against direct determinants; K-armed against linear
 mod coverage; // radii hold the truth as often as they say, and mutants do not
 mod design; // the duality gap of optimal designs
 mod drift; // long runs against double-double arithmetic
+mod exact; // exact statistics: order leaves no trace, and what rounding costs
 mod explain; // standings and witnesses; asking changes nothing
 mod instruction_sets; // the same bits on every one
 mod policies; // every policy: ties, value stability

@@ -1,0 +1,69 @@
+use super::observation;
+use crate::drift::{DIM, SETUPS, Setup, worst};
+use plausibly::{Action, ActionSet, Estimator, Ledger, Ridge, Stream};
+use plausibly_testkit::PreciseGram;
+
+/// What brings each design of `drift` onto the grid, the ridge being scaled by its square: 10⁴ beside 1 would leave it, and
+/// ÷128 keeps thirteen standard deviations within 1024.
+const SCALES: [f64; 4] = [1.0, 1.0, 1.0 / 128.0, 1.0];
+
+/// The largest relative error of `aᵀV⁻¹a` allowed. Three designs are well conditioned once their diagonal is scaled to one,
+/// which neither Cholesky nor an inverse made from it notices.
+const LIMITS: [f64; 4] = [1e-12, 1e-12, 1e-12, 1e-6];
+
+fn drawn(setup: &Setup, scale: f64, rng: &mut Stream) -> Vec<f64> {
+    (setup.draw)(rng).into_iter().map(|x| scale * x).collect()
+}
+
+fn widths(model: &mut Ridge, probes: &ActionSet) -> Vec<f64> {
+    model.scores(probes.view()).width_sq().to_vec()
+}
+
+fn measure(which: usize, updates: usize) {
+    let (setup, scale) = (&SETUPS[which], SCALES[which]);
+    let ridge = setup.ridge * scale * scale;
+    let mut rng = Stream::new(6, 0, setup.name);
+    let rows: Vec<Vec<f64>> = (0..2000).map(|_| drawn(setup, scale, &mut rng)).collect();
+    let probes = ActionSet::from_rows(&rows).unwrap();
+    let mut ledger = Ledger::new(DIM).unwrap();
+    let mut stepwise = Ridge::new(DIM, ridge).unwrap();
+    let [mut on_grid, mut raw] = [PreciseGram::new(DIM, ridge), PreciseGram::new(DIM, ridge)];
+    let raw_too = updates <= 100_000;
+    for _ in 0..updates {
+        let x = drawn(setup, scale, &mut rng);
+        let seen = observation(&x, 0.0);
+        ledger.add(&seen).unwrap();
+        let rounded: Vec<f64> = seen.features().collect();
+        stepwise.update(Action::new(0, &rounded), 0.0);
+        on_grid.add(&rounded);
+        if raw_too {
+            raw.add(&x);
+        }
+    }
+    let truth = on_grid.widths_sq(&rows);
+    let exact = widths(&mut ledger.ridge(ridge).unwrap(), &probes);
+    let ours = worst(&exact, &truth);
+    let steps = worst(&widths(&mut stepwise, &probes), &truth);
+    println!("{:18} {updates:9} updates: exact {ours:.1e}, ridge by steps {steps:.1e}", setup.name);
+    assert!(ours <= LIMITS[which], "{}: {ours:e} above {:e}", setup.name, LIMITS[which]);
+    if raw_too && which < 3 {
+        // The measurement must see a grid step: beside what was *not* rounded, the same model is far off.
+        let beside_raw = worst(&exact, &raw.widths_sq(&rows));
+        assert!(beside_raw > LIMITS[which], "{}: {beside_raw:e} beside unrounded features", setup.name);
+    }
+    // And sums with the 24 bits of a single-precision number must break the limit on every design.
+    #[expect(clippy::cast_possible_truncation, reason = "losing digits is the point")]
+    let mut coarse: Vec<f64> = ledger.gram().iter().map(|sum| f64::from(*sum as f32)).collect();
+    (0..DIM).for_each(|i| coarse[i * DIM + i] += ridge);
+    let coarse = Ridge::from_statistics(DIM, ridge, &coarse, &[0.0; DIM], 0);
+    assert!(coarse.is_err() || worst(&widths(&mut coarse.unwrap(), &probes), &truth) > LIMITS[which]);
+}
+
+pub(super) fn measure_all(updates: usize) {
+    (0..SETUPS.len()).for_each(|which| measure(which, updates));
+}
+
+#[test]
+fn a_hundred_thousand_updates() {
+    measure_all(100_000);
+}

@@ -1,0 +1,81 @@
+//! Exact statistics: one law, that only what was seen matters, and the numbers that come of it.
+
+mod accuracy; // models from exact sums against double-double arithmetic
+mod bytes; // the form as bytes, and everything that is not one
+mod laws; // order, splits, merges and detours leave no trace
+mod rounding; // the sums against integer arithmetic; what rounding costs a radius
+
+use plausibly::{Ledger, LedgerError, Observation, ObservationError, OffGrid};
+
+/// A ledger of these observations, in this order.
+fn ledger_of(dim: usize, seen: &[Observation]) -> Ledger {
+    let mut ledger = Ledger::new(dim).unwrap();
+    for observation in seen {
+        ledger.add(observation).unwrap();
+    }
+    ledger
+}
+
+fn observation(features: &[f64], reward: f64) -> Observation {
+    Observation::new(features, reward).unwrap()
+}
+
+#[test]
+fn values_off_the_grid_are_refused_by_place_and_value() {
+    let just_beyond = 1024.0_f64.next_up();
+    for value in [just_beyond, -just_beyond, 1e300, f64::INFINITY, f64::NEG_INFINITY] {
+        let source = OffGrid { value };
+        let feature = Observation::new(&[0.0, value], 0.0).unwrap_err();
+        assert_eq!(feature, ObservationError::Feature { feature: 1, source });
+        assert!(feature.to_string().contains(&format!("feature 1 is {value};")), "{feature}");
+        let reward = Observation::new(&[0.0, 1.0], value).unwrap_err();
+        assert_eq!(reward, ObservationError::Reward { source });
+        assert!(reward.to_string().contains(&format!("the reward is {value};")), "{reward}");
+        assert_eq!(plausibly::quantise(value), Err(source));
+    }
+    let nan = Observation::new(&[f64::NAN], 0.0).unwrap_err();
+    assert!(matches!(nan, ObservationError::Feature { feature: 0, source } if source.value.is_nan()));
+    for value in [1024.0, -1024.0, 1024.0_f64.next_down(), f64::MIN_POSITIVE] {
+        assert!(Observation::new(&[value], value).is_ok(), "{value}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_changes_nothing() {
+    for dim in [0, 4097, usize::MAX] {
+        assert_eq!(Ledger::new(dim), Err(LedgerError::Dim { dim }));
+    }
+    let mut ledger = ledger_of(2, &[observation(&[1.0, 2.0], 3.0)]);
+    let before = ledger.clone();
+    let mismatch = |found| Err(LedgerError::Mismatch { expected: 2, found });
+    assert_eq!(ledger.add(&observation(&[1.0], 3.0)), mismatch(1));
+    assert_eq!(ledger.retract(&observation(&[], 3.0)), mismatch(0));
+    assert_eq!(ledger.merge(&Ledger::new(3).unwrap()), mismatch(3));
+    // With one observation left, another one cannot be taken for it, however little they differ.
+    let step = 2.0_f64.powi(-24);
+    for other in [observation(&[1.0, 2.0], 3.0 + step), observation(&[1.0 - step, 2.0], 3.0)] {
+        assert!(matches!(ledger.retract(&other), Err(LedgerError::NeverAdded { left: 0, .. })));
+    }
+    assert_eq!(ledger, before);
+    ledger.retract(&observation(&[1.0, 2.0], 3.0)).unwrap();
+    assert_eq!(ledger, Ledger::new(2).unwrap());
+    assert_eq!(ledger.retract(&observation(&[1.0, 2.0], 3.0)), Err(LedgerError::Empty));
+    // The mirror image has the same products: the sums cannot tell it, and the documentation says that they cannot.
+    ledger.add(&observation(&[1.0, 2.0], 3.0)).unwrap();
+    ledger.retract(&observation(&[-1.0, -2.0], -3.0)).unwrap();
+    assert_eq!(ledger.observations(), 0);
+}
+
+mod full {
+    use super::{accuracy, laws};
+
+    #[test]
+    fn ten_thousand_histories() {
+        laws::hold_for(10_000);
+    }
+
+    #[test]
+    fn ten_million_updates() {
+        accuracy::measure_all(10_000_000);
+    }
+}
