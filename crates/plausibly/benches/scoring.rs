@@ -5,7 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark shows its figures")]
 
 use nalgebra::{DMatrix, DVector};
-use plausibly::{ActionSet, Code, Estimator, Fixed, Isa, Policy, Ridge, Stream};
+use plausibly::{ActionSet, Code, Estimator, Fixed, Isa, Ledger, Observation, Policy, Ridge, Stream};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -65,6 +65,9 @@ fn main() {
         );
         report("one round of CODE", (dim, actions), rounds(&set));
         report("update alone", (dim, actions), updates(&set, &inverse));
+        if dim >= 16 {
+            report("record exactly", (dim, actions), records(&set));
+        }
     }
 }
 
@@ -189,5 +192,29 @@ fn updates<'a>(set: &'a ActionSet, inverse: &'a DMatrix<f64>) -> Vec<Contender<'
                 black_box(&by_rows);
             }),
         ),
+    ]
+}
+
+/// The exact sums beside the model in doubles.
+fn records(set: &ActionSet) -> Vec<Contender<'_>> {
+    let action = set.view().get(0);
+    let on_grid = move || Observation::new(action.features(), black_box(0.1)).expect("values on the grid");
+    let (kept, empty) = (on_grid(), Ledger::new(action.features().len()).expect("a valid dimension"));
+    let (mut adding, mut rounding, mut retracting) = (empty.clone(), empty.clone(), empty);
+    let mut model = Ridge::new(action.features().len(), 1.0).expect("a valid ridge");
+    let exact = rounding.clone();
+    let again = kept.clone();
+    vec![
+        ("ours: add", Box::new(move || adding.add(black_box(&kept)).expect("room"))),
+        ("ours: check, round and add", Box::new(move || rounding.add(&on_grid()).expect("room"))),
+        (
+            "ours: add and retract",
+            Box::new(move || {
+                retracting.add(black_box(&again)).expect("room");
+                retracting.retract(black_box(&again)).expect("what was just added");
+            }),
+        ),
+        ("ours: a model from the sums", Box::new(move || drop(black_box(exact.ridge(black_box(1.0)))))),
+        ("the f64 model: update", Box::new(move || model.update(action, black_box(0.1)))),
     ]
 }

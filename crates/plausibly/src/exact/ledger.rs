@@ -74,7 +74,8 @@ pub enum LedgerError {
 ///
 /// # Cost
 /// `(d+1)(d+2)/2` sums of 16 bytes. Adding is a widening multiplication and an addition each, about that of a
-/// [`Ridge`] update (`docs/benchmarks`); retracting is that and a check, merging an addition each; none allocates.
+/// [`Ridge`] update (`docs/benchmarks`); retracting is that and a check of
+/// what is left, merging an addition each. Only the check allocates, `d+1` numbers.
 ///
 /// # Example
 /// ```
@@ -215,18 +216,25 @@ impl Ledger {
     /// `0 ≤ zᵢ² ≤ 2⁶⁸` and `2·|zᵢzⱼ| ≤ zᵢ² + zⱼ²`. Together they bound every sum by `n·2⁶⁸`.
     pub(super) fn impossible(&self) -> Option<(usize, usize)> {
         let most = i128::from(self.observations) << LARGEST_SQUARE_BITS;
-        let squares = |i: usize| self.sums[self.at(i, i)];
-        if let Some(i) = (0..=self.dim).find(|&i| !(0..=most).contains(&squares(i))) {
-            return Some((i, i));
+        let mut squares = Vec::with_capacity(self.dim + 1);
+        for i in 0..=self.dim {
+            let square = self.sums[self.at(i, i)];
+            if !(0..=most).contains(&square) {
+                return Some((i, i));
+            }
+            squares.push(square);
         }
+        let mut rows = self.sums.as_slice();
         for i in 0..self.dim {
-            let start = self.at(i, i);
-            for (&sum, j) in self.sums[start + 1..].iter().zip(i + 1..=self.dim) {
-                // The right side halved instead of the left doubled: the same for integers, and it cannot overflow.
-                if sum.unsigned_abs() > u128::midpoint(squares(i).unsigned_abs(), squares(j).unsigned_abs()) {
-                    return Some((i, j));
+            let (row, rest) = rows.split_at(self.dim + 1 - i);
+            for (j, (sum, square)) in row.iter().zip(&squares[i..]).enumerate().skip(1) {
+                // Two squares are at most 2¹²⁷ together, which needs the bit of the sign. The right side is halved rather than the
+                // left doubled: the same for integers, and it cannot overflow.
+                if sum.unsigned_abs() > (squares[i].cast_unsigned() + square.cast_unsigned()) >> 1 {
+                    return Some((i, i + j));
                 }
             }
+            rows = rest;
         }
         None
     }
