@@ -70,12 +70,13 @@ pub enum LedgerError {
 /// [digest](Ledger::digest). Sums cannot overflow: a product is at most 2⁶⁸, and a ledger refuses to go beyond 2⁵⁸ of them.
 ///
 /// Retracting what was never added is a caller's error that sums alone cannot always tell. It is refused if what it would
-/// leave is impossible (a square sum below zero or above `n·2⁶⁸`, or `2·|Σzᵢzⱼ| > Σzᵢ² + Σzⱼ²`), so always when nothing else would be left.
+/// leave is impossible: a sum of squares below zero or above `n·2⁶⁸`, `2·|Σzᵢzⱼ| > Σzᵢ² + Σzⱼ²`, or no observations with a sum
+/// that is not zero. An observation and its negative have the same products and are one to the sums.
 ///
 /// # Cost
-/// `(d+1)(d+2)/2` sums of 16 bytes. Adding is a widening multiplication and an addition each, about that of a
-/// [`Ridge`] update (`docs/benchmarks`); retracting is that and a check of
-/// what is left, merging an addition each. Only the check allocates, `d+1` numbers.
+/// `(d+1)(d+2)/2` sums of 16 bytes. Adding is a widening multiplication and an addition each, less than a [`Ridge`] update
+/// takes (`docs/benchmarks`); retracting is that and a check of what is left, merging an addition each. Only the check
+/// allocates, `d+1` numbers.
 ///
 /// # Example
 /// ```
@@ -95,9 +96,8 @@ pub enum LedgerError {
 /// ```
 ///
 /// # Reference
-/// Fixed-point sums are the small, special case of exact accumulators; reproducible floating-point sums, the alternative,
-/// depend on how blocks are formed and cannot be taken back: \[DN15\] Demmel, Nguyen: Parallel Reproducible Summation.
-/// IEEE Transactions on Computers 64, 2015.
+/// The alternative are floating-point sums made independent of order, which still round, so that nothing can be taken back
+/// exactly: \[DN15\] Demmel, Nguyen: Parallel Reproducible Summation. IEEE Transactions on Computers 64, 2015.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
     pub(super) dim: usize,
@@ -149,6 +149,9 @@ impl Ledger {
     }
 
     /// Takes an observation back: the exact inverse of [`Ledger::add`]. O(d²).
+    ///
+    /// The sums are those of the rest. Whether a confidence set is one for them is another matter: not if what is taken back
+    /// was chosen by its reward.
     ///
     /// # Errors
     /// If it has another dimension, the ledger is empty, or no observations have the sums that would be left.

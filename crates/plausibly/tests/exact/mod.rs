@@ -5,6 +5,7 @@ mod bytes; // the form as bytes, and everything that is not one
 mod laws; // order, splits, merges and detours leave no trace
 mod rounding; // the sums against integer arithmetic; what rounding costs a radius
 
+use crate::allocations::allocations;
 use plausibly::{Ledger, LedgerError, Observation, ObservationError, OffGrid};
 
 /// A ledger of these observations, in this order.
@@ -60,10 +61,21 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     ledger.retract(&observation(&[1.0, 2.0], 3.0)).unwrap();
     assert_eq!(ledger, Ledger::new(2).unwrap());
     assert_eq!(ledger.retract(&observation(&[1.0, 2.0], 3.0)), Err(LedgerError::Empty));
-    // The mirror image has the same products: the sums cannot tell it, and the documentation says that they cannot.
+    // The mirror image has the same products: the sums cannot tell it, as the documentation says.
     ledger.add(&observation(&[1.0, 2.0], 3.0)).unwrap();
     ledger.retract(&observation(&[-1.0, -2.0], -3.0)).unwrap();
     assert_eq!(ledger.observations(), 0);
+}
+
+#[test]
+fn adding_and_merging_allocate_nothing() {
+    let seen = observation(&[1.0, 2.0], 3.0);
+    let (mut ledger, other) = (Ledger::new(2).unwrap(), ledger_of(2, &vec![seen.clone(); 3]));
+    let before = allocations();
+    ledger.add(&seen).unwrap();
+    ledger.merge(&other).unwrap();
+    assert_eq!(allocations(), before);
+    assert_eq!(ledger.observations(), 4);
 }
 
 mod full {
