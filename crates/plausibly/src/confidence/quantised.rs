@@ -1,6 +1,6 @@
 //! What rounding to the exact grid costs a radius.
 
-use super::radius::{ConfidenceRadius, RadiusError, check_bound};
+use super::radius::{ConfidenceRadius, RadiusError, Reach, check_bound};
 use crate::estimator::Evidence;
 
 /// Half a step of the grid, 2⁻²⁵: the farthest a value is moved.
@@ -40,6 +40,9 @@ const HALF_STEP: f64 = 1.0 / (1_u64 << 25) as f64;
 ///
 /// The rounding of `f64` arithmetic after the ledger is not counted, here or in any radius of this crate.
 ///
+/// # Panics
+/// In `reach`, around a radius for arms.
+///
 /// # Example
 /// ```
 /// use plausibly::{ConfidenceRadius, Determinant, Ledger, Observation, Quantised, Estimator};
@@ -74,5 +77,13 @@ impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
         let (dim, observations) = (evidence.dim as f64, evidence.observations as f64);
         let bias = HALF_STEP * (1.0 + dim.sqrt() * self.theta_norm_bound);
         self.radius.sqrt_beta(evidence) + bias * observations.sqrt()
+    }
+
+    fn reach(&self, evidence: &Evidence) -> Reach {
+        assert!(
+            matches!(self.radius.reach(evidence), Reach::Ellipsoid { .. }),
+            "the exact grid is for actions with features; a radius for arms cannot be widened by its rounding"
+        );
+        Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) }
     }
 }
