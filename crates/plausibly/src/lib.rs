@@ -53,7 +53,7 @@ pub use explain::{Explanation, Standing};
 pub use linalg::Isa;
 pub use policy::{
     Code, Elimination, EpsilonGreedy, Explain, Exploration, ExploreThenCommit, LinTs, LinUcb, Policy,
-    PolicyError, Target, TargetStatus, Thompson, Ucb1,
+    PolicyError, RandomisedCode, Target, TargetStatus, Thompson, Ucb1,
 };
 pub use rng::Stream;
 

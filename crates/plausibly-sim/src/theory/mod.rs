@@ -72,7 +72,10 @@ struct PlayedRun<O> {
 impl<'a> CodeEntrant<'a> {
     fn of(experiment: &'a Experiment) -> Result<Self, TheoryError> {
         match experiment.policies.first().map(|policy| policy.kind) {
-            Some(PolicyKind::Code { ridge, radius, greed, target }) => {
+            Some(PolicyKind::Code { randomise, .. }) if randomise > 0.0 => {
+                Err(TheoryError::Unsuited("CODE must not be randomised: its bounds are then on expectations"))
+            }
+            Some(PolicyKind::Code { ridge, radius, greed, target, .. }) => {
                 Ok(Self { experiment, ridge, radius, greed, target })
             }
             _ => Err(TheoryError::Unsuited("its first policy must be code")),

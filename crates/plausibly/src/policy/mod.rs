@@ -9,6 +9,7 @@ mod exploration;
 mod explore_then_commit;
 mod lin_ts;
 mod lin_ucb;
+mod randomised;
 mod target;
 mod thompson;
 mod ucb1;
@@ -20,6 +21,7 @@ pub use exploration::Exploration;
 pub use explore_then_commit::ExploreThenCommit;
 pub use lin_ts::LinTs;
 pub use lin_ucb::LinUcb;
+pub use randomised::RandomisedCode;
 pub use target::{Target, TargetStatus};
 pub use thompson::Thompson;
 pub use ucb1::Ucb1;
@@ -128,6 +130,12 @@ pub enum PolicyError {
     Greed {
         /// The value refused.
         greed: f64,
+    },
+    /// Outside [0, 1).
+    #[error("share must be from 0 to below 1, got {share}")]
+    Share {
+        /// The value refused.
+        share: f64,
     },
     /// A target that is not positive, or extreme.
     #[error("a target must be above 0 and at most 1e50, got {value}")]

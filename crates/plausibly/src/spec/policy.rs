@@ -5,15 +5,18 @@ use super::problem::{Complaint, Range};
 use super::radius::{RadiusSpec, read_noise_scale};
 use super::{Facts, Setting};
 use crate::confidence::RadiusError;
-use crate::estimator::{ArmMeans, Ridge, RidgeError};
+use crate::estimator::{ArmMeans, Estimator, Ridge, RidgeError};
 use crate::policy::{
     Code, Elimination, EpsilonGreedy, Explain, Exploration, ExploreThenCommit, LinTs, LinUcb, PolicyError,
-    Target, Thompson, Ucb1,
+    RandomisedCode, Target, Thompson, Ucb1,
 };
 use thiserror::Error;
 
 const GREED: &str =
     "c: how much a plausible action's estimate counts beside its width; 0 is CODE, 1 LinUCB with this radius";
+
+const RANDOMISE: &str =
+    "p: the share of rounds drawn uniformly from the plausible set, for exact propensities";
 
 /// The kinds of policy, as specs name them.
 pub const POLICY_KINDS: [&str; 8] =
@@ -41,6 +44,8 @@ pub enum PolicyKind {
         greed: f64,
         /// What it explores for.
         target: Option<Target>,
+        /// p: the share of rounds drawn uniformly from the plausible set.
+        randomise: f64,
     },
     /// See [`LinUcb`].
     LinUcb {
@@ -122,6 +127,7 @@ impl PolicySpec {
                 radius: read_radius(fields, setting),
                 greed: fields.number("greed", GREED, 0.0, Range::from_to(0.0, 1.0)),
                 target: read_target(fields),
+                randomise: fields.number("randomise", RANDOMISE, 0.0, Range::from_to(0.0, 0.99)),
             },
             "lin-ucb" => PolicyKind::LinUcb {
                 ridge: read_ridge(fields, setting),
@@ -161,14 +167,8 @@ impl PolicySpec {
         let means = || ArmMeans::new(facts.actions);
         let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
         Ok(match self.kind {
-            PolicyKind::Code { radius, greed, target, .. } if arms => {
-                let code = Code::new(means(), radius.build(facts)?).tempered(greed)?;
-                Box::new(if let Some(target) = target { code.to_target(target)? } else { code })
-            }
-            PolicyKind::Code { ridge, radius, greed, target } => {
-                let code = Code::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?).tempered(greed)?;
-                Box::new(if let Some(target) = target { code.to_target(target)? } else { code })
-            }
+            PolicyKind::Code { .. } if arms => self.build_code(means(), facts)?,
+            PolicyKind::Code { ridge, .. } => self.build_code(Ridge::new(facts.dim, ridge)?, facts)?,
             PolicyKind::LinUcb { ridge, radius } => {
                 Box::new(LinUcb::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?))
             }
@@ -197,6 +197,21 @@ impl PolicySpec {
                 Box::new(Thompson::new(facts.actions, noise(noise_scale))?)
             }
         })
+    }
+}
+
+impl PolicySpec {
+    fn build_code<E: Estimator + Send + 'static>(
+        &self,
+        model: E,
+        facts: &Facts,
+    ) -> Result<Box<dyn Explain + Send>, BuildError> {
+        let PolicyKind::Code { radius, greed, target, randomise, .. } = self.kind else {
+            unreachable!("asked of a code policy only");
+        };
+        let code = Code::new(model, radius.build(facts)?).tempered(greed)?;
+        let code = if let Some(target) = target { code.to_target(target)? } else { code };
+        Ok(if randomise > 0.0 { Box::new(RandomisedCode::new(code, randomise)?) } else { Box::new(code) })
     }
 }
 

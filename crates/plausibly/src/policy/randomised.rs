@@ -1,0 +1,180 @@
+//! CODE with a share of its rounds drawn uniformly from the plausible set, for those who need propensities.
+
+use super::{Code, Explain, Policy, PolicyError, Target};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::confidence::{ConfidenceRadius, Plausible};
+use crate::estimator::{Estimator, Scores};
+use crate::rng::Stream;
+
+/// Plays CODE with probability `1 − p`, and otherwise an action drawn uniformly from the plausible set.
+///
+/// ```text
+/// P(A_t = a) = (1 − p)·[a is CODE's choice] + p/|Ã_t|·[a is plausible]
+/// ```
+///
+/// A deterministic policy logs propensities of 0 and 1, from which nothing can be estimated about any other. This one has a
+/// positive propensity for every action that could still be best, known exactly: [`RandomisedCode::propensities`].
+///
+/// # Parameters
+/// | name | symbol | range |
+/// | --- | --- | --- |
+/// | `code` | | any [`Code`], tempered or to a target |
+/// | `share` | `p` | [0, 1) |
+///
+/// # Guarantee
+/// While the radius is a valid confidence set: `E[R_n] ≤ 4·√(β_n·n·C·Λ_n/(1 − p))` and `E[Q_n] ≤ β_n·C·Λ_n/(1 − p)`, in the notation of
+/// `docs/concepts/tempered.md`, for CODE at greed 0: in every round the widest plausible action is played with probability at least `1 − p`, and
+/// both the regret of a round (at most `4·√β` times that width, for *any* plausible action) and its model error are bounded by it. There is no such
+/// guarantee at `p = 1`: uniform over the plausible set can spend nearly all rounds on copies of one action, and a test shows it doing so.
+///
+/// Estimates from its log are unbiased only for policies that stay inside each round's plausible set; intervals on them must
+/// allow for adaptive logging.
+///
+/// # Cost
+/// As [`Code`], and one draw a round, two where it is drawn uniformly.
+#[derive(Clone, Debug)]
+pub struct RandomisedCode<E, R> {
+    code: Code<E, R>,
+    share: f64,
+    scores: Scores,
+    plausible: Plausible,
+}
+
+impl<E: Estimator, R: ConfidenceRadius> RandomisedCode<E, R> {
+    /// CODE with this share of uniform rounds.
+    ///
+    /// # Errors
+    /// If `share` is not in [0, 1).
+    pub fn new(code: Code<E, R>, share: f64) -> Result<Self, PolicyError> {
+        if !(0.0..1.0).contains(&share) {
+            return Err(PolicyError::Share { share });
+        }
+        Ok(Self { code, share, scores: Scores::new(), plausible: Plausible::new() })
+    }
+
+    /// The probability of every action in the round that comes next, in place of what `out` held. They sum to one.
+    pub fn propensities(&mut self, actions: Actions<'_>, out: &mut Vec<f64>) {
+        // CODE draws nothing, so asking it changes nothing.
+        let chosen = self.code.select(actions, &mut Stream::new(0, 0, ""));
+        self.assess(actions);
+        let count = self.plausible_actions(actions).count() as f64;
+        out.clear();
+        out.resize(actions.len(), 0.0);
+        for action in self.plausible_actions(actions) {
+            out[action] = self.share / count;
+        }
+        out[chosen] += 1.0 - self.share;
+    }
+
+    fn assess(&mut self, actions: Actions<'_>) {
+        let model = self.code.model();
+        model.score_into(actions, &mut self.scores);
+        if let Some(radius) = self.code.radius() {
+            self.plausible.assess(&self.scores, radius.reach(&model.evidence()));
+        }
+    }
+
+    fn plausible_actions(&self, actions: Actions<'_>) -> impl Iterator<Item = ActionIndex> {
+        (0..actions.len()).filter(|action| self.plausible.contains(&self.scores, *action))
+    }
+}
+
+impl<E: Estimator, R: ConfidenceRadius> Policy for RandomisedCode<E, R> {
+    fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
+        if rng.uniform() >= self.share {
+            return self.code.select(actions, rng);
+        }
+        self.assess(actions);
+        let which = rng.index(self.plausible_actions(actions).count());
+        self.plausible_actions(actions).nth(which).expect("fewer than there are")
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        self.code.update(action, reward);
+    }
+}
+
+impl<E: Estimator, R: ConfidenceRadius> Explain for RandomisedCode<E, R> {
+    fn model(&self) -> &dyn Estimator {
+        self.code.model()
+    }
+
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        self.code.radius()
+    }
+
+    fn target(&self) -> Option<Target> {
+        self.code.target()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::ActionSet;
+    use crate::confidence::{Determinant, Fixed};
+    use crate::estimator::{ArmMeans, Ridge};
+
+    #[test]
+    fn propensities_are_the_frequencies_of_choices() {
+        let set = ActionSet::arms(4).unwrap();
+        let mut policy =
+            RandomisedCode::new(Code::new(ArmMeans::new(4), Fixed { sqrt_beta: 1.0 }), 0.4).unwrap();
+        for (arm, reward) in [(0, 1.0), (1, 0.8), (2, -5.0), (3, 1.0), (3, 0.7)] {
+            policy.update(set.view().get(arm), reward);
+        }
+        let mut propensities = Vec::new();
+        policy.propensities(set.view(), &mut propensities);
+        // Arm 2 is ruled out; of the others, arms 0 and 1 are known least, and 0 comes first.
+        let expected = [0.6 + 0.4 / 3.0, 0.4 / 3.0, 0.0, 0.4 / 3.0];
+        for (found, expected) in propensities.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{propensities:?}");
+        }
+        let (mut counts, mut rng) = ([0.0; 4], Stream::new(5, 0, "policy"));
+        let draws = 20_000.0;
+        for _ in 0..20_000 {
+            counts[policy.select(set.view(), &mut rng)] += 1.0;
+        }
+        for (count, p) in counts.iter().zip(expected) {
+            // Four binomials beyond 5.3 sd: below 1e-6 together.
+            assert!((count - draws * p).abs() <= 5.3 * (draws * p * (1.0 - p)).sqrt(), "{counts:?}");
+        }
+        for share in [-0.1, 1.0, f64::NAN] {
+            assert!(
+                RandomisedCode::new(Code::new(ArmMeans::new(1), Fixed { sqrt_beta: 1.0 }), share).is_err()
+            );
+        }
+    }
+
+    /// Regret over 2,000 rounds with `e₁` best and many copies of `e₂`, half as good; uniform over the plausible set, or the
+    /// mixture with a tenth of that.
+    fn regret(copies: usize, share: f64) -> f64 {
+        let mut rows = vec![[1.0, 0.0]];
+        rows.extend(vec![[0.0, 1.0]; copies]);
+        let set = ActionSet::from_rows(&rows).unwrap();
+        let radius = Determinant { delta: 0.05, noise_scale: 1.0, theta_norm_bound: 2.0 };
+        let code = Code::new(Ridge::new(2, 1.0).unwrap(), radius);
+        let mut policy = RandomisedCode::new(code, share).unwrap();
+        let (mut rng, mut noise) = (Stream::new(8, 0, "policy"), Stream::new(8, 0, "noise"));
+        let mut lost = 0.0;
+        for _ in 0..2000 {
+            let chosen = policy.select(set.view(), &mut rng);
+            let mean = if chosen == 0 { 1.0 } else { 0.5 };
+            lost += 1.0 - mean;
+            policy.update(set.view().get(chosen), mean + noise.normal());
+        }
+        lost
+    }
+
+    #[test]
+    fn uniform_over_the_plausible_set_is_led_astray_by_copies_and_the_mixture_is_not() {
+        let uniform = 1.0 - 1e-12;
+        assert!(
+            regret(300, uniform) > 3.0 * regret(1, uniform),
+            "{} {}",
+            regret(300, uniform),
+            regret(1, uniform)
+        );
+        assert!(regret(300, 0.1) < 1.5 * regret(1, 0.1), "{} {}", regret(300, 0.1), regret(1, 0.1));
+    }
+}
