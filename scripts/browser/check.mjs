@@ -116,7 +116,7 @@ for (const [name, viewport] of Object.entries({ wide, phone })) await check(`${n
 
 await check("a link to a spec opens it", async () => {
   const { page, close } = await open({ viewport: wide });
-  const link = page.locator("caption a[href^='#spec-']").first();
+  const link = page.locator("a[href^='#spec-']").first();
   const target = (await link.getAttribute("href")).slice(1);
   await link.click();
   await page.locator(`#${target} pre`).waitFor({ state: "visible" });
