@@ -1,9 +1,10 @@
 //! Comparisons: many runs of the same policies, in parallel, with the same result on any number of threads.
 
+use crate::delay::Delay;
 use crate::environment::Environment;
 use crate::grid::log_grid;
 use crate::metrics::{ModelError, Regret};
-use crate::play::{Player, play};
+use crate::play::{Player, play, play_late};
 use crate::summary::{Run, Sample, Summary};
 use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
 use plausibly::{ArmMeans, Estimator, Policy, Radius, Ridge, Stream};
@@ -99,6 +100,7 @@ pub struct Comparison {
     problem: Box<MakeProblem>,
     metric: Metric,
     plan: Plan,
+    delay: Delay,
     entrants: Vec<(String, Box<MakePolicy>)>,
 }
 
@@ -152,7 +154,13 @@ impl Comparison {
         plan: Plan,
     ) -> Self {
         assert!(plan.runs > 0 && plan.horizon > 0, "a comparison needs a run and a round");
-        Self { problem: Box::new(problem), metric, plan, entrants: Vec::new() }
+        Self { problem: Box::new(problem), metric, plan, delay: Delay::None, entrants: Vec::new() }
+    }
+
+    /// Lets rewards come late.
+    #[must_use]
+    pub fn late(self, delay: Delay) -> Self {
+        Self { delay, ..self }
     }
 
     /// Enters a policy. Its randomness depends on its label, not on its place or its rivals.
@@ -205,16 +213,22 @@ impl Comparison {
         let mut curves = vec![Vec::with_capacity(rounds.len()); players.len()];
         let mut due = rounds.iter().copied().peekable();
         let step = horizon.div_ceil(REPORTS);
-        let flow =
-            play(&mut *environment, horizon, &mut stream("actions"), &mut players, |round, players| {
-                if due.next_if_eq(&round).is_some() {
-                    curves.iter_mut().zip(players).for_each(|(curve, player)| curve.push(sample(player)));
-                }
-                if round.is_multiple_of(step) || round == horizon {
-                    monitor.advanced(if round.is_multiple_of(step) { step } else { round % step });
-                }
-                if monitor.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
+        let after = |round: u64, players: &[Watched]| {
+            if due.next_if_eq(&round).is_some() {
+                curves.iter_mut().zip(players).for_each(|(curve, player)| curve.push(sample(player)));
+            }
+            if round.is_multiple_of(step) || round == horizon {
+                monitor.advanced(if round.is_multiple_of(step) { step } else { round % step });
+            }
+            if monitor.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let (environment, offers) = (&mut *environment, &mut stream("actions"));
+        let flow = if self.delay == Delay::None {
+            play(environment, horizon, offers, &mut players, after)
+        } else {
+            let late = (self.delay, &stream("lateness"));
+            play_late(environment, horizon, offers, &mut players, late, after)
+        };
         if flow.is_break() {
             return Err(RunError::Stopped);
         }

@@ -25,6 +25,7 @@
 //! ```
 
 mod comparison;
+mod delay;
 mod environment;
 mod grid;
 mod metrics;
@@ -35,11 +36,12 @@ mod summary;
 mod theory;
 
 pub use comparison::{Comparison, Metric, Monitor, Plan, RunError};
+pub use delay::Delay;
 pub use environment::{Bandit, ChangingLinear, Environment, Pool, PoolError};
 pub use grid::log_grid;
 pub use metrics::{ModelError, Regret};
 pub use observer::{Decided, Observer, Rewarded};
-pub use play::{Player, play};
+pub use play::{Player, play, play_late};
 pub use spec::{EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, spec_reference};
 pub use summary::{JointMoments, Moments, Point, PolicySummary, Summary};
 pub use theory::{ArmsTheory, BoundCheck, LinearTheory, TheoryError};

@@ -36,7 +36,7 @@ pub struct Decided<'a, P: ?Sized> {
 /// A reward.
 #[derive(Clone, Copy, Debug)]
 pub struct Rewarded<'a> {
-    /// t, from 1.
+    /// The round of the decision, from 1; the reward may come later.
     pub round: u64,
     /// What was taken.
     pub action: Action<'a>,

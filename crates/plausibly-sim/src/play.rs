@@ -1,8 +1,9 @@
 //! The run loop: policies side by side on one problem.
 
+use crate::delay::{Delay, Outstanding, Waiting};
 use crate::environment::Environment;
 use crate::observer::{Decided, Observer, Rewarded};
-use plausibly::{Policy, Stream};
+use plausibly::{Action, Policy, Stream};
 use std::ops::ControlFlow;
 
 /// A policy at play, with what watches it.
@@ -70,8 +71,60 @@ pub fn play<P: Policy, O: Observer<P>>(
             assert!(chosen < actions.len(), "a policy chose action {chosen} of {}", actions.len());
             observer.decided(&Decided { round, actions, means, best_mean, theta_star, chosen, policy });
             let (action, reward) = (actions.get(chosen), environment.reward(chosen, noise));
+            policy.decided(action);
             policy.update(action, reward);
             observer.rewarded(&Rewarded { round, action, reward });
+        }
+        after(round, players)?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// As [`play`], with rewards that come late. Each player has a copy of `lateness`, so that all wait alike.
+///
+/// A reward is learned from at the end of the round in which it arrives, rewards of one round in the order of their decisions; what
+/// is still outstanding at the horizon is never learned from. A reward that never comes is a [`Policy::dropped`] and no
+/// [`Observer::rewarded`].
+///
+/// # Panics
+/// If a policy chooses an action that was not offered.
+pub fn play_late<P: Policy, O: Observer<P>>(
+    environment: &mut dyn Environment,
+    horizon: u64,
+    offers: &mut Stream,
+    players: &mut [Player<P, O>],
+    (delay, lateness): (Delay, &Stream),
+    mut after: impl FnMut(u64, &[Player<P, O>]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut late: Vec<(Outstanding, Stream)> =
+        players.iter().map(|_| (Outstanding::default(), lateness.clone())).collect();
+    for round in 1..=horizon {
+        environment.advance(offers);
+        let environment = &*environment;
+        let bandit = environment.bandit();
+        let (actions, means, theta_star) = (bandit.actions(), bandit.means(), bandit.theta_star());
+        let best_mean = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        for (Player { policy, observer, choices, noise }, (outstanding, lateness)) in
+            players.iter_mut().zip(&mut late)
+        {
+            let chosen = policy.select(actions, choices);
+            assert!(chosen < actions.len(), "a policy chose action {chosen} of {}", actions.len());
+            observer.decided(&Decided { round, actions, means, best_mean, theta_star, chosen, policy });
+            let (action, reward) = (actions.get(chosen), environment.reward(chosen, noise));
+            policy.decided(action);
+            let arrival = delay.arrival(round, reward, reward - means[chosen], lateness);
+            let features = action.features().to_vec();
+            outstanding.push(Waiting { arrival, round, index: chosen, features });
+            for Waiting { arrival, round, index, features } in outstanding.arrived(round) {
+                let action = Action::new(index, &features);
+                match arrival.reward {
+                    Some(reward) => {
+                        policy.update(action, reward);
+                        observer.rewarded(&Rewarded { round, action, reward });
+                    }
+                    None => policy.dropped(action),
+                }
+            }
         }
         after(round, players)?;
     }

@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, reason = "measurements are shown")]
 
 mod comparison; // threads, order and rivals change nothing; policies from outside the crate
+mod delay; // rewards that come late
 mod examples; // every spec in examples/ runs
 mod golden; // whole runs, byte for byte
 mod metrics; // regret and model error against brute force

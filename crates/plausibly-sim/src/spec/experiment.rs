@@ -2,6 +2,7 @@
 
 use super::toml;
 use crate::comparison::{Comparison, Metric, Plan};
+use crate::delay::Delay;
 use crate::environment::{Bandit, ChangingLinear, Environment, Pool};
 use plausibly::Stream;
 use plausibly::spec::{
@@ -52,6 +53,8 @@ pub struct Experiment {
     pub horizon: u64,
     /// The problems.
     pub environment: EnvironmentSpec,
+    /// When rewards come.
+    pub delay: Delay,
     /// What the model error is measured with.
     pub metric: Metric,
     /// The policies, in order; labels differ.
@@ -138,6 +141,7 @@ impl Experiment {
                 EnvironmentSpec::read(fields, pools)
             })
             .flatten();
+        let delay = read_delay(fields);
         // Without an environment its policies are still worth checking; most specs are linear.
         let setting = environment.as_ref().map_or(Setting::Fixed, EnvironmentSpec::setting);
         let policies = read_policies(fields, setting);
@@ -150,6 +154,7 @@ impl Experiment {
             runs,
             horizon,
             environment,
+            delay,
             metric,
             policies,
             resolved: Value::Table(Vec::new()),
@@ -161,7 +166,7 @@ impl Experiment {
         let environment = self.environment.clone();
         let problem = move |rng: &mut Stream| environment.draw(rng);
         let plan = Plan { runs: self.runs, horizon: self.horizon, seed: self.seed };
-        let start = Comparison::new(problem, self.metric, plan);
+        let start = Comparison::new(problem, self.metric, plan).late(self.delay);
         self.policies.iter().fold(start, |comparison, policy| {
             let spec = policy.clone();
             comparison.enter(&policy.label, move |facts| Ok(spec.build(facts)? as _))
@@ -242,6 +247,42 @@ impl EnvironmentSpec {
 
 pub(super) fn read_pool_size(kind: &str, fields: &mut Fields<'_>, pools: &dyn Pools) -> u64 {
     fields.integer("actions", ACTIONS, Some(pools.default_actions(kind)), (1, 1_000_000))
+}
+
+const DELAYS: [&str; 6] = ["none", "fixed", "random", "batches", "never", "by-reward"];
+
+/// When rewards come; at once if nothing is said.
+fn read_delay(fields: &mut Fields<'_>) -> Delay {
+    let none = Default::Derived("`{ kind = \"none\" }`: at once");
+    let read = fields.table("delay", "when rewards come", none, |fields| {
+        let rounds = |fields: &mut Fields<'_>, name| {
+            fields.integer(name, "rounds until then; 1 is at once", Some(100), (1, 1_000_000_000))
+        };
+        match fields.choice("kind", "which delay", None, &DELAYS) {
+            Some("fixed") => Delay::Fixed { rounds: rounds(fields, "rounds") },
+            Some("random") => Delay::Random {
+                mean: fields.number(
+                    "mean",
+                    "mean of the geometric delay, in rounds",
+                    100.0,
+                    Range::from_to(1.0, 1e9),
+                ),
+            },
+            Some("batches") => Delay::Batches { size: rounds(fields, "size") },
+            Some("never") => Delay::Never {
+                share: fields.number(
+                    "share",
+                    "of the rewards that never come",
+                    0.1,
+                    Range::from_to(0.0, 0.999),
+                ),
+                told_after: rounds(fields, "told_after"),
+            },
+            Some("by-reward") => Delay::ByReward { rounds: rounds(fields, "rounds") },
+            _ => Delay::None,
+        }
+    });
+    read.unwrap_or_default()
 }
 
 fn size(count: u64) -> usize {

@@ -10,6 +10,7 @@ pub use arms::ArmsTheory;
 pub use linear::LinearTheory;
 
 use crate::comparison::{Monitor, RunError};
+use crate::delay::Delay;
 use crate::environment::Environment;
 use crate::play::{Player, play};
 use crate::spec::Experiment;
@@ -71,6 +72,9 @@ struct PlayedRun<O> {
 
 impl<'a> CodeEntrant<'a> {
     fn of(experiment: &'a Experiment) -> Result<Self, TheoryError> {
+        if experiment.delay != Delay::None {
+            return Err(TheoryError::Unsuited("its rewards must come at once"));
+        }
         match experiment.policies.first().map(|policy| policy.kind) {
             Some(PolicyKind::Code { randomise, .. }) if randomise > 0.0 => {
                 Err(TheoryError::Unsuited("CODE must not be randomised: its bounds are then on expectations"))

@@ -48,6 +48,12 @@ pub trait Policy {
     /// # Panics
     /// If the action does not fit the policy, or the reward is not finite or beyond [`crate::MAX_MAGNITUDE`].
     fn update(&mut self, action: Action<'_>, reward: f64);
+
+    /// An action was taken, and its reward is outstanding. Called once after each choice; most policies do not care.
+    fn decided(&mut self, _: Action<'_>) {}
+
+    /// The reward of an action that was taken will never come.
+    fn dropped(&mut self, _: Action<'_>) {}
 }
 
 /// A policy that can say what it believes.
@@ -83,6 +89,14 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn update(&mut self, action: Action<'_>, reward: f64) {
         (**self).update(action, reward);
     }
+
+    fn decided(&mut self, action: Action<'_>) {
+        (**self).decided(action);
+    }
+
+    fn dropped(&mut self, action: Action<'_>) {
+        (**self).dropped(action);
+    }
 }
 
 impl<P: Policy + ?Sized> Policy for &mut P {
@@ -92,6 +106,14 @@ impl<P: Policy + ?Sized> Policy for &mut P {
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         (**self).update(action, reward);
+    }
+
+    fn decided(&mut self, action: Action<'_>) {
+        (**self).decided(action);
+    }
+
+    fn dropped(&mut self, action: Action<'_>) {
+        (**self).dropped(action);
     }
 }
 

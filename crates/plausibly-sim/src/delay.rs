@@ -1,0 +1,161 @@
+//! Rewards that come late, in batches, or never.
+
+use plausibly::{ActionIndex, Stream};
+use std::collections::VecDeque;
+
+/// When the reward of a decision arrives. One round is at once: before the next decision.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Delay {
+    /// At once.
+    #[default]
+    None,
+    /// After so many rounds.
+    Fixed {
+        /// At least one.
+        rounds: u64,
+    },
+    /// After a random number of rounds, geometric with this mean, the same for every policy and whatever was chosen.
+    Random {
+        /// At least one.
+        mean: f64,
+    },
+    /// With all others of its batch, when the batch is full.
+    Batches {
+        /// Decisions in a batch, at least one.
+        size: u64,
+    },
+    /// At once or, for a random share of decisions, never: the policy is told so after a while.
+    Never {
+        /// The share that never comes, in [0, 1).
+        share: f64,
+        /// After how many rounds the policy is told.
+        told_after: u64,
+    },
+    /// At once if the reward is above its mean, else after so many rounds. Delays that depend on rewards break confidence sets:
+    /// this one is here to show it.
+    ByReward {
+        /// Of the rewards below their mean.
+        rounds: u64,
+    },
+}
+
+/// What comes of a decision, and when.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Arrival {
+    /// At the end of this round.
+    pub(crate) round: u64,
+    /// `None` if the reward never comes.
+    pub(crate) reward: Option<f64>,
+}
+
+impl Delay {
+    /// What comes of a decision of this round whose reward is `reward`, above its mean by `noise`. Draws once, whatever the
+    /// kind, so that copies of a stream stay in step.
+    pub(crate) fn arrival(&self, round: u64, reward: f64, noise: f64, lateness: &mut Stream) -> Arrival {
+        let uniform = lateness.uniform();
+        let late = |rounds: u64| round.saturating_add(rounds.max(1) - 1);
+        let (round, reward) = match *self {
+            Self::Fixed { rounds } => (late(rounds), Some(reward)),
+            Self::Random { mean } => (late(geometric(mean, uniform)), Some(reward)),
+            Self::Batches { size } => (round.div_ceil(size.max(1)) * size.max(1), Some(reward)),
+            Self::Never { share, told_after } if uniform < share => (late(told_after), None),
+            Self::None | Self::Never { .. } => (round, Some(reward)),
+            Self::ByReward { rounds } => (if noise > 0.0 { round } else { late(rounds) }, Some(reward)),
+        };
+        Arrival { round, reward }
+    }
+}
+
+/// Geometric on 1, 2, … with this mean, from a uniform number.
+fn geometric(mean: f64, uniform: f64) -> u64 {
+    if mean <= 1.0 {
+        return 1;
+    }
+    let rounds = libm::floor(libm::log1p(-uniform) / libm::log1p(-1.0 / mean));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative; saturates")]
+    let rounds = rounds as u64;
+    rounds.saturating_add(1)
+}
+
+/// Decisions of one policy whose rewards are outstanding.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outstanding {
+    /// In the order of the decisions.
+    waiting: VecDeque<Waiting>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Waiting {
+    pub(crate) arrival: Arrival,
+    /// When it was decided.
+    pub(crate) round: u64,
+    pub(crate) index: ActionIndex,
+    /// Its own: the set may be another one by then.
+    pub(crate) features: Vec<f64>,
+}
+
+impl Outstanding {
+    pub(crate) fn push(&mut self, waiting: Waiting) {
+        self.waiting.push_back(waiting);
+    }
+
+    /// Takes out what arrives by the end of this round, in the order of the decisions.
+    pub(crate) fn arrived(&mut self, round: u64) -> Vec<Waiting> {
+        let mut arrived = Vec::new();
+        self.waiting.retain(|waiting| {
+            let due = waiting.arrival.round <= round;
+            if due {
+                arrived.push(waiting.clone());
+            }
+            !due
+        });
+        arrived
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_are_what_their_names_say() {
+        let mut lateness = Stream::new(1, 0, "lateness");
+        let mut at = |delay: Delay, round, noise| delay.arrival(round, 2.0, noise, &mut lateness);
+        let comes = |round| Arrival { round, reward: Some(2.0) };
+        assert_eq!(at(Delay::None, 5, 0.1), comes(5));
+        assert_eq!(at(Delay::Fixed { rounds: 1 }, 5, 0.1), comes(5));
+        assert_eq!(at(Delay::Fixed { rounds: 10 }, 5, 0.1), comes(14));
+        assert_eq!(at(Delay::Batches { size: 4 }, 5, 0.1), comes(8));
+        assert_eq!(at(Delay::Batches { size: 4 }, 8, 0.1), comes(8));
+        assert_eq!(at(Delay::ByReward { rounds: 100 }, 5, 0.1), comes(5));
+        assert_eq!(at(Delay::ByReward { rounds: 100 }, 5, -0.1), comes(104));
+        let mut never = 0;
+        for _ in 0..10_000 {
+            let arrival = at(Delay::Never { share: 0.3, told_after: 7 }, 5, 0.0);
+            match arrival.reward {
+                None => {
+                    never += 1;
+                    assert_eq!(arrival.round, 11);
+                }
+                Some(_) => assert_eq!(arrival.round, 5),
+            }
+        }
+        // Binomial(10,000, 0.3): 5 sd is 229, passed with probability 6e-7.
+        assert!(i32::abs(never - 3000) < 229, "{never}");
+    }
+
+    #[test]
+    fn random_delays_have_their_mean() {
+        let mut lateness = Stream::new(2, 0, "lateness");
+        let mut total = 0;
+        for _ in 0..20_000 {
+            let arrival = Delay::Random { mean: 8.0 }.arrival(1, 0.0, 0.0, &mut lateness);
+            assert!(arrival.round >= 1);
+            total += arrival.round;
+        }
+        // Geometric with mean 8: sd √56 = 7.48, of the mean 0.053; 5 sd.
+        let mean = total as f64 / 20_000.0;
+        assert!((mean - 8.0).abs() < 0.27, "{mean}");
+    }
+}
