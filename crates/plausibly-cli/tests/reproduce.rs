@@ -125,6 +125,31 @@ fn data_is_fetched_on_the_way() {
 }
 
 #[test]
+fn the_frontier_is_run_by_its_name_alone() {
+    let sandbox = Sandbox::new(SPEC);
+    let args =
+        ["reproduce", "frontier", "--quick", "--runs", "2", "--cache", "empty", "--out", "out", "--quiet"];
+    let output = sandbox.run(&args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let manifest = manifest(&sandbox, "out");
+    let names: Vec<&str> =
+        manifest["experiments"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["frontier-linear", "frontier-linear-valid", "frontier-changing", "frontier-changing-valid"]
+    );
+    // Statements of its own, and none that the paper would have made.
+    assert_eq!(manifest["frontier"].as_array().unwrap().len(), 8);
+    assert!(
+        manifest["experiments"].as_array().unwrap().iter().all(|one| one["claims"] == serde_json::json!([]))
+    );
+    assert_snapshot!(
+        "frontier_literal",
+        sandbox.transcript(&["reproduce", "frontier", "--reading", "literal"])
+    );
+}
+
+#[test]
 fn the_literal_reading_is_another_experiment() {
     let sandbox = Sandbox::new(SPEC);
     for (out, reading) in [("adopted", "adopted"), ("literal", "literal")] {

@@ -152,9 +152,16 @@ impl Paired<'_> {
             // ρ = x/y satisfies the inequality, so there are two roots but for rounding, and it holds between them.
             return Estimate { value, low: ((b - root) / a).max(0.0), high: (b + root) / a };
         }
-        // It holds outside the roots, or everywhere: of the positive ρ, from the larger root on if the other is negative.
+        // It holds outside the roots, or everywhere. Between two positive roots x − ρ·y has a sign for certain, which with y ≥ 0
+        // says on which side of them the ratio is: that of the estimate.
         let (small, large) = ((b + root) / a, (b - root) / a);
-        if root > 0.0 && small < 0.0 && large > 0.0 { from(large) } else { from(0.0) }
+        if root > 0.0 && large > 0.0 && value >= large {
+            from(large)
+        } else if root > 0.0 && small > 0.0 && value <= small {
+            Estimate { value, low: 0.0, high: small }
+        } else {
+            from(0.0)
+        }
     }
 }
 
@@ -243,6 +250,18 @@ mod tests {
         });
         assert_eq!(verdict(&runs, Rule::Above(1.0)), Verdict::Holds);
         assert_eq!(verdict(&runs, Rule::Above(50.0)), Verdict::Undecided);
+    }
+
+    #[test]
+    fn a_shared_run_that_makes_both_means_does_not_hide_a_difference() {
+        // One run in twenty makes both means, which are compatible with zero; the difference is 0.5 in every run.
+        let runs: Vec<[f64; 2]> = (0..20)
+            .map(|i| (f64::from(i), if i == 0 { 100.0 } else { 0.0 }))
+            .map(|(i, b)| [b + 0.5 + 0.01 * i.sin(), b])
+            .collect();
+        assert_eq!(verdict(&runs, Rule::Above(1.0)), Verdict::Holds);
+        let reversed: Vec<[f64; 2]> = runs.iter().map(|[a, b]| [*b, *a]).collect();
+        assert_eq!(verdict(&reversed, Rule::Above(1.0)), Verdict::DoesNotHold);
     }
 
     #[test]

@@ -120,34 +120,18 @@ fn targets_keep_their_bounds() {
 fn theory_says_what_it_does_not_speak_of() {
     let environment = "kind = \"linear\"\ndim = 2\nactions = 3";
     let other = experiment("horizon = 10", environment, &["kind = \"lin-ucb\""]);
+    for field in ["greed = 0.5", "target = { kappa = 2.0 }", "randomise = 0.1"] {
+        let code = format!("kind = \"code\"\n{field}\nradius = {{ kind = \"per-arm\" }}");
+        let arms = experiment("horizon = 10", "kind = \"k-armed\"\nactions = 3", &[&code]);
+        assert!(
+            matches!(ArmsTheory::check(&arms, NonZeroUsize::MIN, &()), Err(TheoryError::Unsuited(_))),
+            "{field}"
+        );
+    }
     for error in [
         ArmsTheory::check(&other, NonZeroUsize::MIN, &()).unwrap_err(),
         LinearTheory::check(&other, NonZeroUsize::MIN, &()).unwrap_err(),
     ] {
         assert!(matches!(error, TheoryError::Unsuited(_)), "{error}");
-    }
-}
-
-#[test]
-fn randomised_code_keeps_its_bounds_on_the_means() {
-    let (n, d, lambda, noise, delta, norm) = (1000.0_f64, 3.0_f64, 1.0_f64, 0.5, 0.01_f64, 5.0);
-    // Actions are in a cube, so L² ≤ d; β by the largest determinant there can be.
-    let potential_log = d * (n * d / (d * lambda)).ln_1p();
-    let potential = d / lambda / (d / lambda).ln_1p() * potential_log;
-    let beta = (noise * (potential_log - 2.0 * delta.ln()).sqrt() + lambda.sqrt() * norm).powi(2);
-    for share in [0.1, 0.5] {
-        let environment = "kind = \"linear\"\ndim = 3\nactions = 30\nnoise = 0.5";
-        let radius = "{ kind = \"determinant\", delta = 0.01, theta_norm_bound = 5.0 }";
-        let code = format!("kind = \"code\"\nrandomise = {share}\nradius = {radius}");
-        let experiment = experiment("runs = 60\nhorizon = 1000\nseed = 9", environment, &[&code]);
-        let summary = experiment.comparison().run(NonZeroUsize::MIN, &()).unwrap();
-        assert_eq!(summary.policies[0].runs_left, 0, "the good event");
-        let last = summary.policies[0].last();
-        assert!(last.model_error.mean() <= beta * potential / (1.0 - share), "{share}");
-        assert!(last.regret.mean() <= 4.0 * (beta * n * potential / (1.0 - share)).sqrt(), "{share}");
-        assert!(matches!(
-            LinearTheory::check(&experiment, NonZeroUsize::MIN, &()),
-            Err(TheoryError::Unsuited(_))
-        ));
     }
 }

@@ -178,7 +178,6 @@ fn linear_radii(full: bool) {
             (1, Chooser::Code),
             (2, Chooser::Code),
             (5, Chooser::Code),
-            (1, Chooser::Adversary),
             (2, Chooser::Adversary),
             (5, Chooser::Adversary),
         ] {

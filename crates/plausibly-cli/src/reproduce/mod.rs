@@ -23,6 +23,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) fn run(args: &Reproduce) -> Outcome {
+    if args.reading == ReadingArg::Literal && args.experiments.iter().any(|name| name == FRONTIER) {
+        return Outcome::Refused(
+            "error: the frontier has no literal reading: tempered CODE and targets are not the paper's; leave out --reading or frontier"
+                .into(),
+        );
+    }
     reproduce(args).unwrap_or_else(Outcome::Failed)
 }
 

@@ -156,7 +156,9 @@ impl Planner {
         // The first hundred problems of the experiment itself, so that shared policies play what they played there.
         let runs = self.scale.runs(100);
         self.add(study, Role::PolicyReadings, "linear-readings", &setup(runs, reading_policies()));
-        let policies = format!("\n[metric]\nridge = 1.0\nradius = {VALID_RADIUS}\n{}", self.policies);
+        // The policies as adopted, whatever the experiment reads: what is compared is the ruler.
+        let adopted = linear_policies(ReadingArg::Adopted);
+        let policies = format!("\n[metric]\nridge = 1.0\nradius = {VALID_RADIUS}\n{adopted}");
         self.add(study, Role::RulerReading, "linear-ruler", &setup(runs, policies));
         let (runs, policies) = (self.scale.runs(200), code("CODE", 1.0, VALID_RADIUS));
         self.add(study, Role::LinearTheory, "theory-linear", &setup(runs, policies));

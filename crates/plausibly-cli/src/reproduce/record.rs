@@ -1,5 +1,6 @@
 //! A reproduction as tables: for programs, and for the terminal.
 
+use crate::args::FRONTIER;
 use crate::output;
 use crate::results::{self, Timing};
 use anyhow::Result;
@@ -83,12 +84,16 @@ fn claims_json(measured: &Measured) -> Value {
         json!({
             "claim": claim.key,
             "statement": claim.statement,
-            "stated_by_the_paper": claim.stated,
+            "stated_by_the_paper": claim.stated && measured.variant.is_none(),
             "measure": claim.measure.name(),
             "verdict": claim.verdict.name(),
             "evidence": claim.evidence.iter().map(evidence_json).collect::<Vec<_>>(),
         })
     };
+    // The frontier has statements of its own: its policies are not the paper's.
+    if measured.spec_name.starts_with(FRONTIER) {
+        return Value::Array(Vec::new());
+    }
     claims(measured.study, &measured.summary).iter().map(one).collect()
 }
 
@@ -139,6 +144,8 @@ fn linear_json(theory: &LinearTheory) -> Value {
         "theorem_2_corrected": bound_json(&theory.theorem_2_corrected),
         "model_error": moments_json(&theory.model_error),
         "model_error_bound": bound_json(&theory.model_error_bound),
+        "exploring": moments_json(&theory.exploring),
+        "exploring_bound": bound_json(&theory.exploring_bound),
         "potential": moments_json(&theory.potential),
         "potential_printed": bound_json(&theory.potential_printed),
         "potential_corrected": bound_json(&theory.potential_corrected),

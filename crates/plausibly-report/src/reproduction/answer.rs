@@ -109,7 +109,7 @@ impl Reproduction {
         let linear =
             judged.iter().find(|(measured, _)| measured.study == "linear").and_then(|(_, claims)| of(claims));
         let ruled = self.ruler_reading.as_ref().and_then(|measured| of(&measured.claims()));
-        matches!((linear, ruled), (Some(one), Some(other)) if one != other)
+        !self.is_literal() && matches!((linear, ruled), (Some(one), Some(other)) if one != other)
     }
 
     fn stated_experiments(&self, judged: &[(&Measured, Vec<Claim>)]) -> &'static str {

@@ -158,12 +158,15 @@ impl Reproduction {
             }
             h3 #specs { "Specs" }
             p {
-                "Every number comes from a spec, and the same spec gives the same number: save one as a file and run " code { "plausibly simulate FILE.toml" } ". Those of the experiments stand at the end of their sections: "
-                @for (position, measured) in self.experiments.iter().enumerate() {
-                    @if position > 0 { ", " }
-                    a href={ "#spec-" (measured.spec_name) } { (measured.spec_name) }
+                "Every number comes from a spec, and the same spec gives the same number: save one as a file and run " code { "plausibly simulate FILE.toml" } "."
+                @if !self.experiments.is_empty() {
+                    " Those of the experiments stand at the end of their sections: "
+                    @for (position, measured) in self.experiments.iter().enumerate() {
+                        @if position > 0 { ", " }
+                        a href={ "#spec-" (measured.spec_name) } { (measured.spec_name) }
+                    }
+                    ". These are the others:"
                 }
-                ". These are the others:"
             }
             @for (name, text) in self.specs().into_iter().skip(self.experiments.len()) { (spec_details(name, text)) }
         }

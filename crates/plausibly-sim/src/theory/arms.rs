@@ -86,6 +86,11 @@ impl ArmsTheory {
         let RadiusSpec::PerArm { delta, noise_scale } = code.radius else {
             return Err(TheoryError::Unsuited("CODE must have the radius per-arm"));
         };
+        if code.greed > 0.0 || code.target.is_some() {
+            return Err(TheoryError::Unsuited(
+                "CODE must take the least-taken plausible arm: no greed and no target",
+            ));
+        }
         let mut theory = Self { delta, horizon: experiment.horizon, ..Self::default() };
         let play = |run| play_run(&code, delta, noise_scale, run, monitor);
         in_order(experiment.runs, threads, play, |run| theory.add(&run))?;

@@ -77,7 +77,7 @@ pub struct Mixture {
 /// ```
 ///
 /// # Guarantee
-/// As [`Mixture`]; equation 2 of \[HRMS21\]. Wider than the mixture below many thousand plays.
+/// As [`Mixture`]; equation 2 of \[HRMS21\]. Narrower than the mixture in the first few plays, wider from then on until some 10⁵.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stitched {
     /// δ in (0, 1).
@@ -93,7 +93,8 @@ pub struct Stitched {
 /// ```
 ///
 /// # Guarantee
-/// As [`Mixture`]: two sides, and `Σ 1/(T(T+1)) = 1` over the counts. Wider than the mixture.
+/// As [`Mixture`]: two sides, and `Σ 1/(T(T+1)) = 1` over the counts. Narrower than the mixture in the first few plays, wider
+/// from then on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Union {
     /// δ in (0, 1).

@@ -122,13 +122,7 @@ impl PolicySpec {
             fields.object("kind", Complaint::Misfit { what: kind.into(), reason });
         }
         let kind = match kind {
-            "code" => PolicyKind::Code {
-                ridge: read_ridge(fields, setting),
-                radius: read_radius(fields, setting),
-                greed: fields.number("greed", GREED, 0.0, Range::from_to(0.0, 1.0)),
-                target: read_target(fields),
-                randomise: fields.number("randomise", RANDOMISE, 0.0, Range::from_to(0.0, 0.99)),
-            },
+            "code" => read_code(fields, setting),
             "lin-ucb" => PolicyKind::LinUcb {
                 ridge: read_ridge(fields, setting),
                 radius: read_radius(fields, setting),
@@ -292,4 +286,16 @@ fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
         }
     });
     read.flatten()
+}
+
+fn read_code(fields: &mut Fields<'_>, setting: Setting) -> PolicyKind {
+    let (ridge, radius) = (read_ridge(fields, setting), read_radius(fields, setting));
+    let greed = fields.number("greed", GREED, 0.0, Range::from_to(0.0, 1.0));
+    let target = read_target(fields);
+    if target.is_some() && greed > 0.0 {
+        let reason = "decides the greed of every round by itself; leave out greed or the target";
+        fields.object("greed", Complaint::Misfit { what: "a target".into(), reason });
+    }
+    let randomise = fields.number("randomise", RANDOMISE, 0.0, Range::from_to(0.0, 0.99));
+    PolicyKind::Code { ridge, radius, greed, target, randomise }
 }
