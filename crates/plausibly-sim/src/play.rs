@@ -58,26 +58,13 @@ pub fn play<P: Policy, O: Observer<P>>(
     horizon: u64,
     offers: &mut Stream,
     players: &mut [Player<P, O>],
-    mut after: impl FnMut(u64, &[Player<P, O>]) -> ControlFlow<()>,
+    after: impl FnMut(u64, &[Player<P, O>]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    for round in 1..=horizon {
-        environment.advance(offers);
-        let environment = &*environment;
-        let bandit = environment.bandit();
-        let (actions, means, theta_star) = (bandit.actions(), bandit.means(), bandit.theta_star());
-        let best_mean = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        for Player { policy, observer, choices, noise } in &mut *players {
-            let chosen = policy.select(actions, choices);
-            assert!(chosen < actions.len(), "a policy chose action {chosen} of {}", actions.len());
-            observer.decided(&Decided { round, actions, means, best_mean, theta_star, chosen, policy });
-            let (action, reward) = (actions.get(chosen), environment.reward(chosen, noise));
-            policy.decided(action);
-            policy.update(action, reward);
-            observer.rewarded(&Rewarded { round, action, reward });
-        }
-        after(round, players)?;
-    }
-    ControlFlow::Continue(())
+    let at_once = |_, player: &mut Player<P, O>, round, action: Action<'_>, reward, _| {
+        player.policy.update(action, reward);
+        player.observer.rewarded(&Rewarded { round, action, reward });
+    };
+    rounds(environment, horizon, offers, players, at_once, after)
 }
 
 /// As [`play`], with rewards that come late. Each player has a copy of `lateness`, so that all wait alike.
@@ -94,37 +81,54 @@ pub fn play_late<P: Policy, O: Observer<P>>(
     offers: &mut Stream,
     players: &mut [Player<P, O>],
     (delay, lateness): (Delay, &Stream),
-    mut after: impl FnMut(u64, &[Player<P, O>]) -> ControlFlow<()>,
+    after: impl FnMut(u64, &[Player<P, O>]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let mut late: Vec<(Outstanding, Stream)> =
         players.iter().map(|_| (Outstanding::default(), lateness.clone())).collect();
+    let when_it_comes =
+        |index: usize, player: &mut Player<P, O>, round, action: Action<'_>, reward, surplus| {
+            let (outstanding, lateness) = &mut late[index];
+            let arrival = delay.arrival(round, reward, surplus, lateness);
+            let features = action.features().to_vec();
+            outstanding.push(Waiting { arrival, round, index: action.index(), features });
+            for Waiting { arrival, round, index, features } in outstanding.arrived(round) {
+                let action = Action::new(index, &features);
+                match arrival.reward {
+                    Some(reward) => {
+                        player.policy.update(action, reward);
+                        player.observer.rewarded(&Rewarded { round, action, reward });
+                    }
+                    None => player.policy.dropped(action),
+                }
+            }
+        };
+    rounds(environment, horizon, offers, players, when_it_comes, after)
+}
+
+/// The loop itself. `settle` gets what a decision pays: the position of the player, the player, the round, the action, its reward, and by how
+/// much that is above its mean.
+fn rounds<P: Policy, O: Observer<P>>(
+    environment: &mut dyn Environment,
+    horizon: u64,
+    offers: &mut Stream,
+    players: &mut [Player<P, O>],
+    mut settle: impl FnMut(usize, &mut Player<P, O>, u64, Action<'_>, f64, f64),
+    mut after: impl FnMut(u64, &[Player<P, O>]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     for round in 1..=horizon {
         environment.advance(offers);
         let environment = &*environment;
         let bandit = environment.bandit();
         let (actions, means, theta_star) = (bandit.actions(), bandit.means(), bandit.theta_star());
         let best_mean = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        for (Player { policy, observer, choices, noise }, (outstanding, lateness)) in
-            players.iter_mut().zip(&mut late)
-        {
+        for (index, player) in players.iter_mut().enumerate() {
+            let Player { policy, observer, choices, noise } = player;
             let chosen = policy.select(actions, choices);
             assert!(chosen < actions.len(), "a policy chose action {chosen} of {}", actions.len());
             observer.decided(&Decided { round, actions, means, best_mean, theta_star, chosen, policy });
             let (action, reward) = (actions.get(chosen), environment.reward(chosen, noise));
             policy.decided(action);
-            let arrival = delay.arrival(round, reward, reward - means[chosen], lateness);
-            let features = action.features().to_vec();
-            outstanding.push(Waiting { arrival, round, index: chosen, features });
-            for Waiting { arrival, round, index, features } in outstanding.arrived(round) {
-                let action = Action::new(index, &features);
-                match arrival.reward {
-                    Some(reward) => {
-                        policy.update(action, reward);
-                        observer.rewarded(&Rewarded { round, action, reward });
-                    }
-                    None => policy.dropped(action),
-                }
-            }
+            settle(index, player, round, action, reward, reward - means[chosen]);
         }
         after(round, players)?;
     }
