@@ -249,40 +249,45 @@ pub(super) fn read_pool_size(kind: &str, fields: &mut Fields<'_>, pools: &dyn Po
     fields.integer("actions", ACTIONS, Some(pools.default_actions(kind)), (1, 1_000_000))
 }
 
-const DELAYS: [&str; 6] = ["none", "fixed", "random", "batches", "never", "by-reward"];
-
 /// When rewards come; at once if nothing is said.
 fn read_delay(fields: &mut Fields<'_>) -> Delay {
     let none = Default::Derived("`{ kind = \"none\" }`: at once");
-    let read = fields.table("delay", "when rewards come", none, |fields| {
-        let rounds = |fields: &mut Fields<'_>, name| {
-            fields.integer(name, "rounds until then; 1 is at once", Some(100), (1, 1_000_000_000))
-        };
-        match fields.choice("kind", "which delay", None, &DELAYS) {
-            Some("fixed") => Delay::Fixed { rounds: rounds(fields, "rounds") },
-            Some("random") => Delay::Random {
-                mean: fields.number(
-                    "mean",
-                    "mean of the geometric delay, in rounds",
-                    100.0,
-                    Range::from_to(1.0, 1e9),
-                ),
-            },
-            Some("batches") => Delay::Batches { size: rounds(fields, "size") },
-            Some("never") => Delay::Never {
-                share: fields.number(
-                    "share",
-                    "of the rewards that never come",
-                    0.1,
-                    Range::from_to(0.0, 0.999),
-                ),
-                told_after: rounds(fields, "told_after"),
-            },
-            Some("by-reward") => Delay::ByReward { rounds: rounds(fields, "rounds") },
-            _ => Delay::None,
+    fields.table("delay", "when rewards come", none, read_delay_fields).unwrap_or_default()
+}
+
+pub(super) const DELAYS: [&str; 6] = ["none", "fixed", "random", "batches", "never", "by-reward"];
+
+/// Reads what is inside a `delay`.
+pub(super) fn read_delay_fields(fields: &mut Fields<'_>) -> Delay {
+    let count =
+        |fields: &mut Fields<'_>, name, meaning| fields.integer(name, meaning, Some(100), (1, 1_000_000_000));
+    match fields.choice("kind", "which delay", None, &DELAYS) {
+        Some("fixed") => {
+            Delay::Fixed { rounds: count(fields, "rounds", "rounds until the reward comes; 1 is at once") }
         }
-    });
-    read.unwrap_or_default()
+        Some("random") => Delay::Random {
+            mean: fields.number(
+                "mean",
+                "mean of the geometric delay, in rounds",
+                100.0,
+                Range::from_to(1.0, 1e9),
+            ),
+        },
+        Some("batches") => Delay::Batches { size: count(fields, "size", "decisions in a batch") },
+        Some("never") => Delay::Never {
+            share: fields.number(
+                "share",
+                "share of the rewards that never come",
+                0.1,
+                Range::from_to(0.0, 0.999),
+            ),
+            told_after: count(fields, "told_after", "rounds after which the policy is told"),
+        },
+        Some("by-reward") => Delay::ByReward {
+            rounds: count(fields, "rounds", "rounds until a reward below its mean comes; others at once"),
+        },
+        _ => Delay::None,
+    }
 }
 
 fn size(count: u64) -> usize {

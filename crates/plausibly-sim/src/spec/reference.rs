@@ -1,6 +1,6 @@
 //! The reference page of specs, made by the readers themselves: it cannot say anything they do not do.
 
-use super::experiment::{EnvironmentSpec, Experiment, Pools, read_pool_size};
+use super::experiment::{DELAYS, EnvironmentSpec, Experiment, Pools, read_delay_fields, read_pool_size};
 use plausibly::spec::{
     Default, Field, Fields, Node, POLICY_KINDS, PolicySpec, Problem, RadiusSpec, Setting, Value,
 };
@@ -24,7 +24,30 @@ pub fn spec_reference(pools: &dyn Pools) -> String {
     environments(&mut page, pools);
     policies(&mut page);
     radii(&mut page);
+    targets_and_delays(&mut page);
     page
+}
+
+fn targets_and_delays(page: &mut String) {
+    *page += "\n## `target`\n\nOf a `code` policy: one of the two, and no `greed` beside it.\n\n";
+    let empty = node(Value::Table(Vec::new()));
+    let (rows, _) = read(&empty, |fields| PolicySpec::read_target(fields).is_some());
+    table(page, &rows);
+    *page += "\n## `delay`\n\n`kind = \"none\"`, the default, is at once, before the next decision.\n";
+    for kind in DELAYS.into_iter().filter(|kind| *kind != "none") {
+        let (rows, _) = read(&kind_table(kind), |fields| {
+            read_delay_fields(fields);
+            true
+        });
+        let meaning = match kind {
+            "fixed" => "After so many rounds.",
+            "random" => "After a random number of rounds, the same for every policy.",
+            "batches" => "With all others of its batch, when the batch is full.",
+            "never" => "At once or, for a share of decisions, never.",
+            _ => "By what the reward is: such delays break confidence sets, and this one shows it.",
+        };
+        section(page, kind, meaning, &rows);
+    }
 }
 
 fn environments(page: &mut String, pools: &dyn Pools) {
@@ -64,7 +87,7 @@ fn policies(page: &mut String) {
         let has_radius = rows.iter().any(|row| row.name == "radius");
         let note = match (both, has_radius) {
             (true, true) => {
-                " On `k-armed` there is no `ridge`, and the default radius is `{ kind = \"per-arm\" }`."
+                " On `k-armed` there is no `ridge`, and the default radius is `{ kind = \"mixture\" }`."
             }
             (true, false) => " On `k-armed` there is no `ridge`.",
             _ => "",
@@ -82,7 +105,26 @@ fn radii(page: &mut String) {
             Setting::Fixed,
             "`R·√(log(det V/λᵈ) + 2·log(1/δ)) + √λ·S`, with λ the ridge. Valid at any time.",
         ),
-        ("paper", Setting::Fixed, "`R·√(d·log((1 + t·L²/λ)/δ)) + √λ·S`, with λ a constant of its own."),
+        (
+            "paper",
+            Setting::Fixed,
+            "`R·√(d·log((1 + t·L²/λ)/δ)) + √λ·S`, with λ a constant of its own. Not for `dim = 1`, where it does not hold.",
+        ),
+        (
+            "mixture",
+            Setting::Arms,
+            "Half-width `σ·√((T+1)/T²·(log(T+1) + 2·log(K/δ)))` for an arm taken T times. Valid at any time. Only for `k-armed`.",
+        ),
+        (
+            "stitched",
+            Setting::Arms,
+            "Half-width `1.7·σ·√((log log 2T + 0.72·log(10.4·K/δ))/T)`. Valid at any time. Only for `k-armed`.",
+        ),
+        (
+            "union",
+            Setting::Arms,
+            "Half-width `σ·√(2·log(2·T·(T+1)·K/δ)/T)`. Valid at any time. Only for `k-armed`.",
+        ),
         (
             "per-arm",
             Setting::Arms,

@@ -195,6 +195,23 @@ impl PolicySpec {
 }
 
 impl PolicySpec {
+    /// Reads what is inside the target of a `code` policy: one of two fields.
+    pub fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
+        let kappa = "κ: as well as κ times an optimal design over all actions";
+        let kappa = fields.number_or("kappa", kappa, "unset", Range::POSITIVE);
+        let accuracy = "ε: every plausible action to within ±ε";
+        let accuracy = fields.number_or("accuracy", accuracy, "unset", Range::POSITIVE);
+        match (kappa, accuracy) {
+            (Some(kappa), None) => Some(Target::Kappa(kappa)),
+            (None, Some(accuracy)) => Some(Target::Accuracy(accuracy)),
+            _ => {
+                let reason = "needs either kappa or accuracy, and not both";
+                fields.object("kappa", Complaint::Misfit { what: "a target".into(), reason });
+                None
+            }
+        }
+    }
+
     fn build_code<E: Estimator + Send + 'static>(
         &self,
         model: E,
@@ -266,26 +283,7 @@ fn read_exploration(fields: &mut Fields<'_>, setting: Setting) -> Exploration {
 fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
     let meaning = "explore only while a plausible action is known worse than this: { kappa = κ }, a squared width of κ·d/t, or { accuracy = ε }, half an interval";
     let none = Default::Derived("none: explore in every round");
-    let read = fields.table("target", meaning, none, |fields| {
-        let kappa = fields.number_or(
-            "kappa",
-            "κ: as well as κ times an optimal design over all actions",
-            "unset",
-            Range::POSITIVE,
-        );
-        let accuracy =
-            fields.number_or("accuracy", "ε: every plausible action to within ±ε", "unset", Range::POSITIVE);
-        match (kappa, accuracy) {
-            (Some(kappa), None) => Some(Target::Kappa(kappa)),
-            (None, Some(accuracy)) => Some(Target::Accuracy(accuracy)),
-            _ => {
-                let reason = "needs either kappa or accuracy, and not both";
-                fields.object("kappa", Complaint::Misfit { what: "a target".into(), reason });
-                None
-            }
-        }
-    });
-    read.flatten()
+    fields.table("target", meaning, none, PolicySpec::read_target).flatten()
 }
 
 fn read_code(fields: &mut Fields<'_>, setting: Setting) -> PolicyKind {
