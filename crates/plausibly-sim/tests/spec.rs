@@ -17,7 +17,14 @@ fn unset_fields_take_their_defaults() {
     let determinant = RadiusSpec::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None };
     assert_eq!(
         experiment.policies[0].kind,
-        PolicyKind::Code { ridge: 1.0, radius: determinant, greed: 0.0, target: None, randomise: 0.0 }
+        PolicyKind::Code {
+            ridge: 1.0,
+            radius: determinant,
+            greed: 0.0,
+            target: None,
+            randomise: 0.0,
+            count_pending: true
+        }
     );
     assert_eq!(experiment.metric.radius, determinant);
 }

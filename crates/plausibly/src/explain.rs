@@ -3,7 +3,7 @@
 use crate::actions::{ActionIndex, Actions};
 use crate::confidence::{ConfidenceRadius, Interval, Plausible};
 use crate::estimator::{Estimator, Scores};
-use crate::policy::{Target, TargetStatus};
+use crate::policy::{DeadlineStatus, Target, TargetStatus};
 
 /// Whether an action could still be best.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +30,7 @@ pub struct Explanation {
     standings: Vec<Standing>,
     sqrt_beta: f64,
     target: Option<TargetStatus>,
+    deadline: Option<DeadlineStatus>,
 }
 
 impl Explanation {
@@ -47,7 +48,7 @@ impl Explanation {
         radius: &dyn ConfidenceRadius,
         actions: Actions<'_>,
     ) {
-        self.target = None;
+        (self.target, self.deadline) = (None, None);
         model.score_into(actions, &mut self.scores);
         let evidence = model.evidence();
         self.sqrt_beta = radius.sqrt_beta(&evidence);
@@ -67,14 +68,29 @@ impl Explanation {
         }));
     }
 
-    /// Notes how a target stands under what was filled in.
-    pub(crate) fn note_target(&mut self, target: Option<Target>, model: &(impl Estimator + ?Sized)) {
-        self.target = target.map(|target| target.status(&self.scores, &self.plausible, &model.evidence()));
+    /// Notes how a target stands under what was filled in, by rewards that have come alone.
+    pub(crate) fn note_target(
+        &mut self,
+        target: Option<Target>,
+        deadline: Option<DeadlineStatus>,
+        model: &(impl Estimator + ?Sized),
+        radius: &dyn ConfidenceRadius,
+    ) {
+        let evidence = model.evidence();
+        let widest_sq = |scores: &Scores| scores.width_sq[self.plausible.widest(scores)];
+        self.target =
+            target.map(|target| target.status(widest_sq(&self.scores), radius.reach(&evidence), &evidence));
+        self.deadline = deadline;
     }
 
     /// How the policy's target stands: met or missed, and by how much; `None` if it has none.
     pub fn target(&self) -> Option<TargetStatus> {
         self.target
+    }
+
+    /// What became of the deadline of the policy's target, over the actions that were plausible in every round so far; `None` if it has none.
+    pub fn deadline(&self) -> Option<DeadlineStatus> {
+        self.deadline
     }
 
     /// `√β`, the radius in force for an action of width one.

@@ -45,15 +45,16 @@ pub use confidence::{
     PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
 };
 pub use design::Design;
-pub use estimator::{ArmMeans, Estimator, Evidence, Ridge, RidgeError, Scores};
+pub use estimator::{ArmMeans, Estimator, Evidence, Forecast, Ridge, RidgeError, Scores};
 pub use exact::{
     Ledger, LedgerDigest, LedgerError, MalformedLedger, Observation, ObservationError, OffGrid, quantise,
 };
 pub use explain::{Explanation, Standing};
 pub use linalg::Isa;
 pub use policy::{
-    Code, Elimination, EpsilonGreedy, Explain, Exploration, ExploreThenCommit, LinTs, LinUcb, Policy,
-    PolicyError, RandomisedCode, Target, TargetStatus, Thompson, Ucb1,
+    Code, DeadlineOutcome, DeadlineStatus, Elimination, EpsilonGreedy, Explain, Exploration,
+    ExploreThenCommit, LinTs, LinUcb, Policy, PolicyError, RandomisedCode, Target, TargetStatus, Thompson,
+    Ucb1,
 };
 pub use rng::Stream;
 

@@ -55,6 +55,7 @@ fn a_round_allocates_nothing() {
         for _ in 0..3000 {
             let before = allocations();
             let chosen = policy.select(set.view(), &mut rng);
+            policy.decided(set.view().get(chosen));
             policy.update(set.view().get(chosen), rng.normal());
             policy.explain(set.view(), &radius, &mut explanation);
             allocating_rounds += u64::from(allocations() > before);

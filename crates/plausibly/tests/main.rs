@@ -7,11 +7,13 @@ mod allocations; // a round allocates nothing
 mod autotraits; // every public type can cross threads and be printed
 mod code; // CODE against direct determinants; K-armed against linear
 mod coverage; // radii hold the truth as often as they say, and mutants do not
+mod deadline; // what is promised in advance is kept
 mod design; // the duality gap of optimal designs
 mod drift; // long runs against double-double arithmetic
 mod exact; // exact statistics: order leaves no trace, and what rounding costs
 mod explain; // standings and witnesses; asking changes nothing
 mod instruction_sets; // the same bits on every one
+mod pending; // decisions whose rewards are outstanding
 mod policies; // every policy: ties, value stability
 mod radius; // radii against their formulas
 mod ridge; // the estimator against brute force

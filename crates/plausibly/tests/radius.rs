@@ -109,6 +109,7 @@ fn a_radius_with_senseless_constants_is_named_when_it_is_used() {
 }
 
 /// An estimator written outside the crate.
+#[derive(Clone)]
 struct Prior(plausibly::Scores);
 
 impl Estimator for Prior {

@@ -234,7 +234,8 @@ impl<P: ?Sized> Observer<P> for Watch {
             None => self.greed,
             Some(target) => {
                 self.plausible.assess(scores, self.radius.reach(&evidence));
-                let met = target.status(scores, &self.plausible, &evidence).met();
+                let widest_sq = scores.width_sq()[self.plausible.widest(scores)];
+                let met = target.status(widest_sq, self.radius.reach(&evidence), &evidence).met();
                 f64::from(u8::from(met))
             }
         };

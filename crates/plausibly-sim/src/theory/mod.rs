@@ -79,6 +79,11 @@ impl<'a> CodeEntrant<'a> {
             Some(PolicyKind::Code { randomise, .. }) if randomise > 0.0 => {
                 Err(TheoryError::Unsuited("CODE must not be randomised: its bounds are then on expectations"))
             }
+            Some(PolicyKind::Code { target: Some(Target::Deadline { .. }), .. }) => {
+                Err(TheoryError::Unsuited(
+                    "CODE must not have a deadline: it explores by the radius of that round, which these bounds know nothing of",
+                ))
+            }
             Some(PolicyKind::Code { ridge, radius, greed, target, .. }) => {
                 Ok(Self { experiment, ridge, radius, greed, target })
             }

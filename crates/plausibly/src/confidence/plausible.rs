@@ -94,9 +94,17 @@ impl Plausible {
     /// # Panics
     /// If the scores are not the ones assessed.
     pub fn widest(&self, scores: &Scores) -> ActionIndex {
-        let best = scores.isa.widest(&scores.mean, &scores.width_sq, &self.half_width, self.best_lower);
-        let attains =
-            |&action: &ActionIndex| scores.width_sq[action] >= best && self.contains(scores, action);
+        self.widest_by(scores, &scores.width_sq)
+    }
+
+    /// The plausible action with the largest of these squared widths, the lowest index among equals.
+    ///
+    /// # Panics
+    /// If the scores are not the ones assessed, or there is not one width for each action.
+    pub fn widest_by(&self, scores: &Scores, width_sq: &[f64]) -> ActionIndex {
+        assert!(width_sq.len() == scores.mean.len(), "one width for each action");
+        let best = scores.isa.widest(&scores.mean, width_sq, &self.half_width, self.best_lower);
+        let attains = |&action: &ActionIndex| width_sq[action] >= best && self.contains(scores, action);
         (0..scores.mean.len()).find(attains).expect("the action with the best lower bound is plausible")
     }
 

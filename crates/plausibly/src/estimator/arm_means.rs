@@ -1,6 +1,6 @@
 //! Per-arm means for K-armed problems.
 
-use super::{Estimator, Evidence, LogDet, Scores, assert_reward};
+use super::{Estimator, Evidence, Forecast, LogDet, Scores, assert_reward};
 use crate::actions::{Action, Actions};
 use crate::confidence::Reach;
 use crate::linalg::Isa;
@@ -82,6 +82,13 @@ impl Estimator for ArmMeans {
     fn deviation(&self, theta_star: &[f64]) -> f64 {
         let taken = self.counts.iter().zip(&self.scores.mean).zip(theta_star);
         taken.map(|((&count, mean), truth)| (count as f64).sqrt() * (mean - truth).abs()).fold(0.0, f64::max)
+    }
+
+    /// Exploring takes the least-taken of the arms left: one of K arms is taken at least every K-th round.
+    fn forecast(&self, _: Actions<'_>, round: u64) -> Option<Forecast> {
+        let plays = round.saturating_sub(1).saturating_sub(self.observations) / self.counts.len() as u64;
+        let evidence = Evidence { observations: round, ..self.evidence() };
+        Some(Forecast { width_sq: 1.0 / plays as f64, evidence })
     }
 
     /// The confidence set is a box: every arm's mean within its interval.

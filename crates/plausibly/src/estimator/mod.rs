@@ -38,6 +38,12 @@ pub trait Estimator {
     /// The smallest `√β` whose confidence set holds `theta_star`.
     fn deviation(&self, theta_star: &[f64]) -> f64;
 
+    /// What exploring in every round from now on is bound to have reached on this set when the decision of round `round` is taken, whatever the rewards; `None`, the
+    /// default, if that is not known in advance.
+    fn forecast(&self, _: Actions<'_>, _round: u64) -> Option<Forecast> {
+        None
+    }
+
     /// Whether the confidence set at this reach holds `theta_star`.
     fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {
         match reach {
@@ -72,9 +78,22 @@ impl<E: Estimator + ?Sized> Estimator for Box<E> {
         (**self).deviation(theta_star)
     }
 
+    fn forecast(&self, actions: Actions<'_>, round: u64) -> Option<Forecast> {
+        (**self).forecast(actions, round)
+    }
+
     fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {
         (**self).holds(theta_star, reach)
     }
+}
+
+/// A bound on what a round will find, known in advance: see [`Estimator::forecast`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Forecast {
+    /// No action that was plausible all along will have a larger squared width.
+    pub width_sq: f64,
+    /// No radius that grows with evidence will be larger than after this.
+    pub evidence: Evidence,
 }
 
 /// Estimated mean and squared width of every action of a set.

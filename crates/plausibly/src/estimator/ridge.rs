@@ -1,6 +1,6 @@
 //! Ridge regression, one observation at a time.
 
-use super::{Estimator, Evidence, LogDet, Scores, assert_reward};
+use super::{Estimator, Evidence, Forecast, LogDet, Scores, assert_reward};
 use crate::actions::{Action, Actions, SetId};
 use crate::linalg::{Cholesky, Compensated, Isa, NotPositive, PIVOT_TOLERANCE, dot, scaled_identity};
 use thiserror::Error;
@@ -348,6 +348,20 @@ impl Estimator for Ridge {
 
     fn evidence(&self) -> Evidence {
         Evidence { observations: self.observations, dim: self.dim, ridge: self.ridge, log_det: self.log_det }
+    }
+
+    /// With `L` the largest norm in the set, `ℓ = L²/λ` and `Λ = d·log(1 + round·L²/(dλ))`: widths over a set that only shrinks only fall, and their squares sum to at
+    /// most `ℓ/log(1+ℓ)·Λ`; so the last of them is at most that by the number of rounds left. Only for a model without data, whose `V` is `λI`.
+    fn forecast(&self, actions: Actions<'_>, round: u64) -> Option<Forecast> {
+        if self.ridge == 0.0 || self.observations > 0 {
+            return None;
+        }
+        let norm_sq = |features: &[f64]| dot(features, features);
+        let largest = (0..actions.len()).map(|a| norm_sq(actions.get(a).features())).fold(0.0, f64::max);
+        let (ell, d, rounds) = (largest / self.ridge, self.dim as f64, round as f64);
+        let log_det = d * libm::log1p(rounds * ell / d);
+        let width_sq = if ell > 0.0 { ell / libm::log1p(ell) * log_det / rounds } else { 0.0 };
+        Some(Forecast { width_sq, evidence: Evidence::new(round, self.dim, self.ridge, log_det) })
     }
 
     /// `‖θ̂ − θ*‖_V`. O(d²).

@@ -1,6 +1,8 @@
 //! CODE: constrained optimal design.
 
-use super::{Explain, Policy, PolicyError, Target};
+use super::deadline::Deadline;
+use super::pending::{Pending, tempered_by_design};
+use super::{DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::{ConfidenceRadius, Plausible};
 use crate::estimator::Estimator;
@@ -29,8 +31,14 @@ use crate::rng::Stream;
 /// at most `(1+c)/(1−c)` times as wide as the one taken; so `R_n = Õ(d·√n)` and `Q_n = Õ(d²)`. At `c = 0` this is Theorem 2 of \[MZK\] with its constant corrected;
 /// the rest is ours. Proofs in `docs/concepts/tempered.md`.
 ///
+/// # Late rewards
+/// Decisions told to [`Policy::decided`] count in the matrix that widths are compared by, `V_all`, at once; the plausible set, and everything shown, is by rewards that have
+/// come. So decisions taken before the first reward is back spread over the design instead of repeating one another. The bound of a round
+/// becomes `4·r/(1+c·r)·√β·‖A_t‖_{V_all⁻¹}`, with `r` the largest factor by which a pending decision shrinks the width of a plausible action, and `c` is capped at `1/r`:
+/// `docs/concepts/pending.md`.
+///
 /// # Cost
-/// O(K·d) a round on a fixed set, O(K·d²) otherwise; no allocation; no draws.
+/// O(K·d) a round on a fixed set, O(K·d²) otherwise, and twice that while decisions are pending; no allocation; no draws.
 ///
 /// # Example
 /// ```
@@ -56,13 +64,17 @@ pub struct Code<E, R> {
     radius: R,
     greed: f64,
     target: Option<Target>,
+    deadline: Option<Deadline>,
+    /// `None` if they shall not count.
+    pending: Option<Pending<E>>,
     plausible: Plausible,
 }
 
-impl<E: Estimator, R: ConfidenceRadius> Code<E, R> {
+impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// CODE with this model and radius.
     pub fn new(model: E, radius: R) -> Self {
-        Self { model, radius, greed: 0.0, target: None, plausible: Plausible::new() }
+        let pending = Some(Pending::new());
+        Self { model, radius, greed: 0.0, target: None, deadline: None, pending, plausible: Plausible::new() }
     }
 
     /// Tempered: among the plausible actions takes the one with the largest `c·⟨a, θ̂⟩ + √β·‖a‖_{V⁻¹}`, for a greed `c` from 0 (CODE) to
@@ -84,29 +96,79 @@ impl<E: Estimator, R: ConfidenceRadius> Code<E, R> {
     /// # Errors
     /// If the target is not positive.
     pub fn to_target(self, target: Target) -> Result<Self, PolicyError> {
-        Ok(Self { target: Some(target.checked()?), ..self })
+        let deadline = match target.checked()? {
+            Target::Deadline { accuracy, by_round } => Some(Deadline::new(accuracy, by_round)),
+            Target::Kappa(_) | Target::Accuracy(_) => None,
+        };
+        Ok(Self { target: Some(target), deadline, ..self })
+    }
+
+    /// Explores by rewards that have come alone: decisions taken while they are outstanding repeat one another. Here to be compared with.
+    #[must_use]
+    pub fn ignoring_pending(self) -> Self {
+        Self { pending: None, ..self }
     }
 }
 
-impl<E: Estimator, R: ConfidenceRadius> Policy for Code<E, R> {
+impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
-        let evidence = self.model.evidence();
-        let scores = self.model.scores(actions);
-        self.plausible.assess(scores, self.radius.reach(&evidence));
-        let greed = match self.target {
-            Some(target) if target.status(scores, &self.plausible, &evidence).met() => 1.0,
-            Some(_) => 0.0,
-            None => self.greed,
+        let Self { model, radius, plausible, .. } = self;
+        if let Some(deadline) = &mut self.deadline {
+            deadline.offered(model, radius, actions);
+        }
+        let evidence = model.evidence();
+        let reach = radius.reach(&evidence);
+        let design = self.pending.as_mut().and_then(|pending| pending.design(model));
+        let scores = model.scores(actions);
+        plausible.assess(scores, reach);
+        let late = design.is_some();
+        // Without decisions outstanding the model is its own design.
+        let (evidence, design) = match design {
+            Some(design) => (design.evidence(), design.scores(actions)),
+            None => (evidence, scores),
         };
-        if greed > 0.0 { self.plausible.tempered(scores, greed) } else { self.plausible.widest(scores) }
+        let greed = match (self.target, &mut self.deadline) {
+            (None, _) if self.greed > 0.0 => self.greed,
+            (_, Some(deadline)) => match deadline.explore(plausible, scores, design, reach, &evidence) {
+                Some(widest) => return widest,
+                None => 1.0,
+            },
+            (target, None) => {
+                let widest = plausible.widest_by(scores, &design.width_sq);
+                match target.map(|target| target.status(design.width_sq[widest], reach, &evidence)) {
+                    Some(status) if status.met() => 1.0,
+                    _ => return widest,
+                }
+            }
+        };
+        if late {
+            tempered_by_design(plausible, scores, design, reach, greed)
+        } else {
+            plausible.tempered(scores, greed)
+        }
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.model.update(action, reward);
+        if let Some(pending) = &mut self.pending {
+            pending.settle(action);
+        }
+    }
+
+    fn decided(&mut self, action: Action<'_>) {
+        if let Some(pending) = &mut self.pending {
+            pending.push(action);
+        }
+    }
+
+    fn dropped(&mut self, action: Action<'_>) {
+        if let Some(pending) = &mut self.pending {
+            pending.drop(action);
+        }
     }
 }
 
-impl<E: Estimator, R: ConfidenceRadius> Explain for Code<E, R> {
+impl<E: Estimator + Clone, R: ConfidenceRadius> Explain for Code<E, R> {
     fn model(&self) -> &dyn Estimator {
         &self.model
     }
@@ -117,5 +179,9 @@ impl<E: Estimator, R: ConfidenceRadius> Explain for Code<E, R> {
 
     fn target(&self) -> Option<Target> {
         self.target
+    }
+
+    fn deadline(&self) -> Option<DeadlineStatus> {
+        self.deadline.as_ref().map(Deadline::status)
     }
 }

@@ -21,7 +21,7 @@ const DESIGN_TOLERANCE: f64 = 1e-3;
 /// When the survivors no longer span ℝᵈ, design and estimate live in their span. The design is sparse, so rounding the
 /// quota up costs one play an action of its support and not one of every survivor. The algorithm is defined for fixed sets;
 /// on changing ones it runs by action index, which is all that can be meant. A reward that comes after its phase has ended
-/// counts in the phase it arrives in.
+/// counts in the phase it arrives in, and a phase ends on what has come by then: the guarantee is for rewards that come before the next decision.
 ///
 /// # Parameters
 /// | name | symbol | range |

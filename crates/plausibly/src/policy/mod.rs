@@ -3,18 +3,21 @@
 //! One policy a file, each reading like its page of the paper. All of them break ties towards the lowest index.
 
 mod code;
+mod deadline;
 mod elimination;
 mod epsilon_greedy;
 mod exploration;
 mod explore_then_commit;
 mod lin_ts;
 mod lin_ucb;
+mod pending;
 mod randomised;
 mod target;
 mod thompson;
 mod ucb1;
 
 pub use code::Code;
+pub use deadline::{DeadlineOutcome, DeadlineStatus};
 pub use elimination::Elimination;
 pub use epsilon_greedy::EpsilonGreedy;
 pub use exploration::Exploration;
@@ -49,10 +52,11 @@ pub trait Policy {
     /// If the action does not fit the policy, or the reward is not finite or beyond [`crate::MAX_MAGNITUDE`].
     fn update(&mut self, action: Action<'_>, reward: f64);
 
-    /// An action was taken, and its reward is outstanding. Called once after each choice; most policies do not care.
+    /// An action was taken, and its reward is outstanding until [`Policy::update`] brings it. Where rewards may come after the next choice, call it once after each
+    /// choice; where they come before, it changes nothing. [`Code`] counts such decisions in its design at once; the other policies do not care.
     fn decided(&mut self, _: Action<'_>) {}
 
-    /// The reward of an action that was taken will never come.
+    /// The reward of an action that was taken, and told to [`Policy::decided`], will never come.
     fn dropped(&mut self, _: Action<'_>) {}
 }
 
@@ -73,11 +77,16 @@ pub trait Explain: Policy {
         None
     }
 
+    /// What became of the deadline of its target; `None`, the default, if that has none.
+    fn deadline(&self) -> Option<DeadlineStatus> {
+        None
+    }
+
     /// Fills `out` with intervals and standings of all actions: this policy's estimates under `radius`. Pass
     /// [`Explain::radius`] to see the choice through the policy's own eyes.
     fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
         out.fill(self.model(), radius, actions);
-        out.note_target(self.target(), self.model());
+        out.note_target(self.target(), self.deadline(), self.model(), radius);
     }
 }
 
@@ -129,6 +138,10 @@ impl<P: Explain + ?Sized> Explain for Box<P> {
     fn target(&self) -> Option<Target> {
         (**self).target()
     }
+
+    fn deadline(&self) -> Option<DeadlineStatus> {
+        (**self).deadline()
+    }
 }
 
 /// Why the parameters of a policy were refused.
@@ -159,8 +172,8 @@ pub enum PolicyError {
         /// The value refused.
         share: f64,
     },
-    /// A target that is not positive, or extreme.
-    #[error("a target must be above 0 and at most 1e50, got {value}")]
+    /// A target that is not positive, or extreme, or due in no round.
+    #[error("a target must be above 0 and at most 1e50, got {value}, and its deadline a round from 1")]
     Target {
         /// The value refused.
         value: f64,

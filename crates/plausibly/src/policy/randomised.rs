@@ -1,6 +1,6 @@
 //! CODE with a share of its rounds drawn uniformly from the plausible set, for those who need propensities.
 
-use super::{Code, Explain, Policy, PolicyError, Target};
+use super::{Code, DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::{ConfidenceRadius, Plausible};
 use crate::estimator::{Estimator, Scores};
@@ -41,7 +41,7 @@ pub struct RandomisedCode<E, R> {
     plausible: Plausible,
 }
 
-impl<E: Estimator, R: ConfidenceRadius> RandomisedCode<E, R> {
+impl<E: Estimator + Clone, R: ConfidenceRadius> RandomisedCode<E, R> {
     /// CODE with this share of uniform rounds.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl<E: Estimator, R: ConfidenceRadius> RandomisedCode<E, R> {
     }
 }
 
-impl<E: Estimator, R: ConfidenceRadius> Policy for RandomisedCode<E, R> {
+impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for RandomisedCode<E, R> {
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
         if rng.uniform() >= self.share {
             return self.code.select(actions, rng);
@@ -93,9 +93,17 @@ impl<E: Estimator, R: ConfidenceRadius> Policy for RandomisedCode<E, R> {
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.code.update(action, reward);
     }
+
+    fn decided(&mut self, action: Action<'_>) {
+        self.code.decided(action);
+    }
+
+    fn dropped(&mut self, action: Action<'_>) {
+        self.code.dropped(action);
+    }
 }
 
-impl<E: Estimator, R: ConfidenceRadius> Explain for RandomisedCode<E, R> {
+impl<E: Estimator + Clone, R: ConfidenceRadius> Explain for RandomisedCode<E, R> {
     fn model(&self) -> &dyn Estimator {
         self.code.model()
     }
@@ -106,6 +114,10 @@ impl<E: Estimator, R: ConfidenceRadius> Explain for RandomisedCode<E, R> {
 
     fn target(&self) -> Option<Target> {
         self.code.target()
+    }
+
+    fn deadline(&self) -> Option<DeadlineStatus> {
+        self.code.deadline()
     }
 }
 

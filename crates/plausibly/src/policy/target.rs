@@ -1,8 +1,8 @@
 //! How well the plausible actions shall be known.
 
 use super::PolicyError;
-use crate::confidence::Plausible;
-use crate::estimator::{Evidence, Scores};
+use crate::confidence::Reach;
+use crate::estimator::Evidence;
 
 /// What CODE explores for, and stops exploring at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,12 +12,19 @@ pub enum Target {
     Kappa(f64),
     /// Every plausible action known to within `±ε`.
     Accuracy(f64),
+    /// Every plausible action known to within `±ε` when the decision of a round is taken.
+    Deadline {
+        /// ε.
+        accuracy: f64,
+        /// That round, from 1.
+        by_round: u64,
+    },
 }
 
 /// How a target stands in a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TargetStatus {
-    /// What was asked for: a squared width for [`Target::Kappa`], half an interval for [`Target::Accuracy`].
+    /// What was asked for: a squared width for [`Target::Kappa`], half an interval for the others.
     pub wanted: f64,
     /// The largest of these among the plausible actions; infinite while one of them was never taken.
     pub reached: f64,
@@ -34,20 +41,21 @@ impl Target {
     pub(super) fn checked(self) -> Result<Self, PolicyError> {
         let value = match self {
             Self::Kappa(value) | Self::Accuracy(value) => value,
+            Self::Deadline { by_round: 0, .. } => 0.0,
+            Self::Deadline { accuracy, .. } => accuracy,
         };
         if value > 0.0 && value <= 1e50 { Ok(self) } else { Err(PolicyError::Target { value }) }
     }
 
-    /// How it stands for the plausible actions assessed, before the round that follows this evidence. O(K).
-    pub fn status(self, scores: &Scores, plausible: &Plausible, evidence: &Evidence) -> TargetStatus {
-        let widest = plausible.widest(scores);
+    /// How it stands where the widest plausible action has this squared width, before the round that follows this evidence.
+    pub fn status(self, widest_sq: f64, reach: Reach, evidence: &Evidence) -> TargetStatus {
         match self {
             Self::Kappa(kappa) => TargetStatus {
                 wanted: kappa * evidence.dim as f64 / (evidence.observations + 1) as f64,
-                reached: scores.width_sq[widest],
+                reached: widest_sq,
             },
-            Self::Accuracy(accuracy) => {
-                TargetStatus { wanted: accuracy, reached: plausible.half_widths()[widest] }
+            Self::Accuracy(accuracy) | Self::Deadline { accuracy, .. } => {
+                TargetStatus { wanted: accuracy, reached: reach.half_width(widest_sq) }
             }
         }
     }

@@ -92,8 +92,29 @@ impl<'a> Fields<'a> {
         default: Option<i64>,
         range: (i64, i64),
     ) -> u64 {
-        let allowed = format!("a whole number from {} to {}", range.0, range.1);
         let default = default.map_or(Default::Required, |value| Default::Value(Value::Integer(value)));
+        self.read_integer(name, meaning, default, range).unwrap_or(range.0.unsigned_abs())
+    }
+
+    /// A whole number that comes from elsewhere, as `derived` says, unless it is set.
+    pub fn integer_or(
+        &mut self,
+        name: &'static str,
+        meaning: &'static str,
+        derived: &'static str,
+        range: (i64, i64),
+    ) -> Option<u64> {
+        self.read_integer(name, meaning, Default::Derived(derived), range)
+    }
+
+    fn read_integer(
+        &mut self,
+        name: &'static str,
+        meaning: &'static str,
+        default: Default,
+        range: (i64, i64),
+    ) -> Option<u64> {
+        let allowed = format!("a whole number from {} to {}", range.0, range.1);
         let read = self.read(name, meaning, allowed.clone(), default, |value| match value {
             Value::Integer(x) if (range.0..=range.1).contains(x) => Ok(Value::Integer(*x)),
             Value::Integer(x) => {
@@ -106,9 +127,26 @@ impl<'a> Fields<'a> {
             other => Err(Complaint::Type { expected: allowed.clone(), found: describe(other) }),
         });
         match read {
-            Some(Value::Integer(x)) => x.unsigned_abs(),
-            _ => range.0.unsigned_abs(),
+            Some(Value::Integer(x)) => Some(x.unsigned_abs()),
+            _ => None,
         }
+    }
+
+    /// Yes or no.
+    pub fn boolean(&mut self, name: &'static str, meaning: &'static str, default: bool) -> bool {
+        let allowed = "true or false";
+        let read =
+            self.read(
+                name,
+                meaning,
+                allowed.into(),
+                Default::Value(Value::Bool(default)),
+                |value| match value {
+                    Value::Bool(_) => Ok(value.clone()),
+                    other => Err(Complaint::Type { expected: allowed.into(), found: describe(other) }),
+                },
+            );
+        matches!(read, Some(Value::Bool(true)))
     }
 
     /// Text with a default in words, which is `fallback` here.

@@ -18,6 +18,8 @@ const GREED: &str =
 const RANDOMISE: &str =
     "p: the share of rounds drawn uniformly from the plausible set, for exact propensities";
 
+const COUNT_PENDING: &str = "whether decisions whose rewards are outstanding count in the design at once; never in the confidence set";
+
 /// The kinds of policy, as specs name them.
 pub const POLICY_KINDS: [&str; 8] =
     ["code", "lin-ucb", "lin-ts", "elimination", "epsilon-greedy", "explore-then-commit", "ucb1", "thompson"];
@@ -46,6 +48,8 @@ pub enum PolicyKind {
         target: Option<Target>,
         /// p: the share of rounds drawn uniformly from the plausible set.
         randomise: f64,
+        /// Whether decisions whose rewards are outstanding count in the design.
+        count_pending: bool,
     },
     /// See [`LinUcb`].
     LinUcb {
@@ -201,9 +205,17 @@ impl PolicySpec {
         let kappa = fields.number_or("kappa", kappa, "unset", Range::POSITIVE);
         let accuracy = "ε: every plausible action to within ±ε";
         let accuracy = fields.number_or("accuracy", accuracy, "unset", Range::POSITIVE);
-        match (kappa, accuracy) {
-            (Some(kappa), None) => Some(Target::Kappa(kappa)),
-            (None, Some(accuracy)) => Some(Target::Accuracy(accuracy)),
+        let by_round = "with accuracy: the round by whose decision it shall be met";
+        let by_round = fields.integer_or("by_round", by_round, "unset", (1, 1_000_000_000_000));
+        match (kappa, accuracy, by_round) {
+            (Some(kappa), None, None) => Some(Target::Kappa(kappa)),
+            (None, Some(accuracy), None) => Some(Target::Accuracy(accuracy)),
+            (None, Some(accuracy), Some(by_round)) => Some(Target::Deadline { accuracy, by_round }),
+            (Some(_), None, Some(_)) => {
+                let reason = "is one for every round, and a deadline goes with accuracy; leave out by_round or ask for an accuracy";
+                fields.object("by_round", Complaint::Misfit { what: "a target of kappa".into(), reason });
+                None
+            }
             _ => {
                 let reason = "needs either kappa or accuracy, and not both";
                 fields.object("kappa", Complaint::Misfit { what: "a target".into(), reason });
@@ -212,16 +224,17 @@ impl PolicySpec {
         }
     }
 
-    fn build_code<E: Estimator + Send + 'static>(
+    fn build_code<E: Estimator + Clone + Send + 'static>(
         &self,
         model: E,
         facts: &Facts,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
-        let PolicyKind::Code { radius, greed, target, randomise, .. } = self.kind else {
+        let PolicyKind::Code { radius, greed, target, randomise, count_pending, .. } = self.kind else {
             unreachable!("asked of a code policy only");
         };
         let code = Code::new(model, radius.build(facts)?).tempered(greed)?;
         let code = if let Some(target) = target { code.to_target(target)? } else { code };
+        let code = if count_pending { code } else { code.ignoring_pending() };
         Ok(if randomise > 0.0 { Box::new(RandomisedCode::new(code, randomise)?) } else { Box::new(code) })
     }
 }
@@ -281,7 +294,7 @@ fn read_exploration(fields: &mut Fields<'_>, setting: Setting) -> Exploration {
 
 /// A table with one of two fields; nothing if it is not there.
 fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
-    let meaning = "explore only while a plausible action is known worse than this: { kappa = κ }, a squared width of κ·d/t, or { accuracy = ε }, half an interval";
+    let meaning = "explore only while a plausible action is known worse than this: { kappa = κ }, a squared width of κ·d/t, or { accuracy = ε }, half an interval, where wanted with by_round";
     let none = Default::Derived("none: explore in every round");
     fields.table("target", meaning, none, PolicySpec::read_target).flatten()
 }
@@ -295,5 +308,6 @@ fn read_code(fields: &mut Fields<'_>, setting: Setting) -> PolicyKind {
         fields.object("greed", Complaint::Misfit { what: "a target".into(), reason });
     }
     let randomise = fields.number("randomise", RANDOMISE, 0.0, Range::from_to(0.0, 0.99));
-    PolicyKind::Code { ridge, radius, greed, target, randomise }
+    let count_pending = fields.boolean("count_pending", COUNT_PENDING, true);
+    PolicyKind::Code { ridge, radius, greed, target, randomise, count_pending }
 }
