@@ -66,7 +66,7 @@ fn exploring_reaches_what_was_forecast_however_rewards_fall() {
         let (set, means) = problem(run);
         let mut code = Code::new(Ridge::new(3, 1.0).unwrap(), RADIUS);
         let mut noise = Stream::new(22, run, "noise");
-        let mut survivors = vec![true; 15];
+        let mut survivors = [true; 15];
         let forecast = |round| Ridge::new(3, 1.0).unwrap().forecast(set.view(), round).unwrap();
         let mut explanation = Explanation::new();
         for round in 1..=300 {

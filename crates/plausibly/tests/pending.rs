@@ -251,7 +251,7 @@ fn sums_over_rounds_keep_their_bounds_when_rewards_are_late() {
             }
             let ell = rows.iter().map(|row| dot(row, row)).fold(0.0, f64::max);
             let (n, d) = (f64::from(horizon), dim as f64);
-            let bound = ell / (1.0 + ell).ln() * d * (1.0 + n * ell / d).ln();
+            let bound = ell / ell.ln_1p() * d * (n * ell / d).ln_1p();
             assert!(potential <= bound, "delay {delay}: {potential} > {bound}");
             assert!(regret <= regret_bound, "delay {delay}: {regret} > {regret_bound}");
             assert!(model_error <= error_bound, "delay {delay}: {model_error} > {error_bound}");

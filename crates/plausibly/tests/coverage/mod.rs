@@ -3,9 +3,11 @@
 //! The null is "the truth leaves the set, at any time, in at most δ of the runs"; it is rejected by an exact binomial bound with a
 //! false-alarm rate of at most 1e-6 a case.
 
+mod late;
+
 use plausibly::{
     Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Determinant, Estimator, Evidence, Mixture, Paper,
-    PerArm, Policy, Ridge, Stitched, Stream, Union,
+    PerArm, Policy, Quantised, Ridge, Stitched, Stream, Union, quantise,
 };
 use plausibly_testkit::{most_events, tail_above};
 
@@ -53,12 +55,18 @@ struct Linear {
     norm: f64,
     horizon: u64,
     chooser: Chooser,
+    /// Features and rewards are put on the grid of exact statistics.
+    rounded: bool,
 }
 
 impl Linear {
-    /// Whether the truth ever leaves the set in this run.
-    fn misses<R: ConfidenceRadius + Copy>(&self, radius: R, run: u64) -> bool {
-        let theta_star = vec![self.norm / (self.dim as f64).sqrt(); self.dim];
+    /// No truth to be biased against: a radius without allowance for it has nothing to spare.
+    fn tight(dim: usize, chooser: Chooser) -> Self {
+        Self { dim, actions: 8, ridge: 1.0, norm: 0.0, horizon: 300, chooser, rounded: false }
+    }
+
+    /// The actions of a run.
+    fn set(&self, run: u64) -> ActionSet {
         let mut rng = Stream::new(41, run, "problem");
         let rows: Vec<Vec<f64>> = (0..self.actions)
             .map(|_| {
@@ -67,8 +75,18 @@ impl Linear {
                 row.iter().map(|x| x / norm).collect()
             })
             .collect();
-        let set = ActionSet::from_rows(&rows).unwrap();
+        ActionSet::from_rows(&rows).unwrap()
+    }
+
+    /// Whether the truth ever leaves the set in this run.
+    fn misses<R: ConfidenceRadius + Copy>(&self, radius: R, run: u64) -> bool {
+        let theta_star = vec![self.norm / (self.dim as f64).sqrt(); self.dim];
+        let grid = |x: &f64| if self.rounded { quantise(*x).unwrap() } else { *x };
+        let exact = self.set(run);
+        let rows: Vec<&[f64]> = (0..self.actions).map(|i| exact.view().get(i).features()).collect();
         let truth: Vec<f64> = rows.iter().map(|row| dot(row, &theta_star)).collect();
+        let rounded: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(grid).collect()).collect();
+        let set = ActionSet::from_rows(&rounded).unwrap();
         let mut model = Ridge::new(self.dim, self.ridge).unwrap();
         let mut code = Code::new(model.clone(), radius);
         let mut noise = Stream::new(41, run, "noise");
@@ -84,7 +102,7 @@ impl Linear {
                     (0..rows.len()).min_by(|a, b| miss(a).total_cmp(&miss(b))).unwrap()
                 }
             };
-            let reward = truth[chosen] + noise.normal();
+            let reward = grid(&(truth[chosen] + noise.normal()));
             model.update(set.view().get(chosen), reward);
             if self.chooser == Chooser::Code {
                 code.update(set.view().get(chosen), reward);
@@ -181,8 +199,7 @@ fn linear_radii(full: bool) {
             (2, Chooser::Adversary),
             (5, Chooser::Adversary),
         ] {
-            // No truth to be biased against and none allowed for: the radius with nothing to spare.
-            let tight = Linear { dim, actions: 8, ridge: 1.0, norm: 0.0, horizon: 300, chooser };
+            let tight = Linear::tight(dim, chooser);
             // A large truth under a ridge that shrinks: where the bias term is all that keeps it in.
             let biased = Linear { norm: 6.0, ridge: 4.0, ..tight };
             let at = |norm| Determinant { delta, noise_scale: 1.0, theta_norm_bound: norm };
@@ -200,6 +217,15 @@ fn linear_radii(full: bool) {
                 |run| biased.misses(at(6.0), run),
                 &[("without its bias term", &|run| biased.misses(at(0.0), run))],
             );
+            let rounded = Linear { rounded: true, ..tight };
+            let quantised = |scale| Quantised { radius: Scaled(at(0.0), scale), theta_norm_bound: 0.0 };
+            case(
+                &format!("determinant, quantised, d = {dim}, chosen by {chooser:?}"),
+                delta,
+                full,
+                |run| rounded.misses(quantised(1.0), run),
+                &[("halved", &|run| rounded.misses(quantised(0.5), run))],
+            );
             let paper = |run| tight.misses(PaperForm { delta }, run);
             if dim == 1 {
                 // Which is why it is refused there.
@@ -216,6 +242,20 @@ fn linear_radii(full: bool) {
                     full,
                     paper,
                     &[("halved", &|run| tight.misses(Scaled(PaperForm { delta }, 0.5), run))],
+                );
+                let with_bias = |norm| Paper {
+                    delta,
+                    lambda: 4.0,
+                    noise_scale: 1.0,
+                    theta_norm_bound: norm,
+                    action_norm_bound: 1.0,
+                };
+                case(
+                    &format!("paper, d = {dim}, S = 6, chosen by {chooser:?}"),
+                    delta,
+                    full,
+                    |run| biased.misses(with_bias(6.0), run),
+                    &[("without its bias term", &|run| biased.misses(with_bias(0.0), run))],
                 );
             }
         }
@@ -283,6 +323,11 @@ fn linear_radii_keep_their_promise_and_mutants_do_not() {
 }
 
 #[test]
+fn sets_hold_when_rewards_are_late_and_mutants_do_not() {
+    late::late_rewards(false);
+}
+
+#[test]
 fn arm_radii_keep_their_promise_and_mutants_do_not() {
     arm_radii(false);
 }
@@ -292,6 +337,11 @@ mod full {
     #[test]
     fn linear_radii() {
         super::linear_radii(true);
+    }
+
+    #[test]
+    fn late_rewards() {
+        super::late::late_rewards(true);
     }
 
     #[test]
