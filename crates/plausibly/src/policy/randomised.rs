@@ -26,7 +26,7 @@ use crate::rng::Stream;
 /// widest plausible action is played with probability at least `1 − p` in every round. On the good event the regret of a round is at most `4·√β_t·√M_t` whichever plausible
 /// action is played, and its model error at most `β_t·M_t`; so with `β` a bound on all `β_t`, expectations over the good event obey `E[R_n] ≤ 4·√(β·n·C·Λ_n/(1 − p))` and
 /// `E[Q_n] ≤ β·C·Λ_n/(1 − p)`. There is no such bound at `p = 1`: uniform over the plausible set can spend nearly all rounds on copies of one action, and a test
-/// shows it doing so.
+/// shows it doing so. What a share costs is measured in `docs/concepts/randomised.md`.
 ///
 /// Estimates from its log are unbiased only for policies that stay inside each round's plausible set; intervals on them must
 /// allow for adaptive logging.

@@ -7,13 +7,13 @@ use plausibly::{ActionIndex, Code, ConfidenceRadius, Determinant, Estimator, Pol
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lateness {
     /// So many rounds after the decision.
-    Fixed(usize),
+    Fixed(u64),
     /// From one to so many rounds after it.
-    Random(usize),
+    Random(u64),
     /// Mutant: good ones at once, bad ones so many rounds after the decision.
-    ByReward(usize),
+    ByReward(u64),
     /// Mutant: so many rounds after the decision, and the set counts decisions as if their rewards were in the estimate.
-    PendingCounted(usize),
+    PendingCounted(u64),
 }
 
 impl Linear {
@@ -24,15 +24,15 @@ impl Linear {
         // `all` counts a decision when it is taken, as having paid nothing: its V is that of all decisions.
         let (mut settled, mut all, mut code) = (model(), model(), Code::new(model(), radius));
         let (mut noise, mut wait) = (Stream::new(41, run, "noise"), Stream::new(41, run, "lateness"));
-        let mut waiting: Vec<(usize, ActionIndex, f64)> = Vec::new();
-        for round in 0..self.horizon as usize {
+        let mut waiting: Vec<(u64, ActionIndex, f64)> = Vec::new();
+        for round in 0..self.horizon {
             let chosen = code.select(set.view(), &mut noise.clone());
             let (action, reward) = (set.view().get(chosen), noise.normal());
             code.decided(action);
             all.update(action, 0.0);
             let rounds = match lateness {
                 Lateness::Fixed(rounds) | Lateness::PendingCounted(rounds) => rounds,
-                Lateness::Random(rounds) => 1 + wait.index(rounds),
+                Lateness::Random(rounds) => 1 + wait.below(rounds),
                 Lateness::ByReward(rounds) => {
                     if reward > 0.0 {
                         1
