@@ -1,0 +1,1 @@
+//! An append-only file of lines, chained by their hashes.
