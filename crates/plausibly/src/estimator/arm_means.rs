@@ -36,6 +36,29 @@ impl ArmMeans {
         Self { counts: vec![0; arms], totals: vec![0.0; arms], observations: 0, scores }
     }
 
+    /// From how often each arm was taken and what it paid in all.
+    ///
+    /// # Panics
+    /// If there is no arm, not one total for each count, or a total that is not finite or not zero for an arm never taken.
+    pub fn from_statistics(counts: &[u64], totals: &[f64]) -> Self {
+        assert!(counts.len() == totals.len(), "one total for each count");
+        let mut model = Self::new(counts.len());
+        for (arm, (&count, &total)) in counts.iter().zip(totals).enumerate() {
+            assert!(
+                total.is_finite() && (count > 0 || total == 0.0),
+                "arm {arm} paid {total} in {count} plays"
+            );
+            if count > 0 {
+                model.scores.mean[arm] = total / count as f64;
+                model.scores.width_sq[arm] = 1.0 / count as f64;
+            }
+        }
+        model.counts.copy_from_slice(counts);
+        model.totals.copy_from_slice(totals);
+        model.observations = counts.iter().sum();
+        model
+    }
+
     /// T(a), how often each arm was taken.
     pub fn counts(&self) -> &[u64] {
         &self.counts

@@ -182,6 +182,25 @@ impl Ledger {
         Ok(())
     }
 
+    /// The same observations with more features, each of which is zero in all of them.
+    ///
+    /// # Errors
+    /// If `dim` is below this ledger's, or above 4096.
+    pub fn widened(&self, dim: usize) -> Result<Self, LedgerError> {
+        if dim < self.dim {
+            return Err(LedgerError::Mismatch { expected: self.dim, found: dim });
+        }
+        let mut wide = Self { observations: self.observations, ..Self::new(dim)? };
+        let place = |i: usize| if i == self.dim { dim } else { i };
+        for i in 0..=self.dim {
+            for j in i..=self.dim {
+                let at = wide.at(place(i), place(j));
+                wide.sums[at] = self.sums[self.at(i, j)];
+            }
+        }
+        Ok(wide)
+    }
+
     /// `Σ x·xᵀ` without a ridge, row-major, each entry the double nearest to the exact sum.
     pub fn gram(&self) -> Vec<f64> {
         let entry = |k: usize| rounded(self.sum(k / self.dim, k % self.dim));

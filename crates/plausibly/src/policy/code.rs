@@ -103,6 +103,12 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
         Ok(Self { target: Some(target), deadline, ..self })
     }
 
+    /// With decisions outstanding of which only their design is known: the model with all of them counted.
+    #[must_use]
+    pub fn with_design(self, design: E) -> Self {
+        Self { pending: Some(Pending::counted(design)), ..self }
+    }
+
     /// Explores by rewards that have come alone: decisions taken while they are outstanding repeat one another. Here to be compared with.
     #[must_use]
     pub fn ignoring_pending(self) -> Self {

@@ -57,6 +57,12 @@ impl<E: Estimator> EpsilonGreedy<E> {
         Ok(Self { model, epsilon, horizon, round: 0, explorer: Explorer::default() })
     }
 
+    /// As it stands after so many decisions.
+    #[must_use]
+    pub fn after(self, decisions: u64) -> Self {
+        Self { round: decisions, ..self }
+    }
+
     /// Explores in this way instead of uniformly.
     #[must_use]
     pub fn exploring(self, exploration: Exploration) -> Self {

@@ -68,6 +68,17 @@ impl<E: Estimator + Clone> ExploreThenCommit<E> {
         Ok(Self { model, committed: None, exploring_rounds, round: 0, explorer: Explorer::default() })
     }
 
+    /// As it stands after so many decisions; with the model it has committed to, if that is another than its own.
+    #[must_use]
+    pub fn after(self, decisions: u64, committed: Option<E>) -> Self {
+        Self { round: decisions, committed, ..self }
+    }
+
+    /// How many rounds it explores before it commits.
+    pub fn exploring_rounds(&self) -> u64 {
+        self.exploring_rounds
+    }
+
     /// Explores in this way instead of uniformly.
     #[must_use]
     pub fn exploring(self, exploration: Exploration) -> Self {

@@ -17,11 +17,19 @@ pub(super) struct Pending<E> {
     dim: usize,
     /// `None` where nothing is outstanding, and where it has to be made anew.
     design: Option<E>,
+    /// Decisions that are known by `design` alone are outstanding, so it cannot be made anew.
+    unlisted: bool,
 }
 
 impl<E: Estimator + Clone> Pending<E> {
     pub(super) fn new() -> Self {
-        Self { indices: VecDeque::new(), features: VecDeque::new(), dim: 0, design: None }
+        Self { indices: VecDeque::new(), features: VecDeque::new(), dim: 0, design: None, unlisted: false }
+    }
+
+    /// Outstanding decisions that are known by this design alone. None of them can be settled or dropped: whoever keeps them makes a new
+    /// policy from statistics.
+    pub(super) fn counted(design: E) -> Self {
+        Self { design: Some(design), unlisted: true, ..Self::new() }
     }
 
     /// An action was taken.
@@ -42,7 +50,7 @@ impl<E: Estimator + Clone> Pending<E> {
             // Nobody said that it was taken, so the design has not counted it yet.
             count(design, action);
         }
-        if self.indices.is_empty() {
+        if self.indices.is_empty() && !self.unlisted {
             self.design = None;
         }
     }
@@ -50,6 +58,10 @@ impl<E: Estimator + Clone> Pending<E> {
     /// Its reward will never come. What was not outstanding is left alone.
     pub(super) fn drop(&mut self, action: Action<'_>) {
         if self.remove(action) {
+            assert!(
+                !self.unlisted,
+                "a policy made from statistics cannot take decisions back; make a new one"
+            );
             // Subtracting loses digits where adding does not.
             self.design = None;
         }
@@ -57,7 +69,7 @@ impl<E: Estimator + Clone> Pending<E> {
 
     /// The model with every pending decision counted, if there is one.
     pub(super) fn design(&mut self, model: &E) -> Option<&mut E> {
-        if self.indices.is_empty() {
+        if self.indices.is_empty() && !self.unlisted {
             return None;
         }
         if self.design.is_none() {

@@ -51,8 +51,16 @@ impl Thompson {
     /// # Panics
     /// If there is no arm.
     pub fn new(arms: usize, noise_scale: f64) -> Result<Self, PolicyError> {
+        Self::over(ArmMeans::new(arms), noise_scale)
+    }
+
+    /// Thompson sampling that goes on from this model.
+    ///
+    /// # Errors
+    /// If `noise_scale` is not between 1e-50 and 1e50.
+    pub fn over(model: ArmMeans, noise_scale: f64) -> Result<Self, PolicyError> {
         check_noise_scale(noise_scale)?;
-        Ok(Self { model: ArmMeans::new(arms), noise_scale, sampled: Vec::new() })
+        Ok(Self { model, noise_scale, sampled: Vec::new() })
     }
 }
 

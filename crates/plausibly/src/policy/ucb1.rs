@@ -64,8 +64,16 @@ impl Ucb1 {
     /// # Panics
     /// If there is no arm.
     pub fn new(arms: usize, noise_scale: f64) -> Result<Self, PolicyError> {
+        Self::over(ArmMeans::new(arms), noise_scale)
+    }
+
+    /// UCB1 that goes on from this model.
+    ///
+    /// # Errors
+    /// If `noise_scale` is not between 1e-50 and 1e50.
+    pub fn over(model: ArmMeans, noise_scale: f64) -> Result<Self, PolicyError> {
         check_noise_scale(noise_scale)?;
-        Ok(Self { by_index: LinUcb::new(ArmMeans::new(arms), LogRound { noise_scale }) })
+        Ok(Self { by_index: LinUcb::new(model, LogRound { noise_scale }) })
     }
 }
 

@@ -10,12 +10,14 @@ mod node;
 mod policy;
 mod problem;
 mod radius;
+mod resume;
 
 pub use fields::{Default, Field, Fields};
 pub use node::{Node, Value};
 pub use policy::{BuildError, POLICY_KINDS, PolicyKind, PolicySpec, RIDGES};
 pub use problem::{Complaint, Problem, Range};
 pub use radius::RadiusSpec;
+pub use resume::{History, Model};
 
 /// What the actions of a problem are like: decides which policies and radii can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

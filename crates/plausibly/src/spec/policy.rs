@@ -4,7 +4,7 @@ use super::fields::{Default, Fields};
 use super::problem::{Complaint, Range};
 use super::radius::{RadiusSpec, read_noise_scale};
 use super::{Facts, Setting};
-use crate::confidence::RadiusError;
+use crate::confidence::{ConfidenceRadius, RadiusError};
 use crate::estimator::{ArmMeans, Estimator, Ridge, RidgeError};
 use crate::policy::{
     Code, Elimination, EpsilonGreedy, Explain, Exploration, ExploreThenCommit, LinTs, LinUcb, PolicyError,
@@ -115,6 +115,11 @@ pub enum BuildError {
     /// Its parameters.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// A kind whose next choice is not a function of such statistics.
+    #[error(
+        "this kind of policy cannot go on from these statistics; use code, lin-ucb, lin-ts, epsilon-greedy or explore-then-commit for actions with features, and code, ucb1, thompson, epsilon-greedy or explore-then-commit for arms"
+    )]
+    Unresumable,
 }
 
 impl PolicySpec {
@@ -165,8 +170,10 @@ impl PolicySpec {
         let means = || ArmMeans::new(facts.actions);
         let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
         Ok(match self.kind {
-            PolicyKind::Code { .. } if arms => self.build_code(means(), facts)?,
-            PolicyKind::Code { ridge, .. } => self.build_code(Ridge::new(facts.dim, ridge)?, facts)?,
+            PolicyKind::Code { radius, .. } if arms => self.code_on(means(), radius.build(facts)?, None)?,
+            PolicyKind::Code { ridge, radius, .. } => {
+                self.code_on(Ridge::new(facts.dim, ridge)?, radius.build(facts)?, None)?
+            }
             PolicyKind::LinUcb { ridge, radius } => {
                 Box::new(LinUcb::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?))
             }
@@ -224,15 +231,18 @@ impl PolicySpec {
         }
     }
 
-    fn build_code<E: Estimator + Clone + Send + 'static>(
+    /// CODE with this model and radius and, if decisions are pending, the model that counts them.
+    pub(super) fn code_on<E: Estimator + Clone + Send + 'static, R: ConfidenceRadius + Send + 'static>(
         &self,
         model: E,
-        facts: &Facts,
+        radius: R,
+        design: Option<E>,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
-        let PolicyKind::Code { radius, greed, target, randomise, count_pending, .. } = self.kind else {
+        let PolicyKind::Code { greed, target, randomise, count_pending, .. } = self.kind else {
             unreachable!("asked of a code policy only");
         };
-        let code = Code::new(model, radius.build(facts)?).tempered(greed)?;
+        let code = Code::new(model, radius).tempered(greed)?;
+        let code = if let Some(design) = design { code.with_design(design) } else { code };
         let code = if let Some(target) = target { code.to_target(target)? } else { code };
         let code = if count_pending { code } else { code.ignoring_pending() };
         Ok(if randomise > 0.0 { Box::new(RandomisedCode::new(code, randomise)?) } else { Box::new(code) })

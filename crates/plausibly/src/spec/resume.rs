@@ -1,0 +1,181 @@
+//! Policies that go on from what a log has kept.
+
+use super::policy::{BuildError, PolicyKind, PolicySpec};
+use super::radius::RadiusSpec;
+use super::{Facts, Setting};
+use crate::confidence::{Quantised, Radius, RadiusError};
+use crate::estimator::{ArmMeans, Estimator, Ridge};
+use crate::policy::{EpsilonGreedy, Explain, Exploration, ExploreThenCommit, LinTs, LinUcb, Thompson, Ucb1};
+
+/// A model of either kind.
+#[derive(Clone, Debug)]
+pub enum Model {
+    /// Of actions with features, from a [`Ledger`](crate::Ledger).
+    Features(Ridge),
+    /// Of plain arms.
+    Arms(ArmMeans),
+}
+
+/// What a policy goes on from: the statistics of decisions taken before, however long ago and by whichever process.
+#[derive(Clone, Debug)]
+pub struct History {
+    /// What the rewards that have come say.
+    pub model: Model,
+    /// The same with every decision counted whose reward is outstanding; `None` if there is none.
+    pub design: Option<Model>,
+    /// Decisions taken before.
+    pub decisions: u64,
+    /// The model that explore-then-commit committed to, once it has.
+    pub committed: Option<Model>,
+}
+
+impl Model {
+    /// The model behind its interface.
+    pub fn estimator(&self) -> &dyn Estimator {
+        match self {
+            Self::Features(model) => model,
+            Self::Arms(model) => model,
+        }
+    }
+
+    fn features(self) -> Option<Ridge> {
+        match self {
+            Self::Features(model) => Some(model),
+            Self::Arms(_) => None,
+        }
+    }
+
+    fn arms(self) -> Option<ArmMeans> {
+        match self {
+            Self::Arms(model) => Some(model),
+            Self::Features(_) => None,
+        }
+    }
+}
+
+impl RadiusSpec {
+    /// The radius for statistics on the grid of a [`Ledger`](crate::Ledger), which covers their rounding.
+    ///
+    /// # Errors
+    /// If a constant is out of range.
+    pub fn build_quantised(&self, facts: &Facts) -> Result<Quantised<Radius>, RadiusError> {
+        let theta_norm_bound = match *self {
+            Self::Paper { theta_norm_bound, .. } | Self::Determinant { theta_norm_bound, .. } => {
+                theta_norm_bound
+            }
+            _ => None,
+        };
+        let theta_norm_bound = theta_norm_bound.unwrap_or(facts.theta_norm_bound);
+        Quantised { radius: self.build(facts)?, theta_norm_bound }.checked()
+    }
+}
+
+impl PolicySpec {
+    /// The policy as it stands after a history: its next choice is a function of the spec, the facts, the history and the
+    /// randomness it is given. Radii for features cover the rounding of the statistics.
+    ///
+    /// # Errors
+    /// If a parameter is out of range, or the kind cannot go on from statistics alone.
+    pub fn resume(&self, facts: &Facts, history: History) -> Result<Box<dyn Explain + Send>, BuildError> {
+        match history.model {
+            Model::Features(model) => {
+                let (design, committed) = (history.design, history.committed);
+                let design = design.and_then(Model::features);
+                self.resume_features(
+                    facts,
+                    model,
+                    design,
+                    history.decisions,
+                    committed.and_then(Model::features),
+                )
+            }
+            Model::Arms(model) => {
+                let (design, committed) = (history.design, history.committed);
+                let design = design.and_then(Model::arms);
+                self.resume_arms(facts, model, design, history.decisions, committed.and_then(Model::arms))
+            }
+        }
+    }
+
+    fn resume_features(
+        &self,
+        facts: &Facts,
+        model: Ridge,
+        design: Option<Ridge>,
+        decisions: u64,
+        committed: Option<Ridge>,
+    ) -> Result<Box<dyn Explain + Send>, BuildError> {
+        Ok(match self.kind {
+            PolicyKind::Code { radius, .. } => self.code_on(model, radius.build_quantised(facts)?, design)?,
+            PolicyKind::LinUcb { radius, .. } => Box::new(LinUcb::new(model, radius.build_quantised(facts)?)),
+            PolicyKind::LinTs { noise_scale, .. } => {
+                Box::new(LinTs::new(model, noise_scale.unwrap_or(facts.noise_scale))?)
+            }
+            PolicyKind::EpsilonGreedy { epsilon, exploration, .. } => {
+                let policy = EpsilonGreedy::new(model, epsilon, facts.horizon)?;
+                Box::new(policy.exploring(exploration).after(decisions))
+            }
+            PolicyKind::ExploreThenCommit { epsilon, exploration, .. } => {
+                let policy = ExploreThenCommit::new(model, epsilon, facts.horizon)?;
+                Box::new(policy.exploring(exploration).after(decisions, committed))
+            }
+            PolicyKind::Elimination { .. } | PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } => {
+                return Err(BuildError::Unresumable);
+            }
+        })
+    }
+
+    fn resume_arms(
+        &self,
+        facts: &Facts,
+        model: ArmMeans,
+        design: Option<ArmMeans>,
+        decisions: u64,
+        committed: Option<ArmMeans>,
+    ) -> Result<Box<dyn Explain + Send>, BuildError> {
+        Ok(match self.kind {
+            PolicyKind::Code { radius, .. } => self.code_on(model, radius.build(facts)?, design)?,
+            PolicyKind::EpsilonGreedy { epsilon, .. } => {
+                Box::new(EpsilonGreedy::new(model, epsilon, facts.horizon)?.after(decisions))
+            }
+            PolicyKind::ExploreThenCommit { epsilon, .. } => {
+                Box::new(ExploreThenCommit::new(model, epsilon, facts.horizon)?.after(decisions, committed))
+            }
+            PolicyKind::Ucb1 { noise_scale } => {
+                Box::new(Ucb1::over(model, noise_scale.unwrap_or(facts.noise_scale))?)
+            }
+            PolicyKind::Thompson { noise_scale } => {
+                Box::new(Thompson::over(model, noise_scale.unwrap_or(facts.noise_scale))?)
+            }
+            PolicyKind::Elimination { .. } | PolicyKind::LinUcb { .. } | PolicyKind::LinTs { .. } => {
+                return Err(BuildError::Unresumable);
+            }
+        })
+    }
+
+    /// The radius its intervals are shown by: its own if it decides by one, else the default of the setting.
+    pub fn shown_radius(&self, setting: Setting) -> RadiusSpec {
+        match self.kind {
+            PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => radius,
+            _ => RadiusSpec::default_for(setting),
+        }
+    }
+
+    /// λ in V; 1 for kinds that know arms alone.
+    pub fn ridge(&self) -> f64 {
+        match self.kind {
+            PolicyKind::Code { ridge, .. }
+            | PolicyKind::LinUcb { ridge, .. }
+            | PolicyKind::LinTs { ridge, .. }
+            | PolicyKind::Elimination { ridge, .. }
+            | PolicyKind::EpsilonGreedy { ridge, .. }
+            | PolicyKind::ExploreThenCommit { ridge, .. } => ridge,
+            PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } => 1.0,
+        }
+    }
+
+    /// Whether its next choice depends on the number of decisions before, and so on a horizon.
+    pub fn needs_horizon(&self) -> bool {
+        matches!(self.kind, PolicyKind::EpsilonGreedy { .. } | PolicyKind::ExploreThenCommit { .. })
+    }
+}
