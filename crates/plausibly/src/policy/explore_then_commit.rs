@@ -59,12 +59,7 @@ impl<E: Estimator + Clone> ExploreThenCommit<E> {
     /// If `epsilon` is not in (0, 1].
     pub fn new(model: E, epsilon: f64, horizon: u64) -> Result<Self, PolicyError> {
         check_epsilon(epsilon)?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "at most the horizon, not negative"
-        )]
-        let exploring_rounds = (epsilon * horizon as f64).round() as u64;
+        let exploring_rounds = exploring_rounds(epsilon, horizon);
         Ok(Self { model, committed: None, exploring_rounds, round: 0, explorer: Explorer::default() })
     }
 
@@ -74,16 +69,21 @@ impl<E: Estimator + Clone> ExploreThenCommit<E> {
         Self { round: decisions, committed, ..self }
     }
 
-    /// How many rounds it explores before it commits.
-    pub fn exploring_rounds(&self) -> u64 {
-        self.exploring_rounds
-    }
-
     /// Explores in this way instead of uniformly.
     #[must_use]
     pub fn exploring(self, exploration: Exploration) -> Self {
         Self { explorer: Explorer::new(exploration), ..self }
     }
+}
+
+/// How many rounds it explores before it commits.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "at most the horizon, not negative"
+)]
+pub(crate) fn exploring_rounds(epsilon: f64, horizon: u64) -> u64 {
+    (epsilon * horizon as f64).round() as u64
 }
 
 impl<E: Estimator + Clone> Policy for ExploreThenCommit<E> {

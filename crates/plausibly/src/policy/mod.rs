@@ -22,6 +22,7 @@ pub use elimination::Elimination;
 pub use epsilon_greedy::EpsilonGreedy;
 pub use exploration::Exploration;
 pub use explore_then_commit::ExploreThenCommit;
+pub(crate) use explore_then_commit::exploring_rounds;
 pub use lin_ts::LinTs;
 pub use lin_ucb::LinUcb;
 pub use randomised::RandomisedCode;

@@ -5,13 +5,15 @@ use super::radius::RadiusSpec;
 use super::{Facts, Setting};
 use crate::confidence::{Quantised, Radius, RadiusError};
 use crate::estimator::{ArmMeans, Estimator, Ridge};
-use crate::policy::{EpsilonGreedy, Explain, Exploration, ExploreThenCommit, LinTs, LinUcb, Thompson, Ucb1};
+use crate::policy::{
+    EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, Thompson, Ucb1, exploring_rounds,
+};
 
 /// A model of either kind.
 #[derive(Clone, Debug)]
 pub enum Model {
     /// Of actions with features, from a [`Ledger`](crate::Ledger).
-    Features(Ridge),
+    Features(Box<Ridge>),
     /// Of plain arms.
     Arms(ArmMeans),
 }
@@ -33,14 +35,14 @@ impl Model {
     /// The model behind its interface.
     pub fn estimator(&self) -> &dyn Estimator {
         match self {
-            Self::Features(model) => model,
+            Self::Features(model) => &**model,
             Self::Arms(model) => model,
         }
     }
 
     fn features(self) -> Option<Ridge> {
         match self {
-            Self::Features(model) => Some(model),
+            Self::Features(model) => Some(*model),
             Self::Arms(_) => None,
         }
     }
@@ -83,7 +85,7 @@ impl PolicySpec {
                 let design = design.and_then(Model::features);
                 self.resume_features(
                     facts,
-                    model,
+                    *model,
                     design,
                     history.decisions,
                     committed.and_then(Model::features),
@@ -171,6 +173,14 @@ impl PolicySpec {
             | PolicyKind::EpsilonGreedy { ridge, .. }
             | PolicyKind::ExploreThenCommit { ridge, .. } => ridge,
             PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } => 1.0,
+        }
+    }
+
+    /// After how many decisions it commits to what it knows; `None` if it never does.
+    pub fn commits_after(&self, horizon: u64) -> Option<u64> {
+        match self.kind {
+            PolicyKind::ExploreThenCommit { epsilon, .. } => Some(exploring_rounds(epsilon, horizon)),
+            _ => None,
         }
     }
 
