@@ -1,1 +1,0 @@
-//! An append-only file of lines, chained by their hashes.

@@ -1,0 +1,124 @@
+//! Instants as text: UTC to the microsecond, of one width, so that a frame can be read by position.
+//!
+//! The calendar is the proleptic Gregorian one, and days have 86,400 seconds: a leap second has no name of its own, as in
+//! POSIX time.
+
+use std::io::Write as _;
+
+/// 9999-12-31T23:59:59.999999Z, the last instant whose year has four digits.
+pub const LATEST_US: i64 = 253_402_300_799_999_999;
+/// Bytes of an instant as text.
+pub(super) const WIDTH: usize = 27;
+/// Where digits stand (`0`), and what stands between them.
+pub(super) const TEMPLATE: &[u8; WIDTH] = b"0000-00-00T00:00:00.000000Z";
+
+const SECOND_US: i64 = 1_000_000;
+const DAY_US: i64 = 86_400 * SECOND_US;
+/// Days in 400 years, after which the calendar repeats.
+const ERA_DAYS: i64 = 146_097;
+/// Days from 0000-03-01, where eras begin, to 1970-01-01.
+const EPOCH_DAY: i64 = 719_468;
+
+/// The instant as `2026-11-15T15:10:02.123456Z`; none before 1970 or after 9999.
+///
+/// ```
+/// use plausibly_log::journal::{parse_utc, utc};
+/// assert_eq!(utc(0).as_deref(), Some("1970-01-01T00:00:00.000000Z"));
+/// assert_eq!(parse_utc("2026-11-15T15:10:02.123456Z").and_then(utc).as_deref(), Some("2026-11-15T15:10:02.123456Z"));
+/// assert_eq!(parse_utc("2026-02-29T00:00:00.000000Z"), None);
+/// ```
+pub fn utc(at_us: i64) -> Option<String> {
+    (0..=LATEST_US).contains(&at_us).then(|| {
+        let mut text = Vec::with_capacity(WIDTH);
+        write(at_us, &mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    })
+}
+
+/// The microseconds since 1970 of an instant in the very form that [`utc`] gives; none for anything else.
+pub fn parse_utc(text: &str) -> Option<i64> {
+    parse(text.as_bytes())
+}
+
+/// Appends the text of an instant the caller has checked to be in range.
+pub(super) fn write(at_us: i64, out: &mut Vec<u8>) {
+    let (year, month, day) = date(at_us.div_euclid(DAY_US));
+    let us = at_us.rem_euclid(DAY_US);
+    let (second, fraction) = (us / SECOND_US, us % SECOND_US);
+    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+    let written =
+        write!(out, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:06}Z");
+    debug_assert!(written.is_ok(), "a vector takes all bytes");
+}
+
+/// The inverse of [`write`]; none for what it never writes.
+pub(super) fn parse(text: &[u8]) -> Option<i64> {
+    if text.len() != WIDTH {
+        return None;
+    }
+    let fits = |(&byte, &form): (&u8, &u8)| if form == b'0' { byte.is_ascii_digit() } else { byte == form };
+    if !text.iter().zip(TEMPLATE).all(fits) {
+        return None;
+    }
+    let number = |from: usize, to: usize| {
+        text[from..to].iter().fold(0, |number, digit| 10 * number + i64::from(digit - b'0'))
+    };
+    let (year, month, day) = (number(0, 4), number(5, 7), number(8, 10));
+    let (hour, minute, second) = (number(11, 13), number(14, 16), number(17, 19));
+    if year < 1970 || !(1..=12).contains(&month) || hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let day_number = days(year, month, day);
+    // A day that the month does not have comes back as a day of the next one.
+    if date(day_number) != (year, month, day) {
+        return None;
+    }
+    Some(day_number * DAY_US + ((hour * 60 + minute) * 60 + second) * SECOND_US + number(20, 26))
+}
+
+/// Days since 1970-01-01 of a date. Years are counted from March, so that the leap day is the last of its year.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    // March to July, and August to December, have 31, 30, 31, 30, 31 days: 153 in five months.
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    year * 365 + year / 4 - year / 100 + year / 400 + of_year - EPOCH_DAY
+}
+
+/// Year, month and day of a number of days since 1970-01-01, at least 0.
+fn date(days: i64) -> (i64, i64, i64) {
+    let day = days + EPOCH_DAY;
+    let (era, of_era) = (day / ERA_DAYS, day % ERA_DAYS);
+    // Leap days before this one are taken out: one in four years, but not in 100, but in 400.
+    let of_era_year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * of_era_year + of_era_year / 4 - of_era_year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let year = of_era_year + era * 400;
+    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_leap(year: i64) -> bool {
+        year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    }
+
+    /// All days of all years, counted one by one: shares nothing with the formulas.
+    #[test]
+    fn every_day_until_9999_is_the_next_after_the_day_before() {
+        let mut number = 0;
+        for year in 1970..=9999 {
+            let february = if is_leap(year) { 29 } else { 28 };
+            for (month, length) in (1..).zip([31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]) {
+                for day in 1..=length {
+                    assert_eq!(date(number), (year, month, day));
+                    assert_eq!(days(year, month, day), number);
+                    number += 1;
+                }
+            }
+        }
+        assert_eq!(number * DAY_US - 1, LATEST_US);
+    }
+}

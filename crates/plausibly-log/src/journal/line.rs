@@ -1,0 +1,254 @@
+//! One line: how it is written, and how it is read by position.
+
+use super::error::{BodyFault, Damage};
+use super::{Checkpoint, civil};
+use serde::de::IgnoredAny;
+use sha2::{Digest, Sha256};
+use std::fmt;
+
+/// Most bytes of an event: 16 MiB.
+pub const MAX_BODY: usize = 16 << 20;
+/// Most bytes of a line with its newline: frame, a sequence number of [`SEQ_DIGITS`] and the event.
+pub(super) const MAX_LINE: usize = MAX_BODY + 296;
+/// A number of more digits is refused: 10¹⁵ lines are never written, and every JSON reader holds such numbers exactly.
+const SEQ_DIGITS: usize = 15;
+
+// The frame, in the order it is written.
+const VERSION: &str = "{\"v\":";
+const SEQ: &str = ",\"seq\":";
+const AT: &str = ",\"at\":\"";
+const PREV: &str = "\",\"prev\":\"";
+const BODY: &str = "\",\"body\":\"";
+const HEAD_END: &str = "\"";
+pub(super) const EVENT: &str = ",\"event\":";
+pub(super) const HASH: &str = ",\"hash\":\"";
+pub(super) const LINE_END: &str = "\"}";
+/// From `,"hash":"` to the closing brace.
+const FOOT: usize = HASH.len() + HEX + LINE_END.len();
+/// Digits of a hash.
+pub(super) const HEX: usize = 64;
+
+/// SHA-256 of the frame of a line, which holds the hash of its event and that of the line before.
+///
+/// Displays as 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineHash([u8; 32]);
+
+impl LineHash {
+    /// What the first line continues.
+    pub const ZERO: Self = Self([0; 32]);
+
+    /// The 32 bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Reads what it displays as: 64 digits, in lower case.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => Some(byte - b'0'),
+            b'a'..=b'f' => Some(byte - b'a' + 10),
+            _ => None,
+        };
+        let text: &[u8; HEX] = text.as_bytes().try_into().ok()?;
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
+            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        }
+        Some(Self(bytes))
+    }
+
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    pub(super) fn hex(&self) -> [u8; HEX] {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut hex = [0; HEX];
+        for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        hex
+    }
+}
+
+impl fmt::Display for LineHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// Appends the line of an event that [`check_body`] accepted, and its newline; says where it will stand.
+pub(super) fn write_line(out: &mut Vec<u8>, last: &Checkpoint, at_us: i64, body: &str) -> Checkpoint {
+    let seq = last.seq + 1;
+    let begin = out.len();
+    write_head(out, last, at_us);
+    out.extend_from_slice(&LineHash::of(body.as_bytes()).hex());
+    out.extend_from_slice(HEAD_END.as_bytes());
+    let hash = LineHash::of(&out[begin..]);
+    out.extend_from_slice(EVENT.as_bytes());
+    out.extend_from_slice(body.as_bytes());
+    out.extend_from_slice(HASH.as_bytes());
+    out.extend_from_slice(&hash.hex());
+    out.extend_from_slice(LINE_END.as_bytes());
+    out.push(b'\n');
+    Checkpoint { seq, hash, offset: last.offset + (out.len() - begin) as u64, at_us }
+}
+
+/// The line after `last`, up to the digits of its `body`.
+pub(super) fn write_head(out: &mut Vec<u8>, last: &Checkpoint, at_us: i64) {
+    out.extend_from_slice(VERSION.as_bytes());
+    out.push(b'1');
+    out.extend_from_slice(SEQ.as_bytes());
+    out.extend_from_slice((last.seq + 1).to_string().as_bytes());
+    out.extend_from_slice(AT.as_bytes());
+    civil::write(at_us, out);
+    out.extend_from_slice(PREV.as_bytes());
+    out.extend_from_slice(&last.hash.hex());
+    out.extend_from_slice(BODY.as_bytes());
+}
+
+/// Whether text can be an event.
+pub(super) fn check_body(body: &str) -> Result<(), BodyFault> {
+    let bytes = body.as_bytes();
+    if bytes.len() > MAX_BODY {
+        return Err(BodyFault::TooLong { len: bytes.len() });
+    }
+    if body == "null" {
+        return Err(BodyFault::Null);
+    }
+    if !(bytes.starts_with(b"{") && bytes.ends_with(b"}")) {
+        return Err(BodyFault::NotAnObject);
+    }
+    // Without a way out of the loop it is a vector minimum.
+    if bytes.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < b' ' {
+        let at = bytes.iter().position(|&byte| byte < b' ').unwrap_or_default();
+        return Err(BodyFault::Control { at, byte: bytes[at] });
+    }
+    match serde_json::from_str::<IgnoredAny>(body) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(BodyFault::Json { reason: error.to_string() }),
+    }
+}
+
+/// A line whose hashes are right, without its newline.
+#[derive(Debug)]
+pub(super) struct Line<'a> {
+    pub(super) seq: u64,
+    pub(super) at_us: i64,
+    pub(super) body: &'a str,
+    pub(super) hash: LineHash,
+    prev: &'a [u8],
+}
+
+impl<'a> Line<'a> {
+    /// Reads a line and checks all that can be checked without the one before it.
+    pub(super) fn parse(line: &'a [u8]) -> Result<Self, Damage> {
+        let mut frame = Frame { line, at: 0 };
+        frame.literal(VERSION)?;
+        let version = frame.number("a version")?;
+        if version != 1 {
+            return Err(Damage::Version { found: version });
+        }
+        frame.literal(SEQ)?;
+        let seq = frame.number("a sequence number")?;
+        frame.literal(AT)?;
+        let column = frame.at;
+        let at_us = civil::parse(frame.take(civil::WIDTH, "a time")?);
+        let at_us = at_us.ok_or(Damage::Frame { column, expected: "a time" })?;
+        frame.literal(PREV)?;
+        let prev = frame.take(HEX, "a hash")?;
+        frame.literal(BODY)?;
+        let body_hash = frame.take(HEX, "a hash")?;
+        frame.literal(HEAD_END)?;
+        let head = &line[..frame.at];
+        frame.literal(EVENT)?;
+        let begin = frame.at;
+        // The foot is of one length, so the event ends where the foot must begin, whatever the event holds.
+        let end = line.len().checked_sub(FOOT).filter(|&end| end >= begin);
+        let end = end.ok_or(Damage::Frame { column: line.len(), expected: HASH })?;
+        frame.at = end;
+        frame.literal(HASH)?;
+        let hash_text = frame.take(HEX, "a hash")?;
+        frame.literal(LINE_END)?;
+
+        let hash = LineHash::of(head);
+        if hash.hex() != hash_text {
+            return Err(Damage::LineHash);
+        }
+        let body = checked_body(&line[begin..end], begin, body_hash)?;
+        Ok(Self { seq, at_us, body, hash, prev })
+    }
+
+    /// Whether it is the line after `last`.
+    pub(super) fn follows(&self, last: &Checkpoint) -> Result<(), Damage> {
+        if self.seq != last.seq + 1 {
+            return Err(Damage::Gap { found: self.seq });
+        }
+        if self.prev != last.hash.hex() {
+            let found = String::from_utf8_lossy(self.prev).into_owned();
+            return Err(Damage::Chain { expected: last.hash.to_string(), found });
+        }
+        if self.at_us < last.at_us {
+            let text = |at_us| civil::utc(at_us).unwrap_or_default();
+            return Err(Damage::Backwards { before: text(last.at_us), found: text(self.at_us) });
+        }
+        Ok(())
+    }
+
+    /// The line as a place, given where it ends.
+    pub(super) fn ending_at(&self, offset: u64) -> Checkpoint {
+        Checkpoint { seq: self.seq, hash: self.hash, offset, at_us: self.at_us }
+    }
+}
+
+/// The event as text, if it is the one its hash was made of. `begin` is where it stands in the line.
+fn checked_body<'a>(event: &'a [u8], begin: usize, hash: &[u8]) -> Result<&'a str, Damage> {
+    // Before its hash, which a blanked event does not have any more.
+    if event == b"null" {
+        return Err(Damage::Body(BodyFault::Null));
+    }
+    let text = std::str::from_utf8(event);
+    let body = text.map_err(|error| Damage::NotUtf8 { column: begin + error.valid_up_to() })?;
+    if LineHash::of(event).hex() != hash {
+        return Err(Damage::BodyHash);
+    }
+    check_body(body).map_err(Damage::Body)?;
+    Ok(body)
+}
+
+/// Where in the frame we are.
+struct Frame<'a> {
+    line: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Frame<'a> {
+    fn literal(&mut self, expected: &'static str) -> Result<(), Damage> {
+        if !self.line[self.at..].starts_with(expected.as_bytes()) {
+            return Err(Damage::Frame { column: self.at, expected });
+        }
+        self.at += expected.len();
+        Ok(())
+    }
+
+    fn take(&mut self, count: usize, expected: &'static str) -> Result<&'a [u8], Damage> {
+        let line = self.line;
+        let taken = line.get(self.at..self.at + count);
+        let taken = taken.ok_or(Damage::Frame { column: self.at, expected })?;
+        self.at += count;
+        Ok(taken)
+    }
+
+    /// A number from 1 on, without leading zeros.
+    fn number(&mut self, expected: &'static str) -> Result<u64, Damage> {
+        let rest = &self.line[self.at..];
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 || digits > SEQ_DIGITS || rest[0] == b'0' {
+            return Err(Damage::Frame { column: self.at, expected });
+        }
+        self.at += digits;
+        Ok(rest[..digits].iter().fold(0, |number, digit| 10 * number + u64::from(digit - b'0')))
+    }
+}

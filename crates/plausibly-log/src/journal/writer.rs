@@ -1,0 +1,195 @@
+//! The one writer of a log.
+
+use super::error::JournalError;
+use super::line::{Line, check_body, write_line};
+use super::reader::{Entry, Scanned, scan};
+use super::snapshot;
+use super::storage::{Storage, replace_side, side_path};
+use super::tail::{Recovery, Tail};
+use super::{Checkpoint, LATEST_US};
+use std::io;
+
+/// A log that this process, and no other, appends to.
+///
+/// The lock is held until the journal is dropped or the process ends.
+#[derive(Debug)]
+pub struct Journal<S> {
+    storage: S,
+    /// The last acknowledged line.
+    last: Checkpoint,
+    recovery: Option<Recovery>,
+    /// After a failure nothing is known about the end of the file.
+    stopped: bool,
+    /// Lines on their way to the storage.
+    lines: Vec<u8>,
+}
+
+impl<S: Storage> Journal<S> {
+    /// Opens a log, created if it is missing, and checks every line of it.
+    ///
+    /// # Errors
+    /// As [`Journal::open_from`].
+    pub fn open(storage: S) -> Result<Self, JournalError> {
+        Self::open_from(storage, &Checkpoint::START, |_| Ok(()))
+    }
+
+    /// Opens a log, created if it is missing, and hands every event behind a line to `visit`, as [`read`](super::read)
+    /// does: what stands before it is taken on trust, and [`Checkpoint::START`] trusts nothing.
+    ///
+    /// What an interrupted write left at the end is dealt with, see [`Journal::recovery`]. When this returns, the disk has
+    /// every line that was visited, also those that nobody had been told were written.
+    ///
+    /// # Errors
+    /// Another writer, the first damaged line, a checkpoint that is not of this log, a file that cannot be read or
+    /// written, or whatever error `visit` returns.
+    pub fn open_from<E: From<JournalError>>(
+        mut storage: S,
+        from: &Checkpoint,
+        mut visit: impl FnMut(Entry<'_>) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        storage.lock().map_err(|source| match source.kind() {
+            io::ErrorKind::WouldBlock => JournalError::Locked { log: storage.path().into() },
+            _ => JournalError::Io { what: "open", path: storage.path().into(), source },
+        })?;
+        let mut scanned = scan(&storage, from, &mut visit)?;
+        let recovery = recover(&mut storage, &scanned)?;
+        if let Tail::Whole(len) = scanned.tail
+            && let Ok(line) = Line::parse(&scanned.rest[..len])
+        {
+            visit(Entry::of(&line))?;
+            scanned.last = line.ending_at(scanned.last.offset + len as u64 + 1);
+        }
+        // Lines that a writer had no time to sync, and the name of a file it had just created, are on the disk from here on.
+        let synced = storage.sync().and_then(|()| storage.sync_folder());
+        synced.map_err(io_error(&storage, "sync"))?;
+        Ok(Self { storage, last: scanned.last, recovery, stopped: false, lines: Vec::new() })
+    }
+
+    /// The last acknowledged line; [`Checkpoint::START`] of an empty log.
+    pub fn last(&self) -> Checkpoint {
+        self.last
+    }
+
+    /// What opening did about the end of an interrupted write, if there was one.
+    pub fn recovery(&self) -> Option<&Recovery> {
+        self.recovery.as_ref()
+    }
+
+    /// Appends events as lines, in one write, and returns when the disk has them: where each of them is.
+    ///
+    /// All get the time `at_us`, in microseconds since 1970, or that of the line before if it is later.
+    ///
+    /// # What a caller may conclude
+    /// - `Ok`: all lines are in the log and stay there.
+    /// - [`JournalError::Body`], [`JournalError::Time`], [`JournalError::Stopped`], [`JournalError::Changed`]: nothing was
+    ///   written.
+    /// - [`JournalError::NotAcknowledged`]: nothing. Any first part of the lines may be in the log when it is opened again, the
+    ///   last of them perhaps as a torn one that is then cut off. Do not append the events again before having looked.
+    ///
+    /// After the last two the journal takes nothing more. A failed sync is not tried again: the system may have
+    /// dropped what it could not write, and would then report success about the rest.
+    ///
+    /// # Errors
+    /// See above. Bodies and time are checked before anything is written.
+    pub fn append(&mut self, at_us: i64, bodies: &[&str]) -> Result<Vec<Checkpoint>, JournalError> {
+        if self.stopped {
+            return Err(JournalError::Stopped { log: self.storage.path().into() });
+        }
+        if !(0..=LATEST_US).contains(&at_us) {
+            return Err(JournalError::Time { at_us });
+        }
+        let count = bodies.len();
+        for (index, body) in (1..).zip(bodies) {
+            check_body(body).map_err(|fault| JournalError::Body { index, count, fault })?;
+        }
+        let Some(first) = bodies.first() else { return Ok(Vec::new()) };
+
+        self.lines.clear();
+        let at_us = at_us.max(self.last.at_us);
+        let mut written = vec![write_line(&mut self.lines, &self.last, at_us, first)];
+        for body in &bodies[1..] {
+            let before = written[written.len() - 1];
+            written.push(write_line(&mut self.lines, &before, at_us, body));
+        }
+        self.check_length()?;
+        if let Err((what, source)) = self.write_and_sync() {
+            self.stopped = true;
+            let cut_back = self.storage.truncate(self.last.offset).is_ok();
+            let (log, first) = (self.storage.path().into(), self.last.seq + 1);
+            return Err(JournalError::NotAcknowledged { log, what, first, count, cut_back, source });
+        }
+        self.last = written[written.len() - 1];
+        Ok(written)
+    }
+
+    /// Saves what was made of the log up to [`Journal::last`] beside it, for [`load_snapshot`](super::load_snapshot),
+    /// in the place of an earlier one: complete or not at all.
+    ///
+    /// # Errors
+    /// If it cannot be written. The log is not touched, and the journal can be used further.
+    pub fn save_snapshot(&mut self, payload: &[u8]) -> Result<(), JournalError> {
+        let bytes = snapshot::encode(&self.last, payload);
+        replace_side(&mut self.storage, snapshot::SUFFIX, &bytes).map_err(|source| {
+            let path = side_path(self.storage.path(), snapshot::SUFFIX);
+            JournalError::Io { what: "save", path, source }
+        })
+    }
+
+    /// A program that does not know the lock, an editor say, would otherwise have its bytes continued or cut off.
+    fn check_length(&mut self) -> Result<(), JournalError> {
+        let found = self.storage.length().map_err(io_error(&self.storage, "look at"))?;
+        let expected = self.last.offset;
+        if found == expected {
+            return Ok(());
+        }
+        self.stopped = true;
+        Err(JournalError::Changed { log: self.storage.path().into(), expected, found })
+    }
+
+    fn write_and_sync(&mut self) -> Result<(), (&'static str, io::Error)> {
+        self.storage.append(&self.lines).map_err(|error| ("write to", error))?;
+        self.storage.sync().map_err(|error| ("sync", error))
+    }
+}
+
+fn io_error<S: Storage>(storage: &S, what: &'static str) -> impl FnOnce(io::Error) -> JournalError {
+    let path = storage.path().into();
+    move |source| JournalError::Io { what, path, source }
+}
+
+/// Deals with what is behind the last whole line. If it is interrupted itself, the next time finds the same and does the same.
+fn recover<S: Storage>(storage: &mut S, scanned: &Scanned) -> Result<Option<Recovery>, JournalError> {
+    let (seq, end) = (scanned.last.seq + 1, scanned.last.offset);
+    match scanned.tail {
+        Tail::Empty | Tail::Damaged => Ok(None),
+        Tail::Whole(len) => {
+            let whole = storage.truncate(end + len as u64).and_then(|()| storage.append(b"\n"));
+            whole.map_err(io_error(storage, "write to"))?;
+            Ok(Some(Recovery::Completed { seq }))
+        }
+        Tail::Torn => {
+            let suffix = keep(storage, seq, &scanned.rest);
+            let suffix = suffix.map_err(io_error(storage, "save, beside it, the torn end of"))?;
+            storage.truncate(end).map_err(io_error(storage, "cut the torn end off"))?;
+            let kept_in = side_path(storage.path(), &suffix);
+            Ok(Some(Recovery::Cut { seq, bytes: scanned.rest.len() as u64, kept_in }))
+        }
+    }
+}
+
+/// Saves bytes beside the log under a name that has no other bytes yet; returns its suffix.
+fn keep<S: Storage>(storage: &mut S, seq: u64, bytes: &[u8]) -> io::Result<String> {
+    let mut suffix = format!("torn-{seq}");
+    let mut attempt = 1;
+    while let Some(found) = storage.read_side(&suffix)? {
+        if found == bytes {
+            // Saved by a recovery that was itself interrupted; perhaps before the folder was synced.
+            storage.sync_folder()?;
+            return Ok(suffix);
+        }
+        attempt += 1;
+        suffix = format!("torn-{seq}-{attempt}");
+    }
+    replace_side(storage, &suffix, bytes)?;
+    Ok(suffix)
+}
