@@ -1,4 +1,15 @@
 #![doc = include_str!("../README.md")]
 
+pub mod certificate;
+pub mod event;
 pub mod journal;
+mod log;
+pub mod policy;
 pub mod recipe;
+pub mod state;
+pub mod statistics;
+pub mod table;
+mod words;
+
+pub use log::{EventError, Log, LogError, Opening, Recorded, Step, certificate, certify, fold};
+pub use words::Words;

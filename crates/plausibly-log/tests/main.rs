@@ -1,1 +1,4 @@
 //! Laws of the log: nothing acknowledged is lost, nothing is invented, and everything can be re-derived.
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
+
+mod log; // the fold, certificates, and what is wrong with forged ones

@@ -24,7 +24,7 @@ enum Boundary {
 
 impl ArmReach {
     fn new(boundary: Boundary, noise_scale: f64, delta: f64, evidence: &Evidence) -> Self {
-        let log_inverse = libm::log(evidence.dim as f64) - libm::log(delta);
+        let log_inverse = libm::log(evidence.shares as f64) - libm::log(delta);
         Self { boundary, noise_scale, log_inverse }
     }
 

@@ -21,6 +21,7 @@ pub struct ArmMeans {
     counts: Vec<u64>,
     totals: Vec<f64>,
     observations: u64,
+    shares: u64,
     scores: Scores,
 }
 
@@ -33,7 +34,7 @@ impl ArmMeans {
         assert!(arms > 0, "a K-armed model needs at least one arm");
         let scores =
             Scores { isa: Isa::detect(), mean: vec![0.0; arms], width_sq: vec![f64::INFINITY; arms] };
-        Self { counts: vec![0; arms], totals: vec![0.0; arms], observations: 0, scores }
+        Self { counts: vec![0; arms], totals: vec![0.0; arms], observations: 0, shares: arms as u64, scores }
     }
 
     /// From how often each arm was taken and what it paid in all.
@@ -57,6 +58,12 @@ impl ArmMeans {
         model.totals.copy_from_slice(totals);
         model.observations = counts.iter().sum();
         model
+    }
+
+    /// Where δ is shared among more arms than these.
+    #[must_use]
+    pub fn shared_among(self, arms: u64) -> Self {
+        Self { shares: arms, ..self }
     }
 
     /// T(a), how often each arm was taken.
@@ -97,6 +104,7 @@ impl Estimator for ArmMeans {
             observations: self.observations,
             dim: self.counts.len(),
             ridge: 0.0,
+            shares: self.shares,
             log_det: LogDet::UNDEFINED,
         }
     }

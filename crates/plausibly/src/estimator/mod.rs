@@ -158,13 +158,15 @@ pub struct Evidence {
     pub dim: usize,
     /// λ in `V₀ = λI`; zero for arms.
     pub ridge: f64,
+    /// Among how many arms δ is shared: `dim`, unless more of them were or will be looked at.
+    pub shares: u64,
     pub(crate) log_det: LogDet,
 }
 
 impl Evidence {
     /// Evidence of an estimator of your own; see the fields, and [`Evidence::log_det_ratio`] for the last.
     pub fn new(observations: u64, dim: usize, ridge: f64, log_det_ratio: f64) -> Self {
-        Self { observations, dim, ridge, log_det: LogDet::new(log_det_ratio) }
+        Self { observations, dim, ridge, shares: dim as u64, log_det: LogDet::new(log_det_ratio) }
     }
 
     /// `log(det V / λᵈ)`, the information gained; not finite without a ridge, which leaves nothing to compare with.

@@ -347,7 +347,13 @@ impl Estimator for Ridge {
     }
 
     fn evidence(&self) -> Evidence {
-        Evidence { observations: self.observations, dim: self.dim, ridge: self.ridge, log_det: self.log_det }
+        Evidence {
+            observations: self.observations,
+            dim: self.dim,
+            ridge: self.ridge,
+            shares: self.dim as u64,
+            log_det: self.log_det,
+        }
     }
 
     /// With `L` the largest norm in the set, `ℓ = L²/λ` and `Λ = d·log(1 + round·L²/(dλ))`: widths over a set that only shrinks only fall, and their squares sum to at

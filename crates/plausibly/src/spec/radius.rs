@@ -134,6 +134,18 @@ impl RadiusSpec {
         }
     }
 
+    /// With which probability its intervals hold the truth at all times at once, over a model with this ridge; `None` for a width that promises nothing of the kind.
+    pub fn confidence(&self, ridge: f64) -> Option<f64> {
+        match *self {
+            Self::Determinant { delta, .. }
+            | Self::Mixture { delta, .. }
+            | Self::Stitched { delta, .. }
+            | Self::Union { delta, .. } => Some(1.0 - delta),
+            Self::Paper { delta, lambda, .. } if lambda.to_bits() == ridge.to_bits() => Some(1.0 - delta),
+            Self::Paper { .. } | Self::PerArm { .. } | Self::Fixed { .. } => None,
+        }
+    }
+
     /// The same as data; constants that come from the problem are left out.
     pub fn to_value(&self) -> Value {
         let (kind, constants): (&str, &[(&str, Option<f64>)]) = match *self {

@@ -1,0 +1,330 @@
+//! Certificates: what a decision rests on, and what follows from it.
+//!
+//! A certificate has two halves. Its *grounds* are the statistics, the settings and the actions a decision was taken from; only the log can say whether they are the
+//! true ones. Its *findings* are every number and statement shown, and follow from the grounds alone: anybody can derive them again, and [`Certificate::check`]
+//! does.
+
+mod change;
+mod findings;
+mod verify;
+
+pub use change::RuleOut;
+pub use findings::{Chosen, Finding, Findings, Reason, Share, Standing, TargetFinding};
+pub use verify::{Flaw, first_difference};
+
+use crate::policy::{self, PolicyRefusal, PolicyTable};
+use crate::statistics::hex;
+use plausibly::spec::{Facts, Model, PolicySpec, Setting};
+use plausibly::{ActionSet, ActionSetError, ArmMeans, Ridge, RidgeError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+/// The version of the form.
+pub const VERSION: u32 = 1;
+/// The name of the form.
+pub const FORMAT: &str = "plausibly certificate";
+
+/// A decision's certificate.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Certificate {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u32,
+    /// What the decision rests on: only the log can say whether it is true.
+    pub grounds: Grounds,
+    /// What follows from it.
+    pub findings: Findings,
+    /// SHA-256, in hexadecimal, of this document as compact JSON without this field: it finds damage, and proves nothing to those who can make one.
+    pub seal: String,
+}
+
+/// What a decision rests on.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grounds {
+    /// Where in which log.
+    pub log: Position,
+    /// Number of the decision, from 1.
+    pub decision: u64,
+    /// When it was taken, in UTC.
+    pub at: String,
+    /// The policy, in the units of the rewards.
+    pub policy: PolicyTable,
+    /// The smallest and the largest reward there can be.
+    pub reward_range: (f64, f64),
+    /// Decisions expected in all, for policies that ask.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub horizon: Option<u64>,
+    /// From which, with the number of the decision, randomness is drawn.
+    pub seed: u64,
+    /// S, a bound on the norm of θ* for rewards scaled to an interval of length one.
+    pub theta_norm_bound: f64,
+    /// Among how many arms δ is shared; only for actions without features.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub arms_sharing: Option<u64>,
+    /// The context of the decision.
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    pub context: Map<String, Json>,
+    /// Names of the features; none for plain arms.
+    pub features: Vec<String>,
+    /// What rewards that have come say.
+    pub statistics: Sums,
+    /// The same with pending decisions counted, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub design: Option<Sums>,
+    /// What the policy has committed to, if it has.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub committed: Option<Sums>,
+    /// SHA-256 of the exact sums.
+    pub digest: String,
+    /// The actions listed, in the order they were offered.
+    pub actions: Vec<Offered>,
+    /// What was offered beside the actions listed, in a partial certificate.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unlisted: Option<Unlisted>,
+}
+
+/// A place in a log: everything up to and including this line.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Position {
+    /// Hash of the first line: which log.
+    pub id: String,
+    /// Number of the last line before the decision.
+    pub seq: u64,
+    /// Hash of that line.
+    pub hash: String,
+}
+
+/// Sums of a model. Features: `V` with its ridge, row by row, and `b`, each entry the double nearest to the exact sum. Arms: plays and sums of rewards, by action listed.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sums {
+    /// Decisions counted.
+    pub observations: u64,
+    /// `V = λI + Σ x·xᵀ`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub gram: Vec<Vec<f64>>,
+    /// `b = Σ x·y`, or what each arm paid; rewards scaled to `[−½, ½]`.
+    pub moment: Vec<f64>,
+    /// How often each arm was taken.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub plays: Vec<u64>,
+}
+
+/// An action on offer.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Offered {
+    /// Its number in the log.
+    pub id: u64,
+    /// Its name.
+    pub label: String,
+    /// Its features in this context.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub features: Vec<f64>,
+}
+
+/// Actions that a partial certificate does not list.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unlisted {
+    /// How many.
+    pub actions: u64,
+    /// How many of them could still be best.
+    pub plausible: u64,
+    /// What was chosen, where that does not follow from the actions listed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub chosen: Option<u64>,
+}
+
+/// Why grounds are no grounds of any decision.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum GroundsError {
+    /// Their policy.
+    #[error(transparent)]
+    Policy(#[from] PolicyRefusal),
+    /// Their model.
+    #[error("the statistics are of no model: {0}")]
+    Ridge(#[from] RidgeError),
+    /// Their actions.
+    #[error("the actions are no set: {0}")]
+    Actions(#[from] ActionSetError),
+    /// A policy that cannot be built.
+    #[error("the policy cannot be built: {0}")]
+    Build(#[from] plausibly::spec::BuildError),
+    /// A radius that cannot be built.
+    #[error("the radius cannot be built: {0}")]
+    Radius(#[from] plausibly::RadiusError),
+    /// Parts that do not fit together.
+    #[error("{path}: {what}")]
+    Misfit {
+        /// Where.
+        path: String,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+impl Certificate {
+    /// The certificate of these grounds.
+    ///
+    /// # Errors
+    /// If they are no grounds of any decision.
+    pub fn new(grounds: Grounds) -> Result<Self, GroundsError> {
+        let findings = Findings::derive(&grounds)?;
+        let unsealed =
+            Self { format: FORMAT.into(), version: VERSION, grounds, findings, seal: String::new() };
+        Ok(Self { seal: unsealed.expected_seal(), ..unsealed })
+    }
+
+    /// What the seal must be.
+    pub fn expected_seal(&self) -> String {
+        let mut document = serde_json::to_value(self).unwrap_or(Json::Null);
+        if let Json::Object(fields) = &mut document {
+            fields.shift_remove("seal");
+        }
+        hex(&Sha256::digest(document.to_string().as_bytes()))
+    }
+
+    /// As JSON for files: one field a line where that helps reading.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+impl Grounds {
+    /// d; zero for arms.
+    pub fn dim(&self) -> usize {
+        self.features.len()
+    }
+
+    pub(crate) fn setting(&self) -> Setting {
+        if self.dim() == 0 { Setting::Arms } else { Setting::Changing }
+    }
+
+    /// Actions on offer, listed or not.
+    pub fn offered(&self) -> usize {
+        let unlisted = self.unlisted.map_or(0, |unlisted| unlisted.actions);
+        self.actions.len() + usize::try_from(unlisted).unwrap_or(usize::MAX - self.actions.len())
+    }
+
+    /// The length of the range of rewards.
+    pub fn range(&self) -> f64 {
+        self.reward_range.1 - self.reward_range.0
+    }
+
+    /// A reward in the person's units.
+    pub fn unscaled(&self, scaled: f64) -> f64 {
+        midpoint(self.reward_range) + self.range() * scaled
+    }
+
+    pub(crate) fn facts(&self) -> Facts {
+        policy::facts(self.dim(), self.offered(), self.horizon, self.theta_norm_bound)
+    }
+
+    /// The policy for scaled rewards.
+    pub(crate) fn spec(&self) -> Result<PolicySpec, PolicyRefusal> {
+        let (spec, _) = policy::read_policy(&self.policy, self.setting(), self.horizon)?;
+        Ok(policy::scaled(&spec, self.range()))
+    }
+
+    /// The set of listed actions.
+    pub(crate) fn set(&self) -> Result<ActionSet, ActionSetError> {
+        if self.dim() == 0 {
+            return ActionSet::arms(self.actions.len());
+        }
+        let rows: Vec<&[f64]> = self.actions.iter().map(|action| action.features.as_slice()).collect();
+        ActionSet::from_rows(&rows)
+    }
+
+    /// Everything that must hold before a model can be made of the parts; what is wrong is named by its path.
+    pub(crate) fn well_formed(&self) -> Result<(), GroundsError> {
+        let misfit = |path: &str, what: &str| {
+            Err(GroundsError::Misfit { path: format!("grounds.{path}"), what: what.into() })
+        };
+        let (low, high) = self.reward_range;
+        if !(low.is_finite() && high.is_finite() && low < high && self.range().is_finite()) {
+            return misfit("reward_range", "must be two numbers, the smaller one first");
+        }
+        if self.actions.is_empty() {
+            return misfit("actions", "no action is listed");
+        }
+        if self.actions.windows(2).any(|pair| pair[0].id >= pair[1].id) {
+            return misfit("actions", "must be in the order of their ids, each once");
+        }
+        if !(self.theta_norm_bound.is_finite() && self.theta_norm_bound >= 0.0) {
+            return misfit("theta_norm_bound", "must not be negative");
+        }
+        if (self.dim() == 0) != self.arms_sharing.is_some() {
+            return misfit("arms_sharing", "is for actions without features, and needed there");
+        }
+        if self.arms_sharing.is_some_and(|shares| shares < self.offered() as u64) {
+            return misfit("arms_sharing", "must not be below the number of actions on offer");
+        }
+        for (at, action) in self.actions.iter().enumerate() {
+            let on_grid = |x: &f64| plausibly::quantise(*x).is_ok_and(|grid| grid.to_bits() == x.to_bits());
+            if action.features.len() != self.dim() || !action.features.iter().all(on_grid) {
+                return misfit(&format!("actions[{at}].features"), "one value on the grid for each feature");
+            }
+        }
+        for (name, sums) in [("design", &self.design), ("committed", &self.committed)] {
+            if let Some(sums) = sums {
+                self.check_sums(name, sums)?;
+            }
+        }
+        self.check_sums("statistics", &self.statistics)?;
+        match &self.design {
+            Some(design) if design.observations <= self.statistics.observations => misfit(
+                "design.observations",
+                "must be above that of the statistics: it counts pending decisions",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_sums(&self, name: &str, sums: &Sums) -> Result<(), GroundsError> {
+        let (d, k) = (self.dim(), self.actions.len());
+        let shaped = if d == 0 {
+            sums.gram.is_empty() && sums.plays.len() == k && sums.moment.len() == k
+        } else {
+            sums.plays.is_empty()
+                && sums.moment.len() == d
+                && sums.gram.len() == d
+                && sums.gram.iter().all(|row| row.len() == d)
+        };
+        // An arm never taken has paid nothing, and no arm has paid more than half its plays.
+        let possible = sums
+            .plays
+            .iter()
+            .zip(&sums.moment)
+            .all(|(plays, paid)| paid.is_finite() && paid.abs() <= 0.5 * *plays as f64);
+        let counted = sums.plays.iter().sum::<u64>() <= sums.observations;
+        if shaped && possible && counted {
+            Ok(())
+        } else {
+            let what =
+                "does not have the shape its features and actions ask for, or sums that plays cannot have";
+            Err(GroundsError::Misfit { path: format!("grounds.{name}"), what: what.into() })
+        }
+    }
+
+    pub(crate) fn model(&self, sums: &Sums, ridge: f64) -> Result<Model, RidgeError> {
+        if self.dim() == 0 {
+            let arms = ArmMeans::from_statistics(&sums.plays, &sums.moment);
+            return Ok(Model::Arms(arms.shared_among(self.arms_sharing.unwrap_or(1))));
+        }
+        let model =
+            Ridge::from_statistics(self.dim(), ridge, &sums.gram.concat(), &sums.moment, sums.observations)?;
+        Ok(Model::Features(Box::new(model)))
+    }
+}
+
+pub(crate) fn midpoint((low, high): (f64, f64)) -> f64 {
+    low / 2.0 + high / 2.0
+}

@@ -1,0 +1,122 @@
+//! Checking a certificate: alone, and against what a log gives.
+
+use super::{Certificate, FORMAT, Findings, GroundsError, VERSION};
+use serde_json::Value as Json;
+use thiserror::Error;
+
+/// The first thing that is wrong with a certificate.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// Another form, or another version of it.
+    #[error("not a certificate this version can check: format {format:?}, version {version}")]
+    Format {
+        /// The format found.
+        format: String,
+        /// The version found.
+        version: u32,
+    },
+    /// The seal is not that of the document: it was changed or damaged after it was made.
+    #[error("seal: the document was changed after it was sealed (found {found}, expected {expected})")]
+    Seal {
+        /// What it must be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// Grounds from which nothing follows.
+    #[error(transparent)]
+    Grounds(#[from] GroundsError),
+    /// A value that does not follow.
+    #[error("{path}: the certificate says {found}, and {expected} follows from {from}")]
+    Differs {
+        /// Where.
+        path: String,
+        /// What follows.
+        expected: String,
+        /// What is there.
+        found: String,
+        /// From what it follows.
+        from: &'static str,
+    },
+}
+
+impl Certificate {
+    /// Re-derives everything that follows from the grounds, and names the first thing that does not. Passing says that the findings are those of the grounds; whether the
+    /// grounds are true, only the log can say.
+    ///
+    /// # Errors
+    /// The first flaw, in the order of the document.
+    pub fn check(&self) -> Result<(), Flaw> {
+        if self.format != FORMAT || self.version != VERSION {
+            return Err(Flaw::Format { format: self.format.clone(), version: self.version });
+        }
+        let findings = Findings::derive(&self.grounds)?;
+        let differs = first_difference("findings", &as_json(&findings), &as_json(&self.findings));
+        if let Some((path, expected, found)) = differs {
+            return Err(Flaw::Differs { path, expected, found, from: "the grounds" });
+        }
+        let expected = self.expected_seal();
+        if self.seal == expected { Ok(()) } else { Err(Flaw::Seal { expected, found: self.seal.clone() }) }
+    }
+
+    /// Compares with the certificate that a log gives for the same decision.
+    ///
+    /// # Errors
+    /// The first value that differs.
+    pub fn check_against(&self, true_one: &Self) -> Result<(), Flaw> {
+        match first_difference("", &as_json(true_one), &as_json(self)) {
+            None => Ok(()),
+            Some((path, expected, found)) => Err(Flaw::Differs { path, expected, found, from: "the log" }),
+        }
+    }
+}
+
+fn as_json(value: &impl serde::Serialize) -> Json {
+    serde_json::to_value(value).unwrap_or(Json::Null)
+}
+
+/// Path, expected and found of the first value in which two documents differ, in the order of the expected one. Numbers are compared by their bits.
+pub fn first_difference(path: &str, expected: &Json, found: &Json) -> Option<(String, String, String)> {
+    let inside = |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+    match (expected, found) {
+        (Json::Object(expected), Json::Object(found)) => {
+            let missing = Json::String("nothing".into());
+            for (name, value) in expected {
+                let other = found.get(name).unwrap_or(&missing);
+                if let Some(difference) = first_difference(&inside(name), value, other) {
+                    return Some(difference);
+                }
+            }
+            let extra = found.iter().find(|(name, _)| !expected.contains_key(name.as_str()));
+            extra.map(|(name, value)| (inside(name), "nothing".into(), short(value)))
+        }
+        (Json::Array(expected), Json::Array(found)) => {
+            let pairs = expected.iter().zip(found).enumerate();
+            let mut differences = pairs.filter_map(|(at, (expected, found))| {
+                first_difference(&format!("{path}[{at}]"), expected, found)
+            });
+            differences.next().or_else(|| {
+                let lengths = (format!("{} entries", expected.len()), format!("{} entries", found.len()));
+                (expected.len() != found.len()).then(|| (path.to_string(), lengths.0, lengths.1))
+            })
+        }
+        (Json::Number(a), Json::Number(b)) => {
+            let same = match (a.as_u64(), b.as_u64()) {
+                (Some(a), Some(b)) => a == b,
+                _ => a.as_f64().map(f64::to_bits) == b.as_f64().map(f64::to_bits),
+            };
+            (!same).then(|| (path.to_string(), a.to_string(), b.to_string()))
+        }
+        _ => (expected != found).then(|| (path.to_string(), short(expected), short(found))),
+    }
+}
+
+/// A value for a message, cut where it is long.
+fn short(value: &Json) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

@@ -1,0 +1,172 @@
+//! The policy of a log: the same spec as everywhere, in the units of the person who wrote it.
+
+use plausibly::Target;
+use plausibly::spec::{Facts, Fields, Node, PolicyKind, PolicySpec, Problem, RadiusSpec, Setting, Value};
+use serde_json::{Map, Number, Value as Json};
+use thiserror::Error;
+
+/// A policy as a log records it: every field with its value.
+pub type PolicyTable = Map<String, Json>;
+
+/// Why a policy cannot decide in a log.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum PolicyRefusal {
+    /// The spec has problems.
+    #[error("the policy is not valid: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Spec(Vec<Problem>),
+    /// A kind whose choices are not a function of what a log keeps.
+    #[error("{0}")]
+    Unsuited(&'static str),
+}
+
+/// Reads a policy and fills in what was left out. Units are those of the person: accuracies and noise in units of reward.
+///
+/// # Errors
+/// If a field is wrong, or the policy cannot decide from a log.
+pub fn read_policy(
+    table: &PolicyTable,
+    setting: Setting,
+    horizon: Option<u64>,
+) -> Result<(PolicySpec, PolicyTable), PolicyRefusal> {
+    let node = node(&Json::Object(table.clone()));
+    let mut problems = Vec::new();
+    let mut fields = Fields::new("policy", &node, &mut problems);
+    let spec = PolicySpec::read(&mut fields, setting);
+    let resolved = fields.finish();
+    let spec = match spec {
+        Some(spec) if problems.is_empty() => spec,
+        _ => return Err(PolicyRefusal::Spec(problems)),
+    };
+    check(&spec, horizon)?;
+    match json(&resolved) {
+        Json::Object(resolved) => Ok((spec, resolved)),
+        _ => unreachable!("fields are those of a table"),
+    }
+}
+
+fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
+    let reason = match spec.kind {
+        PolicyKind::Elimination { .. } => {
+            "phased elimination needs the same actions in every round and every reward before the next decision, and a log promises neither; use code"
+        }
+        PolicyKind::Code { target: Some(Target::Deadline { .. }), .. } => {
+            "a deadline counts rounds with rewards that come at once, and a log promises neither; leave out by_round"
+        }
+        PolicyKind::Code { radius: RadiusSpec::Paper { action_norm_bound: None, .. }, .. }
+        | PolicyKind::LinUcb { radius: RadiusSpec::Paper { action_norm_bound: None, .. }, .. } => {
+            "the paper's radius needs a bound on the norms of all actions to come: set action_norm_bound, or use the radius determinant"
+        }
+        _ if spec.needs_horizon() && horizon.is_none() => {
+            "this policy spreads its exploration over a horizon: say how many decisions there will be about (--horizon)"
+        }
+        _ => return Ok(()),
+    };
+    Err(PolicyRefusal::Unsuited(reason))
+}
+
+/// The same policy for rewards divided by `range`.
+pub(crate) fn scaled(spec: &PolicySpec, range: f64) -> PolicySpec {
+    let by = |value: Option<f64>| value.map(|value| value / range);
+    let radius = |radius: RadiusSpec| match radius {
+        RadiusSpec::Paper { delta, lambda, noise_scale, theta_norm_bound, action_norm_bound } => {
+            RadiusSpec::Paper {
+                delta,
+                lambda,
+                noise_scale: by(noise_scale),
+                theta_norm_bound: by(theta_norm_bound),
+                action_norm_bound,
+            }
+        }
+        RadiusSpec::Determinant { delta, noise_scale, theta_norm_bound } => RadiusSpec::Determinant {
+            delta,
+            noise_scale: by(noise_scale),
+            theta_norm_bound: by(theta_norm_bound),
+        },
+        RadiusSpec::Mixture { delta, noise_scale } => {
+            RadiusSpec::Mixture { delta, noise_scale: by(noise_scale) }
+        }
+        RadiusSpec::Stitched { delta, noise_scale } => {
+            RadiusSpec::Stitched { delta, noise_scale: by(noise_scale) }
+        }
+        RadiusSpec::Union { delta, noise_scale } => RadiusSpec::Union { delta, noise_scale: by(noise_scale) },
+        RadiusSpec::PerArm { delta, noise_scale } => {
+            RadiusSpec::PerArm { delta, noise_scale: by(noise_scale) }
+        }
+        RadiusSpec::Fixed { sqrt_beta } => RadiusSpec::Fixed { sqrt_beta: sqrt_beta / range },
+    };
+    let mut spec = spec.clone();
+    match &mut spec.kind {
+        PolicyKind::Code { radius: own, target, .. } => {
+            *own = radius(*own);
+            if let Some(Target::Accuracy(accuracy)) = target {
+                *accuracy /= range;
+            }
+        }
+        PolicyKind::LinUcb { radius: own, .. } => *own = radius(*own),
+        PolicyKind::LinTs { noise_scale, .. }
+        | PolicyKind::Ucb1 { noise_scale }
+        | PolicyKind::Thompson { noise_scale } => *noise_scale = by(*noise_scale),
+        PolicyKind::Elimination { .. }
+        | PolicyKind::EpsilonGreedy { .. }
+        | PolicyKind::ExploreThenCommit { .. } => {}
+    }
+    spec
+}
+
+/// Among how many arms δ is shared: at least `actions`, and such that all shares ever given out stay within δ however many actions are added later.
+///
+/// A log of `first` arms gives each `δ/(2·first)`. When their number has grown `2ʲ`-fold, every arm's share falls to `δ/(2·4ʲ·first)`; so the stage with `2ʲ·first` arms costs at most
+/// `δ·2⁻ʲ⁻¹`, and all stages together at most δ.
+pub(crate) fn arms_sharing(first: usize, actions: usize) -> u64 {
+    let (mut capacity, mut shares) = (first.max(1) as u64, 2 * first.max(1) as u64);
+    while capacity < actions as u64 {
+        capacity *= 2;
+        shares *= 4;
+    }
+    shares
+}
+
+/// Facts of a log for policies: rewards are scaled to an interval of length one, whose noise is sub-Gaussian with ½.
+pub(crate) fn facts(dim: usize, offered: usize, horizon: Option<u64>, theta_norm_bound: f64) -> Facts {
+    Facts {
+        setting: if dim == 0 { Setting::Arms } else { Setting::Changing },
+        dim,
+        actions: offered,
+        horizon: horizon.unwrap_or(1),
+        noise_scale: 0.5,
+        theta_norm_bound,
+        // Only the paper's radius asks, and is refused where its own is not set.
+        action_norm_bound: 1.0,
+    }
+}
+
+fn node(value: &Json) -> Node {
+    let value = match value {
+        Json::Bool(truth) => Value::Bool(*truth),
+        Json::Number(number) => {
+            number.as_i64().map_or_else(|| Value::Float(number.as_f64().unwrap_or(f64::NAN)), Value::Integer)
+        }
+        Json::String(text) => Value::Text(text.clone()),
+        Json::Array(items) => Value::List(items.iter().map(node).collect()),
+        Json::Object(entries) => {
+            Value::Table(entries.iter().map(|(name, value)| (name.clone(), node(value))).collect())
+        }
+        Json::Null => Value::Other("null"),
+    };
+    Node { value, line: 0 }
+}
+
+fn json(value: &Value) -> Json {
+    match value {
+        Value::Bool(truth) => Json::Bool(*truth),
+        Value::Integer(integer) => Json::Number((*integer).into()),
+        Value::Float(number) => Number::from_f64(*number).map_or(Json::Null, Json::Number),
+        Value::Text(text) => Json::String(text.clone()),
+        Value::List(items) => Json::Array(items.iter().map(|item| json(&item.value)).collect()),
+        Value::Table(entries) => {
+            Json::Object(entries.iter().map(|(name, node)| (name.clone(), json(&node.value))).collect())
+        }
+        Value::Other(_) => Json::Null,
+    }
+}

@@ -1,1 +1,0 @@
-//! From a person's table to vectors.

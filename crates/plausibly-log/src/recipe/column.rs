@@ -1,0 +1,242 @@
+//! What becomes of a column or context key, and the parts it adds to a vector.
+
+use super::error::{Place, RecipeError};
+use super::logarithm::log2;
+use crate::table::NumberFormat;
+use serde::{Deserialize, Serialize};
+
+/// A column of the table or a key of the context, and what becomes of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What becomes of its values.
+    pub encoding: Encoding,
+    /// Whether this is a context key that joined by an extension: while it is absent all its parts are 0, as they have to be
+    /// for decisions that were made before it was known.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub late: bool,
+    /// What a person should know about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What becomes of the values of a column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Encoding {
+    /// `low` becomes −1, `high` becomes 1, and the line through them goes on beyond.
+    Linear {
+        /// How numbers are written.
+        numbers: NumberFormat,
+        /// The smallest value of the first table.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// As [`Encoding::Linear`], of the logarithms.
+    Log {
+        /// How numbers are written.
+        numbers: NumberFormat,
+        /// The smallest value of the first table, above zero.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// The value divided by a power of ten: for context, of which one value is known only.
+    Magnitude {
+        /// The power of ten.
+        scale: f64,
+    },
+    /// Two words in any case: 1 and −1.
+    Flag {
+        /// The word that becomes 1.
+        yes: String,
+        /// The word that becomes −1.
+        no: String,
+    },
+    /// One part a category, 1 where the value is that category.
+    Categories {},
+    /// Nothing.
+    LeftOut {
+        /// The reason.
+        why: Why,
+    },
+}
+
+/// Why a column is no feature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Why {
+    /// No cell has a value.
+    Blank,
+    /// All values are this one, so it cannot tell actions apart.
+    Constant(String),
+    /// All values are this number or blank.
+    ConstantOrBlank(String),
+    /// So many different values that each says little more than which action it is.
+    Identifier {
+        /// Different values.
+        values: usize,
+        /// Cells that have one.
+        cells: usize,
+    },
+    /// The person asked for it.
+    Asked,
+}
+
+/// One number that a row or a context gives: what is multiplied to make features.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "part", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Part {
+    /// The scaled number or the flag; 0 if there is none.
+    Value {
+        /// Of this column.
+        column: String,
+    },
+    /// 1 if the value is this category.
+    Category {
+        /// Of this column.
+        column: String,
+        /// The category.
+        category: String,
+    },
+    /// 1 if there is no value.
+    Missing {
+        /// In this column.
+        column: String,
+    },
+    /// 1 if there is a number: of context keys that joined late.
+    Given {
+        /// In this column.
+        column: String,
+    },
+    /// 1 for this action.
+    Action {
+        /// Its label.
+        label: String,
+    },
+}
+
+impl Part {
+    /// The column or key it comes from; none for actions themselves.
+    pub fn column(&self) -> Option<&str> {
+        match self {
+            Self::Value { column }
+            | Self::Category { column, .. }
+            | Self::Missing { column }
+            | Self::Given { column } => Some(column),
+            Self::Action { .. } => None,
+        }
+    }
+
+    /// Whether it is 0 or 1.
+    pub(super) fn is_indicator(&self) -> bool {
+        !matches!(self, Self::Value { .. })
+    }
+}
+
+/// A value as its column understands it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Reading<'a> {
+    Missing,
+    /// Scaled, or a flag.
+    Number(f64),
+    Category(&'a str),
+}
+
+impl Column {
+    /// Whether it adds anything.
+    pub fn is_used(&self) -> bool {
+        !matches!(self.encoding, Encoding::LeftOut { .. })
+    }
+
+    /// Understands a value; `place` says where it stands if it cannot be.
+    pub(super) fn read<'a>(
+        &self,
+        value: Option<&'a str>,
+        place: impl Fn() -> Place,
+    ) -> Result<Reading<'a>, RecipeError> {
+        let Some(text) = value else { return Ok(Reading::Missing) };
+        let number = |format: NumberFormat| {
+            let example = format.example();
+            format.parse(text).ok_or_else(|| RecipeError::NotANumber {
+                place: place(),
+                value: text.into(),
+                example,
+            })
+        };
+        let (scaled, low, high) = match &self.encoding {
+            Encoding::Linear { numbers, low, high } => (affine(number(*numbers)?, *low, *high), *low, *high),
+            Encoding::Log { numbers, low, high } => {
+                let x = number(*numbers)?;
+                if x <= 0.0 {
+                    return Err(RecipeError::NotPositive { place: place(), value: text.into() });
+                }
+                (affine(log2(x), log2(*low), log2(*high)), *low, *high)
+            }
+            Encoding::Magnitude { scale } => (number(NumberFormat::Plain)? / scale, -scale, *scale),
+            Encoding::Flag { yes, .. } if text.eq_ignore_ascii_case(yes) => return Ok(Reading::Number(1.0)),
+            Encoding::Flag { no, .. } if text.eq_ignore_ascii_case(no) => return Ok(Reading::Number(-1.0)),
+            _ => return Ok(Reading::Category(text)),
+        };
+        // The grid refuses what is beyond it and what is not a number.
+        match plausibly::quantise(scaled) {
+            Ok(scaled) => Ok(Reading::Number(scaled)),
+            Err(_) => Err(RecipeError::TooFar { place: place(), value: text.into(), low, high }),
+        }
+    }
+
+    /// The value whose scaled form this is, in the person's units, with as many digits as the grid can tell apart.
+    pub(super) fn unscaled(&self, scaled: f64) -> String {
+        match &self.encoding {
+            Encoding::Linear { low, high, .. } => {
+                let half = high / 2.0 - low / 2.0;
+                shortest(low / 2.0 + high / 2.0 + scaled * half, half * STEP)
+            }
+            Encoding::Log { low, high, .. } => {
+                let (low, high) = (log2(*low), log2(*high));
+                let half = high / 2.0 - low / 2.0;
+                let x = (low / 2.0 + high / 2.0 + scaled * half).exp2();
+                shortest(x, x * half * STEP)
+            }
+            Encoding::Magnitude { scale } => shortest(scaled * scale, scale * STEP),
+            Encoding::Flag { yes, .. } if scaled >= 1.0 => yes.clone(),
+            Encoding::Flag { no, .. } if scaled <= -1.0 => no.clone(),
+            _ => shortest(scaled, STEP),
+        }
+    }
+}
+
+/// Distance of neighbours on the grid.
+const STEP: f64 = 1.0 / (1_u32 << 24) as f64;
+
+/// `low` to −1 and `high` to 1, exactly. A quarter of everything, so that the widest range of doubles does not overflow.
+fn affine(x: f64, low: f64, high: f64) -> f64 {
+    2.0 * ((x / 4.0 - low / 4.0) / range(low, high)) - 1.0
+}
+
+/// A quarter of the distance; zero also where subnormal numbers cannot be told apart.
+pub(super) fn range(low: f64, high: f64) -> f64 {
+    high / 4.0 - low / 4.0
+}
+
+/// The number of fewest digits within `tolerance` of `x`.
+fn shortest(x: f64, tolerance: f64) -> String {
+    for digits in 0..17 {
+        let text = format!("{x:.digits$e}");
+        let near = text.parse::<f64>().is_ok_and(|near| (near - x).abs() <= tolerance);
+        if near {
+            return shown(text.parse().unwrap_or(x));
+        }
+    }
+    shown(x)
+}
+
+/// A number for people: no exponent unless it is needed, and one zero only.
+pub(super) fn shown(x: f64) -> String {
+    let x = x + 0.0;
+    let plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());
+    if plain { format!("{x}") } else { format!("{x:e}") }
+}

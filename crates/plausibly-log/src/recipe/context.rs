@@ -1,0 +1,107 @@
+//! What is known when a decision is due, and is the same for all actions.
+
+use crate::table::present;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Why a context was refused.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// No `=`.
+    #[error("`{pair}` is not a context; write KEY=VALUE, such as device=mobile")]
+    NoValue {
+        /// What was given.
+        pair: String,
+    },
+    /// Nothing before the `=`.
+    #[error("`{pair}` has no key; write KEY=VALUE, such as device=mobile")]
+    NoKey {
+        /// What was given.
+        pair: String,
+    },
+    /// A key with two values.
+    #[error("`{key}` is given twice, as `{first}` and `{second}`; give one value a key")]
+    Twice {
+        /// The key.
+        key: String,
+        /// One value.
+        first: String,
+        /// The other.
+        second: String,
+    },
+}
+
+/// Pairs of key and value, in the order of keys. A key without a value (see [`present`]) is as good as absent.
+///
+/// # Example
+/// ```
+/// use plausibly_log::recipe::Context;
+/// let context = Context::parse(["device=mobile", "hour = 14", "city="])?;
+/// assert_eq!(context.iter().collect::<Vec<_>>(), [("device", "mobile"), ("hour", "14")]);
+/// # Ok::<(), plausibly_log::recipe::ContextError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
+pub struct Context(BTreeMap<String, String>);
+
+impl Context {
+    /// Reads pairs like `device=mobile`. The first `=` separates; spaces around key and value do not count.
+    ///
+    /// # Errors
+    /// If a pair has no `=` or no key, or a key comes twice.
+    pub fn parse<S: AsRef<str>>(pairs: impl IntoIterator<Item = S>) -> Result<Self, ContextError> {
+        let mut context = BTreeMap::new();
+        for pair in pairs {
+            let pair = pair.as_ref();
+            let (key, value) =
+                pair.split_once('=').ok_or_else(|| ContextError::NoValue { pair: pair.into() })?;
+            insert(&mut context, key, value)?;
+        }
+        Ok(Self(context))
+    }
+
+    /// No keys at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    /// All pairs, in the order of keys.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+}
+
+fn insert(context: &mut BTreeMap<String, String>, key: &str, value: &str) -> Result<(), ContextError> {
+    let key = key.trim();
+    if key.is_empty() {
+        return Err(ContextError::NoKey { pair: format!("{key}={value}") });
+    }
+    let Some(value) = present(value) else { return Ok(()) };
+    match context.insert(key.into(), value.into()) {
+        None => Ok(()),
+        Some(first) => Err(ContextError::Twice { key: key.into(), first, second: value.into() }),
+    }
+}
+
+impl TryFrom<BTreeMap<String, String>> for Context {
+    type Error = ContextError;
+
+    fn try_from(pairs: BTreeMap<String, String>) -> Result<Self, ContextError> {
+        let mut context = BTreeMap::new();
+        pairs.iter().try_for_each(|(key, value)| insert(&mut context, key, value))?;
+        Ok(Self(context))
+    }
+}
+
+impl From<Context> for BTreeMap<String, String> {
+    fn from(context: Context) -> Self {
+        context.0
+    }
+}

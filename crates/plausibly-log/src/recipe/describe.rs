@@ -1,0 +1,128 @@
+//! A recipe as a person reads it before the first decision.
+
+use super::column::shown;
+use super::{Column, Encoding, Part, Recipe, Shape, Why};
+use std::fmt;
+
+/// A recipe as an aligned table: see [`Recipe::describe`].
+#[derive(Clone, Copy, Debug)]
+pub struct Description<'a>(pub(super) &'a Recipe);
+
+/// Name, what becomes of it, features.
+type Line = (String, String, usize);
+
+impl Description<'_> {
+    fn lines(self) -> Vec<Line> {
+        let recipe = self.0;
+        let mut lines = Vec::new();
+        match &recipe.label {
+            Some(name) => lines.push((name.clone(), "the label of an action".into(), 0)),
+            None => lines.push(("(position)".into(), "the label of an action: row 1, row 2, …".into(), 0)),
+        }
+        if recipe.shape == Shape::Shared {
+            lines.push(("(intercept)".into(), "always 1".into(), 1));
+        }
+        let part_count =
+            |parts: &[Part], name: &str| parts.iter().filter(|part| part.column() == Some(name)).count();
+        for column in &recipe.columns {
+            let parts = part_count(&recipe.action_parts, &column.name);
+            lines.push((column.name.clone(), becomes(column, &recipe.action_parts), parts));
+        }
+        for column in &recipe.context {
+            let parts = part_count(&recipe.context_parts, &column.name);
+            let becomes = format!("context: {}", becomes(column, &recipe.context_parts));
+            lines.push((column.name.clone(), becomes, if recipe.shape == Shape::Shared { parts } else { 0 }));
+        }
+        let (actions, contexts) = (recipe.action_parts.len(), recipe.context_parts.len());
+        match recipe.shape {
+            Shape::Shared if contexts > 0 => {
+                let text = format!("{actions} of actions × {contexts} of the context");
+                lines.push(("(crosses)".into(), text, actions * contexts));
+            }
+            Shape::Blocks => {
+                let text = format!("{actions} actions, each with an intercept and {contexts} of the context");
+                lines.push(("(blocks)".into(), text, actions * (contexts + 1)));
+            }
+            Shape::Shared | Shape::Arms => {}
+        }
+        lines
+    }
+}
+
+/// What becomes of a column, in words.
+fn becomes(column: &Column, parts: &[Part]) -> String {
+    let own = || parts.iter().filter(|part| part.column() == Some(&column.name));
+    let categories: Vec<&str> = own()
+        .filter_map(
+            |part| if let Part::Category { category, .. } = part { Some(category.as_str()) } else { None },
+        )
+        .collect();
+    let mut text = match &column.encoding {
+        Encoding::Linear { low, high, .. } => format!("{} … {} becomes -1 … 1", shown(*low), shown(*high)),
+        Encoding::Log { low, high, .. } => {
+            format!("{} … {} becomes -1 … 1, logarithmically", shown(*low), shown(*high))
+        }
+        Encoding::Magnitude { scale } => format!("divided by {}", shown(*scale)),
+        Encoding::Flag { yes, no } => format!("{no} becomes -1, {yes} becomes 1"),
+        Encoding::Categories {} => format!("one of {}", some(&categories)),
+        Encoding::LeftOut { why } => format!("left out: {}", reason(why)),
+    };
+    if matches!(column.encoding, Encoding::Flag { .. }) && !categories.is_empty() {
+        text = format!("{text}, or one of {}", some(&categories));
+    }
+    if own().any(|part| matches!(part, Part::Missing { .. })) {
+        text += ", or missing";
+    }
+    if column.late {
+        text += ", or absent";
+    }
+    text
+}
+
+fn reason(why: &Why) -> String {
+    match why {
+        Why::Blank => "it has no values".into(),
+        Why::Constant(value) => format!("always `{value}`"),
+        Why::ConstantOrBlank(value) => {
+            format!("always `{value}` or blank; write yes and no instead if that means something")
+        }
+        Why::Identifier { values, cells } => {
+            format!("{values} different values in {cells} cells, like an identifier")
+        }
+        Why::Asked => "as asked for".into(),
+    }
+}
+
+/// The first few of a list.
+fn some(names: &[&str]) -> String {
+    const MOST: usize = 5;
+    let text = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    if names.len() > MOST { format!("{text} and {} more", names.len() - MOST) } else { text }
+}
+
+impl fmt::Display for Description<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.lines();
+        let width = |text: &str| text.chars().count();
+        let names = lines.iter().map(|line| width(&line.0)).chain([width("column")]).max().unwrap_or(0);
+        let texts =
+            lines.iter().map(|line| width(&line.1)).chain([width("what becomes of it")]).max().unwrap_or(0);
+        writeln!(f, "{:names$}  {:texts$}  features", "column", "what becomes of it")?;
+        for (name, text, features) in &lines {
+            writeln!(f, "{name:names$}  {text:texts$}  {features:8}")?;
+        }
+        let recipe = self.0;
+        match recipe.shape {
+            Shape::Arms => writeln!(f, "no features: every action is learned about on its own")?,
+            Shape::Blocks | Shape::Shared => {
+                writeln!(f, "{:names$}  {:texts$}  {:8}", "total", "", recipe.dim())?;
+            }
+        }
+        for Column { name, note, .. } in recipe.columns.iter().chain(&recipe.context) {
+            if let Some(note) = note {
+                writeln!(f, "note: {name}: {note}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,203 @@
+//! Rows and contexts to features, and features back to the person's units.
+
+use super::column::Reading;
+use super::{Column, Context, Part, Place, Recipe, RecipeError, Shape};
+use crate::event::Cells;
+use crate::table::{Row, Table};
+
+impl Recipe {
+    /// The features of an action in a context: one value a [name](Recipe::feature_names), each a multiple of 2⁻²⁴ of at most
+    /// 1024 in magnitude. Plain arms have none.
+    ///
+    /// # Errors
+    /// If the table lacks a column or takes its labels from elsewhere; if a number is none or too far out of range; and for
+    /// what an [extension](Recipe::extension) has to make room for first.
+    pub fn features(&self, row: Row<'_>, context: &Context) -> Result<Vec<f64>, RecipeError> {
+        self.check_table(row.table())?;
+        let context_parts = self.context_values(context)?;
+        self.row_products(row, &context_parts)
+    }
+
+    /// The features of an action in a context, as [`Recipe::features`], from what a log has kept of its row: its
+    /// [cells](Recipe::cells).
+    ///
+    /// # Errors
+    /// As [`Recipe::features`].
+    pub fn encode(&self, label: &str, cells: &Cells, context: &Context) -> Result<Vec<f64>, RecipeError> {
+        let context_parts = self.context_values(context)?;
+        let cell = |name: &str| cells.get(name).and_then(Option::as_deref);
+        let action_parts = self.action_values(label, 0, cell)?;
+        self.products(0, &action_parts, &context_parts)
+    }
+
+    /// The cells of a row that features come from, by column.
+    ///
+    /// # Errors
+    /// If the table lacks a column or takes its labels from elsewhere.
+    pub fn cells(&self, row: Row<'_>) -> Result<Cells, RecipeError> {
+        self.check_table(row.table())?;
+        let used = self.columns.iter().filter(|column| column.is_used());
+        Ok(used.map(|Column { name, .. }| (name.clone(), row.cell(name).flatten().map(Into::into))).collect())
+    }
+
+    /// The features of all actions of a table, in the order of rows.
+    ///
+    /// # Errors
+    /// As [`Recipe::features`].
+    pub fn features_of_all(&self, table: &Table, context: &Context) -> Result<Vec<Vec<f64>>, RecipeError> {
+        self.check_table(table)?;
+        let context_parts = self.context_values(context)?;
+        table.rows().map(|row| self.row_products(row, &context_parts)).collect()
+    }
+
+    fn row_products(&self, row: Row<'_>, context_parts: &[f64]) -> Result<Vec<f64>, RecipeError> {
+        let action_parts = self.action_values(row.label(), row.line(), |name| row.cell(name).flatten())?;
+        self.products(row.line(), &action_parts, context_parts)
+    }
+
+    fn products(
+        &self,
+        line: u64,
+        action_parts: &[f64],
+        context_parts: &[f64],
+    ) -> Result<Vec<f64>, RecipeError> {
+        let product = |&[i, k]: &[usize; 2]| {
+            let product = factor(action_parts, i) * factor(context_parts, k);
+            plausibly::quantise(product).map_err(|_beyond| self.product_error(line, [i, k]))
+        };
+        self.features.iter().map(product).collect()
+    }
+
+    fn product_error(&self, line: u64, [i, k]: [usize; 2]) -> RecipeError {
+        let column = |part: Option<&Part>| part.and_then(Part::column).unwrap_or_default().to_string();
+        RecipeError::Product {
+            feature: self.name([i, k]),
+            action: Place::Cell { line, column: column(self.action_part(i)) },
+            context: Place::Context { key: column(self.context_part(k)) },
+        }
+    }
+
+    /// That a table has what the recipe needs.
+    pub(super) fn check_table(&self, table: &Table) -> Result<(), RecipeError> {
+        if table.label_column() != self.label() {
+            let found = table.label_column().map(str::to_string);
+            return Err(RecipeError::Label { expected: self.label.clone(), found });
+        }
+        for Column { name, .. } in self.columns.iter().filter(|column| column.is_used()) {
+            if table.position(name).is_none() {
+                let similar = |other: &&String| other.to_lowercase() == name.to_lowercase();
+                let similar = table.columns().iter().find(similar).cloned();
+                return Err(RecipeError::MissingColumn { column: name.clone(), similar });
+            }
+        }
+        Ok(())
+    }
+
+    fn action_values<'a>(
+        &self,
+        label: &str,
+        line: u64,
+        cell: impl Fn(&str) -> Option<&'a str>,
+    ) -> Result<Vec<f64>, RecipeError> {
+        if self.shape == Shape::Blocks {
+            let own = |part: &Part| matches!(part, Part::Action { label: own } if own == label);
+            if !self.action_parts.iter().any(own) {
+                return Err(RecipeError::UnknownAction { line, label: label.into() });
+            }
+            return Ok(self.action_parts.iter().map(|part| f64::from(u8::from(own(part)))).collect());
+        }
+        let place = |name: &str| Place::Cell { line, column: name.into() };
+        values(&self.action_parts, &self.columns, cell, place)
+    }
+
+    fn context_values(&self, context: &Context) -> Result<Vec<f64>, RecipeError> {
+        if let Some((key, _)) =
+            context.iter().find(|(key, _)| !self.context.iter().any(|column| column.name == *key))
+        {
+            let key = key.to_string();
+            return Err(if self.is_arms() {
+                RecipeError::ContextForArms { key }
+            } else {
+                RecipeError::UnknownKey { key }
+            });
+        }
+        let place = |name: &str| Place::Context { key: name.into() };
+        values(&self.context_parts, &self.context, |name| context.get(name), place)
+    }
+
+    /// A value of a feature in the person's units, as a phrase: `price = 12.5`, `colour = red` or `colour ≠ red`, `price missing`
+    /// or `price known`. A product of two numbers stays a product. None if there is no such feature.
+    ///
+    /// Numbers have as many digits as the grid can tell apart.
+    pub fn display(&self, feature: usize, value: f64) -> Option<String> {
+        let &[i, k] = self.features.get(feature)?;
+        let (action, context) = (self.action_part(i), self.context_part(k));
+        Some(match (action, context) {
+            (Some(part), None) => phrase(part, &self.columns, value),
+            (None, Some(part)) => phrase(part, &self.context, value),
+            // A zero may come from either factor, so it says nothing of the other.
+            (Some(action), Some(context)) if action.is_indicator() && value != 0.0 => {
+                format!("{} × {}", action.name(), phrase(context, &self.context, value))
+            }
+            (Some(action), Some(context)) if context.is_indicator() && value != 0.0 => {
+                format!("{} × {}", phrase(action, &self.columns, value), context.name())
+            }
+            _ => format!("{} = {}", self.name([i, k]), super::column::shown(value)),
+        })
+    }
+}
+
+/// A part by its number in a pair.
+fn factor(parts: &[f64], number: usize) -> f64 {
+    number.checked_sub(1).map_or(1.0, |index| parts[index])
+}
+
+/// One value a part.
+fn values<'a>(
+    parts: &[Part],
+    columns: &[Column],
+    value: impl Fn(&str) -> Option<&'a str>,
+    place: impl Fn(&str) -> Place,
+) -> Result<Vec<f64>, RecipeError> {
+    let mut values = vec![0.0; parts.len()];
+    for column in columns.iter().filter(|column| column.is_used()) {
+        let reading = column.read(value(&column.name), || place(&column.name))?;
+        // A category or blank that no part stands for would vanish without a trace.
+        let mut understood =
+            matches!(reading, Reading::Number(_)) || (reading == Reading::Missing && column.late);
+        let own = parts.iter().zip(&mut values).filter(|(part, _)| part.column() == Some(&column.name));
+        for (part, value) in own {
+            *value = match (part, reading) {
+                (Part::Value { .. }, Reading::Number(number)) => number,
+                (Part::Category { category, .. }, Reading::Category(found)) if category == found => 1.0,
+                (Part::Missing { .. }, Reading::Missing) | (Part::Given { .. }, Reading::Number(_)) => 1.0,
+                _ => continue,
+            };
+            understood = true;
+        }
+        match reading {
+            Reading::Missing if !understood => return Err(RecipeError::Blank { place: place(&column.name) }),
+            Reading::Category(found) if !understood => {
+                return Err(RecipeError::Unseen { place: place(&column.name), value: found.into() });
+            }
+            _ => {}
+        }
+    }
+    Ok(values)
+}
+
+/// A value of a part in words.
+fn phrase(part: &Part, columns: &[Column], value: f64) -> String {
+    let is = value != 0.0;
+    match part {
+        Part::Value { column: name } => match columns.iter().find(|column| column.name == *name) {
+            Some(column) => format!("{name} = {}", column.unscaled(value)),
+            None => format!("{name} = {value}"),
+        },
+        Part::Category { column, category } if !is => format!("{column} ≠ {category}"),
+        Part::Missing { column } if !is => format!("{column} known"),
+        Part::Given { column } if !is => format!("{column} not given"),
+        Part::Action { label } if !is => format!("not {label}"),
+        _ => part.name(),
+    }
+}

@@ -1,0 +1,229 @@
+//! Why a recipe refused.
+
+use crate::table::listed;
+use std::fmt;
+use thiserror::Error;
+
+/// Where a value stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// In a table.
+    Cell {
+        /// The line of the file, from 1.
+        line: u64,
+        /// The name of the column.
+        column: String,
+    },
+    /// In the context.
+    Context {
+        /// The key.
+        key: String,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cell { line, column } => write!(f, "line {line}, column `{column}`"),
+            Self::Context { key } => write!(f, "context `{key}`"),
+        }
+    }
+}
+
+/// Why a table, context or stored recipe was refused: what is wrong, where, and how to put it right.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum RecipeError {
+    /// Numbers that can be read in two ways.
+    #[error(
+        "{place}: `{value}` can be read with a comma between thousands or before the decimals; \
+         write such numbers without separators between thousands and with a point before the decimals"
+    )]
+    Ambiguous {
+        /// Where the first of them is.
+        place: Place,
+        /// What stands there.
+        value: String,
+    },
+    /// More features than a model is made for.
+    #[error(
+        "{total} features are more than {most}: {}; leave out {}",
+        most_expensive(.costs), listed(.leave_out)
+    )]
+    TooManyFeatures {
+        /// How many there would be.
+        total: usize,
+        /// The most there may be.
+        most: usize,
+        /// Columns and context keys with the features of each, crosses included; the most expensive first.
+        costs: Vec<(String, usize)>,
+        /// The fewest that would have to go if the most expensive go first.
+        leave_out: Vec<String>,
+    },
+    /// A block for every action, and too many of them.
+    #[error(
+        "{actions} actions without usable columns would have {each} features each, {total} in all and more than {most}; \
+         describe actions by columns, or leave out context keys"
+    )]
+    TooManyBlocks {
+        /// How many actions.
+        actions: usize,
+        /// Features of each.
+        each: usize,
+        /// How many there would be.
+        total: usize,
+        /// The most there may be.
+        most: usize,
+    },
+    /// A column to leave out that does not exist.
+    #[error("there is no column or context key `{name}` to leave out; there are {}", listed(.names))]
+    NothingToLeaveOut {
+        /// The name given.
+        name: String,
+        /// The names there are.
+        names: Vec<String>,
+    },
+    /// A column of the recipe that a table does not have.
+    #[error(
+        "the table has no column `{column}`, which the recipe needs{}; add it, with blanks where values are unknown",
+        similar.as_ref().map_or_else(String::new, |name| format!(" (there is `{name}`)"))
+    )]
+    MissingColumn {
+        /// The name.
+        column: String,
+        /// A column whose name differs in case only.
+        similar: Option<String>,
+    },
+    /// Labels from another column than those of the first table.
+    #[error(
+        "actions are labelled by {}, here by {}; labels must come from where they came from first",
+        source_of_labels(.expected.as_ref()), source_of_labels(.found.as_ref())
+    )]
+    Label {
+        /// The column of the recipe; none for positions.
+        expected: Option<String>,
+        /// The column of the table.
+        found: Option<String>,
+    },
+    /// Text where numbers were.
+    #[error(
+        "{place}: `{value}` is not a number such as {example}; correct it, or leave it blank if it is unknown"
+    )]
+    NotANumber {
+        /// Where.
+        place: Place,
+        /// What stands there.
+        value: String,
+        /// How numbers are written there.
+        example: &'static str,
+    },
+    /// Zero or less on a logarithmic scale.
+    #[error(
+        "{place}: `{value}` is not above zero, as all values of the first table were; leave it blank if it is unknown"
+    )]
+    NotPositive {
+        /// Where.
+        place: Place,
+        /// What stands there.
+        value: String,
+    },
+    /// A number too far from those of the first table.
+    #[error(
+        "{place}: `{value}` is too far from the range {low} to {high} that the recipe was made for; \
+         correct it, or begin a new log with a table that contains such values"
+    )]
+    TooFar {
+        /// Where.
+        place: Place,
+        /// What stands there.
+        value: String,
+        /// The lowest value the recipe was made for.
+        low: f64,
+        /// The highest.
+        high: f64,
+    },
+    /// A product of two features too large for the grid.
+    #[error(
+        "{action} and {context} are each so far out of range that the feature `{feature}`, their product, is beyond 1024"
+    )]
+    Product {
+        /// The feature.
+        feature: String,
+        /// Where the one factor stands.
+        action: Place,
+        /// Where the other stands.
+        context: Place,
+    },
+    /// A category that the recipe does not have.
+    #[error("{place}: `{value}` is new to the recipe; extend the recipe first")]
+    Unseen {
+        /// Where.
+        place: Place,
+        /// What stands there.
+        value: String,
+    },
+    /// A blank where there never was one.
+    #[error("{place}: the value is missing, for the first time; extend the recipe first")]
+    Blank {
+        /// Where.
+        place: Place,
+    },
+    /// A context key that the recipe does not have.
+    #[error("context `{key}` is new to the recipe; extend the recipe first")]
+    UnknownKey {
+        /// The key.
+        key: String,
+    },
+    /// An action that has no block.
+    #[error("line {line}: the action `{label}` is new to the recipe; extend the recipe first")]
+    UnknownAction {
+        /// The line of its row.
+        line: u64,
+        /// Its label.
+        label: String,
+    },
+    /// A context for plain arms.
+    #[error(
+        "the log decides among plain arms and has no place for the context `{key}`; \
+         leave the context away, or begin a new log with it"
+    )]
+    ContextForArms {
+        /// The first key.
+        key: String,
+    },
+    /// An extension of another recipe.
+    #[error(
+        "the extension is for a recipe of {expected} features, not of {found}; apply extensions in their order"
+    )]
+    OutOfOrder {
+        /// Features of the recipe it is for.
+        expected: usize,
+        /// Features of this one.
+        found: usize,
+    },
+    /// A stored recipe or extension that no inference makes.
+    #[error("not a recipe: {what}")]
+    Malformed {
+        /// What is wrong with it.
+        what: String,
+    },
+}
+
+fn most_expensive(costs: &[(String, usize)]) -> String {
+    const MOST: usize = 5;
+    let mut text = costs
+        .iter()
+        .take(MOST)
+        .map(|(name, cost)| format!("`{name}` takes {cost}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if costs.len() > MOST {
+        text = format!("{text} and {} others less each", costs.len() - MOST);
+    }
+    text
+}
+
+fn source_of_labels(column: Option<&String>) -> String {
+    column.map_or_else(|| "their position".into(), |name| format!("column `{name}`"))
+}

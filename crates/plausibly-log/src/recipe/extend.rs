@@ -1,0 +1,196 @@
+//! Growth at the end, and the limit to it.
+
+use super::{Column, Context, MAX_FEATURES, Part, Recipe, RecipeError, Shape, infer};
+use crate::table::Table;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What a later table or context adds to a recipe: data for the log, applied by [`Recipe::extended`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Extension {
+    /// Features of the recipe it extends.
+    after: usize,
+    /// New context keys.
+    context: Vec<Column>,
+    action_parts: Vec<Part>,
+    context_parts: Vec<Part>,
+}
+
+impl Extension {
+    /// Features of the recipe it extends: the new ones come behind.
+    pub fn after(&self) -> usize {
+        self.after
+    }
+
+    /// The new parts of actions and of the context, of which the new features are made.
+    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.action_parts.iter().chain(&self.context_parts)
+    }
+}
+
+impl Recipe {
+    /// What this table and context bring that the recipe has no features for; none if it has.
+    ///
+    /// New are categories, a first blank in a column, actions that have no [block](Shape::Blocks) yet, context keys, and the first
+    /// absence of a context key that the recipe was inferred with. Every new feature is 0 for every action and context that could
+    /// be encoded before. For new categories, blanks and actions that is plain. A context key that joins later is, where it is absent, 0 in
+    /// all its parts; so that an absent number is no zero, a number brings a second part, `KEY given`, which is 1 where it is present.
+    ///
+    /// # Errors
+    /// If the table lacks a column or takes its labels from elsewhere, plain arms get a context, or there would be more
+    /// than [`MAX_FEATURES`].
+    pub fn extension(&self, table: &Table, context: &Context) -> Result<Option<Extension>, RecipeError> {
+        self.check_table(table)?;
+        if self.is_arms() {
+            let key = context.iter().next().map(|(key, _)| key.to_string());
+            return key.map_or(Ok(None), |key| Err(RecipeError::ContextForArms { key }));
+        }
+        let mut extension = Extension {
+            after: self.dim(),
+            context: Vec::new(),
+            action_parts: self.new_action_parts(table),
+            context_parts: self.new_context_parts(context),
+        };
+        let unknown = |(key, _): &(&str, &str)| !self.context.iter().any(|column| column.name == *key);
+        for (key, value) in context.iter().filter(unknown) {
+            let (column, parts) = infer::key_of_context(key, value, true)?;
+            extension.context.push(column);
+            extension.context_parts.extend(parts);
+        }
+        if extension.parts().next().is_none() {
+            return Ok(None);
+        }
+        self.extended(&extension)?;
+        Ok(Some(extension))
+    }
+
+    /// The recipe with the features of an extension behind its own.
+    ///
+    /// # Errors
+    /// If the extension is for another recipe, or there would be more than [`MAX_FEATURES`].
+    pub fn extended(&self, extension: &Extension) -> Result<Self, RecipeError> {
+        if extension.after != self.dim() {
+            return Err(RecipeError::OutOfOrder { expected: extension.after, found: self.dim() });
+        }
+        if extension.context.iter().any(|column| !column.late) {
+            return Err(RecipeError::Malformed { what: "a context key of an extension must be late".into() });
+        }
+        let mut recipe = self.clone();
+        recipe.context.extend_from_slice(&extension.context);
+        recipe.action_parts.extend_from_slice(&extension.action_parts);
+        recipe.context_parts.extend_from_slice(&extension.context_parts);
+        recipe.grow()?;
+        recipe.check()?;
+        Ok(recipe)
+    }
+
+    /// What a person should know about a later table: columns that the recipe does not use though they may say something.
+    pub fn ignored(&self, table: &Table) -> Vec<String> {
+        let mut notes = Vec::new();
+        for name in table.columns().iter().filter(|name| Some(name.as_str()) != self.label()) {
+            match self.columns.iter().find(|column| column.name == *name) {
+                None => notes.push(format!("column `{name}` is not part of the recipe and is ignored")),
+                Some(column) => notes.extend(column.no_longer_constant(table)),
+            }
+        }
+        notes
+    }
+
+    fn new_action_parts(&self, table: &Table) -> Vec<Part> {
+        let is_new = |part: &Part| !self.action_parts.contains(part);
+        if self.shape == Shape::Blocks {
+            let labels: BTreeSet<_> = table.labels().iter().cloned().collect();
+            return labels.into_iter().map(|label| Part::Action { label }).filter(is_new).collect();
+        }
+        let mut parts = Vec::new();
+        for column in self.columns.iter().filter(|column| column.is_used()) {
+            // Checked before: every column in use is there.
+            let Some(position) = table.position(&column.name) else { continue };
+            // Categories in their order, then the blank.
+            let distinct: BTreeSet<_> = table.cells(position).map(|cell| (cell.is_none(), cell)).collect();
+            parts.extend(distinct.into_iter().filter_map(|(_, cell)| column.part_for(cell)).filter(is_new));
+        }
+        parts
+    }
+
+    fn new_context_parts(&self, context: &Context) -> Vec<Part> {
+        let part = |column: &Column| column.part_for(context.get(&column.name));
+        let is_new = |part: &Part| !self.context_parts.contains(part);
+        self.context.iter().filter(|column| column.is_used()).filter_map(part).filter(is_new).collect()
+    }
+
+    /// That there are not too many features, or which columns and keys cost how many.
+    pub(super) fn check_size(&self) -> Result<(), RecipeError> {
+        let (actions, each) = (self.action_parts.len(), self.context_parts.len() + 1);
+        let most = MAX_FEATURES;
+        let total = match self.shape {
+            Shape::Arms => 0,
+            Shape::Blocks => actions * each,
+            Shape::Shared => (actions + 1) * each,
+        };
+        if total <= most {
+            return Ok(());
+        }
+        if self.shape == Shape::Blocks {
+            return Err(RecipeError::TooManyBlocks { actions, each, total, most });
+        }
+        let count =
+            |parts: &[Part], name: &str| parts.iter().filter(|part| part.column() == Some(name)).count();
+        let of_action = |column: &Column| (column.name.clone(), count(&self.action_parts, &column.name), 0);
+        let of_context = |column: &Column| (column.name.clone(), 0, count(&self.context_parts, &column.name));
+        let mut items: Vec<_> =
+            self.columns.iter().map(of_action).chain(self.context.iter().map(of_context)).collect();
+        let cost = |&(_, a, c): &(String, usize, usize), (actions, each): (usize, usize)| {
+            a * each + c * (actions + 1)
+        };
+        items.sort_by_key(|item| std::cmp::Reverse(cost(item, (actions, each))));
+        let costs = items.iter().map(|item| (item.0.clone(), cost(item, (actions, each))));
+        let costs = costs.filter(|(_, cost)| *cost > 0).collect();
+        let (mut left, mut leave_out) = ((actions, each), Vec::new());
+        while (left.0 + 1) * left.1 > most && !items.is_empty() {
+            items.sort_by_key(|item| std::cmp::Reverse(cost(item, left)));
+            let (name, a, c) = items.remove(0);
+            left = (left.0 - a, left.1 - c);
+            leave_out.push(name);
+        }
+        Err(RecipeError::TooManyFeatures { total, most, costs, leave_out })
+    }
+}
+
+impl Column {
+    /// The part that must exist for this value; none for numbers, and for what a late key's absence stands for.
+    fn part_for(&self, value: Option<&str>) -> Option<Part> {
+        use super::Encoding::{Categories, Flag};
+        let column = self.name.clone();
+        match (value, &self.encoding) {
+            (None, _) => (!self.late).then_some(Part::Missing { column }),
+            (Some(text), Flag { yes, no })
+                if text.eq_ignore_ascii_case(yes) || text.eq_ignore_ascii_case(no) =>
+            {
+                None
+            }
+            (Some(text), Categories {} | Flag { .. }) => {
+                Some(Part::Category { column, category: text.into() })
+            }
+            (Some(_), _) => None,
+        }
+    }
+
+    /// A note if it was left out for having one value or none, and has another now.
+    fn no_longer_constant(&self, table: &Table) -> Option<String> {
+        use super::{Encoding, Why};
+        let Encoding::LeftOut { why } = &self.encoding else { return None };
+        let only = match why {
+            Why::Blank => None,
+            Why::Constant(value) | Why::ConstantOrBlank(value) => Some(value.as_str()),
+            Why::Identifier { .. } | Why::Asked => return None,
+        };
+        let name = &self.name;
+        let new = table.cells(table.position(name)?).flatten().find(|value| Some(*value) != only)?;
+        let before = only.map_or_else(|| "was blank".into(), |only| format!("was `{only}` throughout"));
+        Some(format!(
+            "column `{name}` {before} when the recipe was made; it is ignored, though it says `{new}` now"
+        ))
+    }
+}

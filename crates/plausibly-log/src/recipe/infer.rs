@@ -1,0 +1,197 @@
+//! A recipe from the first table and context.
+
+use super::column::range;
+use super::{Column, Context, Encoding, Part, Place, Recipe, RecipeError, Shape, Why};
+use crate::table::{ColumnKind, NumberFormat, Table};
+use std::collections::BTreeSet;
+
+/// Above this many categories text is taken for an identifier.
+const MOST_CATEGORIES: usize = 50;
+/// In a table of at most so many rows nothing is taken for an identifier.
+const FEW_ROWS: usize = 20;
+/// Positive numbers whose largest is more than so many medians are put on a logarithmic scale.
+const SKEWED: f64 = 100.0;
+/// Words that are two sides of one thing.
+const FLAGS: [[&str; 2]; 2] = [["yes", "no"], ["true", "false"]];
+
+pub(super) fn recipe(table: &Table, context: &Context, leave_out: &[&str]) -> Result<Recipe, RecipeError> {
+    let label = table.label_column().map(str::to_string);
+    let features = || table.columns().iter().filter(|name| Some(name.as_str()) != table.label_column());
+    check_names(features().cloned().chain(context.iter().map(|(key, _)| key.into())).collect(), leave_out)?;
+    let mut recipe = Recipe {
+        shape: Shape::Shared,
+        label,
+        columns: Vec::new(),
+        context: Vec::new(),
+        action_parts: Vec::new(),
+        context_parts: Vec::new(),
+        features: Vec::new(),
+    };
+    for name in features() {
+        let (encoding, parts, note) = if leave_out.contains(&name.as_str()) {
+            (Encoding::LeftOut { why: Why::Asked }, Vec::new(), None)
+        } else {
+            column(table, name)?
+        };
+        recipe.columns.push(Column { name: name.clone(), encoding, late: false, note });
+        recipe.action_parts.extend(parts);
+    }
+    for (key, value) in context.iter().filter(|(key, _)| !leave_out.contains(key)) {
+        let (column, parts) = key_of_context(key, value, false)?;
+        recipe.context.push(column);
+        recipe.context_parts.extend(parts);
+    }
+    if recipe.action_parts.is_empty() && recipe.context_parts.is_empty() {
+        recipe.shape = Shape::Arms;
+    } else if recipe.action_parts.is_empty() {
+        recipe.shape = Shape::Blocks;
+        let labels: BTreeSet<_> = table.labels().iter().cloned().collect();
+        recipe.action_parts = labels.into_iter().map(|label| Part::Action { label }).collect();
+    }
+    recipe.grow()?;
+    Ok(recipe)
+}
+
+fn check_names(names: Vec<String>, leave_out: &[&str]) -> Result<(), RecipeError> {
+    match leave_out.iter().find(|name| !names.iter().any(|known| known == *name)) {
+        Some(&name) => Err(RecipeError::NothingToLeaveOut { name: name.into(), names }),
+        None => Ok(()),
+    }
+}
+
+/// What becomes of a column: encoding, parts, note.
+type Inferred = (Encoding, Vec<Part>, Option<String>);
+
+fn column(table: &Table, name: &str) -> Result<Inferred, RecipeError> {
+    // A name of the table's own.
+    let Some(position) = table.position(name) else { return Ok(left_out(Why::Blank)) };
+    let blanks = table.cells(position).any(|cell| cell.is_none());
+    let missing = blanks.then(|| Part::Missing { column: name.into() });
+    let (encoding, mut parts, note) = match table.kind(name) {
+        None | Some(ColumnKind::Blank) => left_out(Why::Blank),
+        Some(ColumnKind::Ambiguous) => return Err(ambiguous(table, name)),
+        Some(ColumnKind::Numbers(format)) => {
+            let cells: Vec<&str> = table.cells(position).flatten().collect();
+            numbers(name, format, &cells, blanks)
+        }
+        Some(ColumnKind::Text) => {
+            let cells: Vec<&str> = table.cells(position).flatten().collect();
+            text(name, &cells, table.len())
+        }
+    };
+    if !matches!(encoding, Encoding::LeftOut { .. }) {
+        parts.extend(missing);
+    }
+    Ok((encoding, parts, note))
+}
+
+fn left_out(why: Why) -> Inferred {
+    (Encoding::LeftOut { why }, Vec::new(), None)
+}
+
+fn ambiguous(table: &Table, name: &str) -> RecipeError {
+    let with_comma = table
+        .rows()
+        .find_map(|row| row.cell(name).flatten().filter(|cell| cell.contains(',')).map(|cell| (row, cell)));
+    let (line, value) = with_comma.map_or((0, ""), |(row, cell)| (row.line(), cell));
+    RecipeError::Ambiguous { place: Place::Cell { line, column: name.into() }, value: value.into() }
+}
+
+fn numbers(name: &str, format: NumberFormat, cells: &[&str], blanks: bool) -> Inferred {
+    let mut values: Vec<f64> = cells.iter().filter_map(|cell| format.parse(cell)).collect();
+    values.sort_by(f64::total_cmp);
+    let (Some(&low), Some(&high)) = (values.first(), values.last()) else { return left_out(Why::Blank) };
+    if range(low, high) <= 0.0 {
+        // One of possibly several ways to write it, whatever the order of rows.
+        let value = cells.iter().min().map_or_else(String::new, |cell| (*cell).to_string());
+        return left_out(if blanks { Why::ConstantOrBlank(value) } else { Why::Constant(value) });
+    }
+    let middle = values.len() / 2;
+    let median = values[middle] / 2.0 + values[values.len() - 1 - middle] / 2.0;
+    let parts = vec![Part::Value { column: name.into() }];
+    if low > 0.0 && high / median > SKEWED {
+        let note = format!(
+            "logarithmic: the largest value is over {SKEWED} times the median, {}",
+            super::column::shown(median)
+        );
+        return (Encoding::Log { numbers: format, low, high }, parts, Some(note));
+    }
+    let counts_up = values.len() > FEW_ROWS
+        && values.windows(2).all(|pair| (pair[1] - pair[0]).to_bits() == 1.0_f64.to_bits());
+    let note =
+        counts_up.then(|| "counts up by one: leave it out if it is a number given to rows".to_string());
+    (Encoding::Linear { numbers: format, low, high }, parts, note)
+}
+
+fn text(name: &str, cells: &[&str], rows: usize) -> Inferred {
+    let categories: BTreeSet<&str> = cells.iter().copied().collect();
+    let lower: BTreeSet<String> = categories.iter().map(|category| category.to_ascii_lowercase()).collect();
+    for [yes, no] in FLAGS {
+        if lower.len() == 2 && lower.contains(yes) && lower.contains(no) {
+            let encoding = Encoding::Flag { yes: yes.into(), no: no.into() };
+            return (encoding, vec![Part::Value { column: name.into() }], None);
+        }
+    }
+    let nearly_unique = 10 * categories.len() >= 9 * cells.len();
+    if rows > FEW_ROWS && (categories.len() > MOST_CATEGORIES || nearly_unique) {
+        let (encoding, parts, _) = left_out(Why::Identifier { values: categories.len(), cells: cells.len() });
+        return (encoding, parts, not_quite_numbers(cells));
+    }
+    if let (Some(only), 1, true) = (categories.first(), categories.len(), cells.len() == rows) {
+        return left_out(Why::Constant((*only).into()));
+    }
+    let note = if lower.len() < categories.len() {
+        Some("some categories differ in upper and lower case only, and count as different".into())
+    } else if categories.len() == rows && rows > 2 {
+        Some("every action has its own value: nothing is learned from one action for another".into())
+    } else {
+        not_quite_numbers(cells)
+    };
+    let part = |category: &str| Part::Category { column: name.into(), category: category.into() };
+    (Encoding::Categories {}, categories.into_iter().map(part).collect(), note)
+}
+
+/// A note on text most of which are numbers. The cell it names is the first in the order of text, whatever that of rows.
+fn not_quite_numbers(cells: &[&str]) -> Option<String> {
+    let (numbers, mut others): (Vec<&str>, Vec<&str>) =
+        cells.iter().partition(|cell| NumberFormat::Plain.parse(cell).is_some());
+    others.sort_unstable();
+    let example = others.first().filter(|_| 2 * numbers.len() > cells.len())?;
+    Some(format!(
+        "text, because `{example}` is not a number; {} of {} values are",
+        numbers.len(),
+        cells.len()
+    ))
+}
+
+/// A key by the one value known of it.
+pub(super) fn key_of_context(key: &str, value: &str, late: bool) -> Result<(Column, Vec<Part>), RecipeError> {
+    let place = || Place::Context { key: key.into() };
+    let in_another_format =
+        || [NumberFormat::Grouped, NumberFormat::Comma].iter().any(|format| format.parse(value).is_some());
+    let (encoding, parts) = match NumberFormat::Plain.parse(value) {
+        Some(number) => {
+            let value_part = Part::Value { column: key.into() };
+            let given = late.then(|| Part::Given { column: key.into() });
+            let scale = power_of_ten(number.abs()).ok_or_else(|| RecipeError::TooFar {
+                place: place(),
+                value: value.into(),
+                low: -1e308,
+                high: 1e308,
+            })?;
+            (Encoding::Magnitude { scale }, given.into_iter().chain([value_part]).collect())
+        }
+        None if in_another_format() => {
+            return Err(RecipeError::Ambiguous { place: place(), value: value.into() });
+        }
+        None => {
+            (Encoding::Categories {}, vec![Part::Category { column: key.into(), category: value.into() }])
+        }
+    };
+    Ok((Column { name: key.into(), encoding, late, note: None }, parts))
+}
+
+/// The smallest power of ten at or above a magnitude, at least 1. Read from text, which rounds each power once.
+fn power_of_ten(magnitude: f64) -> Option<f64> {
+    (0..=308).filter_map(|power| format!("1e{power}").parse().ok()).find(|&scale| scale >= magnitude)
+}

@@ -1,0 +1,145 @@
+//! Why a table was refused.
+
+use thiserror::Error;
+
+/// Why a table was refused: what is wrong, where, and how to put it right. Lines and columns count from 1.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum TableError {
+    /// The file or stream failed.
+    #[error("cannot read the table: {source}")]
+    Io {
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// Too large to be a table of actions.
+    #[error(
+        "the table is larger than {megabytes} MB; a table has one row an action, so leave out columns that are not features"
+    )]
+    TooLarge {
+        /// The most there may be.
+        megabytes: u64,
+    },
+    /// Bytes of another encoding.
+    #[error("line {line}: the text is not UTF-8{}; save the table as \"CSV UTF-8\"", if *.utf16 { " but looks like UTF-16" } else { "" })]
+    NotUtf8 {
+        /// The line of the first byte that does not fit.
+        line: u64,
+        /// Whether the file begins like one of UTF-16.
+        utf16: bool,
+    },
+    /// Nothing at all, or nothing but blank lines.
+    #[error("the table is empty; its first line must name the columns, such as `label,price,colour`")]
+    NoHeader,
+    /// A header only.
+    #[error("the table has a header and no rows; it must have one row an action")]
+    NoRows,
+    /// A column without a name.
+    #[error("line {line}: column {column} has no name; give it one, or remove the separator too many")]
+    UnnamedColumn {
+        /// The line of the header.
+        line: u64,
+        /// Its position, from 1.
+        column: usize,
+    },
+    /// Two columns of one name.
+    #[error("line {line}: columns {first} and {second} are both called `{name}`; rename one of them")]
+    DuplicateColumn {
+        /// The line of the header.
+        line: u64,
+        /// The name.
+        name: String,
+        /// Position of the first, from 1.
+        first: usize,
+        /// Position of the second.
+        second: usize,
+    },
+    /// A row with more or fewer cells than the header.
+    #[error(
+        "line {line} has {found} cells, and the header {expected} columns, read with the separator {separator}; \
+         add or remove a cell, and put quotes around text that contains the separator"
+    )]
+    Ragged {
+        /// The line of the row.
+        line: u64,
+        /// Columns of the header.
+        expected: usize,
+        /// Cells of the row.
+        found: usize,
+        /// The separator found, as a person calls it.
+        separator: &'static str,
+    },
+    /// Two separators that would both do.
+    #[error(
+        "{first} and {second} could both be the separator, with different results; \
+         put quotes around column names that contain one of them"
+    )]
+    Separator {
+        /// One.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
+    /// A quote that is never closed.
+    #[error(
+        "line {line}: a quote opens in this row and never closes; close it, or write \"\" for a quote inside quotes"
+    )]
+    OpenQuote {
+        /// The line at which the row begins.
+        line: u64,
+    },
+    /// More rows than a table may have.
+    #[error(
+        "line {line}: the table has more than {most} rows; a row is an action to choose from, not a record of the past"
+    )]
+    TooManyRows {
+        /// The line of the first row too many.
+        line: u64,
+        /// The most there may be.
+        most: usize,
+    },
+    /// No such column.
+    #[error("there is no column `{name}` to take labels from; there are {}", listed(.columns))]
+    NoSuchColumn {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        columns: Vec<String>,
+    },
+    /// Two actions of one label.
+    #[error(
+        "lines {first} and {second}, column `{column}`: both actions are labelled `{label}`; \
+         make labels unique, or rename the column if it is not meant as the label"
+    )]
+    DuplicateLabel {
+        /// The label.
+        label: String,
+        /// The column it stands in.
+        column: String,
+        /// The line of the first.
+        first: u64,
+        /// The line of the second.
+        second: u64,
+    },
+    /// An action without a label.
+    #[error(
+        "line {line}, column `{column}`: the label is missing; \
+         fill it in, or rename the column if it is not meant as the label"
+    )]
+    MissingLabel {
+        /// The line.
+        line: u64,
+        /// The column.
+        column: String,
+    },
+}
+
+/// `a`, `b` and so on, the first dozen.
+pub(crate) fn listed(names: &[String]) -> String {
+    const MOST: usize = 12;
+    let mut text = names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    if names.len() > MOST {
+        text = format!("{text} and {} more", names.len() - MOST);
+    }
+    text
+}

@@ -1,0 +1,63 @@
+//! Where labels come from.
+
+use super::{ColumnKind, Table, TableError};
+use std::collections::BTreeMap;
+
+/// The name that declares a column to be the label.
+const DECLARED: &str = "label";
+/// Names that labels usually have, in order of preference.
+const USUAL: [&str; 8] = ["name", "id", "action", "arm", "item", "title", "variant", "treatment"];
+
+impl Table {
+    /// The column to take labels from, by the rules of [`Table`]. Says in the notes what was passed over.
+    pub(super) fn choose_label(&mut self) -> Result<Option<usize>, TableError> {
+        let called = |name: &str| self.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
+        if let Some(column) = called(DECLARED) {
+            return self.labels_from(column).map(|_| Some(column));
+        }
+        let mut notes = Vec::new();
+        for column in USUAL.iter().filter_map(|name| called(name)) {
+            match self.labels_from(column) {
+                Ok(_) => {
+                    self.notes = notes;
+                    return Ok(Some(column));
+                }
+                Err(error) => notes.push(format!("`{}` is not the label: {error}", self.columns[column])),
+            }
+        }
+        self.notes = notes;
+        let text = |&column: &usize| self.kinds[column] == ColumnKind::Text;
+        Ok((0..self.columns.len()).filter(text).find(|&column| self.labels_from(column).is_ok()))
+    }
+
+    /// Takes labels from this column, or from positions.
+    pub(super) fn set_label(&mut self, column: Option<usize>) -> Result<(), TableError> {
+        let labels: Vec<String> = match column {
+            Some(column) => self.labels_from(column)?.into_iter().map(str::to_string).collect(),
+            None => (1..=self.rows.len()).map(|position| format!("row {position}")).collect(),
+        };
+        self.by_label = labels.iter().cloned().zip(0..).collect();
+        (self.label_column, self.labels) = (column, labels);
+        Ok(())
+    }
+
+    /// The values of a column, if they are complete and unique.
+    fn labels_from(&self, column: usize) -> Result<Vec<&str>, TableError> {
+        let name = || self.columns[column].clone();
+        let mut seen = BTreeMap::new();
+        let mut labels = Vec::with_capacity(self.rows.len());
+        for (cell, &line) in self.cells(column).zip(&self.lines) {
+            let label = cell.ok_or_else(|| TableError::MissingLabel { line, column: name() })?;
+            if let Some(first) = seen.insert(label, line) {
+                return Err(TableError::DuplicateLabel {
+                    label: label.into(),
+                    column: name(),
+                    first,
+                    second: line,
+                });
+            }
+            labels.push(label);
+        }
+        Ok(labels)
+    }
+}

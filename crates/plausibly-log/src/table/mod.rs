@@ -1,0 +1,249 @@
+//! A person's table of actions: one row an action, as it comes out of a spreadsheet.
+
+mod error;
+mod label;
+mod number;
+mod read;
+
+pub use error::TableError;
+pub(crate) use error::listed;
+pub use number::{ColumnKind, NumberFormat};
+
+use csv::StringRecord;
+use std::collections::BTreeMap;
+use std::io::Read;
+
+/// Cells that stand for no value, in any case.
+const MISSING: [&str; 6] = ["", "na", "n/a", "null", "nan", "-"];
+
+/// The value of a cell, trimmed, if it has one: blank, `NA`, `N/A`, `null`, `nan` and `-` in any case are none.
+///
+/// # Example
+/// ```
+/// assert_eq!(plausibly_log::table::present(" red "), Some("red"));
+/// assert_eq!(plausibly_log::table::present("N/A"), None);
+/// ```
+pub fn present(cell: &str) -> Option<&str> {
+    let cell = cell.trim();
+    (!MISSING.iter().any(|missing| cell.eq_ignore_ascii_case(missing))).then_some(cell)
+}
+
+/// Actions with their properties: a header, one row an action, one label a row.
+///
+/// # Reading
+/// Commas, semicolons or tabs separate; which of them is found from the header, and confirmed by the rows where the header
+/// has several. Quotes, byte order marks and any ends of lines are understood. Rows without any content are skipped. Nothing
+/// that could be read in two ways is guessed: see [`TableError`], and [`NumberFormat`] for what counts as a number.
+///
+/// # Labels
+/// Labels are what a log knows actions by. They come from the first of
+///
+/// 1. a column called `label`, which must then be complete and unique;
+/// 2. the columns called `name`, `id`, `action`, `arm`, `item`, `title`, `variant`, `treatment`, in this order and any case,
+///    that is complete and unique;
+/// 3. the first text column that is complete and unique;
+/// 4. the position: `row 1`, `row 2`, …
+///
+/// [`Table::with_label`] overrides that.
+///
+/// # Example
+/// ```
+/// use plausibly_log::table::Table;
+/// let table = Table::read("name;price;colour\nmug;4.5;red\nbowl;NA;blue\n".as_bytes())?;
+/// assert_eq!(table.label_column(), Some("name"));
+/// let bowl = table.find("bowl").unwrap();
+/// assert_eq!((bowl.line(), bowl.cell("price"), bowl.cell("colour")), (3, Some(None), Some(Some("blue"))));
+/// # Ok::<(), plausibly_log::table::TableError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    columns: Vec<String>,
+    kinds: Vec<ColumnKind>,
+    rows: Vec<StringRecord>,
+    lines: Vec<u64>,
+    label_column: Option<usize>,
+    labels: Vec<String>,
+    by_label: BTreeMap<String, usize>,
+    notes: Vec<String>,
+}
+
+impl Table {
+    /// Reads a table, to its end.
+    ///
+    /// # Errors
+    /// Says what is wrong, where, and how to put it right.
+    pub fn read(reader: impl Read) -> Result<Self, TableError> {
+        Self::build(read::records(reader)?)
+    }
+
+    /// A table from cells in memory, numbered as if the header stood in line 1.
+    ///
+    /// # Errors
+    /// As [`Table::read`].
+    pub fn from_rows<S: AsRef<str>>(
+        columns: &[S],
+        rows: impl IntoIterator<Item = Vec<S>>,
+    ) -> Result<Self, TableError> {
+        let header = columns.iter().map(|name| name.as_ref().trim().to_string()).collect::<Vec<_>>();
+        let mut records = read::Records { header, header_line: 1, rows: Vec::new(), lines: Vec::new() };
+        if records.header.is_empty() {
+            return Err(TableError::NoHeader);
+        }
+        for (row, line) in rows.into_iter().zip(2..) {
+            let (expected, found) = (records.header.len(), row.len());
+            if found != expected {
+                return Err(TableError::Ragged { line, expected, found, separator: "none" });
+            }
+            if records.rows.len() == read::MAX_ROWS {
+                return Err(TableError::TooManyRows { line, most: read::MAX_ROWS });
+            }
+            records.rows.push(row.iter().map(AsRef::as_ref).collect());
+            records.lines.push(line);
+        }
+        Self::build(records)
+    }
+
+    fn build(records: read::Records) -> Result<Self, TableError> {
+        let read::Records { header: columns, header_line: line, rows, lines } = records;
+        if columns.is_empty() {
+            return Err(TableError::NoHeader);
+        }
+        let mut seen = BTreeMap::new();
+        for (name, column) in columns.iter().zip(1..) {
+            if name.is_empty() {
+                return Err(TableError::UnnamedColumn { line, column });
+            }
+            if let Some(first) = seen.insert(name.clone(), column) {
+                return Err(TableError::DuplicateColumn { line, name: name.clone(), first, second: column });
+            }
+        }
+        if rows.is_empty() {
+            return Err(TableError::NoRows);
+        }
+        let kinds = (0..columns.len())
+            .map(|column| number::kind(rows.iter().filter_map(|row| present(&row[column]))))
+            .collect();
+        let mut table = Self {
+            columns,
+            kinds,
+            rows,
+            lines,
+            label_column: None,
+            labels: Vec::new(),
+            by_label: BTreeMap::new(),
+            notes: Vec::new(),
+        };
+        let column = table.choose_label()?;
+        table.set_label(column)?;
+        Ok(table)
+    }
+
+    /// The same table with its labels from this column, or from positions if there is none: what a log does to later
+    /// tables, so that an action keeps its name.
+    ///
+    /// # Errors
+    /// If there is no such column, or it is not complete and unique.
+    pub fn with_label(mut self, column: Option<&str>) -> Result<Self, TableError> {
+        let no_such =
+            |name: &str| TableError::NoSuchColumn { name: name.into(), columns: self.columns.clone() };
+        let position = column.map(|name| self.position(name).ok_or_else(|| no_such(name))).transpose()?;
+        self.set_label(position)?;
+        self.notes.clear();
+        Ok(self)
+    }
+
+    /// Number of actions.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Never: a table has at least one row.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Names of all columns, the label's too.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// What the cells of a column are, if there is such a column.
+    pub fn kind(&self, column: &str) -> Option<ColumnKind> {
+        Some(self.kinds[self.position(column)?])
+    }
+
+    /// The column that labels come from; none if they are positions.
+    pub fn label_column(&self) -> Option<&str> {
+        self.label_column.map(|column| self.columns[column].as_str())
+    }
+
+    /// One label an action, in the order of rows.
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    /// What a person should know about the choice of labels: columns that were passed over, and why.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// A row, by its position from 0.
+    pub fn row(&self, index: usize) -> Option<Row<'_>> {
+        (index < self.rows.len()).then_some(Row { table: self, index })
+    }
+
+    /// All rows.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
+        (0..self.rows.len()).map(|index| Row { table: self, index })
+    }
+
+    /// The row of an action, by its label.
+    pub fn find(&self, label: &str) -> Option<Row<'_>> {
+        self.by_label.get(label).map(|&index| Row { table: self, index })
+    }
+
+    /// Where a column is.
+    pub(crate) fn position(&self, column: &str) -> Option<usize> {
+        self.columns.iter().position(|name| name == column)
+    }
+
+    /// The cells of a column, from the first row to the last.
+    pub(crate) fn cells(&self, column: usize) -> impl Iterator<Item = Option<&str>> {
+        self.rows.iter().map(move |row| present(&row[column]))
+    }
+}
+
+/// One action of a [`Table`].
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    table: &'a Table,
+    index: usize,
+}
+
+impl<'a> Row<'a> {
+    /// Its label.
+    pub fn label(&self) -> &'a str {
+        &self.table.labels[self.index]
+    }
+
+    /// Its position among the rows, from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The line of the file it begins at, from 1.
+    pub fn line(&self) -> u64 {
+        self.table.lines[self.index]
+    }
+
+    /// The value of a cell: `None` if there is no such column, `Some(None)` if the value is missing.
+    pub fn cell(&self, column: &str) -> Option<Option<&'a str>> {
+        let position = self.table.position(column)?;
+        Some(present(&self.table.rows[self.index][position]))
+    }
+
+    /// The table it is from.
+    pub fn table(&self) -> &'a Table {
+        self.table
+    }
+}

@@ -1,0 +1,117 @@
+//! From bytes to records: encoding, separator, quotes, raggedness.
+
+use super::error::TableError;
+use csv::{ReaderBuilder, StringRecord};
+use std::io::{Cursor, Read};
+
+/// Most rows of a table.
+pub(super) const MAX_ROWS: usize = 1_000_000;
+const MAX_MEGABYTES: u64 = 256;
+/// A last row of our own: if it does not come out of the reader alone, a quote before it was never closed.
+const END: &str = "\n\u{1}end of table\n";
+
+/// A header and rows as wide as it, each with its line.
+pub(super) struct Records {
+    pub(super) header: Vec<String>,
+    pub(super) header_line: u64,
+    pub(super) rows: Vec<StringRecord>,
+    pub(super) lines: Vec<u64>,
+}
+
+/// A separator and what a person calls it.
+type Separator = (u8, &'static str);
+const SEPARATORS: [Separator; 3] = [(b',', "`,`"), (b';', "`;`"), (b'\t', "tab")];
+
+pub(super) fn records(reader: impl Read) -> Result<Records, TableError> {
+    let mut bytes = Vec::new();
+    let limit = MAX_MEGABYTES << 20;
+    reader.take(limit + 1).read_to_end(&mut bytes).map_err(|source| TableError::Io { source })?;
+    if bytes.len() as u64 > limit {
+        return Err(TableError::TooLarge { megabytes: MAX_MEGABYTES });
+    }
+    let text = text(&bytes)?;
+    let found = separators(text);
+    let (&first, others) = found.split_first().unwrap_or((&SEPARATORS[0], &[]));
+    let result = split(text, first);
+    let mut fitting =
+        others.iter().filter_map(|&other| split(text, other).ok().map(|records| (records, other)));
+    match (result, fitting.next()) {
+        (Ok(_), Some((_, second))) => Err(TableError::Separator { first: first.1, second: second.1 }),
+        (Err(_), Some((records, second))) => match fitting.next() {
+            Some((_, third)) => Err(TableError::Separator { first: second.1, second: third.1 }),
+            None => Ok(records),
+        },
+        (result, None) => result,
+    }
+}
+
+/// The bytes as text, without a byte order mark.
+fn text(bytes: &[u8]) -> Result<&str, TableError> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count() as u64;
+        TableError::NotUtf8 { line, utf16 }
+    })
+}
+
+/// The separators in the header outside quotes, the most frequent first; ties as in the list.
+fn separators(text: &str) -> Vec<Separator> {
+    let mut counts = [0_usize; SEPARATORS.len()];
+    let mut quoted = false;
+    for byte in text.trim_start_matches(['\r', '\n']).bytes() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\r' | b'\n' if !quoted => break,
+            _ if quoted => {}
+            _ => {
+                for (count, (separator, _)) in counts.iter_mut().zip(SEPARATORS) {
+                    *count += usize::from(byte == separator);
+                }
+            }
+        }
+    }
+    let mut found: Vec<_> = counts.into_iter().zip(SEPARATORS).filter(|(count, _)| *count > 0).collect();
+    found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    found.into_iter().map(|(_, separator)| separator).collect()
+}
+
+/// The records by one separator. Rows whose every cell is empty are no rows: spreadsheets leave them behind.
+fn split(text: &str, (separator, name): Separator) -> Result<Records, TableError> {
+    let mut reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(separator)
+        .from_reader(Cursor::new(text).chain(END.as_bytes()));
+    let mut records = Records { header: Vec::new(), header_line: 1, rows: Vec::new(), lines: Vec::new() };
+    let mut record = StringRecord::new();
+    let mut ended = false;
+    let mut last_line = 1;
+    // The text is UTF-8 and lengths are free, so nothing but memory could fail here.
+    while reader.read_record(&mut record).map_err(|error| TableError::Io { source: error.into() })? {
+        let line = record.position().map_or(0, csv::Position::line);
+        last_line = line;
+        if record.len() == 1 && &record[0] == END.trim() {
+            ended = true;
+            break;
+        }
+        if record.iter().all(|cell| cell.trim().is_empty()) {
+            continue;
+        }
+        if records.header.is_empty() {
+            records.header = record.iter().map(|name| name.trim().to_string()).collect();
+            records.header_line = line;
+            continue;
+        }
+        let (expected, found) = (records.header.len(), record.len());
+        if found != expected && !record[found - 1].contains(END.trim()) {
+            return Err(TableError::Ragged { line, expected, found, separator: name });
+        }
+        if records.rows.len() == MAX_ROWS {
+            return Err(TableError::TooManyRows { line, most: MAX_ROWS });
+        }
+        records.rows.push(record.clone());
+        records.lines.push(line);
+    }
+    if ended { Ok(records) } else { Err(TableError::OpenQuote { line: last_line }) }
+}

@@ -1,0 +1,55 @@
+//! Genuine certificates check, alone and with their log.
+
+use super::{Sandbox, plan, play};
+use plausibly_log::certificate::Certificate;
+use plausibly_log::journal::FileStorage;
+use plausibly_log::state::Moment;
+use plausibly_log::{certify, event::Event, fold, journal};
+
+/// The certificates that a log gives for its decisions, from nothing.
+pub(crate) fn from_log(storage: &FileStorage, most: usize) -> Vec<Certificate> {
+    let mut all = Vec::new();
+    fold(storage, |step| {
+        if let Event::Decided { set, context, .. } = step.event {
+            let at = journal::utc(step.entry.at_us).unwrap();
+            let moment = Moment { position: step.position(), at, set: *set, context };
+            all.push(certify(step.state, &moment, most)?);
+        }
+        Ok(())
+    })
+    .unwrap();
+    all
+}
+
+fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) {
+    let mut checked = 0;
+    while checked < count {
+        let sandbox = Sandbox::new();
+        let plan = plan(seed, largest, 40);
+        let certificates = play(&mut sandbox.open(), &plan);
+        let from_log = from_log(&sandbox.storage(), plan.most);
+        assert_eq!(certificates.len(), from_log.len());
+        for (certificate, again) in certificates.iter().zip(&from_log) {
+            certificate.check().unwrap_or_else(|flaw| panic!("{flaw}\n{plan:?}"));
+            certificate.check_against(again).unwrap_or_else(|flaw| panic!("{flaw}\n{plan:?}"));
+            let text = certificate.to_json();
+            let read: Certificate = serde_json::from_str(&text).unwrap();
+            assert_eq!(&read, certificate, "JSON loses nothing");
+            assert!(!certificate.words().to_string().contains("NaN"));
+        }
+        checked += certificates.len();
+        seed += 1;
+    }
+}
+
+#[test]
+fn genuine_certificates_check() {
+    genuine_ones_check(400, 0, (12, 60));
+}
+
+mod full {
+    #[test]
+    fn genuine_certificates_check() {
+        super::genuine_ones_check(10_000, 10_000, (63, 2000));
+    }
+}

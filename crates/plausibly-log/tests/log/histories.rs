@@ -1,0 +1,37 @@
+//! State rebuilt from the log is the live one.
+
+use super::{Sandbox, plan, play};
+use plausibly_log::fold;
+
+fn rebuilt_is_live(seeds: std::ops::Range<u64>) {
+    for seed in seeds {
+        let sandbox = Sandbox::new();
+        let mut log = sandbox.open();
+        let plan = plan(seed, (8, 12), 40);
+        play(&mut log, &plan);
+        let (state, end) = fold(&sandbox.storage(), |_| Ok(())).unwrap();
+        let (state, live) = (state.unwrap(), log.state().unwrap());
+        assert_eq!(&state, live, "{plan:?}");
+        assert_eq!(state.statistics().digest(), live.statistics().digest());
+        assert_eq!(state.pending().count() as u64, state.statistics().pending());
+        assert_eq!(end.unfinished, 0);
+        // And goes on as if nothing had been.
+        drop(log);
+        let mut log = sandbox.open();
+        assert_eq!(log.state(), Some(&state));
+        play(&mut log, &plan);
+        assert_eq!(log.state(), fold(&sandbox.storage(), |_| Ok(())).unwrap().0.as_ref());
+    }
+}
+
+#[test]
+fn a_rebuilt_state_is_the_live_one() {
+    rebuilt_is_live(0..200);
+}
+
+mod full {
+    #[test]
+    fn a_rebuilt_state_is_the_live_one() {
+        super::rebuilt_is_live(1000..11_000);
+    }
+}

@@ -1,0 +1,189 @@
+//! Random logs, and what must hold of each.
+
+mod certificates;
+mod histories;
+mod mutants;
+
+use plausibly::Stream;
+use plausibly_log::certificate::Certificate;
+use plausibly_log::journal::FileStorage;
+use plausibly_log::policy::PolicyTable;
+use plausibly_log::recipe::{Context, Recipe};
+use plausibly_log::table::Table;
+use plausibly_log::{Log, LogError, Opening};
+use serde_json::json;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A log of its own folder.
+pub(crate) struct Sandbox {
+    folder: TempDir,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("log.ndjson")
+    }
+
+    pub(crate) fn storage(&self) -> FileStorage {
+        FileStorage::new(self.path())
+    }
+
+    pub(crate) fn open(&self) -> Log<FileStorage> {
+        Log::open(self.storage()).unwrap()
+    }
+}
+
+/// What a random log is like.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
+    pub(crate) policy: PolicyTable,
+    /// Numeric columns; none for plain arms.
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
+    pub(crate) steps: usize,
+    /// Whether a context comes with each decision.
+    pub(crate) context: bool,
+    /// Most actions a certificate lists.
+    pub(crate) most: usize,
+}
+
+/// Every policy that can decide in a log, with and without features.
+pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
+    let linear = [
+        json!({"kind": "code"}),
+        json!({"kind": "code", "greed": 0.3}),
+        json!({"kind": "code", "target": {"accuracy": 2.0}}),
+        json!({"kind": "code", "target": {"kappa": 4.0}}),
+        json!({"kind": "code", "randomise": 0.4}),
+        json!({"kind": "code", "ridge": 2.5, "radius": {"kind": "fixed", "sqrt_beta": 3.0}}),
+        json!({"kind": "lin-ucb"}),
+        json!({"kind": "lin-ts"}),
+        json!({"kind": "epsilon-greedy"}),
+        json!({"kind": "explore-then-commit", "epsilon": 0.2}),
+    ];
+    let plain = [
+        json!({"kind": "code"}),
+        json!({"kind": "code", "greed": 0.3}),
+        json!({"kind": "code", "radius": {"kind": "stitched"}}),
+        json!({"kind": "code", "randomise": 0.4}),
+        json!({"kind": "ucb1"}),
+        json!({"kind": "thompson"}),
+        json!({"kind": "epsilon-greedy"}),
+        json!({"kind": "explore-then-commit", "epsilon": 0.2}),
+    ];
+    let tables: &[serde_json::Value] = if arms { &plain } else { &linear };
+    tables.iter().map(|table| table.as_object().unwrap().clone()).collect()
+}
+
+/// A table of `rows` actions with `columns` numbers, from which some rows may be left out and some be changed.
+fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
+    let mut text = String::from("name");
+    for column in 0..plan.columns {
+        text += &format!(",x{column}");
+    }
+    text.push('\n');
+    let mut written = 0;
+    let mut values = Stream::new(plan.seed, 0, "table");
+    for row in 0..plan.rows {
+        // The same row in every table, but now and then another one of the same name.
+        let mut cells: Vec<String> = (0..plan.columns).map(|_| format!("{:.3}", values.normal())).collect();
+        if rng.uniform() < 0.02 && plan.columns > 0 {
+            cells[0] = format!("{:.3}", rng.normal());
+        }
+        if rng.uniform() >= leave_out || (row + 1 == plan.rows && written == 0) {
+            text += &format!("action {row}");
+            for cell in cells {
+                text += &format!(",{cell}");
+            }
+            text.push('\n');
+            written += 1;
+        }
+    }
+    Table::read(text.as_bytes()).unwrap().with_label(Some("name")).unwrap()
+}
+
+/// Plays a random history into a log: late, duplicate, corrected, retracted and dropped rewards, actions added, changed and missing. Gives the certificates of its
+/// decisions.
+pub(crate) fn play(log: &mut Log<FileStorage>, plan: &Plan) -> Vec<Certificate> {
+    let mut rng = Stream::new(plan.seed, 0, "history");
+    let first = table(&mut rng, plan, 0.0);
+    let context_at = |rng: &mut Stream| {
+        if plan.context {
+            let device = ["mobile", "desktop", "tv"][rng.index(3)];
+            Context::parse([format!("device={device}"), format!("hour={}", rng.index(24))]).unwrap()
+        } else {
+            Context::default()
+        }
+    };
+    if log.state().is_none() {
+        let recipe = Recipe::infer(&first, &context_at(&mut rng)).unwrap();
+        let opening = Opening {
+            policy: plan.policy.clone(),
+            reward_range: (-5.0, 15.0),
+            horizon: Some(plan.steps as u64),
+            seed: plan.seed,
+            recipe,
+        };
+        log.begin(1_000_000, opening).unwrap();
+    }
+    let mut certificates = Vec::new();
+    for step in 0..plan.steps {
+        let at = 1_000_000 + 1_000 * step as i64;
+        let decisions = log.state().unwrap().decisions().len();
+        let any = |rng: &mut Stream| 1 + rng.index(decisions.max(1)) as u64;
+        let reward = |rng: &mut Stream| (rng.normal() * 3.0 + 4.0).clamp(-5.0, 15.0);
+        let outcome = match rng.index(10) {
+            _ if decisions == 0 => None,
+            0..4 => None,
+            4..7 => {
+                // The oldest that is outstanding, or any at all: then it may be a duplicate or a conflict.
+                let oldest = log.state().unwrap().pending().next();
+                let decision = if rng.uniform() < 0.8 { oldest.unwrap_or(1) } else { any(&mut rng) };
+                Some(log.reward(at, decision, reward(&mut rng)).map(|_| ()))
+            }
+            7 => Some(log.correct(at, any(&mut rng), reward(&mut rng)).map(|_| ())),
+            8 => Some(log.retract(at, any(&mut rng)).map(|_| ())),
+            _ => Some(log.drop_decision(at, any(&mut rng)).map(|_| ())),
+        };
+        match outcome {
+            None => {
+                let leave_out = if rng.uniform() < 0.3 { 0.3 } else { 0.0 };
+                let offered = table(&mut rng, plan, leave_out);
+                let context = context_at(&mut rng);
+                certificates.push(log.decide(at, &offered, &context, plan.most).unwrap());
+            }
+            // What is refused must leave no trace, which the comparison with the log will show.
+            Some(Ok(()) | Err(LogError::Step(_))) => {}
+            Some(Err(other)) => panic!("{other}"),
+        }
+    }
+    certificates
+}
+
+/// A plan from a seed, over everything.
+pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
+    let mut rng = Stream::new(seed, 0, "plan");
+    let arms = rng.uniform() < 0.3;
+    let (dim, rows) = largest;
+    // Small ones are as important as large ones.
+    let log_uniform =
+        |rng: &mut Stream, most: usize| ((most as f64).powf(rng.uniform()).round() as usize).max(1);
+    let context = !arms && rng.uniform() < 0.3;
+    let columns = if arms { 0 } else { log_uniform(&mut rng, if context { dim / 5 } else { dim }).max(1) };
+    let all = policies(arms);
+    Plan {
+        seed,
+        policy: all[rng.index(all.len())].clone(),
+        columns,
+        rows: log_uniform(&mut rng, rows).max(2),
+        steps,
+        context,
+        most: if rng.uniform() < 0.3 { 5 } else { 5000 },
+    }
+}
