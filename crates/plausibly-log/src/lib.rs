@@ -8,8 +8,10 @@ pub mod policy;
 pub mod recipe;
 pub mod state;
 pub mod statistics;
+mod status;
 pub mod table;
 mod words;
 
 pub use log::{EventError, Log, LogError, Opening, Recorded, Step, certificate, certify, fold};
+pub use status::{OutSince, PendingDecision, Point, Status, status};
 pub use words::Words;

@@ -380,7 +380,7 @@ impl<S: Storage> Log<S> {
 }
 
 /// A time of the journal, which has none that cannot be written.
-fn time(at_us: i64) -> String {
+pub(crate) fn time(at_us: i64) -> String {
     utc(at_us).unwrap_or_default()
 }
 

@@ -1,0 +1,183 @@
+//! How a log stands: what is known now, and how it came to be.
+
+use crate::certificate::{Certificate, Standing};
+use crate::event::Event;
+use crate::journal::{Storage, utc};
+use crate::log::{LogError, certify, fold, time};
+use crate::recipe::Context;
+use crate::state::{Moment, Outcome, State};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How a log stands.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Status {
+    /// What would be decided now, over the last set and in the last context, with what is known of every action.
+    pub now: Certificate,
+    /// Decisions so far.
+    pub decisions: u64,
+    /// Those whose rewards have come.
+    pub settled: u64,
+    /// Those whose rewards never will.
+    pub dropped: u64,
+    /// Those whose rewards are outstanding, the oldest first.
+    pub pending: Vec<PendingDecision>,
+    /// How it came to be: one point a decision, or evenly many where there are more of them.
+    pub history: Vec<Point>,
+    /// Whether every decision has its point.
+    pub complete: bool,
+    /// Since when each action that is out has been out, by its number.
+    pub out_since: BTreeMap<u64, OutSince>,
+}
+
+/// A decision whose reward is outstanding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PendingDecision {
+    /// Its number.
+    pub decision: u64,
+    /// What was chosen.
+    pub label: String,
+    /// When, in UTC.
+    pub at: String,
+    /// Its age in seconds.
+    pub age_seconds: f64,
+}
+
+/// What was known when a decision was taken.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Its number.
+    pub decision: u64,
+    /// When, in UTC.
+    pub at: String,
+    /// What was chosen.
+    pub label: String,
+    /// How many could still be best.
+    pub plausible: u64,
+    /// Of how many on offer.
+    pub offered: u64,
+    /// To within what those were known; `null` while one of them was never tried.
+    pub known_within: Option<f64>,
+}
+
+/// Since when an action is out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct OutSince {
+    /// The first decision from which on it was found out at every look.
+    pub decision: u64,
+    /// The last one before at which it was looked at and could still be best; zero if there is none.
+    pub last_plausible: u64,
+    /// Which action ruled it out there.
+    pub by: u64,
+}
+
+/// How a log stands at `now_us`, in microseconds since 1970, with at most `points` looks back.
+///
+/// # Cost
+/// One fold of the log, and a certificate for each point.
+///
+/// # Errors
+/// If the log is damaged, or has no decision yet.
+pub fn status<S: Storage>(storage: &S, now_us: i64, points: u64) -> Result<Status, LogError> {
+    let (state, end) = fold(storage, |_| Ok(()))?;
+    let state = state.ok_or(LogError::Empty)?;
+    let total = state.decisions().len() as u64;
+    let Some(last) = state.decisions().last() else {
+        return Err(LogError::Empty);
+    };
+    let stride = total.div_ceil(points.max(2));
+    let looked_at = |decision: u64| decision.is_multiple_of(stride) || decision == 1 || decision == total;
+    let mut looks = Looks::default();
+    let mut id = String::new();
+    fold(storage, |step| {
+        if let Event::Decided { decision, set, context, .. } = step.event {
+            if id.is_empty() {
+                id = step.position().id;
+            }
+            if looked_at(*decision) {
+                let moment =
+                    Moment { position: step.position(), at: time(step.entry.at_us), set: *set, context };
+                looks.look(&certify(step.state, &moment, usize::MAX)?);
+            }
+        }
+        Ok(())
+    })?;
+    let position = crate::certificate::Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
+    let at_us = now_us.max(end.last.at_us);
+    let context: &Context = state.context(last);
+    let (set, _) = state.last_set().ok_or(LogError::Empty)?;
+    let now = certify(&state, &Moment { position, at: time(at_us), set, context }, usize::MAX)?;
+    let out_since = looks.out_since(&now);
+    Ok(Status {
+        decisions: total,
+        settled: count(&state, |outcome| matches!(outcome, Outcome::Settled { .. })),
+        dropped: count(&state, |outcome| matches!(outcome, Outcome::Dropped { .. })),
+        pending: pending(&state, at_us),
+        history: looks.history,
+        complete: stride == 1,
+        out_since,
+        now,
+    })
+}
+
+fn count(state: &State, which: impl Fn(Outcome) -> bool) -> u64 {
+    state.decisions().iter().filter(|decision| which(decision.outcome)).count() as u64
+}
+
+fn pending(state: &State, now_us: i64) -> Vec<PendingDecision> {
+    let described = state.pending().filter_map(|number| {
+        let decision = state.decision(number).ok()?;
+        let record = state.actions().get(usize::try_from(decision.action).ok()?)?;
+        Some(PendingDecision {
+            decision: number,
+            label: record.label.clone(),
+            at: utc(decision.at_us).unwrap_or_default(),
+            age_seconds: (now_us - decision.at_us) as f64 / 1e6,
+        })
+    });
+    described.collect()
+}
+
+#[derive(Default)]
+struct Looks {
+    history: Vec<Point>,
+    /// By action: the last look at which it was plausible, and the first of the unbroken looks since at which it was out.
+    last_plausible: BTreeMap<u64, u64>,
+    out: BTreeMap<u64, OutSince>,
+}
+
+impl Looks {
+    fn look(&mut self, certificate: &Certificate) {
+        let (grounds, findings) = (&certificate.grounds, &certificate.findings);
+        for action in &findings.actions {
+            match action.standing {
+                Standing::Plausible => {
+                    self.last_plausible.insert(action.id, grounds.decision);
+                    self.out.remove(&action.id);
+                }
+                Standing::RuledOut { by, .. } => {
+                    let last_plausible = self.last_plausible.get(&action.id).copied().unwrap_or(0);
+                    let since = OutSince { decision: grounds.decision, last_plausible, by };
+                    self.out.entry(action.id).or_insert(since);
+                }
+            }
+        }
+        self.history.push(Point {
+            decision: grounds.decision,
+            at: grounds.at.clone(),
+            label: findings.chosen.label.clone(),
+            plausible: findings.plausible,
+            offered: grounds.offered() as u64,
+            known_within: findings.known_within,
+        });
+    }
+
+    /// For the actions that are out now; the look of now counts as one more.
+    fn out_since(&mut self, now: &Certificate) -> BTreeMap<u64, OutSince> {
+        let history = self.history.len();
+        self.look(now);
+        self.history.truncate(history);
+        let listed = |id: &u64| now.findings.actions.iter().any(|action| action.id == *id);
+        self.out.iter().filter(|(id, _)| listed(id)).map(|(id, since)| (*id, *since)).collect()
+    }
+}
