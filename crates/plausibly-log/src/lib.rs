@@ -6,6 +6,7 @@ pub mod journal;
 mod log;
 pub mod policy;
 pub mod recipe;
+mod replay;
 pub mod state;
 pub mod statistics;
 mod status;
@@ -13,5 +14,6 @@ pub mod table;
 mod words;
 
 pub use log::{EventError, Log, LogError, Opening, Recorded, Step, certificate, certify, fold};
+pub use replay::{Replayed, replay};
 pub use status::{OutSince, PendingDecision, Point, Status, status};
 pub use words::Words;

@@ -540,6 +540,19 @@ impl State {
         moment: Moment<'_>,
         listed: Option<(&[usize], Unlisted)>,
     ) -> Result<Grounds, StepError> {
+        self.grounds_under(moment, listed, (&self.policy, &self.table, self.horizon))
+    }
+
+    /// The same under another policy than the log's.
+    ///
+    /// # Errors
+    /// As [`State::grounds`].
+    pub(crate) fn grounds_under(
+        &self,
+        moment: Moment<'_>,
+        listed: Option<(&[usize], Unlisted)>,
+        (policy, table, horizon): (&PolicySpec, &PolicyTable, Option<u64>),
+    ) -> Result<Grounds, StepError> {
         let unknown = StepError::Unknown { what: "set", number: moment.set };
         let set = at(&self.sets, moment.set).ok_or(unknown)?;
         let (places, unlisted) = match listed {
@@ -553,15 +566,15 @@ impl State {
             Ok(Offered { id, label: record.label.clone(), features })
         });
         let actions = actions.collect::<Result<Vec<_>, StepError>>()?;
-        let (ridge, indices) = (self.policy.ridge(), chosen.iter().map(|id| index(*id)).collect::<Vec<_>>());
+        let (ridge, indices) = (policy.ridge(), chosen.iter().map(|id| index(*id)).collect::<Vec<_>>());
         let first = self.sets.first().map_or(1, Vec::len);
         Ok(Grounds {
             log: moment.position,
             decision: self.decisions.len() as u64 + 1,
             at: moment.at,
-            policy: self.table.clone(),
+            policy: table.clone(),
             reward_range: self.reward_range,
-            horizon: self.horizon,
+            horizon,
             seed: self.seed,
             theta_norm_bound: self.recipe.theta_norm_bound(),
             arms_sharing: (self.recipe.dim() == 0).then(|| arms_sharing(first, self.actions.len())),

@@ -12,6 +12,7 @@ use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
 use plausibly_log::{Log, LogError, Opening};
 use serde_json::json;
+use std::fmt::Write;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -85,7 +86,7 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
 fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
     let mut text = String::from("name");
     for column in 0..plan.columns {
-        text += &format!(",x{column}");
+        write!(text, ",x{column}").unwrap();
     }
     text.push('\n');
     let mut written = 0;
@@ -97,9 +98,9 @@ fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
             cells[0] = format!("{:.3}", rng.normal());
         }
         if rng.uniform() >= leave_out || (row + 1 == plan.rows && written == 0) {
-            text += &format!("action {row}");
+            write!(text, "action {row}").unwrap();
             for cell in cells {
-                text += &format!(",{cell}");
+                write!(text, ",{cell}").unwrap();
             }
             text.push('\n');
             written += 1;
@@ -134,7 +135,7 @@ pub(crate) fn play(log: &mut Log<FileStorage>, plan: &Plan) -> Vec<Certificate> 
     }
     let mut certificates = Vec::new();
     for step in 0..plan.steps {
-        let at = 1_000_000 + 1_000 * step as i64;
+        let at = 1_000_000 + 1_000 * i64::try_from(step).unwrap();
         let decisions = log.state().unwrap().decisions().len();
         let any = |rng: &mut Stream| 1 + rng.index(decisions.max(1)) as u64;
         let reward = |rng: &mut Stream| (rng.normal() * 3.0 + 4.0).clamp(-5.0, 15.0);
