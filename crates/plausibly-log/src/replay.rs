@@ -35,8 +35,9 @@ impl Replayed {
     }
 }
 
-/// Goes through a log and asks at every decision what another policy would have chosen from the same actions and the same rewards so far. The rewards are those of
-/// what was really done: this says what the settings change, and not how a history under them would have gone on.
+/// Asks at every decision of a log what another policy would have chosen from the same actions and the same rewards so far.
+///
+/// The rewards are those of what was really done: this says what the settings change, and not how a history under them would have gone on.
 ///
 /// # Cost
 /// Two certificates a decision.

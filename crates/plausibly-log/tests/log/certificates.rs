@@ -1,15 +1,14 @@
 //! Genuine certificates check, alone and with their log.
 
-use super::{Sandbox, plan, play};
+use super::{Memory, open, plan, play};
 use plausibly_log::certificate::Certificate;
-use plausibly_log::journal::FileStorage;
 use plausibly_log::state::Moment;
 use plausibly_log::{certify, event::Event, fold, journal};
 
 /// The certificates that a log gives for its decisions, from nothing.
-pub(crate) fn from_log(storage: &FileStorage, most: usize) -> Vec<Certificate> {
+pub(crate) fn from_log(disk: &Memory, most: usize) -> Vec<Certificate> {
     let mut all = Vec::new();
-    fold(storage, |step| {
+    fold(disk, |step| {
         if let Event::Decided { set, context, .. } = step.event {
             let at = journal::utc(step.entry.at_us).unwrap();
             let moment = Moment { position: step.position(), at, set: *set, context };
@@ -24,10 +23,10 @@ pub(crate) fn from_log(storage: &FileStorage, most: usize) -> Vec<Certificate> {
 fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) {
     let mut checked = 0;
     while checked < count {
-        let sandbox = Sandbox::new();
+        let disk = Memory::default();
         let plan = plan(seed, largest, 40);
-        let certificates = play(&mut sandbox.open(), &plan);
-        let from_log = from_log(&sandbox.storage(), plan.most);
+        let certificates = play(&mut open(&disk), &plan);
+        let from_log = from_log(&disk, plan.most);
         assert_eq!(certificates.len(), from_log.len());
         for (certificate, again) in certificates.iter().zip(&from_log) {
             certificate.check().unwrap_or_else(|flaw| panic!("{flaw}\n{plan:?}"));

@@ -1,15 +1,15 @@
 //! State rebuilt from the log is the live one.
 
-use super::{Sandbox, plan, play};
+use super::{Memory, open, plan, play};
 use plausibly_log::fold;
 
 fn rebuilt_is_live(seeds: std::ops::Range<u64>) {
     for seed in seeds {
-        let sandbox = Sandbox::new();
-        let mut log = sandbox.open();
+        let disk = Memory::default();
+        let mut log = open(&disk);
         let plan = plan(seed, (8, 12), 40);
         play(&mut log, &plan);
-        let (state, end) = fold(&sandbox.storage(), |_| Ok(())).unwrap();
+        let (state, end) = fold(&disk, |_| Ok(())).unwrap();
         let (state, live) = (state.unwrap(), log.state().unwrap());
         assert_eq!(&state, live, "{plan:?}");
         assert_eq!(state.statistics().digest(), live.statistics().digest());
@@ -17,10 +17,10 @@ fn rebuilt_is_live(seeds: std::ops::Range<u64>) {
         assert_eq!(end.unfinished, 0);
         // And goes on as if nothing had been.
         drop(log);
-        let mut log = sandbox.open();
+        let mut log = open(&disk);
         assert_eq!(log.state(), Some(&state));
         play(&mut log, &plan);
-        assert_eq!(log.state(), fold(&sandbox.storage(), |_| Ok(())).unwrap().0.as_ref());
+        assert_eq!(log.state(), fold(&disk, |_| Ok(())).unwrap().0.as_ref());
     }
 }
 

@@ -2,41 +2,22 @@
 
 mod certificates;
 mod histories;
+mod memory;
 mod mutants;
 
+use memory::Memory;
 use plausibly::Stream;
 use plausibly_log::certificate::Certificate;
-use plausibly_log::journal::FileStorage;
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
 use plausibly_log::{Log, LogError, Opening};
 use serde_json::json;
 use std::fmt::Write;
-use std::path::PathBuf;
-use tempfile::TempDir;
 
-/// A log of its own folder.
-pub(crate) struct Sandbox {
-    folder: TempDir,
-}
-
-impl Sandbox {
-    pub(crate) fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
-    }
-
-    pub(crate) fn path(&self) -> PathBuf {
-        self.folder.path().join("log.ndjson")
-    }
-
-    pub(crate) fn storage(&self) -> FileStorage {
-        FileStorage::new(self.path())
-    }
-
-    pub(crate) fn open(&self) -> Log<FileStorage> {
-        Log::open(self.storage()).unwrap()
-    }
+/// A log on this disk.
+pub(crate) fn open(disk: &Memory) -> Log<Memory> {
+    Log::open(disk.clone()).unwrap()
 }
 
 /// What a random log is like.
@@ -111,7 +92,7 @@ fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
 
 /// Plays a random history into a log: late, duplicate, corrected, retracted and dropped rewards, actions added, changed and missing. Gives the certificates of its
 /// decisions.
-pub(crate) fn play(log: &mut Log<FileStorage>, plan: &Plan) -> Vec<Certificate> {
+pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
     let mut rng = Stream::new(plan.seed, 0, "history");
     let first = table(&mut rng, plan, 0.0);
     let context_at = |rng: &mut Stream| {

@@ -1,0 +1,72 @@
+//! A disk in memory: what is tested here is what is on it, and not how it got there.
+
+use plausibly_log::journal::Storage;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::{self, Cursor};
+use std::path::Path;
+use std::rc::Rc;
+
+/// Copies share what is on it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory(Rc<RefCell<Files>>);
+
+#[derive(Debug, Default)]
+struct Files {
+    log: Vec<u8>,
+    beside: BTreeMap<String, Vec<u8>>,
+}
+
+impl Storage for Memory {
+    type Reader = Cursor<Vec<u8>>;
+
+    fn path(&self) -> &Path {
+        Path::new("log.ndjson")
+    }
+
+    fn lock(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn reader(&self) -> io::Result<Self::Reader> {
+        Ok(Cursor::new(self.0.borrow().log.clone()))
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.0.borrow().log.len() as u64)
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.borrow_mut().log.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.0.borrow_mut().log.truncate(usize::try_from(len).unwrap());
+        Ok(())
+    }
+
+    fn sync_folder(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read_side(&self, suffix: &str) -> io::Result<Option<Vec<u8>>> {
+        Ok(self.0.borrow().beside.get(suffix).cloned())
+    }
+
+    fn write_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
+        self.0.borrow_mut().beside.insert(suffix.into(), bytes.to_vec());
+        Ok(())
+    }
+
+    fn rename_side(&mut self, from: &str, to: &str) -> io::Result<()> {
+        let mut files = self.0.borrow_mut();
+        let content = files.beside.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        files.beside.insert(to.into(), content);
+        Ok(())
+    }
+}
