@@ -83,6 +83,9 @@ fn geometric(mean: f64, uniform: f64) -> u64 {
 pub(crate) struct Outstanding {
     /// In the order of the decisions.
     waiting: VecDeque<Waiting>,
+    /// Whether a later decision may arrive before an earlier one. Where none does, as with a fixed delay, a round costs what arrives and not
+    /// what waits.
+    overtaken: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -97,20 +100,22 @@ pub(crate) struct Waiting {
 
 impl Outstanding {
     pub(crate) fn push(&mut self, waiting: Waiting) {
+        let earlier = |last: &Waiting| waiting.arrival.round < last.arrival.round;
+        self.overtaken = self.waiting.back().is_some_and(|last| self.overtaken || earlier(last));
         self.waiting.push_back(waiting);
     }
 
     /// Takes out what arrives by the end of this round, in the order of the decisions.
     pub(crate) fn arrived(&mut self, round: u64) -> Vec<Waiting> {
-        let mut arrived = Vec::new();
-        self.waiting.retain(|waiting| {
-            let due = waiting.arrival.round <= round;
-            if due {
-                arrived.push(waiting.clone());
-            }
-            !due
-        });
-        arrived
+        let due = |waiting: &Waiting| waiting.arrival.round <= round;
+        if self.overtaken {
+            let (arrived, waiting): (VecDeque<_>, VecDeque<_>) =
+                std::mem::take(&mut self.waiting).into_iter().partition(due);
+            self.waiting = waiting;
+            return Vec::from(arrived);
+        }
+        let arrived = self.waiting.iter().take_while(|waiting| due(waiting)).count();
+        self.waiting.drain(..arrived).collect()
     }
 }
 
@@ -143,6 +148,29 @@ mod tests {
         }
         // Binomial(10,000, 0.3): 5 sd is 229, passed with probability 6e-7.
         assert!(i32::abs(never - 3000) < 229, "{never}");
+    }
+
+    #[test]
+    fn what_is_overtaken_arrives_all_the_same_and_in_the_order_of_decisions() {
+        let mut outstanding = Outstanding::default();
+        let mut decide = |round, arrives| {
+            let arrival = Arrival { round: arrives, reward: Some(0.0) };
+            outstanding.push(Waiting { arrival, round, index: 0, features: Vec::new() });
+            let arrived = outstanding.arrived(round);
+            arrived.into_iter().map(|waiting| waiting.round).collect::<Vec<_>>()
+        };
+        let nothing: [u64; 0] = [];
+        assert_eq!(decide(1, 2), nothing);
+        assert_eq!(decide(2, 4), [1]);
+        // Overtakes the one before it, and comes with the next.
+        assert_eq!(decide(3, 3), [3]);
+        assert_eq!(decide(4, 9), [2]);
+        assert_eq!(decide(5, 7), nothing);
+        assert_eq!(decide(6, 7), nothing);
+        assert_eq!(decide(7, 7), [5, 6, 7]);
+        assert_eq!(decide(9, 9), [4, 9]);
+        // In order again, nothing being left that was overtaken.
+        assert_eq!((decide(10, 11), decide(11, 12), decide(12, 12)), (vec![], vec![10], vec![11, 12]));
     }
 
     #[test]
