@@ -1,6 +1,6 @@
 //! Curves over rounds, with confidence bands.
 
-use super::{Frame, px};
+use super::{Frame, labels, px};
 use maud::{Markup, html};
 use std::fmt::Write;
 
@@ -29,8 +29,6 @@ pub struct Curves<'a> {
 }
 
 const FRAME: Frame = Frame { width: 440.0, height: 290.0, left: 54.0, right: 112.0, top: 9.0, bottom: 36.0 };
-/// Smallest distance between two labels.
-const LABEL_STEP: f64 = 13.5;
 /// Of a normal distribution: bands are 95 % intervals, point by point.
 const BAND: f64 = 1.96;
 /// What happens before is noise, and takes a quarter of a logarithmic axis.
@@ -49,7 +47,8 @@ impl Curves<'_> {
         let high = seen().map(|point| band(point).1).fold(0.0, f64::max);
         let x = FRAME.x_axis(first as f64, self.rounds.last().copied().unwrap_or(1) as f64);
         let y = FRAME.y_axis(0.8 * low, 1.2 * high);
-        let labels = spread(&self.series.iter().map(|series| y.at(ends(series))).collect::<Vec<_>>());
+        let ends_at: Vec<f64> = self.series.iter().map(|series| y.at(ends(series))).collect();
+        let labels = labels::spread(&ends_at, &FRAME);
         let right = FRAME.width - FRAME.right;
         let path = |series: &Series<'_>, pick: fn(&(f64, Option<f64>)) -> f64, backwards: bool| {
             let points = rounds.iter().zip(&series.points[skip..]);
@@ -125,52 +124,4 @@ fn polyline(places: &[(f64, f64)]) -> String {
         let _ = write!(path, "{joint}{x:.1} {y:.1}");
     }
     path
-}
-
-/// Labels moved apart as little as it takes, in the order of what they name.
-fn spread(wanted: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
-    // Groups of touching labels, each centred on what its members want.
-    let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
-    for index in order {
-        groups.push((wanted[index], vec![index]));
-        while let [.., (above, upper), (below, lower)] = groups.as_slice()
-            && below - above < LABEL_STEP * f64::midpoint(upper.len() as f64, lower.len() as f64)
-        {
-            let members: Vec<usize> = upper.iter().chain(lower).copied().collect();
-            let centre = members.iter().map(|member| wanted[*member]).sum::<f64>() / members.len() as f64;
-            groups.truncate(groups.len() - 2);
-            groups.push((centre, members));
-        }
-    }
-    let mut places = vec![0.0; wanted.len()];
-    for (centre, members) in groups {
-        let first = centre - LABEL_STEP * (members.len() as f64 - 1.0) / 2.0;
-        let first =
-            first.clamp(FRAME.top, FRAME.height - FRAME.bottom - LABEL_STEP * (members.len() as f64 - 1.0));
-        for (position, member) in members.into_iter().enumerate() {
-            places[member] = first + LABEL_STEP * position as f64;
-        }
-    }
-    places
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{LABEL_STEP, spread};
-
-    #[test]
-    fn labels_keep_their_order_and_their_distance() {
-        let wanted = [100.0, 101.0, 300.0, 99.0, 310.0, 10.0];
-        let places = spread(&wanted);
-        for i in 0..wanted.len() {
-            for j in 0..wanted.len() {
-                if wanted[i] < wanted[j] {
-                    assert!(places[j] - places[i] > LABEL_STEP - 1e-9, "{places:?}");
-                }
-            }
-        }
-        assert!((places[0] - 100.0).abs() < 1e-9, "the middle of three stays");
-    }
 }

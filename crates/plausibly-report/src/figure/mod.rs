@@ -4,9 +4,12 @@
 
 mod axis;
 mod curves;
+mod labels;
+mod levels;
 mod trade_off;
 
 pub use curves::{Curves, Series};
+pub use levels::{Levels, Line, Shape};
 pub use trade_off::{Mark, TradeOff, Trail};
 
 use axis::LogAxis;
