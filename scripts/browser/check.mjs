@@ -64,7 +64,10 @@ for (const [name, viewport] of Object.entries({ wide, phone, small: { width: 320
 await check("without scripts everything is there", async () => {
   const { page, close } = await open({ viewport: wide, javaScriptEnabled: false });
   const text = await page.locator("body").innerText();
-  for (const words of ["Does the paper hold up?", "How the paper was read", "How it was measured", "holds"]) {
+  const about = (await page.title()).startsWith("Late rewards")
+    ? ["Should decisions count before their rewards are known?", "settled rewards"]
+    : ["Does the paper hold up?", "How the paper was read"];
+  for (const words of [...about, "How it was measured", "holds"]) {
     assert.ok(text.includes(words), `"${words}" is not on the page`);
   }
   const figures = page.locator("svg[role=img]");
@@ -81,7 +84,7 @@ await check("pointing at a figure reads it out", async () => {
   const { page, complaints, close } = await open({ viewport: wide });
   const figure = page.locator("figure").filter({ has: page.locator("svg.curves") }).first();
   const svg = figure.locator("svg.curves");
-  // A report on the frontier alone has no curves.
+  // Reports on the frontier or on late rewards alone have no curves.
   if ((await svg.count()) === 0) return close();
   await svg.scrollIntoViewIfNeeded();
   await svg.hover();

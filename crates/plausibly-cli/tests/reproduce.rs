@@ -150,6 +150,41 @@ fn the_frontier_is_run_by_its_name_alone() {
 }
 
 #[test]
+fn late_rewards_are_a_study_by_their_name_and_change_nothing_one_round_late() {
+    let sandbox = Sandbox::new(SPEC);
+    let args = ["reproduce", "delay", "--runs", "1", "--cache", "empty", "--out", "out", "--quiet", "--json"];
+    let output = sandbox.run(&args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let manifest = manifest(&sandbox, "out");
+    assert_eq!(manifest["delay"], answer["delay"]);
+    // Two problems, two widths, four delays; of each two policies and two figures.
+    let experiments = manifest["experiments"].as_array().unwrap();
+    assert_eq!(experiments.len(), 16);
+    assert!(experiments.iter().all(|one| one["claims"] == serde_json::json!([]) && one["runs"] == 1));
+    let findings = manifest["delay"].as_array().unwrap();
+    assert_eq!(findings.len(), 64);
+    for finding in findings {
+        assert_eq!(finding["same"], finding["rounds"] == 1, "{finding}");
+    }
+    // Every figure at every round, to the bit; and later on it is another policy.
+    let csv = fs::read_to_string(sandbox.path().join("out/summary.csv")).unwrap();
+    let curve = |experiment: &str, policy: &str| -> Vec<String> {
+        let of = format!("{experiment},\"{policy}\",");
+        csv.lines().filter_map(|line| line.strip_prefix(&of)).map(str::to_string).collect()
+    };
+    for one in experiments {
+        let name = one["name"].as_str().unwrap();
+        for policy in ["CODE", "c=0.3"] {
+            let ways = ["counting", "ignoring"].map(|way| curve(name, &format!("{policy}, {way}")));
+            assert!(ways[0].len() > 30);
+            assert_eq!(ways[0] == ways[1], name.ends_with("-1"), "{name}, {policy}");
+        }
+    }
+    assert_snapshot!("delay_literal", sandbox.transcript(&["reproduce", "delay", "--reading", "literal"]));
+}
+
+#[test]
 fn the_literal_reading_is_another_experiment() {
     let sandbox = Sandbox::new(SPEC);
     for (out, reading) in [("adopted", "adopted"), ("literal", "literal")] {

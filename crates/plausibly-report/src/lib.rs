@@ -15,6 +15,6 @@ mod reproduction;
 pub use claim::{CONFIDENCE, Estimate, Evidence, Paired, Rule, Verdict};
 pub use page::page;
 pub use reproduction::{
-    Checked, Claim, FrontierFinding, Measure, Measured, Reading, Reproduction, STUDIES, Skipped, Study,
-    claims, frontier_findings,
+    Checked, Claim, DelayFinding, FrontierFinding, Late, Measure, Measured, Reading, Reproduction, STUDIES,
+    Skipped, Study, claims, delay_findings, frontier_findings,
 };

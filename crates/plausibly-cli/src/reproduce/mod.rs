@@ -3,7 +3,7 @@
 mod plan;
 mod record;
 
-use crate::args::{FRONTIER, ReadingArg, Reproduce};
+use crate::args::{DELAY, FRONTIER, ReadingArg, Reproduce};
 use crate::data::{self, Fetching, Obtained};
 use crate::exit::Outcome;
 use crate::interrupt::Interrupt;
@@ -14,7 +14,7 @@ use crate::results::{Folder, Timing, threads};
 use anyhow::{Context, Result};
 use plan::{Job, Role, Scale, plan};
 use plausibly_data::{DATA_SETS, Status};
-use plausibly_report::{Checked, Measured, Reading, Reproduction, STUDIES, Skipped};
+use plausibly_report::{Checked, Late, Measured, Reading, Reproduction, STUDIES, Skipped};
 use plausibly_sim::{ArmsTheory, Experiment, LinearTheory, Overrides, RunError, TheoryError};
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -23,11 +23,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) fn run(args: &Reproduce) -> Outcome {
-    if args.reading == ReadingArg::Literal && args.experiments.iter().any(|name| name == FRONTIER) {
-        return Outcome::Refused(
-            "error: the frontier has no literal reading: tempered CODE and targets are not the paper's; leave out --reading or frontier"
-                .into(),
-        );
+    // What is not the paper's has no literal reading of it.
+    let beyond = [
+        (FRONTIER, "the frontier", "tempered CODE and targets are not the paper's"),
+        (DELAY, "the delay study", "late rewards are not the paper's"),
+    ];
+    for (study, what, because) in beyond {
+        if args.reading == ReadingArg::Literal && args.named(study) {
+            return Outcome::Refused(format!(
+                "error: {what} has no literal reading: {because}; leave out --reading or {study}"
+            ));
+        }
     }
     reproduce(args).unwrap_or_else(Outcome::Failed)
 }
@@ -38,18 +44,7 @@ fn reproduce(args: &Reproduce) -> Result<Outcome> {
     let skipped = obtain_data(args)?;
     let folder = args.out.as_deref().unwrap_or(Path::new(DEFAULT_FOLDER));
     let folder = Arc::new(Folder::open(folder)?);
-    let chosen = |id: &&'static str| {
-        let named = args.experiments.is_empty() || args.experiments.iter().any(|name| name == id);
-        named && skipped.iter().all(|skipped| skipped.study != *id)
-    };
-    let studies: Vec<&'static str> = STUDIES.iter().map(|study| study.id).filter(chosen).collect();
-    let scale = Scale { runs: args.runs, quick: args.quick };
-    let mut jobs = plan(&studies, scale, args.seed, args.reading);
-    if args.experiments.iter().any(|name| name == FRONTIER) {
-        let there = STUDIES.map(|study| study.id).into_iter();
-        let there: Vec<_> = there.filter(|id| skipped.iter().all(|skipped| skipped.study != *id)).collect();
-        jobs.extend(plan::frontier(&there, scale, args.seed));
-    }
+    let jobs = chosen_jobs(args, &skipped);
     let pools = DataPools::new(&args.cache);
     let mut experiments = Vec::new();
     for job in &jobs {
@@ -81,6 +76,7 @@ fn reproduce(args: &Reproduce) -> Result<Outcome> {
         ruler_reading: None,
         problem_readings: Vec::new(),
         frontier: Vec::new(),
+        delay: Vec::new(),
         arms_theory: Vec::new(),
         linear_theory: None,
     };
@@ -107,11 +103,32 @@ fn reproduce(args: &Reproduce) -> Result<Outcome> {
     finish(args, &folder, &experiments, &reproduction, timing)
 }
 
+/// What to run: what was asked for and can be had.
+fn chosen_jobs(args: &Reproduce, skipped: &[Skipped]) -> Vec<Job> {
+    let there = |id: &&'static str| skipped.iter().all(|skipped| skipped.study != *id);
+    let there: Vec<_> = STUDIES.map(|study| study.id).into_iter().filter(there).collect();
+    let named = |id: &&'static str| args.experiments.is_empty() || args.named(id);
+    let studies: Vec<_> = there.iter().copied().filter(named).collect();
+    let scale = Scale { runs: args.runs, quick: args.quick };
+    let mut jobs = plan(&studies, scale, args.seed, args.reading);
+    if args.named(FRONTIER) {
+        jobs.extend(plan::frontier(&there, scale, args.seed));
+    }
+    if args.named(DELAY) {
+        jobs.extend(plan::delay(scale, args.seed));
+    }
+    jobs
+}
+
 /// What is run, by the names of the command line.
 fn jobs_of(jobs: &[Job]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for job in jobs {
-        let name = if matches!(job.role, Role::Frontier(_)) { FRONTIER } else { job.study };
+        let name = match job.role {
+            Role::Frontier(_) => FRONTIER,
+            Role::Delay { .. } => DELAY,
+            _ => job.study,
+        };
         if !names.contains(&name) {
             names.push(name);
         }
@@ -122,8 +139,7 @@ fn jobs_of(jobs: &[Job]) -> String {
 /// Brings in what is missing of the data, unless there shall be no network. What cannot be had is skipped, or fails if it was asked for by name.
 fn obtain_data(args: &Reproduce) -> Result<Vec<Skipped>> {
     let store = data::store(&args.cache)?;
-    let named = |name: &str| args.experiments.iter().any(|experiment| experiment == name);
-    let wanted = |name: &str| args.experiments.is_empty() || named(name) || named(FRONTIER);
+    let wanted = |name: &str| args.experiments.is_empty() || args.named(name) || args.named(FRONTIER);
     let mut skipped = Vec::new();
     for set in DATA_SETS.iter().filter(|set| wanted(set.name)) {
         let mut remedy = format!("`plausibly data fetch {}` brings it into the cache.", set.name);
@@ -144,7 +160,7 @@ fn obtain_data(args: &Reproduce) -> Result<Vec<Skipped>> {
             }
         };
         let Some(reason) = reason else { continue };
-        if named(set.name) {
+        if args.named(set.name) {
             anyhow::bail!("{} cannot be run. {reason} {remedy}", set.name);
         }
         skipped.push(Skipped { study: set.name, reason, remedy });
@@ -173,7 +189,9 @@ fn run_job(
             into.linear_theory = Some(Checked { spec_name, spec, theory });
             return Ok(());
         }
-        Role::ProblemReading(variant) | Role::Frontier(variant) => Some(variant),
+        Role::ProblemReading(variant) | Role::Frontier(variant) | Role::Delay { variant, .. } => {
+            Some(variant)
+        }
         Role::PolicyReadings => Some("policies read in other ways"),
         Role::RulerReading => Some("Qₙ measured by another ruler"),
         Role::Experiment => None,
@@ -185,6 +203,7 @@ fn run_job(
         Role::RulerReading => into.ruler_reading = Some(measured),
         Role::ProblemReading(_) => into.problem_readings.push(measured),
         Role::Frontier(_) => into.frontier.push(measured),
+        Role::Delay { rounds, .. } => into.delay.push(Late { rounds, measured }),
         _ => into.experiments.push(measured),
     }
     Ok(())

@@ -1,20 +1,21 @@
 //! A reproduction as tables: for programs, and for the terminal.
 
-use crate::args::FRONTIER;
+use crate::args::{DELAY, FRONTIER};
 use crate::output;
 use crate::results::{self, Timing};
 use anyhow::Result;
 use plausibly_report::{
-    Claim, Evidence, Measured, Reading, Reproduction, STUDIES, Verdict, claims, frontier_findings,
+    Claim, DelayFinding, Estimate, Evidence, Measured, Reading, Reproduction, STUDIES, Verdict, claims,
+    delay_findings, frontier_findings,
 };
 use plausibly_sim::{ArmsTheory, BoundCheck, Experiment, LinearTheory, Moments};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
 fn measured(reproduction: &Reproduction) -> impl Iterator<Item = &Measured> {
-    let Reproduction { experiments, policy_readings, ruler_reading, problem_readings, frontier, .. } =
-        reproduction;
-    experiments.iter().chain(policy_readings).chain(ruler_reading).chain(problem_readings).chain(frontier)
+    let Reproduction { experiments, policy_readings, ruler_reading, problem_readings, .. } = reproduction;
+    let paper = experiments.iter().chain(policy_readings).chain(ruler_reading).chain(problem_readings);
+    paper.chain(&reproduction.frontier).chain(reproduction.delay.iter().map(|late| &late.measured))
 }
 
 /// `summary.csv`: the curves of every experiment.
@@ -60,6 +61,7 @@ pub(super) fn manifest(reproduction: &Reproduction, experiments: &[Experiment], 
         "reading": reading(reproduction),
         "experiments": measured(reproduction).map(one).collect::<Vec<_>>(),
         "frontier": frontier_json(reproduction),
+        "delay": delay_json(reproduction),
         "skipped": skipped_json(reproduction),
         "theory": theory,
         "timings": { "seconds": timing.seconds, "threads": timing.threads, "instruction_set": plausibly::Isa::detect().name() },
@@ -90,8 +92,8 @@ fn claims_json(measured: &Measured) -> Value {
             "evidence": claim.evidence.iter().map(evidence_json).collect::<Vec<_>>(),
         })
     };
-    // The frontier has statements of its own: its policies are not the paper's.
-    if measured.spec_name.starts_with(FRONTIER) {
+    // Studies beyond the paper have statements of their own: their policies are not the paper's.
+    if [FRONTIER, DELAY].iter().any(|study| measured.spec_name.starts_with(study)) {
         return Value::Array(Vec::new());
     }
     claims(measured.study, &measured.summary).iter().map(one).collect()
@@ -171,6 +173,7 @@ pub(super) fn closing_json(reproduction: &Reproduction, paths: &[PathBuf]) -> St
         "reading": reading(reproduction),
         "experiments": reproduction.experiments.iter().map(one).collect::<Vec<_>>(),
         "frontier": frontier_json(reproduction),
+        "delay": delay_json(reproduction),
         "skipped": skipped_json(reproduction),
         "files": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
     });
@@ -201,7 +204,8 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
         }
     }
     let [hold, fail, open] = counts;
-    let answer = if rows.is_empty() && !reproduction.frontier.is_empty() {
+    let beyond = frontier_table(reproduction) + &delay_table(reproduction);
+    let answer = if rows.is_empty() && !beyond.is_empty() {
         String::new()
     } else if rows.is_empty() {
         "The paper makes no claims about what was run.\n".to_string()
@@ -213,7 +217,7 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
             rows.len()
         )
     };
-    format!("{answer}{}report: {address}\n", frontier_table(reproduction))
+    format!("{answer}{beyond}report: {address}\n")
 }
 
 /// What was found about the frontier; nothing if it was not run.
@@ -248,19 +252,55 @@ fn frontier_json(reproduction: &Reproduction) -> Value {
     findings.into()
 }
 
+/// What was found about pending decisions, one line a delay and policy; nothing if it was not run.
+fn delay_table(reproduction: &Reproduction) -> String {
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for finding in &delay_findings(&reproduction.delay) {
+        let found = if finding.same {
+            "identical".to_string()
+        } else {
+            format!("{}, {}", finding.verdict.name(), interval(&finding.evidence.ratio))
+        };
+        let key = [finding.spec_name, finding.policy];
+        // Regret and model error of one policy follow each other.
+        match rows.last_mut().filter(|row| row[..2] == key) {
+            Some(row) => row.push(found),
+            None => rows.push(vec![key[0].into(), key[1].into(), found]),
+        }
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    let columns = ["delay", "policy", "counting pending lowers regret", "counting pending lowers Qₙ"];
+    output::left_table(&columns, &rows) + "\nRatios: ignoring / counting; all intervals together at 95 %.\n"
+}
+
+fn delay_json(reproduction: &Reproduction) -> Value {
+    let one = |finding: &DelayFinding| {
+        json!({
+            "name": finding.spec_name,
+            "rounds": finding.rounds,
+            "statement": finding.statement(),
+            "measure": finding.measure.name(),
+            "verdict": finding.verdict.name(),
+            "same": finding.same,
+            "evidence": [evidence_json(&finding.evidence)],
+        })
+    };
+    delay_findings(&reproduction.delay).iter().map(one).collect()
+}
+
 fn ratio(claim: &Claim, evidence: &Evidence) -> String {
     let Evidence { over, under, ratio, .. } = evidence;
-    // Four decimals where two would hide on which side of 1 an end lies.
+    format!("{} {over} / {under} = {}", claim.measure.name(), interval(ratio))
+}
+
+/// A ratio with its interval: four decimals where two would hide on which side of 1 an end lies.
+fn interval(ratio: &Estimate) -> String {
     let end = |x: f64| match x {
         _ if x.is_infinite() => "∞".into(),
         _ if (x - 1.0).abs() < 0.005 => format!("{x:.4}"),
         _ => format!("{x:.2}"),
     };
-    format!(
-        "{} {over} / {under} = {} [{}, {}]",
-        claim.measure.name(),
-        format_args!("{:.2}", ratio.value),
-        end(ratio.low),
-        end(ratio.high)
-    )
+    format!("{:.2} [{}, {}]", ratio.value, end(ratio.low), end(ratio.high))
 }

@@ -45,6 +45,7 @@ impl Reproduction {
                 @for (measured, _) in &judged { a href={ "#" (measured.study) } { (measured.study().title) } }
                 @if self.policy_readings.is_some() || !self.problem_readings.is_empty() { a href="#readings" { "Readings" } }
                 @if !self.frontier.is_empty() { a href="#frontier" { "Frontier" } }
+                @if !self.delay.is_empty() { a href="#delay" { "Late rewards" } }
                 @if !self.arms_theory.is_empty() || self.linear_theory.is_some() { a href="#theory" { "Theory" } }
                 a href="#method" { "Method" }
                 a href="#specs" { "Specs" }
@@ -173,14 +174,14 @@ pub(super) fn skipped_box(skipped: &Skipped) -> Markup {
 }
 
 /// A verdict as a sign with its word for those who cannot see colours; lighter where the paper does not claim it.
-pub(super) fn sign(claim: &Claim) -> Markup {
-    let (class, sign) = match claim.verdict {
+pub(super) fn sign(verdict: Verdict, stated: bool) -> Markup {
+    let (class, sign) = match verdict {
         Verdict::Holds => ("holds", "✓"),
         Verdict::DoesNotHold => ("fails", "✗"),
         Verdict::Undecided => ("open", "?"),
     };
-    let word = claim.verdict.name();
-    html! { span class={ "verdict " (class) @if !claim.stated { " unstated" } } title=(word) aria-label=(word) { (sign) } }
+    let word = verdict.name();
+    html! { span class={ "verdict " (class) @if !stated { " unstated" } } title=(word) aria-label=(word) { (sign) } }
 }
 
 fn matrix(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
@@ -202,13 +203,13 @@ fn matrix(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
                             @for (key, _) in SHARED {
                                 td {
                                     @for claim in claims.iter().filter(|claim| claim.key == key) {
-                                        a href={ "#" (claim_id(measured, claim)) } { (sign(claim)) }
+                                        a href={ "#" (claim_id(measured, claim)) } { (sign(claim.verdict, claim.stated)) }
                                     }
                                 }
                             }
                             td {
                                 @for claim in claims.iter().filter(|claim| matches!(claim.key, "w" | "h" | "m")) {
-                                    span.nowrap { "(" (claim.key) ") " a href={ "#" (claim_id(measured, claim)) } { (sign(claim)) } " " }
+                                    span.nowrap { "(" (claim.key) ") " a href={ "#" (claim_id(measured, claim)) } { (sign(claim.verdict, claim.stated)) } " " }
                                 }
                             }
                         }

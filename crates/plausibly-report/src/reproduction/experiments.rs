@@ -120,7 +120,8 @@ pub(super) fn final_table(measured: &Measured) -> Markup {
     }
 }
 
-fn heavy(measured: &Measured) -> Vec<(&str, f64, &'static str)> {
+/// Figures of policies that hang on one run, by its share.
+pub(super) fn heavy(measured: &Measured) -> Vec<(&str, f64, &'static str)> {
     let summary = &measured.summary;
     let of = |moments: &JointMoments, what: &'static str| -> Vec<(&str, f64, &'static str)> {
         let shares = summary

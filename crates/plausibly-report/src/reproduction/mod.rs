@@ -2,6 +2,7 @@
 
 mod answer;
 mod claims;
+mod delay;
 mod experiments;
 mod frontier;
 mod readings;
@@ -9,6 +10,7 @@ mod studies;
 mod theory;
 
 pub use claims::{Claim, Measure, claims};
+pub use delay::{DelayFinding, Late, delay_findings};
 pub use frontier::{FrontierFinding, frontier_findings};
 pub use studies::{STUDIES, Study};
 
@@ -89,6 +91,8 @@ pub struct Reproduction {
     pub problem_readings: Vec<Measured>,
     /// Tempered CODE and targets, each problem with the reproduction's width and with a valid radius.
     pub frontier: Vec<Measured>,
+    /// Late rewards: each problem with both kinds of width, at every delay.
+    pub delay: Vec<Late>,
     /// K-armed theory.
     pub arms_theory: Vec<Checked<ArmsTheory>>,
     /// Linear theory.
@@ -109,11 +113,12 @@ impl Reproduction {
     /// The report.
     pub fn html(&self) -> String {
         let body = html! {
-            header.top { (self.answer()) }
+            header.top { @if self.is_about_delay() { (self.delay_answer()) } @else { (self.answer()) } }
             main {
                 (self.experiment_sections())
                 (self.reading_section())
                 (self.frontier_section())
+                (self.delay_section())
                 (self.theory_section())
                 (self.method_section())
             }
@@ -124,7 +129,8 @@ impl Reproduction {
                 }
             }
         };
-        crate::page("The paper, re-measured – Plausibly", &body)
+        let title = if self.is_about_delay() { "Late rewards" } else { "The paper, re-measured" };
+        crate::page(&format!("{title} – Plausibly"), &body)
     }
 
     fn is_literal(&self) -> bool {
@@ -134,6 +140,25 @@ impl Reproduction {
     fn method_section(&self) -> Markup {
         html! {
             h2 #method { "How it was measured" }
+            @if self.is_about_delay() { (self.delay_method()) } @else { (self.paper_method()) }
+            h3 #specs { "Specs" }
+            p {
+                "Every number comes from a spec, and the same spec gives the same number: save one as a file and run " code { "plausibly simulate FILE.toml" } "."
+                @if !self.experiments.is_empty() {
+                    " Those of the experiments stand at the end of their sections: "
+                    @for (position, measured) in self.experiments.iter().enumerate() {
+                        @if position > 0 { ", " }
+                        a href={ "#spec-" (measured.spec_name) } { (measured.spec_name) }
+                    }
+                    ". These are the others:"
+                }
+            }
+            @for (name, text) in self.specs().into_iter().skip(self.experiments.len()) { (spec_details(name, text)) }
+        }
+    }
+
+    fn paper_method(&self) -> Markup {
+        html! {
             p {
                 "All policies of an experiment play the same problems, action sets and noise, so they are compared in pairs, run by run. "
                 "A claim rests on one or more ratios of mean figures at the last round. Each ratio has Fieller's interval for paired means by Student's t; the intervals of "
@@ -156,19 +181,6 @@ impl Reproduction {
                 li { "K-armed: CODE’s interval is √(2·log(1/δ)/T) with δ = n⁻³; the second CODE has δ = 0.05, and its Qₙ too is measured with the first one’s." }
                 li { "Qₙ is measured by one ruler for all policies of an experiment: CODE’s ridge and width, on each policy’s own data." }
             }
-            h3 #specs { "Specs" }
-            p {
-                "Every number comes from a spec, and the same spec gives the same number: save one as a file and run " code { "plausibly simulate FILE.toml" } "."
-                @if !self.experiments.is_empty() {
-                    " Those of the experiments stand at the end of their sections: "
-                    @for (position, measured) in self.experiments.iter().enumerate() {
-                        @if position > 0 { ", " }
-                        a href={ "#spec-" (measured.spec_name) } { (measured.spec_name) }
-                    }
-                    ". These are the others:"
-                }
-            }
-            @for (name, text) in self.specs().into_iter().skip(self.experiments.len()) { (spec_details(name, text)) }
         }
     }
 
@@ -180,7 +192,8 @@ impl Reproduction {
             .chain(&self.policy_readings)
             .chain(&self.ruler_reading)
             .chain(&self.problem_readings)
-            .chain(&self.frontier);
+            .chain(&self.frontier)
+            .chain(self.delay.iter().map(|late| &late.measured));
         let measured = measured.map(|measured| (measured.spec_name, measured.spec.as_str()));
         let arms = self.arms_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
         let linear = self.linear_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));

@@ -83,7 +83,7 @@ fn variants(title: &str, measured: &[&Measured]) -> Markup {
                     @for measured in measured {
                         tr {
                             th scope="row" { (measured.variant.unwrap_or("as adopted")) }
-                            @for claim in measured.claims() { td { (sign(&claim)) } }
+                            @for claim in measured.claims() { td { (sign(claim.verdict, claim.stated)) } }
                             @for label in ["CODE", "LinUCB", "LinTS"] { td.n { (final_mean(measured, label, false)) } }
                             @for label in ["CODE", "LinUCB"] { td.n { (final_mean(measured, label, true)) } }
                             td { a href={ "#spec-" (measured.spec_name) } { (measured.spec_name) } }

@@ -1,5 +1,9 @@
 //! What a reproduction runs: every experiment, reading and check of theory, as a spec.
 
+mod beyond;
+
+pub(super) use beyond::{delay, frontier};
+
 use crate::args::ReadingArg;
 use plausibly_report::STUDIES;
 use std::fmt::Write;
@@ -17,6 +21,12 @@ pub(super) enum Role {
     ProblemReading(&'static str),
     /// Tempered CODE and targets on a study's problems, with this kind of width.
     Frontier(&'static str),
+    /// CODE with pending decisions counted and ignored on a study's problems, with this kind of width.
+    Delay {
+        variant: &'static str,
+        /// Rounds until a reward comes.
+        rounds: u64,
+    },
     /// A check of K-armed theory.
     ArmsTheory,
     /// A check of linear theory.
@@ -50,49 +60,6 @@ impl Scale {
             None => full,
         }
     }
-}
-
-/// Tempered CODE and targets on the problems of these studies.
-pub(super) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec<Job> {
-    let mut planner = Planner { scale, seed, policies: String::new(), jobs: Vec::new() };
-    for (study, names, bound) in FRONTIERS.into_iter().filter(|(study, ..)| studies.contains(study)) {
-        let runs = scale.runs(paper_runs(study));
-        let valid = format!("{{ kind = \"determinant\", delta = 0.05{bound} }}");
-        // With valid radii LinUCB has one too; it is then what greed 1 would be.
-        let reproduced =
-            frontier_policies(CODE_RADIUS, LIN_UCB_RADIUS, &["0.1", "0.2", "0.3", "0.5", "0.7", "1"]);
-        let valid = frontier_policies(&valid, &valid, &["0.1", "0.2", "0.3", "0.5", "0.7"]);
-        let variants = [(reproduced, "the reproduction’s width"), (valid, "a valid radius")];
-        for (name, (policies, variant)) in names.into_iter().zip(variants) {
-            let setup = Setup { runs, horizon: HORIZON, environment: environment(study), policies };
-            planner.add(study, Role::Frontier(variant), name, &setup);
-        }
-    }
-    planner.jobs
-}
-
-/// Study, names of its two specs, and what the valid radius must be told: `‖θ*‖` is known on problems from data, and on drawn ones it is above the
-/// bound in one problem of a million.
-const FRONTIERS: [(&str, [&str; 2], &str); 5] = [
-    ("linear", ["frontier-linear", "frontier-linear-valid"], ", theta_norm_bound = 6.0"),
-    ("changing", ["frontier-changing", "frontier-changing-valid"], ", theta_norm_bound = 7.0"),
-    ("movielens", ["frontier-movielens", "frontier-movielens-valid"], ""),
-    ("wine", ["frontier-wine", "frontier-wine-valid"], ""),
-    ("heart", ["frontier-heart", "frontier-heart-valid"], ""),
-];
-
-/// The six policies, CODE and LinUCB with these radii, and CODE tempered and to targets beside it. The metric is the first CODE's.
-fn frontier_policies(radius: &str, lin_ucb_radius: &str, greeds: &[&str]) -> String {
-    let mut text = code("CODE", 1.0, radius);
-    for greed in greeds {
-        let fields = format!("ridge = 1.0\nradius = {radius}\ngreed = {greed}\n");
-        text += &policy("code", &format!("c={greed}"), &fields);
-    }
-    for kappa in ["1", "2", "4", "16"] {
-        let fields = format!("ridge = 1.0\nradius = {radius}\ntarget = {{ kappa = {kappa}.0 }}\n");
-        text += &policy("code", &format!("κ={kappa}"), &fields);
-    }
-    text + &baselines(lin_ucb_radius)
 }
 
 /// Everything to run for these studies, in the order of the report.

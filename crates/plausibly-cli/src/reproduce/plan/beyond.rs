@@ -1,0 +1,149 @@
+//! What is run beyond the paper, by its name alone.
+
+use super::{
+    CODE_RADIUS, HORIZON, Job, LIN_UCB_RADIUS, Planner, Role, Scale, Setup, baselines, code, environment,
+    paper_runs, policy,
+};
+
+/// Tempered CODE and targets on the problems of these studies.
+pub(in crate::reproduce) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec<Job> {
+    let mut planner = Planner { scale, seed, policies: String::new(), jobs: Vec::new() };
+    for (study, names) in FRONTIERS.into_iter().filter(|(study, _)| studies.contains(study)) {
+        let runs = scale.runs(paper_runs(study));
+        let valid = valid_radius(study);
+        // With valid radii LinUCB has one too; it is then what greed 1 would be.
+        let reproduced =
+            frontier_policies(CODE_RADIUS, LIN_UCB_RADIUS, &["0.1", "0.2", "0.3", "0.5", "0.7", "1"]);
+        let valid = frontier_policies(&valid, &valid, &["0.1", "0.2", "0.3", "0.5", "0.7"]);
+        for ((name, variant), policies) in names.into_iter().zip(WIDTHS).zip([reproduced, valid]) {
+            let setup = Setup { runs, horizon: HORIZON, environment: environment(study), policies };
+            planner.add(study, Role::Frontier(variant), name, &setup);
+        }
+    }
+    planner.jobs
+}
+
+/// The two kinds of width that studies beyond the paper are played with.
+const WIDTHS: [&str; 2] = ["the reproduction’s width", "a valid radius"];
+
+/// A confidence set on a study's problems: `‖θ*‖` is known on those from data, and on drawn ones it is above the bound in one of a million.
+fn valid_radius(study: &str) -> String {
+    let bound = match study {
+        "linear" => ", theta_norm_bound = 6.0",
+        "changing" => ", theta_norm_bound = 7.0",
+        _ => "",
+    };
+    format!("{{ kind = \"determinant\", delta = 0.05{bound} }}")
+}
+
+/// Study, and the names of its two specs.
+const FRONTIERS: [(&str, [&str; 2]); 5] = [
+    ("linear", ["frontier-linear", "frontier-linear-valid"]),
+    ("changing", ["frontier-changing", "frontier-changing-valid"]),
+    ("movielens", ["frontier-movielens", "frontier-movielens-valid"]),
+    ("wine", ["frontier-wine", "frontier-wine-valid"]),
+    ("heart", ["frontier-heart", "frontier-heart-valid"]),
+];
+
+/// The six policies, CODE and LinUCB with these radii, and CODE tempered and to targets beside it. The metric is the first CODE's.
+fn frontier_policies(radius: &str, lin_ucb_radius: &str, greeds: &[&str]) -> String {
+    let mut text = code("CODE", 1.0, radius);
+    for greed in greeds {
+        let fields = format!("ridge = 1.0\nradius = {radius}\ngreed = {greed}\n");
+        text += &policy("code", &format!("c={greed}"), &fields);
+    }
+    for kappa in ["1", "2", "4", "16"] {
+        let fields = format!("ridge = 1.0\nradius = {radius}\ntarget = {{ kappa = {kappa}.0 }}\n");
+        text += &policy("code", &format!("κ={kappa}"), &fields);
+    }
+    text + &baselines(lin_ucb_radius)
+}
+
+/// CODE with pending decisions counted and ignored, and LinUCB, with rewards that come later and later.
+pub(in crate::reproduce) fn delay(scale: Scale, seed: u64) -> Vec<Job> {
+    let mut planner = Planner { scale, seed, policies: String::new(), jobs: Vec::new() };
+    for (study, names) in DELAYED {
+        let valid = valid_radius(study);
+        let radii = [(CODE_RADIUS, LIN_UCB_RADIUS), (valid.as_str(), valid.as_str())];
+        for ((names, variant), (radius, lin_ucb_radius)) in names.into_iter().zip(WIDTHS).zip(radii) {
+            for (spec_name, rounds) in names.into_iter().zip(DELAYS) {
+                let policies = format!(
+                    "\n[delay]\nkind = \"fixed\"\nrounds = {rounds}\n{}",
+                    delay_policies(radius, lin_ucb_radius)
+                );
+                let runs = scale.runs(paper_runs(study));
+                let setup = Setup { runs, horizon: HORIZON, environment: environment(study), policies };
+                planner.add(study, Role::Delay { variant, rounds }, spec_name, &setup);
+            }
+        }
+    }
+    planner.jobs
+}
+
+/// Rounds until a reward comes; one is before the next decision.
+const DELAYS: [u64; 4] = [1, 10, 100, 1000];
+
+/// Study, and the names of its specs: by width, then by delay.
+const DELAYED: [(&str, [[&str; 4]; 2]); 2] = [
+    (
+        "linear",
+        [
+            ["delay-linear-1", "delay-linear-10", "delay-linear-100", "delay-linear-1000"],
+            [
+                "delay-linear-valid-1",
+                "delay-linear-valid-10",
+                "delay-linear-valid-100",
+                "delay-linear-valid-1000",
+            ],
+        ],
+    ),
+    (
+        "changing",
+        [
+            ["delay-changing-1", "delay-changing-10", "delay-changing-100", "delay-changing-1000"],
+            [
+                "delay-changing-valid-1",
+                "delay-changing-valid-10",
+                "delay-changing-valid-100",
+                "delay-changing-valid-1000",
+            ],
+        ],
+    ),
+];
+
+/// CODE and tempered CODE both ways, and LinUCB. The metric is CODE's.
+fn delay_policies(radius: &str, lin_ucb_radius: &str) -> String {
+    let mut text = String::new();
+    for (name, greed) in [("CODE", "0.0"), ("c=0.3", "0.3")] {
+        for (way, counted) in [("counting", true), ("ignoring", false)] {
+            let fields =
+                format!("ridge = 1.0\nradius = {radius}\ngreed = {greed}\ncount_pending = {counted}\n");
+            text += &policy("code", &format!("{name}, {way}"), &fields);
+        }
+    }
+    text + &policy("lin-ucb", "LinUCB", &format!("ridge = 1.0\nradius = {lin_ucb_radius}\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cache;
+    use crate::pools::DataPools;
+    use plausibly_sim::{Delay, Experiment, Overrides};
+
+    #[test]
+    fn every_delay_is_a_spec_of_its_own() {
+        let cache = Cache { folder: Some("no-such-folder".into()) };
+        let jobs = delay(Scale { runs: None, quick: false }, 1);
+        assert_eq!(jobs.len(), 16);
+        for Job { study, role, spec_name, spec } in jobs {
+            let experiment = Experiment::from_toml(&spec, Overrides::default(), &DataPools::new(&cache));
+            let experiment = experiment.unwrap_or_else(|error| panic!("{spec_name}: {error}"));
+            let Role::Delay { variant, rounds } = role else { panic!("{role:?}") };
+            assert_eq!(experiment.delay, Delay::Fixed { rounds });
+            assert_eq!((experiment.runs, experiment.horizon, experiment.policies.len()), (200, HORIZON, 5));
+            let valid = if variant == WIDTHS[1] { "-valid" } else { "" };
+            assert_eq!(spec_name, format!("delay-{study}{valid}-{rounds}"));
+        }
+    }
+}
