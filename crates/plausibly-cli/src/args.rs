@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::decisions::args as decisions;
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 #[command(
     name = "plausibly",
     version,
-    after_help = "Examples:\n  plausibly reproduce --quick\n  plausibly simulate examples/compare.toml\n\n\
+    after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  plausibly reproduce --quick\n  plausibly simulate examples/compare.toml\n\n\
                   Exit codes: 0 done, 1 failed (a file, a folder), 2 refused (command line or spec), 130 interrupted."
 )]
 pub(crate) struct Args {
@@ -53,6 +54,13 @@ fn misfit(matches: &clap::ArgMatches) -> Option<(ErrorKind, &'static str)> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Decide(decisions::Decide),
+    Reward(decisions::Reward),
+    Drop(decisions::Drop),
+    Status(decisions::StatusArgs),
+    Explain(decisions::Explain),
+    Verify(decisions::Verify),
+    Replay(decisions::Replay),
     Reproduce(Reproduce),
     Simulate(Simulate),
     #[command(subcommand)]

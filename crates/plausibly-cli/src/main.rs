@@ -2,6 +2,7 @@
 
 mod args;
 mod data;
+mod decisions;
 mod exit;
 mod interrupt;
 mod output;
@@ -24,6 +25,13 @@ fn main() -> ExitCode {
         Command::Reproduce(reproduce) => reproduce::run(&reproduce),
         Command::Simulate(simulate) => simulate::run(&simulate),
         Command::Data(command) => data::run(&command),
+        Command::Decide(args) => decisions::decide(&args),
+        Command::Reward(args) => decisions::reward(&args),
+        Command::Drop(args) => decisions::drop_decision(&args),
+        Command::Status(args) => decisions::status(&args),
+        Command::Explain(args) => decisions::explain(&args),
+        Command::Verify(args) => decisions::verify(&args),
+        Command::Replay(args) => decisions::replay(&args),
         Command::Spec => {
             let cache = args::Cache { folder: None };
             print(&plausibly_sim::spec_reference(&pools::DataPools::new(&cache)))

@@ -7,6 +7,7 @@ use crate::policy::PolicyTable;
 use crate::recipe::{Context, Recipe, RecipeError};
 use crate::state::{Moment, Outcome, State, StepError};
 use crate::table::Table;
+use std::borrow::Cow;
 use thiserror::Error;
 
 /// Why a log could not be opened, read or written to.
@@ -66,6 +67,22 @@ pub struct Opening {
     pub seed: u64,
     /// How rows become features.
     pub recipe: Recipe,
+}
+
+impl Opening {
+    /// Whether a log could begin with this.
+    ///
+    /// # Errors
+    /// If what it says does not hold together.
+    pub fn check(&self) -> Result<(), LogError> {
+        State::open(&self.clone().event())?;
+        Ok(())
+    }
+
+    fn event(self) -> Event {
+        let Self { policy, reward_range, horizon, seed, recipe } = self;
+        Event::Opened { format: FORMAT, policy, reward_range, horizon, seed, recipe }
+    }
 }
 
 /// Whether a reward was news.
@@ -188,11 +205,14 @@ pub fn certify(state: &State, moment: &Moment<'_>, most: usize) -> Result<Certif
         return Ok(full);
     }
     let mut order: Vec<usize> = (0..actions.len()).collect();
-    let upper = |place: usize| actions[place].upper.unwrap_or(f64::INFINITY);
-    let lower = |place: usize| actions[place].lower.unwrap_or(f64::NEG_INFINITY);
+    let upper = |place: usize| actions[place].upper;
     let is_chosen = |place: usize| actions[place].id == full.findings.chosen.id;
-    let rules = (0..actions.len()).fold(0, |best, next| if lower(next) > lower(best) { next } else { best });
-    let first = |place: usize| !(is_chosen(place) || place == rules);
+    // All that are out are out by the same one.
+    let rules = actions.iter().find_map(|action| match action.standing {
+        Standing::RuledOut { by, .. } => Some(by),
+        Standing::Plausible => None,
+    });
+    let first = |place: usize| !(is_chosen(place) || Some(actions[place].id) == rules);
     order.sort_by(|a, b| first(*a).cmp(&first(*b)).then(upper(*b).total_cmp(&upper(*a))));
     let mut listed = order[..most.max(2)].to_vec();
     listed.sort_unstable();
@@ -238,18 +258,10 @@ impl<S: Storage> Log<S> {
         if self.state.is_some() {
             return Err(LogError::Begun);
         }
-        let Opening { policy, reward_range, horizon, seed, recipe } = opening;
-        let event = |policy| Event::Opened {
-            format: FORMAT,
-            policy,
-            reward_range,
-            horizon,
-            seed,
-            recipe: recipe.clone(),
-        };
+        let state = State::open(&opening.clone().event())?;
         // Every field with its value, so that a later version with other defaults decides the same.
-        let state = State::open(&event(policy))?;
-        self.append(at_us, &[event(state.policy().1.clone())])?;
+        let policy = state.policy().1.clone();
+        self.append(at_us, &[Opening { policy, ..opening }.event()])?;
         self.id = self.journal.last().hash;
         self.state = Some(state);
         Ok(())
@@ -340,15 +352,14 @@ impl<S: Storage> Log<S> {
     pub fn change_policy(
         &mut self,
         at_us: i64,
-        policy: PolicyTable,
+        policy: &PolicyTable,
         horizon: Option<u64>,
     ) -> Result<Recorded, LogError> {
-        let mut after = self.begun()?.clone();
-        after.step(0, 0, &Event::PolicyChanged { policy, horizon })?;
-        let policy = after.policy().1.clone();
-        if (&policy, horizon) == (self.begun()?.policy().1, self.begun()?.horizon()) {
+        let state = self.begun()?;
+        if !state.would_change(policy, horizon)? {
             return Ok(Recorded::Before);
         }
+        let (_, policy) = state.resolved(policy, horizon)?;
         self.record(at_us, &[Event::PolicyChanged { policy, horizon }])
     }
 
@@ -387,13 +398,17 @@ pub(crate) fn time(at_us: i64) -> String {
 /// What a table and a context bring that the log does not know yet.
 fn arrival(state: &State, table: &Table, context: &Context) -> Result<Vec<Event>, LogError> {
     let mut events = Vec::new();
-    if let Some(extension) = state.recipe().extension(table, context)? {
+    let mut recipe = Cow::Borrowed(state.recipe());
+    if let Some(extension) = recipe.extension(table, context)? {
+        recipe = Cow::Owned(recipe.extended(&extension)?);
         events.push(Event::RecipeExtended { extension });
     }
+    // Before anything is written: a row that cannot be encoded could never be chosen.
+    recipe.features_of_all(table, context)?;
     let mut next = state.actions().len() as u64;
     let mut offered = Vec::with_capacity(table.len());
     for row in table.rows() {
-        let cells: Cells = state.recipe().cells(row)?;
+        let cells: Cells = recipe.cells(row)?;
         let known = state.live(row.label());
         if let Some(action) = known {
             if usize::try_from(action)

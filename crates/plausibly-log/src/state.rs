@@ -238,7 +238,7 @@ impl State {
     }
 
     fn change_policy(&mut self, policy: &PolicyTable, horizon: Option<u64>) -> Result<(), StepError> {
-        let (spec, table) = read_policy(policy, setting(&self.recipe), horizon)?;
+        let (spec, table) = self.resolved(policy, horizon)?;
         (self.policy, self.table, self.horizon, self.committed) = (spec, table, horizon, None);
         Ok(())
     }
@@ -469,6 +469,24 @@ impl State {
     /// Who decides.
     pub fn policy(&self) -> (&PolicySpec, &PolicyTable) {
         (&self.policy, &self.table)
+    }
+
+    /// A policy with every field filled in, as it would decide here.
+    pub(crate) fn resolved(
+        &self,
+        policy: &PolicyTable,
+        horizon: Option<u64>,
+    ) -> Result<(PolicySpec, PolicyTable), StepError> {
+        Ok(read_policy(policy, setting(&self.recipe), horizon)?)
+    }
+
+    /// Whether this policy is another than the one there is.
+    ///
+    /// # Errors
+    /// If it cannot decide here.
+    pub fn would_change(&self, policy: &PolicyTable, horizon: Option<u64>) -> Result<bool, StepError> {
+        let (_, table) = self.resolved(policy, horizon)?;
+        Ok(table != self.table || horizon != self.horizon)
     }
 
     /// The smallest and the largest reward there can be.

@@ -28,10 +28,10 @@ impl fmt::Display for Words<'_> {
     }
 }
 
-impl Words<'_> {
+impl Certificate {
     /// A value in units of reward, with as many digits as the range asks for.
-    fn number(&self, value: f64) -> String {
-        let digits = (3.0 - self.0.grounds.range().log10().floor()).clamp(0.0, 12.0);
+    pub fn number(&self, value: f64) -> String {
+        let digits = (3.0 - self.grounds.range().log10().floor()).clamp(0.0, 12.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 12")]
         let text = format!("{value:.*}", digits as usize);
         // Minus nothing is nothing.
@@ -41,9 +41,11 @@ impl Words<'_> {
             text
         }
     }
+}
 
-    fn or_open(&self, value: Option<f64>) -> String {
-        value.map_or_else(|| "open".into(), |value| self.number(value))
+impl Words<'_> {
+    fn number(&self, value: f64) -> String {
+        self.0.number(value)
     }
 
     fn headline(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -132,7 +134,7 @@ impl Words<'_> {
         for action in racing.iter().take(shown) {
             let chosen = if action.id == self.0.findings.chosen.id { "  <- chosen" } else { "" };
             let (estimate, lower, upper) =
-                (self.or_none(action.mean), self.or_open(action.lower), self.or_open(action.upper));
+                (self.or_none(action.mean), self.number(action.lower), self.number(action.upper));
             writeln!(f, "  {:width$}  {estimate:>10}  {lower:>10}  {upper:>10}{chosen}", action.label)?;
         }
         let more = self.plausible().saturating_sub(racing.len().min(shown) as u64);
@@ -169,9 +171,9 @@ impl Words<'_> {
                 f,
                 "  {}: pays {} at most, and {} pays {} at least. Out by {}.",
                 action.label,
-                self.or_open(action.upper),
+                self.number(action.upper),
                 by.label,
-                self.or_open(by.lower),
+                self.number(by.lower),
                 self.number(*margin)
             )?;
         }
@@ -247,8 +249,8 @@ impl Words<'_> {
                     f,
                     "  Estimated to pay {}; at least {}, at most {}.",
                     self.number(mean),
-                    self.or_open(known.lower),
-                    self.or_open(known.upper)
+                    self.number(known.lower),
+                    self.number(known.upper)
                 )?,
                 None => writeln!(f, "  Nothing: it was never tried.")?,
             }
@@ -283,6 +285,9 @@ impl Words<'_> {
                 text,
                 "  {label} is out of the race already; it was taken all the same, as the policy says."
             ),
+            Some(RuleOut { shift: Some(shift), .. }) if shift >= self.0.grounds.range() => {
+                write!(text, "  Too little is known for any outcome to put {label} out of the race yet.")
+            }
             Some(RuleOut { shift: None, .. }) => {
                 write!(text, "  Nothing can put {label} out of the race before more is known of the others.")
             }

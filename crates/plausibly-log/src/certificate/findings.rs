@@ -6,7 +6,7 @@ use plausibly::spec::{History, Model, PolicyKind, PolicySpec};
 use plausibly::{ActionSet, ConfidenceRadius, Explanation, Reach, Scores, Stream, Target};
 use serde::{Deserialize, Serialize};
 
-/// Everything a certificate says of a decision. Means and bounds are in the units of the rewards; `null` stands for what has no bound.
+/// Everything a certificate says of a decision. Means and bounds are in the units of the rewards; `null` stands for what is not known or has no bound.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Findings {
@@ -109,10 +109,10 @@ pub struct Finding {
     pub label: String,
     /// The estimate; `null` for an arm never taken.
     pub mean: Option<f64>,
-    /// Lower bound.
-    pub lower: Option<f64>,
-    /// Upper bound.
-    pub upper: Option<f64>,
+    /// Lower bound, no lower than the smallest reward.
+    pub lower: f64,
+    /// Upper bound, no higher than the largest reward.
+    pub upper: f64,
     /// `‖a‖_{V⁻¹}`, by rewards that have come.
     pub width: Option<f64>,
     /// The same with pending decisions counted: what choices are made by.
@@ -203,8 +203,7 @@ impl Derivation<'_> {
         radius: &dyn ConfidenceRadius,
         confidence: Option<f64>,
     ) -> Result<Findings, GroundsError> {
-        let range = self.grounds.range();
-        let known_within = finite(range * self.explanation.model_error_bound().sqrt());
+        let known_within = finite(self.known_within());
         Ok(Findings {
             chosen: self.chosen(radius)?,
             plausible: self.explanation.plausible().count() as u64,
@@ -215,6 +214,23 @@ impl Derivation<'_> {
             target: self.target(),
             actions: self.actions(),
         })
+    }
+
+    /// The most by which, in units of reward, the estimate of an action that could still be best can be wrong. No true average is outside the range.
+    fn known_within(&self) -> f64 {
+        let grounds = self.grounds;
+        let (low, high) = grounds.reward_range;
+        let within = |action: usize| {
+            let interval = self.explanation.intervals()[action];
+            let (mean, half) =
+                (grounds.unscaled(interval.mean), grounds.range() * (interval.upper - interval.mean));
+            if self.explanation.width_sq()[action].is_finite() {
+                half.min((high - mean).max(mean - low))
+            } else {
+                half
+            }
+        };
+        self.explanation.plausible().map(within).fold(0.0, f64::max)
     }
 
     fn actions(&self) -> Vec<Finding> {
@@ -232,8 +248,12 @@ impl Derivation<'_> {
                     id: action.id,
                     label: action.label.clone(),
                     mean: known.then(|| grounds.unscaled(interval.mean)),
-                    lower: finite(grounds.unscaled(interval.lower)),
-                    upper: finite(grounds.unscaled(interval.upper)),
+                    lower: grounds
+                        .unscaled(interval.lower)
+                        .clamp(grounds.reward_range.0, grounds.reward_range.1),
+                    upper: grounds
+                        .unscaled(interval.upper)
+                        .clamp(grounds.reward_range.0, grounds.reward_range.1),
                     width: finite(width_sq.sqrt()),
                     design_width: finite(design_width(at).sqrt()),
                     standing: match explanation.standings()[at] {

@@ -1,0 +1,263 @@
+//! The command line of decisions from a table.
+
+use clap::Args as Arguments;
+use std::path::PathBuf;
+
+/// Take the next decision among the rows of a table
+///
+/// The first decision begins the log: how the table's columns become features is worked out from it and shown, and recorded with the policy and the range of rewards
+/// once you agree. From then on only the rows of today's table can be chosen; new ones join, missing ones stay away, and a row whose values have changed counts as a new
+/// action. When this command has printed a decision, it is on the disk.
+#[derive(Debug, Arguments)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
+#[command(after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  \
+                  plausibly decide --log ads.log --actions ads.csv --context device=mobile --reward-range 0..5 --explain\n\n\
+                  Tell what came of it with `plausibly reward`.")]
+pub(crate) struct Decide {
+    #[command(flatten)]
+    pub(crate) log: LogFile,
+
+    /// The actions to choose from, one row each: a CSV file with a header
+    #[arg(long, value_name = "ACTIONS.csv")]
+    pub(crate) actions: PathBuf,
+
+    /// What is known about this occasion
+    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
+    pub(crate) context: Vec<String>,
+
+    /// Who decides: a kind such as `code` or `lin-ucb`, or a TOML file with the fields of a policy [default: the log's, at first `code`]
+    #[arg(long, value_name = "KIND_OR_FILE")]
+    pub(crate) policy: Option<String>,
+
+    /// A field of the policy, such as `greed=0.3`, `target.accuracy=0.5` or `delta=0.01`
+    #[arg(long, value_name = "FIELD=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// The smallest and the largest reward there can be; at first only [default: 0..1]
+    #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = range)]
+    pub(crate) reward_range: Option<(f64, f64)>,
+
+    /// A column that shall not become a feature; at first only
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) leave_out: Vec<String>,
+
+    /// How many decisions there will be about, for policies that ask
+    #[arg(long, value_name = "N")]
+    pub(crate) horizon: Option<u64>,
+
+    /// Where randomness begins, for policies that draw; at first only [default: from the time]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+
+    /// Begin the log, or change its policy, without being asked
+    #[arg(long)]
+    pub(crate) yes: bool,
+
+    /// Explain the decision in plain words
+    #[arg(long)]
+    pub(crate) explain: bool,
+
+    /// Write the certificate of the decision to this file
+    #[arg(long, value_name = "FILE.json")]
+    pub(crate) certificate: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) listing: Listing,
+
+    /// The certificate as JSON on stdout
+    #[arg(long, conflicts_with = "explain")]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) time: Time,
+}
+
+/// Record what came of a decision
+///
+/// The same outcome twice is recorded once. When this command has said so, the outcome is on the disk.
+#[derive(Debug, Arguments)]
+#[command(
+    after_help = "Examples:\n  plausibly reward --log wines.log 17 7.5\n  plausibly reward --log wines.log 17 6 --correct\n  \
+                  plausibly reward --log wines.log 17 --retract"
+)]
+pub(crate) struct Reward {
+    #[command(flatten)]
+    pub(crate) log: LogFile,
+
+    /// Number of the decision
+    #[arg(value_name = "DECISION")]
+    pub(crate) decision: u64,
+
+    /// What it paid
+    #[arg(value_name = "VALUE", allow_negative_numbers = true, required_unless_present = "retract")]
+    pub(crate) value: Option<f64>,
+
+    /// Replace the outcome recorded before
+    #[arg(long, conflicts_with = "retract")]
+    pub(crate) correct: bool,
+
+    /// Take the outcome back: it is outstanding again
+    #[arg(long, conflicts_with = "value")]
+    pub(crate) retract: bool,
+
+    #[command(flatten)]
+    pub(crate) time: Time,
+}
+
+/// Record that the outcome of a decision will never come
+#[derive(Debug, Arguments)]
+#[command(after_help = "Example:\n  plausibly drop --log wines.log 17\n\nDrops are final.")]
+pub(crate) struct Drop {
+    #[command(flatten)]
+    pub(crate) log: LogFile,
+
+    /// Number of the decision
+    #[arg(value_name = "DECISION")]
+    pub(crate) decision: u64,
+
+    #[command(flatten)]
+    pub(crate) time: Time,
+}
+
+/// Show how a log stands: who is still in the race, how sure that is, and what is outstanding
+#[derive(Debug, Arguments)]
+#[command(
+    after_help = "Examples:\n  plausibly status --log wines.log\n  plausibly status --log wines.log --svg wines.svg"
+)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub(crate) log: LogFile,
+
+    /// Write a page to this file
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write a picture for a slide to this file
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// As JSON on stdout, instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) time: Time,
+}
+
+/// Explain a decision in plain words
+#[derive(Debug, Arguments)]
+#[command(
+    after_help = "Examples:\n  plausibly explain decision-17.json\n  plausibly explain --log wines.log 17 --html decision-17.html"
+)]
+pub(crate) struct Explain {
+    /// A certificate or, with --log, the number of a decision
+    #[arg(value_name = "CERTIFICATE_OR_DECISION")]
+    pub(crate) what: String,
+
+    /// The log the decision is in
+    #[arg(long, value_name = "LOG")]
+    pub(crate) log: Option<PathBuf>,
+
+    /// Write a page to this file
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) html: Option<PathBuf>,
+
+    /// The certificate as JSON on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) listing: Listing,
+}
+
+/// Check a certificate: that everything it says follows from what it rests on and, with the log, that this is true
+///
+/// Exit code 0 if nothing is wrong, 1 with the first thing that is.
+#[derive(Debug, Arguments)]
+#[command(
+    after_help = "Examples:\n  plausibly verify decision-17.json\n  plausibly verify decision-17.json --log wines.log"
+)]
+pub(crate) struct Verify {
+    /// The certificate
+    #[arg(value_name = "CERTIFICATE.json")]
+    pub(crate) certificate: PathBuf,
+
+    /// The log it is from: everything is derived again from its lines
+    #[arg(long, value_name = "LOG")]
+    pub(crate) log: Option<PathBuf>,
+
+    /// As JSON on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Go through a log under other settings, and show which decisions would have been others
+///
+/// At every decision, the same actions and the same outcomes so far are put before the other policy. This shows what the settings change; not how the log would have gone on.
+#[derive(Debug, Arguments)]
+#[command(
+    after_help = "Examples:\n  plausibly replay --log wines.log --set delta=0.1\n  plausibly replay --log wines.log --policy lin-ucb --json"
+)]
+pub(crate) struct Replay {
+    #[command(flatten)]
+    pub(crate) log: LogFile,
+
+    /// Who decides instead: a kind, or a TOML file [default: the log's policy]
+    #[arg(long, value_name = "KIND_OR_FILE")]
+    pub(crate) policy: Option<String>,
+
+    /// A field of the policy, such as `delta=0.1` or `greed=0.3`
+    #[arg(long, value_name = "FIELD=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// How many decisions there will be about, for policies that ask
+    #[arg(long, value_name = "N")]
+    pub(crate) horizon: Option<u64>,
+
+    /// As JSON on stdout, every decision
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which log.
+#[derive(Debug, Arguments)]
+pub(crate) struct LogFile {
+    /// The file that holds everything: decisions, outcomes, settings
+    #[arg(long = "log", value_name = "LOG", env = "PLAUSIBLY_LOG", hide_env_values = true)]
+    pub(crate) path: PathBuf,
+}
+
+/// When.
+#[derive(Debug, Arguments)]
+pub(crate) struct Time {
+    /// When, in UTC, such as 2026-11-15T15:10:02Z [default: now]
+    #[arg(long, value_name = "TIME", value_parser = instant)]
+    pub(crate) at: Option<i64>,
+}
+
+/// How much to list.
+#[derive(Debug, Arguments)]
+pub(crate) struct Listing {
+    /// Most actions a certificate lists; with more on offer it is partial
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) list: usize,
+}
+
+/// `A..B`, two numbers with the smaller one first.
+fn range(text: &str) -> Result<(f64, f64), String> {
+    let parsed = text
+        .split_once("..")
+        .and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+    let usable = |(low, high): &(f64, f64)| low < high && (high - low).is_finite();
+    parsed
+        .filter(usable)
+        .ok_or_else(|| "must be two numbers with the smaller one first, such as 0..10 or -1..1".into())
+}
+
+fn instant(text: &str) -> Result<i64, String> {
+    // Without a fraction it is as good.
+    let full =
+        text.strip_suffix('Z').filter(|rest| !rest.contains('.')).map(|rest| format!("{rest}.000000Z"));
+    let parsed = plausibly_log::journal::parse_utc(full.as_deref().unwrap_or(text));
+    parsed.ok_or_else(|| "must be a time in UTC, such as 2026-11-15T15:10:02Z".into())
+}

@@ -1,0 +1,156 @@
+//! `plausibly decide`.
+
+use super::args::Decide;
+use super::{ended, moment, open, policy, print, write};
+use crate::exit::Outcome;
+use crate::output;
+use anyhow::{Context as _, Result};
+use plausibly_log::journal::FileStorage;
+use plausibly_log::recipe::{Context, Recipe};
+use plausibly_log::table::Table;
+use plausibly_log::{Log, Opening};
+use std::fs::File;
+use std::io::{self, BufRead, IsTerminal};
+
+pub(crate) fn run(args: &Decide) -> Outcome {
+    let context = match Context::parse(&args.context) {
+        Ok(context) => context,
+        Err(error) => return Outcome::Refused(format!("error: {error}")),
+    };
+    ended(decide(args, &context))
+}
+
+fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
+    let at = moment(args.time.at);
+    let path = args.actions.display();
+    let file = File::open(&args.actions).with_context(|| format!("cannot read {path}"))?;
+    let table = match Table::read(file) {
+        Ok(table) => table,
+        Err(error) => return Ok(Outcome::Refused(format!("error: {path}: {error}"))),
+    };
+    // Whatever is refused before the log has begun must not leave an empty file behind.
+    let begun = std::fs::metadata(&args.log.path).is_ok_and(|file| file.len() > 0);
+    let (mut log, table) = if begun {
+        let log = open(&args.log.path)?;
+        let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
+        let table = match table.with_label(label.as_deref()) {
+            Ok(table) => table,
+            Err(error) => return Ok(Outcome::Refused(format!("error: {path}: {error}"))),
+        };
+        (log, table)
+    } else {
+        match begin(args, &table, context, at)? {
+            Ok(log) => (log, table),
+            Err(outcome) => return Ok(outcome),
+        }
+    };
+    if let Some(outcome) = change_policy(args, &mut log, at)? {
+        return Ok(outcome);
+    }
+    notes(&log, &table);
+    let certificate = log.decide(at, &table, context, args.listing.list)?;
+    if let Some(path) = &args.certificate {
+        write(path, &(certificate.to_json() + "\n"))?;
+    }
+    let (decision, label) = (certificate.grounds.decision, &certificate.findings.chosen.label);
+    if args.json {
+        print(&(certificate.to_json() + "\n"))?;
+    } else if args.explain {
+        print(&certificate.words().to_string())?;
+    } else {
+        print(&format!("decision {decision}: {label}\n"))?;
+    }
+    output::note(&format!(
+        "tell what came of it: plausibly reward --log {} {decision} VALUE",
+        args.log.path.display()
+    ));
+    Ok(Outcome::Done)
+}
+
+/// Shows what the log will be about, asks, and begins it.
+fn begin(
+    args: &Decide,
+    table: &Table,
+    context: &Context,
+    at: i64,
+) -> Result<std::result::Result<Log<FileStorage>, Outcome>> {
+    let leave_out: Vec<&str> = args.leave_out.iter().map(String::as_str).collect();
+    let recipe = match Recipe::infer_without(table, context, &leave_out) {
+        Ok(recipe) => recipe,
+        Err(error) => {
+            return Ok(Err(Outcome::Refused(format!("error: {}: {error}", args.actions.display()))));
+        }
+    };
+    let policy = policy::read(args.policy.as_deref(), &policy::kind_of("code"), &args.set)?;
+    let (low, high) = args.reward_range.unwrap_or((0.0, 1.0));
+    for note in table.notes() {
+        output::note(&format!("note: {note}"));
+    }
+    output::note(&format!("{}", recipe.describe()));
+    output::note(&format!(
+        "rewards from {low} to {high}{}; policy {}",
+        if args.reward_range.is_none() { " (say --reward-range A..B if they are others)" } else { "" },
+        serde_json::to_string(&policy)?
+    ));
+    let question = format!("Begin the log {} with this?", args.log.path.display());
+    if let Some(outcome) = refused(args.yes, &question) {
+        return Ok(Err(outcome));
+    }
+    let opening = Opening {
+        policy,
+        reward_range: (low, high),
+        horizon: args.horizon,
+        seed: args.seed.unwrap_or(at.unsigned_abs()),
+        recipe,
+    };
+    // Checked before a file is made.
+    opening.check()?;
+    let mut log = open(&args.log.path)?;
+    log.begin(at, opening)?;
+    Ok(Ok(log))
+}
+
+/// Another policy than the log's, if one is asked for; what came of the question if it was not answered with yes.
+fn change_policy(args: &Decide, log: &mut Log<FileStorage>, at: i64) -> Result<Option<Outcome>> {
+    if args.policy.is_none() && args.set.is_empty() && args.horizon.is_none() {
+        return Ok(None);
+    }
+    let Some(state) = log.state() else { return Ok(None) };
+    let wanted = policy::read(args.policy.as_deref(), state.policy().1, &args.set)?;
+    let horizon = args.horizon.or(state.horizon());
+    if !state.would_change(&wanted, horizon)? {
+        return Ok(None);
+    }
+    let question =
+        format!("Change the policy of {} to {}?", args.log.path.display(), serde_json::to_string(&wanted)?);
+    if let Some(outcome) = refused(args.yes, &question) {
+        return Ok(Some(outcome));
+    }
+    log.change_policy(at, &wanted, horizon)?;
+    Ok(None)
+}
+
+/// Asks, unless the answer was given; what to end with if it is not yes.
+fn refused(yes: bool, question: &str) -> Option<Outcome> {
+    if yes {
+        return None;
+    }
+    if !io::stdin().is_terminal() {
+        let text = format!("error: {question} Nobody can be asked here: add --yes. Nothing was written.");
+        return Some(Outcome::Refused(text));
+    }
+    output::note(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    let agreed = io::stdin().lock().read_line(&mut answer).is_ok()
+        && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+    (!agreed).then(|| Outcome::Refused("nothing was written".into()))
+}
+
+/// What a person should know about today's table.
+fn notes(log: &Log<FileStorage>, table: &Table) {
+    if let Some(state) = log.state() {
+        for note in state.recipe().ignored(table) {
+            output::note(&format!("note: {note}"));
+        }
+    }
+}

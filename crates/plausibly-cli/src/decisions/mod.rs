@@ -1,0 +1,83 @@
+//! Decisions from a table: `decide`, `reward`, `drop`, `status`, `explain`, `verify`, `replay`.
+
+pub(crate) mod args;
+mod decide;
+mod explain;
+mod policy;
+mod replay;
+mod reward;
+mod status;
+mod verify;
+
+pub(crate) use decide::run as decide;
+pub(crate) use explain::run as explain;
+pub(crate) use replay::run as replay;
+pub(crate) use reward::{drop_decision, reward};
+pub(crate) use status::run as status;
+pub(crate) use verify::run as verify;
+
+use crate::exit::Outcome;
+use crate::output;
+use anyhow::{Context as _, Result};
+use plausibly_log::certificate::Certificate;
+use plausibly_log::journal::FileStorage;
+use plausibly_log::{Log, LogError};
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// What is wrong with what was asked is a refusal; what is wrong with the file is a failure.
+fn ended(result: Result<Outcome>) -> Outcome {
+    result.unwrap_or_else(|error| match error.downcast_ref::<LogError>() {
+        Some(
+            LogError::Step(_)
+            | LogError::Recipe(_)
+            | LogError::Begun
+            | LogError::Empty
+            | LogError::Grounds(_),
+        ) => Outcome::Refused(format!("error: {error:#}")),
+        _ => Outcome::Failed(error),
+    })
+}
+
+/// The time given, or now.
+fn moment(given: Option<i64>) -> i64 {
+    given.unwrap_or_else(|| {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+    })
+}
+
+/// Opens a log for writing, and says what had to be done for it.
+fn open(path: &Path) -> Result<Log<FileStorage>> {
+    let log = Log::open(FileStorage::new(path)).with_context(|| format!("cannot open {}", path.display()))?;
+    if let Some(recovery) = log.recovery() {
+        output::note(&format!("note: {recovery}"));
+    }
+    Ok(log)
+}
+
+/// A log that must be there already: a mistyped name must not begin a new one.
+fn existing(path: &Path) -> Result<FileStorage> {
+    fs::metadata(path).with_context(|| format!("there is no log {}", path.display()))?;
+    Ok(FileStorage::new(path))
+}
+
+fn read_certificate(path: &Path) -> Result<Certificate> {
+    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    serde_json::from_str(&text).with_context(|| format!("{} is not a certificate", path.display()))
+}
+
+/// Writes a file complete or not at all.
+fn write(path: &Path, content: &str) -> Result<()> {
+    let failed = || format!("cannot write {}", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let file = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
+    fs::write(file.path(), content).with_context(failed)?;
+    file.persist(path).with_context(failed)?;
+    Ok(())
+}
+
+fn print(text: &str) -> Result<()> {
+    output::data(text).context("cannot write to standard output")
+}

@@ -1,0 +1,82 @@
+//! Policies as the command line names them.
+
+use anyhow::{Context as _, Result, anyhow};
+use plausibly::spec::POLICY_KINDS;
+use plausibly_log::policy::PolicyTable;
+use serde_json::{Map, Value, json};
+use std::fs;
+use toml::de::{DeTable, DeValue};
+
+/// A policy by its kind or from a file, or the one there is, with some fields set.
+pub(super) fn read(given: Option<&str>, current: &PolicyTable, set: &[String]) -> Result<PolicyTable> {
+    let mut table = match given {
+        None => current.clone(),
+        Some(kind) if POLICY_KINDS.contains(&kind) => kind_of(kind),
+        Some(path) => from_file(path)?,
+    };
+    for assignment in set {
+        assign(&mut table, assignment)?;
+    }
+    Ok(table)
+}
+
+/// A policy of this kind with nothing else said.
+pub(super) fn kind_of(kind: &str) -> PolicyTable {
+    Map::from_iter([("kind".to_string(), json!(kind))])
+}
+
+fn from_file(path: &str) -> Result<PolicyTable> {
+    let unknown = || format!("`{path}` is no kind of policy ({}) and no file", POLICY_KINDS.join(", "));
+    let text = fs::read_to_string(path).with_context(unknown)?;
+    let table = DeTable::parse(&text).map_err(|error| anyhow!("{path}: {}", error.message().trim_end()))?;
+    Ok(entries(table.get_ref()))
+}
+
+fn entries(table: &DeTable<'_>) -> PolicyTable {
+    table.iter().map(|(name, value)| (name.get_ref().to_string(), value_of(value.get_ref()))).collect()
+}
+
+fn value_of(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => json!(text),
+        DeValue::Integer(number) => {
+            i64::from_str_radix(number.as_str(), number.radix()).map_or(Value::Null, Value::from)
+        }
+        DeValue::Float(number) => number.as_str().parse::<f64>().map_or(Value::Null, Value::from),
+        DeValue::Boolean(truth) => json!(truth),
+        DeValue::Array(items) => items.iter().map(|item| value_of(item.get_ref())).collect(),
+        DeValue::Table(table) => Value::Object(entries(table)),
+        DeValue::Datetime(time) => json!(time.to_string()),
+    }
+}
+
+/// Constants that belong to the radius, for kinds that have one: `delta=0.1` says enough.
+const OF_RADIUS: [&str; 4] = ["delta", "noise_scale", "theta_norm_bound", "sqrt_beta"];
+
+/// Sets `a.b=value` in a table.
+fn assign(table: &mut PolicyTable, assignment: &str) -> Result<()> {
+    let (path, text) = assignment
+        .split_once('=')
+        .ok_or_else(|| anyhow!("`{assignment}` sets nothing; write FIELD=VALUE, such as greed=0.3"))?;
+    let path = path.trim();
+    let has_radius = table.get("kind").is_some_and(|kind| kind == "code" || kind == "lin-ucb");
+    let path = if has_radius && OF_RADIUS.contains(&path) { format!("radius.{path}") } else { path.into() };
+    let (inner, name) =
+        path.rsplit_once('.').map_or((None, path.as_str()), |(inner, name)| (Some(inner), name));
+    let target = match inner {
+        None => table,
+        Some(inner) => {
+            // An unset table begins as the default one, whose kind must be said.
+            let fresh = if inner == "radius" { json!({ "kind": "determinant" }) } else { json!({}) };
+            match table.entry(inner).or_insert(fresh) {
+                Value::Object(target) => target,
+                other => return Err(anyhow!("`{inner}` is {other} and has no fields")),
+            }
+        }
+    };
+    let text = text.trim();
+    let value = text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<f64>().map(Value::from));
+    let value = value.or_else(|_| text.parse::<bool>().map(Value::from)).unwrap_or_else(|_| json!(text));
+    target.insert(name.into(), value);
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! `plausibly replay`.
+
+use super::args::Replay;
+use super::{ended, existing, policy, print};
+use crate::exit::Outcome;
+use crate::output;
+use anyhow::Result;
+use plausibly_log::{LogError, Replayed, fold, replay};
+use serde_json::json;
+
+pub(crate) fn run(args: &Replay) -> Outcome {
+    ended(go(args))
+}
+
+fn go(args: &Replay) -> Result<Outcome> {
+    let storage = existing(&args.log.path)?;
+    let (state, _) = fold(&storage, |_| Ok(()))?;
+    let state = state.ok_or(LogError::Empty)?;
+    let policy = policy::read(args.policy.as_deref(), state.policy().1, &args.set)?;
+    let mut all = Vec::new();
+    replay(&storage, &policy, args.horizon, |replayed| all.push(replayed))?;
+    if args.json {
+        print(&format!("{:#}\n", json!({ "policy": policy, "decisions": all })))?;
+    } else {
+        print(&table(&all))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn table(all: &[Replayed]) -> String {
+    let differing: Vec<&Replayed> = all.iter().filter(|replayed| replayed.differs()).collect();
+    let chosen = differing.iter().filter(|replayed| replayed.chosen != replayed.would_choose).count() as u64;
+    let mut text = format!(
+        "{} under the other settings: {} would have been another; in {} the race would have been another\n",
+        output::plural(all.len() as u64, "decision", "decisions"),
+        chosen,
+        differing.iter().filter(|replayed| !replayed.lost.is_empty() || !replayed.gained.is_empty()).count(),
+    );
+    if differing.is_empty() {
+        return text;
+    }
+    let rows: Vec<Vec<String>> = differing
+        .iter()
+        .map(|replayed| {
+            let names = |names: &[String]| match names {
+                [] => "-".into(),
+                [one] => one.clone(),
+                [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+            };
+            let would =
+                if replayed.chosen == replayed.would_choose { "the same" } else { &replayed.would_choose };
+            vec![
+                replayed.decision.to_string(),
+                replayed.chosen.clone(),
+                would.into(),
+                names(&replayed.lost),
+                names(&replayed.gained),
+            ]
+        })
+        .collect();
+    text.push('\n');
+    text + &output::left_table(
+        &["decision", "chosen", "would choose", "no longer in the race", "still in the race"],
+        &rows,
+    )
+}

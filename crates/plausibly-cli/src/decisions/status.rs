@@ -1,0 +1,142 @@
+//! `plausibly status`.
+
+use super::args::StatusArgs;
+use super::{ended, existing, moment, print, write};
+use crate::exit::Outcome;
+use crate::output;
+use anyhow::Result;
+use plausibly_log::certificate::{Finding, Standing};
+use plausibly_log::{Status, status};
+
+/// Looks back: as many as a picture can show.
+const POINTS: u64 = 200;
+/// Rows of a table before the rest is counted.
+const ROWS: usize = 30;
+
+pub(crate) fn run(args: &StatusArgs) -> Outcome {
+    ended(show(args))
+}
+
+fn show(args: &StatusArgs) -> Result<Outcome> {
+    let found = status(&existing(&args.log.path)?, moment(args.time.at), POINTS)?;
+    for (path, content) in [
+        (&args.html, plausibly_report::status_page as fn(&Status) -> String),
+        (&args.svg, plausibly_report::status_svg),
+    ] {
+        if let Some(path) = path {
+            write(path, &content(&found))?;
+            output::note(&format!("wrote {}", path.display()));
+        }
+    }
+    if args.json {
+        print(&format!("{}\n", serde_json::to_string(&found)?))?;
+    } else if args.html.is_none() && args.svg.is_none() {
+        print(&text(&found))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn text(status: &Status) -> String {
+    let now = &status.now;
+    let mut text = format!(
+        "{}: {} settled, {} outstanding, {} dropped\n",
+        output::plural(status.decisions, "decision", "decisions"),
+        status.settled,
+        status.pending.len(),
+        status.dropped
+    );
+    text += &format!("{} of {} could still be best", now.findings.plausible, now.grounds.offered());
+    text += &match now.findings.known_within {
+        Some(within) => format!("; these are known to within ±{}\n\n", now.number(within)),
+        None => "; of some of these nothing is known yet\n\n".into(),
+    };
+    let mut actions: Vec<&Finding> = now.findings.actions.iter().collect();
+    let out = |action: &Finding| action.standing != Standing::Plausible;
+    let mean = |action: &Finding| action.mean.unwrap_or(f64::INFINITY);
+    actions.sort_by(|a, b| out(a).cmp(&out(b)).then(mean(b).total_cmp(&mean(a))));
+    let rows: Vec<Vec<String>> = actions.iter().take(ROWS).map(|action| row(status, action)).collect();
+    text += &output::left_table(&["action", "estimate", "at least", "at most", ""], &rows);
+    if actions.len() > ROWS {
+        text += &format!("and {} more\n", actions.len() - ROWS);
+    }
+    text += "\n";
+    text += &fallen(status);
+    text + &pending(status)
+}
+
+fn row(status: &Status, action: &Finding) -> Vec<String> {
+    let now = &status.now;
+    let standing = match action.standing {
+        Standing::Plausible if action.id == now.findings.chosen.id => {
+            "in the race; would be taken next".into()
+        }
+        Standing::Plausible => "in the race".into(),
+        Standing::RuledOut { by, .. } => {
+            let label = |id| {
+                now.findings.actions.iter().find(|other| other.id == id).map_or("", |other| &other.label)
+            };
+            let since = status.out_since.get(&action.id).map_or_else(String::new, |since| {
+                // Standing as of now: no decision has seen it yet.
+                if since.decision > status.decisions {
+                    " since the last outcome".into()
+                } else if status.complete {
+                    format!(" since decision {}", since.decision)
+                } else {
+                    format!(" since a decision between {} and {}", since.last_plausible, since.decision)
+                }
+            });
+            format!("out{since}: {} is better", label(by))
+        }
+    };
+    let estimate = action.mean.map_or_else(|| "never tried".into(), |mean| now.number(mean));
+    vec![action.label.clone(), estimate, now.number(action.lower), now.number(action.upper), standing]
+}
+
+/// How the race and what is not known have fallen.
+fn fallen(status: &Status) -> String {
+    let points = &status.history;
+    let stride = points.len().div_ceil(8).max(1);
+    let last = points.len().saturating_sub(1);
+    let shown = points.iter().enumerate().filter(|(at, _)| at % stride == 0 || *at == last);
+    let rows: Vec<Vec<String>> = shown
+        .map(|(_, point)| {
+            vec![
+                point.decision.to_string(),
+                format!("{} of {}", point.plausible, point.offered),
+                point
+                    .known_within
+                    .map_or_else(|| "open".into(), |within| format!("±{}", status.now.number(within))),
+            ]
+        })
+        .collect();
+    output::table(&["decision", "in the race", "known within"], &rows)
+}
+
+fn pending(status: &Status) -> String {
+    let Some(oldest) = status.pending.first() else {
+        return String::new();
+    };
+    let rows: Vec<Vec<String>> = status
+        .pending
+        .iter()
+        .take(10)
+        .map(|pending| vec![pending.decision.to_string(), pending.label.clone(), age(pending.age_seconds)])
+        .collect();
+    let more = status.pending.len().saturating_sub(rows.len());
+    let mut text = format!("\noutstanding, the oldest ({}) first\n", age(oldest.age_seconds));
+    text += &output::left_table(&["decision", "action", "age"], &rows);
+    if more > 0 {
+        text += &format!("and {more} more\n");
+    }
+    text
+}
+
+fn age(seconds: f64) -> String {
+    let (size, unit) = match seconds {
+        s if s < 120.0 => (s, "s"),
+        s if s < 7200.0 => (s / 60.0, "min"),
+        s if s < 172_800.0 => (s / 3600.0, "h"),
+        s => (s / 86_400.0, "days"),
+    };
+    format!("{size:.0} {unit}")
+}

@@ -1,0 +1,72 @@
+//! `plausibly verify`.
+
+use super::args::Verify;
+use super::{ended, existing, print, read_certificate};
+use crate::exit::Outcome;
+use anyhow::Result;
+use plausibly_log::certificate::{Certificate, Flaw};
+use plausibly_log::{LogError, certificate};
+use serde_json::json;
+
+pub(crate) fn run(args: &Verify) -> Outcome {
+    ended(verify(args))
+}
+
+fn verify(args: &Verify) -> Result<Outcome> {
+    let found = read_certificate(&args.certificate)?;
+    let flaw = match (found.check(), &args.log) {
+        (Err(flaw), _) => Some(flaw.to_string()),
+        (Ok(()), None) => None,
+        (Ok(()), Some(log)) => against_log(&found, &existing(log)?)?,
+    };
+    let decision = found.grounds.decision;
+    if args.json {
+        let verdict = json!({
+            "decision": decision,
+            "valid": flaw.is_none(),
+            "checked": if args.log.is_some() { "certificate and log" } else { "certificate" },
+            "flaw": flaw,
+        });
+        print(&format!("{verdict:#}\n"))?;
+    } else if flaw.is_none() {
+        print(&passed(&found, args.log.is_some()))?;
+    }
+    Ok(match flaw {
+        None => Outcome::Done,
+        Some(flaw) => {
+            Outcome::Failed(anyhow::anyhow!("the certificate of decision {decision} is wrong: {flaw}"))
+        }
+    })
+}
+
+/// What is wrong by the log, if anything. A decision that the log does not have is a flaw of the certificate.
+fn against_log(found: &Certificate, storage: &plausibly_log::journal::FileStorage) -> Result<Option<String>> {
+    let most = if found.grounds.unlisted.is_some() { found.grounds.actions.len() } else { usize::MAX };
+    match certificate(storage, found.grounds.decision, most) {
+        Ok(true_one) => Ok(found.check_against(&true_one).err().map(|flaw: Flaw| flaw.to_string())),
+        Err(LogError::Step(unknown)) => Ok(Some(format!("grounds.decision: {unknown} in the log"))),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn passed(found: &Certificate, with_log: bool) -> String {
+    let grounds = &found.grounds;
+    let mut text = format!(
+        "decision {}: every statement follows from the statistics the certificate carries ({} actions, {} rewards)\n",
+        grounds.decision,
+        grounds.actions.len(),
+        grounds.statistics.observations
+    );
+    if with_log {
+        text += &format!(
+            "and these are what the log gives at line {}: nothing was left out, added or changed\n",
+            grounds.log.seq
+        );
+    } else {
+        text += "whether these statistics are true, only the log can say: add --log LOG\n";
+        if grounds.unlisted.is_some() {
+            text += "the certificate is partial: what it says of actions it does not list, only the log can check\n";
+        }
+    }
+    text
+}
