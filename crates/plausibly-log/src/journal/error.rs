@@ -79,6 +79,16 @@ pub enum JournalError {
         /// What the system says.
         source: io::Error,
     },
+    /// Opening could not make sure that the disk has the lines it found.
+    #[error(
+        "cannot sync {log}: {source}; see to the disk and restart the machine before it is opened again: the system may show lines the disk does not have"
+    )]
+    NotSynced {
+        /// Which log.
+        log: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// An earlier append failed, so nothing is known about the end of the file. Nothing was written.
     #[error("{log} takes no more lines after a failure; open it again: that finds out what was written")]
     Stopped {

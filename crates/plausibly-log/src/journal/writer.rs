@@ -61,7 +61,7 @@ impl<S: Storage> Journal<S> {
         }
         // Lines that a writer had no time to sync, and the name of a file it had just created, are on the disk from here on.
         let synced = storage.sync().and_then(|()| storage.sync_folder());
-        synced.map_err(io_error(&storage, "sync"))?;
+        synced.map_err(|source| JournalError::NotSynced { log: storage.path().into(), source })?;
         Ok(Self { storage, last: scanned.last, recovery, stopped: false, lines: Vec::new() })
     }
 

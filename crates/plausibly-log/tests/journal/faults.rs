@@ -1,0 +1,300 @@
+//! Every step of a scenario failed in turn: once, for good, with parts written, with the power cut after it.
+//!
+//! The law: the log always opens, and holds what was acknowledged, once and in order, then perhaps a first part of what was
+//! being written; and what opening has shown survives the next power cut.
+
+use super::disk::{Disk, Fault, FaultyStorage, Step};
+use super::{Draws, NOW, bodies};
+use plausibly_log::journal::{Checkpoint, Journal, JournalError, LoadedSnapshot, Recovery, load_snapshot};
+
+/// What is done to a log.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    Open,
+    Append(usize),
+    Snapshot,
+    /// The writer ends in the middle of a line.
+    Tear,
+}
+
+const SCENARIO: &[Act] = &[
+    Act::Open,
+    Act::Append(1),
+    Act::Append(3),
+    Act::Snapshot,
+    Act::Append(1),
+    Act::Tear,
+    Act::Open,
+    Act::Append(2),
+    Act::Snapshot,
+    Act::Append(1),
+    Act::Tear,
+    Act::Open,
+    Act::Append(1),
+];
+
+/// A scenario under way.
+struct Play {
+    disk: Disk,
+    journal: Option<Journal<FaultyStorage>>,
+    acknowledged: Vec<String>,
+    /// Was being written when something failed.
+    open: Vec<String>,
+    named: usize,
+    /// A failure after which the log may be opened only when the machine was restarted.
+    restart: bool,
+}
+
+impl Play {
+    fn new(disk: &Disk) -> Self {
+        let (acknowledged, open) = (Vec::new(), Vec::new());
+        Self { disk: disk.clone(), journal: None, acknowledged, open, named: 0, restart: false }
+    }
+
+    fn act(&mut self, act: Act) -> Result<(), JournalError> {
+        match act {
+            Act::Open => self.open(),
+            Act::Append(count) => self.append(count),
+            Act::Snapshot => {
+                let payload = self.acknowledged.join("\n");
+                self.journal.as_mut().map_or(Ok(()), |journal| journal.save_snapshot(payload.as_bytes()))
+            }
+            Act::Tear => {
+                // What the next line would begin with, as far as a killed writer came.
+                let journal = self.journal.take().unwrap();
+                let head = format!(r#"{{"v":1,"seq":{},"at":"2026-"#, journal.last().seq + 1);
+                drop(journal);
+                self.disk.leave_behind(head.as_bytes());
+                Ok(())
+            }
+        }
+    }
+
+    /// From a snapshot where there is one: it must be of acknowledged lines, and the log must go on from it.
+    fn open(&mut self) -> Result<(), JournalError> {
+        let (from, mut found) = match load_snapshot(&self.disk.storage()) {
+            LoadedSnapshot::Found(snapshot) => {
+                let lines = String::from_utf8(snapshot.payload).unwrap();
+                let lines: Vec<String> = lines.lines().map(String::from).collect();
+                assert_eq!(lines.len() as u64, snapshot.checkpoint.seq);
+                (snapshot.checkpoint, lines)
+            }
+            LoadedSnapshot::Missing | LoadedSnapshot::Ignored(_) => (Checkpoint::START, Vec::new()),
+        };
+        let journal = Journal::open_from(self.disk.storage(), &from, |entry| {
+            found.push(entry.body.to_owned());
+            Ok::<(), JournalError>(())
+        })?;
+        self.settle(found);
+        self.journal = Some(journal);
+        Ok(())
+    }
+
+    /// What a log holds settles what was open.
+    fn settle(&mut self, found: Vec<String>) {
+        let known = self.acknowledged.len();
+        assert!(found.len() >= known, "lost: {:?}", &self.acknowledged[found.len()..]);
+        assert_eq!(found[..known], self.acknowledged, "changed or doubled");
+        assert!(self.open.starts_with(&found[known..]), "invented: {:?}", &found[known..]);
+        self.acknowledged = found;
+        self.open.clear();
+    }
+
+    fn append(&mut self, count: usize) -> Result<(), JournalError> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let named = self.named..self.named + count;
+        self.named = named.end;
+        let new: Vec<String> =
+            named.map(|name| format!(r#"{{"n":{name},"ü":"{}"}}"#, "x".repeat(40 * name))).collect();
+        let texts: Vec<&str> = new.iter().map(String::as_str).collect();
+        match journal.append(NOW, &texts) {
+            Ok(lines) => {
+                assert_eq!(lines.len(), count);
+                let steps = self.disk.steps();
+                assert_eq!(
+                    steps[steps.len() - 2..],
+                    [Step::Append, Step::Sync],
+                    "acknowledged before the sync"
+                );
+                self.acknowledged.extend(new);
+                Ok(())
+            }
+            Err(error) => {
+                if let JournalError::NotAcknowledged { cut_back, .. } = error {
+                    self.restart = !cut_back;
+                    let again = journal.append(NOW, &texts);
+                    assert!(matches!(again, Err(JournalError::Stopped { .. })), "{again:?}");
+                    self.journal = None;
+                    self.open = new;
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+/// After a power cut: opens, obeys the law, and what it shows then stays through another cut.
+fn check_after_power_cut(play: &Play, draws: &mut Draws) {
+    let disk = play.disk.power_cut(draws);
+    let mut after = Play::new(&disk);
+    after.acknowledged.clone_from(&play.acknowledged);
+    after.open.clone_from(&play.open);
+    after.named = play.named;
+    after.act(Act::Open).unwrap();
+    let shown = after.acknowledged.clone();
+    assert_eq!(bodies(&disk.power_cut(draws).storage()).unwrap(), shown, "shown, and then lost");
+    after.act(Act::Append(2)).unwrap();
+    drop(after.journal);
+    let found = bodies(&disk.power_cut(draws).storage()).unwrap();
+    assert_eq!(found, after.acknowledged);
+}
+
+/// Plays the scenario with one fault, and goes on after it as a careful caller would.
+fn play_with(fault: Fault, draws: &mut Draws) -> Play {
+    let disk = Disk::new();
+    disk.set_fault(Some(fault));
+    let mut play = Play::new(&disk);
+    for &act in SCENARIO {
+        // A writer that could not even open has nothing to tear.
+        if matches!(act, Act::Tear) && play.journal.is_none() {
+            continue;
+        }
+        let Err(error) = play.act(act) else { continue };
+        if fault.for_good {
+            break;
+        }
+        assert!(!play.restart, "one failure leaves the log cut back: {error}");
+        if play.journal.is_none() {
+            play.act(Act::Open).unwrap();
+        }
+    }
+    play.journal = None;
+    disk.set_fault(None);
+    for _ in 0..12 {
+        check_after_power_cut(&play, draws);
+    }
+    play
+}
+
+fn steps_of_scenario() -> Vec<Step> {
+    let disk = Disk::new();
+    let mut play = Play::new(&disk);
+    for &act in SCENARIO {
+        play.act(act).unwrap();
+    }
+    assert_eq!(play.acknowledged.len(), 9);
+    disk.steps()
+}
+
+#[test]
+fn without_faults_the_scenario_takes_every_kind_of_step() {
+    let steps = steps_of_scenario();
+    for step in
+        [Step::Append, Step::Sync, Step::Truncate, Step::SyncFolder, Step::WriteSide, Step::RenameSide]
+    {
+        assert!(steps.contains(&step), "{step:?}");
+    }
+}
+
+#[test]
+fn a_step_that_fails_once_loses_nothing() {
+    let mut draws = Draws(1);
+    for at in 0..steps_of_scenario().len() {
+        for quarters in 0..=4 {
+            play_with(Fault { at, for_good: false, quarters }, &mut draws);
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_fails_for_good_or_loses_power_loses_nothing() {
+    let mut draws = Draws(2);
+    for at in 0..steps_of_scenario().len() {
+        for quarters in 0..=4 {
+            let play = play_with(Fault { at, for_good: true, quarters }, &mut draws);
+            if !play.restart {
+                // The process alone had died: the same disk opens, and obeys the law.
+                let mut again = Play { journal: None, ..play };
+                again.act(Act::Open).unwrap();
+            }
+        }
+    }
+}
+
+/// Blocks that arrive out of order leave zeros in the middle of what was written. That opens, or is named; what was
+/// acknowledged is there in either case.
+#[test]
+fn blocks_out_of_order_are_cut_or_named_and_acknowledged_lines_stay() {
+    let mut draws = Draws(3);
+    let (mut opened, mut named) = (0, 0);
+    for _ in 0..300 {
+        let disk = Disk::new();
+        let mut play = Play::new(&disk);
+        for act in [Act::Open, Act::Append(draws.below(3) + 1), Act::Append(1)] {
+            play.act(act).unwrap();
+        }
+        let safe = disk.log();
+        play.append(draws.below(4) + 1).unwrap();
+        play.journal = None;
+        let mut bytes = disk.log();
+        let sector = 512;
+        for from in (0..bytes.len()).step_by(sector) {
+            if draws.below(3) == 0 {
+                let to = bytes.len().min(from + sector);
+                bytes[from.max(safe.len()).min(to)..to].fill(0);
+            }
+        }
+        let torn = Disk::with_log(&bytes);
+        match Journal::open(torn.storage()) {
+            Ok(_) => {
+                opened += 1;
+                let found = bodies(&torn.storage()).unwrap();
+                assert!(play.acknowledged.starts_with(&found));
+            }
+            Err(JournalError::Damaged { offset, .. }) => {
+                named += 1;
+                assert!(offset >= safe.len() as u64);
+                assert_eq!(torn.log(), bytes, "a log that is refused is left alone");
+            }
+            Err(other) => panic!("{other}"),
+        }
+        assert!(torn.log().starts_with(&safe));
+    }
+    assert!(opened > 0 && named > 0, "{opened} opened, {named} named");
+}
+
+#[test]
+fn a_recovery_that_is_interrupted_is_done_again_and_keeps_the_bytes() {
+    let torn = br#"{"v":1,"seq":1,"at":"2026-11"#;
+    let count = {
+        let disk = Disk::with_log(torn);
+        Journal::open(disk.storage()).unwrap();
+        disk.steps().len()
+    };
+    for at in 0..count {
+        let disk = Disk::with_log(torn);
+        disk.set_fault(Some(Fault { at, for_good: true, quarters: 2 }));
+        Journal::open(disk.storage()).unwrap_err();
+        disk.set_fault(None);
+        let mut draws = Draws(at as u64);
+        for disk in [disk.clone(), disk.power_cut(&mut draws), disk.power_cut(&mut draws)] {
+            let journal = Journal::open(disk.storage()).unwrap();
+            assert_eq!(journal.last(), Checkpoint::START);
+            assert_eq!(disk.side("torn-1").as_deref(), Some(&torn[..]), "failed at step {at}");
+            assert_eq!(disk.side("torn-1-2"), None, "kept twice");
+        }
+    }
+}
+
+#[test]
+fn torn_lines_of_the_same_number_are_all_kept() {
+    let first = br#"{"v":1,"seq":1,"at":"2026-11"#;
+    let disk = Disk::with_log(first);
+    drop(Journal::open(disk.storage()).unwrap());
+    disk.leave_behind(br#"{"v":1,"s"#);
+    let journal = Journal::open(disk.storage()).unwrap();
+    let expected = Recovery::Cut { seq: 1, bytes: 9, kept_in: "LOG.torn-1-2".into() };
+    assert_eq!(journal.recovery(), Some(&expected));
+    assert_eq!(disk.side("torn-1").as_deref(), Some(&first[..]));
+    assert_eq!(disk.side("torn-1-2").as_deref(), Some(&br#"{"v":1,"s"#[..]));
+}
