@@ -207,3 +207,17 @@ fn a_message_names_the_place_and_the_way_out() {
     );
     assert_eq!(error.to_string(), expected);
 }
+
+/// A reader beside writers gets part of a torn line, which is then cut off and another written in its place.
+#[test]
+fn a_line_replaced_while_it_is_read_is_read_again() {
+    let (old, mut new) = (varied(8), varied(8));
+    new[7] = format!(r#"{{"n":"another, and longer: {}"}}"#, "y".repeat(200));
+    let (old, after) = (log_of(&old).log(), log_of(&new).log());
+    let begin = lines(&old)[7].start;
+    for end in begin + 1..old.len() {
+        let disk = Disk::with_log(&old[..end]);
+        disk.replace_while_read(&after);
+        assert_eq!(bodies(&disk.storage()).unwrap(), new, "{end}");
+    }
+}

@@ -7,7 +7,7 @@ use super::Draws;
 use plausibly_log::journal::Storage;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{self, Cursor};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -88,6 +88,8 @@ struct State {
     locked: bool,
     steps: Vec<Step>,
     fault: Option<Fault>,
+    /// What the log becomes after the next piece of it was read.
+    meanwhile: Option<Vec<u8>>,
 }
 
 impl State {
@@ -174,6 +176,11 @@ impl Disk {
         self.0.borrow_mut().log().shown.extend_from_slice(bytes);
     }
 
+    /// Lets a reader get one piece of the log, and then has somebody replace it.
+    pub(crate) fn replace_while_read(&self, bytes: &[u8]) {
+        self.0.borrow_mut().meanwhile = Some(bytes.into());
+    }
+
     /// The disk after power was lost and came back.
     pub(crate) fn power_cut(&self, draws: &mut Draws) -> Self {
         let before = self.0.borrow();
@@ -204,8 +211,41 @@ impl Drop for FaultyStorage {
     }
 }
 
+/// Reads the log as it is at the moment.
+#[derive(Debug)]
+pub(crate) struct LiveReader {
+    disk: Disk,
+    at: usize,
+}
+
+impl Read for LiveReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut state = self.disk.0.borrow_mut();
+        let left = state.log().shown.get(self.at..).unwrap_or_default();
+        let count = left.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&left[..count]);
+        self.at += count;
+        if let Some(bytes) = state.meanwhile.take() {
+            state.log().shown = bytes;
+        }
+        Ok(count)
+    }
+}
+
+impl Seek for LiveReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let to = match to {
+            SeekFrom::Start(at) => at,
+            SeekFrom::End(0) => self.disk.log().len() as u64,
+            other => unreachable!("a journal does not seek {other:?}"),
+        };
+        self.at = usize::try_from(to).unwrap();
+        Ok(to)
+    }
+}
+
 impl Storage for FaultyStorage {
-    type Reader = Cursor<Vec<u8>>;
+    type Reader = LiveReader;
 
     fn path(&self) -> &Path {
         &self.path
@@ -226,7 +266,8 @@ impl Storage for FaultyStorage {
     fn reader(&self) -> io::Result<Self::Reader> {
         let mut state = self.disk.0.borrow_mut();
         state.step(Step::Open)?;
-        Ok(Cursor::new(state.log().shown.clone()))
+        state.log();
+        Ok(LiveReader { disk: self.disk.clone(), at: 0 })
     }
 
     fn length(&self) -> io::Result<u64> {
