@@ -264,24 +264,47 @@ fn blocks_out_of_order_are_cut_or_named_and_acknowledged_lines_stay() {
 }
 
 #[test]
-fn a_recovery_that_is_interrupted_is_done_again_and_keeps_the_bytes() {
+fn a_recovery_that_is_interrupted_twice_still_keeps_the_bytes_once() {
     let torn = br#"{"v":1,"seq":1,"at":"2026-11"#;
     let count = {
         let disk = Disk::with_log(torn);
         Journal::open(disk.storage()).unwrap();
         disk.steps().len()
     };
-    for at in 0..count {
-        let disk = Disk::with_log(torn);
-        disk.set_fault(Some(Fault { at, for_good: true, quarters: 2 }));
-        Journal::open(disk.storage()).unwrap_err();
+    let interrupt = |disk: &Disk, at: usize| {
+        let fault = Fault { at: disk.steps().len() + at, for_good: true, quarters: 2 };
+        disk.set_fault(Some(fault));
+        let opened = Journal::open(disk.storage()).is_ok();
         disk.set_fault(None);
-        let mut draws = Draws(at as u64);
-        for disk in [disk.clone(), disk.power_cut(&mut draws), disk.power_cut(&mut draws)] {
+        opened
+    };
+    for (first, second) in (0..count).flat_map(|first| (0..count).map(move |second| (first, second))) {
+        let disk = Disk::with_log(torn);
+        assert!(!interrupt(&disk, first));
+        interrupt(&disk, second);
+        let mut draws = Draws(first as u64);
+        let after = (0..8).map(|_| disk.power_cut(&mut draws));
+        for disk in after.chain([disk.clone()]) {
             let journal = Journal::open(disk.storage()).unwrap();
             assert_eq!(journal.last(), Checkpoint::START);
-            assert_eq!(disk.side("torn-1").as_deref(), Some(&torn[..]), "failed at step {at}");
+            assert_eq!(disk.side("torn-1").as_deref(), Some(&torn[..]), "failed at {first} and {second}");
             assert_eq!(disk.side("torn-1-2"), None, "kept twice");
+        }
+    }
+}
+
+/// A writer was killed between write and sync, or just before the newline: whoever is shown those lines may rely on them.
+#[test]
+fn lines_that_nobody_synced_are_on_the_disk_once_opening_has_shown_them() {
+    let log = super::log_of(&super::varied(6)).log();
+    let mut draws = Draws(9);
+    for missing in [0, 1] {
+        let disk = Disk::with_log(&[]);
+        disk.leave_behind(&log[..log.len() - missing]);
+        let journal = Journal::open(disk.storage()).unwrap();
+        assert_eq!(journal.last().seq, 6);
+        for _ in 0..20 {
+            assert_eq!(disk.power_cut(&mut draws).log(), log);
         }
     }
 }
