@@ -19,7 +19,8 @@ pub enum JournalError {
     },
     /// A line that is not what was written there. Nothing was changed.
     #[error(
-        "{log} is damaged in line {seq} (seq {seq}, byte {offset}): {damage}; all lines before it are intact: restore it from a copy"
+        "{log} is damaged in line {seq} (seq {seq}, byte {offset}): {damage}; all lines before it are intact: {}",
+        damage.way_out()
     )]
     Damaged {
         /// Which log.
@@ -194,6 +195,17 @@ pub enum Damage {
     /// No end of line for longer than a line can be.
     #[error("it has no end within the {MAX_BODY} bytes that an event may have")]
     TooLong,
+}
+
+impl Damage {
+    fn way_out(&self) -> &'static str {
+        match self {
+            Self::Version { .. } => {
+                "update this program, or restore the log from a copy if there is no newer one"
+            }
+            _ => "restore it from a copy",
+        }
+    }
 }
 
 /// Why text is not an event.

@@ -1,4 +1,4 @@
-//! Reading a log: in big pieces, each line checked, nothing allocated per line.
+//! Reading a log: in big pieces, each line checked where it stands.
 
 use super::Checkpoint;
 use super::error::{Damage, JournalError};

@@ -1,6 +1,6 @@
 //! What a journal needs of a disk, and the disk itself.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,8 @@ pub trait Storage {
     /// Bytes of the locked log.
     ///
     /// # Errors
-    /// If the system cannot say.
+    /// If the system cannot say, or the log's path has come to be another file, or none: what is appended to the locked one
+    /// would not be found again.
     fn length(&self) -> io::Result<u64>;
 
     /// Writes at the end of the locked log. After an error, any part of the bytes may have been written.
@@ -92,6 +93,18 @@ pub(super) fn side_path(log: &Path, suffix: &str) -> PathBuf {
     path.into()
 }
 
+#[cfg(unix)]
+fn same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Elsewhere a file that is open cannot be moved.
+#[cfg(not(unix))]
+fn same_file(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
 /// A log on a local disk.
 ///
 /// The lock is that of `flock`: it is advisory, and ends with the process. Nothing is touched before it is taken.
@@ -132,7 +145,8 @@ impl Storage for FileStorage {
             Err(TryLockError::Error(error)) => return Err(error),
         }
         self.locked = Some(file);
-        Ok(())
+        // Between opening and locking, it may have been replaced.
+        self.length().map(drop)
     }
 
     fn reader(&self) -> io::Result<File> {
@@ -148,7 +162,11 @@ impl Storage for FileStorage {
     }
 
     fn length(&self) -> io::Result<u64> {
-        Ok(self.locked()?.metadata()?.len())
+        let (locked, named) = (self.locked()?.metadata()?, std::fs::metadata(&self.path));
+        if !named.is_ok_and(|named| same_file(&locked, &named)) {
+            return Err(io::Error::other("it was moved, deleted or replaced while it was open"));
+        }
+        Ok(locked.len())
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -14,7 +14,7 @@
 
 use super::Checkpoint;
 use super::civil;
-use super::line::{EVENT, HASH, HEX, LINE_END, Line, LineHash, write_head};
+use super::line::{BODY, EVENT, HASH, HEX, LINE_END, Line, LineHash, PREV, write_head};
 use serde::de::IgnoredAny;
 use std::fmt;
 use std::path::PathBuf;
@@ -90,11 +90,8 @@ pub(super) fn classify(bytes: &[u8], last: &Checkpoint) -> Tail {
 fn is_beginning(text: &[u8], last: &Checkpoint) -> bool {
     let mut head = Vec::new();
     write_head(&mut head, last, last.at_us);
-    let time = {
-        // The time stands before `","prev":"`, the hash and `","body":"`.
-        let end = head.len() - 10 - HEX - 10;
-        end - civil::WIDTH..end
-    };
+    let time_end = head.len() - BODY.len() - HEX - PREV.len();
+    let time = time_end - civil::WIDTH..time_end;
     let fits = |(at, &byte): (usize, &u8)| {
         if time.contains(&at) && civil::TEMPLATE[at - time.start] == b'0' {
             byte.is_ascii_digit()

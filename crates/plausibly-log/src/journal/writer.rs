@@ -81,13 +81,13 @@ impl<S: Storage> Journal<S> {
     ///
     /// # What a caller may conclude
     /// - `Ok`: all lines are in the log and stay there.
-    /// - [`JournalError::Body`], [`JournalError::Time`], [`JournalError::Stopped`], [`JournalError::Changed`]: nothing was
-    ///   written.
     /// - [`JournalError::NotAcknowledged`]: nothing. Any first part of the lines may be in the log when it is opened again, the
     ///   last of them perhaps as a torn one that is then cut off. Do not append the events again before having looked.
+    /// - Any other error: nothing was written.
     ///
-    /// After the last two the journal takes nothing more. A failed sync is not tried again: the system may have
-    /// dropped what it could not write, and would then report success about the rest.
+    /// After [`JournalError::NotAcknowledged`] and [`JournalError::Changed`] the journal takes no more lines
+    /// ([`JournalError::Stopped`]). A failed sync is not tried again: the system may have dropped what it could not write,
+    /// and would then report success about the rest.
     ///
     /// # Errors
     /// See above. Bodies and time are checked before anything is written.

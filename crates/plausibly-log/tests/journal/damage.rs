@@ -206,6 +206,12 @@ fn a_message_names_the_place_and_the_way_out() {
         second.start
     );
     assert_eq!(error.to_string(), expected);
+    log[second.start + 5] = b'2';
+    let error = Journal::open(Disk::with_log(&log).storage()).unwrap_err().to_string();
+    assert!(
+        error.contains("this log was written by a newer version") && error.contains("update this program"),
+        "{error}"
+    );
 }
 
 /// A reader beside writers gets part of a torn line, which is then cut off and another written in its place.

@@ -244,6 +244,12 @@ fn files_on_a_real_disk_keep_the_same_laws() {
     assert!(said.ends_with(&format!("are kept in {}.torn-7", path.display())), "{said}");
     journal.append(NOW, &[r#"{"again":7}"#]).unwrap();
     assert_eq!(bodies(&FileStorage::new(&path)).unwrap()[6], r#"{"again":7}"#);
+    let aside = folder.path().join("aside");
+    std::fs::rename(&path, &aside).unwrap();
+    let moved = journal.append(NOW, &["{}"]).unwrap_err().to_string();
+    assert!(moved.ends_with("it was moved, deleted or replaced while it was open"), "{moved}");
+    std::fs::rename(&aside, &path).unwrap();
+    assert_eq!(journal.append(NOW, &["{}"]).unwrap()[0].seq, 8, "nothing had been written");
     let why = load_snapshot(&FileStorage::new(&path));
     assert!(matches!(why, LoadedSnapshot::Ignored(Unusable::OtherLog { seq: 7 })), "{why:?}");
     let mut names: Vec<_> =
