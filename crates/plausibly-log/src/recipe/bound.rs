@@ -14,36 +14,42 @@ impl Recipe {
     /// ```
     ///
     /// # Assumption
-    /// The mean reward is linear in the features, and stays within the range of rewards for *every combination* of values: numbers
-    /// and flags anywhere between −1 and 1, one category or blank a column, those of actions with those of the context. Combinations that never
-    /// occur are part of this. Where a person knows better, or numbers are to be extrapolated far, the bound is theirs to set.
+    /// The mean reward is linear in the features, and stays within the range of rewards for *every combination* of values:
+    /// numbers and flags anywhere between −1 and 1, one category or blank a column, those of actions with those of the context.
+    /// Combinations that never occur are part of this. Where a person knows better, the bound is theirs to set.
     ///
     /// # Proof
-    /// `f(a, c) = ã'·W·c̃` is the mean reward, `ã = (1, a)` and `c̃ = (1, c)` the parts with their constants; the features are the products, so
-    /// `‖θ‖` is the Frobenius norm of W. By assumption `|f| ≤ ½`. Any θ that gives this f will do, as nothing else about it enters a confidence
-    /// set; the proof chooses one.
+    /// Write `ã = (1, a)` and `c̃ = (1, c)` for the parts of both sides with their constants. Features are the products, so the
+    /// mean reward is `f(a, c) = ã'·W·c̃` and `‖θ‖` is the Frobenius norm of W. By assumption `|f| ≤ ½`. Any θ that gives
+    /// this f will do, since confidence sets know nothing else about it; the proof chooses one.
     ///
-    /// *One side.* Let F(a) = W'ã with values in a Hilbert space. We find laws P₁, P₂ of a and weights `w₁ + w₂ = κ` with
-    /// `w₁·E₁‖F‖² + w₂·E₂‖F‖² ≥ ‖W‖²`.
+    /// *One side.* Let `F(a) = W'·ã`, a vector. We look for laws P₁, P₂ of a and weights `w₁ + w₂ = κ` with
+    /// `w₁·E₁‖F‖² + w₂·E₂‖F‖² ≥ ‖W‖²`. Rows of W are written `w₀` for the constant and `w_j` for the parts.
     ///
-    /// 1. *Only plain columns* (numbers and flags that never miss, and columns that are all categories). Let the columns be independent, numbers ±1 with
-    ///    probability ½ each and categories uniform. Exactly one of the m parts of a category column is 1, so a constant can be moved from them to the
-    ///    intercept: choose the representative whose coefficients of every such column sum to 0. Then all terms are uncorrelated with mean 0 but the
-    ///    intercept's, and `E‖F‖² = ‖w₀‖² + Σ_numbers ‖w_j‖² + Σ_columns (1/m)·Σ‖w_jc‖² ≥ ‖W‖²/M`. So κ = max(1, M).
-    /// 2. *With other columns.* Such a column has a state in which its extra parts are 0 (the number is there; the late key is absent), and up to E extra
-    ///    parts of which at most one is 1. P₁ keeps all of them in that state (their numbers ±1) and is otherwise the law above: `E₁‖F‖² ≥ ‖w₀‖² + [plain terms]`. P₂ gives that
-    ///    state probability ½ and the e extra parts `1/(2e)` each. The extra parts have covariance `q·I − q²·11'`, q = 1/(2e), whose smallest eigenvalue is
-    ///    `q·(1 − e·q) = 1/(4e)`; the number is uncorrelated with them and has variance at least ½ (a late number: it and its `given`, ½ and ¼). So
-    ///    `E₂‖F‖² ≥ [plain terms] + Σ ‖w‖²/(4E)` over all parts of such columns. Weights `w₂ ≥ 4E`, `w₁ ≥ 1` and `w₁ + w₂ ≥ M` suffice: κ = max(M, 1 + 4E).
+    /// 1. *Plain columns only*: numbers and flags that never miss, and columns that are all categories. Let columns be
+    ///    independent, numbers and flags ±1 with probability ½ each, and the m parts of a category column equally likely to be the
+    ///    one that is 1. As exactly one of them is, what they have in common can be moved to the constant: choose the W in which the rows of
+    ///    each such column sum to 0. Then all terms but the constant have mean 0 and are uncorrelated, and
+    ///    `E‖F‖² = ‖w₀‖² + Σ_numbers ‖w_j‖² + Σ_categories ‖w_j‖²/m ≥ ‖W‖²/max(1, M)`.
+    /// 2. *Other columns besides.* Each has a state in which its extra parts are 0 (the value is there; the late key is absent),
+    ///    and at most E extra parts, of which at most one is 1. P₁ is the law above with all of them in that state, values
+    ///    ±1: `E₁‖F‖² ≥ ‖w₀‖² + [plain terms]`. P₂ gives that state probability ½ and each of the e extra parts
+    ///    `q = 1/(2e)`. The covariance of the extra parts is `q·I − q²·11'`, with smallest eigenvalue
+    ///    `q·(1 − e·q) = 1/(4e)`; the value, ±1 where it is there, is uncorrelated with them and has variance ½. So
+    ///    `E₂‖F‖² ≥ [plain terms] + Σ_others ‖w_j‖²/(4E)`. Weights with `w₁ ≥ 1`, `w₂ ≥ 4E` and `w₁ + w₂ ≥ M` will do:
+    ///    κ = max(M, 1 + 4E).
     ///
-    /// *Both sides.* The representatives are chosen by linear maps on rows and on columns of W, which commute. Apply the one side to `a ↦ W'ã`, then the other to
-    /// `c ↦ (Wc̃ for the a drawn)`: `‖W‖² ≤ Σ_ij w_i·v_j·E_{P_i×Q_j} f² ≤ κ_a·κ_c/4`. With blocks, each action's own parameters obey the
-    /// bound of the context side, and there are `κ_a` of them. ∎
+    /// *Both sides.* The choice of W is a linear map from the left for actions and from the right for the context, so both can
+    /// be made. For each a, `W'·ã` are then parameters of the context side, chosen as there, with the mean `f(a, ·)`. Hence
+    /// `‖W‖² ≤ Σ_i w_i·E_i‖W'·ã‖² ≤ Σ_ij w_i·v_j·E_ij f² ≤ κ_a·κ_c/4`. With blocks, the parameters of each action obey the
+    /// bound of the context side, and there are `κ_a` actions. ∎
     ///
-    /// The second case is sharp: a number that may be missing, mean reward −½ where it is there and ½ where it is not, forces the intercept −½ and the coefficient 1,
-    /// `‖θ‖ = √5/2 = ½·√(1 + 4)`.
+    /// Both cases are sharp. A column of m categories, half of them with mean ½ and half with −½, has `‖θ‖ = ½·√m`. A number
+    /// that may be missing, with mean −½ where it is there and ½ where it is not, forces the intercept −½ and the
+    /// coefficient 1: `‖θ‖ = √5/2 = ½·√(1 + 4)`.
     ///
-    /// It grows with extensions. A model that is made again from exact statistics takes the new bound with it.
+    /// For plain arms, which have no features, it is ½: each mean is a parameter of its own. It grows with extensions; a model
+    /// that is made again from exact statistics takes the new bound.
     pub fn theta_norm_bound(&self) -> f64 {
         let context = spread(&self.context, &self.context_parts);
         let action = match self.shape {

@@ -204,7 +204,7 @@ impl Column {
             Encoding::Magnitude { scale } => shortest(scaled * scale, scale * STEP),
             Encoding::Flag { yes, .. } if scaled >= 1.0 => yes.clone(),
             Encoding::Flag { no, .. } if scaled <= -1.0 => no.clone(),
-            _ => shortest(scaled, STEP),
+            _ => on_the_grid(scaled),
         }
     }
 }
@@ -220,6 +220,11 @@ fn affine(x: f64, low: f64, high: f64) -> f64 {
 /// A quarter of the distance; zero also where subnormal numbers cannot be told apart.
 pub(super) fn range(low: f64, high: f64) -> f64 {
     high / 4.0 - low / 4.0
+}
+
+/// A number with as many digits as the grid can tell apart.
+pub(super) fn on_the_grid(value: f64) -> String {
+    shortest(value, STEP)
 }
 
 /// The number of fewest digits within `tolerance` of `x`.

@@ -1,6 +1,6 @@
 //! Rows and contexts to features, and features back to the person's units.
 
-use super::column::Reading;
+use super::column::{Reading, on_the_grid};
 use super::{Column, Context, Part, Place, Recipe, RecipeError, Shape};
 use crate::event::Cells;
 use crate::table::{Row, Table};
@@ -126,23 +126,25 @@ impl Recipe {
     }
 
     /// A value of a feature in the person's units, as a phrase: `price = 12.5`, `colour = red` or `colour ≠ red`, `price missing`
-    /// or `price known`. A product of two numbers stays a product. None if there is no such feature.
+    /// or `price known`. A product of two numbers stays a product, and so does a zero of which either factor may be the
+    /// reason. None if there is no such feature.
     ///
-    /// Numbers have as many digits as the grid can tell apart.
+    /// Numbers have as many digits as the grid can tell apart. A missing number is encoded as the middle of its range and shown
+    /// as that; the feature `price missing` says that it is not to be believed.
     pub fn display(&self, feature: usize, value: f64) -> Option<String> {
         let &[i, k] = self.features.get(feature)?;
-        let (action, context) = (self.action_part(i), self.context_part(k));
-        Some(match (action, context) {
+        Some(match (self.action_part(i), self.context_part(k)) {
             (Some(part), None) => phrase(part, &self.columns, value),
             (None, Some(part)) => phrase(part, &self.context, value),
-            // A zero may come from either factor, so it says nothing of the other.
             (Some(action), Some(context)) if action.is_indicator() && value != 0.0 => {
-                format!("{} × {}", action.name(), phrase(context, &self.context, value))
+                let separator = if self.shape == Shape::Blocks { ": " } else { " × " };
+                format!("{}{separator}{}", action.name(), phrase(context, &self.context, value))
             }
             (Some(action), Some(context)) if context.is_indicator() && value != 0.0 => {
                 format!("{} × {}", phrase(action, &self.columns, value), context.name())
             }
-            _ => format!("{} = {}", self.name([i, k]), super::column::shown(value)),
+            (None, None) => self.name([i, k]),
+            _ => format!("({}) = {}", self.name([i, k]), on_the_grid(value)),
         })
     }
 }
@@ -192,7 +194,7 @@ fn phrase(part: &Part, columns: &[Column], value: f64) -> String {
     match part {
         Part::Value { column: name } => match columns.iter().find(|column| column.name == *name) {
             Some(column) => format!("{name} = {}", column.unscaled(value)),
-            None => format!("{name} = {value}"),
+            None => format!("{name} = {}", on_the_grid(value)),
         },
         Part::Category { column, category } if !is => format!("{column} ≠ {category}"),
         Part::Missing { column } if !is => format!("{column} known"),

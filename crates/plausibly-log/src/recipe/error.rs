@@ -61,6 +61,20 @@ pub enum RecipeError {
         /// The fewest that would have to go if the most expensive go first.
         leave_out: Vec<String>,
     },
+    /// More features than a model is made for, by an extension.
+    #[error(
+        "the recipe has {features} features, and with {} it would have more than {most}; \
+         write new values as ones that it knows, or begin a new log with fewer columns",
+        listed(.new)
+    )]
+    NoRoom {
+        /// How many it has.
+        features: usize,
+        /// The most there may be.
+        most: usize,
+        /// The names of what is new.
+        new: Vec<String>,
+    },
     /// A block for every action, and too many of them.
     #[error(
         "{actions} actions without usable columns would have {each} features each, {total} in all and more than {most}; \

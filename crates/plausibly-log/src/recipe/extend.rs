@@ -32,10 +32,11 @@ impl Extension {
 impl Recipe {
     /// What this table and context bring that the recipe has no features for; none if it has.
     ///
-    /// New are categories, a first blank in a column, actions that have no [block](Shape::Blocks) yet, context keys, and the first
-    /// absence of a context key that the recipe was inferred with. Every new feature is 0 for every action and context that could
-    /// be encoded before. For new categories, blanks and actions that is plain. A context key that joins later is, where it is absent, 0 in
-    /// all its parts; so that an absent number is no zero, a number brings a second part, `KEY given`, which is 1 where it is present.
+    /// New are categories, a first blank in a column, actions that have no [block](Shape::Blocks) yet, context keys, and the
+    /// first absence of a context key that the recipe was inferred with. Every new feature is 0 for every action and context
+    /// that could be encoded before. For categories, blanks and actions that is plain. A context key that joins later has, where
+    /// it is absent, 0 in all its parts; so that an absent number is not taken for a zero, a number brings a second part,
+    /// `KEY given`, which is 1 where it is present.
     ///
     /// # Errors
     /// If the table lacks a column or takes its labels from elsewhere, plain arms get a context, or there would be more
@@ -80,6 +81,7 @@ impl Recipe {
         recipe.context.extend_from_slice(&extension.context);
         recipe.action_parts.extend_from_slice(&extension.action_parts);
         recipe.context_parts.extend_from_slice(&extension.context_parts);
+        recipe.check_size().map_err(|_beyond| self.no_room(extension))?;
         recipe.grow()?;
         recipe.check()?;
         Ok(recipe)
@@ -95,6 +97,11 @@ impl Recipe {
             }
         }
         notes
+    }
+
+    fn no_room(&self, extension: &Extension) -> RecipeError {
+        let new = extension.parts().map(Part::name).collect();
+        RecipeError::NoRoom { features: self.dim(), most: MAX_FEATURES, new }
     }
 
     fn new_action_parts(&self, table: &Table) -> Vec<Part> {

@@ -36,8 +36,13 @@ pub(super) fn recipe(table: &Table, context: &Context, leave_out: &[&str]) -> Re
         recipe.columns.push(Column { name: name.clone(), encoding, late: false, note });
         recipe.action_parts.extend(parts);
     }
-    for (key, value) in context.iter().filter(|(key, _)| !leave_out.contains(key)) {
-        let (column, parts) = key_of_context(key, value, false)?;
+    for (key, value) in context.iter() {
+        let (column, parts) = if leave_out.contains(&key) {
+            let encoding = Encoding::LeftOut { why: Why::Asked };
+            (Column { name: key.into(), encoding, late: false, note: None }, Vec::new())
+        } else {
+            key_of_context(key, value, false)?
+        };
         recipe.context.push(column);
         recipe.context_parts.extend(parts);
     }
@@ -133,20 +138,19 @@ fn text(name: &str, cells: &[&str], rows: usize) -> Inferred {
         }
     }
     let nearly_unique = 10 * categories.len() >= 9 * cells.len();
-    if rows > FEW_ROWS && (categories.len() > MOST_CATEGORIES || nearly_unique) {
+    let many = categories.len() > MOST_CATEGORIES || categories.len() > 1 && nearly_unique;
+    if rows > FEW_ROWS && many {
         let (encoding, parts, _) = left_out(Why::Identifier { values: categories.len(), cells: cells.len() });
         return (encoding, parts, not_quite_numbers(cells));
     }
     if let (Some(only), 1, true) = (categories.first(), categories.len(), cells.len() == rows) {
         return left_out(Why::Constant((*only).into()));
     }
-    let note = if lower.len() < categories.len() {
-        Some("some categories differ in upper and lower case only, and count as different".into())
-    } else if categories.len() == rows && rows > 2 {
-        Some("every action has its own value: nothing is learned from one action for another".into())
-    } else {
-        not_quite_numbers(cells)
-    };
+    let case = "some categories differ in upper and lower case only, and count as different";
+    let own = "every action has its own value: nothing is learned from one action for another";
+    let note = not_quite_numbers(cells)
+        .or_else(|| (lower.len() < categories.len()).then(|| case.into()))
+        .or_else(|| (categories.len() == rows && rows > 2).then(|| own.into()));
     let part = |category: &str| Part::Category { column: name.into(), category: category.into() };
     (Encoding::Categories {}, categories.into_iter().map(part).collect(), note)
 }

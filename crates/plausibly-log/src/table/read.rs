@@ -50,7 +50,8 @@ fn text(bytes: &[u8]) -> Result<&str, TableError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
     str::from_utf8(bytes).map_err(|error| {
-        let line = bytes[..error.valid_up_to()].split(|&byte| byte == b'\n').count() as u64;
+        let mut lines = Lines { rest: bytes, passed: 0, line: 1 };
+        let line = lines.of(error.valid_up_to() as u64);
         TableError::NotUtf8 { line, utf16 }
     })
 }
@@ -85,11 +86,12 @@ fn split(text: &str, (separator, name): Separator) -> Result<Records, TableError
         .from_reader(Cursor::new(text).chain(END.as_bytes()));
     let mut records = Records { header: Vec::new(), header_line: 1, rows: Vec::new(), lines: Vec::new() };
     let mut record = StringRecord::new();
+    let mut lines = Lines { rest: text.as_bytes(), passed: 0, line: 1 };
     let mut ended = false;
     let mut last_line = 1;
     // The text is UTF-8 and lengths are free, so nothing but memory could fail here.
     while reader.read_record(&mut record).map_err(|error| TableError::Io { source: error.into() })? {
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = lines.of(record.position().map_or(0, csv::Position::byte));
         last_line = line;
         if record.len() == 1 && &record[0] == END.trim() {
             ended = true;
@@ -114,4 +116,29 @@ fn split(text: &str, (separator, name): Separator) -> Result<Records, TableError
         records.lines.push(line);
     }
     if ended { Ok(records) } else { Err(TableError::OpenQuote { line: last_line }) }
+}
+
+/// Counts lines along a text. The reader's own count is that of the end of the record before, whatever blank lines follow.
+struct Lines<'a> {
+    rest: &'a [u8],
+    passed: u64,
+    line: u64,
+}
+
+impl Lines<'_> {
+    /// The line of the first byte at or after `at` that ends no line. Calls must not go back.
+    fn of(&mut self, at: u64) -> u64 {
+        while let Some((byte, rest)) = self.rest.split_first() {
+            let ends_a_line = matches!(byte, b'\r' | b'\n');
+            if self.passed >= at && !ends_a_line {
+                break;
+            }
+            // The two bytes of a Windows line end are one end.
+            let whole = *byte == b'\n' || rest.first() != Some(&b'\n');
+            self.line += u64::from(ends_a_line && whole);
+            self.passed += 1;
+            self.rest = rest;
+        }
+        self.line
+    }
 }
