@@ -4,3 +4,4 @@
 
 mod journal; // lines, disks that fail, processes that are killed
 mod log; // the fold, certificates, and what is wrong with forged ones
+mod recipe; // from a person's table to vectors
