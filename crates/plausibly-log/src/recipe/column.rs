@@ -2,7 +2,7 @@
 
 use super::error::{Place, RecipeError};
 use super::logarithm::log2;
-use crate::table::NumberFormat;
+use crate::table::{NumberFormat, brief};
 use serde::{Deserialize, Serialize};
 
 /// A column of the table or a key of the context, and what becomes of it.
@@ -163,7 +163,7 @@ impl Column {
             let example = format.example();
             format.parse(text).ok_or_else(|| RecipeError::NotANumber {
                 place: place(),
-                value: text.into(),
+                value: brief(text),
                 example,
             })
         };
@@ -172,7 +172,7 @@ impl Column {
             Encoding::Log { numbers, low, high } => {
                 let x = number(*numbers)?;
                 if x <= 0.0 {
-                    return Err(RecipeError::NotPositive { place: place(), value: text.into() });
+                    return Err(RecipeError::NotPositive { place: place(), value: brief(text) });
                 }
                 (affine(log2(x), log2(*low), log2(*high)), *low, *high)
             }
@@ -184,7 +184,7 @@ impl Column {
         // The grid refuses what is beyond it and what is not a number.
         match plausibly::quantise(scaled) {
             Ok(scaled) => Ok(Reading::Number(scaled)),
-            Err(_) => Err(RecipeError::TooFar { place: place(), value: text.into(), low, high }),
+            Err(_) => Err(RecipeError::TooFar { place: place(), value: brief(text), low, high }),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::column::shown;
 use super::{Column, Encoding, Part, Recipe, Shape, Why};
+use crate::table::brief;
 use std::fmt;
 
 /// A recipe as an aligned table: see [`Recipe::describe`].
@@ -82,9 +83,9 @@ fn becomes(column: &Column, parts: &[Part]) -> String {
 fn reason(why: &Why) -> String {
     match why {
         Why::Blank => "it has no values".into(),
-        Why::Constant(value) => format!("always `{value}`"),
+        Why::Constant(value) => format!("always `{}`", brief(value)),
         Why::ConstantOrBlank(value) => {
-            format!("always `{value}` or blank; write yes and no instead if that means something")
+            format!("always `{}` or blank; write yes and no instead if that means something", brief(value))
         }
         Why::Identifier { values, cells } => {
             format!("{values} different values in {cells} cells, like an identifier")
@@ -96,13 +97,16 @@ fn reason(why: &Why) -> String {
 /// The first few of a list.
 fn some(names: &[&str]) -> String {
     const MOST: usize = 5;
-    let text = names.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    let text = names.iter().take(MOST).map(|name| brief(name)).collect::<Vec<_>>().join(", ");
     if names.len() > MOST { format!("{text} and {} more", names.len() - MOST) } else { text }
 }
 
 impl fmt::Display for Description<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.lines();
+        // Names and categories may hold anything, a table has one line a column.
+        let flat = |text: String| text.replace(char::is_control, " ");
+        let lines: Vec<Line> =
+            self.lines().into_iter().map(|(name, text, d)| (flat(name), flat(text), d)).collect();
         let width = |text: &str| text.chars().count();
         let names = lines.iter().map(|line| width(&line.0)).chain([width("column")]).max().unwrap_or(0);
         let texts =

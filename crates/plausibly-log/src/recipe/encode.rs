@@ -3,7 +3,7 @@
 use super::column::{Reading, on_the_grid};
 use super::{Column, Context, Part, Place, Recipe, RecipeError, Shape};
 use crate::event::Cells;
-use crate::table::{Row, Table};
+use crate::table::{Row, Table, brief};
 
 impl Recipe {
     /// The features of an action in a context: one value a [name](Recipe::feature_names), each a multiple of 2⁻²⁴ of at most
@@ -102,7 +102,7 @@ impl Recipe {
         if self.shape == Shape::Blocks {
             let own = |part: &Part| matches!(part, Part::Action { label: own } if own == label);
             if !self.action_parts.iter().any(own) {
-                return Err(RecipeError::UnknownAction { line, label: label.into() });
+                return Err(RecipeError::UnknownAction { line, label: brief(label) });
             }
             return Ok(self.action_parts.iter().map(|part| f64::from(u8::from(own(part)))).collect());
         }
@@ -133,17 +133,19 @@ impl Recipe {
     /// as that; the feature `price missing` says that it is not to be believed.
     pub fn display(&self, feature: usize, value: f64) -> Option<String> {
         let &[i, k] = self.features.get(feature)?;
+        let of_context =
+            |part: &Part, value| format!("{}{}", self.prefix(part), phrase(part, &self.context, value));
         Some(match (self.action_part(i), self.context_part(k)) {
+            (None, None) => self.name([i, k]),
             (Some(part), None) => phrase(part, &self.columns, value),
-            (None, Some(part)) => phrase(part, &self.context, value),
+            (None, Some(part)) => of_context(part, value),
             (Some(action), Some(context)) if action.is_indicator() && value != 0.0 => {
                 let separator = if self.shape == Shape::Blocks { ": " } else { " × " };
-                format!("{}{separator}{}", action.name(), phrase(context, &self.context, value))
+                format!("{}{separator}{}", action.name(), of_context(context, value))
             }
             (Some(action), Some(context)) if context.is_indicator() && value != 0.0 => {
-                format!("{} × {}", phrase(action, &self.columns, value), context.name())
+                format!("{} × {}", phrase(action, &self.columns, value), of_context(context, 1.0))
             }
-            (None, None) => self.name([i, k]),
             _ => format!("({}) = {}", self.name([i, k]), on_the_grid(value)),
         })
     }
@@ -180,7 +182,7 @@ fn values<'a>(
         match reading {
             Reading::Missing if !understood => return Err(RecipeError::Blank { place: place(&column.name) }),
             Reading::Category(found) if !understood => {
-                return Err(RecipeError::Unseen { place: place(&column.name), value: found.into() });
+                return Err(RecipeError::Unseen { place: place(&column.name), value: brief(found) });
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! Growth at the end, and the limit to it.
 
 use super::{Column, Context, MAX_FEATURES, Part, Recipe, RecipeError, Shape, infer};
-use crate::table::Table;
+use crate::table::{Table, brief};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -196,6 +196,7 @@ impl Column {
         let name = &self.name;
         let new = table.cells(table.position(name)?).flatten().find(|value| Some(*value) != only)?;
         let before = only.map_or_else(|| "was blank".into(), |only| format!("was `{only}` throughout"));
+        let new = brief(new);
         Some(format!(
             "column `{name}` {before} when the recipe was made; it is ignored, though it says `{new}` now"
         ))

@@ -2,7 +2,7 @@
 
 use super::column::range;
 use super::{Column, Context, Encoding, Part, Place, Recipe, RecipeError, Shape, Why};
-use crate::table::{ColumnKind, NumberFormat, Table};
+use crate::table::{ColumnKind, NumberFormat, Table, brief};
 use std::collections::BTreeSet;
 
 /// Above this many categories text is taken for an identifier.
@@ -99,7 +99,7 @@ fn ambiguous(table: &Table, name: &str) -> RecipeError {
         .rows()
         .find_map(|row| row.cell(name).flatten().filter(|cell| cell.contains(',')).map(|cell| (row, cell)));
     let (line, value) = with_comma.map_or((0, ""), |(row, cell)| (row.line(), cell));
-    RecipeError::Ambiguous { place: Place::Cell { line, column: name.into() }, value: value.into() }
+    RecipeError::Ambiguous { place: Place::Cell { line, column: name.into() }, value: brief(value) }
 }
 
 fn numbers(name: &str, format: NumberFormat, cells: &[&str], blanks: bool) -> Inferred {
@@ -160,7 +160,7 @@ fn not_quite_numbers(cells: &[&str]) -> Option<String> {
     let (numbers, mut others): (Vec<&str>, Vec<&str>) =
         cells.iter().partition(|cell| NumberFormat::Plain.parse(cell).is_some());
     others.sort_unstable();
-    let example = others.first().filter(|_| 2 * numbers.len() > cells.len())?;
+    let example = brief(others.first().filter(|_| 2 * numbers.len() > cells.len())?);
     Some(format!(
         "text, because `{example}` is not a number; {} of {} values are",
         numbers.len(),
@@ -179,14 +179,14 @@ pub(super) fn key_of_context(key: &str, value: &str, late: bool) -> Result<(Colu
             let given = late.then(|| Part::Given { column: key.into() });
             let scale = power_of_ten(number.abs()).ok_or_else(|| RecipeError::TooFar {
                 place: place(),
-                value: value.into(),
+                value: brief(value),
                 low: -1e308,
                 high: 1e308,
             })?;
             (Encoding::Magnitude { scale }, given.into_iter().chain([value_part]).collect())
         }
         None if in_another_format() => {
-            return Err(RecipeError::Ambiguous { place: place(), value: value.into() });
+            return Err(RecipeError::Ambiguous { place: place(), value: brief(value) });
         }
         None => {
             (Encoding::Categories {}, vec![Part::Category { column: key.into(), category: value.into() }])

@@ -152,13 +152,21 @@ impl Recipe {
     }
 
     fn name(&self, [i, k]: [usize; 2]) -> String {
+        let of_context = |part: &Part| format!("{}{}", self.prefix(part), part.name());
         match (self.action_part(i), self.context_part(k)) {
             (None, None) => "intercept".into(),
             (Some(Part::Action { label }), None) => format!("{label}: intercept"),
-            (Some(Part::Action { label }), Some(context)) => format!("{label}: {}", context.name()),
-            (Some(part), None) | (None, Some(part)) => part.name(),
-            (Some(action), Some(context)) => format!("{} × {}", action.name(), context.name()),
+            (Some(Part::Action { label }), Some(context)) => format!("{label}: {}", of_context(context)),
+            (Some(action), None) => action.name(),
+            (None, Some(context)) => of_context(context),
+            (Some(action), Some(context)) => format!("{} × {}", action.name(), of_context(context)),
         }
+    }
+
+    /// What tells a context key from a column of the same name. Columns never change, so names do not either.
+    fn prefix(&self, part: &Part) -> &'static str {
+        let is_a_column = self.columns.iter().any(|column| part.column() == Some(&column.name));
+        if is_a_column { "context " } else { "" }
     }
 
     /// An action part by its number in a pair; none for the constant.

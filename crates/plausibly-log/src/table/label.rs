@@ -1,6 +1,6 @@
 //! Where labels come from.
 
-use super::{ColumnKind, Table, TableError};
+use super::{ColumnKind, Table, TableError, brief};
 use std::collections::BTreeMap;
 
 /// The name that declares a column to be the label.
@@ -36,7 +36,8 @@ impl Table {
             Some(column) => self.labels_from(column)?.into_iter().map(str::to_string).collect(),
             None => (1..=self.rows.len()).map(|position| format!("row {position}")).collect(),
         };
-        self.by_label = labels.iter().cloned().zip(0..).collect();
+        self.by_label = (0..labels.len()).collect();
+        self.by_label.sort_unstable_by_key(|&index| &labels[index]);
         (self.label_column, self.labels) = (column, labels);
         Ok(())
     }
@@ -50,7 +51,7 @@ impl Table {
             let label = cell.ok_or_else(|| TableError::MissingLabel { line, column: name() })?;
             if let Some(first) = seen.insert(label, line) {
                 return Err(TableError::DuplicateLabel {
-                    label: label.into(),
+                    label: brief(label),
                     column: name(),
                     first,
                     second: line,

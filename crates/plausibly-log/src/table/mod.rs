@@ -28,6 +28,16 @@ pub fn present(cell: &str) -> Option<&str> {
     (!MISSING.iter().any(|missing| cell.eq_ignore_ascii_case(missing))).then_some(cell)
 }
 
+/// A value as it is quoted to a person: on one line, and no longer than one.
+pub(crate) fn brief(value: &str) -> String {
+    const MOST: usize = 60;
+    let mut text: String = value.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if value.chars().nth(MOST).is_some() {
+        text.push('…');
+    }
+    text
+}
+
 /// Actions with their properties: a header, one row an action, one label a row.
 ///
 /// # Reading
@@ -63,7 +73,8 @@ pub struct Table {
     lines: Vec<u64>,
     label_column: Option<usize>,
     labels: Vec<String>,
-    by_label: BTreeMap<String, usize>,
+    /// Positions of rows in the order of their labels.
+    by_label: Vec<usize>,
     notes: Vec<String>,
 }
 
@@ -130,7 +141,7 @@ impl Table {
             lines,
             label_column: None,
             labels: Vec::new(),
-            by_label: BTreeMap::new(),
+            by_label: Vec::new(),
             notes: Vec::new(),
         };
         let column = table.choose_label()?;
@@ -199,7 +210,8 @@ impl Table {
 
     /// The row of an action, by its label.
     pub fn find(&self, label: &str) -> Option<Row<'_>> {
-        self.by_label.get(label).map(|&index| Row { table: self, index })
+        let found = self.by_label.binary_search_by_key(&label, |&index| self.labels[index].as_str()).ok()?;
+        self.row(self.by_label[found])
     }
 
     /// Where a column is.

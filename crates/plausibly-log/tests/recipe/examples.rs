@@ -260,3 +260,35 @@ fn notes_say_what_looks_wrong() {
     let counting: Vec<_> = (0..30).map(|k| format!("{k},{}", 7 + k)).collect();
     assert!(note(&format!("id,x\n{}", counting.join("\n")), "x").starts_with("counts up by one"));
 }
+
+#[test]
+fn a_context_key_may_have_the_name_of_a_column() {
+    let recipe = infer(&read("name,price\nmug,4\nbowl,8\n"), &["price=7"]);
+    assert_eq!(recipe.feature_names(), ["intercept", "price", "context price", "price × context price"]);
+    assert_eq!(recipe.display(2, 0.5).unwrap(), "context price = 5");
+}
+
+#[test]
+fn numbers_of_any_size_are_scaled() {
+    let table = read("name,x,y,z\na,-1.7e308,1,5e-324\nb,1.7e308,1.0000000000000002,1e-320\nc,0,1,5e-324\n");
+    let recipe = infer(&table, &[]);
+    let rows = recipe.features_of_all(&table, &Context::default()).unwrap();
+    assert_eq!(rows, [[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, 1.0, 1.0], [1.0, 0.0, -1.0, -1.0]]);
+    assert_eq!(recipe.display(1, 1.0).unwrap(), "x = 1.7e308");
+}
+
+#[test]
+fn what_is_quoted_to_a_person_stays_on_one_line() {
+    let long = "many words ".repeat(100);
+    let table = read(&format!("name,x\na,\"two\nlines\"\nb,{long}\nc,short\n"));
+    let recipe = infer(&table, &[]);
+    let described = recipe.describe().to_string();
+    assert!(described.lines().all(|line| line.chars().count() < 160), "{described}");
+    assert!(
+        described.contains("one of many words many") && described.contains("…, short, two lines"),
+        "{described}"
+    );
+    let later = read(&format!("name,x\na,{long}more\n"));
+    let error = recipe.features(later.row(0).unwrap(), &Context::default()).unwrap_err().to_string();
+    assert!(error.len() < 160, "{error}");
+}
