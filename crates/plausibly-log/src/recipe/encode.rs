@@ -25,6 +25,11 @@ impl Recipe {
     /// As [`Recipe::features`].
     pub fn encode(&self, label: &str, cells: &Cells, context: &Context) -> Result<Vec<f64>, RecipeError> {
         let context_parts = self.context_values(context)?;
+        let used = self.columns.iter().filter(|column| column.is_used());
+        // A cell that was never kept is not a blank one.
+        if let Some(column) = used.map(|column| &column.name).find(|name| !cells.contains_key(*name)) {
+            return Err(RecipeError::MissingColumn { column: column.clone(), similar: None });
+        }
         let cell = |name: &str| cells.get(name).and_then(Option::as_deref);
         let action_parts = self.action_values(label, 0, cell)?;
         self.products(0, &action_parts, &context_parts)

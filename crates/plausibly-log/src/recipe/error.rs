@@ -10,7 +10,7 @@ use thiserror::Error;
 pub enum Place {
     /// In a table.
     Cell {
-        /// The line of the file, from 1.
+        /// The line of the file, from 1; 0 if the cell comes from a log.
         line: u64,
         /// The name of the column.
         column: String,
@@ -25,6 +25,7 @@ pub enum Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Cell { line: 0, column } => write!(f, "column `{column}`"),
             Self::Cell { line, column } => write!(f, "line {line}, column `{column}`"),
             Self::Context { key } => write!(f, "context `{key}`"),
         }
@@ -190,9 +191,9 @@ pub enum RecipeError {
         key: String,
     },
     /// An action that has no block.
-    #[error("line {line}: the action `{label}` is new to the recipe; extend the recipe first")]
+    #[error("{}the action `{label}` is new to the recipe; extend the recipe first", at_line(*.line))]
     UnknownAction {
-        /// The line of its row.
+        /// The line of its row, from 1; 0 if it comes from a log.
         line: u64,
         /// Its label.
         label: String,
@@ -236,6 +237,10 @@ fn most_expensive(costs: &[(String, usize)]) -> String {
         text = format!("{text} and {} others less each", costs.len() - MOST);
     }
     text
+}
+
+fn at_line(line: u64) -> String {
+    if line == 0 { String::new() } else { format!("line {line}: ") }
 }
 
 fn source_of_labels(column: Option<&String>) -> String {

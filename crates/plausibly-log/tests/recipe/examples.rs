@@ -292,3 +292,18 @@ fn what_is_quoted_to_a_person_stays_on_one_line() {
     let error = recipe.features(later.row(0).unwrap(), &Context::default()).unwrap_err().to_string();
     assert!(error.len() < 160, "{error}");
 }
+
+#[test]
+fn cells_from_a_log_have_columns_and_no_lines() {
+    let recipe = infer(&read("name,price\nmug,4\nbowl,8\n"), &[]);
+    let refused = |cells: &[(&str, &str)]| {
+        let cells = cells.iter().map(|(name, cell)| (name.to_string(), Some(cell.to_string()))).collect();
+        recipe.encode("mug", &cells, &Context::default()).unwrap_err().to_string()
+    };
+    assert!(refused(&[("price", "four")]).starts_with("column `price`: `four` is not a number"));
+    assert!(refused(&[("prize", "4")]).starts_with("the table has no column `price`"));
+    let blocks = infer(&open("labels-only.csv"), &["hour=3"]);
+    let unknown =
+        blocks.encode("quiz", &std::collections::BTreeMap::new(), &context(&["hour=3"])).unwrap_err();
+    assert_eq!(unknown.to_string(), "the action `quiz` is new to the recipe; extend the recipe first");
+}

@@ -99,6 +99,10 @@ proptest! {
             prop_assert!(features.iter().all(|&value| on_grid(value) && value.abs() <= 1.0), "{:?}", features);
         }
         prop_assert_eq!(recipe.extension(&table, &context).unwrap(), None);
+        for row in table.rows() {
+            let kept = recipe.encode(row.label(), &recipe.cells(row).unwrap(), &context).unwrap();
+            prop_assert_eq!(kept, recipe.features(row, &context).unwrap());
+        }
     }
 
     #[test]
