@@ -161,6 +161,21 @@ pub struct State {
     pending: BTreeSet<u64>,
     statistics: Statistics,
     committed: Option<Committed>,
+    encoded: Encoded,
+}
+
+/// Features of actions in the context that was looked at last: most decisions are about the same rows in the same context.
+#[derive(Clone, Debug, Default)]
+struct Encoded {
+    context: Option<u32>,
+    rows: BTreeMap<u64, Vec<f64>>,
+}
+
+/// What is remembered for speed is no part of what is known.
+impl PartialEq for Encoded {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// What explore-then-commit committed to.
@@ -204,6 +219,7 @@ impl State {
             pending: BTreeSet::new(),
             statistics,
             committed: None,
+            encoded: Encoded::default(),
         })
     }
 
@@ -250,7 +266,7 @@ impl State {
         if let Some(committed) = &mut self.committed {
             committed.statistics.widen(recipe.dim()).map_err(StatisticsError::from)?;
         }
-        (self.statistics, self.recipe) = (wide, recipe);
+        (self.statistics, self.recipe, self.encoded) = (wide, recipe, Encoded::default());
         Ok(())
     }
 
@@ -329,7 +345,13 @@ impl State {
             let why = "it is retired, or has another name";
             return Err(StepError::Unfit { action, done: "chosen", why });
         }
-        let features = self.recipe.encode(label, &record.cells, context)?;
+        let known = self.contexts.last() == Some(context);
+        // A context that is not known yet is interned only when nothing can go wrong any more.
+        let features = if known {
+            self.encode(action, self.contexts.len() - 1)?
+        } else {
+            self.recipe.encode(label, &record.cells, context)?
+        };
         self.statistics.apply(index(action), &features, Change::Taken)?;
         let commits =
             self.policy.commits_after(self.horizon.unwrap_or(1)).is_some_and(|rounds| decision > rounds);
@@ -436,11 +458,24 @@ impl State {
         self.committed.as_ref().is_some_and(|committed| settled < committed.seq)
     }
 
-    fn taken(&self, decision: u64) -> Result<(usize, Vec<f64>), StepError> {
-        let taken = self.decision(decision)?;
-        let record = &self.actions[index(taken.action)];
-        let context = &self.contexts[taken.context as usize];
-        Ok((index(taken.action), self.recipe.encode(&record.label, &record.cells, context)?))
+    fn taken(&mut self, decision: u64) -> Result<(usize, Vec<f64>), StepError> {
+        let &Decision { action, context, .. } = self.decision(decision)?;
+        Ok((index(action), self.encode(action, context as usize)?))
+    }
+
+    /// The features of an action in a context, by their numbers.
+    fn encode(&mut self, action: u64, context: usize) -> Result<Vec<f64>, StepError> {
+        let number = u32::try_from(context).ok();
+        if self.encoded.context != number {
+            self.encoded = Encoded { context: number, rows: BTreeMap::new() };
+        }
+        if let Some(features) = self.encoded.rows.get(&action) {
+            return Ok(features.clone());
+        }
+        let record = &self.actions[index(action)];
+        let features = self.recipe.encode(&record.label, &record.cells, &self.contexts[context])?;
+        self.encoded.rows.insert(action, features.clone());
+        Ok(features)
     }
 
     fn refusal(&self, decision: u64, refused: &'static str) -> StepError {
