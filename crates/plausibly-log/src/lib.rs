@@ -2,6 +2,7 @@
 
 pub mod certificate;
 pub mod event;
+mod fold;
 pub mod journal;
 mod log;
 pub mod policy;
@@ -13,7 +14,8 @@ mod status;
 pub mod table;
 mod words;
 
-pub use log::{EventError, Log, LogError, Opening, Recorded, Step, certificate, certify, fold};
+pub use fold::{Step, certificate, certify, fold};
+pub use log::{EventError, Log, LogError, Opening, Recorded};
 pub use replay::{Replayed, replay};
 pub use status::{OutSince, PendingDecision, Point, Status, status};
 pub use words::Words;

@@ -1,8 +1,9 @@
 //! A log in use: the journal and the state it folds to, kept in step.
 
-use crate::certificate::{Certificate, GroundsError, Position, Standing, Unlisted};
+use crate::certificate::{Certificate, GroundsError, Position};
 use crate::event::{Cells, Event, FORMAT};
-use crate::journal::{Checkpoint, End, Entry, Journal, JournalError, LineHash, Recovery, Storage, read, utc};
+use crate::fold::{Folding, certify, parse, time};
+use crate::journal::{Checkpoint, Journal, JournalError, LineHash, Recovery, Storage};
 use crate::policy::PolicyTable;
 use crate::recipe::{Context, Recipe, RecipeError};
 use crate::state::{Moment, Outcome, State, StepError};
@@ -100,132 +101,6 @@ pub struct Log<S> {
     journal: Journal<S>,
     state: Option<State>,
     id: LineHash,
-}
-
-/// The fold of a log so far.
-struct Folding {
-    state: Option<State>,
-    /// Of the first line.
-    id: LineHash,
-    /// Number and hash of the last line.
-    last: (u64, LineHash),
-}
-
-impl Folding {
-    fn new() -> Self {
-        Self { state: None, id: LineHash::ZERO, last: (0, LineHash::ZERO) }
-    }
-
-    /// One line further.
-    fn step(&mut self, entry: &Entry<'_>, event: &Event) -> Result<(), LogError> {
-        let failed = |source: StepError| LogError::Line { seq: entry.seq, source: source.into() };
-        if let Some(state) = &mut self.state {
-            state.step(entry.seq, entry.at_us, event).map_err(failed)?;
-        } else {
-            self.state = Some(State::open(event).map_err(failed)?);
-            self.id = entry.hash;
-        }
-        self.last = (entry.seq, entry.hash);
-        Ok(())
-    }
-}
-
-fn parse(entry: &Entry<'_>) -> Result<Event, LogError> {
-    serde_json::from_str(entry.body)
-        .map_err(|source| LogError::Line { seq: entry.seq, source: source.into() })
-}
-
-/// An event of a log, and the state it comes to.
-#[derive(Debug)]
-pub struct Step<'a> {
-    /// The state before it.
-    pub state: &'a State,
-    /// Its line.
-    pub entry: Entry<'a>,
-    /// What happens.
-    pub event: &'a Event,
-    position: (LineHash, u64, LineHash),
-}
-
-impl Step<'_> {
-    /// The place the state stands for.
-    pub fn position(&self) -> Position {
-        let (id, seq, hash) = self.position;
-        Position { id: id.to_string(), seq, hash: hash.to_string() }
-    }
-}
-
-/// Reads a log event by event; `visit` sees all but the first. Returns the state after the last, `None` for a log without events.
-///
-/// # Errors
-/// If a line is damaged, is no event or cannot follow, or `visit` fails.
-pub fn fold<S: Storage>(
-    storage: &S,
-    mut visit: impl FnMut(&Step<'_>) -> Result<(), LogError>,
-) -> Result<(Option<State>, End), LogError> {
-    let mut folding = Folding::new();
-    let end = read(storage, &Checkpoint::START, |entry| {
-        let event = parse(&entry)?;
-        if let Some(state) = &folding.state {
-            let position = (folding.id, folding.last.0, folding.last.1);
-            visit(&Step { state, entry, event: &event, position })?;
-        }
-        folding.step(&entry, &event)
-    })?;
-    Ok((folding.state, end))
-}
-
-/// The certificate of a decision of a log, from nothing but its lines; it lists at most `most` actions.
-///
-/// # Errors
-/// If the log is damaged, or has no such decision.
-pub fn certificate<S: Storage>(storage: &S, decision: u64, most: usize) -> Result<Certificate, LogError> {
-    let mut found = None;
-    let (state, _) = fold(storage, |step| {
-        if let Event::Decided { decision: number, set, context, .. } = step.event
-            && *number == decision
-        {
-            let moment = Moment { position: step.position(), at: time(step.entry.at_us), set: *set, context };
-            found = Some(certify(step.state, &moment, most)?);
-        }
-        Ok(())
-    })?;
-    let unknown = StepError::Unknown { what: "decision", number: decision };
-    found.ok_or(if state.is_some() { LogError::Step(unknown) } else { LogError::Empty })
-}
-
-/// The certificate of the decision that would be taken now, listing at most `most` actions: what was chosen, what rules others out, and then those with the largest upper bounds.
-///
-/// # Errors
-/// If the set is unknown, or a row cannot be encoded.
-pub fn certify(state: &State, moment: &Moment<'_>, most: usize) -> Result<Certificate, LogError> {
-    let full = Certificate::new(state.grounds(moment.clone(), None)?)?;
-    let actions = &full.findings.actions;
-    if actions.len() <= most.max(2) {
-        return Ok(full);
-    }
-    let mut order: Vec<usize> = (0..actions.len()).collect();
-    let upper = |place: usize| actions[place].upper;
-    let is_chosen = |place: usize| actions[place].id == full.findings.chosen.id;
-    // All that are out are out by the same one.
-    let rules = actions.iter().find_map(|action| match action.standing {
-        Standing::RuledOut { by, .. } => Some(by),
-        Standing::Plausible => None,
-    });
-    let first = |place: usize| !(is_chosen(place) || Some(actions[place].id) == rules);
-    order.sort_by(|a, b| first(*a).cmp(&first(*b)).then(upper(*b).total_cmp(&upper(*a))));
-    let mut listed = order[..most.max(2)].to_vec();
-    listed.sort_unstable();
-    let plausible =
-        order[most.max(2)..].iter().filter(|place| actions[**place].standing == Standing::Plausible);
-    let plausible = plausible.count() as u64;
-    let follows = full.grounds.choice_follows(plausible)?;
-    let unlisted = Unlisted {
-        actions: (actions.len() - listed.len()) as u64,
-        plausible,
-        chosen: (!follows).then_some(full.findings.chosen.id),
-    };
-    Ok(Certificate::new(state.grounds(moment.clone(), Some((&listed, unlisted)))?)?)
 }
 
 impl<S: Storage> Log<S> {
@@ -388,11 +263,6 @@ impl<S: Storage> Log<S> {
         self.journal.append(at_us, &bodies.iter().map(String::as_str).collect::<Vec<_>>())?;
         Ok(())
     }
-}
-
-/// A time of the journal, which has none that cannot be written.
-pub(crate) fn time(at_us: i64) -> String {
-    utc(at_us).unwrap_or_default()
 }
 
 /// What a table and a context bring that the log does not know yet.

@@ -2,8 +2,9 @@
 
 use crate::certificate::{Certificate, Standing};
 use crate::event::Event;
+use crate::fold::{fold, time};
 use crate::journal::Storage;
-use crate::log::{LogError, fold, time};
+use crate::log::LogError;
 use crate::policy::{PolicyTable, read_policy};
 use crate::state::{Moment, StepError};
 use plausibly::spec::{PolicyKind, Setting};

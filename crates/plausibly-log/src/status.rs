@@ -2,8 +2,9 @@
 
 use crate::certificate::{Certificate, Standing};
 use crate::event::Event;
+use crate::fold::{certify, fold, time};
 use crate::journal::{Storage, utc};
-use crate::log::{LogError, certify, fold, time};
+use crate::log::LogError;
 use crate::recipe::Context;
 use crate::state::{Moment, Outcome, State};
 use serde::Serialize;

@@ -5,6 +5,7 @@
 //! does.
 
 mod change;
+mod derive;
 mod findings;
 mod verify;
 

@@ -1,0 +1,330 @@
+//! What follows from the grounds of a decision.
+
+use super::change::RuleOut;
+use super::findings::{Chosen, Finding, Findings, Reason, Share, Standing, TargetFinding};
+use super::{Grounds, GroundsError};
+use plausibly::spec::{History, Model, PolicyKind, PolicySpec};
+use plausibly::{ActionSet, ConfidenceRadius, Explanation, Reach, Scores, Stream, Target};
+
+impl Grounds {
+    /// Whether the choice follows from the actions listed, if so many that are not could still be best.
+    pub(crate) fn choice_follows(&self, unlisted_plausible: u64) -> Result<bool, GroundsError> {
+        Ok(choice_follows(&self.spec()?, unlisted_plausible))
+    }
+}
+
+fn choice_follows(spec: &PolicySpec, unlisted_plausible: u64) -> bool {
+    match spec.kind {
+        PolicyKind::LinUcb { .. } | PolicyKind::LinTs { .. } => true,
+        PolicyKind::Code { randomise, .. } => randomise == 0.0 && unlisted_plausible == 0,
+        _ => false,
+    }
+}
+
+/// A number for JSON, which knows no infinities.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// A model with what is derived from it once.
+struct Derivation<'a> {
+    grounds: &'a Grounds,
+    spec: PolicySpec,
+    set: ActionSet,
+    model: Model,
+    design: Option<Model>,
+    explanation: Explanation,
+    design_scores: Scores,
+    reach: Reach,
+}
+
+impl Findings {
+    /// What follows.
+    ///
+    /// # Errors
+    /// If they are no grounds of any decision.
+    pub fn derive(grounds: &Grounds) -> Result<Self, GroundsError> {
+        grounds.well_formed()?;
+        let spec = grounds.spec()?;
+        let (set, ridge, facts) = (grounds.set()?, spec.ridge(), grounds.facts());
+        let model = grounds.model(&grounds.statistics, ridge)?;
+        let design = grounds.design.as_ref().map(|sums| grounds.model(sums, ridge)).transpose()?;
+        let shown = spec.shown_radius(grounds.setting());
+        let radius: Box<dyn ConfidenceRadius> = if grounds.dim() == 0 {
+            Box::new(shown.build(&facts)?)
+        } else {
+            Box::new(shown.build_quantised(&facts)?)
+        };
+        let (mut explanation, mut design_scores) = (Explanation::new(), Scores::new());
+        explanation.fill(model.estimator(), &*radius, set.view());
+        design.as_ref().unwrap_or(&model).estimator().score_into(set.view(), &mut design_scores);
+        let reach = radius.reach(&model.estimator().evidence());
+        let confidence = shown.confidence(ridge);
+        let derivation = Derivation { grounds, spec, set, model, design, explanation, design_scores, reach };
+        derivation.findings(&*radius, confidence)
+    }
+}
+
+impl Derivation<'_> {
+    fn findings(
+        &self,
+        radius: &dyn ConfidenceRadius,
+        confidence: Option<f64>,
+    ) -> Result<Findings, GroundsError> {
+        let known_within = finite(self.known_within());
+        Ok(Findings {
+            chosen: self.chosen(radius)?,
+            plausible: self.explanation.plausible().count() as u64,
+            known_within,
+            model_error_bound: known_within.map(|within| within * within),
+            sqrt_beta: self.explanation.sqrt_beta(),
+            confidence,
+            target: self.target(),
+            actions: self.actions(),
+        })
+    }
+
+    /// The most by which, in units of reward, the estimate of an action that could still be best can be wrong. No true average is outside the range.
+    fn known_within(&self) -> f64 {
+        let grounds = self.grounds;
+        let (low, high) = grounds.reward_range;
+        let within = |action: usize| {
+            let interval = self.explanation.intervals()[action];
+            let (mean, half) =
+                (grounds.unscaled(interval.mean), grounds.range() * (interval.upper - interval.mean));
+            if self.explanation.width_sq()[action].is_finite() {
+                half.min((high - mean).max(mean - low))
+            } else {
+                half
+            }
+        };
+        self.explanation.plausible().map(within).fold(0.0, f64::max)
+    }
+
+    fn actions(&self) -> Vec<Finding> {
+        let (grounds, explanation) = (self.grounds, &self.explanation);
+        let design_width = |at: usize| self.design_scores.width_sq()[at];
+        let mut ranking: Vec<usize> = explanation.plausible().collect();
+        // Stable, so that equals stay in the order of offering: the first of them is the one taken.
+        ranking.sort_by(|a, b| design_width(*b).total_cmp(&design_width(*a)));
+        let listed = grounds.actions.iter().enumerate();
+        listed
+            .map(|(at, action)| {
+                let (interval, width_sq) = (explanation.intervals()[at], explanation.width_sq()[at]);
+                let known = width_sq.is_finite();
+                Finding {
+                    id: action.id,
+                    label: action.label.clone(),
+                    mean: known.then(|| grounds.unscaled(interval.mean)),
+                    lower: grounds
+                        .unscaled(interval.lower)
+                        .clamp(grounds.reward_range.0, grounds.reward_range.1),
+                    upper: grounds
+                        .unscaled(interval.upper)
+                        .clamp(grounds.reward_range.0, grounds.reward_range.1),
+                    width: finite(width_sq.sqrt()),
+                    design_width: finite(design_width(at).sqrt()),
+                    standing: match explanation.standings()[at] {
+                        plausibly::Standing::Plausible => Standing::Plausible,
+                        plausibly::Standing::RuledOut { by, margin } => Standing::RuledOut {
+                            by: grounds.actions[by].id,
+                            margin: grounds.range() * margin,
+                        },
+                    },
+                    rank: ranking.iter().position(|ranked| *ranked == at).map(|place| place as u64 + 1),
+                }
+            })
+            .collect()
+    }
+
+    fn chosen(&self, radius: &dyn ConfidenceRadius) -> Result<Chosen, GroundsError> {
+        let grounds = self.grounds;
+        let (at, stream_choice) = self.choose()?;
+        let (action, width_sq) = (&grounds.actions[at], self.explanation.width_sq()[at]);
+        let design_sq = self.design_scores.width_sq()[at];
+        Ok(Chosen {
+            id: action.id,
+            label: action.label.clone(),
+            reason: self.reason(),
+            propensity: if stream_choice { self.propensity(at) } else { None },
+            log_det_gain: finite(log_det_gain(grounds.dim() == 0, design_sq)),
+            rule_out: RuleOut::of(
+                at,
+                &self.explanation,
+                self.model.estimator().evidence(),
+                radius,
+                grounds.range(),
+            ),
+            directions: match &self.model {
+                Model::Features(model) => {
+                    directions(&grounds.features, &action.features, model.gram_inverse(), width_sq)
+                }
+                Model::Arms(_) => Vec::new(),
+            },
+        })
+    }
+
+    /// The choice, and whether it was derived: where it depends on actions that are not listed, it is taken from the grounds.
+    fn choose(&self) -> Result<(usize, bool), GroundsError> {
+        let grounds = self.grounds;
+        if let Some(unlisted) = grounds.unlisted {
+            let own = choice_follows(&self.spec, unlisted.plausible);
+            let listed = |id| grounds.actions.iter().position(|action| action.id == id);
+            let misfit = |what: &str| GroundsError::Misfit {
+                path: "grounds.unlisted.chosen".into(),
+                what: what.into(),
+            };
+            match (own, unlisted.chosen) {
+                (true, Some(_)) => return Err(misfit("the choice follows from the actions listed")),
+                (false, None) => {
+                    return Err(misfit(
+                        "the choice depends on actions that are not listed: it must be stated",
+                    ));
+                }
+                (false, Some(id)) => {
+                    return Ok((listed(id).ok_or_else(|| misfit("is not among the actions listed"))?, false));
+                }
+                (true, None) => {}
+            }
+        }
+        let committed = grounds.committed.as_ref().map(|sums| grounds.model(sums, self.spec.ridge()));
+        let history = History {
+            model: self.model.clone(),
+            design: self.design.clone(),
+            decisions: grounds.decision.saturating_sub(1),
+            committed: committed.transpose()?,
+        };
+        let mut policy = self.spec.resume(&grounds.facts(), history)?;
+        Ok((policy.select(self.set.view(), &mut self.stream()), true))
+    }
+
+    fn stream(&self) -> Stream {
+        Stream::new(self.grounds.seed, self.grounds.decision, "decision")
+    }
+
+    /// The share of rounds, or the rate, with which this decision was drawn instead of computed; and whether it was.
+    fn draw(&self) -> Option<(f64, bool)> {
+        let grounds = self.grounds;
+        let rate = match self.spec.kind {
+            PolicyKind::Code { randomise, .. } if randomise > 0.0 => randomise,
+            PolicyKind::EpsilonGreedy { epsilon, .. } => {
+                let horizon = grounds.horizon.unwrap_or(1) as f64;
+                (epsilon * (horizon / grounds.decision as f64).sqrt() / 2.0).min(1.0)
+            }
+            _ => return None,
+        };
+        Some((rate, self.stream().uniform() < rate))
+    }
+
+    fn reason(&self) -> Reason {
+        let grounds = self.grounds;
+        match self.spec.kind {
+            PolicyKind::Code { greed, target, .. } => match (self.draw(), target) {
+                (Some((_, true)), _) => Reason::DrawnPlausible,
+                (_, Some(target)) if self.design_target_met(target) => Reason::MostPromising,
+                (_, None) if greed > 0.0 => Reason::Tempered,
+                _ => Reason::LeastKnown,
+            },
+            PolicyKind::LinUcb { .. } => Reason::LargestUpper,
+            PolicyKind::LinTs { .. } | PolicyKind::Thompson { .. } => Reason::LargestSample,
+            PolicyKind::Ucb1 { .. } => Reason::LargestIndex,
+            PolicyKind::EpsilonGreedy { .. } => match self.draw() {
+                Some((_, true)) => Reason::Explored,
+                _ => Reason::LargestMean,
+            },
+            _ => {
+                let rounds = self.spec.commits_after(grounds.horizon.unwrap_or(1)).unwrap_or(0);
+                if grounds.decision <= rounds { Reason::Explored } else { Reason::Committed }
+            }
+        }
+    }
+
+    /// With which probability the action was chosen, where that has a simple form.
+    fn propensity(&self, chosen: usize) -> Option<f64> {
+        let offered = self.grounds.actions.len() as f64;
+        match self.spec.kind {
+            PolicyKind::Code { randomise, .. } if randomise > 0.0 => {
+                let plausible = self.explanation.plausible().count() as f64;
+                let by_code = self.choose_without_draw() == Some(chosen);
+                let in_set = self.explanation.plausible().any(|action| action == chosen);
+                let drawn = if in_set { randomise / plausible } else { 0.0 };
+                Some(drawn + if by_code { 1.0 - randomise } else { 0.0 })
+            }
+            PolicyKind::EpsilonGreedy { exploration: plausibly::Exploration::Uniform, .. } => {
+                let (rate, _) = self.draw()?;
+                let best = largest_mean(&self.explanation);
+                Some(rate / offered + if best == chosen { 1.0 - rate } else { 0.0 })
+            }
+            PolicyKind::EpsilonGreedy { .. } | PolicyKind::LinTs { .. } | PolicyKind::Thompson { .. } => None,
+            PolicyKind::ExploreThenCommit { exploration, .. } => match (self.reason(), exploration) {
+                (Reason::Committed, _) => Some(1.0),
+                (_, plausibly::Exploration::Uniform) => Some(1.0 / offered),
+                _ => None,
+            },
+            _ => Some(1.0),
+        }
+    }
+
+    /// What randomised CODE would choose in a round that is not drawn.
+    fn choose_without_draw(&self) -> Option<usize> {
+        let mut spec = self.spec.clone();
+        if let PolicyKind::Code { randomise, .. } = &mut spec.kind {
+            *randomise = 0.0;
+        }
+        let history =
+            History { model: self.model.clone(), design: self.design.clone(), decisions: 0, committed: None };
+        let mut policy = spec.resume(&self.grounds.facts(), history).ok()?;
+        Some(policy.select(self.set.view(), &mut self.stream()))
+    }
+
+    fn widest_plausible(&self, width_sq: &[f64]) -> f64 {
+        self.explanation.plausible().map(|action| width_sq[action]).fold(0.0, f64::max)
+    }
+
+    /// Whether the target is met with pending decisions counted, by which the policy decides whether to explore.
+    fn design_target_met(&self, target: Target) -> bool {
+        let evidence = self.design.as_ref().unwrap_or(&self.model).estimator().evidence();
+        target.status(self.widest_plausible(self.design_scores.width_sq()), self.reach, &evidence).met()
+    }
+
+    fn target(&self) -> Option<TargetFinding> {
+        let PolicyKind::Code { target: Some(target), .. } = self.spec.kind else {
+            return None;
+        };
+        let evidence = self.model.estimator().evidence();
+        let status = target.status(self.widest_plausible(self.explanation.width_sq()), self.reach, &evidence);
+        let unit = if let Target::Kappa(_) = target { 1.0 } else { self.grounds.range() };
+        Some(TargetFinding {
+            met: status.met(),
+            wanted: unit * status.wanted,
+            reached: finite(unit * status.reached),
+        })
+    }
+}
+
+fn largest_mean(explanation: &Explanation) -> usize {
+    let means = explanation.intervals().iter().map(|interval| interval.mean).enumerate();
+    means.fold((0, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best }).0
+}
+
+/// `log det(V + a·aᵀ) − log det V`; for arms, `log((T + 1)/T)`, which is the same with `‖a‖² = 1/T`.
+fn log_det_gain(arms: bool, width_sq: f64) -> f64 {
+    if arms && !width_sq.is_finite() { f64::INFINITY } else { libm::log1p(width_sq) }
+}
+
+/// Each feature's part of `aᵀV⁻¹a`, as a share of it.
+fn directions(names: &[String], features: &[f64], gram_inverse: &[f64], width_sq: f64) -> Vec<Share> {
+    if width_sq <= 0.0 {
+        return Vec::new();
+    }
+    let rows = gram_inverse.chunks(features.len()).zip(features).zip(names);
+    let mut shares: Vec<Share> = rows
+        .map(|((row, x), name)| {
+            let along = row.iter().zip(features).fold(0.0, |sum, (entry, y)| sum + entry * y);
+            Share { feature: name.clone(), share: x * along / width_sq }
+        })
+        .collect();
+    shares.sort_by(|a, b| b.share.total_cmp(&a.share));
+    shares.truncate(5);
+    shares
+}

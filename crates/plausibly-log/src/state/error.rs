@@ -1,0 +1,95 @@
+//! What cannot follow.
+
+use crate::event::FORMAT;
+use crate::policy::PolicyRefusal;
+use crate::recipe::RecipeError;
+use crate::statistics::StatisticsError;
+use thiserror::Error;
+
+/// Why an event cannot follow what came before. The state is as it was.
+#[derive(Clone, Debug, Error, PartialEq)]
+#[non_exhaustive]
+pub enum StepError {
+    /// An event before the first, or a first that is not one.
+    #[error("a log begins with the event `opened`, once")]
+    Opening,
+    /// A format of a newer version.
+    #[error(
+        "the events have format {found}, and this version reads {FORMAT}; use the version that wrote them"
+    )]
+    Format {
+        /// The format found.
+        found: u32,
+    },
+    /// A policy that cannot decide here.
+    #[error(transparent)]
+    Policy(#[from] PolicyRefusal),
+    /// A range that is none.
+    #[error("the range of rewards must be two numbers, the smaller one first, got {low} and {high}")]
+    Range {
+        /// The smaller one, supposedly.
+        low: f64,
+        /// The larger one, supposedly.
+        high: f64,
+    },
+    /// Features that cannot be had.
+    #[error(transparent)]
+    Features(#[from] RecipeError),
+    /// A number out of turn.
+    #[error("{what} {found} is out of turn: the next is {next}")]
+    OutOfTurn {
+        /// What is numbered.
+        what: &'static str,
+        /// The number found.
+        found: u64,
+        /// The next one.
+        next: u64,
+    },
+    /// Something that is not there.
+    #[error("there is no {what} {number}")]
+    Unknown {
+        /// What.
+        what: &'static str,
+        /// Its number.
+        number: u64,
+    },
+    /// A name that is taken.
+    #[error("there is an action \"{label}\" already")]
+    Taken {
+        /// The name.
+        label: String,
+    },
+    /// An action that was retired, or not in the set.
+    #[error("action {action} cannot be {done}: {why}")]
+    Unfit {
+        /// Which.
+        action: u64,
+        /// What cannot be done.
+        done: &'static str,
+        /// Why not.
+        why: &'static str,
+    },
+    /// A change that the outcome of a decision does not allow.
+    #[error("decision {decision} {stored}; {refused}")]
+    Outcome {
+        /// Which decision.
+        decision: u64,
+        /// What is stored.
+        stored: String,
+        /// What was refused, and what to do.
+        refused: &'static str,
+    },
+    /// A reward beyond the range.
+    #[error("a reward must be from {low} to {high}, got {reward}; the range was fixed when the log began")]
+    Reward {
+        /// What was given.
+        reward: f64,
+        /// The smallest.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// Sums that do not fit.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
+}

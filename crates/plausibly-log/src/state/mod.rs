@@ -1,0 +1,206 @@
+//! The fold: from the events of a log to what is known.
+
+mod error;
+mod grounds;
+mod outcomes;
+mod step;
+
+pub use error::StepError;
+pub use grounds::Moment;
+
+use crate::event::Cells;
+use crate::policy::{PolicyTable, read_policy};
+use crate::recipe::{Context, Recipe};
+use crate::statistics::Statistics;
+use plausibly::spec::{PolicySpec, Setting};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What became of a decision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outcome {
+    /// Its reward is outstanding.
+    Pending,
+    /// Its reward came with this line.
+    Settled {
+        /// What it paid.
+        reward: f64,
+        /// The line.
+        seq: u64,
+    },
+    /// Its reward will never come.
+    Dropped {
+        /// The line that says so.
+        seq: u64,
+    },
+}
+
+/// A decision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decision {
+    /// What was chosen.
+    pub action: u64,
+    /// From which set.
+    pub set: u64,
+    /// In which context, by number.
+    context: u32,
+    /// When, in microseconds since 1970.
+    pub at_us: i64,
+    /// With which line.
+    pub seq: u64,
+    /// What became of it.
+    pub outcome: Outcome,
+}
+
+/// An action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionRecord {
+    /// Its name.
+    pub label: String,
+    /// Its row.
+    pub cells: Cells,
+    /// Whether it is retired.
+    pub retired: bool,
+}
+
+/// Everything a log says, at one of its lines. Equal logs give equal states, to the bit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    policy: PolicySpec,
+    table: PolicyTable,
+    reward_range: (f64, f64),
+    horizon: Option<u64>,
+    seed: u64,
+    recipe: Recipe,
+    actions: Vec<ActionRecord>,
+    live: BTreeMap<String, u64>,
+    sets: Vec<Vec<u64>>,
+    contexts: Vec<Context>,
+    decisions: Vec<Decision>,
+    pending: BTreeSet<u64>,
+    statistics: Statistics,
+    committed: Option<Committed>,
+    encoded: Encoded,
+}
+
+/// Features of actions in the context that was looked at last: most decisions are about the same rows in the same context.
+#[derive(Clone, Debug, Default)]
+struct Encoded {
+    context: Option<u32>,
+    rows: BTreeMap<u64, Vec<f64>>,
+}
+
+/// What is remembered for speed is no part of what is known.
+impl PartialEq for Encoded {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+/// What explore-then-commit committed to.
+#[derive(Clone, Debug, PartialEq)]
+struct Committed {
+    /// Rewards before this line are in it.
+    seq: u64,
+    statistics: Statistics,
+}
+
+/// What can be asked.
+impl State {
+    /// Who decides.
+    pub fn policy(&self) -> (&PolicySpec, &PolicyTable) {
+        (&self.policy, &self.table)
+    }
+
+    /// A policy with every field filled in, as it would decide here.
+    pub(crate) fn resolved(
+        &self,
+        policy: &PolicyTable,
+        horizon: Option<u64>,
+    ) -> Result<(PolicySpec, PolicyTable), StepError> {
+        Ok(read_policy(policy, setting(&self.recipe), horizon)?)
+    }
+
+    /// Whether this policy is another than the one there is.
+    ///
+    /// # Errors
+    /// If it cannot decide here.
+    pub fn would_change(&self, policy: &PolicyTable, horizon: Option<u64>) -> Result<bool, StepError> {
+        let (_, table) = self.resolved(policy, horizon)?;
+        Ok(table != self.table || horizon != self.horizon)
+    }
+
+    /// The smallest and the largest reward there can be.
+    pub fn reward_range(&self) -> (f64, f64) {
+        self.reward_range
+    }
+
+    /// Decisions expected in all, if that was said.
+    pub fn horizon(&self) -> Option<u64> {
+        self.horizon
+    }
+
+    /// How rows become features.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// All actions there ever were, by number.
+    pub fn actions(&self) -> &[ActionRecord] {
+        &self.actions
+    }
+
+    /// The number of the action of this name that is not retired.
+    pub fn live(&self, label: &str) -> Option<u64> {
+        self.live.get(label).copied()
+    }
+
+    /// The last set offered, with its number.
+    pub fn last_set(&self) -> Option<(u64, &[u64])> {
+        Some((self.sets.len().checked_sub(1)? as u64, self.sets.last()?))
+    }
+
+    /// All decisions, in order; the first has number 1.
+    pub fn decisions(&self) -> &[Decision] {
+        &self.decisions
+    }
+
+    /// A decision.
+    ///
+    /// # Errors
+    /// If there is none of this number.
+    pub fn decision(&self, decision: u64) -> Result<&Decision, StepError> {
+        let unknown = StepError::Unknown { what: "decision", number: decision };
+        decision.checked_sub(1).and_then(|before| at(&self.decisions, before)).ok_or(unknown)
+    }
+
+    /// The context a decision was taken in.
+    pub fn context(&self, decision: &Decision) -> &Context {
+        &self.contexts[decision.context as usize]
+    }
+
+    /// Decisions whose rewards are outstanding, the oldest first.
+    pub fn pending(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.pending.iter().copied()
+    }
+
+    /// Exact sums.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+}
+
+pub(super) fn setting(recipe: &Recipe) -> Setting {
+    if recipe.dim() == 0 { Setting::Arms } else { Setting::Changing }
+}
+
+pub(super) fn index(number: u64) -> usize {
+    usize::try_from(number).expect("numbers count what is in memory")
+}
+
+pub(super) fn at<T>(items: &[T], number: u64) -> Option<&T> {
+    items.get(usize::try_from(number).ok()?)
+}
+
+pub(super) fn at_mut<T>(items: &mut [T], number: u64) -> Option<&mut T> {
+    items.get_mut(usize::try_from(number).ok()?)
+}

@@ -1,0 +1,134 @@
+//! What becomes of decisions.
+
+use super::{Decision, Encoded, Outcome, State, StepError, index};
+use crate::certificate::midpoint;
+use crate::statistics::Change;
+use std::collections::BTreeMap;
+
+impl State {
+    pub(super) fn reward(&mut self, decision: u64, reward: f64, seq: u64) -> Result<(), StepError> {
+        let scaled = self.scaled(reward)?;
+        let stored = self.decision(decision)?;
+        if stored.outcome != Outcome::Pending {
+            let refused = "use --correct to replace a reward; drops are final";
+            return Err(self.refusal(decision, refused));
+        }
+        self.apply(decision, Change::Settled(scaled))?;
+        self.set_outcome(decision, Outcome::Settled { reward, seq });
+        Ok(())
+    }
+
+    pub(super) fn correct(&mut self, decision: u64, reward: f64, seq: u64) -> Result<(), StepError> {
+        let scaled = self.scaled(reward)?;
+        let Outcome::Settled { reward: before, .. } = self.decision(decision)?.outcome else {
+            return Err(self.refusal(decision, "there is no reward to correct"));
+        };
+        let before = self.scaled(before)?;
+        self.apply(decision, Change::Unsettled(before))?;
+        self.apply(decision, Change::Settled(scaled))?;
+        if self.is_committed(decision) {
+            self.apply_committed(decision, Change::Unsettled(before))?;
+            self.apply_committed(decision, Change::Settled(scaled))?;
+            // It keeps its place among the rewards that were committed to.
+            let Outcome::Settled { seq, .. } = self.decision(decision)?.outcome else {
+                unreachable!("looked at above")
+            };
+            self.set_outcome(decision, Outcome::Settled { reward, seq });
+        } else {
+            self.set_outcome(decision, Outcome::Settled { reward, seq });
+        }
+        Ok(())
+    }
+
+    pub(super) fn retract(&mut self, decision: u64) -> Result<(), StepError> {
+        let Outcome::Settled { reward, .. } = self.decision(decision)?.outcome else {
+            return Err(self.refusal(decision, "there is no reward to retract"));
+        };
+        let before = self.scaled(reward)?;
+        self.apply(decision, Change::Unsettled(before))?;
+        if self.is_committed(decision) {
+            self.apply_committed(decision, Change::Unsettled(before))?;
+        }
+        self.set_outcome(decision, Outcome::Pending);
+        Ok(())
+    }
+
+    pub(super) fn drop_decision(&mut self, decision: u64, seq: u64) -> Result<(), StepError> {
+        if self.decision(decision)?.outcome != Outcome::Pending {
+            return Err(self.refusal(decision, "only a decision whose reward is outstanding can be dropped"));
+        }
+        self.apply(decision, Change::Dropped)?;
+        self.set_outcome(decision, Outcome::Dropped { seq });
+        Ok(())
+    }
+
+    pub(super) fn set_outcome(&mut self, decision: u64, outcome: Outcome) {
+        if outcome == Outcome::Pending {
+            self.pending.insert(decision);
+        } else {
+            self.pending.remove(&decision);
+        }
+        self.decisions[index(decision) - 1].outcome = outcome;
+    }
+
+    pub(super) fn apply(&mut self, decision: u64, change: Change) -> Result<(), StepError> {
+        let (action, features) = self.taken(decision)?;
+        Ok(self.statistics.apply(action, &features, change)?)
+    }
+
+    pub(super) fn apply_committed(&mut self, decision: u64, change: Change) -> Result<(), StepError> {
+        let (action, features) = self.taken(decision)?;
+        match &mut self.committed {
+            Some(committed) => Ok(committed.statistics.apply(action, &features, change)?),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn is_committed(&self, decision: u64) -> bool {
+        let settled = match self.decisions[index(decision) - 1].outcome {
+            Outcome::Settled { seq, .. } => seq,
+            Outcome::Pending | Outcome::Dropped { .. } => return false,
+        };
+        self.committed.as_ref().is_some_and(|committed| settled < committed.seq)
+    }
+
+    pub(super) fn taken(&mut self, decision: u64) -> Result<(usize, Vec<f64>), StepError> {
+        let &Decision { action, context, .. } = self.decision(decision)?;
+        Ok((index(action), self.encode(action, context as usize)?))
+    }
+
+    /// The features of an action in a context, by their numbers.
+    pub(super) fn encode(&mut self, action: u64, context: usize) -> Result<Vec<f64>, StepError> {
+        let number = u32::try_from(context).ok();
+        if self.encoded.context != number {
+            self.encoded = Encoded { context: number, rows: BTreeMap::new() };
+        }
+        if let Some(features) = self.encoded.rows.get(&action) {
+            return Ok(features.clone());
+        }
+        let record = &self.actions[index(action)];
+        let features = self.recipe.encode(&record.label, &record.cells, &self.contexts[context])?;
+        self.encoded.rows.insert(action, features.clone());
+        Ok(features)
+    }
+
+    pub(super) fn refusal(&self, decision: u64, refused: &'static str) -> StepError {
+        let stored = match self.decisions[index(decision) - 1].outcome {
+            Outcome::Pending => "has no reward yet".into(),
+            Outcome::Settled { reward, .. } => format!("has the reward {reward}"),
+            Outcome::Dropped { .. } => "was dropped: its reward was said to never come".into(),
+        };
+        StepError::Outcome { decision, stored, refused }
+    }
+
+    /// A reward on the scale statistics are kept in, from −½ to ½.
+    pub(super) fn scaled(&self, reward: f64) -> Result<f64, StepError> {
+        let (low, high) = self.reward_range;
+        if reward >= low && reward <= high {
+            // Rounding may carry the quotient beyond the ends.
+            Ok(((reward - midpoint(self.reward_range)) / (high - low)).clamp(-0.5, 0.5))
+        } else {
+            Err(StepError::Reward { reward, low, high })
+        }
+    }
+}

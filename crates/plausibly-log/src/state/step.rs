@@ -1,0 +1,197 @@
+//! One event after the other.
+
+use super::{
+    ActionRecord, Committed, Decision, Encoded, Outcome, State, StepError, at, at_mut, index, setting,
+};
+use crate::event::{Cells, Event, FORMAT};
+use crate::policy::{PolicyTable, read_policy};
+use crate::recipe::{Context, Extension};
+use crate::statistics::{Change, Statistics, StatisticsError};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl State {
+    /// The state after the first event.
+    ///
+    /// # Errors
+    /// If it is not `opened`, or what it says does not hold together.
+    pub fn open(event: &Event) -> Result<Self, StepError> {
+        let Event::Opened { format, policy, reward_range, horizon, seed, recipe } = event else {
+            return Err(StepError::Opening);
+        };
+        if *format != FORMAT {
+            return Err(StepError::Format { found: *format });
+        }
+        let (low, high) = *reward_range;
+        if !(low < high && (high - low).is_finite()) {
+            return Err(StepError::Range { low, high });
+        }
+        let (spec, table) = read_policy(policy, setting(recipe), *horizon)?;
+        let statistics = Statistics::new(recipe.dim()).map_err(StatisticsError::from)?;
+        Ok(Self {
+            policy: spec,
+            table,
+            reward_range: *reward_range,
+            horizon: *horizon,
+            seed: *seed,
+            recipe: recipe.clone(),
+            actions: Vec::new(),
+            live: BTreeMap::new(),
+            sets: Vec::new(),
+            contexts: Vec::new(),
+            decisions: Vec::new(),
+            pending: BTreeSet::new(),
+            statistics,
+            committed: None,
+            encoded: Encoded::default(),
+        })
+    }
+
+    /// One event further, at line `seq`.
+    ///
+    /// # Errors
+    /// If it cannot follow; the state is then as it was.
+    pub fn step(&mut self, seq: u64, at_us: i64, event: &Event) -> Result<(), StepError> {
+        match event {
+            Event::Opened { .. } => Err(StepError::Opening),
+            Event::PolicyChanged { policy, horizon } => self.change_policy(policy, *horizon),
+            Event::RecipeExtended { extension } => self.extend_recipe(extension),
+            Event::ActionAdded { action, label, cells } => self.add_action(*action, label, cells),
+            Event::ActionRetired { action } => self.retire(*action),
+            Event::SetOffered { set, actions } => self.offer(*set, actions),
+            Event::Decided { decision, set, context, chosen, label } => {
+                let taken = Decision {
+                    action: *chosen,
+                    set: *set,
+                    context: 0,
+                    at_us,
+                    seq,
+                    outcome: Outcome::Pending,
+                };
+                self.decide(*decision, taken, context, label)
+            }
+            Event::Rewarded { decision, reward } => self.reward(*decision, *reward, seq),
+            Event::Corrected { decision, reward } => self.correct(*decision, *reward, seq),
+            Event::Retracted { decision } => self.retract(*decision),
+            Event::Dropped { decision } => self.drop_decision(*decision, seq),
+        }
+    }
+
+    fn change_policy(&mut self, policy: &PolicyTable, horizon: Option<u64>) -> Result<(), StepError> {
+        let (spec, table) = self.resolved(policy, horizon)?;
+        (self.policy, self.table, self.horizon, self.committed) = (spec, table, horizon, None);
+        Ok(())
+    }
+
+    fn extend_recipe(&mut self, extension: &Extension) -> Result<(), StepError> {
+        let recipe = self.recipe.extended(extension)?;
+        let mut wide = self.statistics.clone();
+        wide.widen(recipe.dim()).map_err(StatisticsError::from)?;
+        if let Some(committed) = &mut self.committed {
+            committed.statistics.widen(recipe.dim()).map_err(StatisticsError::from)?;
+        }
+        (self.statistics, self.recipe, self.encoded) = (wide, recipe, Encoded::default());
+        Ok(())
+    }
+
+    fn add_action(&mut self, action: u64, label: &str, cells: &Cells) -> Result<(), StepError> {
+        let next = self.actions.len() as u64;
+        if action != next {
+            return Err(StepError::OutOfTurn { what: "action", found: action, next });
+        }
+        if self.live.contains_key(label) {
+            return Err(StepError::Taken { label: label.into() });
+        }
+        self.live.insert(label.into(), action);
+        self.actions.push(ActionRecord { label: label.into(), cells: cells.clone(), retired: false });
+        self.statistics.add_arm();
+        if let Some(committed) = &mut self.committed {
+            committed.statistics.add_arm();
+        }
+        Ok(())
+    }
+
+    fn retire(&mut self, action: u64) -> Result<(), StepError> {
+        let record =
+            at_mut(&mut self.actions, action).ok_or(StepError::Unknown { what: "action", number: action })?;
+        if record.retired {
+            return Err(StepError::Unfit { action, done: "retired", why: "it is retired already" });
+        }
+        record.retired = true;
+        self.live.remove(&record.label);
+        Ok(())
+    }
+
+    fn offer(&mut self, set: u64, actions: &[u64]) -> Result<(), StepError> {
+        let next = self.sets.len() as u64;
+        if set != next {
+            return Err(StepError::OutOfTurn { what: "set", found: set, next });
+        }
+        for pair in actions.windows(2) {
+            if pair[0] >= pair[1] {
+                let why = "a set lists each action once, in the order of their numbers";
+                return Err(StepError::Unfit { action: pair[1], done: "offered", why });
+            }
+        }
+        for &action in actions {
+            match at(&self.actions, action) {
+                None => return Err(StepError::Unknown { what: "action", number: action }),
+                Some(record) if record.retired => {
+                    return Err(StepError::Unfit { action, done: "offered", why: "it is retired" });
+                }
+                Some(_) => {}
+            }
+        }
+        self.sets.push(actions.to_vec());
+        Ok(())
+    }
+
+    fn decide(
+        &mut self,
+        decision: u64,
+        mut taken: Decision,
+        context: &Context,
+        label: &str,
+    ) -> Result<(), StepError> {
+        let next = self.decisions.len() as u64 + 1;
+        if decision != next {
+            return Err(StepError::OutOfTurn { what: "decision", found: decision, next });
+        }
+        let unknown = StepError::Unknown { what: "set", number: taken.set };
+        let set = at(&self.sets, taken.set).ok_or(unknown)?;
+        let action = taken.action;
+        if set.binary_search(&action).is_err() {
+            return Err(StepError::Unfit { action, done: "chosen", why: "it is not in the set" });
+        }
+        let record =
+            at(&self.actions, action).ok_or(StepError::Unknown { what: "action", number: action })?;
+        if record.retired || record.label != label {
+            let why = "it is retired, or has another name";
+            return Err(StepError::Unfit { action, done: "chosen", why });
+        }
+        let known = self.contexts.last() == Some(context);
+        // A context that is not known yet is interned only when nothing can go wrong any more.
+        let features = if known {
+            self.encode(action, self.contexts.len() - 1)?
+        } else {
+            self.recipe.encode(label, &record.cells, context)?
+        };
+        self.statistics.apply(index(action), &features, Change::Taken)?;
+        let commits =
+            self.policy.commits_after(self.horizon.unwrap_or(1)).is_some_and(|rounds| decision > rounds);
+        if commits && self.committed.is_none() {
+            self.committed = Some(Committed { seq: taken.seq, statistics: self.statistics.clone() });
+        }
+        taken.context = self.intern(context);
+        self.decisions.push(taken);
+        self.pending.insert(decision);
+        Ok(())
+    }
+
+    /// Contexts that repeat mostly do so in a row, and where there is none all are the same.
+    fn intern(&mut self, context: &Context) -> u32 {
+        if self.contexts.last() != Some(context) {
+            self.contexts.push(context.clone());
+        }
+        u32::try_from(self.contexts.len() - 1).expect("fewer contexts than decisions of any log")
+    }
+}
