@@ -4,6 +4,7 @@ mod certificates;
 mod histories;
 mod memory;
 mod mutants;
+mod schema;
 
 use memory::Memory;
 use plausibly::Stream;
