@@ -18,4 +18,4 @@ pub use fold::{Step, certificate, certify, fold};
 pub use log::{EventError, Log, LogError, Opening, Recorded};
 pub use replay::{Replayed, replay};
 pub use status::{OutSince, PendingDecision, Point, Status, status};
-pub use words::Words;
+pub use words::{Beaten, Words};

@@ -6,7 +6,8 @@ use std::fmt::{self, Write};
 /// Actions ruled out that are named one by one before the rest is counted.
 const NAMED: usize = 10;
 
-/// A certificate for a person who knows no bandits.
+/// A certificate for a person who knows no bandits: as text by its `Display`, and piece by piece for those who lay it out otherwise. Labels stand in it as they are in the
+/// table.
 #[derive(Debug)]
 pub struct Words<'a>(&'a Certificate);
 
@@ -17,15 +18,33 @@ impl Certificate {
     }
 }
 
+/// An action out of the race.
+#[derive(Clone, Copy, Debug)]
+pub struct Beaten<'a> {
+    /// Which.
+    pub action: &'a Finding,
+    /// What rules it out.
+    pub by: &'a Finding,
+    /// How far it is out, in units of reward.
+    pub margin: f64,
+}
+
 impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.headline(f)?;
-        self.race(f)?;
-        self.ruled_out(f)?;
-        self.confidence(f)?;
-        self.chosen(f)?;
-        self.change(f)
+        writeln!(f, "Decision {}: {}", self.0.grounds.decision, self.0.findings.chosen.label)?;
+        writeln!(f, "{}\n", self.occasion())?;
+        writeln!(f, "WHY THIS ONE\n  {}", self.why())?;
+        self.write_race(f)?;
+        self.write_beaten(f)?;
+        write_section(f, "HOW SURE", &self.how_sure())?;
+        write_section(f, &format!("WHAT IS KNOWN ABOUT {}", self.0.findings.chosen.label), &self.known())?;
+        write_section(f, "WHAT WOULD CHANGE THIS", &[self.change()])
     }
+}
+
+fn write_section(f: &mut fmt::Formatter<'_>, title: &str, sentences: &[String]) -> fmt::Result {
+    writeln!(f, "\n{title}")?;
+    sentences.iter().try_for_each(|sentence| writeln!(f, "  {sentence}"))
 }
 
 impl Certificate {
@@ -43,16 +62,21 @@ impl Certificate {
     }
 }
 
-impl Words<'_> {
+impl<'a> Words<'a> {
     fn number(&self, value: f64) -> String {
         self.0.number(value)
     }
 
-    fn headline(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (grounds, chosen) = (&self.0.grounds, &self.0.findings.chosen);
-        writeln!(f, "Decision {}: {}", grounds.decision, chosen.label)?;
-        write!(f, "taken {}", grounds.at.replace('T', " ").split('.').next().unwrap_or(&grounds.at))?;
-        write!(f, " UTC")?;
+    /// An estimate, of which there is none before the first try.
+    pub fn estimate(&self, value: Option<f64>) -> String {
+        value.map_or_else(|| "never tried".into(), |value| self.number(value))
+    }
+
+    /// When the decision was taken, and for what.
+    pub fn occasion(&self) -> String {
+        let grounds = &self.0.grounds;
+        let at = grounds.at.replace('T', " ");
+        let mut text = format!("taken {} UTC", at.split('.').next().unwrap_or(&at));
         if !grounds.context.is_empty() {
             let pairs: Vec<String> = grounds
                 .context
@@ -61,14 +85,13 @@ impl Words<'_> {
                     format!("{key} = {}", value.as_str().map_or_else(|| value.to_string(), Into::into))
                 })
                 .collect();
-            write!(f, ", for {}", pairs.join(", "))?;
+            let _ = write!(text, ", for {}", pairs.join(", "));
         }
-        writeln!(f, "\n")?;
-        writeln!(f, "WHY THIS ONE")?;
-        writeln!(f, "  {}", self.reason())
+        text
     }
 
-    fn reason(&self) -> String {
+    /// Why this one.
+    pub fn why(&self) -> String {
         let findings = &self.0.findings;
         let label = &findings.chosen.label;
         let plausible = self.plausible();
@@ -116,25 +139,37 @@ impl Words<'_> {
         }
     }
 
-    fn plausible(&self) -> u64 {
+    /// How many could still be best, listed or not.
+    pub fn plausible(&self) -> u64 {
         self.0.findings.plausible + self.0.grounds.unlisted.map_or(0, |unlisted| unlisted.plausible)
     }
 
-    fn race(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let offered = self.0.grounds.offered();
-        writeln!(f, "\nSTILL IN THE RACE: {} of {offered} could still be best", self.plausible())?;
-        let mut racing: Vec<&Finding> =
-            self.0.findings.actions.iter().filter(|action| action.standing == Standing::Plausible).collect();
+    /// How many are out of the race, listed or not.
+    pub fn out(&self) -> u64 {
+        (self.0.grounds.offered() as u64).saturating_sub(self.plausible())
+    }
+
+    /// Those listed that could still be best, the most promising first and those never tried last.
+    pub fn racing(&self) -> Vec<&'a Finding> {
+        let listed = self.0.findings.actions.iter();
+        let mut racing: Vec<_> = listed.filter(|action| action.standing == Standing::Plausible).collect();
         racing.sort_by(|a, b| {
             b.mean.unwrap_or(f64::NEG_INFINITY).total_cmp(&a.mean.unwrap_or(f64::NEG_INFINITY))
         });
+        racing
+    }
+
+    fn write_race(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let offered = self.0.grounds.offered();
+        writeln!(f, "\nSTILL IN THE RACE: {} of {offered} could still be best", self.plausible())?;
+        let racing = self.racing();
         let width = racing.iter().map(|action| action.label.chars().count()).max().unwrap_or(0).max(6);
         writeln!(f, "  {:width$}  {:>10}  {:>10}  {:>10}", "", "estimate", "at least", "at most")?;
         let shown = 2 * NAMED;
         for action in racing.iter().take(shown) {
             let chosen = if action.id == self.0.findings.chosen.id { "  <- chosen" } else { "" };
             let (estimate, lower, upper) =
-                (self.or_none(action.mean), self.number(action.lower), self.number(action.upper));
+                (self.estimate(action.mean), self.number(action.lower), self.number(action.upper));
             writeln!(f, "  {:width$}  {estimate:>10}  {lower:>10}  {upper:>10}{chosen}", action.label)?;
         }
         let more = self.plausible().saturating_sub(racing.len().min(shown) as u64);
@@ -144,116 +179,123 @@ impl Words<'_> {
         Ok(())
     }
 
-    fn or_none(&self, value: Option<f64>) -> String {
-        value.map_or_else(|| "never tried".into(), |value| self.number(value))
-    }
-
-    fn ruled_out(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let findings = &self.0.findings;
-        let mut out: Vec<(&Finding, u64, f64)> = findings
-            .actions
+    /// Those listed that are out of the race, the closest calls first.
+    pub fn beaten(&self) -> Vec<Beaten<'a>> {
+        let actions = &self.0.findings.actions;
+        let mut beaten: Vec<_> = actions
             .iter()
             .filter_map(|action| match action.standing {
-                Standing::RuledOut { by, margin } => Some((action, by, margin)),
+                Standing::RuledOut { by, margin } => {
+                    let by = actions.iter().find(|other| other.id == by)?;
+                    Some(Beaten { action, by, margin })
+                }
                 Standing::Plausible => None,
             })
             .collect();
-        let total = self.0.grounds.offered() as u64 - self.plausible();
+        beaten.sort_by(|a, b| a.margin.total_cmp(&b.margin));
+        beaten
+    }
+
+    /// Why an action is out: what it pays at most, and what the other pays at least.
+    pub fn beaten_by(&self, beaten: &Beaten<'_>) -> String {
+        format!(
+            "pays {} at most, and {} pays {} at least. Out by {}.",
+            self.number(beaten.action.upper),
+            beaten.by.label,
+            self.number(beaten.by.lower),
+            self.number(beaten.margin)
+        )
+    }
+
+    fn write_beaten(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = self.out();
         if total == 0 {
             return writeln!(f, "\nOUT OF THE RACE: none");
         }
-        // The closest calls first.
-        out.sort_by(|a, b| a.2.total_cmp(&b.2));
+        let beaten = self.beaten();
         writeln!(f, "\nOUT OF THE RACE: {total}, the closest calls first")?;
-        for (action, by, margin) in out.iter().take(NAMED) {
-            let Some(by) = findings.actions.iter().find(|other| other.id == *by) else { continue };
-            writeln!(
-                f,
-                "  {}: pays {} at most, and {} pays {} at least. Out by {}.",
-                action.label,
-                self.number(action.upper),
-                by.label,
-                self.number(by.lower),
-                self.number(*margin)
-            )?;
+        for one in beaten.iter().take(NAMED) {
+            writeln!(f, "  {}: {}", one.action.label, self.beaten_by(one))?;
         }
-        let more = total.saturating_sub(out.len().min(NAMED) as u64);
+        let more = total.saturating_sub(beaten.len().min(NAMED) as u64);
         if more > 0 {
             writeln!(f, "  and {more} more")?;
         }
         Ok(())
     }
 
-    fn confidence(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (grounds, findings) = (&self.0.grounds, &self.0.findings);
-        writeln!(f, "\nHOW SURE")?;
-        match findings.confidence {
-            Some(confidence) => writeln!(
-                f,
-                "  With a probability of {} % every true average lies between its \"at least\" and \"at most\", now and at every later look.",
-                percent(confidence)
-            )?,
-            None => writeln!(
-                f,
-                "  The bounds are a rule of thumb of this policy, and no statement about probability: do not read them as confidence intervals."
-            )?,
-        }
-        if findings.confidence.is_some() {
-            let (low, high) = grounds.reward_range;
-            write!(f, "  This holds if rewards stay within {low} to {high}")?;
-            let linear = if grounds.features.is_empty() {
-                " and each average stays what it is."
-            } else {
-                " and the average reward is a sum of effects of the features."
-            };
-            writeln!(f, "{linear}")?;
-        }
-        match findings.known_within {
-            Some(within) => {
-                writeln!(f, "  Everything still in the race is known to within ±{}.", self.number(within))?;
-            }
-            None => writeln!(
-                f,
-                "  Some of those still in the race were never tried, so nothing is known about them."
-            )?,
-        }
-        if let Some(target) = &findings.target {
-            let met = if target.met { "met" } else { "not met yet" };
-            if self.0.grounds.policy.get("target").is_some_and(|table| table.get("accuracy").is_some()) {
-                writeln!(f, "  You asked for ±{}: {met}.", self.number(target.wanted))?;
-            } else {
-                writeln!(f, "  The target asked for: {met}.")?;
-            }
-        }
-        let (rewards, pending) = (grounds.statistics.observations, self.pending());
-        write!(f, "  All of this comes from {} so far", count(rewards, "reward"))?;
-        if pending > 0 {
-            writeln!(f, "; {} still to come.", count(pending, "outcome"))
-        } else {
-            writeln!(f, ".")
-        }
+    /// With which probability the bounds hold, all and always; `None` where they are a rule of thumb.
+    pub fn confidence(&self) -> Option<String> {
+        self.0.findings.confidence.map(|confidence| format!("{} %", percent(confidence)))
     }
 
-    fn pending(&self) -> u64 {
+    /// How sure all of this is, and on which conditions.
+    pub fn how_sure(&self) -> Vec<String> {
+        let (grounds, findings) = (&self.0.grounds, &self.0.findings);
+        let mut said = Vec::new();
+        if let Some(confidence) = self.confidence() {
+            said.push(format!(
+                "With a probability of {confidence} every true average lies between its \"at least\" and \"at most\", now and at every later look."
+            ));
+            let (low, high) = grounds.reward_range;
+            let linear = if grounds.features.is_empty() {
+                "each average stays what it is"
+            } else {
+                "the average reward is a sum of effects of the features"
+            };
+            said.push(format!("This holds if rewards stay within {low} to {high} and {linear}."));
+        } else {
+            said.push("The bounds are a rule of thumb of this policy, and no statement about probability: do not read them as confidence intervals.".into());
+        }
+        said.push(match findings.known_within {
+            Some(within) => {
+                format!("Everything still in the race is known to within ±{}.", self.number(within))
+            }
+            None => {
+                "Some of those still in the race were never tried, so nothing is known about them.".into()
+            }
+        });
+        if let Some(target) = &findings.target {
+            let met = if target.met { "met" } else { "not met yet" };
+            let by_accuracy =
+                grounds.policy.get("target").is_some_and(|table| table.get("accuracy").is_some());
+            said.push(if by_accuracy {
+                format!("You asked for ±{}: {met}.", self.number(target.wanted))
+            } else {
+                format!("The target asked for: {met}.")
+            });
+        }
+        let come = count(grounds.statistics.observations, "reward");
+        said.push(match self.pending() {
+            0 => format!("All of this comes from {come} so far."),
+            pending => {
+                format!("All of this comes from {come} so far; {} still to come.", count(pending, "outcome"))
+            }
+        });
+        said
+    }
+
+    /// How many outcomes were still to come.
+    pub fn pending(&self) -> u64 {
         let settled = self.0.grounds.statistics.observations;
         self.0.grounds.design.as_ref().map_or(0, |design| design.observations.saturating_sub(settled))
     }
 
-    fn chosen(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What is known about the one chosen.
+    pub fn known(&self) -> Vec<String> {
         let findings = &self.0.findings;
         let chosen = &findings.chosen;
-        writeln!(f, "\nWHAT IS KNOWN ABOUT {}", chosen.label)?;
+        let mut said = Vec::new();
         if let Some(known) = findings.actions.iter().find(|action| action.id == chosen.id) {
-            match known.mean {
-                Some(mean) => writeln!(
-                    f,
-                    "  Estimated to pay {}; at least {}, at most {}.",
+            said.push(match known.mean {
+                Some(mean) => format!(
+                    "Estimated to pay {}; at least {}, at most {}.",
                     self.number(mean),
                     self.number(known.lower),
                     self.number(known.upper)
-                )?,
-                None => writeln!(f, "  Nothing: it was never tried.")?,
-            }
+                ),
+                None => "Nothing: it was never tried.".into(),
+            });
         }
         let directions: Vec<String> = chosen
             .directions
@@ -266,49 +308,41 @@ impl Words<'_> {
             })
             .collect();
         if !directions.is_empty() {
-            writeln!(f, "  What is not known about it lies mostly in: {}.", directions.join(", "))?;
+            said.push(format!("What is not known about it lies mostly in: {}.", directions.join(", ")));
         }
-        match chosen.propensity {
-            Some(propensity) if propensity < 1.0 => {
-                writeln!(f, "  It was taken with a probability of {} %.", percent(propensity))
-            }
-            _ => Ok(()),
+        if let Some(propensity) = chosen.propensity.filter(|propensity| *propensity < 1.0) {
+            said.push(format!("It was taken with a probability of {} %.", percent(propensity)));
         }
+        said
     }
 
-    fn change(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What would put the one chosen out of the race.
+    pub fn change(&self) -> String {
         let label = &self.0.findings.chosen.label;
-        writeln!(f, "\nWHAT WOULD CHANGE THIS")?;
-        let mut text = String::new();
         match self.0.findings.chosen.rule_out {
-            None => write!(
-                text,
-                "  {label} is out of the race already; it was taken all the same, as the policy says."
-            ),
+            None => {
+                format!("{label} is out of the race already; it was taken all the same, as the policy says.")
+            }
             Some(RuleOut { shift: Some(shift), .. }) if shift >= self.0.grounds.range() => {
-                write!(text, "  Too little is known for any outcome to put {label} out of the race yet.")
+                format!("Too little is known for any outcome to put {label} out of the race yet.")
             }
             Some(RuleOut { shift: None, .. }) => {
-                write!(text, "  Nothing can put {label} out of the race before more is known of the others.")
+                format!("Nothing can put {label} out of the race before more is known of the others.")
             }
-            Some(RuleOut { shift: Some(shift), observations }) => write!(
-                text,
-                "  {label} would be out of the race if its estimate were lower by {}",
-                self.number(shift)
-            )
-            .and_then(|()| match observations {
-                Some(tries) => write!(
-                    text,
-                    ", or after about {} of it that pay what it is estimated to pay.",
-                    count(tries, "more try")
-                ),
-                None => write!(
-                    text,
-                    ". More tries alone would not do it: it is estimated to be too good for that."
-                ),
-            }),
-        }?;
-        writeln!(f, "{text}")
+            Some(RuleOut { shift: Some(shift), observations }) => {
+                let shift = self.number(shift);
+                let tries = match observations {
+                    Some(tries) => format!(
+                        ", or after about {} of it that pay what it is estimated to pay.",
+                        count(tries, "more try")
+                    ),
+                    None => {
+                        ". More tries alone would not do it: it is estimated to be too good for that.".into()
+                    }
+                };
+                format!("{label} would be out of the race if its estimate were lower by {shift}{tries}")
+            }
+        }
     }
 }
 
