@@ -1,18 +1,21 @@
 //! Reports of plausibly: what results say, drawn and written down.
 //!
 //! [`Paired`] judges claims about policies on paired runs, [`figure`] draws, [`page`] makes one self-contained HTML file,
-//! and [`Reproduction`] is the report on the paper. This crate knows results and what to say about them; what is run, and how,
+//! and [`Reproduction`] is the report on the paper. [`certificate_page`], [`status_page`] and [`status_svg`] show decisions of a log to people who know no bandits. This crate knows results and what to say about them; what is run, and how,
 //! is decided elsewhere.
 
 pub mod figure;
 
 mod claim;
+mod decisions;
+mod label;
 mod number;
 mod page;
 mod quantile;
 mod reproduction;
 
 pub use claim::{CONFIDENCE, Estimate, Evidence, Paired, Rule, Verdict};
+pub use decisions::{certificate_page, status_page, status_svg};
 pub use page::page;
 pub use reproduction::{
     Checked, Claim, DelayFinding, FrontierFinding, Late, Measure, Measured, Reading, Reproduction, STUDIES,

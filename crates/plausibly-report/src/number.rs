@@ -49,6 +49,25 @@ pub(crate) fn percent(events: u64, of: u64) -> String {
     }
 }
 
+/// A number that was written with a hyphen, with a minus.
+pub(crate) fn minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
+/// An age in words.
+pub(crate) fn age(seconds: f64) -> String {
+    let whole = |unit: f64, name: &str| {
+        let count = (seconds / unit).floor();
+        format!("{} {name}{}", grouped(count), if count < 2.0 { "" } else { "s" })
+    };
+    match seconds {
+        _ if seconds < 60.0 => "less than a minute".into(),
+        _ if seconds < 3600.0 => whole(60.0, "minute"),
+        _ if seconds < 2.0 * 86_400.0 => whole(3600.0, "hour"),
+        _ => whole(86_400.0, "day"),
+    }
+}
+
 /// A constant somebody chose: all its digits, and no more.
 pub(crate) fn constant(value: f64) -> String {
     if value >= 1e-4 { format!("{value}") } else { format!("{value:e}").replace('-', "−") }
@@ -81,5 +100,18 @@ mod tests {
             (percent(0, 200), percent(3, 200), percent(126, 200)),
             ("0 %".into(), "1.5 %".into(), "63 %".into())
         );
+    }
+    #[test]
+    fn ages_are_words() {
+        for (seconds, text) in [
+            (-3.0, "less than a minute"),
+            (60.0, "1 minute"),
+            (3599.0, "59 minutes"),
+            (3600.0, "1 hour"),
+            (47.5 * 3600.0, "47 hours"),
+            (86_400.0 * 1234.5, "1,234 days"),
+        ] {
+            assert_eq!(age(seconds), text);
+        }
     }
 }

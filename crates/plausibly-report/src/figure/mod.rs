@@ -4,15 +4,22 @@
 
 mod axis;
 mod curves;
+mod forest;
 mod labels;
 mod levels;
+mod linear;
+mod steps;
 mod trade_off;
 
 pub use curves::{Curves, Series};
 pub use levels::{Levels, Line, Shape};
 pub use trade_off::{Mark, TradeOff, Trail};
 
+pub(crate) use forest::{Forest, Layout, Mark as ForestMark};
+pub(crate) use steps::Steps;
+
 use axis::LogAxis;
+use linear::LinearAxis;
 use maud::{Markup, html};
 
 /// A figure's outer size in its own units, and the room around the plot.

@@ -1,0 +1,99 @@
+//! A decision, explained on one page.
+
+use super::parts;
+use crate::{label, number};
+use maud::{Markup, html};
+use plausibly_log::Beaten;
+use plausibly_log::certificate::Certificate;
+
+/// Rows of a table before the rest is folded away.
+const ROWS: usize = 20;
+/// Actions out of the race before the rest is folded away.
+const CLOSEST: usize = 10;
+
+/// A certificate as one self-contained page for somebody who knows no bandits: what [`words`](Certificate::words) says, with a picture of what is known of every action.
+///
+/// The page has no script, loads nothing, and shows names from the table as text whatever they hold. The same certificate gives the same bytes.
+pub fn certificate_page(certificate: &Certificate) -> String {
+    let shown = parts::shown(certificate);
+    let (words, chosen) = (shown.words(), &shown.findings.chosen);
+    let title = format!("Decision {}: {}", shown.grounds.decision, label::cut(&chosen.label, 80));
+    let body = html! {
+        header.top {
+            p.eyebrow { "Decision " (number::grouped(shown.grounds.decision as f64)) ", " (words.occasion()) }
+            h1 title=(chosen.label) { (label::cut(&chosen.label, 80)) }
+            p.lead { (words.why()) }
+        }
+        main {
+            (parts::forest(&shown, "chosen"))
+            (race(&shown))
+            (out_of_race(&shown))
+            div.columns {
+                (parts::section("How sure", &words.how_sure()))
+                (parts::section(&format!("What is known about {}", label::cut(&chosen.label, 60)), &words.known()))
+                (parts::section("What would change this", &[words.change()]))
+            }
+            details.grounds {
+                summary { "What this rests on, and how to check it" }
+                (parts::grounds(&shown))
+                p { "Everything on this page follows from these grounds. To check that, and that nothing was changed since:" }
+                pre { code { "plausibly verify FILE" } }
+                p { "FILE is the certificate this page was made from. To check as well that the grounds are those of the log:" }
+                pre { code { "plausibly verify FILE --log LOG" } }
+            }
+        }
+    };
+    parts::page(&title, &body)
+}
+
+fn race(shown: &Certificate) -> Markup {
+    let words = shown.words();
+    let racing = words.racing();
+    let (first, rest) = racing.split_at(racing.len().min(ROWS));
+    let unlisted = shown.grounds.unlisted.map_or(0, |unlisted| unlisted.plausible);
+    html! {
+        section {
+            h2 { "Still in the race: " (words.plausible()) " of " (shown.grounds.offered()) " could still be best" }
+            (parts::table(shown, first, "chosen"))
+            @if !rest.is_empty() {
+                details { summary { "and " (rest.len()) " more" } (parts::table(shown, rest, "chosen")) }
+            }
+            (not_listed(unlisted, true))
+        }
+    }
+}
+
+fn out_of_race(shown: &Certificate) -> Markup {
+    let words = shown.words();
+    let beaten = words.beaten();
+    let (first, rest) = beaten.split_at(beaten.len().min(CLOSEST));
+    let list = |beaten: &[Beaten<'_>]| {
+        html! {
+            ul.beaten { @for one in beaten { li { b { (one.action.label) } ": " (words.beaten_by(one)) } } }
+        }
+    };
+    html! {
+        section {
+            @match words.out() {
+                0 => { h2 { "Out of the race: none" } },
+                out => { h2 { "Out of the race: " (out) @if beaten.len() > 1 { ", the closest calls first" } } },
+            }
+            @if !first.is_empty() { (list(first)) }
+            @if !rest.is_empty() {
+                details { summary { "and " (rest.len()) " more" } (list(rest)) }
+            }
+            (not_listed(words.out().saturating_sub(beaten.len() as u64), !beaten.is_empty()))
+        }
+    }
+}
+
+/// Says how many a partial certificate leaves out, after those it lists.
+fn not_listed(count: u64, some_listed: bool) -> Markup {
+    html! {
+        @if count > 0 {
+            p.note {
+                @if some_listed { "and " } (number::grouped(count as f64)) @if some_listed { " more" } " that the certificate does not list"
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! How a log stands, as a page.
+
+use super::parts;
+use crate::figure::Steps;
+use crate::label::{self, readable};
+use crate::number;
+use maud::{Markup, html};
+use plausibly_log::certificate::{Certificate, Finding};
+use plausibly_log::{OutSince, Status};
+
+/// Outstanding decisions that are listed one by one.
+const PENDING: usize = 20;
+
+/// Actions out of the race before the rest is folded away.
+const OUT: usize = 15;
+
+/// How a log stands as one self-contained page: what is known of every action, how the race went and how much is known, what is outstanding, and since when and by whom
+/// actions are out.
+///
+/// The page has no script, loads nothing, and shows names from the table as text whatever they hold. The same status gives the same bytes.
+pub fn status_page(status: &Status) -> String {
+    let shown = parts::shown(&status.now);
+    let (words, chosen) = (shown.words(), &shown.findings.chosen);
+    let title = headline(status, &shown);
+    let body = html! {
+        header.top {
+            p.eyebrow { "How the log stands, " (day(&shown)) }
+            h1 { (title) }
+            p.lead { "Next would be " b title=(chosen.label) { (label::cut(&chosen.label, 80)) } ". " (words.why()) }
+            (parts::figures(&[
+                (number::grouped(status.decisions as f64), plural(status.decisions, "decision", "decisions")),
+                (number::grouped(status.settled as f64), "settled"),
+                (number::grouped(status.pending.len() as f64), "pending"),
+                (number::grouped(status.dropped as f64), "dropped"),
+            ]))
+        }
+        main {
+            (parts::forest(&shown, "would be next"))
+            details {
+                summary { "Everything still in the race as a table" }
+                (parts::table(&shown, &words.racing(), "would be next"))
+            }
+            (history(status, &shown))
+            (out(status, &shown))
+            (pending(status))
+            div.columns {
+                (parts::section("How sure", &words.how_sure()))
+                section { h2 { "Who decides" } p { (parts::policy(&shown)) } }
+            }
+            details.grounds {
+                summary { "What this rests on" }
+                (parts::grounds(&shown))
+            }
+        }
+    };
+    parts::page(&title, &body)
+}
+
+/// What there is to say in one line.
+pub(super) fn headline(status: &Status, shown: &Certificate) -> String {
+    format!(
+        "{} of {} could still be best after {} {}",
+        shown.words().plausible(),
+        shown.grounds.offered(),
+        number::grouped(status.decisions as f64),
+        plural(status.decisions, "decision", "decisions")
+    )
+}
+
+fn day(shown: &Certificate) -> String {
+    let at = shown.grounds.at.replace('T', " ");
+    format!("{} UTC", at.split('.').next().unwrap_or(&at))
+}
+
+fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
+/// How many were in the race at each look, and now.
+pub(super) fn race_curve(status: &Status, size: (f64, f64), font: f64) -> Steps<'static> {
+    let now = &status.now;
+    let (plausible, offered) = (now.words().plausible(), now.grounds.offered() as u64);
+    let looks = status.history.iter().map(|point| (point.decision, point.plausible, point.offered));
+    let points: Vec<_> = looks.chain([(now.grounds.decision, plausible, offered)]).collect();
+    Steps {
+        points: points.iter().map(|point| (point.0, Some(point.1 as f64))).collect(),
+        ceiling: Some(points.iter().map(|point| point.2 as f64).collect()),
+        last: plausible.to_string(),
+        name: "still in the race",
+        counts: true,
+        size,
+        font,
+    }
+}
+
+/// To within what those in the race were known at each look, and now.
+pub(super) fn known_curve(status: &Status, size: (f64, f64), font: f64) -> Steps<'static> {
+    let now = &status.now;
+    let within = now.findings.known_within;
+    let looks = status.history.iter().map(|point| (point.decision, point.known_within));
+    Steps {
+        points: looks.chain([(now.grounds.decision, within)]).collect(),
+        ceiling: None,
+        last: within.map(|within| format!("±{}", now.number(within))).unwrap_or_default(),
+        name: "known to within ±",
+        counts: false,
+        size,
+        font,
+    }
+}
+
+fn history(status: &Status, shown: &Certificate) -> Markup {
+    let size = (440.0, 250.0);
+    let (race, known) = (race_curve(status, size, 12.5), known_curve(status, size, 12.5));
+    let within = shown.findings.known_within.map(|within| shown.number(within));
+    let race_said = format!(
+        "How many actions could still be best at each of {} decisions; now {} of {}.",
+        status.decisions,
+        shown.words().plausible(),
+        shown.grounds.offered()
+    );
+    let known_said = match within {
+        Some(within) => format!("To within what every action still in the race was known at each decision; now ±{within}."),
+        None => "To within what every action still in the race was known at each decision; now some were never tried.".into(),
+    };
+    html! {
+        section {
+            h2 { "How it came to be" }
+            div.figures {
+                figure {
+                    figcaption { b { "How many could still be best." } " Dashed: how many were on offer." }
+                    svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img" aria-label=(race_said) { (race.drawing()) }
+                }
+                figure {
+                    figcaption {
+                        b { "To within what these were known." }
+                        @if known.has_gaps() { " Shaded: one of them had never been tried." }
+                    }
+                    svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img" aria-label=(known_said) { (known.drawing()) }
+                }
+            }
+        }
+    }
+}
+
+fn out(status: &Status, shown: &Certificate) -> Markup {
+    let words = shown.words();
+    let named = |id: u64| shown.findings.actions.iter().find(|action| action.id == id);
+    let mut out: Vec<_> =
+        status.out_since.iter().filter_map(|(id, since)| Some((named(*id)?, since))).collect();
+    out.sort_by_key(|(_, since)| std::cmp::Reverse(since.decision));
+    let (first, rest) = out.split_at(out.len().min(OUT));
+    let list = |out: &[(&Finding, &OutSince)]| {
+        html! {
+            ul.beaten {
+                @for (action, since) in out {
+                    li {
+                        b { (action.label) } ": " (out_when(status, since))
+                        @if let Some(by) = named(since.by) { ", by " (by.label) } "."
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        section {
+            @match words.out() {
+                0 => { h2 { "Out of the race: none" } },
+                all => { h2 { "Out of the race: " (all) @if out.len() > 1 { ", the latest first" } } },
+            }
+            @if !first.is_empty() { (list(first)) }
+            @if !rest.is_empty() { details { summary { "and " (rest.len()) " more" } (list(rest)) } }
+        }
+    }
+}
+
+/// Since when, as exactly as it was looked at.
+fn out_when(status: &Status, since: &OutSince) -> String {
+    let OutSince { decision, last_plausible, .. } = *since;
+    if decision > status.decisions {
+        "out as of now".into()
+    } else if last_plausible == 0 {
+        format!("out since it was first looked at, at decision {decision}")
+    } else if status.complete || decision == last_plausible + 1 {
+        format!("out since decision {decision}")
+    } else {
+        format!("went out between decision {last_plausible} and {decision}")
+    }
+}
+
+fn pending(status: &Status) -> Markup {
+    let more = status.pending.len().saturating_sub(PENDING);
+    html! {
+        section {
+            h2 { "Rewards still to come: " @if status.pending.is_empty() { "none" } @else { (status.pending.len()) ", the oldest first" } }
+            @if !status.pending.is_empty() {
+                div.scroll {
+                    table.actions {
+                        thead { tr { th.n { "decision" } th { "what was chosen" } th { "waiting for" } } }
+                        tbody {
+                            @for one in status.pending.iter().take(PENDING) {
+                                tr { td.n { (one.decision) } th scope="row" title=(readable(&one.label)) { (label::cut(&readable(&one.label), 60)) } td title=(one.at) { (number::age(one.age_seconds)) } }
+                            }
+                        }
+                    }
+                }
+                @if more > 0 { p.note { "and " (more) " more" } }
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Names from people's tables, made fit to be shown.
+//!
+//! Markup is escaped where it is written; this is about what escaping leaves: characters that XML forbids, that reorder the text around them, or that cannot be seen.
+
+/// Isolates what runs from right to left, so that the sentence around it does not turn.
+const ISOLATE: (char, char) = ('\u{2068}', '\u{2069}');
+
+/// A name as it can be shown anywhere. One that looks empty is told by its code points; controls, among them those of direction, become replacement characters.
+pub(crate) fn readable(name: &str) -> String {
+    if name.chars().all(|c| c.is_whitespace() || c.is_control() || invisible(c)) {
+        let points: Vec<String> = name.chars().map(|c| format!("U+{:04X}", u32::from(c))).collect();
+        return if points.is_empty() { "blank".into() } else { format!("blank ({})", points.join(" ")) };
+    }
+    let shown = name.chars().map(|c| match c {
+        '\t' | '\n' | '\r' => ' ',
+        _ if c.is_control() || reorders(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
+        _ => c,
+    });
+    if name.chars().any(right_to_left) {
+        std::iter::once(ISOLATE.0).chain(shown).chain([ISOLATE.1]).collect()
+    } else {
+        shown.collect()
+    }
+}
+
+/// The same, cut to so many columns of text.
+pub(crate) fn cut(name: &str, most: usize) -> String {
+    if columns(name) <= most {
+        return name.into();
+    }
+    let mut room = most.saturating_sub(1);
+    let fits = |c: &char| {
+        let taken = column(*c);
+        let fits = taken <= room;
+        room = room.saturating_sub(taken);
+        fits
+    };
+    let mut text: String = name.chars().take_while(fits).collect();
+    text.truncate(text.trim_end().len());
+    text.push('…');
+    // What was opened is closed, also where the end was cut off.
+    if name.starts_with(ISOLATE.0) {
+        text.push(ISOLATE.1);
+    }
+    text
+}
+
+/// About how many letters wide a text is.
+pub(crate) fn columns(text: &str) -> usize {
+    text.chars().map(column).sum()
+}
+
+fn column(c: char) -> usize {
+    let wide = matches!(c, '\u{1100}'..='\u{115e}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}')
+        || matches!(c, '\u{fe30}'..='\u{fe4f}' | '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{3fffd}');
+    // Marks on the letter before take no room.
+    let none = invisible(c) || matches!(c, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}');
+    if none { 0 } else { 1 + usize::from(wide) }
+}
+
+/// Without ink or width.
+fn invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}')
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}')
+}
+
+/// Embeddings, overrides, isolates and separators: their effect would reach beyond the name.
+fn reorders(c: char) -> bool {
+    matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Of a script that runs from right to left.
+fn right_to_left(c: char) -> bool {
+    matches!(u32::from(c), 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfefc | 0x10800..=0x10fff | 0x1e800..=0x1efff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{columns, cut, readable};
+
+    #[test]
+    fn every_name_can_be_seen_and_stays_in_its_place() {
+        assert_eq!(readable("oat milk <b>"), "oat milk <b>", "markup is not its business");
+        assert_eq!(readable(""), "blank");
+        assert_eq!(readable(" \u{200b}"), "blank (U+0020 U+200B)");
+        assert_eq!(readable("a\u{1}b\u{202e}c\nd"), "a\u{fffd}b\u{fffd}c d");
+        assert_eq!(readable("שלום"), "\u{2068}שלום\u{2069}");
+    }
+
+    #[test]
+    fn cutting_keeps_to_the_room_and_closes_what_was_opened() {
+        assert_eq!(cut("abcdef", 6), "abcdef");
+        assert_eq!(cut("abcdefg", 6), "abcde…");
+        assert_eq!(cut("茶茶茶茶", 6), "茶茶…");
+        let hebrew = cut(&readable(&"ש".repeat(50)), 10);
+        assert!(hebrew.ends_with("…\u{2069}") && columns(&hebrew) == 10, "{hebrew:?}");
+    }
+}
