@@ -1,15 +1,21 @@
-//! The transcripts of the guide are what the command does.
+//! The transcripts of the guides are what the command does.
 
 use crate::workspace;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What a command of the guide prints, both streams as a terminal shows them, without the seconds it took.
+/// What a command of a guide prints, both streams as a terminal shows them, without the seconds it took.
 fn output(command: &str, folder: &Path) -> String {
-    let program = env!("CARGO_BIN_EXE_plausibly");
-    let script = command.replacen("plausibly", &format!("'{program}'"), 1) + " 2>&1";
-    let output = Command::new("sh").args(["-c", &script]).current_dir(folder).output().unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_plausibly")).parent().unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1; {command}")])
+        .current_dir(folder)
+        .env("PATH", format!("{}:{path}", program.display()))
+        .env_remove("PLAUSIBLY_LOG")
+        .output()
+        .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().map(|line| without_seconds(line).to_string() + "\n").collect()
 }
@@ -18,20 +24,26 @@ fn without_seconds(line: &str) -> &str {
     if line.starts_with("wrote ") { line.split(" in ").next().unwrap() } else { line }
 }
 
-#[test]
-fn the_first_comparison_is_as_the_guide_tells() {
-    let path = workspace("docs/guides/first-comparison.md");
+/// Plays a guide from its first line to its last: files are written, commands run, and what they print is put in the place of what the guide says.
+fn replayed(guide: &str, files: &[&str], expected_commands: usize) {
+    let path = workspace(guide);
     let page = fs::read_to_string(&path).unwrap();
     let sandbox = tempfile::tempdir().unwrap();
-    fs::create_dir(sandbox.path().join("examples")).unwrap();
-    fs::copy(workspace("examples/compare.toml"), sandbox.path().join("examples/compare.toml")).unwrap();
+    for file in files {
+        let name = Path::new(file);
+        // Examples stay in their folder, tables lie at hand.
+        let to = if name.starts_with("examples") { name } else { Path::new(name.file_name().unwrap()) };
+        fs::create_dir_all(sandbox.path().join(to).parent().unwrap()).unwrap();
+        fs::copy(workspace(file), sandbox.path().join(to)).unwrap();
+    }
     let mut rebuilt = String::new();
     let mut commands = 0;
     for (position, part) in page.split("```").enumerate() {
         // Odd parts are inside fences.
         let part = match (position % 2, part.split_once('\n')) {
-            (1, Some((info, body))) if info.starts_with("toml file=") => {
-                fs::write(sandbox.path().join(&info["toml file=".len()..]), body).unwrap();
+            (1, Some((info, body))) if info.contains(" file=") => {
+                let (_, name) = info.split_once(" file=").unwrap();
+                fs::write(sandbox.path().join(name), body).unwrap();
                 part.to_string()
             }
             (1, Some(("console", body))) => {
@@ -44,6 +56,21 @@ fn the_first_comparison_is_as_the_guide_tells() {
         rebuilt += if position == 0 { "" } else { "```" };
         rebuilt += &part;
     }
-    assert_eq!(commands, 4);
+    assert_eq!(commands, expected_commands);
     plausibly_testkit::assert_golden(&path, &rebuilt);
+}
+
+#[test]
+fn the_first_comparison_is_as_the_guide_tells() {
+    replayed("docs/guides/first-comparison.md", &["examples/compare.toml"], 4);
+}
+
+#[test]
+fn decisions_from_a_table_are_as_the_guide_tells() {
+    replayed("docs/guides/decisions-from-a-table.md", &["testdata/tables/trial.csv"], 10);
+}
+
+#[test]
+fn certificates_are_as_the_guide_tells() {
+    replayed("docs/guides/read-a-certificate.md", &[], 8);
 }

@@ -4,6 +4,7 @@
 
 mod architecture; // ARCHITECTURE.md, the reference list and the manifests agree
 mod data; // list, fetch, verify
+mod decisions; // from a table to decisions that show their work
 mod errors; // every way to be refused, by snapshot
 mod guide; // the transcripts of the guide
 mod help; // every --help, by snapshot

@@ -81,7 +81,7 @@ fn begin(
             return Ok(Err(Outcome::Refused(format!("error: {}: {error}", args.actions.display()))));
         }
     };
-    let policy = policy::read(args.policy.as_deref(), &policy::kind_of("code"), &args.set)?;
+    let policy = policy::read(args.policy.as_deref(), &policy::kind_of("code"), &args.set, &recipe)?;
     let (low, high) = args.reward_range.unwrap_or((0.0, 1.0));
     for note in table.notes() {
         output::note(&format!("note: {note}"));
@@ -116,7 +116,7 @@ fn change_policy(args: &Decide, log: &mut Log<FileStorage>, at: i64) -> Result<O
         return Ok(None);
     }
     let Some(state) = log.state() else { return Ok(None) };
-    let wanted = policy::read(args.policy.as_deref(), state.policy().1, &args.set)?;
+    let wanted = policy::read(args.policy.as_deref(), state.policy().1, &args.set, state.recipe())?;
     let horizon = args.horizon.or(state.horizon());
     if !state.would_change(&wanted, horizon)? {
         return Ok(None);

@@ -3,19 +3,25 @@
 use anyhow::{Context as _, Result, anyhow};
 use plausibly::spec::POLICY_KINDS;
 use plausibly_log::policy::PolicyTable;
+use plausibly_log::recipe::Recipe;
 use serde_json::{Map, Value, json};
 use std::fs;
 use toml::de::{DeTable, DeValue};
 
 /// A policy by its kind or from a file, or the one there is, with some fields set.
-pub(super) fn read(given: Option<&str>, current: &PolicyTable, set: &[String]) -> Result<PolicyTable> {
+pub(super) fn read(
+    given: Option<&str>,
+    current: &PolicyTable,
+    set: &[String],
+    recipe: &Recipe,
+) -> Result<PolicyTable> {
     let mut table = match given {
         None => current.clone(),
         Some(kind) if POLICY_KINDS.contains(&kind) => kind_of(kind),
         Some(path) => from_file(path)?,
     };
     for assignment in set {
-        assign(&mut table, assignment)?;
+        assign(&mut table, assignment, recipe.is_arms())?;
     }
     Ok(table)
 }
@@ -54,7 +60,7 @@ fn value_of(value: &DeValue<'_>) -> Value {
 const OF_RADIUS: [&str; 4] = ["delta", "noise_scale", "theta_norm_bound", "sqrt_beta"];
 
 /// Sets `a.b=value` in a table.
-fn assign(table: &mut PolicyTable, assignment: &str) -> Result<()> {
+fn assign(table: &mut PolicyTable, assignment: &str, arms: bool) -> Result<()> {
     let (path, text) = assignment
         .split_once('=')
         .ok_or_else(|| anyhow!("`{assignment}` sets nothing; write FIELD=VALUE, such as greed=0.3"))?;
@@ -67,7 +73,8 @@ fn assign(table: &mut PolicyTable, assignment: &str) -> Result<()> {
         None => table,
         Some(inner) => {
             // An unset table begins as the default one, whose kind must be said.
-            let fresh = if inner == "radius" { json!({ "kind": "determinant" }) } else { json!({}) };
+            let kind = if arms { "mixture" } else { "determinant" };
+            let fresh = if inner == "radius" { json!({ "kind": kind }) } else { json!({}) };
             match table.entry(inner).or_insert(fresh) {
                 Value::Object(target) => target,
                 other => return Err(anyhow!("`{inner}` is {other} and has no fields")),

@@ -16,7 +16,7 @@ fn go(args: &Replay) -> Result<Outcome> {
     let storage = existing(&args.log.path)?;
     let (state, _) = fold(&storage, |_| Ok(()))?;
     let state = state.ok_or(LogError::Empty)?;
-    let policy = policy::read(args.policy.as_deref(), state.policy().1, &args.set)?;
+    let policy = policy::read(args.policy.as_deref(), state.policy().1, &args.set, state.recipe())?;
     let mut all = Vec::new();
     replay(&storage, &policy, args.horizon, |replayed| all.push(replayed))?;
     if args.json {

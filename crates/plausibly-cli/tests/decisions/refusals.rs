@@ -1,0 +1,99 @@
+use super::Desk;
+use std::fs;
+
+/// Refused, with all of these words, and the log as it was.
+fn refused(desk: &Desk, args: &[&str], code: i32, words: &[&str]) {
+    let before = fs::read(desk.path("a.log")).ok();
+    let (found, text) = desk.refuses(args);
+    assert_eq!(found, code, "{args:?}: {text}");
+    for word in words {
+        assert!(text.contains(word), "{args:?}: `{word}` is not in\n{text}");
+    }
+    assert_eq!(fs::read(desk.path("a.log")).ok(), before, "{args:?} wrote");
+}
+
+#[test]
+fn nothing_begins_without_consent_or_with_what_cannot_be() {
+    let desk = Desk::new("testdata/tables/ads.csv");
+    let decide = |more: &[&'static str]| -> Vec<&str> {
+        [&["decide", "--log", "a.log", "--actions", "actions.csv"], more].concat()
+    };
+    refused(&desk, &decide(&[]), 2, &["Begin the log a.log", "--yes", "Nothing was written"]);
+    refused(&desk, &decide(&["--yes", "--policy", "elimination"]), 2, &["phased elimination", "use code"]);
+    refused(&desk, &decide(&["--yes", "--policy", "codex"]), 1, &["codex", "lin-ucb"]);
+    refused(&desk, &decide(&["--yes", "--set", "greed=2"]), 2, &["greed", "at most 1"]);
+    refused(&desk, &decide(&["--yes", "--set", "greed"]), 1, &["FIELD=VALUE"]);
+    refused(&desk, &decide(&["--yes", "--policy", "epsilon-greedy"]), 2, &["--horizon"]);
+    refused(&desk, &decide(&["--yes", "--reward-range", "5..1"]), 2, &["smaller one first"]);
+    refused(&desk, &decide(&["--yes", "--context", "mobile"]), 2, &["KEY=VALUE"]);
+    refused(&desk, &decide(&["--yes", "--leave-out", "colour"]), 2, &["colour"]);
+    refused(&desk, &["reward", "--log", "a.log", "1", "2"], 1, &["there is no log a.log"]);
+    refused(&desk, &["status", "--log", "a.log"], 1, &["there is no log a.log"]);
+    assert!(!desk.path("a.log").exists());
+    fs::write(desk.path("actions.csv"), "").unwrap();
+    refused(&desk, &decide(&["--yes"]), 2, &["actions.csv"]);
+}
+
+#[test]
+fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
+    let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
+    let reward = |more: &[&'static str]| -> Vec<&str> { [&["reward", "--log", "a.log"], more].concat() };
+    refused(&desk, &reward(&["2", "1"]), 2, &["there is no decision 2"]);
+    refused(&desk, &reward(&["1", "6"]), 2, &["from 0 to 5", "got 6"]);
+    refused(&desk, &reward(&["1", "NaN"]), 2, &["from 0 to 5"]);
+    refused(&desk, &reward(&["1", "--retract"]), 2, &["no reward yet"]);
+    assert_eq!(desk.says(&reward(&["1", "3"])), "decision 1: it paid 3\n");
+    let size = || fs::metadata(desk.path("a.log")).unwrap().len();
+    let before = size();
+    assert!(desk.says(&reward(&["1", "3"])).contains("recorded before"));
+    assert_eq!(size(), before, "a duplicate is not written");
+    refused(&desk, &reward(&["1", "4"]), 2, &["has the reward 3", "--correct"]);
+    assert_eq!(desk.says(&reward(&["1", "4", "--correct"])), "decision 1: its outcome is now 4\n");
+    desk.says(&reward(&["1", "--retract"]));
+    desk.says(&["drop", "--log", "a.log", "1"]);
+    assert!(desk.says(&["drop", "--log", "a.log", "1"]).contains("recorded before"));
+    refused(&desk, &reward(&["1", "4"]), 2, &["was dropped"]);
+}
+
+#[test]
+fn damage_is_named() {
+    let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
+    desk.says(&["reward", "--log", "a.log", "1", "3"]);
+    let genuine = fs::read_to_string(desk.path("a.log")).unwrap();
+    fs::write(desk.path("a.log"), genuine.replace("\"reward\":3.0", "\"reward\":4.0")).unwrap();
+    let lines = genuine.lines().count();
+    for command in [&["status", "--log", "a.log"][..], &["reward", "--log", "a.log", "1", "3"]] {
+        refused(&desk, command, 1, &[&format!("line {lines}")]);
+    }
+    // An event that cannot follow is named too, though its hashes are right.
+    let (_, text) = {
+        fs::write(desk.path("a.log"), genuine.lines().take(lines - 1).collect::<Vec<_>>().join("\n") + "\n")
+            .unwrap();
+        desk.says(&["reward", "--log", "a.log", "1", "2"]);
+        (0, fs::read_to_string(desk.path("a.log")).unwrap())
+    };
+    assert_ne!(text, genuine);
+}
+
+#[test]
+fn certificates_that_were_changed_are_refused() {
+    let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
+    desk.says(&["decide", "--log", "a.log", "--actions", "actions.csv", "--certificate", "c.json"]);
+    assert!(desk.says(&["verify", "c.json"]).contains("only the log can say"));
+    assert!(desk.says(&["verify", "c.json", "--log", "a.log"]).contains("nothing was left out"));
+    let genuine = fs::read_to_string(desk.path("c.json")).unwrap();
+    assert_eq!(desk.says(&["explain", "--log", "a.log", "2", "--json"]), genuine, "made again from the log");
+    let change = |from: &str, to: &str| {
+        assert!(genuine.contains(from), "{from}");
+        fs::write(desk.path("c.json"), genuine.replacen(from, to, 1)).unwrap();
+    };
+    change("\"plausible\":", "\"plausible\":1");
+    refused(&desk, &["verify", "c.json"], 1, &["findings.plausible"]);
+    refused(&desk, &["explain", "c.json"], 1, &["wrong", "findings.plausible"]);
+    change("\"seed\":", "\"seed\":1");
+    refused(&desk, &["verify", "c.json"], 1, &["seal"]);
+    change("\"decision\":2", "\"decision\":9");
+    refused(&desk, &["verify", "c.json", "--log", "a.log"], 1, &["wrong"]);
+    fs::write(desk.path("c.json"), "{}").unwrap();
+    refused(&desk, &["verify", "c.json"], 1, &["not a certificate"]);
+}
