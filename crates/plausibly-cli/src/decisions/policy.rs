@@ -17,7 +17,7 @@ pub(super) fn read(
 ) -> Result<PolicyTable> {
     let mut table = match given {
         None => current.clone(),
-        Some(kind) if POLICY_KINDS.contains(&kind) => kind_of(kind),
+        Some(kind) if POLICY_KINDS.contains(&kind) => like(kind, current),
         Some(path) => from_file(path)?,
     };
     for assignment in set {
@@ -29,6 +29,22 @@ pub(super) fn read(
 /// A policy of this kind with nothing else said.
 pub(super) fn kind_of(kind: &str) -> PolicyTable {
     Map::from_iter([("kind".to_string(), json!(kind))])
+}
+
+/// A policy of this kind with what it shares with the one there is: ridge and radius.
+fn like(kind: &str, current: &PolicyTable) -> PolicyTable {
+    let mut table = kind_of(kind);
+    let shared: &[&str] = match kind {
+        "code" | "lin-ucb" => &["ridge", "radius"],
+        "lin-ts" | "epsilon-greedy" | "explore-then-commit" => &["ridge"],
+        _ => &[],
+    };
+    for name in shared {
+        if let Some(value) = current.get(*name) {
+            table.insert((*name).into(), value.clone());
+        }
+    }
+    table
 }
 
 fn from_file(path: &str) -> Result<PolicyTable> {
