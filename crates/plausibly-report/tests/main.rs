@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 
 mod claims; // verdicts on synthetic results, both ways
+mod decisions; // pages and slides of logs that are played here
 mod delay; // late rewards: verdicts, and a page of their own
 mod report; // a small reproduction: snapshot, links, nothing from outside
 
