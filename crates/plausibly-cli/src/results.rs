@@ -68,18 +68,21 @@ impl Folder {
     }
 
     fn temporary(&self) -> Result<NamedTempFile> {
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".plausibly-");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // As any new file: the user's umask decides, not the caution that suits secrets in /tmp.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        builder
-            .tempfile_in(&self.path)
-            .with_context(|| format!("cannot write to the folder {}", self.path.display()))
+        temporary_in(&self.path)
     }
+}
+
+/// A file in a folder that has no name yet.
+pub(crate) fn temporary_in(folder: &Path) -> Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".plausibly-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file: the user's umask decides, not the caution that suits secrets in /tmp.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder).with_context(|| format!("cannot write to the folder {}", folder.display()))
 }
 
 impl Drop for Folder {

@@ -8,11 +8,9 @@ use std::process::Command;
 /// What a command of a guide prints, both streams as a terminal shows them, without the seconds it took.
 fn output(command: &str, folder: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_plausibly")).parent().unwrap();
-    let path = std::env::var("PATH").unwrap();
     let output = Command::new("sh")
-        .args(["-c", &format!("exec 2>&1; {command}")])
+        .args(["-c", &format!("exec 2>&1; export PATH='{}':\"$PATH\"; {command}", program.display())])
         .current_dir(folder)
-        .env("PATH", format!("{}:{path}", program.display()))
         .env_remove("PLAUSIBLY_LOG")
         .output()
         .unwrap();

@@ -243,7 +243,11 @@ impl<'a> Words<'a> {
             } else {
                 "the average reward is a sum of effects of the features"
             };
-            said.push(format!("This holds if rewards stay within {low} to {high} and {linear}."));
+            let noise = grounds.policy.get("radius").and_then(|radius| radius.get("noise_scale")?.as_f64());
+            let scatter = noise.map_or_else(String::new, |noise| {
+                format!(", scatter around their averages by no more than {noise} (their standard deviation)")
+            });
+            said.push(format!("This holds if rewards stay within {low} to {high}{scatter}, and {linear}."));
         } else {
             said.push("The bounds are a rule of thumb of this policy, and no statement about probability: do not read them as confidence intervals.".into());
         }

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 /// once you agree. From then on only the rows of today's table can be chosen; new ones join, missing ones stay away, and a row whose values have changed counts as a new
 /// action. When this command has printed a decision, it is on the disk.
 #[derive(Debug, Arguments)]
-#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  \
                   plausibly decide --log ads.log --actions ads.csv --context device=mobile --reward-range 0..5 --explain\n\n\
                   Tell what came of it with `plausibly reward`.")]

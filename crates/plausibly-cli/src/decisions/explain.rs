@@ -13,21 +13,18 @@ pub(crate) fn run(args: &Explain) -> Outcome {
 }
 
 fn explain(args: &Explain) -> Result<Outcome> {
-    let found = match &args.log {
-        Some(log) => {
-            let Ok(decision) = args.what.parse() else {
-                return Ok(Outcome::Refused(format!(
-                    "error: with --log, say the number of a decision and not `{}`",
-                    args.what
-                )));
-            };
-            certificate(&existing(log)?, decision, args.listing.list)?
-        }
-        None => {
-            let found = read_certificate(Path::new(&args.what))?;
-            found.check().context("the certificate is wrong and will not be explained")?;
-            found
-        }
+    let found = if let Some(log) = &args.log {
+        let Ok(decision) = args.what.parse() else {
+            return Ok(Outcome::Refused(format!(
+                "error: with --log, say the number of a decision and not `{}`",
+                args.what
+            )));
+        };
+        certificate(&existing(log)?, decision, args.listing.list)?
+    } else {
+        let found = read_certificate(Path::new(&args.what))?;
+        found.check().context("the certificate is wrong and will not be explained")?;
+        found
     };
     if let Some(path) = &args.html {
         write(path, &plausibly_report::certificate_page(&found))?;

@@ -18,11 +18,13 @@ pub(crate) use verify::run as verify;
 
 use crate::exit::Outcome;
 use crate::output;
+use crate::results;
 use anyhow::{Context as _, Result};
 use plausibly_log::certificate::Certificate;
 use plausibly_log::journal::FileStorage;
 use plausibly_log::{Log, LogError};
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -41,6 +43,10 @@ fn ended(result: Result<Outcome>) -> Outcome {
 }
 
 /// The time given, or now.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place of the command where a clock is read; `--at` stands in for it"
+)]
 fn moment(given: Option<i64>) -> i64 {
     given.unwrap_or_else(|| {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -72,12 +78,14 @@ fn read_certificate(path: &Path) -> Result<Certificate> {
 fn write(path: &Path, content: &str) -> Result<()> {
     let failed = || format!("cannot write {}", path.display());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let file = tempfile::NamedTempFile::new_in(folder).with_context(failed)?;
-    fs::write(file.path(), content).with_context(failed)?;
+    let mut file = results::temporary_in(folder)?;
+    file.write_all(content.as_bytes()).and_then(|()| file.as_file().sync_all()).with_context(failed)?;
     file.persist(path).with_context(failed)?;
     Ok(())
 }
 
+/// Names come from people's tables, and must not steer the terminal.
 fn print(text: &str) -> Result<()> {
-    output::data(text).context("cannot write to standard output")
+    let harmless = |c: char| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };
+    output::data(&text.chars().map(harmless).collect::<String>()).context("cannot write to standard output")
 }

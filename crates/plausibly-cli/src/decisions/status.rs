@@ -38,27 +38,26 @@ fn show(args: &StatusArgs) -> Result<Outcome> {
 
 fn text(status: &Status) -> String {
     let now = &status.now;
+    let within = match now.findings.known_within {
+        Some(within) => format!("these are known to within ±{}", now.number(within)),
+        None => "of some of these nothing is known yet".into(),
+    };
     let mut text = format!(
-        "{}: {} settled, {} outstanding, {} dropped\n",
+        "{}: {} settled, {} outstanding, {} dropped\n{} of {} could still be best; {within}\n\n",
         output::plural(status.decisions, "decision", "decisions"),
         status.settled,
         status.pending.len(),
-        status.dropped
+        status.dropped,
+        now.findings.plausible,
+        now.grounds.offered(),
     );
-    text += &format!("{} of {} could still be best", now.findings.plausible, now.grounds.offered());
-    text += &match now.findings.known_within {
-        Some(within) => format!("; these are known to within ±{}\n\n", now.number(within)),
-        None => "; of some of these nothing is known yet\n\n".into(),
-    };
     let mut actions: Vec<&Finding> = now.findings.actions.iter().collect();
     let out = |action: &Finding| action.standing != Standing::Plausible;
     let mean = |action: &Finding| action.mean.unwrap_or(f64::INFINITY);
     actions.sort_by(|a, b| out(a).cmp(&out(b)).then(mean(b).total_cmp(&mean(a))));
     let rows: Vec<Vec<String>> = actions.iter().take(ROWS).map(|action| row(status, action)).collect();
     text += &output::left_table(&["action", "estimate", "at least", "at most", ""], &rows);
-    if actions.len() > ROWS {
-        text += &format!("and {} more\n", actions.len() - ROWS);
-    }
+    text += &more(actions.len(), ROWS);
     text += "\n";
     text += &fallen(status);
     text + &pending(status)
@@ -122,13 +121,14 @@ fn pending(status: &Status) -> String {
         .take(10)
         .map(|pending| vec![pending.decision.to_string(), pending.label.clone(), age(pending.age_seconds)])
         .collect();
-    let more = status.pending.len().saturating_sub(rows.len());
     let mut text = format!("\noutstanding, the oldest ({}) first\n", age(oldest.age_seconds));
     text += &output::left_table(&["decision", "action", "age"], &rows);
-    if more > 0 {
-        text += &format!("and {more} more\n");
-    }
-    text
+    text + &more(status.pending.len(), rows.len())
+}
+
+/// How many of something are not shown.
+fn more(all: usize, shown: usize) -> String {
+    if all > shown { format!("and {} more\n", all - shown) } else { String::new() }
 }
 
 fn age(seconds: f64) -> String {

@@ -51,22 +51,21 @@ fn against_log(found: &Certificate, storage: &plausibly_log::journal::FileStorag
 
 fn passed(found: &Certificate, with_log: bool) -> String {
     let grounds = &found.grounds;
-    let mut text = format!(
-        "decision {}: every statement follows from the statistics the certificate carries ({} actions, {} rewards)\n",
+    let follows = format!(
+        "decision {}: every statement follows from the statistics the certificate carries ({} actions, {} rewards)",
         grounds.decision,
         grounds.actions.len(),
         grounds.statistics.observations
     );
-    if with_log {
-        text += &format!(
-            "and these are what the log gives at line {}: nothing was left out, added or changed\n",
+    let truth = if with_log {
+        format!(
+            "and these are what the log gives at line {}: nothing was left out, added or changed",
             grounds.log.seq
-        );
+        )
+    } else if grounds.unlisted.is_some() {
+        "whether these statistics are true, and what is said of actions that are not listed, only the log can say: add --log LOG".into()
     } else {
-        text += "whether these statistics are true, only the log can say: add --log LOG\n";
-        if grounds.unlisted.is_some() {
-            text += "the certificate is partial: what it says of actions it does not list, only the log can check\n";
-        }
-    }
-    text
+        "whether these statistics are true, only the log can say: add --log LOG".into()
+    };
+    format!("{follows}\n{truth}\n")
 }

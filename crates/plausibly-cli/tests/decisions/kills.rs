@@ -51,7 +51,11 @@ fn kills(count: usize) {
                     rewarded.insert(number, value.parse().unwrap());
                 }
                 None => {
-                    assert_eq!(decided.insert(number, what.into()), None, "decision {number} was taken twice")
+                    assert_eq!(
+                        decided.insert(number, what.into()),
+                        None,
+                        "decision {number} was taken twice"
+                    );
                 }
             }
         }
@@ -68,7 +72,7 @@ fn kills(count: usize) {
     for (number, value) in &rewarded {
         match state.decision(*number).unwrap().outcome {
             Outcome::Settled { reward, .. } => {
-                assert_eq!(reward.to_string(), value.to_string(), "decision {number}")
+                assert_eq!(reward.to_string(), value.to_string(), "decision {number}");
             }
             other => panic!("decision {number} was rewarded, and is {other:?}"),
         }
