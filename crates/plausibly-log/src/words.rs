@@ -31,14 +31,15 @@ pub struct Beaten<'a> {
 
 impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "Decision {}: {}", self.0.grounds.decision, self.0.findings.chosen.label)?;
-        writeln!(f, "{}\n", self.occasion())?;
-        writeln!(f, "WHY THIS ONE\n  {}", self.why())?;
+        let chosen = quoted(&self.0.findings.chosen.label);
+        writeln!(f, "Decision {}: {chosen} is tried next", self.0.grounds.decision)?;
+        writeln!(f, "{}; what to try next, and no verdict on which is best", self.occasion())?;
+        write_section(f, "WHY THIS ONE", &self.why())?;
         self.write_race(f)?;
         self.write_beaten(f)?;
         write_section(f, "HOW SURE", &self.how_sure())?;
-        write_section(f, &format!("WHAT IS KNOWN ABOUT {}", self.0.findings.chosen.label), &self.known())?;
-        write_section(f, "WHAT WOULD CHANGE THIS", &[self.change()])
+        write_section(f, &format!("WHAT IS KNOWN ABOUT {chosen}"), &self.known())?;
+        write_section(f, &format!("WHAT WOULD PUT {chosen} OUT OF THE RACE"), &[self.change()])
     }
 }
 
@@ -90,22 +91,72 @@ impl<'a> Words<'a> {
         text
     }
 
-    /// Why this one.
-    pub fn why(&self) -> String {
+    /// Why this one, and what it costs.
+    pub fn why(&self) -> Vec<String> {
+        let mut said = vec![self.reason()];
+        if self.0.findings.chosen.reason == Reason::LeastKnown && self.plausible() > 1 {
+            said.extend(self.ties());
+            if self.0.grounds.design.is_some() {
+                said.push("Tries whose outcome is still to come count as known here.".into());
+            }
+        }
+        said.extend(self.price());
+        said
+    }
+
+    /// What is known as little as the one chosen.
+    fn ties(&self) -> Option<String> {
+        let actions = &self.0.findings.actions;
+        let chosen = actions.iter().find(|action| action.id == self.0.findings.chosen.id)?;
+        // To within what is printed; the exact order is in the certificate.
+        let alike = |width: f64, own: f64| (width - own).abs() <= 1e-3 * own;
+        let as_little = |action: &&Finding| {
+            action.id != chosen.id
+                && action.standing == Standing::Plausible
+                && match (action.design_width, chosen.design_width) {
+                    (Some(width), Some(own)) => alike(width, own),
+                    (None, None) => true,
+                    _ => false,
+                }
+        };
+        let names: Vec<String> =
+            actions.iter().filter(as_little).map(|action| quoted(&action.label)).collect();
+        let exactly = "of equals the first in the list is taken";
+        match names.as_slice() {
+            [] => None,
+            [one] => Some(format!("As little, or nearly, is known about {one}; {exactly}.")),
+            [first, rest @ ..] => Some(format!(
+                "As little, or nearly, is known about {first} and {} more; {exactly}.",
+                rest.len()
+            )),
+        }
+    }
+
+    /// What learning costs today, by the estimates.
+    fn price(&self) -> Option<String> {
+        let actions = &self.0.findings.actions;
+        let chosen = actions.iter().find(|action| action.id == self.0.findings.chosen.id)?;
+        let leader = *self.racing().first()?;
+        let (most, own) = (leader.mean?, chosen.mean?);
+        (leader.id != chosen.id && most > own).then(|| {
+            format!(
+                "The highest estimate is that of {}: by the estimates it would bring {} more today. That is the price of learning.",
+                quoted(&leader.label),
+                self.difference(most, own)
+            )
+        })
+    }
+
+    fn reason(&self) -> String {
         let findings = &self.0.findings;
-        let label = &findings.chosen.label;
+        let label = quoted(&findings.chosen.label);
         let plausible = self.plausible();
         match findings.chosen.reason {
             Reason::LeastKnown if plausible == 1 => {
                 format!("{label} is the only one left that could be best.")
             }
             Reason::LeastKnown => format!(
-                "Of the {plausible} that could still be best, {label} is the one least is known about: trying it teaches most.{}",
-                if self.0.grounds.design.is_some() {
-                    " (Tries whose outcome is still to come count as known here.)"
-                } else {
-                    ""
-                }
+                "Of the {plausible} that could still be best, {label} is the one least is known about: a try of it narrows the widest range."
             ),
             Reason::Tempered => format!(
                 "Of the {plausible} that could still be best, {label} has the best mix of a high estimate and little being known about it."
@@ -161,22 +212,69 @@ impl<'a> Words<'a> {
 
     fn write_race(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offered = self.0.grounds.offered();
-        writeln!(f, "\nSTILL IN THE RACE: {} of {offered} could still be best", self.plausible())?;
+        writeln!(
+            f,
+            "\nSTILL IN THE RACE: {} of {offered} could still be best; higher is better",
+            self.plausible()
+        )?;
+        if let Some(rule) = self.rule() {
+            writeln!(f, "  {rule}")?;
+        }
         let racing = self.racing();
-        let width = racing.iter().map(|action| action.label.chars().count()).max().unwrap_or(0).max(6);
-        writeln!(f, "  {:width$}  {:>10}  {:>10}  {:>10}", "", "estimate", "at least", "at most")?;
+        let width = racing.iter().map(|action| action.label.chars().count()).max().unwrap_or(0).max(8);
+        writeln!(
+            f,
+            "  {:width$}  {:>10}  {:>10}  {:>10}  {:>10}",
+            "averages", "estimate", "at least", "at most", "range"
+        )?;
         let shown = 2 * NAMED;
         for action in racing.iter().take(shown) {
             let chosen = if action.id == self.0.findings.chosen.id { "  <- chosen" } else { "" };
             let (estimate, lower, upper) =
                 (self.estimate(action.mean), self.number(action.lower), self.number(action.upper));
-            writeln!(f, "  {:width$}  {estimate:>10}  {lower:>10}  {upper:>10}{chosen}", action.label)?;
+            let within = self.within(action);
+            writeln!(
+                f,
+                "  {:width$}  {estimate:>10}  {lower:>10}  {upper:>10}  {within:>10}{chosen}",
+                action.label
+            )?;
         }
         let more = self.plausible().saturating_sub(racing.len().min(shown) as u64);
         if more > 0 {
             writeln!(f, "  and {more} more")?;
         }
         Ok(())
+    }
+
+    /// How far the true average may be from the estimate, as ±.
+    fn within(&self, action: &Finding) -> String {
+        let within = |mean: f64| format!("±{}", self.number((action.upper - mean).max(mean - action.lower)));
+        action.mean.map_or_else(|| "open".into(), within)
+    }
+
+    /// Who is in the race; `None` while nobody can be out.
+    pub fn rule(&self) -> Option<String> {
+        let best = self.best_lower(|_| true)?;
+        (best > self.0.grounds.reward_range.0).then(|| {
+            format!("In the race is whose \"at most\" reaches {}, the best \"at least\".", self.number(best))
+        })
+    }
+
+    /// The best "at least" among some of those listed.
+    fn best_lower(&self, which: impl Fn(&Finding) -> bool) -> Option<f64> {
+        self.0
+            .findings
+            .actions
+            .iter()
+            .filter(|action| which(action))
+            .map(|action| action.lower)
+            .reduce(f64::max)
+    }
+
+    /// A difference as a reader would take it from the printed numbers.
+    fn difference(&self, from: f64, to: f64) -> String {
+        let printed = |value: f64| self.number(value).parse::<f64>().unwrap_or(value);
+        self.number(printed(from) - printed(to))
     }
 
     /// Those listed that are out of the race, the closest calls first.
@@ -196,14 +294,14 @@ impl<'a> Words<'a> {
         beaten
     }
 
-    /// Why an action is out: what it pays at most, and what the other pays at least.
+    /// Why an action is out: its average at most, and that of the other at least.
     pub fn beaten_by(&self, beaten: &Beaten<'_>) -> String {
         format!(
-            "pays {} at most, and {} pays {} at least. Out by {}.",
+            "{} at most, and {} has {} at least: short by {}.",
             self.number(beaten.action.upper),
-            beaten.by.label,
+            quoted(&beaten.by.label),
             self.number(beaten.by.lower),
-            self.number(beaten.margin)
+            self.difference(beaten.by.lower, beaten.action.upper)
         )
     }
 
@@ -213,9 +311,12 @@ impl<'a> Words<'a> {
             return writeln!(f, "\nOUT OF THE RACE: none");
         }
         let beaten = self.beaten();
-        writeln!(f, "\nOUT OF THE RACE: {total}, the closest calls first")?;
+        writeln!(
+            f,
+            "\nOUT OF THE RACE: {total}, the closest calls first; later outcomes can bring one back"
+        )?;
         for one in beaten.iter().take(NAMED) {
-            writeln!(f, "  {}: {}", one.action.label, self.beaten_by(one))?;
+            writeln!(f, "  {}: {}", quoted(&one.action.label), self.beaten_by(one))?;
         }
         let more = total.saturating_sub(beaten.len().min(NAMED) as u64);
         if more > 0 {
@@ -235,25 +336,16 @@ impl<'a> Words<'a> {
         let mut said = Vec::new();
         if let Some(confidence) = self.confidence() {
             said.push(format!(
-                "With a probability of {confidence} every true average lies between its \"at least\" and \"at most\", now and at every later look."
+                "{confidence} sure that all {} ranges hold the true averages at once, today and at every later look: looking often does not weaken it.",
+                grounds.offered()
             ));
-            let (low, high) = grounds.reward_range;
-            let linear = if grounds.features.is_empty() {
-                "each average stays what it is"
-            } else {
-                "the average reward is a sum of effects of the features"
-            };
-            let noise = grounds.policy.get("radius").and_then(|radius| radius.get("noise_scale")?.as_f64());
-            let scatter = noise.map_or_else(String::new, |noise| {
-                format!(", scatter around their averages by no more than {noise} (their standard deviation)")
-            });
-            said.push(format!("This holds if rewards stay within {low} to {high}{scatter}, and {linear}."));
+            said.push(self.conditions());
         } else {
             said.push("The bounds are a rule of thumb of this policy, and no statement about probability: do not read them as confidence intervals.".into());
         }
         said.push(match findings.known_within {
             Some(within) => {
-                format!("Everything still in the race is known to within ±{}.", self.number(within))
+                format!("The widest range still in the race is ±{}.", self.number(within))
             }
             None => {
                 "Some of those still in the race were never tried, so nothing is known about them.".into()
@@ -269,14 +361,30 @@ impl<'a> Words<'a> {
                 format!("The target asked for: {met}.")
             });
         }
-        let come = count(grounds.statistics.observations, "reward");
+        let come = count(grounds.statistics.observations, "outcome");
         said.push(match self.pending() {
-            0 => format!("All of this comes from {come} so far."),
-            pending => {
-                format!("All of this comes from {come} so far; {} still to come.", count(pending, "outcome"))
-            }
+            0 => format!("All of this rests on {come} so far."),
+            pending => format!("All of this rests on {come} so far; {pending} more are on their way."),
         });
         said
+    }
+
+    /// What the promise rests on.
+    fn conditions(&self) -> String {
+        let grounds = &self.0.grounds;
+        let (low, high) = grounds.reward_range;
+        let noise = grounds.policy.get("radius").and_then(|radius| radius.get("noise_scale")?.as_f64());
+        let scatter = noise.map_or_else(String::new, |noise| {
+            format!("; they scatter around their average with a standard deviation of at most {noise}")
+        });
+        let averages = if grounds.features.is_empty() {
+            "no true average changes over time"
+        } else {
+            "each true average is a sum of one contribution for each feature it has, which does not change with the others or over time"
+        };
+        format!(
+            "This is on conditions that were assumed and not checked: single outcomes stay within {low} to {high}{scatter}; {averages}."
+        )
     }
 
     /// How many outcomes were still to come.
@@ -293,12 +401,13 @@ impl<'a> Words<'a> {
         if let Some(known) = findings.actions.iter().find(|action| action.id == chosen.id) {
             said.push(match known.mean {
                 Some(mean) => format!(
-                    "Estimated to pay {}; at least {}, at most {}.",
+                    "{}Its average is estimated at {}; at least {}, at most {}.",
+                    self.tries(),
                     self.number(mean),
                     self.number(known.lower),
                     self.number(known.upper)
                 ),
-                None => "Nothing: it was never tried.".into(),
+                None => "Nothing: no outcome of it has come.".into(),
             });
         }
         let directions: Vec<String> = chosen
@@ -308,11 +417,11 @@ impl<'a> Words<'a> {
             .map(|direction| {
                 let name =
                     if direction.feature == "intercept" { "the overall level" } else { &direction.feature };
-                format!("{name} ({} %)", percent(direction.share))
+                format!("{name} ({} % of it)", percent(direction.share))
             })
             .collect();
         if !directions.is_empty() {
-            said.push(format!("What is not known about it lies mostly in: {}.", directions.join(", ")));
+            said.push(format!("Its uncertainty comes mostly from: {}.", directions.join(", ")));
         }
         if let Some(propensity) = chosen.propensity.filter(|propensity| *propensity < 1.0) {
             said.push(format!("It was taken with a probability of {} %.", percent(propensity)));
@@ -320,9 +429,18 @@ impl<'a> Words<'a> {
         said
     }
 
+    /// How often the one chosen was tried, where actions are learned about one by one.
+    fn tries(&self) -> String {
+        let grounds = &self.0.grounds;
+        let place = grounds.actions.iter().position(|action| action.id == self.0.findings.chosen.id);
+        let plays = place.and_then(|place| grounds.statistics.plays.get(place));
+        plays.map_or_else(String::new, |plays| format!("{} of it came. ", count(*plays, "outcome")))
+    }
+
     /// What would put the one chosen out of the race.
     pub fn change(&self) -> String {
-        let label = &self.0.findings.chosen.label;
+        let findings = &self.0.findings;
+        let label = quoted(&findings.chosen.label);
         match self.0.findings.chosen.rule_out {
             None => {
                 format!("{label} is out of the race already; it was taken all the same, as the policy says.")
@@ -333,21 +451,38 @@ impl<'a> Words<'a> {
             Some(RuleOut { shift: None, .. }) => {
                 format!("Nothing can put {label} out of the race before more is known of the others.")
             }
-            Some(RuleOut { shift: Some(shift), observations }) => {
-                let shift = self.number(shift);
-                let tries = match observations {
-                    Some(tries) => format!(
-                        ", or after about {} of it that pay what it is estimated to pay.",
-                        count(tries, "more try")
-                    ),
-                    None => {
-                        ". More tries alone would not do it: it is estimated to be too good for that.".into()
-                    }
-                };
-                format!("{label} would be out of the race if its estimate were lower by {shift}{tries}")
-            }
+            Some(RuleOut { shift: Some(shift), observations }) => self.narrowing(shift, observations),
         }
     }
+
+    fn narrowing(&self, shift: f64, observations: Option<u64>) -> String {
+        let findings = &self.0.findings;
+        let chosen = findings.actions.iter().find(|action| action.id == findings.chosen.id);
+        let best = self.best_lower(|action| action.id != findings.chosen.id);
+        let (Some(chosen), Some(best)) = (chosen, best) else { return String::new() };
+        // At the end of the scale the number printed is not the bound itself.
+        let cut = chosen.upper >= self.0.grounds.reward_range.1;
+        let by = if cut { self.number(shift) } else { self.difference(chosen.upper, best) };
+        let needed = format!(
+            "Its \"at most\" ({}) would have to fall by {by}, below {}, the best \"at least\" of the others.",
+            self.number(chosen.upper),
+            self.number(best)
+        );
+        let tries = match (observations, chosen.mean) {
+            (Some(tries), Some(mean)) => format!(
+                "About {} of it averaging {} would do that: its estimate would stay and its range narrow.",
+                count(tries, "more try"),
+                self.number(mean)
+            ),
+            _ => "More tries alone would not do that: its estimate is too high.".into(),
+        };
+        format!("{needed} {tries} A better \"at least\" of another would help.")
+    }
+}
+
+/// A name from a table, set off from the sentence.
+fn quoted(label: &str) -> String {
+    format!("\"{label}\"")
 }
 
 /// Whole percents, with a digit more where the whole would say too much.

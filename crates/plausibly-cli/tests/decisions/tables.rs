@@ -13,9 +13,7 @@ fn from_table_to_explanation(desk: &Desk, outcomes: u32) -> String {
     }
     let last = (outcomes + 1).to_string();
     let words = desk.says(&["explain", "--log", "a.log", &last]);
-    for heading in
-        ["WHY THIS ONE", "STILL IN THE RACE", "OUT OF THE RACE", "HOW SURE", "WHAT WOULD CHANGE THIS"]
-    {
+    for heading in ["WHY THIS ONE", "STILL IN THE RACE", "OUT OF THE RACE", "HOW SURE", "WHAT WOULD PUT"] {
         assert!(words.contains(heading), "{words}");
     }
     let certificate = desk.says(&["explain", "--log", "a.log", &last, "--json"]);
@@ -34,7 +32,7 @@ fn from_table_to_explanation(desk: &Desk, outcomes: u32) -> String {
 fn made_up_tables_go_from_file_to_explanation() {
     for table in ["trial", "ads", "labels-only"] {
         let words = from_table_to_explanation(&Desk::new(&format!("testdata/tables/{table}.csv")), 6);
-        assert!(words.contains("6 rewards so far"), "{words}");
+        assert!(words.contains("6 outcomes so far"), "{words}");
     }
 }
 

@@ -22,7 +22,7 @@ pub fn certificate_page(certificate: &Certificate) -> String {
         header.top {
             p.eyebrow { "Decision " (number::grouped(shown.grounds.decision as f64)) ", " (words.occasion()) }
             h1 title=(chosen.label) { (label::cut(&chosen.label, 80)) }
-            p.lead { (words.why()) }
+            @for sentence in words.why() { p.lead { (sentence) } }
         }
         main {
             (parts::forest(&shown, "chosen"))
@@ -31,7 +31,7 @@ pub fn certificate_page(certificate: &Certificate) -> String {
             div.columns {
                 (parts::section("How sure", &words.how_sure()))
                 (parts::section(&format!("What is known about {}", label::cut(&chosen.label, 60)), &words.known()))
-                (parts::section("What would change this", &[words.change()]))
+                (parts::section(&format!("What would put {} out of the race", label::cut(&chosen.label, 60)), &[words.change()]))
             }
             details.grounds {
                 summary { "What this rests on, and how to check it" }

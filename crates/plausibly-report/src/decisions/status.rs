@@ -26,7 +26,7 @@ pub fn status_page(status: &Status) -> String {
         header.top {
             p.eyebrow { "How the log stands, " (day(&shown)) }
             h1 { (title) }
-            p.lead { "Next would be " b title=(chosen.label) { (label::cut(&chosen.label, 80)) } ". " (words.why()) }
+            p.lead { "Next would be " b title=(chosen.label) { (label::cut(&chosen.label, 80)) } ". " (words.why().join(" ")) }
             (parts::figures(&[
                 (number::grouped(status.decisions as f64), plural(status.decisions, "decision", "decisions")),
                 (number::grouped(status.settled as f64), "settled"),

@@ -6,7 +6,7 @@ use plausibly_report::{certificate_page, status_page};
 /// What the certificate's words say, without their headings.
 fn sentences(certificate: &Certificate) -> Vec<String> {
     let words = certificate.words();
-    [vec![words.why(), words.change()], words.how_sure(), words.known()].concat()
+    [words.why(), vec![words.change()], words.how_sure(), words.known()].concat()
 }
 
 fn escaped(text: &str) -> String {
