@@ -184,7 +184,8 @@ pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
         seed,
         policy: all[rng.index(all.len())].clone(),
         columns,
-        rows: log_uniform(&mut rng, rows).max(2),
+        // A table of one row has no column that could tell actions apart.
+        rows: log_uniform(&mut rng, rows).max(if arms { 1 } else { 2 }),
         steps,
         context,
         most: if rng.uniform() < 0.3 { 5 } else { 5000 },

@@ -1,6 +1,8 @@
 //! A certificate in plain words.
 
-use crate::certificate::{Certificate, Finding, Reason, RuleOut, Standing};
+mod choice;
+
+use crate::certificate::{Certificate, Finding, Standing};
 use std::fmt::{self, Write};
 
 /// Actions ruled out that are named one by one before the rest is counted.
@@ -91,105 +93,6 @@ impl<'a> Words<'a> {
         text
     }
 
-    /// Why this one, and what it costs.
-    pub fn why(&self) -> Vec<String> {
-        let mut said = vec![self.reason()];
-        if self.0.findings.chosen.reason == Reason::LeastKnown && self.plausible() > 1 {
-            said.extend(self.ties());
-            if self.0.grounds.design.is_some() {
-                said.push("Tries whose outcome is still to come count as known here.".into());
-            }
-        }
-        said.extend(self.price());
-        said
-    }
-
-    /// What is known as little as the one chosen.
-    fn ties(&self) -> Option<String> {
-        let actions = &self.0.findings.actions;
-        let chosen = actions.iter().find(|action| action.id == self.0.findings.chosen.id)?;
-        // To within what is printed; the exact order is in the certificate.
-        let alike = |width: f64, own: f64| (width - own).abs() <= 1e-3 * own;
-        let as_little = |action: &&Finding| {
-            action.id != chosen.id
-                && action.standing == Standing::Plausible
-                && match (action.design_width, chosen.design_width) {
-                    (Some(width), Some(own)) => alike(width, own),
-                    (None, None) => true,
-                    _ => false,
-                }
-        };
-        let names: Vec<String> =
-            actions.iter().filter(as_little).map(|action| quoted(&action.label)).collect();
-        let exactly = "of equals the first in the list is taken";
-        match names.as_slice() {
-            [] => None,
-            [one] => Some(format!("As little, or nearly, is known about {one}; {exactly}.")),
-            [first, rest @ ..] => Some(format!(
-                "As little, or nearly, is known about {first} and {} more; {exactly}.",
-                rest.len()
-            )),
-        }
-    }
-
-    /// What learning costs today, by the estimates.
-    fn price(&self) -> Option<String> {
-        let actions = &self.0.findings.actions;
-        let chosen = actions.iter().find(|action| action.id == self.0.findings.chosen.id)?;
-        let leader = *self.racing().first()?;
-        let (most, own) = (leader.mean?, chosen.mean?);
-        (leader.id != chosen.id && most > own).then(|| {
-            format!(
-                "The highest estimate is that of {}: by the estimates it would bring {} more today. That is the price of learning.",
-                quoted(&leader.label),
-                self.difference(most, own)
-            )
-        })
-    }
-
-    fn reason(&self) -> String {
-        let findings = &self.0.findings;
-        let label = quoted(&findings.chosen.label);
-        let plausible = self.plausible();
-        match findings.chosen.reason {
-            Reason::LeastKnown if plausible == 1 => {
-                format!("{label} is the only one left that could be best.")
-            }
-            Reason::LeastKnown => format!(
-                "Of the {plausible} that could still be best, {label} is the one least is known about: a try of it narrows the widest range."
-            ),
-            Reason::Tempered => format!(
-                "Of the {plausible} that could still be best, {label} has the best mix of a high estimate and little being known about it."
-            ),
-            Reason::MostPromising => {
-                format!(
-                    "Enough is known for the accuracy asked for, so the most promising one is taken: {label}."
-                )
-            }
-            Reason::DrawnPlausible => format!(
-                "This round was drawn at random among the {plausible} that could still be best, so that others can be evaluated later; {label} was drawn."
-            ),
-            Reason::LargestUpper => {
-                format!("{label} has the highest upper end: nothing else could turn out better.")
-            }
-            Reason::LargestSample => {
-                format!(
-                    "{label} came out best when what is known was drawn once at random within its uncertainty."
-                )
-            }
-            Reason::LargestIndex => {
-                format!("{label} has the highest index: estimate plus a bonus for having been tried little.")
-            }
-            Reason::Explored => format!("This round was for exploring, and {label} was drawn."),
-            Reason::LargestMean => format!("{label} has the highest estimate."),
-            Reason::Committed => {
-                format!(
-                    "{label} had the highest estimate when exploring ended; from then on that is what is taken."
-                )
-            }
-        }
-    }
-
     /// How many could still be best, listed or not.
     pub fn plausible(&self) -> u64 {
         self.0.findings.plausible + self.0.grounds.unlisted.map_or(0, |unlisted| unlisted.plausible)
@@ -225,7 +128,7 @@ impl<'a> Words<'a> {
         writeln!(
             f,
             "  {:width$}  {:>10}  {:>10}  {:>10}  {:>10}",
-            "averages", "estimate", "at least", "at most", "range"
+            "averages", "estimate", "at least", "at most", "plus/minus"
         )?;
         let shown = 2 * NAMED;
         for action in racing.iter().take(shown) {
@@ -243,6 +146,10 @@ impl<'a> Words<'a> {
         if more > 0 {
             writeln!(f, "  and {more} more")?;
         }
+        let (low, high) = self.0.grounds.reward_range;
+        if racing.iter().any(|action| action.lower <= low || action.upper >= high) {
+            writeln!(f, "  No average is below {low} or above {high}, so no bound is.")?;
+        }
         Ok(())
     }
 
@@ -256,7 +163,10 @@ impl<'a> Words<'a> {
     pub fn rule(&self) -> Option<String> {
         let best = self.best_lower(|_| true)?;
         (best > self.0.grounds.reward_range.0).then(|| {
-            format!("In the race is whose \"at most\" reaches {}, the best \"at least\".", self.number(best))
+            format!(
+                "Each true average is believed to lie between \"at least\" and \"at most\". The highest \"at least\" is {}: whose \"at most\" is below it is out.",
+                self.number(best)
+            )
         })
     }
 
@@ -311,10 +221,7 @@ impl<'a> Words<'a> {
             return writeln!(f, "\nOUT OF THE RACE: none");
         }
         let beaten = self.beaten();
-        writeln!(
-            f,
-            "\nOUT OF THE RACE: {total}, the closest calls first; later outcomes can bring one back"
-        )?;
+        writeln!(f, "\nOUT OF THE RACE: {total}, the closest calls first; as far as is known now")?;
         for one in beaten.iter().take(NAMED) {
             writeln!(f, "  {}: {}", quoted(&one.action.label), self.beaten_by(one))?;
         }
@@ -375,15 +282,15 @@ impl<'a> Words<'a> {
         let (low, high) = grounds.reward_range;
         let noise = grounds.policy.get("radius").and_then(|radius| radius.get("noise_scale")?.as_f64());
         let scatter = noise.map_or_else(String::new, |noise| {
-            format!("; they scatter around their average with a standard deviation of at most {noise}")
+            format!("; they differ from their average by about {noise} at most (their standard deviation)")
         });
         let averages = if grounds.features.is_empty() {
             "no true average changes over time"
         } else {
-            "each true average is a sum of one contribution for each feature it has, which does not change with the others or over time"
+            "each feature adds a fixed amount to the average, whatever the other features are and whenever it is tried"
         };
         format!(
-            "This is on conditions that were assumed and not checked: single outcomes stay within {low} to {high}{scatter}; {averages}."
+            "This is on conditions that were assumed and not checked: single outcomes stay within {low} to {high}{scatter}; {averages}. If one of these is false, so may be the rest."
         )
     }
 
@@ -435,48 +342,6 @@ impl<'a> Words<'a> {
         let place = grounds.actions.iter().position(|action| action.id == self.0.findings.chosen.id);
         let plays = place.and_then(|place| grounds.statistics.plays.get(place));
         plays.map_or_else(String::new, |plays| format!("{} of it came. ", count(*plays, "outcome")))
-    }
-
-    /// What would put the one chosen out of the race.
-    pub fn change(&self) -> String {
-        let findings = &self.0.findings;
-        let label = quoted(&findings.chosen.label);
-        match self.0.findings.chosen.rule_out {
-            None => {
-                format!("{label} is out of the race already; it was taken all the same, as the policy says.")
-            }
-            Some(RuleOut { shift: Some(shift), .. }) if shift >= self.0.grounds.range() => {
-                format!("Too little is known for any outcome to put {label} out of the race yet.")
-            }
-            Some(RuleOut { shift: None, .. }) => {
-                format!("Nothing can put {label} out of the race before more is known of the others.")
-            }
-            Some(RuleOut { shift: Some(shift), observations }) => self.narrowing(shift, observations),
-        }
-    }
-
-    fn narrowing(&self, shift: f64, observations: Option<u64>) -> String {
-        let findings = &self.0.findings;
-        let chosen = findings.actions.iter().find(|action| action.id == findings.chosen.id);
-        let best = self.best_lower(|action| action.id != findings.chosen.id);
-        let (Some(chosen), Some(best)) = (chosen, best) else { return String::new() };
-        // At the end of the scale the number printed is not the bound itself.
-        let cut = chosen.upper >= self.0.grounds.reward_range.1;
-        let by = if cut { self.number(shift) } else { self.difference(chosen.upper, best) };
-        let needed = format!(
-            "Its \"at most\" ({}) would have to fall by {by}, below {}, the best \"at least\" of the others.",
-            self.number(chosen.upper),
-            self.number(best)
-        );
-        let tries = match (observations, chosen.mean) {
-            (Some(tries), Some(mean)) => format!(
-                "About {} of it averaging {} would do that: its estimate would stay and its range narrow.",
-                count(tries, "more try"),
-                self.number(mean)
-            ),
-            _ => "More tries alone would not do that: its estimate is too high.".into(),
-        };
-        format!("{needed} {tries} A better \"at least\" of another would help.")
     }
 }
 
