@@ -6,6 +6,13 @@ fn every_help_teaches_and_ends_with_an_example() {
     let sandbox = Sandbox::new(SPEC);
     for (name, args) in [
         ("plausibly", &["--help"][..]),
+        ("decide", &["decide", "--help"]),
+        ("reward", &["reward", "--help"]),
+        ("drop", &["drop", "--help"]),
+        ("status", &["status", "--help"]),
+        ("explain", &["explain", "--help"]),
+        ("verify", &["verify", "--help"]),
+        ("replay", &["replay", "--help"]),
         ("reproduce", &["reproduce", "--help"]),
         ("simulate", &["simulate", "--help"]),
         ("simulate_short", &["simulate", "-h"]),

@@ -32,6 +32,9 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
     let begun = std::fs::metadata(&args.log.path).is_ok_and(|file| file.len() > 0);
     let (mut log, table) = if begun {
         let log = open(&args.log.path)?;
+        if let Some(refusal) = too_late(args, &log) {
+            return Ok(Outcome::Refused(refusal));
+        }
         let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
         let table = match table.with_label(label.as_deref()) {
             Ok(table) => table,
@@ -108,6 +111,23 @@ fn begin(
     let mut log = open(&args.log.path)?;
     log.begin(at, opening)?;
     Ok(Ok(log))
+}
+
+/// What was said that only the first decision can say, and is not what the log says.
+fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
+    let (low, high) = log.state()?.reward_range();
+    let fixed =
+        |what: &str| Some(format!("error: {what} when the log began; begin another log for another one"));
+    match args.reward_range {
+        Some(range) if range != (low, high) => {
+            return fixed(&format!("the range of rewards was fixed as {low}..{high}"));
+        }
+        _ => {}
+    }
+    if !args.leave_out.is_empty() {
+        return fixed("what becomes of the columns was fixed");
+    }
+    args.seed.and_then(|_| fixed("the seed was fixed"))
 }
 
 /// Another policy than the log's, if one is asked for; what came of the question if it was not answered with yes.

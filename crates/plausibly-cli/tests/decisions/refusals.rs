@@ -37,6 +37,13 @@ fn nothing_begins_without_consent_or_with_what_cannot_be() {
 #[test]
 fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
     let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
+    let again = |more: &[&'static str]| -> Vec<&str> {
+        [&["decide", "--log", "a.log", "--actions", "actions.csv"], more].concat()
+    };
+    refused(&desk, &again(&["--reward-range", "0..6"]), 2, &["fixed as 0..5"]);
+    refused(&desk, &again(&["--seed", "3"]), 2, &["seed was fixed"]);
+    refused(&desk, &again(&["--leave-out", "price"]), 2, &["columns was fixed"]);
+    refused(&desk, &again(&["--policy", "lin-ucb"]), 2, &["Change the policy", "--yes"]);
     let reward = |more: &[&'static str]| -> Vec<&str> { [&["reward", "--log", "a.log"], more].concat() };
     refused(&desk, &reward(&["2", "1"]), 2, &["there is no decision 2"]);
     refused(&desk, &reward(&["1", "6"]), 2, &["from 0 to 5", "got 6"]);
