@@ -28,9 +28,9 @@ def half_width(grounds, radius, width_sq, log_det):
     low, high = grounds["reward_range"]
     noise = radius.get("noise_scale", (high - low) / 2) / (high - low)
     d = len(grounds["features"])
-    norm = radius["theta_norm_bound"] / (high - low) if "theta_norm_bound" in radius else grounds["theta_norm_bound"]
+    norm = radius.get("theta_norm_bound", grounds["theta_norm_bound"]) if d else 0
     # Features and rewards are multiples of 2⁻²⁴; the radius covers their rounding.
-    rounding = 2**-25 * (1 + math.sqrt(d) * norm) * math.sqrt(grounds["statistics"]["observations"]) if d else 0
+    rounding = 2**-25 * (1 + math.sqrt(d) * norm) * math.sqrt(grounds["statistics"]["observations"])
     if radius["kind"] == "fixed":
         return (radius["sqrt_beta"] / (high - low) + rounding) * math.sqrt(width_sq)
     if radius["kind"] == "determinant":
@@ -41,7 +41,7 @@ def half_width(grounds, radius, width_sq, log_det):
         if math.isinf(width_sq):
             return math.inf
         share, plays = radius["delta"] / grounds["arms_sharing"], 1 / width_sq
-        return noise * math.sqrt((plays + 1) / plays**2 * (math.log(plays + 1) + 2 * math.log(1 / share)))
+        return noise * math.sqrt((plays + 1) / plays**2 * (math.log(plays + 1) + 2 * math.log(1 / share))) + 2**-25
     sys.exit(f"this checker does not know the radius {radius['kind']}")
 
 

@@ -1,6 +1,6 @@
 //! Reading a log: event by event, and decision by decision.
 
-use crate::certificate::{Certificate, Position, Standing, Unlisted};
+use crate::certificate::{Certificate, Findings, Position, Standing, Unlisted};
 use crate::event::Event;
 use crate::journal::{Checkpoint, End, Entry, LineHash, Storage, read, utc};
 use crate::log::LogError;
@@ -86,11 +86,17 @@ pub fn fold<S: Storage>(
 pub fn certificate<S: Storage>(storage: &S, decision: u64, most: usize) -> Result<Certificate, LogError> {
     let mut found = None;
     let (state, _) = fold(storage, |step| {
-        if let Event::Decided { decision: number, set, context, .. } = step.event
+        if let Event::Decided { decision: number, set, context, chosen, label } = step.event
             && *number == decision
         {
             let moment = Moment { position: step.position(), at: time(step.entry.at_us), set: *set, context };
-            found = Some(certify(step.state, &moment, most)?);
+            let certificate = certify(step.state, &moment, most)?;
+            let follows = &certificate.findings.chosen;
+            if follows.id != *chosen {
+                let (recorded, follows) = (label.clone(), follows.label.clone());
+                return Err(LogError::Choice { seq: step.entry.seq, decision, recorded, follows });
+            }
+            found = Some(certificate);
         }
         Ok(())
     })?;
@@ -98,30 +104,31 @@ pub fn certificate<S: Storage>(storage: &S, decision: u64, most: usize) -> Resul
     found.ok_or(if state.is_some() { LogError::Step(unknown) } else { LogError::Empty })
 }
 
-/// The certificate of the decision that would be taken now, listing at most `most` actions: what was chosen, what rules others out, and then those with the largest upper bounds.
+/// The certificate of the decision that would be taken now, listing at most `most` actions.
+///
+/// First come the few that everything it says hangs on, then those that could still be best, then those with the largest upper bounds.
 ///
 /// # Errors
 /// If the set is unknown, or a row cannot be encoded.
 pub fn certify(state: &State, moment: &Moment<'_>, most: usize) -> Result<Certificate, LogError> {
-    let full = Certificate::new(state.grounds(moment.clone(), None)?)?;
+    let grounds = state.grounds(moment.clone(), None)?;
+    let (findings, keystones) = Findings::derive_with_keystones(&grounds)?;
+    let full = Certificate::sealed(grounds, findings);
     let actions = &full.findings.actions;
-    if actions.len() <= most.max(2) {
+    let most = most.max(keystones.len());
+    if actions.len() <= most {
         return Ok(full);
     }
     let mut order: Vec<usize> = (0..actions.len()).collect();
-    let upper = |place: usize| actions[place].upper;
-    let is_chosen = |place: usize| actions[place].id == full.findings.chosen.id;
-    // All that are out are out by the same one.
-    let rules = actions.iter().find_map(|action| match action.standing {
-        Standing::RuledOut { by, .. } => Some(by),
-        Standing::Plausible => None,
-    });
-    let first = |place: usize| !(is_chosen(place) || Some(actions[place].id) == rules);
-    order.sort_by(|a, b| first(*a).cmp(&first(*b)).then(upper(*b).total_cmp(&upper(*a))));
-    let mut listed = order[..most.max(2)].to_vec();
+    let last = |place: usize| {
+        // What everything hangs on, then those that could still be best, then the closest to it.
+        let plausible = actions[place].standing == Standing::Plausible;
+        (!keystones.contains(&place), !plausible)
+    };
+    order.sort_by(|a, b| last(*a).cmp(&last(*b)).then(actions[*b].upper.total_cmp(&actions[*a].upper)));
+    let mut listed = order[..most].to_vec();
     listed.sort_unstable();
-    let plausible =
-        order[most.max(2)..].iter().filter(|place| actions[**place].standing == Standing::Plausible);
+    let plausible = order[most..].iter().filter(|place| actions[**place].standing == Standing::Plausible);
     let plausible = plausible.count() as u64;
     let follows = full.grounds.choice_follows(plausible)?;
     let unlisted = Unlisted {
@@ -129,7 +136,9 @@ pub fn certify(state: &State, moment: &Moment<'_>, most: usize) -> Result<Certif
         plausible,
         chosen: (!follows).then_some(full.findings.chosen.id),
     };
-    Ok(Certificate::new(state.grounds(moment.clone(), Some((&listed, unlisted)))?)?)
+    let partial = Certificate::new(state.grounds(moment.clone(), Some((&listed, unlisted)))?)?;
+    // A list must never change what was decided.
+    Ok(if partial.findings.chosen.id == full.findings.chosen.id { partial } else { full })
 }
 
 /// A time of the journal, which has none that cannot be written.

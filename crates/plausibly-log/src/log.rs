@@ -35,6 +35,25 @@ pub enum LogError {
     /// Grounds of which nothing follows.
     #[error(transparent)]
     Grounds(#[from] GroundsError),
+    /// A recorded choice that does not follow from the lines before it.
+    #[error(
+        "line {seq} records that decision {decision} chose \"{recorded}\", and \"{follows}\" follows from the lines before it: the log was changed, or written by another version"
+    )]
+    Choice {
+        /// The line.
+        seq: u64,
+        /// The decision.
+        decision: u64,
+        /// What is recorded.
+        recorded: String,
+        /// What follows.
+        follows: String,
+    },
+    /// An earlier event could not be written.
+    #[error(
+        "an event before this one could not be written, so nothing more is taken or told; open the log anew"
+    )]
+    Stopped,
     /// A log without events.
     #[error("the log has no decisions yet: `plausibly decide` begins it")]
     Empty,
@@ -101,6 +120,8 @@ pub struct Log<S> {
     journal: Journal<S>,
     state: Option<State>,
     id: LineHash,
+    /// The state may be ahead of the disk.
+    stopped: bool,
 }
 
 impl<S: Storage> Log<S> {
@@ -112,7 +133,7 @@ impl<S: Storage> Log<S> {
         let mut folding = Folding::new();
         let journal =
             Journal::open_from(storage, &Checkpoint::START, |entry| folding.step(&entry, &parse(&entry)?))?;
-        Ok(Self { journal, state: folding.state, id: folding.id })
+        Ok(Self { journal, state: folding.state, id: folding.id, stopped: false })
     }
 
     /// What opening did about the end of an interrupted write, if there was one.
@@ -120,9 +141,9 @@ impl<S: Storage> Log<S> {
         self.journal.recovery()
     }
 
-    /// What is known; `None` before the log has begun.
+    /// What is known; `None` before the log has begun, and after a write that failed.
     pub fn state(&self) -> Option<&State> {
-        self.state.as_ref()
+        self.state.as_ref().filter(|_| !self.stopped)
     }
 
     /// Begins the log.
@@ -133,10 +154,16 @@ impl<S: Storage> Log<S> {
         if self.state.is_some() {
             return Err(LogError::Begun);
         }
+        if self.stopped {
+            return Err(LogError::Stopped);
+        }
         let state = State::open(&opening.clone().event())?;
         // Every field with its value, so that a later version with other defaults decides the same.
         let policy = state.policy().1.clone();
-        self.append(at_us, &[Opening { policy, ..opening }.event()])?;
+        if let Err(failed) = self.append(at_us, &[Opening { policy, ..opening }.event()]) {
+            self.stopped = true;
+            return Err(failed);
+        }
         self.id = self.journal.last().hash;
         self.state = Some(state);
         Ok(())
@@ -179,6 +206,8 @@ impl<S: Storage> Log<S> {
     /// # Errors
     /// If there is no such decision, it has another reward or was dropped, or the reward is out of range.
     pub fn reward(&mut self, at_us: i64, decision: u64, reward: f64) -> Result<Recorded, LogError> {
+        // Minus nothing is nothing.
+        let reward = reward + 0.0;
         match self.begun()?.decision(decision)?.outcome {
             Outcome::Settled { reward: stored, .. } if stored.to_bits() == reward.to_bits() => {
                 Ok(Recorded::Before)
@@ -192,6 +221,7 @@ impl<S: Storage> Log<S> {
     /// # Errors
     /// If there is no such decision, it has no reward, or the new one is out of range.
     pub fn correct(&mut self, at_us: i64, decision: u64, reward: f64) -> Result<Recorded, LogError> {
+        let reward = reward + 0.0;
         match self.begun()?.decision(decision)?.outcome {
             Outcome::Settled { reward: stored, .. } if stored.to_bits() == reward.to_bits() => {
                 Ok(Recorded::Before)
@@ -239,18 +269,27 @@ impl<S: Storage> Log<S> {
     }
 
     fn begun(&self) -> Result<&State, LogError> {
+        if self.stopped {
+            return Err(LogError::Stopped);
+        }
         self.state.as_ref().ok_or(LogError::Empty)
     }
 
-    /// Steps, then writes: what cannot follow is never written. If writing fails the journal takes no more, so that the state, which is ahead
-    /// then, leads to nothing.
+    /// Steps, then writes: what cannot follow is never written. If writing fails the state is ahead of the disk, and nothing more is taken from it or told of it.
     fn record(&mut self, at_us: i64, events: &[Event]) -> Result<Recorded, LogError> {
+        self.begun()?;
         let state = self.state.as_mut().ok_or(LogError::Empty)?;
         let last = self.journal.last();
-        for (event, seq) in events.iter().zip(last.seq + 1..) {
-            state.step(seq, at_us.max(last.at_us), event)?;
+        for (stepped, (event, seq)) in events.iter().zip(last.seq + 1..).enumerate() {
+            if let Err(refused) = state.step(seq, at_us.max(last.at_us), event) {
+                self.stopped = stepped > 0;
+                return Err(refused.into());
+            }
         }
-        self.append(at_us, events)?;
+        if let Err(failed) = self.append(at_us, events) {
+            self.stopped = true;
+            return Err(failed);
+        }
         Ok(Recorded::Now)
     }
 

@@ -65,7 +65,7 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
     Err(PolicyRefusal::Unsuited(reason))
 }
 
-/// The same policy for rewards divided by `range`.
+/// The same policy for rewards divided by `range`. A bound on θ* is left as it is: centring moves θ*, so that only a bound for scaled rewards means anything.
 pub(crate) fn scaled(spec: &PolicySpec, range: f64) -> PolicySpec {
     let by = |value: Option<f64>| value.map(|value| value / range);
     let radius = |radius: RadiusSpec| match radius {
@@ -74,15 +74,13 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64) -> PolicySpec {
                 delta,
                 lambda,
                 noise_scale: by(noise_scale),
-                theta_norm_bound: by(theta_norm_bound),
+                theta_norm_bound,
                 action_norm_bound,
             }
         }
-        RadiusSpec::Determinant { delta, noise_scale, theta_norm_bound } => RadiusSpec::Determinant {
-            delta,
-            noise_scale: by(noise_scale),
-            theta_norm_bound: by(theta_norm_bound),
-        },
+        RadiusSpec::Determinant { delta, noise_scale, theta_norm_bound } => {
+            RadiusSpec::Determinant { delta, noise_scale: by(noise_scale), theta_norm_bound }
+        }
         RadiusSpec::Mixture { delta, noise_scale } => {
             RadiusSpec::Mixture { delta, noise_scale: by(noise_scale) }
         }

@@ -45,7 +45,7 @@ pub use confidence::{
     PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
 };
 pub use design::Design;
-pub use estimator::{ArmMeans, Estimator, Evidence, Forecast, Ridge, RidgeError, Scores};
+pub use estimator::{ArmMeans, Estimator, Evidence, Forecast, Ridge, RidgeError, Scores, Whole};
 pub use exact::{
     Ledger, LedgerDigest, LedgerError, MalformedLedger, Observation, ObservationError, OffGrid, quantise,
 };

@@ -1,7 +1,7 @@
 //! `plausibly decide`.
 
 use super::args::Decide;
-use super::{ended, moment, open, policy, print, write};
+use super::{ended, moment, open, policy, print, print_json, write};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::{Context as _, Result};
@@ -28,46 +28,55 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
         Ok(table) => table,
         Err(error) => return Ok(Outcome::Refused(format!("error: {path}: {error}"))),
     };
-    // Whatever is refused before the log has begun must not leave an empty file behind.
-    let begun = std::fs::metadata(&args.log.path).is_ok_and(|file| file.len() > 0);
-    let (mut log, table) = if begun {
-        let log = open(&args.log.path)?;
-        if let Some(refusal) = too_late(args, &log) {
-            return Ok(Outcome::Refused(refusal));
+    let (mut log, table) = match begun(args)? {
+        Some(log) => {
+            if let Some(refusal) = too_late(args, &log) {
+                return Ok(Outcome::Refused(refusal));
+            }
+            let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
+            match table.with_label(label.as_deref()) {
+                Ok(table) => (log, table),
+                Err(error) => return Ok(Outcome::Refused(format!("error: {path}: {error}"))),
+            }
         }
-        let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
-        let table = match table.with_label(label.as_deref()) {
-            Ok(table) => table,
-            Err(error) => return Ok(Outcome::Refused(format!("error: {path}: {error}"))),
-        };
-        (log, table)
-    } else {
-        match begin(args, &table, context, at)? {
+        None => match begin(args, &table, context, at)? {
             Ok(log) => (log, table),
             Err(outcome) => return Ok(outcome),
-        }
+        },
     };
     if let Some(outcome) = change_policy(args, &mut log, at)? {
         return Ok(outcome);
     }
     notes(&log, &table);
     let certificate = log.decide(at, &table, context, args.listing.list)?;
-    if let Some(path) = &args.certificate {
-        write(path, &(certificate.to_json() + "\n"))?;
-    }
     let (decision, label) = (certificate.grounds.decision, &certificate.findings.chosen.label);
     if args.json {
-        print(&(certificate.to_json() + "\n"))?;
+        print_json(&(certificate.to_json() + "\n"))?;
     } else if args.explain {
         print(&certificate.words().to_string())?;
     } else {
         print(&format!("decision {decision}: {label}\n"))?;
+    }
+    if let Some(path) = &args.certificate {
+        let log = args.log.path.display();
+        write(path, &(certificate.to_json() + "\n")).with_context(|| {
+            format!("decision {decision} was taken, and its certificate not written; `plausibly explain --log {log} {decision} --json` makes it again")
+        })?;
     }
     output::note(&format!(
         "tell what came of it: plausibly reward --log {} {decision} VALUE",
         args.log.path.display()
     ));
     Ok(Outcome::Done)
+}
+
+/// The log, if it has begun. Whatever is refused before must not leave an empty file behind; and one whose very first line was torn has not begun.
+fn begun(args: &Decide) -> Result<Option<Log<FileStorage>>> {
+    if !std::fs::metadata(&args.log.path).is_ok_and(|file| file.len() > 0) {
+        return Ok(None);
+    }
+    let log = open(&args.log.path)?;
+    Ok(log.state().is_some().then_some(log))
 }
 
 /// Shows what the log will be about, asks, and begins it.

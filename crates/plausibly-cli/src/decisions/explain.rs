@@ -1,7 +1,7 @@
 //! `plausibly explain`.
 
 use super::args::Explain;
-use super::{ended, existing, print, read_certificate, write};
+use super::{ended, existing, print, print_json, read_certificate, write};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::{Context as _, Result};
@@ -31,7 +31,7 @@ fn explain(args: &Explain) -> Result<Outcome> {
         output::note(&format!("wrote {}", path.display()));
     }
     if args.json {
-        print(&(found.to_json() + "\n"))?;
+        print_json(&(found.to_json() + "\n"))?;
     } else if args.html.is_none() {
         print(&found.words().to_string())?;
     }

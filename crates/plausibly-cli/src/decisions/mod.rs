@@ -84,6 +84,14 @@ fn write(path: &Path, content: &str) -> Result<()> {
     Ok(())
 }
 
+/// JSON, with what could steer a terminal written as escapes, which are the same to whoever reads it.
+fn print_json(text: &str) -> Result<()> {
+    let escaped = |c: char| {
+        if ('\u{7f}'..='\u{9f}').contains(&c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }
+    };
+    output::data(&text.chars().map(escaped).collect::<String>()).context("cannot write to standard output")
+}
+
 /// Names come from people's tables, and must not steer the terminal.
 fn print(text: &str) -> Result<()> {
     let harmless = |c: char| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };

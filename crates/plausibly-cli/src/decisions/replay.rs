@@ -1,7 +1,7 @@
 //! `plausibly replay`.
 
 use super::args::Replay;
-use super::{ended, existing, policy, print};
+use super::{ended, existing, policy, print, print_json};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::Result;
@@ -20,7 +20,7 @@ fn go(args: &Replay) -> Result<Outcome> {
     let mut all = Vec::new();
     replay(&storage, &policy, args.horizon, |replayed| all.push(replayed))?;
     if args.json {
-        print(&format!("{:#}\n", json!({ "policy": policy, "decisions": all })))?;
+        print_json(&format!("{:#}\n", json!({ "policy": policy, "decisions": all })))?;
     } else {
         print(&table(&all))?;
     }

@@ -1,7 +1,7 @@
 //! `plausibly status`.
 
 use super::args::StatusArgs;
-use super::{ended, existing, moment, print, write};
+use super::{ended, existing, moment, print, print_json, write};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::Result;
@@ -29,7 +29,7 @@ fn show(args: &StatusArgs) -> Result<Outcome> {
         }
     }
     if args.json {
-        print(&format!("{}\n", serde_json::to_string(&found)?))?;
+        print_json(&format!("{}\n", serde_json::to_string(&found)?))?;
     } else if args.html.is_none() && args.svg.is_none() {
         print(&text(&found))?;
     }

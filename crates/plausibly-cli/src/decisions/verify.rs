@@ -1,7 +1,7 @@
 //! `plausibly verify`.
 
 use super::args::Verify;
-use super::{ended, existing, print, read_certificate};
+use super::{ended, existing, print, print_json, read_certificate};
 use crate::exit::Outcome;
 use anyhow::Result;
 use plausibly_log::certificate::{Certificate, Flaw};
@@ -27,7 +27,7 @@ fn verify(args: &Verify) -> Result<Outcome> {
             "checked": if args.log.is_some() { "certificate and log" } else { "certificate" },
             "flaw": flaw,
         });
-        print(&format!("{verdict:#}\n"))?;
+        print_json(&format!("{verdict:#}\n"))?;
     } else if flaw.is_none() {
         print(&passed(&found, args.log.is_some()))?;
     }

@@ -104,3 +104,30 @@ fn certificates_that_were_changed_are_refused() {
     fs::write(desk.path("c.json"), "{}").unwrap();
     refused(&desk, &["verify", "c.json"], 1, &["not a certificate"]);
 }
+
+#[test]
+fn what_happened_is_told_also_when_something_fails_afterwards() {
+    let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
+    let args = ["decide", "--log", "a.log", "--actions", "actions.csv", "--certificate", "nowhere/c.json"];
+    let output = desk.run(&args);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        String::from_utf8(output.stdout).unwrap().starts_with("decision 2: "),
+        "it was taken, and is told"
+    );
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("decision 2 was taken") && text.contains("explain --log a.log 2 --json"), "{text}");
+    // Names that could steer a terminal are harmless in JSON, and the certificate is still the one that was sealed.
+    fs::write(desk.path("actions.csv"), "name\na\u{7f}\u{85}b\nc\n").unwrap();
+    let json = desk.says(&["decide", "--log", "b.log", "--actions", "actions.csv", "--yes", "--json"]);
+    assert!(!json.chars().any(|c| c.is_control() && c != '\n'));
+    fs::write(desk.path("c.json"), json).unwrap();
+    desk.says(&["verify", "c.json", "--log", "b.log"]);
+    // A log whose first line was torn has not begun.
+    let first = fs::read_to_string(desk.path("b.log")).unwrap();
+    fs::write(desk.path("torn.log"), &first[..200]).unwrap();
+    assert!(
+        desk.says(&["decide", "--log", "torn.log", "--actions", "actions.csv", "--yes"])
+            .starts_with("decision 1: ")
+    );
+}

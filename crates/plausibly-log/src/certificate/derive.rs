@@ -3,8 +3,8 @@
 use super::change::RuleOut;
 use super::findings::{Chosen, Finding, Findings, Reason, Share, Standing, TargetFinding};
 use super::{Grounds, GroundsError};
-use plausibly::spec::{History, Model, PolicyKind, PolicySpec};
-use plausibly::{ActionSet, ConfidenceRadius, Explanation, Reach, Scores, Stream, Target};
+use plausibly::spec::{History, Model, PolicyKind, PolicySpec, RadiusSpec};
+use plausibly::{ActionSet, ConfidenceRadius, Explanation, Quantised, Radius, Reach, Scores, Stream, Target};
 
 impl Grounds {
     /// Whether the choice follows from the actions listed, if so many that are not could still be best.
@@ -35,7 +35,9 @@ struct Derivation<'a> {
     design: Option<Model>,
     explanation: Explanation,
     design_scores: Scores,
+    radius: Quantised<Radius>,
     reach: Reach,
+    confidence: Option<f64>,
 }
 
 impl Findings {
@@ -44,61 +46,104 @@ impl Findings {
     /// # Errors
     /// If they are no grounds of any decision.
     pub fn derive(grounds: &Grounds) -> Result<Self, GroundsError> {
+        Derivation::of(grounds)?.findings()
+    }
+
+    /// What follows, and the places of the actions that it hangs on: with these listed, and every action that could still be best, all other statements are the same.
+    pub(crate) fn derive_with_keystones(grounds: &Grounds) -> Result<(Self, Vec<usize>), GroundsError> {
+        let derivation = Derivation::of(grounds)?;
+        let findings = derivation.findings()?;
+        let keystones = derivation.keystones(&findings);
+        Ok((findings, keystones))
+    }
+}
+
+impl<'a> Derivation<'a> {
+    fn of(grounds: &'a Grounds) -> Result<Self, GroundsError> {
         grounds.well_formed()?;
         let spec = grounds.spec()?;
         let (set, ridge, facts) = (grounds.set()?, spec.ridge(), grounds.facts());
         let model = grounds.model(&grounds.statistics, ridge)?;
-        let design = grounds.design.as_ref().map(|sums| grounds.model(sums, ridge)).transpose()?;
+        // A policy that ignores pending decisions is shown as it decides.
+        let ignored = matches!(spec.kind, PolicyKind::Code { count_pending: false, .. });
+        let design = grounds.design.as_ref().filter(|_| !ignored);
+        let design = design.map(|sums| grounds.model(sums, ridge)).transpose()?;
         let shown = spec.shown_radius(grounds.setting());
-        let radius: Box<dyn ConfidenceRadius> = if grounds.dim() == 0 {
-            Box::new(shown.build(&facts)?)
-        } else {
-            Box::new(shown.build_quantised(&facts)?)
-        };
+        let radius = shown.build_quantised(&facts)?;
         let (mut explanation, mut design_scores) = (Explanation::new(), Scores::new());
-        explanation.fill(model.estimator(), &*radius, set.view());
+        explanation.fill(model.estimator(), &radius, set.view());
         design.as_ref().unwrap_or(&model).estimator().score_into(set.view(), &mut design_scores);
         let reach = radius.reach(&model.estimator().evidence());
-        let confidence = shown.confidence(ridge);
-        let derivation = Derivation { grounds, spec, set, model, design, explanation, design_scores, reach };
-        derivation.findings(&*radius, confidence)
+        let confidence = shown.confidence(ridge).filter(|_| !beyond_bound(&shown, grounds));
+        Ok(Self { grounds, spec, set, model, design, explanation, design_scores, radius, reach, confidence })
+    }
+
+    /// See [`Findings::derive_with_keystones`].
+    fn keystones(&self, findings: &Findings) -> Vec<usize> {
+        let (explanation, actions) = (&self.explanation, &findings.actions);
+        let chosen = actions.iter().position(|action| action.id == findings.chosen.id);
+        let racing: Vec<usize> = explanation.plausible().collect();
+        let all: Vec<usize> = (0..actions.len()).collect();
+        let lower = |at: usize| explanation.intervals()[at].lower;
+        let others: Vec<usize> = all.iter().copied().filter(|at| Some(*at) != chosen).collect();
+        let found = [
+            chosen,
+            largest(&all, lower),
+            largest(&others, lower),
+            largest(&racing, |at| explanation.width_sq()[at]),
+            largest(&racing, |at| self.design_scores.width_sq()[at]),
+            largest(&racing, |at| explanation.intervals()[at].mean),
+            largest(&racing, |at| self.within(at)),
+        ];
+        found.into_iter().flatten().collect()
     }
 }
 
+/// Whether an action is longer than the bound that a radius is built on, which then promises nothing.
+fn beyond_bound(radius: &RadiusSpec, grounds: &Grounds) -> bool {
+    let RadiusSpec::Paper { action_norm_bound: Some(bound), .. } = radius else { return false };
+    let norm_sq = |features: &[f64]| features.iter().map(|x| x * x).sum::<f64>();
+    grounds.actions.iter().any(|action| norm_sq(&action.features) > bound * bound)
+}
+
+/// The first place with the largest value.
+fn largest(places: &[usize], value: impl Fn(usize) -> f64) -> Option<usize> {
+    let better = |best: usize, next: usize| if value(next) > value(best) { next } else { best };
+    places.iter().copied().reduce(better)
+}
+
 impl Derivation<'_> {
-    fn findings(
-        &self,
-        radius: &dyn ConfidenceRadius,
-        confidence: Option<f64>,
-    ) -> Result<Findings, GroundsError> {
+    fn findings(&self) -> Result<Findings, GroundsError> {
         let known_within = finite(self.known_within());
         Ok(Findings {
-            chosen: self.chosen(radius)?,
+            chosen: self.chosen()?,
             plausible: self.explanation.plausible().count() as u64,
             known_within,
             model_error_bound: known_within.map(|within| within * within),
             sqrt_beta: self.explanation.sqrt_beta(),
-            confidence,
+            confidence: self.confidence,
             target: self.target(),
             actions: self.actions(),
         })
     }
 
-    /// The most by which, in units of reward, the estimate of an action that could still be best can be wrong. No true average is outside the range.
+    /// The most by which, in units of reward, the estimate of an action that could still be best can be wrong.
     fn known_within(&self) -> f64 {
+        self.explanation.plausible().map(|action| self.within(action)).fold(0.0, f64::max)
+    }
+
+    /// The most by which the estimate of an action can be wrong. No true average is outside the range.
+    fn within(&self, action: usize) -> f64 {
         let grounds = self.grounds;
         let (low, high) = grounds.reward_range;
-        let within = |action: usize| {
-            let interval = self.explanation.intervals()[action];
-            let (mean, half) =
-                (grounds.unscaled(interval.mean), grounds.range() * (interval.upper - interval.mean));
-            if self.explanation.width_sq()[action].is_finite() {
-                half.min((high - mean).max(mean - low))
-            } else {
-                half
-            }
-        };
-        self.explanation.plausible().map(within).fold(0.0, f64::max)
+        let interval = self.explanation.intervals()[action];
+        let (mean, half) =
+            (grounds.unscaled(interval.mean), grounds.range() * (interval.upper - interval.mean));
+        if self.explanation.width_sq()[action].is_finite() {
+            half.min((high - mean).max(mean - low))
+        } else {
+            half
+        }
     }
 
     fn actions(&self) -> Vec<Finding> {
@@ -107,6 +152,10 @@ impl Derivation<'_> {
         let mut ranking: Vec<usize> = explanation.plausible().collect();
         // Stable, so that equals stay in the order of offering: the first of them is the one taken.
         ranking.sort_by(|a, b| design_width(*b).total_cmp(&design_width(*a)));
+        let mut ranks = vec![None; grounds.actions.len()];
+        for (place, at) in (1..).zip(&ranking) {
+            ranks[*at] = Some(place);
+        }
         let listed = grounds.actions.iter().enumerate();
         listed
             .map(|(at, action)| {
@@ -131,13 +180,13 @@ impl Derivation<'_> {
                             margin: grounds.range() * margin,
                         },
                     },
-                    rank: ranking.iter().position(|ranked| *ranked == at).map(|place| place as u64 + 1),
+                    rank: ranks[at],
                 }
             })
             .collect()
     }
 
-    fn chosen(&self, radius: &dyn ConfidenceRadius) -> Result<Chosen, GroundsError> {
+    fn chosen(&self) -> Result<Chosen, GroundsError> {
         let grounds = self.grounds;
         let (at, stream_choice) = self.choose()?;
         let (action, width_sq) = (&grounds.actions[at], self.explanation.width_sq()[at]);
@@ -152,7 +201,7 @@ impl Derivation<'_> {
                 at,
                 &self.explanation,
                 self.model.estimator().evidence(),
-                radius,
+                &self.radius,
                 grounds.range(),
             ),
             directions: match &self.model {

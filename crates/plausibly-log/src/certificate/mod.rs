@@ -16,7 +16,7 @@ pub use verify::{Flaw, first_difference};
 use crate::policy::{self, PolicyRefusal, PolicyTable};
 use crate::statistics::hex;
 use plausibly::spec::{Facts, Model, PolicySpec, Setting};
-use plausibly::{ActionSet, ActionSetError, ArmMeans, Ridge, RidgeError};
+use plausibly::{ActionSet, ActionSetError, ArmMeans, Ridge, RidgeError, Whole};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use sha2::{Digest, Sha256};
@@ -179,9 +179,13 @@ impl Certificate {
     /// If they are no grounds of any decision.
     pub fn new(grounds: Grounds) -> Result<Self, GroundsError> {
         let findings = Findings::derive(&grounds)?;
+        Ok(Self::sealed(grounds, findings))
+    }
+
+    pub(crate) fn sealed(grounds: Grounds, findings: Findings) -> Self {
         let unsealed =
             Self { format: FORMAT.into(), version: VERSION, grounds, findings, seal: String::new() };
-        Ok(Self { seal: unsealed.expected_seal(), ..unsealed })
+        Self { seal: unsealed.expected_seal(), ..unsealed }
     }
 
     /// What the seal must be.
@@ -317,8 +321,12 @@ impl Grounds {
 
     pub(crate) fn model(&self, sums: &Sums, ridge: f64) -> Result<Model, RidgeError> {
         if self.dim() == 0 {
-            let arms = ArmMeans::from_statistics(&sums.plays, &sums.moment);
-            return Ok(Model::Arms(arms.shared_among(self.arms_sharing.unwrap_or(1))));
+            let whole = Whole {
+                arms: self.offered(),
+                shares: self.arms_sharing.unwrap_or(1),
+                other_observations: sums.observations.saturating_sub(sums.plays.iter().sum()),
+            };
+            return Ok(Model::Arms(ArmMeans::from_statistics(&sums.plays, &sums.moment).part_of(whole)));
         }
         let model =
             Ridge::from_statistics(self.dim(), ridge, &sums.gram.concat(), &sums.moment, sums.observations)?;

@@ -9,7 +9,8 @@ impl Words<'_> {
         let mut said = vec![self.reason()];
         if self.0.findings.chosen.reason == Reason::LeastKnown && self.plausible() > 1 {
             said.extend(self.ties());
-            if self.0.grounds.design.is_some() {
+            let ignored = self.0.grounds.policy.get("count_pending").is_some_and(|counts| counts == false);
+            if self.0.grounds.design.is_some() && !ignored {
                 said.push("Tries whose outcome is still to come count as known here.".into());
             }
         }
@@ -37,7 +38,7 @@ impl Words<'_> {
         };
         let mut said = Vec::new();
         if let Some(names) = listed(rivals().filter(equal)) {
-            said.push(format!("Exactly as little is known about {names}; of equals, the one that comes first in the table is tried."));
+            said.push(format!("Exactly as little is known about {names}; of equals, the one that has been in the log longest is tried."));
         }
         if let Some(names) = listed(rivals().filter(near)) {
             said.push(format!("Only by a hair more is known about {names}."));

@@ -282,15 +282,15 @@ impl<'a> Words<'a> {
         let (low, high) = grounds.reward_range;
         let noise = grounds.policy.get("radius").and_then(|radius| radius.get("noise_scale")?.as_f64());
         let scatter = noise.map_or_else(String::new, |noise| {
-            format!("; they differ from their average by about {noise} at most (their standard deviation)")
+            format!("; they scatter around their average like a bell curve with a standard deviation of {noise} or less")
         });
         let averages = if grounds.features.is_empty() {
             "no true average changes over time"
         } else {
-            "each feature adds a fixed amount to the average, whatever the other features are and whenever it is tried"
+            "each feature adds a fixed amount to the average, whatever the other features are and whenever it is tried, and no combination of them leads out of that range"
         };
         format!(
-            "This is on conditions that were assumed and not checked: single outcomes stay within {low} to {high}{scatter}; {averages}. If one of these is false, so may be the rest."
+            "This is on conditions that were assumed and not checked: single outcomes stay within {low} to {high}{scatter}; {averages}; when an outcome comes, or whether, does not depend on what it is. If one of these is false, so may be the rest."
         )
     }
 

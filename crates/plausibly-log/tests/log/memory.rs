@@ -15,6 +15,14 @@ pub(crate) struct Memory(Rc<RefCell<Files>>);
 struct Files {
     log: Vec<u8>,
     beside: BTreeMap<String, Vec<u8>>,
+    broken: bool,
+}
+
+impl Memory {
+    /// From now on nothing can be written, or again it can.
+    pub(crate) fn set_broken(&self, broken: bool) {
+        self.0.borrow_mut().broken = broken;
+    }
 }
 
 impl Storage for Memory {
@@ -37,6 +45,9 @@ impl Storage for Memory {
     }
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.0.borrow().broken {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         self.0.borrow_mut().log.extend_from_slice(bytes);
         Ok(())
     }

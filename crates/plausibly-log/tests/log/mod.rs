@@ -2,6 +2,7 @@
 
 mod certificates;
 mod histories;
+mod laws;
 mod memory;
 mod mutants;
 mod schema;
@@ -48,6 +49,7 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
         // Narrow enough to rule actions out.
         json!({"kind": "code", "radius": {"kind": "determinant", "noise_scale": 0.2, "theta_norm_bound": 1.0}}),
         json!({"kind": "code", "radius": {"kind": "fixed", "sqrt_beta": 0.5}}),
+        json!({"kind": "code", "count_pending": false}),
         json!({"kind": "lin-ucb"}),
         json!({"kind": "lin-ts"}),
         json!({"kind": "epsilon-greedy"}),
@@ -59,6 +61,8 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
         json!({"kind": "code", "radius": {"kind": "stitched"}}),
         json!({"kind": "code", "randomise": 0.4}),
         json!({"kind": "code", "radius": {"kind": "mixture", "noise_scale": 0.1}}),
+        json!({"kind": "code", "count_pending": false, "target": {"kappa": 0.6}}),
+        json!({"kind": "code", "target": {"kappa": 0.6}}),
         json!({"kind": "ucb1"}),
         json!({"kind": "thompson"}),
         json!({"kind": "epsilon-greedy"}),

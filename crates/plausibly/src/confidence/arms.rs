@@ -13,6 +13,8 @@ pub struct ArmReach {
     noise_scale: f64,
     /// `log(K/δ)`.
     log_inverse: f64,
+    /// What is added to every interval, on both sides.
+    allowance: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +27,7 @@ enum Boundary {
 impl ArmReach {
     fn new(boundary: Boundary, noise_scale: f64, delta: f64, evidence: &Evidence) -> Self {
         let log_inverse = libm::log(evidence.shares as f64) - libm::log(delta);
-        Self { boundary, noise_scale, log_inverse }
+        Self { boundary, noise_scale, log_inverse, allowance: 0.0 }
     }
 
     /// Half the interval of an arm with `width_sq = 1/T`; infinite for an arm never taken.
@@ -42,7 +44,12 @@ impl ArmReach {
             }
             Boundary::Union => 2.0 * (libm::log(2.0 * plays * (plays + 1.0)) + self.log_inverse),
         };
-        self.noise_scale * (squared * width_sq).sqrt()
+        self.noise_scale * (squared * width_sq).sqrt() + self.allowance
+    }
+
+    /// The same with so much added on both sides of every interval.
+    pub(super) fn widened(self, allowance: f64) -> Self {
+        Self { allowance: self.allowance + allowance, ..self }
     }
 }
 

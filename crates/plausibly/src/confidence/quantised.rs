@@ -40,8 +40,7 @@ const HALF_STEP: f64 = 1.0 / (1_u64 << 25) as f64;
 ///
 /// The rounding of `f64` arithmetic after the ledger is not counted, here or in any radius of this crate.
 ///
-/// # Panics
-/// In `reach`, around a radius for arms.
+/// Around a radius for arms it adds `2⁻²⁵` to every interval: only rewards are rounded there, and a mean by no more than one of them.
 ///
 /// # Example
 /// ```
@@ -74,16 +73,19 @@ impl<R: ConfidenceRadius> Quantised<R> {
 
 impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
+        if let Reach::Arms(arms) = self.radius.reach(evidence) {
+            return arms.widened(HALF_STEP).half_width(1.0);
+        }
         let (dim, observations) = (evidence.dim as f64, evidence.observations as f64);
         let bias = HALF_STEP * (1.0 + dim.sqrt() * self.theta_norm_bound);
         self.radius.sqrt_beta(evidence) + bias * observations.sqrt()
     }
 
     fn reach(&self, evidence: &Evidence) -> Reach {
-        assert!(
-            matches!(self.radius.reach(evidence), Reach::Ellipsoid { .. }),
-            "the exact grid is for actions with features; a radius for arms cannot be widened by its rounding"
-        );
-        Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) }
+        match self.radius.reach(evidence) {
+            // The mean of rounded rewards differs from that of exact ones by no more than one of them does.
+            Reach::Arms(arms) => Reach::Arms(arms.widened(HALF_STEP)),
+            Reach::Ellipsoid { .. } => Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) },
+        }
     }
 }

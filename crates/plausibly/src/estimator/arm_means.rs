@@ -21,8 +21,19 @@ pub struct ArmMeans {
     counts: Vec<u64>,
     totals: Vec<f64>,
     observations: u64,
-    shares: u64,
+    whole: Whole,
     scores: Scores,
+}
+
+/// What some arms are part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// All arms on offer.
+    pub arms: usize,
+    /// Among how many δ is shared.
+    pub shares: u64,
+    /// Rewards of arms that are not among these.
+    pub other_observations: u64,
 }
 
 impl ArmMeans {
@@ -34,7 +45,13 @@ impl ArmMeans {
         assert!(arms > 0, "a K-armed model needs at least one arm");
         let scores =
             Scores { isa: Isa::detect(), mean: vec![0.0; arms], width_sq: vec![f64::INFINITY; arms] };
-        Self { counts: vec![0; arms], totals: vec![0.0; arms], observations: 0, shares: arms as u64, scores }
+        Self {
+            counts: vec![0; arms],
+            totals: vec![0.0; arms],
+            observations: 0,
+            whole: Whole { arms, shares: arms as u64, other_observations: 0 },
+            scores,
+        }
     }
 
     /// From how often each arm was taken and what it paid in all.
@@ -60,10 +77,10 @@ impl ArmMeans {
         model
     }
 
-    /// Where δ is shared among more arms than these.
+    /// Where these are some arms of more.
     #[must_use]
-    pub fn shared_among(self, arms: u64) -> Self {
-        Self { shares: arms, ..self }
+    pub fn part_of(self, whole: Whole) -> Self {
+        Self { whole, ..self }
     }
 
     /// T(a), how often each arm was taken.
@@ -101,10 +118,10 @@ impl Estimator for ArmMeans {
 
     fn evidence(&self) -> Evidence {
         Evidence {
-            observations: self.observations,
-            dim: self.counts.len(),
+            observations: self.observations + self.whole.other_observations,
+            dim: self.whole.arms,
             ridge: 0.0,
-            shares: self.shares,
+            shares: self.whole.shares,
             log_det: LogDet::UNDEFINED,
         }
     }

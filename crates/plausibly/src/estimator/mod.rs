@@ -3,7 +3,7 @@
 mod arm_means;
 mod ridge;
 
-pub use arm_means::ArmMeans;
+pub use arm_means::{ArmMeans, Whole};
 pub use ridge::{Ridge, RidgeError};
 
 use crate::actions::{Action, Actions, MAX_MAGNITUDE};

@@ -67,14 +67,16 @@ impl RadiusSpec {
             }
             _ => None,
         };
-        let theta_norm_bound = theta_norm_bound.unwrap_or(facts.theta_norm_bound);
+        // Arms are unit vectors, which the grid does not move.
+        let facts_bound = if facts.setting == Setting::Arms { 0.0 } else { facts.theta_norm_bound };
+        let theta_norm_bound = theta_norm_bound.unwrap_or(facts_bound);
         Quantised { radius: self.build(facts)?, theta_norm_bound }.checked()
     }
 }
 
 impl PolicySpec {
     /// The policy as it stands after a history: its next choice is a function of the spec, the facts, the history and the
-    /// randomness it is given. Radii for features cover the rounding of the statistics.
+    /// randomness it is given. Radii cover the rounding of the statistics.
     ///
     /// # Errors
     /// If a parameter is out of range, or the kind cannot go on from statistics alone.
@@ -136,7 +138,7 @@ impl PolicySpec {
         committed: Option<ArmMeans>,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
         Ok(match self.kind {
-            PolicyKind::Code { radius, .. } => self.code_on(model, radius.build(facts)?, design)?,
+            PolicyKind::Code { radius, .. } => self.code_on(model, radius.build_quantised(facts)?, design)?,
             PolicyKind::EpsilonGreedy { epsilon, .. } => {
                 Box::new(EpsilonGreedy::new(model, epsilon, facts.horizon)?.after(decisions))
             }
