@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use plausibly::spec::{Node, Value};
-use plausibly_sim::{Experiment, Moments, PolicySummary, Summary};
+use plausibly_sim::{Experiment, PolicySummary, Summary};
 use serde_json::{Map, json};
 use std::fs;
 use std::io::Write;
@@ -95,43 +95,6 @@ impl Drop for Folder {
 pub(crate) fn threads(asked: Option<u64>) -> NonZeroUsize {
     let asked = asked.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?));
     asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
-}
-
-/// `summary.csv`: one row an experiment, policy and round.
-pub(crate) fn summary_csv(experiments: &[(&str, &Summary)]) -> Result<Vec<u8>> {
-    let mut csv = csv::Writer::from_writer(Vec::new());
-    csv.write_record([
-        "experiment",
-        "policy",
-        "round",
-        "runs",
-        "regret_mean",
-        "regret_se",
-        "model_error_mean",
-        "model_error_se",
-        "plausible_mean",
-    ])?;
-    let error =
-        |moments: &Moments| moments.standard_error().map_or_else(String::new, |error| error.to_string());
-    let policies = experiments
-        .iter()
-        .flat_map(|(name, summary)| summary.policies.iter().map(move |policy| (name, summary, policy)));
-    for (name, summary, policy) in policies {
-        for (round, point) in summary.rounds.iter().zip(&policy.points) {
-            csv.write_record([
-                name,
-                policy.label.as_str(),
-                &round.to_string(),
-                &summary.runs.to_string(),
-                &point.regret.mean().to_string(),
-                &error(&point.regret),
-                &point.model_error.mean().to_string(),
-                &error(&point.model_error),
-                &point.plausible.mean().to_string(),
-            ])?;
-        }
-    }
-    Ok(csv.into_inner()?)
 }
 
 /// How a run was done.

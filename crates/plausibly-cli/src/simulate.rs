@@ -8,7 +8,7 @@ use crate::pools::DataPools;
 use crate::progress::Progress;
 use crate::results::{self, Folder, Timing};
 use anyhow::{Context, Result};
-use plausibly_sim::{Experiment, Overrides, RunError, SpecError, Summary};
+use plausibly_sim::{Experiment, Overrides, RunError, SpecError, Summary, summary_csv};
 use serde_json::json;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -61,7 +61,7 @@ fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
     };
     let timing = Timing { seconds: begun.elapsed().as_secs_f64(), threads: threads.get() };
     let manifest = format!("{:#}\n", results::manifest(experiment, &summary, timing));
-    let contents = [results::summary_csv(&[(&experiment.name, &summary)])?, manifest.into_bytes()];
+    let contents = [summary_csv(&[(&experiment.name, &summary)]).into_bytes(), manifest.into_bytes()];
     let files: Vec<(&str, Vec<u8>)> = FILES.into_iter().zip(contents).collect();
     let paths = folder.write(&files)?;
     output::data(&closing(args.json, experiment, &summary, &paths))

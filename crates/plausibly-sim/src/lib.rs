@@ -25,6 +25,7 @@
 //! ```
 
 mod comparison;
+mod csv;
 mod delay;
 mod environment;
 mod grid;
@@ -36,6 +37,7 @@ mod summary;
 mod theory;
 
 pub use comparison::{Comparison, Metric, Monitor, Plan, RunError};
+pub use csv::summary_csv;
 pub use delay::Delay;
 pub use environment::{Bandit, ChangingLinear, Environment, Pool, PoolError};
 pub use grid::log_grid;

@@ -219,7 +219,7 @@ fn finish(
     let manifest = record::manifest(reproduction, experiments, timing);
     let mut files = vec![
         ("index.html".to_string(), reproduction.html().into_bytes()),
-        ("summary.csv".to_string(), record::summary_csv(reproduction)?),
+        ("summary.csv".to_string(), record::summary_csv(reproduction).into_bytes()),
         ("manifest.json".to_string(), format!("{manifest:#}\n").into_bytes()),
     ];
     for (name, text) in reproduction.specs() {

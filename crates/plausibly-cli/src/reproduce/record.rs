@@ -3,7 +3,6 @@
 use crate::args::{DELAY, FRONTIER};
 use crate::output;
 use crate::results::{self, Timing};
-use anyhow::Result;
 use plausibly_report::{
     Claim, DelayFinding, Estimate, Evidence, Measured, Reading, Reproduction, STUDIES, Verdict, claims,
     delay_findings, frontier_findings,
@@ -19,10 +18,10 @@ fn measured(reproduction: &Reproduction) -> impl Iterator<Item = &Measured> {
 }
 
 /// `summary.csv`: the curves of every experiment.
-pub(super) fn summary_csv(reproduction: &Reproduction) -> Result<Vec<u8>> {
+pub(super) fn summary_csv(reproduction: &Reproduction) -> String {
     let all: Vec<_> =
         measured(reproduction).map(|measured| (measured.spec_name, &measured.summary)).collect();
-    results::summary_csv(&all)
+    plausibly_sim::summary_csv(&all)
 }
 
 /// `manifest.json`: what would be needed to do it again, what was found, and how it went.

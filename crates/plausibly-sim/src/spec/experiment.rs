@@ -22,8 +22,12 @@ pub struct SpecError {
 impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, problem) in self.problems.iter().enumerate() {
-            let separator = if position == 0 { "" } else { "\n" };
-            write!(f, "{separator}line {}: {problem}", problem.line)?;
+            f.write_str(if position == 0 { "" } else { "\n" })?;
+            // What was never text has no lines.
+            if problem.line > 0 {
+                write!(f, "line {}: ", problem.line)?;
+            }
+            write!(f, "{problem}")?;
         }
         Ok(())
     }
@@ -118,7 +122,15 @@ impl Experiment {
     /// # Errors
     /// Lists everything that is wrong with it, by line.
     pub fn from_toml(text: &str, overrides: Overrides, pools: &dyn Pools) -> Result<Self, SpecError> {
-        let mut root = toml::parse(text).map_err(|problem| SpecError { problems: vec![problem] })?;
+        let root = toml::parse(text).map_err(|problem| SpecError { problems: vec![problem] })?;
+        Self::from_node(root, overrides, pools)
+    }
+
+    /// Reads a spec that is data already.
+    ///
+    /// # Errors
+    /// As [`Experiment::from_toml`].
+    pub fn from_node(mut root: Node, overrides: Overrides, pools: &dyn Pools) -> Result<Self, SpecError> {
         overrides.apply(&mut root);
         let mut problems = Vec::new();
         let mut fields = Fields::new("", &root, &mut problems);
