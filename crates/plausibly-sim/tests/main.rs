@@ -10,6 +10,7 @@ mod metrics; // regret and model error against brute force
 mod second_opinion; // the first experiment against an independent implementation
 mod spec; // reading specs
 mod theory; // the paper's bounds, and mutants of them
+mod traces; // first runs choice by choice, for other languages to reproduce
 
 use std::path::{Path, PathBuf};
 
