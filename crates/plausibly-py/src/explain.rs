@@ -1,0 +1,160 @@
+//! Explanations, as the columns and figures that the Python class is made of.
+
+use crate::actions::PySet;
+use crate::guarded::{Guarded, unwound};
+use crate::settings::Settings;
+use numpy::ToPyArray;
+use plausibly::spec::{PolicyKind, PolicySpec, RadiusSpec};
+use plausibly::{DeadlineOutcome, Explain as _, Explanation, Interval, Standing, Target};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// What was found, apart from Python.
+pub(crate) struct Found {
+    explanation: Explanation,
+    decides_by: String,
+    confidence: Option<f64>,
+    observations: u64,
+    target: Option<Target>,
+}
+
+/// What a policy says of a set: under the radius given, else its own, else the default for such actions.
+pub(crate) fn explain(
+    guarded: &Guarded,
+    settings: &Settings,
+    set: &Bound<'_, PySet>,
+    given: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Found> {
+    let mut fresh = None;
+    let built = guarded.asked(settings, set, &mut fresh)?;
+    let (policy, spec) = (&built.policy, &built.spec);
+    let mut explanation = Explanation::new();
+    let mut fill = |radius: &dyn plausibly::ConfidenceRadius| {
+        // Takes the policy as it is and changes nothing, so a failure here does not spoil it.
+        unwound(|| policy.explain(set.get().set.view(), radius, &mut explanation))
+            .map_err(|reason| PyRuntimeError::new_err(format!("no explanation can be given: {reason}")))
+    };
+    let confidence = if let (None, Some(own)) = (given, policy.radius()) {
+        fill(own)?;
+        own_radius(spec).and_then(|radius| radius.confidence(ridge(spec)))
+    } else {
+        let radius = settings.radius(given, spec, built.model_setting())?;
+        let facts = settings.facts_beside(spec, &built.facts);
+        let refuse = |error: plausibly::RadiusError| PyValueError::new_err(format!("radius: {error}"));
+        fill(&radius.build(&facts).map_err(refuse)?)?;
+        radius.confidence(ridge(spec))
+    };
+    let observations = policy.model().evidence().observations;
+    Ok(Found { explanation, decides_by: decides_by(spec), confidence, observations, target: policy.target() })
+}
+
+impl Found {
+    /// The fields of `plausibly.Explanation`, with actions by the names they have in the set.
+    pub(crate) fn to_dict<'py>(&self, set: &Bound<'py, PySet>) -> PyResult<Bound<'py, PyDict>> {
+        let (py, explanation) = (set.py(), &self.explanation);
+        let name = |index: usize| set.get().name(py, index);
+        let column =
+            |pick: fn(&Interval) -> f64| -> Vec<f64> { explanation.intervals().iter().map(pick).collect() };
+        let ruled_out = |standing: &Standing| match standing {
+            Standing::Plausible => Ok(None),
+            Standing::RuledOut { by, .. } => name(*by).map(Some),
+        };
+        let margin = |standing: &Standing| match standing {
+            Standing::Plausible => f64::NAN,
+            Standing::RuledOut { margin, .. } => *margin,
+        };
+        let standings = explanation.standings();
+        let fields = PyDict::new(py);
+        fields.set_item("actions", (0..standings.len()).map(name).collect::<PyResult<Vec<_>>>()?)?;
+        fields.set_item("mean", column(|interval| interval.mean).to_pyarray(py))?;
+        fields.set_item("lower", column(|interval| interval.lower).to_pyarray(py))?;
+        fields.set_item("upper", column(|interval| interval.upper).to_pyarray(py))?;
+        fields.set_item("width_sq", explanation.width_sq().to_pyarray(py))?;
+        fields.set_item("plausible", explanation.plausible().map(name).collect::<PyResult<Vec<_>>>()?)?;
+        fields.set_item("ruled_out_by", standings.iter().map(ruled_out).collect::<PyResult<Vec<_>>>()?)?;
+        fields.set_item("margin", standings.iter().map(margin).collect::<Vec<_>>().to_pyarray(py))?;
+        fields.set_item("sqrt_beta", explanation.sqrt_beta())?;
+        fields.set_item("confidence", self.confidence)?;
+        fields.set_item("model_error_bound", explanation.model_error_bound())?;
+        fields.set_item("observations", self.observations)?;
+        fields.set_item("decides_by", &self.decides_by)?;
+        fields.set_item("target", self.target(py)?)?;
+        Ok(fields)
+    }
+
+    fn target<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(status) = self.explanation.target() else { return Ok(None) };
+        let target = PyDict::new(py);
+        target.set_item(
+            "kind",
+            if matches!(self.target, Some(Target::Kappa(_))) { "kappa" } else { "accuracy" },
+        )?;
+        target.set_item("wanted", status.wanted)?;
+        target.set_item("reached", status.reached)?;
+        target.set_item("met", status.met())?;
+        if let Some(deadline) = self.explanation.deadline() {
+            target.set_item("by_round", deadline.by_round)?;
+            target.set_item("promised", deadline.promised)?;
+            let outcome = match deadline.outcome {
+                DeadlineOutcome::Open => "open",
+                DeadlineOutcome::Met => "met",
+                DeadlineOutcome::Missed => "missed",
+            };
+            target.set_item("outcome", outcome)?;
+        }
+        Ok(Some(target))
+    }
+}
+
+fn own_radius(spec: &PolicySpec) -> Option<RadiusSpec> {
+    match spec.kind {
+        PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => Some(radius),
+        _ => None,
+    }
+}
+
+fn ridge(spec: &PolicySpec) -> f64 {
+    match spec.kind {
+        PolicyKind::Code { ridge, .. }
+        | PolicyKind::LinUcb { ridge, .. }
+        | PolicyKind::LinTs { ridge, .. }
+        | PolicyKind::Elimination { ridge, .. }
+        | PolicyKind::EpsilonGreedy { ridge, .. }
+        | PolicyKind::ExploreThenCommit { ridge, .. } => ridge,
+        PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } => 1.0,
+    }
+}
+
+/// By what a policy chooses, in words.
+fn decides_by(spec: &PolicySpec) -> String {
+    match spec.kind {
+        PolicyKind::Code { greed, target, randomise, .. } => {
+            let rule = if target.is_some() {
+                "the widest plausible action while the target is missed, and the plausible action with the largest upper bound once it is met".into()
+            } else if greed > 0.0 {
+                format!("the plausible action with the largest half-width plus {greed} times its estimate")
+            } else {
+                "the widest plausible action".to_string()
+            };
+            let share = 100.0 * randomise;
+            if randomise > 0.0 {
+                format!("{rule}; in {share} % of rounds any plausible action, at random")
+            } else {
+                rule
+            }
+        }
+        PolicyKind::LinUcb { .. } | PolicyKind::Ucb1 { .. } => "the largest upper bound".into(),
+        PolicyKind::LinTs { .. } => "the largest reward under parameters drawn from the posterior".into(),
+        PolicyKind::Thompson { .. } => "the largest of the means drawn from the posterior".into(),
+        PolicyKind::Elimination { .. } => {
+            "a draw from the optimal design of the phase, over the actions not yet eliminated".into()
+        }
+        PolicyKind::EpsilonGreedy { .. } => {
+            "the largest estimate, and in a decaying share of rounds a draw from all actions".into()
+        }
+        PolicyKind::ExploreThenCommit { .. } => {
+            "draws from all actions first, and then the action whose estimate was largest after them".into()
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! The compiled part of the Python package `plausibly`, which is `plausibly._core` there.
+//!
+//! It checks arguments, translates, and calls the library: mathematics belongs to `plausibly`, simulation to
+//! `plausibly-sim`, and words and tables to `python/plausibly`. Anything wrong with an argument is a Python exception that
+//! names it.
+
+mod actions;
+mod errors;
+mod explain;
+mod guarded;
+mod policy;
+mod settings;
+mod simulate;
+mod value;
+
+/// What `python/plausibly` is built on; not for use by others.
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::actions::{PyAction, PySet};
+    #[pymodule_export]
+    use crate::policy::PyPolicy;
+    #[pymodule_export]
+    use crate::simulate::simulate;
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python packages give it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,142 @@
+//! The class all policies share.
+
+use crate::actions::{PyAction, PySet};
+use crate::explain;
+use crate::guarded::{Event, Guarded};
+use crate::settings::Settings;
+use plausibly::{MAX_MAGNITUDE, Stream};
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict};
+use std::sync::{Mutex, MutexGuard};
+
+/// A policy: chooses actions, learns from rewards, and explains itself.
+///
+/// Made by its subclasses in `plausibly`.
+#[pyclass(frozen, subclass, name = "Policy", module = "plausibly._core")]
+pub(crate) struct PyPolicy {
+    settings: Settings,
+    guarded: Mutex<Guarded>,
+}
+
+#[pymethods]
+impl PyPolicy {
+    #[new]
+    #[pyo3(signature = (policy, facts, seed))]
+    fn new(policy: &Bound<'_, PyAny>, facts: &Bound<'_, PyAny>, seed: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let settings = Settings::read(policy, facts)?;
+        // The stream the simulator gives the policy of this label in its first run.
+        let rng = Stream::new(read_seed(seed)?, 0, &format!("policy/{}", settings.label()));
+        Ok(Self { settings, guarded: Mutex::new(Guarded::new(rng)) })
+    }
+
+    /// The action to take next: its label if the set has labels, else its index.
+    ///
+    /// `actions` is an `ActionSet`, or rows of features, which are then converted on every call.
+    fn select(&self, actions: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        let set = offered(actions)?;
+        let chosen = self.lock()?.select(&self.settings, &set)?;
+        set.get().name(actions.py(), chosen)
+    }
+
+    /// Learns the reward of an action that was taken, now or earlier.
+    ///
+    /// `action` is what select returned, or, where other sets have been offered since, the action itself: `offers[label]`.
+    fn update(&self, action: &Bound<'_, PyAny>, reward: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.tell(action, Event::Rewarded(read_reward(reward)?))
+    }
+
+    /// An action was taken, and its reward is outstanding until update brings it.
+    ///
+    /// Call it after each select where rewards may come after the next one: Code then counts the decision in its design
+    /// at once. Where rewards come at once it changes nothing.
+    fn decided(&self, action: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.tell(action, Event::Decided)
+    }
+
+    /// The reward of an action that was taken will never come.
+    fn dropped(&self, action: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.tell(action, Event::Dropped)
+    }
+
+    /// How many rewards have been learned from.
+    #[getter]
+    fn observations(&self) -> PyResult<u64> {
+        Ok(self.lock()?.observations())
+    }
+
+    /// Its name in results, which also decides its random numbers.
+    #[getter]
+    fn label(&self) -> &str {
+        self.settings.label()
+    }
+
+    #[pyo3(signature = (actions, radius=None))]
+    fn _explain<'py>(
+        &self,
+        actions: &Bound<'py, PyAny>,
+        radius: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let set = offered(actions)?;
+        let found = explain::explain(&*self.lock()?, &self.settings, &set, radius)?;
+        found.to_dict(&set)
+    }
+}
+
+impl PyPolicy {
+    /// No Python code runs under the lock but what an object may do as it goes; if that calls back, it is refused here.
+    fn lock(&self) -> PyResult<MutexGuard<'_, Guarded>> {
+        let busy =
+            "the policy is busy with another call: it was called from another thread, or from within itself";
+        self.guarded.try_lock().ok().ok_or_else(|| PyRuntimeError::new_err(busy))
+    }
+
+    fn tell(&self, action: &Bound<'_, PyAny>, event: Event) -> PyResult<()> {
+        let py = action.py();
+        if let Ok(action) = action.cast::<PyAction>() {
+            let PyAction { set, index } = action.get();
+            return self.lock()?.tell(&self.settings, set.bind(py), *index, event);
+        }
+        // Found without the lock: looking a label up may run Python code.
+        let set = self.lock()?.referred(py)?;
+        let index = set.get().position(action)?;
+        self.lock()?.tell(&self.settings, set.bind(py), index, event)
+    }
+}
+
+/// The set itself, or one made of the rows given in its place.
+fn offered<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PySet>> {
+    match actions.cast::<PySet>() {
+        Ok(set) => Ok(set.clone()),
+        Err(_) => Bound::new(actions.py(), PySet::bare(actions)?),
+    }
+}
+
+fn read_reward(reward: &Bound<'_, PyAny>) -> PyResult<f64> {
+    let read = reward.extract::<f64>().map_err(|error| {
+        if error.is_instance_of::<PyOverflowError>(reward.py()) {
+            return PyValueError::new_err("reward: too large for a number");
+        }
+        let found =
+            reward.get_type().name().map_or_else(|_| "something else".into(), |name| name.to_string());
+        PyTypeError::new_err(format!("reward: expected a number, found {found}"))
+    })?;
+    // Not a comparison with the opposite: a NaN must be refused too.
+    if read.abs() <= MAX_MAGNITUDE {
+        Ok(read)
+    } else {
+        Err(PyValueError::new_err(format!(
+            "reward: must be finite and at most 1e100 in magnitude, got {read}"
+        )))
+    }
+}
+
+/// A seed as specs have it.
+fn read_seed(seed: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if seed.is_instance_of::<PyBool>() || !seed.hasattr("__index__")? {
+        let found = seed.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("seed: expected a whole number, found {found}")));
+    }
+    let range = || PyValueError::new_err(format!("seed: must be from 0 to {}", i64::MAX));
+    seed.extract::<u64>().ok().filter(|seed| i64::try_from(*seed).is_ok()).ok_or_else(range)
+}

@@ -1,0 +1,205 @@
+//! What a policy is told when it is made, read by the one reader of specs.
+
+use crate::errors;
+use crate::value;
+use plausibly::spec::{
+    Facts, Fields, Node, PolicyKind, PolicySpec, Problem, RadiusSpec, Range, Setting, Value,
+};
+use pyo3::prelude::*;
+
+const NOISE: &str =
+    "the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards";
+const THETA: &str = "a bound on the norm of the true parameter, for actions with features";
+const NORM: &str = "a bound on the norms of all actions to come, which the paper's radius needs";
+const HORIZON: &str =
+    "about how many decisions there will be, over which this policy spreads its exploration";
+
+/// Facts that a simulation knows of its problems and a caller has to state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    noise_scale: Option<f64>,
+    theta_norm_bound: Option<f64>,
+    action_norm_bound: Option<f64>,
+    horizon: Option<u64>,
+}
+
+/// A policy as it was asked for, read once for each kind of actions it may meet.
+pub(crate) struct Settings {
+    known: Known,
+    label: String,
+    features: Result<PolicySpec, Vec<Problem>>,
+    arms: Result<PolicySpec, Vec<Problem>>,
+}
+
+impl Settings {
+    /// Reads a policy table and the facts beside it.
+    ///
+    /// # Errors
+    /// If it could play with no kind of actions. What is wrong for one kind alone is said when that kind is met.
+    pub(crate) fn read(policy: &Bound<'_, PyAny>, facts: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (mut policy, facts) = (value::node(policy)?, value::node(facts)?);
+        if let Value::Table(entries) = &mut policy.value {
+            entries
+                .iter_mut()
+                .filter(|(name, _)| name == "radius")
+                .for_each(|(_, radius)| expand_radius(radius));
+        }
+        let mut problems = Vec::new();
+        let known = Known::read(&facts, &mut problems);
+        let [features, arms] = [Setting::Fixed, Setting::Arms].map(|setting| {
+            let mut problems = problems.clone();
+            let spec = read_policy(&policy, setting, &mut problems);
+            // What is wrong comes first: it may be the very thing that is then found lacking.
+            if let (Some(spec), true) = (&spec, problems.is_empty()) {
+                problems = known.lacking(spec);
+            }
+            spec.filter(|_| problems.is_empty()).ok_or(problems)
+        });
+        let label = match (&features, &arms) {
+            (Ok(spec), _) | (_, Ok(spec)) => spec.label.clone(),
+            // Those of the actions it is for and fits better, which are likelier to be the ones that were meant.
+            (Err(features), Err(arms)) => {
+                let for_arms =
+                    arms.iter().all(|problem| problem.path != "kind") && arms.len() < features.len();
+                return Err(errors::of_problems(if for_arms { arms } else { features }));
+            }
+        };
+        Ok(Self { known, label, features, arms })
+    }
+
+    pub(crate) fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// The policy for actions with features, or for plain arms.
+    pub(crate) fn spec(&self, setting: Setting) -> PyResult<&PolicySpec> {
+        let read = if setting == Setting::Arms { &self.arms } else { &self.features };
+        read.as_ref().map_err(|problems| errors::of_actions(setting, problems))
+    }
+
+    /// What is known, for building.
+    pub(crate) fn facts(&self, setting: Setting, dim: usize, actions: usize) -> Facts {
+        self.known.facts(setting, dim, actions)
+    }
+
+    /// A radius to explain by: the one given, else the default for such actions.
+    pub(crate) fn radius(
+        &self,
+        given: Option<&Bound<'_, PyAny>>,
+        spec: &PolicySpec,
+        setting: Setting,
+    ) -> PyResult<RadiusSpec> {
+        let mut problems = Vec::new();
+        let radius = match given {
+            Some(given) => {
+                let mut node = value::node(given)?;
+                expand_radius(&mut node);
+                let mut fields = Fields::new("radius", &node, &mut problems);
+                let radius = RadiusSpec::read(&mut fields, setting);
+                fields.finish();
+                radius
+            }
+            None => RadiusSpec::default_for(setting),
+        };
+        problems.extend(self.known.or_of(spec).lacking_for(&radius, "radius."));
+        if problems.is_empty() { Ok(radius) } else { Err(errors::of_problems(&problems)) }
+    }
+
+    /// The facts a radius is built with, where it is not the policy's own.
+    pub(crate) fn facts_beside(&self, spec: &PolicySpec, facts: &Facts) -> Facts {
+        self.known.or_of(spec).facts(facts.setting, facts.dim, facts.actions)
+    }
+}
+
+fn read_policy(policy: &Node, setting: Setting, problems: &mut Vec<Problem>) -> Option<PolicySpec> {
+    let mut fields = Fields::new("", policy, problems);
+    let spec = PolicySpec::read(&mut fields, setting);
+    fields.finish();
+    spec
+}
+
+impl Known {
+    fn read(facts: &Node, problems: &mut Vec<Problem>) -> Self {
+        let mut fields = Fields::new("", facts, problems);
+        let unset = "unset";
+        let known = Self {
+            noise_scale: fields.number_or("noise_scale", NOISE, unset, Range::POSITIVE),
+            theta_norm_bound: fields.number_or("theta_norm_bound", THETA, unset, Range::NOT_NEGATIVE),
+            action_norm_bound: fields.number_or("action_norm_bound", NORM, unset, Range::POSITIVE),
+            horizon: fields.integer_or("horizon", HORIZON, unset, (1, 1_000_000_000_000)),
+        };
+        fields.finish();
+        known
+    }
+
+    /// With the noise that a policy's own table states.
+    fn or_of(self, spec: &PolicySpec) -> Self {
+        let own = match spec.kind {
+            PolicyKind::LinTs { noise_scale, .. }
+            | PolicyKind::Ucb1 { noise_scale }
+            | PolicyKind::Thompson { noise_scale } => noise_scale,
+            _ => None,
+        };
+        Self { noise_scale: self.noise_scale.or(own), ..self }
+    }
+
+    /// What a policy takes from its problem and nobody has stated.
+    fn lacking(self, spec: &PolicySpec) -> Vec<Problem> {
+        match spec.kind {
+            PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => {
+                self.lacking_for(&radius, "")
+            }
+            PolicyKind::LinTs { noise_scale: None, .. }
+            | PolicyKind::Ucb1 { noise_scale: None }
+            | PolicyKind::Thompson { noise_scale: None } => vec![errors::missing("noise_scale", NOISE)],
+            _ if spec.needs_horizon() && self.horizon.is_none() => vec![errors::missing("horizon", HORIZON)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn lacking_for(self, radius: &RadiusSpec, prefix: &str) -> Vec<Problem> {
+        let (noise, theta, norm) = match *radius {
+            RadiusSpec::Paper { noise_scale, theta_norm_bound, action_norm_bound, .. } => {
+                (noise_scale.is_none(), theta_norm_bound.is_none(), action_norm_bound.is_none())
+            }
+            RadiusSpec::Determinant { noise_scale, theta_norm_bound, .. } => {
+                (noise_scale.is_none(), theta_norm_bound.is_none(), false)
+            }
+            RadiusSpec::Mixture { noise_scale, .. }
+            | RadiusSpec::Stitched { noise_scale, .. }
+            | RadiusSpec::Union { noise_scale, .. }
+            | RadiusSpec::PerArm { noise_scale, .. } => (noise_scale.is_none(), false, false),
+            RadiusSpec::Fixed { .. } => (false, false, false),
+        };
+        let needed = [
+            (noise && self.noise_scale.is_none(), "noise_scale", NOISE),
+            (theta && self.theta_norm_bound.is_none(), "theta_norm_bound", THETA),
+            (norm && self.action_norm_bound.is_none(), "action_norm_bound", NORM),
+        ];
+        let lacking = needed.into_iter().filter(|(lacking, ..)| *lacking);
+        lacking.map(|(_, name, what)| errors::missing(&format!("{prefix}{name}"), what)).collect()
+    }
+
+    fn facts(self, setting: Setting, dim: usize, actions: usize) -> Facts {
+        // What is still unknown here is not asked for; if it were, a range would refuse NaN.
+        let or_nan = |known: Option<f64>| known.unwrap_or(f64::NAN);
+        Facts {
+            setting,
+            dim,
+            actions,
+            horizon: self.horizon.unwrap_or(1),
+            noise_scale: or_nan(self.noise_scale),
+            theta_norm_bound: or_nan(self.theta_norm_bound),
+            action_norm_bound: or_nan(self.action_norm_bound),
+        }
+    }
+}
+
+/// A number in place of a radius is `√β` itself, which others call alpha.
+fn expand_radius(radius: &mut Node) {
+    if let Value::Integer(_) | Value::Float(_) = radius.value {
+        let entry = |name: &str, value| (name.to_string(), Node { value, line: 0 });
+        let sqrt_beta = entry("sqrt_beta", radius.value.clone());
+        radius.value = Value::Table(vec![entry("kind", Value::Text("fixed".into())), sqrt_beta]);
+    }
+}

@@ -1,0 +1,72 @@
+//! From Python's dicts, lists and numbers to the tree that specs are read from.
+
+use plausibly::spec::{Node, Value};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+
+/// Specs are three tables deep; what is deeper is a mistake, or holds itself.
+const DEEPEST: usize = 16;
+
+/// A Python value as a node without a line.
+///
+/// # Errors
+/// If a dict has a key that is no text, or Python code run on the way raises.
+pub(crate) fn node(value: &Bound<'_, PyAny>) -> PyResult<Node> {
+    Ok(Node { value: convert(value, DEEPEST)?, line: 0 })
+}
+
+fn convert(value: &Bound<'_, PyAny>, deepest: usize) -> PyResult<Value> {
+    if deepest == 0 {
+        return Ok(Value::Other("something nested too deeply"));
+    }
+    let inside = |item: &Bound<'_, PyAny>| Ok(Node { value: convert(item, deepest - 1)?, line: 0 });
+    if let Ok(truth) = value.cast::<PyBool>() {
+        return Ok(Value::Bool(truth.is_true()));
+    }
+    if let Ok(number) = value.cast::<PyInt>() {
+        // What does not fit 64 bits is no value any field takes; as a float it still shows up in the error.
+        return Ok(match number.extract::<i64>() {
+            Ok(integer) => Value::Integer(integer),
+            Err(_) => Value::Float(number.extract::<f64>().unwrap_or(f64::INFINITY)),
+        });
+    }
+    if let Ok(number) = value.cast::<PyFloat>() {
+        return Ok(Value::Float(number.value()));
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return Ok(text.extract().map_or(Value::Other("text that is not Unicode"), Value::Text));
+    }
+    if let Ok(table) = value.cast::<PyMapping>() {
+        return entries(table, inside);
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        let items = value.try_iter()?.map(|item| inside(&item?));
+        return Ok(Value::List(items.collect::<PyResult<_>>()?));
+    }
+    // A NumPy scalar, or an array of one number without dimensions, knows what it is in Python.
+    match value.getattr("ndim").and_then(|dimensions| dimensions.extract::<usize>()) {
+        Ok(0) => convert(&value.call_method0("item")?, deepest - 1),
+        _ => Ok(Value::Other("an object that no spec holds")),
+    }
+}
+
+/// A dict, with what is `None` left out: as in a call, it means unset.
+fn entries(
+    table: &Bound<'_, PyMapping>,
+    inside: impl Fn(&Bound<'_, PyAny>) -> PyResult<Node>,
+) -> PyResult<Value> {
+    let mut entries = Vec::new();
+    // A list of its own: converting a value may run Python code, and that may change the dict.
+    for item in table.items()? {
+        let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+        let Ok(name) = name.extract::<String>() else {
+            let message = format!("names in a spec are text, got the key {}", name.repr()?);
+            return Err(PyTypeError::new_err(message));
+        };
+        if !value.is_none() {
+            entries.push((name, inside(&value)?));
+        }
+    }
+    Ok(Value::Table(entries))
+}

@@ -1,0 +1,45 @@
+"""Bandits that decide among the actions that could still be best, and show their work.
+
+>>> from plausibly import ActionSet, Code
+>>> offers = ActionSet([[1.0, 0.0], [0.0, 1.0]], labels=["red", "blue"])
+>>> policy = Code(noise_scale=0.1, theta_norm_bound=1.0)
+>>> for _ in range(30):
+...     chosen = policy.select(offers)
+...     policy.update(chosen, {"red": 0.9, "blue": 0.1}[chosen])
+>>> policy.explain(offers).plausible
+['red']
+"""
+
+from ._core import Action, ActionSet, __version__
+from ._explanation import Explanation, Target
+from ._policies import (
+    UCB1,
+    Code,
+    Elimination,
+    EpsilonGreedy,
+    ExploreThenCommit,
+    LinTS,
+    LinUCB,
+    Policy,
+    Thompson,
+)
+from ._simulate import Result, simulate
+
+__all__ = [
+    "Action",
+    "ActionSet",
+    "Code",
+    "Elimination",
+    "EpsilonGreedy",
+    "Explanation",
+    "ExploreThenCommit",
+    "LinTS",
+    "LinUCB",
+    "Policy",
+    "Result",
+    "Target",
+    "Thompson",
+    "UCB1",
+    "__version__",
+    "simulate",
+]

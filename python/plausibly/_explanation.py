@@ -1,0 +1,137 @@
+"""What a policy says of a set of actions, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+_LONGEST = 20
+"""Rows shown of a long table; the rest is counted."""
+
+
+class _Reached(TypedDict):
+    kind: str
+    wanted: float
+    reached: float
+    met: bool
+
+
+class Target(_Reached, total=False):
+    """How a target stands: what was wanted, what is reached, and of a deadline what was promised and what came of it."""
+
+    by_round: int
+    promised: bool
+    outcome: str
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Explanation:
+    """What a policy's model says of every action at one moment.
+
+    Columns have one entry an action, in the order of the set; actions are called by label, or by index if they have none.
+
+    >>> from plausibly import ActionSet, Code
+    >>> offers = ActionSet([[1.0, 0.0], [0.0, 1.0]], labels=["red", "blue"])
+    >>> policy = Code(noise_scale=0.1, theta_norm_bound=1.0)
+    >>> for _ in range(40):
+    ...     chosen = policy.select(offers)
+    ...     policy.update(chosen, {"red": 0.9, "blue": 0.1}[chosen])
+    >>> print(policy.explain(offers))
+    1 of 2 actions could still be best after 40 rewards
+    action  estimate  from    to     standing
+    red     0.869     0.619   1.12   could still be best
+    blue    0.09231   -0.281  0.465  ruled out by red
+    chosen: the widest plausible action; intervals hold with probability 0.95 if the constants given are right
+    """
+
+    actions: list[Any]
+    """What the actions are called."""
+    mean: npt.NDArray[np.float64]
+    """Estimates: what the model believes, never a sample or an index."""
+    lower: npt.NDArray[np.float64]
+    """Lower ends of the intervals."""
+    upper: npt.NDArray[np.float64]
+    """Upper ends of the intervals."""
+    width_sq: npt.NDArray[np.float64]
+    """How little is known about each, whatever the radius."""
+    plausible: list[Any]
+    """The actions that could still be best."""
+    ruled_out_by: list[Any]
+    """For each action the one that rules it out, or None."""
+    margin: npt.NDArray[np.float64]
+    """By how much it is ruled out; NaN where it is not."""
+    sqrt_beta: float
+    """The radius in force."""
+    confidence: float | None
+    """With which probability all intervals hold at all times at once; None for a width that promises nothing."""
+    model_error_bound: float
+    """The most by which, squared, the estimate of a plausible action can be wrong while the intervals hold."""
+    observations: int
+    """Rewards learned from."""
+    decides_by: str
+    """By what the policy chooses, in words."""
+    target: Target | None
+    """How its target stands, if it has one."""
+
+    @property
+    def intervals(self) -> list[tuple[float, float]]:
+        """Lower and upper end of each action's interval."""
+        return list(zip(self.lower.tolist(), self.upper.tolist(), strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it in plain Python: lists, numbers, text."""
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in fields.items()}
+        return {**plain, "intervals": self.intervals}
+
+    def __repr__(self) -> str:
+        rows = [["action", "estimate", "from", "to", "standing"], *(self._row(i) for i in self._shown())]
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        table = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]) for row in rows]
+        return "\n".join([self._heading(), *table, *self._more(), self._closing()])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("action", "estimate", "from", "to", "standing"))
+        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in self._row(i)) for i in self._shown())
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        more = "".join(f"<p>{escape(line)}</p>" for line in self._more())
+        return (
+            f"<div><p><strong>{escape(self._heading())}</strong></p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+            f"<p>{escape(self._closing())}</p></div>"
+        )
+
+    def _heading(self) -> str:
+        rewards = "1 reward" if self.observations == 1 else f"{self.observations} rewards"
+        return f"{len(self.plausible)} of {len(self.actions)} actions could still be best after {rewards}"
+
+    def _shown(self) -> list[int]:
+        """The best first, by how good they may be."""
+        order = np.argsort(-self.upper, kind="stable")
+        return [int(i) for i in order[:_LONGEST]]
+
+    def _more(self) -> list[str]:
+        left = len(self.actions) - _LONGEST
+        return [f"and {left} more, none of which may be better than these"] if left > 0 else []
+
+    def _row(self, i: int) -> list[str]:
+        by = self.ruled_out_by[i]
+        standing = "could still be best" if by is None else f"ruled out by {by}"
+        numbers = (f"{self.mean[i]:.4g}", f"{self.lower[i]:.3g}", f"{self.upper[i]:.3g}")
+        return [str(self.actions[i]), *numbers, standing]
+
+    def _closing(self) -> str:
+        held = (
+            f"intervals hold with probability {self.confidence:.6g} if the constants given are right"
+            if self.confidence is not None
+            else "intervals are a width for exploring and promise no coverage"
+        )
+        target = ""
+        if self.target is not None:
+            met = "met" if self.target["met"] else "not yet met"
+            target = f"; target {met}: {self.target['reached']:.3g} of {self.target['wanted']:.3g}"
+        return f"chosen: {self.decides_by}; {held}{target}"

@@ -1,0 +1,71 @@
+"""Rows of features from what people have: arrays, lists, and frames of pandas or polars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+# Booleans, integers with and without sign, floats: what has one meaning as a number.
+_NUMBERS = "biuf"
+
+
+def to_rows(rows: object, argument: str) -> npt.NDArray[np.float64]:
+    """Two-dimensional float64 in C order; `argument` is what errors call it.
+
+    >>> to_rows([[1, 2], [3, 4]], "rows")
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    module = type(rows).__module__.partition(".")[0]
+    if module in ("pandas", "polars") and hasattr(rows, "columns"):
+        return _from_frame(rows, module, argument)
+    if isinstance(rows, (str, bytes, dict, set, frozenset)) or rows is None:
+        raise TypeError(f"{argument}: expected rows of features or an ActionSet, found {type(rows).__name__}")
+    if isinstance(rows, np.ma.MaskedArray) and np.ma.getmaskarray(rows).any():
+        raise ValueError(f"{argument}: the array has masked entries, and every feature needs a value")
+    try:
+        array = np.asarray(rows)
+    except ValueError as error:
+        # NumPy's words for rows of different lengths.
+        raise ValueError(f"{argument}: not a table of numbers: {error}") from error
+    return _checked(array, argument)
+
+
+def _checked(array: npt.NDArray[Any], argument: str) -> npt.NDArray[np.float64]:
+    if array.dtype.kind not in _NUMBERS:
+        raise TypeError(f"{argument}: expected numbers, found an array of {array.dtype}")
+    if array.ndim != 2:
+        hint = "; for plain arms use ActionSet.arms" if array.ndim == 0 else ""
+        raise ValueError(
+            f"{argument}: expected one row an action and one column a feature, found an array of shape {array.shape}{hint}"
+        )
+    if array.shape[0] == 0:
+        raise ValueError(f"{argument}: an action set needs at least one action")
+    if array.shape[1] == 0:
+        raise ValueError(f"{argument}: actions need at least one feature; for plain arms use ActionSet.arms")
+    # A number beyond float64 becomes infinite, and is refused by name where all features are checked.
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _from_frame(frame: Any, module: str, argument: str) -> npt.NDArray[np.float64]:
+    for place, name in enumerate(frame.columns):
+        column = frame.iloc[:, place] if module == "pandas" else frame.get_column(name)
+        if not _is_numeric(column.dtype, module):
+            raise TypeError(
+                f"{argument}: column {name!r} holds {column.dtype}, and features are numbers; drop it or turn it into numbers"
+            )
+        missing = column.isna().any() if module == "pandas" else column.null_count() > 0
+        if missing:
+            raise ValueError(f"{argument}: column {name!r} has missing values, and every feature needs one")
+    array = frame.to_numpy(dtype=np.float64) if module == "pandas" else frame.to_numpy()
+    return _checked(np.asarray(array), argument)
+
+
+def _is_numeric(dtype: Any, module: str) -> bool:
+    if module == "pandas":
+        # Pandas has types of its own beside NumPy's; both tell their kind.
+        return getattr(dtype, "kind", "O") in _NUMBERS
+    return bool(dtype.is_numeric() or str(dtype) == "Boolean")

@@ -1,0 +1,193 @@
+"""Comparisons of policies, from a spec to columns of figures."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas
+    import polars
+
+Spec = Union[Mapping[str, Any], str, "os.PathLike[str]"]
+Progress = Union[bool, Callable[[int, int], object]]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Result:
+    """The outcome of a comparison: for every policy a curve over rounds, as means and standard errors over runs."""
+
+    name: str
+    """Its name in the spec."""
+    seed: int
+    """Seed of all its randomness."""
+    runs: int
+    """Independent problems played."""
+    horizon: int
+    """Rounds of each."""
+    columns: dict[str, Any]
+    """Columns of equal length, one row a policy and round: policy, round, regret_mean, regret_se, model_error_mean,
+    model_error_se, plausible_mean. Standard errors of a single run are NaN."""
+    theta_star_left: dict[str, float]
+    """For each policy the share of runs in which the truth left the confidence set."""
+    csv: str
+    """The summary.csv that the command `plausibly simulate` writes for the same spec, byte for byte."""
+
+    @property
+    def policies(self) -> list[str]:
+        """Labels of the policies, in the order of the spec."""
+        return list(self.theta_star_left)
+
+    def __getitem__(self, column: str) -> Any:
+        """A column, by name."""
+        return self.columns[column]
+
+    def final(self) -> list[dict[str, Any]]:
+        """The figures at the horizon, one dict a policy."""
+        last = [int(i) for i in np.flatnonzero(self.columns["round"] == self.horizon)]
+        rows = [{name: column[i] for name, column in self.columns.items()} for i in last]
+        return [{**row, "theta_star_left": self.theta_star_left[row["policy"]]} for row in rows]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All columns as a pandas frame."""
+        import pandas
+
+        return pandas.DataFrame(self.columns)
+
+    def to_polars(self) -> polars.DataFrame:
+        """All columns as a polars frame."""
+        import polars
+
+        return polars.DataFrame(self.columns)
+
+    def plot(self) -> matplotlib.figure.Figure:
+        """Regret and model error over rounds, with two standard errors either way. Needs matplotlib."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(10, 4), layout="constrained")
+        policy = np.asarray(self.columns["policy"])
+        for axes, quantity in zip(figure.subplots(1, 2), ("regret", "model_error"), strict=True):
+            for label in self.policies:
+                own = policy == label
+                rounds: npt.NDArray[np.uint64] = self.columns["round"][own]
+                mean, error = self.columns[f"{quantity}_mean"][own], self.columns[f"{quantity}_se"][own]
+                axes.plot(rounds, mean, label=label)
+                axes.fill_between(rounds, mean - 2 * error, mean + 2 * error, alpha=0.2)
+            axes.set(xscale="log", yscale="symlog", xlabel="round", ylabel=quantity.replace("_", " "))
+        figure.axes[0].legend()
+        figure.suptitle(self.name)
+        return figure
+
+    def __repr__(self) -> str:
+        rows = self._rows()
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        lines = (
+            "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths)))
+            for row in rows
+        )
+        return "\n".join([self._heading(), *lines])
+
+    def _repr_html_(self) -> str:
+        head, *body = (
+            "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
+            for row, tag in zip(self._rows(), ["th"] + ["td"] * len(self.policies))
+        )
+        rows = "".join(f"<tr>{row}</tr>" for row in body)
+        return (
+            f"<div><p><strong>{escape(self._heading())}</strong></p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        )
+
+    def _heading(self) -> str:
+        return f"{self.name}: {self.runs} runs of {self.horizon} rounds, seed {self.seed}"
+
+    def _rows(self) -> list[list[str]]:
+        heading = ["policy", "regret", "± s.e.", "model error", "± s.e.", "plausible", "θ* left set"]
+        names = ("regret_mean", "regret_se", "model_error_mean", "model_error_se", "plausible_mean")
+        figures = ([f"{row[name]:.4g}" for name in names] for row in self.final())
+        shares = (f"{100 * share:.0f} %" for share in self.theta_star_left.values())
+        return [heading, *([label, *row, share] for label, row, share in zip(self.policies, figures, shares))]
+
+
+def simulate(
+    spec: Spec,
+    *,
+    runs: int | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    progress: Progress = False,
+) -> Result:
+    """Compares policies on the same problems, action sets and noise, on all cores.
+
+    `spec` is a dict, the text of a TOML spec (a str with a line break in it), or the path of one. `runs` and `seed` replace
+    what the spec says. `progress` is True for a bar by tqdm, or a function that is given the rounds done and all there are.
+    The result is the same, to the last bit, for any number of `threads`, and the same as that of the command `plausibly
+    simulate`. Other Python threads run meanwhile, and Ctrl-C stops it.
+
+    >>> from plausibly import simulate
+    >>> result = simulate({
+    ...     "runs": 4,
+    ...     "horizon": 100,
+    ...     "environment": {"kind": "linear", "dim": 2, "actions": 5},
+    ...     "policy": [{"kind": "code"}, {"kind": "lin-ucb"}],
+    ... })
+    >>> result.policies
+    ['code', 'lin-ucb']
+    >>> result["round"][:5]
+    array([1, 2, 3, 4, 5], dtype=uint64)
+    """
+    text = _read(spec)
+    for name, value in (("runs", runs), ("seed", seed), ("threads", threads)):
+        if value is not None:
+            _check_count(name, value)
+    with _shown(progress) as show:
+        return Result(**_core.simulate(text, runs, seed, threads, show))
+
+
+def _read(spec: object) -> Mapping[str, Any] | str:
+    if isinstance(spec, Mapping) or (isinstance(spec, str) and "\n" in spec):
+        return spec
+    if isinstance(spec, (str, os.PathLike)):
+        try:
+            return Path(spec).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"spec: {os.fspath(spec)} is not UTF-8 text") from error
+    raise TypeError(f"spec: expected a dict, TOML text or a path, found {type(spec).__name__}")
+
+
+def _check_count(name: str, value: object) -> None:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: expected a whole number, found {type(value).__name__}")
+    if not 0 <= value.__index__() < 2**63:
+        raise ValueError(f"{name}: {value} is out of range")
+
+
+@contextmanager
+def _shown(progress: Progress) -> Iterator[Callable[[int, int], object] | None]:
+    if callable(progress):
+        yield progress
+    elif progress:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError as error:
+            raise ImportError("progress: a bar needs tqdm; install it, or pass a function") from error
+        with tqdm(unit=" rounds", unit_scale=True) as bar:
+
+            def show(done: int, total: int) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+
+            yield show
+    else:
+        yield None

@@ -1,0 +1,102 @@
+"""The same choices as the simulator's, one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+import plausibly
+from plausibly import ActionSet, Policy
+
+tomllib = pytest.importorskip("tomllib")
+
+CLASSES = {
+    "code": plausibly.Code,
+    "lin-ucb": plausibly.LinUCB,
+    "lin-ts": plausibly.LinTS,
+    "elimination": plausibly.Elimination,
+    "epsilon-greedy": plausibly.EpsilonGreedy,
+    "explore-then-commit": plausibly.ExploreThenCommit,
+    "ucb1": plausibly.UCB1,
+    "thompson": plausibly.Thompson,
+}
+
+
+def spec(name: str) -> dict[str, Any]:
+    return tomllib.loads((ROOT / f"testdata/traces/{name}.toml").read_text(encoding="utf-8"))
+
+
+def recorded(name: str) -> tuple[list[float], list[list[float]], list[list[tuple[int, float]]]]:
+    """Bounds on norms, features of the actions, and for each policy its choices with their rewards."""
+    norms: list[float] = []
+    actions: list[list[float]] = []
+    policies: list[list[tuple[int, float]]] = []
+    for line in (ROOT / f"testdata/traces/{name}.txt").read_text(encoding="utf-8").splitlines():
+        head, *rest = line.split(" ")
+        if head == "norms":
+            norms = [float(x) for x in rest]
+        elif head == "action":
+            actions.append([float(x) for x in rest])
+        elif head == "policy":
+            policies.append([])
+        else:
+            policies[-1].append((int(head), float(rest[0])))
+    return norms, actions, policies
+
+
+def made(table: dict[str, Any], experiment: dict[str, Any], norms: list[float]) -> Policy:
+    """The policy of a spec, with what the simulator knows of the problem."""
+    facts = {
+        "noise_scale": experiment["environment"]["noise"],
+        "theta_norm_bound": norms[0],
+        "action_norm_bound": norms[1],
+        "horizon": experiment["horizon"],
+    }
+    takes = {
+        "code": ("noise_scale", "theta_norm_bound", "action_norm_bound"),
+        "lin-ucb": ("noise_scale", "theta_norm_bound", "action_norm_bound"),
+        "lin-ts": ("noise_scale",),
+        "elimination": (),
+        "epsilon-greedy": ("horizon",),
+        "explore-then-commit": ("horizon",),
+        "ucb1": ("noise_scale",),
+        "thompson": ("noise_scale",),
+    }
+    kind = table["kind"]
+    given = {name: value for name, value in table.items() if name != "kind"}
+    known = {name: facts[name] for name in takes[kind]}
+    return CLASSES[kind](**{**known, **given, "seed": experiment["seed"]})
+
+
+@pytest.mark.parametrize("name", ["linear", "arms"])
+def test_every_policy_chooses_as_in_the_simulator(name: str) -> None:
+    experiment = spec(name)
+    norms, rows, policies = recorded(name)
+    actions = ActionSet(rows) if rows[0] else ActionSet.arms(len(rows))
+    assert len(policies) == len(experiment["policy"])
+    for table, steps in zip(experiment["policy"], policies, strict=True):
+        policy = made(table, experiment, norms)
+        assert len(steps) == experiment["horizon"]
+        for round_, (chosen, reward) in enumerate(steps):
+            assert policy.select(actions) == chosen, (policy.label, round_)
+            policy.update(chosen, reward)
+        assert policy.observations == len(steps)
+
+
+def test_every_kind_is_in_the_traces() -> None:
+    played = {table["kind"] for name in ("linear", "arms") for table in spec(name)["policy"]}
+    assert played == set(CLASSES)
+
+
+def test_the_seed_and_the_label_decide_the_random_numbers() -> None:
+    arms = ActionSet.arms(10)
+
+    def choices(**settings: Any) -> list[int]:
+        policy = plausibly.EpsilonGreedy(horizon=10**6, **settings)
+        return [policy.select(arms) for _ in range(50)]
+
+    assert choices(seed=1) == choices(seed=1)
+    assert choices(seed=1) != choices(seed=2)
+    assert choices(seed=1) != choices(seed=1, label="another")

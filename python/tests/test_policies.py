@@ -1,0 +1,250 @@
+"""Policies in use: labels, late rewards, explanations, threads."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import plausibly
+from plausibly import UCB1, Action, ActionSet, Code, LinTS, LinUCB, Thompson
+
+OFFERS = ActionSet([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]], labels=["red", "blue", "both"])
+MEANS = {"red": 0.9, "blue": 0.1, "both": 0.5}
+
+
+def played(rounds: int = 400, **settings: Any) -> Code:
+    policy = Code(**{"noise_scale": 0.1, "theta_norm_bound": 1.0, **settings})
+    for _ in range(rounds):
+        chosen = policy.select(OFFERS)
+        policy.update(chosen, MEANS[chosen])
+    return policy
+
+
+def test_an_explanation_says_what_is_known() -> None:
+    found = played().explain(OFFERS)
+    assert found.actions == ["red", "blue", "both"]
+    assert found.plausible == ["red"] and found.ruled_out_by == [None, "red", "red"]
+    assert np.isnan(found.margin[0]) and (found.margin[1:] > 0).all()
+    assert (found.lower < found.mean).all() and (found.mean < found.upper).all()
+    assert abs(found.mean[0] - 0.9) < 0.1 and found.observations == 400 and found.confidence == 0.95
+    half = float(found.upper[0] - found.mean[0])
+    assert found.model_error_bound == pytest.approx(half**2, rel=1e-12)
+    assert found.sqrt_beta * float(found.width_sq[0]) ** 0.5 == pytest.approx(half, rel=1e-12)
+    assert found.decides_by == "the widest plausible action" and found.target is None
+    assert found.intervals[0] == (found.lower[0], found.upper[0])
+    plain = found.to_dict()
+    assert plain["mean"] == found.mean.tolist() and plain["intervals"] == found.intervals
+    assert "red" in repr(found) and "ruled out by red" in repr(found)
+
+
+def test_asking_changes_nothing() -> None:
+    asked, silent = played(20, randomise=0.5), played(20, randomise=0.5)
+    for _ in range(40):
+        asked.explain(OFFERS)
+        asked.explain(OFFERS, radius=3.0)
+        chosen = asked.select(OFFERS)
+        assert chosen == silent.select(OFFERS)
+        asked.update(chosen, 0.3)
+        silent.update(chosen, 0.3)
+
+
+def test_asking_first_decides_nothing() -> None:
+    policy = Code(noise_scale=1.0, theta_norm_bound=1.0)
+    assert policy.explain(ActionSet.arms(4)).plausible == [0, 1, 2, 3]
+    assert policy.explain(np.eye(5)).observations == 0
+    assert policy.select(OFFERS) == "red"
+
+
+def test_rows_converted_on_every_call_keep_a_promise() -> None:
+    policy, rows = Code(radius=1.0, target={"accuracy": 0.5, "by_round": 100}), [[1.0], [0.5]]
+    for _ in range(5):
+        policy.update(policy.select(rows), 0.5)
+    target = policy.explain(rows).target
+    assert target is not None and target["promised"]
+    policy.update(policy.select([[1.0]]), 0.5)
+    target = policy.explain(rows).target
+    assert target is not None and not target["promised"]
+
+
+def test_names_cannot_smuggle_html() -> None:
+    offers = ActionSet([[1.0], [2.0]], labels=["<script>", "&"])
+    page = LinUCB(radius=1.0).explain(offers)._repr_html_()
+    assert "<script>" not in page and "&lt;script&gt;" in page and "&amp;" in page
+
+
+def test_long_explanations_are_cut_and_say_so() -> None:
+    found = LinUCB(radius=1.0).explain(np.arange(1.0, 101.0).reshape(-1, 1))
+    assert "and 80 more" in repr(found) and "and 80 more" in found._repr_html_()
+
+
+def test_targets_are_reported() -> None:
+    target = played(5, target={"accuracy": 0.01}).explain(OFFERS).target
+    assert target is not None and target["kind"] == "accuracy" and not target["met"]
+    late = played(5, target={"accuracy": 5.0, "by_round": 3}).explain(OFFERS).target
+    assert late is not None and late["met"] and late["by_round"] == 3 and late["outcome"] == "met"
+    kappa = played(5, target={"kappa": 2.0}).explain(OFFERS)
+    assert kappa.target is not None and kappa.target["kind"] == "kappa" and "target" in repr(kappa)
+
+
+def test_a_policy_without_a_radius_is_explained_by_one_that_is_given() -> None:
+    policy = LinTS(noise_scale=0.1)
+    policy.select(OFFERS)
+    with pytest.raises(ValueError, match="radius.theta_norm_bound: missing"):
+        policy.explain(OFFERS)
+    given = {"kind": "determinant", "theta_norm_bound": 1.0}
+    assert policy.explain(OFFERS, radius=given).confidence == 0.95
+    assert policy.explain(OFFERS, radius=2.0).confidence is None
+    assert Thompson(noise_scale=0.1).explain(OFFERS).confidence == 0.95
+    with pytest.raises(ValueError, match="radius.kind: determinant needs actions with features"):
+        Thompson(noise_scale=0.1).explain(OFFERS, radius=given)
+
+
+def test_outstanding_decisions_count_in_the_design() -> None:
+    policy = Code(noise_scale=1.0, theta_norm_bound=1.0)
+    offers = ActionSet([[1.0, 0.0], [0.0, 1.0]])
+    assert policy.select(offers) == 0
+    assert policy.select(offers) == 0, "nobody said that it was taken"
+    policy.decided(0)
+    assert policy.select(offers) == 1
+    policy.dropped(0)
+    assert policy.select(offers) == 0
+
+
+def test_late_rewards_of_other_sets_need_the_action_itself() -> None:
+    policy = Code(noise_scale=1.0, theta_norm_bound=1.0)
+    monday, tuesday = ActionSet([[1.0, 0.0], [0.0, 1.0]]), ActionSet([[0.5, 0.5]])
+    first = monday[policy.select(monday)]
+    policy.decided(first)
+    second = tuesday[policy.select(tuesday)]
+    with pytest.raises(ValueError, match="action: choices from different action sets"):
+        policy.update(0, 1.0)
+    policy.update(first, 1.0)
+    policy.update(second, 1.0)
+    policy.select(tuesday)
+    policy.update(0, 1.0)
+    assert policy.observations == 3
+
+
+def test_the_same_rows_again_are_the_same_set() -> None:
+    policy, rows = LinUCB(radius=1.0), [[1.0, 0.0], [0.0, 2.0]]
+    assert (policy.select(rows), policy.select(rows)) == (1, 1)
+    policy.update(1, 0.5)
+    assert policy.observations == 1
+
+
+def test_sets_may_change_where_actions_have_features() -> None:
+    policy = LinUCB(radius=1.0)
+    for count in (1, 5, 3):
+        policy.update(policy.select(np.ones((count, 4))), 0.5)
+    assert policy.observations == 3
+
+
+def test_a_place_keeps_its_meaning_where_it_is_all_that_is_known() -> None:
+    policy = UCB1(noise_scale=1.0)
+    policy.update(policy.select([[1.0], [2.0]]), 0.5)
+    policy.update(policy.select([[1.0], [2.0]]), 0.5)
+    with pytest.raises(ValueError, match="actions: the policy knows actions by their place alone"):
+        policy.select([[1.0], [3.0]])
+
+
+def test_a_subclass_is_a_policy_too() -> None:
+    class Mine(Code):
+        pass
+
+    policy = Mine(noise_scale=1.0, label="mine")
+    assert policy.select(ActionSet.arms(2)) == 0
+    assert repr(policy) == "Mine('mine', 0 rewards)"
+    assert repr(Code(radius=1.0)) == "Code(0 rewards)"
+
+
+def test_many_threads_on_one_policy() -> None:
+    policy, failures = Code(noise_scale=0.1, theta_norm_bound=1.0), []
+    rounds, start = 3000, threading.Barrier(4)
+
+    def work() -> None:
+        try:
+            start.wait()
+            for _ in range(rounds):
+                chosen = policy.select(OFFERS)
+                policy.update(chosen, MEANS[chosen])
+                policy.explain(OFFERS)
+        except Exception as error:  # what it was is shown below
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == [] and policy.observations == 4 * rounds
+    found = policy.explain(OFFERS)
+    assert found.plausible == ["red"] and abs(found.mean[0] - 0.9) < 0.01
+
+
+class Caller:
+    """A label that calls the policy back while it is looked up."""
+
+    def __init__(self, policy: plausibly.Policy) -> None:
+        self.policy = policy
+
+    def __hash__(self) -> int:
+        self.policy.select(OFFERS)
+        return hash("red")
+
+    def __eq__(self, other: object) -> bool:
+        self.policy.update("red", 0.5)
+        return other == "red"
+
+
+def test_calls_back_from_a_label_neither_hang_nor_harm() -> None:
+    policy = played(10)
+    policy.select(OFFERS)
+    policy.update(Caller(policy), 0.5)
+    assert policy.observations == 12
+
+
+class Rows:
+    """Rows that call the policy back while they are converted."""
+
+    def __init__(self, policy: plausibly.Policy) -> None:
+        self.policy = policy
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        self.policy.select(OFFERS)
+        return np.ones((2, 2))
+
+
+def test_calls_back_from_rows_neither_hang_nor_harm() -> None:
+    policy = played(10)
+    assert policy.select(Rows(policy)) == 0
+
+
+class Last:
+    """Calls the policy as it goes."""
+
+    def __init__(self, policy: plausibly.Policy, heard: list[object]) -> None:
+        self.policy, self.heard = policy, heard
+
+    def __del__(self) -> None:
+        try:
+            self.heard.append(self.policy.select(OFFERS))
+        except RuntimeError as error:
+            self.heard.append(error)
+
+
+def test_a_call_from_a_dying_label_gets_an_answer() -> None:
+    policy, heard = Code(noise_scale=0.1, theta_norm_bound=1.0), []
+    policy.select(ActionSet([[1.0, 0.0]], labels=[Last(policy, heard)]))
+    policy.update(OFFERS["red"], 1.0)
+    assert policy.select(OFFERS) in MEANS
+    assert len(heard) == 1
+    assert heard[0] in MEANS or "busy with another call" in str(heard[0])
+
+
+def test_what_they_are_made_of_is_public() -> None:
+    assert isinstance(OFFERS["red"], Action)
+    for name in plausibly.__all__:
+        assert hasattr(plausibly, name)
