@@ -9,6 +9,7 @@ from conftest import ROOT
 
 import plausibly
 from plausibly import ActionSet, Policy
+from plausibly._policies import _KINDS
 
 tomllib = pytest.importorskip("tomllib")
 
@@ -85,9 +86,15 @@ def test_every_policy_chooses_as_in_the_simulator(name: str) -> None:
         assert policy.observations == len(steps)
 
 
-def test_every_kind_is_in_the_traces() -> None:
+def test_every_kind_of_policy_has_a_class_and_is_in_the_traces() -> None:
+    unknown = {"environment": {"kind": "k-armed", "actions": 2}, "policy": [{"kind": "?"}]}
+    with pytest.raises(ValueError, match="is not one of") as refused:
+        plausibly.simulate(unknown)
+    kinds = str(refused.value).split(" is not one of ")[1].split(", ")
     played = {table["kind"] for name in ("linear", "arms") for table in spec(name)["policy"]}
-    assert played == set(CLASSES)
+    assert set(kinds) == set(CLASSES) == played
+    for kind, made in CLASSES.items():
+        assert made.__name__ in plausibly.__all__ and _KINDS[made.__name__] == kind
 
 
 def test_the_seed_and_the_label_decide_the_random_numbers() -> None:
