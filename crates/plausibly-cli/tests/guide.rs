@@ -72,3 +72,24 @@ fn decisions_from_a_table_are_as_the_guide_tells() {
 fn certificates_are_as_the_guide_tells() {
     replayed("docs/guides/read-a-certificate.md", &[], 8);
 }
+
+#[test]
+fn the_commands_of_the_readme_do_what_it_says() {
+    let readme = fs::read_to_string(workspace("README.md")).unwrap();
+    let sandbox = tempfile::tempdir().unwrap();
+    fs::create_dir(sandbox.path().join("examples")).unwrap();
+    fs::copy(workspace("examples/subjects.csv"), sandbox.path().join("examples/subjects.csv")).unwrap();
+    let commands: Vec<&str> = readme.lines().filter(|line| line.starts_with("plausibly ")).collect();
+    assert_eq!(commands.len(), 6, "{commands:?}");
+    let said: Vec<String> = commands
+        .iter()
+        .map(|line| {
+            let (command, _) = line.split_once(" #").unwrap();
+            // Nobody can be asked here.
+            output(&command.replace("decide ", "decide --yes "), sandbox.path())
+        })
+        .collect();
+    assert!(said[0].contains("decision 1: A question") && said[1].contains("it paid 0.21"), "{said:?}");
+    assert!(said[2].contains("wrote news.svg") && said[3].contains("WHY THIS ONE"), "{said:?}");
+    assert!(said[5].contains("nothing was left out, added or changed"), "{said:?}");
+}

@@ -197,7 +197,7 @@ impl Certificate {
         hex(&Sha256::digest(document.to_string().as_bytes()))
     }
 
-    /// As JSON for files: one field a line where that helps reading.
+    /// As compact JSON: what files and streams hold, and what the seal is over.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
