@@ -1,7 +1,7 @@
 //! What is measured of a policy, as observers.
 
 use crate::observer::{Decided, Observer, Rewarded};
-use plausibly::{ConfidenceRadius, Estimator, Plausible};
+use plausibly::{ConfidenceRadius, Estimator, Plausible, Sought};
 
 /// Pseudo-regret: `R_n = Σ_t max_a ⟨a, θ*⟩ − ⟨A_t, θ*⟩`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,6 +37,8 @@ pub struct ModelError<E, R> {
     model: E,
     radius: R,
     plausible: Plausible,
+    /// Of the contenders.
+    truth: Vec<f64>,
     total: f64,
     plausible_count: usize,
     left: bool,
@@ -45,7 +47,15 @@ pub struct ModelError<E, R> {
 impl<E: Estimator, R: ConfidenceRadius> ModelError<E, R> {
     /// Nothing seen yet; `model` is fresh.
     pub fn new(model: E, radius: R) -> Self {
-        Self { model, radius, plausible: Plausible::new(), total: 0.0, plausible_count: 0, left: false }
+        Self {
+            model,
+            radius,
+            plausible: Plausible::new(),
+            truth: Vec::new(),
+            total: 0.0,
+            plausible_count: 0,
+            left: false,
+        }
     }
 
     /// `Q_t` so far.
@@ -68,9 +78,17 @@ impl<P: ?Sized, E: Estimator, R: ConfidenceRadius> Observer<P> for ModelError<E,
     fn decided(&mut self, decided: &Decided<'_, P>) {
         let reach = self.radius.reach(&self.model.evidence());
         self.left = self.left || !self.model.holds(decided.theta_star, reach);
-        let scores = self.model.scores(decided.actions);
-        self.plausible.assess(scores, reach);
-        let summary = self.plausible.summary(scores, decided.means);
+        let contenders = self.model.contenders(decided.actions, reach, Sought::Plausible);
+        self.plausible.assess(contenders.scores(), reach);
+        let truth = match contenders.indices() {
+            None => decided.means,
+            Some(indices) => {
+                self.truth.clear();
+                self.truth.extend(indices.iter().map(|index| decided.means[*index]));
+                &self.truth
+            }
+        };
+        let summary = self.plausible.summary(contenders.scores(), truth);
         self.plausible_count = summary.count;
         self.total += summary.error_sq;
     }

@@ -1,6 +1,7 @@
 //! Action sets: validated once, laid out for the kernels, and known by an identity.
 
-use crate::linalg::{Isa, LANES, norm};
+use crate::linalg::{Isa, LANES};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
@@ -47,6 +48,16 @@ pub enum ActionSetError {
     },
 }
 
+impl ActionSetError {
+    /// The same of an action that was counted from the first of a block.
+    fn in_block(mut self, block: usize) -> Self {
+        if let Self::OutOfRange { action, .. } = &mut self {
+            *action += block * LANES;
+        }
+        self
+    }
+}
+
 /// Identity of a set's contents: equal only for the same, unchanged set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetId(u64);
@@ -61,8 +72,9 @@ impl SetId {
 
 /// The actions offered in a round, owned.
 ///
-/// Features are kept twice: by row, which is how one action is read, and in blocks of lanes (dimension-major, one action a
-/// lane), which is how all of them are scored. The set carries an identity, under which estimators cache their scores.
+/// Features are laid out in blocks of lanes (dimension-major, one action a lane), which is how all of them are scored. One action is read by row: small sets keep the rows as
+/// well; large ones, from a mebibyte of features, make those of a block when one of its actions is first asked for, so that they are held in memory once. The set carries an
+/// identity, under which estimators cache their scores.
 ///
 /// # Example
 /// ```
@@ -77,9 +89,20 @@ pub struct ActionSet {
     id: SetId,
     len: usize,
     dim: usize,
-    rows: Vec<f64>,
     blocks: Vec<f64>,
+    rows: Rows,
 }
+
+/// Features by row.
+#[derive(Debug)]
+enum Rows {
+    Whole(Vec<f64>),
+    /// Those of a block, once one of its actions was asked for.
+    OfBlocks(Box<[OnceLock<Box<[f64]>>]>),
+}
+
+/// Sets with so many features keep no second copy of them.
+const LARGE: usize = 1 << 17;
 
 impl ActionSet {
     /// A set from rows of features.
@@ -114,10 +137,17 @@ impl ActionSet {
         if len == 0 {
             return Err(ActionSetError::Empty);
         }
-        let blocks = vec![0.0; len.div_ceil(LANES) * LANES * dim];
-        let mut set = Self { id: SetId::fresh(), len, dim, rows: features, blocks };
-        set.settle()?;
-        Ok(set)
+        let (blocks, rows) = if features.len() < LARGE {
+            let mut blocks = vec![0.0; len.div_ceil(LANES) * LANES * dim];
+            interleave(&features, &mut blocks, dim)?;
+            (blocks, Rows::Whole(features))
+        } else {
+            (
+                interleaved_in_place(features, dim)?,
+                Rows::OfBlocks((0..len.div_ceil(LANES)).map(|_| OnceLock::new()).collect()),
+            )
+        };
+        Ok(Self { id: SetId::fresh(), len, dim, blocks, rows })
     }
 
     /// Arms without features, for K-armed policies: an arm is known by its index alone.
@@ -128,42 +158,30 @@ impl ActionSet {
         if count == 0 {
             return Err(ActionSetError::Empty);
         }
-        Ok(Self { id: SetId::fresh(), len: count, dim: 0, rows: Vec::new(), blocks: Vec::new() })
+        Ok(Self { id: SetId::fresh(), len: count, dim: 0, blocks: Vec::new(), rows: Rows::Whole(Vec::new()) })
     }
 
-    /// Writes new features over the old ones (row-major) without allocating, and takes a new identity.
+    /// Writes new features over the old ones (row-major) and takes a new identity. Nothing is allocated, but for the rows of a large set the first time.
     ///
     /// # Errors
     /// If a feature is not finite or beyond [`MAX_MAGNITUDE`]. All features of the set are zero then.
     pub fn refill(&mut self, write: impl FnOnce(&mut [f64])) -> Result<(), ActionSetError> {
         self.id = SetId::fresh();
-        write(&mut self.rows);
-        let settled = self.settle();
+        if matches!(self.rows, Rows::OfBlocks(_)) {
+            let blocks = self.blocks.chunks_exact(LANES * self.dim.max(1));
+            let mut rows: Vec<f64> = blocks.flat_map(|block| rows_of(block, self.dim)).collect();
+            rows.truncate(self.len * self.dim);
+            self.rows = Rows::Whole(rows);
+        }
+        let Rows::Whole(rows) = &mut self.rows else { unreachable!("made whole above") };
+        write(rows);
+        let settled = interleave(rows, &mut self.blocks, self.dim);
         if settled.is_err() {
             // Nothing of what was refused may be scored or learned from.
-            self.rows.fill(0.0);
+            rows.fill(0.0);
             self.blocks.fill(0.0);
         }
         settled
-    }
-
-    /// Checks the rows and copies them into lane blocks.
-    fn settle(&mut self) -> Result<(), ActionSetError> {
-        let within = |x: &f64| x.abs() <= MAX_MAGNITUDE;
-        // All of them first, without a branch for each: a NaN is not within, and where one is found speed no longer matters.
-        let all_within = self.rows.iter().fold(true, |all, x| all & within(x));
-        if !all_within && let Some(at) = self.rows.iter().position(|x| !within(x)) {
-            let (action, feature) = (at / self.dim, at % self.dim);
-            return Err(ActionSetError::OutOfRange { action, feature, value: self.rows[at] });
-        }
-        for (action, row) in self.rows.chunks_exact(self.dim.max(1)).enumerate() {
-            let (block, lane) = (action / LANES, action % LANES);
-            let start = block * LANES * self.dim + lane;
-            for (slot, &x) in self.blocks[start..].iter_mut().step_by(LANES).zip(row) {
-                *slot = x;
-            }
-        }
-        Ok(())
     }
 
     /// A view to hand to a policy.
@@ -211,7 +229,17 @@ impl<'a> Actions<'a> {
     /// If `index` is not below [`Actions::len`].
     pub fn get(self, index: ActionIndex) -> Action<'a> {
         assert!(index < self.len(), "action {index} of {}", self.len());
-        Action { index, features: &self.set.rows[index * self.set.dim..(index + 1) * self.set.dim] }
+        let dim = self.set.dim;
+        let (rows, row) = match &self.set.rows {
+            Rows::Whole(rows) => (&**rows, index),
+            Rows::OfBlocks(blocks) => {
+                let block = index / LANES;
+                let size = LANES * dim;
+                let make = || rows_of(&self.set.blocks[block * size..(block + 1) * size], dim);
+                (&**blocks[block].get_or_init(make), index % LANES)
+            }
+        };
+        Action { index, features: &rows[row * dim..(row + 1) * dim] }
     }
 
     /// All actions, by index.
@@ -221,7 +249,17 @@ impl<'a> Actions<'a> {
 
     /// The largest Euclidean norm of an action: the smallest valid `action_norm_bound` for this set.
     pub fn largest_norm(self) -> f64 {
-        self.iter().map(|action| norm(action.features)).fold(0.0, f64::max)
+        self.largest_norm_sq().sqrt()
+    }
+
+    /// Its square. Padding of the last block is zero and adds nothing.
+    pub(crate) fn largest_norm_sq(self) -> f64 {
+        let blocks = self.blocks().chunks_exact(LANES * self.dim().max(1));
+        let largest_of = |block: &[f64]| {
+            let squares = |lane: usize| block.iter().skip(lane).step_by(LANES).map(|x| x * x);
+            (0..LANES).map(|lane| squares(lane).sum()).fold(0.0, f64::max)
+        };
+        blocks.map(largest_of).fold(0.0, f64::max)
     }
 
     pub(crate) fn blocks(self) -> &'a [f64] {
@@ -253,6 +291,40 @@ impl<'a> Action<'a> {
     }
 }
 
+/// Rows into blocks of lanes.
+///
+/// # Errors
+/// If a feature is out of range: the first such.
+fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize) -> Result<(), ActionSetError> {
+    // All of them first, without a branch for each: where one is found speed no longer matters.
+    if dim == 0 || Isa::detect().interleave(rows, blocks, dim, MAX_MAGNITUDE) {
+        return Ok(());
+    }
+    // Not a comparison with the opposite: a NaN must be found too.
+    let within = |x: &f64| x.abs() <= MAX_MAGNITUDE;
+    let at = rows.iter().position(|x| !within(x)).unwrap_or_default();
+    Err(ActionSetError::OutOfRange { action: at / dim, feature: at % dim, value: rows[at] })
+}
+
+/// The same without a second copy: the rows of a block are where the block will be.
+fn interleaved_in_place(mut rows: Vec<f64>, dim: usize) -> Result<Vec<f64>, ActionSetError> {
+    let size = LANES * dim;
+    let padded = rows.len().next_multiple_of(size);
+    rows.reserve_exact(padded - rows.len());
+    rows.resize(padded, 0.0);
+    let mut scratch = vec![0.0; size];
+    for (number, block) in rows.chunks_exact_mut(size).enumerate() {
+        scratch.copy_from_slice(block);
+        interleave(&scratch, block, dim).map_err(|error| error.in_block(number))?;
+    }
+    Ok(rows)
+}
+
+/// The rows of one block.
+fn rows_of(block: &[f64], dim: usize) -> Box<[f64]> {
+    (0..LANES).flat_map(|lane| block[lane..].iter().step_by(LANES).take(dim)).copied().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,6 +340,18 @@ mod tests {
             ActionSetError::OutOfRange { action: 1, feature: 1, value: f64::INFINITY }
         );
         assert!(matches!(rows(&[vec![f64::NAN]]), ActionSetError::OutOfRange { .. }));
+        // In every place of whole blocks and of the last one, in small sets and in large ones.
+        for (len, dim) in [(20, 3), (LARGE / 2 + 3, 2)] {
+            for culprit in [0, 5, 7, 8, 17, len - 1] {
+                let mut features = vec![1.0; len * dim];
+                features[culprit * dim + 1] = f64::NAN;
+                let refused = ActionSet::from_flat(features, dim).unwrap_err();
+                assert!(
+                    matches!(refused, ActionSetError::OutOfRange { action, feature: 1, .. } if action == culprit),
+                    "{refused}"
+                );
+            }
+        }
         assert_eq!(ActionSet::arms(0).unwrap_err(), ActionSetError::Empty);
     }
 
@@ -281,5 +365,30 @@ mod tests {
         assert_eq!(set.view().blocks()[..3], [3.0, 4.0, 0.0]);
         set.refill(|rows| rows.copy_from_slice(&[5.0, f64::NAN])).unwrap_err();
         assert_eq!((set.view().get(0).features(), set.view().blocks()[0]), (&[0.0][..], 0.0));
+    }
+
+    #[test]
+    fn a_large_set_is_held_once_and_reads_the_same() {
+        let dim = 3;
+        let len = LARGE / dim + 5;
+        let features: Vec<f64> = (0..len * dim).map(|at| (at as f64 * 0.37).sin()).collect();
+        let mut set = ActionSet::from_flat(features.clone(), dim).unwrap();
+        assert!(matches!(set.rows, Rows::OfBlocks(_)));
+        for index in [0, 7, 8, 12_345, len - 1] {
+            assert_eq!(set.view().get(index).features(), &features[index * dim..(index + 1) * dim]);
+        }
+        let Rows::OfBlocks(blocks) = &set.rows else { unreachable!() };
+        assert_eq!(blocks.iter().filter(|block| block.get().is_some()).count(), 4);
+        let small = ActionSet::from_flat(features[..300].to_vec(), dim).unwrap();
+        assert_eq!(small.view().blocks()[..288], set.view().blocks()[..288]);
+        let norm_sq = |row: &[f64]| row.iter().map(|x| x * x).sum::<f64>();
+        let largest = features.chunks_exact(dim).map(norm_sq).fold(0.0, f64::max);
+        assert_eq!(set.view().largest_norm().to_bits(), largest.sqrt().to_bits());
+        set.refill(|rows| {
+            assert_eq!(rows, features);
+            rows[1] = 9.0;
+        })
+        .unwrap();
+        assert_eq!((set.view().get(0).features()[1], set.view().blocks()[LANES]), (9.0, 9.0));
     }
 }

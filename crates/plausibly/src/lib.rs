@@ -45,7 +45,9 @@ pub use confidence::{
     PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
 };
 pub use design::Design;
-pub use estimator::{ArmMeans, Estimator, Evidence, Forecast, Ridge, RidgeError, Scores, Whole};
+pub use estimator::{
+    ArmMeans, Contenders, Estimator, Evidence, Forecast, Ridge, RidgeError, Scores, Sought, Whole,
+};
 pub use exact::{
     Ledger, LedgerDigest, LedgerError, MalformedLedger, Observation, ObservationError, OffGrid, quantise,
 };

@@ -1,9 +1,14 @@
 //! What is known about the actions, learned from rewards.
 
 mod arm_means;
+mod contenders;
 mod ridge;
+mod shortlist;
+#[cfg(test)]
+mod shortlist_laws;
 
 pub use arm_means::{ArmMeans, Whole};
+pub use contenders::{Contenders, Sought};
 pub use ridge::{Ridge, RidgeError};
 
 use crate::actions::{Action, Actions, MAX_MAGNITUDE};
@@ -17,6 +22,15 @@ use crate::linalg::Isa;
 pub trait Estimator {
     /// Scores of all actions under everything learned so far, cached between calls.
     fn scores(&mut self, actions: Actions<'_>) -> &Scores;
+
+    /// Scores of the actions among which everything sought is to be found at this reach: the answer is that of all actions. An estimator that knows nothing
+    /// better shows all, which is the default.
+    ///
+    /// # Panics
+    /// If the reach is not one for this kind of model.
+    fn contenders(&mut self, actions: Actions<'_>, _: Reach, _: Sought) -> Contenders<'_> {
+        Contenders::all(self.scores(actions))
+    }
 
     /// Means alone, for those who need no widths; they can differ from those of [`Estimator::scores`] by rounding.
     fn means(&mut self, actions: Actions<'_>) -> &[f64] {
@@ -56,6 +70,10 @@ pub trait Estimator {
 impl<E: Estimator + ?Sized> Estimator for Box<E> {
     fn scores(&mut self, actions: Actions<'_>) -> &Scores {
         (**self).scores(actions)
+    }
+
+    fn contenders(&mut self, actions: Actions<'_>, reach: Reach, sought: Sought) -> Contenders<'_> {
+        (**self).contenders(actions, reach, sought)
     }
 
     fn means(&mut self, actions: Actions<'_>) -> &[f64] {

@@ -1,8 +1,12 @@
 //! Ridge regression, one observation at a time.
 
-use super::{Estimator, Evidence, Forecast, LogDet, Scores, assert_reward};
+use super::shortlist::{Moment, Seek, Shortlist};
+use super::{Contenders, Estimator, Evidence, Forecast, LogDet, Scores, Sought, assert_reward};
 use crate::actions::{Action, Actions, SetId};
-use crate::linalg::{Cholesky, Compensated, Isa, NotPositive, PIVOT_TOLERANCE, dot, scaled_identity};
+use crate::confidence::Reach;
+use crate::linalg::{
+    Cholesky, Compensated, CompensatedGram, Isa, NotPositive, PIVOT_TOLERANCE, dot, scaled_identity,
+};
 use thiserror::Error;
 
 /// Why a ridge estimator was refused.
@@ -59,6 +63,10 @@ const REFACTOR_EVERY: u64 = 4096;
 const REFACTOR_GROWTH: f64 = 100.0;
 /// … and at once after a step like this. A step that shrinks a width `g` times loses `log₂ g` bits of it to cancellation.
 const REFACTOR_STEP: f64 = 1e6;
+/// Scores are made anew at the first refactorisation after some width may have shrunk so many times: refreshing it has then cost it less than six of its sixteen digits.
+const RESCORE_SHRINKAGE: f64 = 1e6;
+/// The largest ratio of pivots of `V` at which its inverse is good to seven digits, also just before the next refactorisation.
+const STEADY: f64 = 1e6;
 
 /// Ridge estimate of `θ*` with its gram matrix and the scores of the current action set.
 ///
@@ -80,7 +88,8 @@ const REFACTOR_STEP: f64 = 1e6;
 ///
 /// # Cost
 /// An update is O(d²) on average. Scores of the same set one observation later are one pass of O(K·d); of another set, or after
-/// several observations, O(K·d²). Nothing is allocated but by the refactorisations, once the scores have the size of the
+/// several observations, O(K·d²). [Contenders](Estimator::contenders) of a set offered again and again cost O(d) each, and a list of them now and then O(K) and O(d²) for each
+/// action that comes into question. Nothing is allocated but by the refactorisations, once the scores have the size of the
 /// set. No draws.
 ///
 /// # Reference
@@ -93,14 +102,18 @@ pub struct Ridge {
     isa: Isa,
     observations: u64,
     since_refactor: usize,
-    gram: Compensated,
+    gram: CompensatedGram,
     moment: Compensated,
     gram_inverse: Vec<f64>,
     theta_hat: Vec<f64>,
     log_det: LogDet,
+    unscored: Unscored,
     last_step: Step,
     cache: Cache,
     means: Means,
+    shortlist: Shortlist,
+    /// Whether `V` is so far from singular that bounds on later scores can be relied on to the margin of a shortlist.
+    steady: bool,
 }
 
 /// The rank-one step from the state before the last observation to the state after it.
@@ -110,8 +123,27 @@ struct Step {
     direction: Vec<f64>,
     /// What the step adds to `θ̂` along `direction`.
     gain: f64,
-    /// False after a refactorisation, which is no rank-one step.
+    /// False where scores have to be made anew.
     valid: bool,
+}
+
+/// What has happened since scores were last made anew.
+#[derive(Clone, Copy, Debug)]
+struct Unscored {
+    /// By what factor the determinant has grown.
+    growth: f64,
+    /// Of `V` then.
+    trace: f64,
+    /// Of `V⁻¹` then.
+    trace_inverse: f64,
+}
+
+impl Unscored {
+    /// No squared width has shrunk more often: by the determinant, all of whose growth could be in its direction, and by
+    /// `aᵀV⁻¹a ≥ aᵀV₀⁻¹a/λ_max(V₀⁻¹V)` with `λ_max(V₀⁻¹V) ≤ 1 + tr V₀⁻¹·Σ‖x‖²`.
+    fn shrinkage(&self, gram: &CompensatedGram) -> f64 {
+        self.growth.min(1.0 + self.trace_inverse * (gram.trace() - self.trace))
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -170,14 +202,18 @@ impl Ridge {
             isa: Isa::detect(),
             observations,
             since_refactor: 0,
-            gram: Compensated::new(gram.to_vec()),
+            gram: CompensatedGram::new(gram.to_vec(), dim),
             moment: Compensated::new(moment.to_vec()),
             gram_inverse: vec![0.0; dim * dim],
             theta_hat: vec![0.0; dim],
             log_det: LogDet::new(0.0),
+            // Nothing has scores yet.
+            unscored: Unscored { growth: f64::INFINITY, trace: f64::NEG_INFINITY, trace_inverse: 1.0 },
             last_step: Step { direction: vec![0.0; dim], gain: 0.0, valid: false },
             cache: Cache::default(),
             means: Means::default(),
+            shortlist: Shortlist::default(),
+            steady: false,
         };
         model.refactor()?;
         Ok(model)
@@ -193,6 +229,11 @@ impl Ridge {
 
     pub(crate) fn isa(&self) -> Isa {
         self.isa
+    }
+
+    #[cfg(test)]
+    pub(super) fn shortlist_mut(&mut self) -> &mut Shortlist {
+        &mut self.shortlist
     }
 
     /// d.
@@ -212,7 +253,9 @@ impl Ridge {
 
     /// `b = Σ x·y`.
     pub fn moment(&self) -> Vec<f64> {
-        self.moment.rounded()
+        let mut moment = Vec::new();
+        self.moment.rounded_into(&mut moment);
+        moment
     }
 
     /// θ̂.
@@ -222,28 +265,36 @@ impl Ridge {
 
     /// Recomputes everything derived from the sums. O(d³).
     fn refactor(&mut self) -> Result<(), NotPositive> {
-        let factor = self.factor()?;
+        let (factor, exact) = self.factor()?;
+        self.steady = exact && factor.pivot_ratio() < STEADY;
         factor.inverse_into(&mut self.gram_inverse);
         self.moment.rounded_into(&mut self.theta_hat);
         factor.solve(&mut self.theta_hat);
         self.log_det = LogDet::new(factor.log_det() - self.dim as f64 * libm::log(self.ridge));
-        self.last_step.valid = false;
         self.since_refactor = 0;
+        // A new inverse differs from the old one by rounding, and scores can go on from it for a while.
+        if self.unscored.shrinkage(&self.gram) > RESCORE_SHRINKAGE
+            || self.observations.is_multiple_of(REFACTOR_EVERY)
+        {
+            self.last_step.valid = false;
+            let trace_inverse = self.gram_inverse.iter().step_by(self.dim + 1).sum();
+            self.unscored = Unscored { growth: 1.0, trace: self.gram.trace(), trace_inverse };
+        }
         Ok(())
     }
 
-    /// The factor of `V` or, where doubles cannot tell it from a singular matrix, of `V + 2·10⁻¹⁰·diag V`.
-    fn factor(&self) -> Result<Cholesky, NotPositive> {
+    /// The factor of `V` and true or, where doubles cannot tell it from a singular matrix, of `V + 2·10⁻¹⁰·diag V` and false.
+    fn factor(&self) -> Result<(Cholesky, bool), NotPositive> {
         let mut gram = self.gram.rounded();
         let exact = Cholesky::new(&gram, self.dim);
         // Without a ridge there is no claim that V has an inverse, and nothing to stand in for it.
         if exact.is_ok() || self.ridge == 0.0 {
-            return exact;
+            return exact.map(|factor| (factor, true));
         }
         for k in 0..self.dim {
             gram[k * self.dim + k] *= 1.0 + 2.0 * PIVOT_TOLERANCE;
         }
-        Cholesky::new(&gram, self.dim)
+        Cholesky::new(&gram, self.dim).map(|factor| (factor, false))
     }
 
     /// Whether `V⁻¹` should be recomputed, after a step that shrank its own width so many times.
@@ -279,6 +330,31 @@ impl Ridge {
         } else {
             self.isa.rebuild(actions.blocks(), &self.theta_hat, &self.gram_inverse, mean, width_sq);
         }
+        if self.shortlist.is_scored(actions.id(), now) {
+            self.shortlist.overlay(scores);
+        }
+    }
+
+    /// Keeps the list up to date, or makes the next one; false if none is worth having.
+    fn list(&mut self, actions: Actions<'_>, sought: Sought, sqrt_beta: f64) -> bool {
+        let Self { isa, observations, theta_hat, gram_inverse, last_step, shortlist, .. } = self;
+        let now = Moment { isa: *isa, observations: *observations, theta_hat, gram_inverse };
+        let seek = Seek { actions, sought, sqrt_beta };
+        let covers = shortlist.covers(seek, now);
+        shortlist.bring_up(now, last_step.valid.then_some((&*last_step.direction, last_step.gain)));
+        let gram = |out: &mut Vec<f64>| self.gram.rounded_into(out);
+        if covers || self.steady && shortlist.redraw(seek, now, gram) {
+            return true;
+        }
+        shortlist.discard();
+        let seen = self.cache.of.is_some_and(|(set, _)| set == actions.id());
+        if !seen || !self.steady || !shortlist.worth_trying(actions.len(), now.observations) {
+            return false;
+        }
+        self.scores(actions);
+        let Self { theta_hat, gram_inverse, shortlist, .. } = self;
+        let now = Moment { isa: self.isa, observations: self.observations, theta_hat, gram_inverse };
+        shortlist.begin(seek, now, &self.cache.scores, |out| self.gram.rounded_into(out))
     }
 }
 
@@ -289,6 +365,19 @@ impl Estimator for Ridge {
         cache.of = Some((actions.id(), self.observations));
         self.cache = cache;
         &self.cache.scores
+    }
+
+    /// On a set offered again and again: those of a [list](super::shortlist) that is made anew now and then, and kept up to date between.
+    fn contenders(&mut self, actions: Actions<'_>, reach: Reach, sought: Sought) -> Contenders<'_> {
+        let Reach::Ellipsoid { sqrt_beta } = reach else {
+            panic!("a radius for arms was asked about a model of features");
+        };
+        self.check_dim(actions);
+        if self.list(actions, sought, sqrt_beta) {
+            let Shortlist { scores, indices, blocks, .. } = &self.shortlist;
+            return Contenders::some(scores, indices, blocks);
+        }
+        Contenders::all(self.scores(actions))
     }
 
     /// O(K·d), or nothing if neither set nor model has changed.
@@ -323,6 +412,8 @@ impl Estimator for Ridge {
                 *entry /= root;
             }
             step.gain = residual / root;
+            // ‖v‖_V with v the direction of the step.
+            self.shortlist.drifted(step.gain.abs() * (width_sq.sqrt() / root));
         } else {
             // Zero, or too little beside V for a step to mean anything; the sums take it in all the same.
             step.direction.fill(0.0);
@@ -336,6 +427,7 @@ impl Estimator for Ridge {
 
         let growth = 1.0 + width_sq.max(0.0);
         self.log_det.grow(growth);
+        self.unscored.growth *= growth;
         self.gram.add_outer(self.isa, x);
         self.moment.add_scaled(self.isa, reward, x);
         self.observations += 1;
@@ -362,8 +454,7 @@ impl Estimator for Ridge {
         if self.ridge == 0.0 || self.observations > 0 {
             return None;
         }
-        let norm_sq = |features: &[f64]| dot(features, features);
-        let largest = (0..actions.len()).map(|a| norm_sq(actions.get(a).features())).fold(0.0, f64::max);
+        let largest = actions.largest_norm_sq();
         let (ell, d, rounds) = (largest / self.ridge, self.dim as f64, round as f64);
         let log_det = d * libm::log1p(rounds * ell / d);
         let width_sq = if ell > 0.0 { ell / libm::log1p(ell) * log_det / rounds } else { 0.0 };
@@ -373,7 +464,7 @@ impl Estimator for Ridge {
     /// `‖θ̂ − θ*‖_V`. O(d²).
     fn deviation(&self, theta_star: &[f64]) -> f64 {
         let offset = |i: usize| self.theta_hat[i] - theta_star[i];
-        let squared = self.gram.quadratic_form(self.dim, offset);
+        let squared = self.gram.quadratic_form(offset);
         // A form of a positive matrix; rounding alone can make it negative.
         if squared < 0.0 { 0.0 } else { squared.sqrt() }
     }

@@ -2,9 +2,9 @@
 
 use super::Isa;
 
-/// `Σ x·xᵀ` with the rounding of every addition carried along.
+/// A sum of vectors with the rounding of every addition carried along.
 ///
-/// A plain `f64` sum of `n` products errs by up to `n·ε` relative to the sum of their magnitudes, and a matrix refactored
+/// A plain `f64` sum of `n` terms errs by up to `n·ε` relative to the sum of their magnitudes, and a matrix refactored
 /// from it can be *less* accurate than one updated `n` times. Here each addition is an error-free two-sum, so what is left
 /// is one rounding a product and one of the result: `|error| ≤ ε·Σ|xᵢxⱼ|`, up to a remainder of order `n²ε²` that stays below
 /// it for the first 10⁷ terms and below `10⁻⁹·Σ|xᵢxⱼ|` for 10¹¹.
@@ -22,24 +22,9 @@ impl Compensated {
         Self { sum: start, carry }
     }
 
-    /// Adds `x·xᵀ`.
-    pub(crate) fn add_outer(&mut self, isa: Isa, x: &[f64]) {
-        isa.add_outer(&mut self.sum, &mut self.carry, x);
-    }
-
     /// Adds `scale·x`, entry by entry.
     pub(crate) fn add_scaled(&mut self, isa: Isa, scale: f64, x: &[f64]) {
         isa.add_scaled(&mut self.sum, &mut self.carry, scale, x);
-    }
-
-    /// `xᵀ·M·x` for the summed matrix `M` and the vector with entries `x(i)`, without a copy of either.
-    pub(crate) fn quadratic_form(&self, dim: usize, x: impl Fn(usize) -> f64) -> f64 {
-        let mut total = 0.0;
-        for (i, (sum, carry)) in self.sum.chunks_exact(dim).zip(self.carry.chunks_exact(dim)).enumerate() {
-            let row = sum.iter().zip(carry).enumerate();
-            total += x(i) * row.fold(0.0, |inner, (j, (sum, carry))| inner + (sum + carry) * x(j));
-        }
-        total
     }
 
     /// The sums, each rounded once, into `out`.
@@ -47,10 +32,56 @@ impl Compensated {
         out.clear();
         out.extend(self.sum.iter().zip(&self.carry).map(|(sum, carry)| sum + carry));
     }
+}
+
+/// A symmetric matrix with a sum `Σ x·xᵀ` in it, of which the upper triangle is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct CompensatedGram {
+    dim: usize,
+    /// What is below the diagonal means nothing.
+    entries: Compensated,
+}
+
+impl CompensatedGram {
+    /// From a symmetric matrix.
+    pub(crate) fn new(start: Vec<f64>, dim: usize) -> Self {
+        Self { dim, entries: Compensated::new(start) }
+    }
+
+    /// Adds `x·xᵀ`.
+    pub(crate) fn add_outer(&mut self, isa: Isa, x: &[f64]) {
+        isa.add_upper_outer(&mut self.entries.sum, &mut self.entries.carry, x);
+    }
+
+    /// The whole matrix, each entry rounded once, into `out`.
+    pub(crate) fn rounded_into(&self, out: &mut Vec<f64>) {
+        self.entries.rounded_into(out);
+        for i in 0..self.dim {
+            for j in i + 1..self.dim {
+                out[j * self.dim + i] = out[i * self.dim + j];
+            }
+        }
+    }
 
     pub(crate) fn rounded(&self) -> Vec<f64> {
         let mut out = Vec::new();
         self.rounded_into(&mut out);
         out
+    }
+
+    /// The sum of the diagonal.
+    pub(crate) fn trace(&self) -> f64 {
+        self.entries.sum.iter().step_by(self.dim + 1).sum()
+    }
+
+    /// `xᵀ·M·x` for the vector with entries `x(i)`, without a copy of either.
+    pub(crate) fn quadratic_form(&self, x: impl Fn(usize) -> f64) -> f64 {
+        let Compensated { sum, carry } = &self.entries;
+        let entry = |i: usize, j: usize| sum[i * self.dim + j] + carry[i * self.dim + j];
+        let row = |i: usize| {
+            let beyond = (i + 1..self.dim).fold(0.0, |inner, j| inner + entry(i, j) * x(j));
+            x(i) * (entry(i, i) * x(i) + 2.0 * beyond)
+        };
+        (0..self.dim).map(row).sum()
     }
 }

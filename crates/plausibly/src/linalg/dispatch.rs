@@ -115,6 +115,7 @@ macro_rules! dispatch {
 dispatch! {
     fn rebuild(blocks: &[f64], theta_hat: &[f64], gram_inverse: &[f64], mean: &mut [f64], width_sq: &mut [f64]);
     fn refresh(blocks: &[f64], direction: &[f64], gain: f64, mean: &mut [f64], width_sq: &mut [f64]);
+    fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool;
     fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]);
     fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: &mut [f64]) -> f64;
     fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], threshold: f64) -> f64;
@@ -123,6 +124,6 @@ dispatch! {
     fn plausible_summary(mean: &[f64], width_sq: &[f64], half_width: &[f64], truth: &[f64], threshold: f64) -> PlausibleSummary;
     fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);
     fn subtract_outer(matrix: &mut [f64], v: &[f64]);
-    fn add_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]);
+    fn add_upper_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]);
     fn add_scaled(sum: &mut [f64], carry: &mut [f64], scale: f64, x: &[f64]);
 }

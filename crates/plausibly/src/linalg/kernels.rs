@@ -71,6 +71,32 @@ impl BlockKernel for Refresh<'_> {
     }
 }
 
+/// Copies rows into blocks of lanes; returns whether all entries are at most `most` in magnitude, which no NaN is.
+#[inline(always)]
+pub(super) fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool {
+    let size = LANES * dim;
+    let mut within = [1_u64; LANES];
+    let whole = rows.len() / size * size;
+    for (rows, block) in rows[..whole].chunks_exact(size).zip(blocks.chunks_exact_mut(size)) {
+        let lanes: [&[f64]; LANES] = std::array::from_fn(|lane| &rows[lane * dim..(lane + 1) * dim]);
+        for (j, slots) in block.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            *slots = std::array::from_fn(|lane| lanes[lane][j]);
+            for l in 0..LANES {
+                within[l] &= u64::from(slots[l].abs() <= most);
+            }
+        }
+    }
+    let mut within = within == [1; LANES];
+    let (rest, block) = (&rows[whole..], &mut blocks[whole..]);
+    for (lane, row) in rest.chunks_exact(dim).enumerate() {
+        for (slot, &x) in block[lane..].iter_mut().step_by(LANES).zip(row) {
+            *slot = x;
+            within &= x.abs() <= most;
+        }
+    }
+    within
+}
+
 /// `⟨a, θ⟩` for every action.
 #[inline(always)]
 pub(super) fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]) {
@@ -242,11 +268,12 @@ pub(super) fn subtract_outer(matrix: &mut [f64], v: &[f64]) {
     }
 }
 
-/// `(sum, carry) += x·xᵀ`, the rounding error of each addition kept in `carry`.
+/// `(sum, carry) += x·xᵀ` on and above the diagonal, the rounding error of each addition kept in `carry`.
 #[inline(always)]
-pub(super) fn add_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]) {
-    for ((sum, carry), &scale) in sum.chunks_exact_mut(x.len()).zip(carry.chunks_exact_mut(x.len())).zip(x) {
-        add_scaled(sum, carry, scale, x);
+pub(super) fn add_upper_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]) {
+    let rows = sum.chunks_exact_mut(x.len()).zip(carry.chunks_exact_mut(x.len()));
+    for (i, (sum, carry)) in rows.enumerate() {
+        add_scaled(&mut sum[i..], &mut carry[i..], x[i], &x[i..]);
     }
 }
 
@@ -292,27 +319,68 @@ fn each_block(blocks: &[f64], mean: &mut [f64], width_sq: &mut [f64], kernel: &i
 /// `Σⱼ xⱼ·yⱼ` in each lane.
 #[inline(always)]
 fn block_dot(block: &[Lane], y: &[f64]) -> Lane {
-    let mut sum = [0.0; LANES];
-    for (x, &y) in block.iter().zip(y) {
-        for l in 0..LANES {
-            sum[l] += x[l] * y;
+    block_dots([block], y)[0]
+}
+
+/// The same of several blocks, whose sums run side by side: a single sum would wait for each of its additions.
+#[inline(always)]
+fn block_dots<const N: usize>(blocks: [&[Lane]; N], y: &[f64]) -> [Lane; N] {
+    let blocks = blocks.map(|block| &block[..y.len()]);
+    let mut sums = [[0.0; LANES]; N];
+    for (j, &y) in y.iter().enumerate() {
+        for (sum, block) in sums.iter_mut().zip(&blocks) {
+            for l in 0..LANES {
+                sum[l] += block[j][l] * y;
+            }
         }
     }
-    sum
+    sums
 }
 
 /// `Σᵢ xᵢ·(Mᵢᵢxᵢ + 2·Σ_{j<i} Mᵢⱼxⱼ)` in each lane: half the products of the full double sum.
 #[inline(always)]
 fn block_quadratic(block: &[Lane], matrix: &[f64]) -> Lane {
     let mut total = [0.0; LANES];
-    for (i, (x, row)) in block.iter().zip(matrix.chunks_exact(block.len())).enumerate() {
-        let below = block_dot(block, &row[..i]);
-        for l in 0..LANES {
-            total[l] += x[l] * (row[i] * x[l] + 2.0 * below[l]);
-        }
+    // With few rows the sums of several blocks overlap by themselves.
+    let whole = if block.len() < 2 * TILE { 0 } else { block.len() / TILE * TILE };
+    for first in (0..whole).step_by(TILE) {
+        add_rows::<TILE>(&mut total, block, matrix, first);
+    }
+    for i in whole..block.len() {
+        add_rows::<1>(&mut total, block, matrix, i);
     }
     // A quadratic form of a positive matrix; rounding alone can make it negative.
     total.map(|value| larger(value, 0.0))
+}
+
+/// Rows of the matrix whose sums run side by side: a single sum would wait for each of its additions.
+const TILE: usize = 4;
+
+/// What `N` rows add to the form, from row `first`. Each of their sums runs over the dimensions in order, as if it were alone.
+#[inline(always)]
+fn add_rows<const N: usize>(total: &mut Lane, block: &[Lane], matrix: &[f64], first: usize) {
+    let dim = block.len();
+    let rows: [&[f64]; N] = std::array::from_fn(|r| &matrix[(first + r) * dim..][..first + N]);
+    let (before, own) = block[..first + N].split_at(first);
+    let mut below = [[0.0; LANES]; N];
+    for (j, x) in before.iter().enumerate() {
+        for r in 0..N {
+            for l in 0..LANES {
+                below[r][l] += x[l] * rows[r][j];
+            }
+        }
+    }
+    for r in 0..N {
+        let own_row = &rows[r][first..];
+        for c in 0..r {
+            for l in 0..LANES {
+                below[r][l] += own[c][l] * own_row[c];
+            }
+        }
+        for l in 0..LANES {
+            total[l] += own[r][l] * (own_row[r] * own[r][l] + 2.0 * below[r][l]);
+        }
+    }
 }
 
 /// `f64::max` without its NaN rules, which cost two instructions; no NaN can reach a score.

@@ -9,7 +9,7 @@ mod dispatch;
 mod kernels;
 
 pub(crate) use cholesky::{Cholesky, NotPositive, PIVOT_TOLERANCE};
-pub(crate) use compensated::Compensated;
+pub(crate) use compensated::{Compensated, CompensatedGram};
 pub use dispatch::Isa;
 pub(crate) use kernels::LANES;
 pub use kernels::PlausibleSummary;

@@ -5,7 +5,7 @@ use super::pending::{Pending, tempered_by_design};
 use super::{DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::{ConfidenceRadius, Plausible};
-use crate::estimator::Estimator;
+use crate::estimator::{Contenders, Estimator, Sought};
 use crate::rng::Stream;
 
 /// Among the actions that could still be best, takes the one it knows least about.
@@ -38,7 +38,8 @@ use crate::rng::Stream;
 /// `docs/concepts/pending.md`.
 ///
 /// # Cost
-/// O(K·d) a round on a fixed set, O(K·d²) otherwise, and twice that while decisions are pending; no allocation; no draws.
+/// On a fixed set O(d²) a round and O(d) for each of the [contenders](crate::Contenders), which are few once much is known; O(K·d) until then, O(K·d²) on changing sets, and
+/// O(K·d) twice while decisions are pending. No allocation but for lists of contenders that are longer than any before; no draws.
 ///
 /// # Example
 /// ```
@@ -116,6 +117,16 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     }
 }
 
+impl<E: Estimator, R: ConfidenceRadius> Code<E, R> {
+    /// Who could still be best.
+    pub(super) fn assess(&mut self, actions: Actions<'_>) -> (Contenders<'_>, &Plausible) {
+        let reach = self.radius.reach(&self.model.evidence());
+        let contenders = self.model.contenders(actions, reach, Sought::Plausible);
+        self.plausible.assess(contenders.scores(), reach);
+        (contenders, &self.plausible)
+    }
+}
+
 impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
         let Self { model, radius, plausible, .. } = self;
@@ -125,9 +136,15 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
         let evidence = model.evidence();
         let reach = radius.reach(&evidence);
         let design = self.pending.as_mut().and_then(|pending| pending.design(model));
-        let scores = model.scores(actions);
-        plausible.assess(scores, reach);
         let late = design.is_some();
+        // A deadline keeps a set of its own, and the widths of a design are compared with those of the model: both by index.
+        let contenders = if late || self.deadline.is_some() {
+            Contenders::all(model.scores(actions))
+        } else {
+            model.contenders(actions, reach, Sought::Plausible)
+        };
+        let scores = contenders.scores();
+        plausible.assess(scores, reach);
         // Without decisions outstanding the model is its own design.
         let (evidence, design) = match design {
             Some(design) => (design.evidence(), design.scores(actions)),
@@ -143,14 +160,14 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
                 let widest = plausible.widest_by(scores, &design.width_sq);
                 match target.map(|target| target.status(design.width_sq[widest], reach, &evidence)) {
                     Some(status) if status.met() => 1.0,
-                    _ => return widest,
+                    _ => return contenders.index(widest),
                 }
             }
         };
         if late {
             tempered_by_design(plausible, scores, design, reach, greed)
         } else {
-            plausible.tempered(scores, greed)
+            contenders.index(plausible.tempered(scores, greed))
         }
     }
 

@@ -1,9 +1,10 @@
 //! LinTS: Thompson sampling for linear problems.
 
 use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
-use crate::actions::{Action, ActionIndex, Actions};
-use crate::estimator::{Estimator, Ridge};
-use crate::linalg::Cholesky;
+use crate::actions::{Action, ActionIndex, Actions, SetId};
+use crate::confidence::Reach;
+use crate::estimator::{Estimator, Ridge, Sought};
+use crate::linalg::{Cholesky, norm};
 use crate::rng::Stream;
 
 /// Samples a parameter from the posterior and takes its best action.
@@ -22,7 +23,8 @@ use crate::rng::Stream;
 /// Bayes regret `Õ(d·√n)` under the Gaussian prior and noise it assumes; no bound on the model error.
 ///
 /// # Cost
-/// O(K·d + d²) a round: the Cholesky factor of `V` follows each observation by a rank-one update. `d` normal draws.
+/// O(K·d + d²) a round: the Cholesky factor of `V` follows each observation by a rank-one update. On a fixed set O(d²) and O(d) for each of the
+/// [contenders](crate::Contenders), once those are few: with `θ̃ = θ̂ + σ·L⁻ᵀz` the best action under `θ̃` is plausible at the radius `σ·‖z‖`. `d` normal draws.
 ///
 /// # Example
 /// ```
@@ -43,6 +45,10 @@ pub struct LinTs {
     factor: Cholesky,
     theta_sampled: Vec<f64>,
     values: Vec<f64>,
+    /// The set of the last round.
+    offered: Option<SetId>,
+    /// No list of contenders is asked for before so many observations.
+    not_before: u64,
 }
 
 impl LinTs {
@@ -55,25 +61,51 @@ impl LinTs {
         let dim = model.dim();
         let factor = Cholesky::new(&model.gram(), dim)
             .map_err(|error| PolicyError::Singular { pivot: error.index })?;
-        Ok(Self { model, noise_scale, factor, theta_sampled: vec![0.0; dim], values: Vec::new() })
+        let (theta_sampled, values) = (vec![0.0; dim], Vec::new());
+        Ok(Self { model, noise_scale, factor, theta_sampled, values, offered: None, not_before: 0 })
     }
 
-    /// With `V = L·Lᵀ` and standard normal `z`, `L⁻ᵀz` has covariance `V⁻¹`.
-    fn sample_theta(&mut self, rng: &mut Stream) {
+    /// With `V = L·Lᵀ` and standard normal `z`, `L⁻ᵀz` has covariance `V⁻¹`, and `‖L⁻ᵀz‖_V` is `‖z‖`, which is returned.
+    fn sample_theta(&mut self, rng: &mut Stream) -> f64 {
         for entry in &mut self.theta_sampled {
             *entry = rng.normal();
         }
+        let length = norm(&self.theta_sampled);
         self.factor.solve_upper(&mut self.theta_sampled);
         for (sampled, mean) in self.theta_sampled.iter_mut().zip(self.model.theta_hat()) {
             *sampled = mean + self.noise_scale * *sampled;
         }
+        length
+    }
+
+    /// The best action under the sample, if few can be: `None` if all must be looked at.
+    fn best_of_few(&mut self, actions: Actions<'_>, length: f64) -> Option<ActionIndex> {
+        // The first scores of a set are dearer than the products they save.
+        let seen = self.offered.replace(actions.id()) == Some(actions.id());
+        let observations = self.model.evidence().observations;
+        if !seen || observations < self.not_before {
+            return None;
+        }
+        // Seldom exceeded, so that a list is not made anew for every long sample.
+        let usual = (self.model.dim() as f64).sqrt() + 2.5;
+        let sqrt_beta = self.noise_scale * length.max(usual);
+        let contenders = self.model.contenders(actions, Reach::Ellipsoid { sqrt_beta }, Sought::Plausible);
+        if contenders.indices().is_none() {
+            self.not_before = observations + observations / 4 + 8;
+            return None;
+        }
+        contenders.dot_into(actions, &self.theta_sampled, &mut self.values);
+        Some(contenders.index(argmax(&self.values)))
     }
 }
 
 impl Policy for LinTs {
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
         assert!(actions.dim() == self.model.dim(), "the model has {} features", self.model.dim());
-        self.sample_theta(rng);
+        let length = self.sample_theta(rng);
+        if let Some(best) = self.best_of_few(actions, length) {
+            return best;
+        }
         self.values.resize(actions.len(), 0.0);
         self.model.isa().dots(actions.blocks(), &self.theta_sampled, &mut self.values);
         argmax(&self.values)
@@ -96,6 +128,7 @@ impl Explain for LinTs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::actions::ActionSet;
 
     const DRAWS: usize = 200_000;
 
@@ -144,5 +177,44 @@ mod tests {
             z.iter().map(|x| 0.5 * x).collect()
         });
         assert!(mutant > LIMIT, "{mutant}");
+    }
+
+    /// Rounds played among few, and the first in which the best of them was not the best of all.
+    fn play_among_few(number: u64, radius_scale: f64) -> (u64, Option<u64>) {
+        let mut rng = Stream::new(3, number, "problem");
+        let (dim, count) = (1 + rng.index(8), 16 + rng.index(150));
+        let set = ActionSet::from_flat((0..dim * count).map(|_| rng.normal()).collect(), dim).unwrap();
+        let theta: Vec<f64> = (0..dim).map(|_| rng.normal()).collect();
+        let (mut means, mut all) = (Vec::new(), Vec::new());
+        set.view().dot_into(&theta, &mut means);
+        let mut policy = LinTs::new(Ridge::new(dim, 1.0).unwrap(), 0.5).unwrap();
+        let mut few = 0;
+        for round in 0..300 {
+            let length = policy.sample_theta(&mut rng);
+            policy.noise_scale *= radius_scale;
+            let best = policy.best_of_few(set.view(), length);
+            policy.noise_scale /= radius_scale;
+            set.view().dot_into(&policy.theta_sampled, &mut all);
+            few += u64::from(best.is_some());
+            if best.is_some_and(|best| best != argmax(&all)) {
+                return (few, Some(round));
+            }
+            let chosen = argmax(&all);
+            policy.update(set.view().get(chosen), means[chosen] + 0.5 * rng.normal());
+        }
+        (few, None)
+    }
+
+    #[test]
+    fn the_best_of_few_is_the_best_of_all() {
+        let few: u64 = (0..300)
+            .map(|number| match play_among_few(number, 1.0) {
+                (few, None) => few,
+                (_, Some(round)) => panic!("problem {number} differs in round {round}"),
+            })
+            .sum();
+        assert!(few > 300 * 150, "few were enough in {few} of 90000 rounds: not much was tested");
+        // A radius that does not hold the sample must be noticed.
+        assert!((0..30).any(|number| play_among_few(number, 0.125).1.is_some()));
     }
 }

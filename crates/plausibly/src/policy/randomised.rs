@@ -2,8 +2,8 @@
 
 use super::{Code, DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions};
-use crate::confidence::{ConfidenceRadius, Plausible};
-use crate::estimator::{Estimator, Scores};
+use crate::confidence::ConfidenceRadius;
+use crate::estimator::Estimator;
 use crate::rng::Stream;
 
 /// Plays CODE with probability `1 − p`, and otherwise an action drawn uniformly from the plausible set.
@@ -37,8 +37,8 @@ use crate::rng::Stream;
 pub struct RandomisedCode<E, R> {
     code: Code<E, R>,
     share: f64,
-    scores: Scores,
-    plausible: Plausible,
+    /// Of the last round that asked.
+    plausible: Vec<ActionIndex>,
 }
 
 impl<E: Estimator + Clone, R: ConfidenceRadius> RandomisedCode<E, R> {
@@ -50,33 +50,28 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> RandomisedCode<E, R> {
         if !(0.0..1.0).contains(&share) {
             return Err(PolicyError::Share { share });
         }
-        Ok(Self { code, share, scores: Scores::new(), plausible: Plausible::new() })
+        Ok(Self { code, share, plausible: Vec::new() })
     }
 
     /// The probability of every action in the round that comes next, in place of what `out` held. They sum to one.
     pub fn propensities(&mut self, actions: Actions<'_>, out: &mut Vec<f64>) {
         // CODE draws nothing, so asking it changes nothing.
         let chosen = self.code.select(actions, &mut Stream::new(0, 0, ""));
-        self.assess(actions);
-        let count = self.plausible_actions(actions).count() as f64;
+        self.find_plausible(actions);
         out.clear();
         out.resize(actions.len(), 0.0);
-        for action in self.plausible_actions(actions) {
-            out[action] = self.share / count;
+        for action in &self.plausible {
+            out[*action] = self.share / self.plausible.len() as f64;
         }
         out[chosen] += 1.0 - self.share;
     }
 
-    fn assess(&mut self, actions: Actions<'_>) {
-        let model = self.code.model();
-        model.score_into(actions, &mut self.scores);
-        if let Some(radius) = self.code.radius() {
-            self.plausible.assess(&self.scores, radius.reach(&model.evidence()));
-        }
-    }
-
-    fn plausible_actions(&self, actions: Actions<'_>) -> impl Iterator<Item = ActionIndex> {
-        (0..actions.len()).filter(|action| self.plausible.contains(&self.scores, *action))
+    fn find_plausible(&mut self, actions: Actions<'_>) {
+        let (contenders, plausible) = self.code.assess(actions);
+        let scores = contenders.scores();
+        let among = (0..scores.mean().len()).filter(|position| plausible.contains(scores, *position));
+        self.plausible.clear();
+        self.plausible.extend(among.map(|position| contenders.index(position)));
     }
 }
 
@@ -85,9 +80,8 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for RandomisedCode<E, R> 
         if rng.uniform() >= self.share {
             return self.code.select(actions, rng);
         }
-        self.assess(actions);
-        let which = rng.index(self.plausible_actions(actions).count());
-        self.plausible_actions(actions).nth(which).expect("fewer than there are")
+        self.find_plausible(actions);
+        self.plausible[rng.index(self.plausible.len())]
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
@@ -172,8 +166,9 @@ mod tests {
             let mut policy = RandomisedCode::new(code, share).unwrap();
             let (mut rng, mut noise) = (Stream::new(8, run, "policy"), Stream::new(8, run, "noise"));
             for _ in 0..1000 {
-                policy.assess(set.view());
-                let widest = policy.scores.width_sq[policy.plausible.widest(&policy.scores)];
+                let (contenders, plausible) = policy.code.assess(set.view());
+                let scores = contenders.scores();
+                let widest = scores.width_sq()[plausible.widest(scores)];
                 let sqrt_beta = radius.sqrt_beta(&policy.model().evidence());
                 let chosen = policy.select(set.view(), &mut rng);
                 let mean = if chosen == 0 { 1.0 } else { 0.5 };

@@ -1,0 +1,56 @@
+//! The actions that can matter in a round.
+
+use super::Scores;
+use crate::actions::{ActionIndex, Actions};
+
+/// What is looked for among the actions of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// Every action that could still be best.
+    Plausible,
+    /// The action with the largest upper bound.
+    LargestUpper,
+}
+
+/// Scores of the actions among which everything sought is to be found; often a few of very many.
+///
+/// They are in the order of their indices, so the first of several equals is the same one as among all actions.
+#[derive(Clone, Copy, Debug)]
+pub struct Contenders<'a> {
+    scores: &'a Scores,
+    /// Which they are and their features in blocks of lanes; `None` if they are all.
+    some: Option<(&'a [ActionIndex], &'a [f64])>,
+}
+
+impl<'a> Contenders<'a> {
+    /// All actions of the set.
+    pub fn all(scores: &'a Scores) -> Self {
+        Self { scores, some: None }
+    }
+
+    pub(super) fn some(scores: &'a Scores, indices: &'a [ActionIndex], blocks: &'a [f64]) -> Self {
+        Self { scores, some: Some((indices, blocks)) }
+    }
+
+    /// Their scores, one a contender.
+    pub fn scores(self) -> &'a Scores {
+        self.scores
+    }
+
+    /// The index in the set of the contender at a position among the scores.
+    pub fn index(self, position: usize) -> ActionIndex {
+        self.some.map_or(position, |(indices, _)| indices[position])
+    }
+
+    /// Which actions they are, ascending; `None` if all.
+    pub fn indices(self) -> Option<&'a [ActionIndex]> {
+        self.some.map(|(indices, _)| indices)
+    }
+
+    /// `⟨a, θ⟩` of each contender from this set, in place of what `out` held.
+    pub(crate) fn dot_into(self, actions: Actions<'a>, theta: &[f64], out: &mut Vec<f64>) {
+        out.resize(self.scores.mean.len(), 0.0);
+        let blocks = self.some.map_or(actions.blocks(), |(_, blocks)| blocks);
+        self.scores.isa.dots(blocks, theta, out);
+    }
+}

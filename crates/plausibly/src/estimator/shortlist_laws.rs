@@ -1,0 +1,223 @@
+//! What lists promise, against brute force: every action scored from scratch in every round.
+
+use super::shortlist::Shortlist;
+use super::{Estimator, Ridge, Scores, Sought};
+use crate::actions::ActionSet;
+use crate::confidence::{ConfidenceRadius, Determinant, Fixed, Paper, Plausible, Radius, Reach};
+use crate::rng::Stream;
+
+/// A problem with a fixed set, and how it is played.
+struct Problem {
+    set: ActionSet,
+    means: Vec<f64>,
+    noise: f64,
+    ridge: f64,
+    radius: Radius,
+    sought: Sought,
+    /// c of tempered CODE.
+    greed: f64,
+    /// Rewards between two choices.
+    batch: usize,
+    rounds: u64,
+}
+
+/// What a play came to.
+#[derive(Default)]
+struct Played {
+    rounds: u64,
+    /// Rounds in which a list was shown.
+    lazy: u64,
+}
+
+/// Scales over several powers of ten.
+fn spread(rng: &mut Stream, low: f64, high: f64) -> f64 {
+    libm::pow(10.0, low + (high - low) * rng.uniform())
+}
+
+fn features(rng: &mut Stream, count: usize, dim: usize) -> Vec<Vec<f64>> {
+    let kind = rng.index(4);
+    let scale = spread(rng, -1.0, 1.0);
+    let mut rows: Vec<Vec<f64>> = Vec::with_capacity(count);
+    while rows.len() < count {
+        let row = match kind {
+            // Copies of rows before, one in three.
+            0 if !rows.is_empty() && rng.index(3) == 0 => rows[rng.index(rows.len())].clone(),
+            // Corners of a cube, which tie again and again.
+            1 => (0..dim).map(|_| if rng.index(2) == 0 { scale } else { -scale }).collect(),
+            // One direction much shorter than the others.
+            2 => (0..dim).map(|j| rng.normal() * if j == 0 { 1e-3 * scale } else { scale }).collect(),
+            _ => (0..dim).map(|_| scale * (2.0 * rng.uniform() - 1.0)).collect(),
+        };
+        rows.push(row);
+    }
+    rows
+}
+
+fn problem(number: u64) -> Problem {
+    let rng = &mut Stream::new(7, number, "problem");
+    let (dim, count) = (1 + rng.index(10), 16 + rng.index(200));
+    let set = ActionSet::from_rows(&features(rng, count, dim)).unwrap();
+    let theta: Vec<f64> = (0..dim).map(|_| rng.normal()).collect();
+    let mut means = Vec::new();
+    set.view().dot_into(&theta, &mut means);
+    let noise = spread(rng, -2.0, 0.5);
+    let bounds = (norm(&theta), set.view().largest_norm());
+    let radius = match rng.index(3) {
+        0 => Radius::Fixed(Fixed { sqrt_beta: spread(rng, -2.0, 1.0) }),
+        1 if dim > 1 => Radius::Paper(Paper {
+            delta: 0.05,
+            lambda: 1e4,
+            noise_scale: noise,
+            theta_norm_bound: 0.0,
+            action_norm_bound: bounds.1,
+        }),
+        _ => Radius::Determinant(Determinant { delta: 0.05, noise_scale: noise, theta_norm_bound: bounds.0 }),
+    };
+    Problem {
+        set,
+        means,
+        noise,
+        ridge: spread(rng, -3.0, 1.0),
+        radius,
+        sought: if rng.index(3) == 0 { Sought::LargestUpper } else { Sought::Plausible },
+        greed: if rng.index(2) == 0 { 0.0 } else { rng.uniform() },
+        batch: if rng.index(4) == 0 { 1 + rng.index(4) } else { 1 },
+        rounds: 300,
+    }
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// The choice among these scores and, if asked for, who is plausible.
+fn decide(scores: &Scores, reach: Reach, problem: &Problem) -> (usize, Vec<usize>) {
+    let mut plausible = Plausible::new();
+    plausible.assess(scores, reach);
+    match problem.sought {
+        Sought::LargestUpper => (plausible.tempered(scores, 1.0), Vec::new()),
+        Sought::Plausible => {
+            let chosen = if problem.greed > 0.0 {
+                plausible.tempered(scores, problem.greed)
+            } else {
+                plausible.widest(scores)
+            };
+            (chosen, (0..scores.mean.len()).filter(|a| plausible.contains(scores, *a)).collect())
+        }
+    }
+}
+
+/// Plays, and says in which round the list first gave another answer than all actions do.
+fn play(problem: &Problem, tamper: impl Fn(&mut Ridge)) -> Result<Played, u64> {
+    let view = problem.set.view();
+    let mut model = Ridge::new(view.dim(), problem.ridge).unwrap();
+    let mut noise = Stream::new(11, 0, "noise");
+    let (mut all, mut played) = (Scores::new(), Played::default());
+    for round in 0..problem.rounds {
+        let reach = problem.radius.reach(&model.evidence());
+        let contenders = model.contenders(view, reach, problem.sought);
+        let indices: Vec<usize> = (0..contenders.scores().mean.len()).map(|p| contenders.index(p)).collect();
+        if indices.is_empty() {
+            return Err(round);
+        }
+        let (position, plausible) = decide(contenders.scores(), reach, problem);
+        let chosen = indices[position];
+        let plausible: Vec<usize> = plausible.into_iter().map(|p| indices[p]).collect();
+        played.rounds += 1;
+        if contenders.indices().is_some() {
+            played.lazy += 1;
+        }
+        // Whatever is not on the list is scored from scratch here.
+        model.score_into(view, &mut all);
+        if (chosen, plausible) != decide(&all, reach, problem) {
+            return Err(round);
+        }
+        for _ in 0..problem.batch {
+            let reward = problem.means[chosen] + problem.noise * noise.normal();
+            model.update(view.get(chosen), reward);
+            tamper(&mut model);
+        }
+    }
+    Ok(played)
+}
+
+/// Plays so many problems; returns rounds, and rounds with a list.
+fn agree(problems: u64) -> (u64, u64) {
+    (0..problems).fold((0, 0), |(rounds, lazy), number| {
+        let played = play(&problem(number), |_| ())
+            .unwrap_or_else(|round| panic!("problem {number} differs in round {round}"));
+        (rounds + played.rounds, lazy + played.lazy)
+    })
+}
+
+fn assert_agreement(problems: u64) {
+    let (rounds, lazy) = agree(problems);
+    assert!(lazy * 2 > rounds, "lists were shown in {lazy} of {rounds} rounds: not much was tested");
+}
+
+/// Problems in which a tampered list gives a wrong answer.
+fn caught(problems: u64, tamper: impl Fn(&mut Ridge) + Copy) -> usize {
+    (0..problems).filter(|number| play(&problem(*number), tamper).is_err()).count()
+}
+
+fn tampered(model: &mut Ridge, by: impl Fn(&mut Shortlist)) {
+    by(model.shortlist_mut());
+}
+
+#[test]
+fn lists_give_the_answers_of_all_actions() {
+    assert_agreement(2000);
+}
+
+#[test]
+fn a_wrong_bound_is_noticed() {
+    // An estimate that is taken not to move, and a base whose estimate is taken not to have moved.
+    assert!(caught(40, |model| tampered(model, Shortlist::forget_drift)) > 0);
+    assert!(caught(40, |model| tampered(model, Shortlist::forget_base_drift)) > 0);
+}
+
+#[test]
+fn listed_scores_are_those_from_scratch() {
+    for number in 0..30 {
+        let problem = problem(number);
+        let view = problem.set.view();
+        let mut model = Ridge::new(view.dim(), problem.ridge).unwrap();
+        let mut noise = Stream::new(11, 0, "noise");
+        for _ in 0..problem.rounds {
+            let reach = problem.radius.reach(&model.evidence());
+            let contenders = model.contenders(view, reach, problem.sought);
+            let chosen = contenders.index(decide(contenders.scores(), reach, &problem).0);
+            let shown: Vec<_> = contenders
+                .scores()
+                .mean
+                .iter()
+                .zip(&contenders.scores().width_sq)
+                .map(|(m, w)| (*m, *w))
+                .collect();
+            let indices: Vec<usize> = (0..shown.len()).map(|p| contenders.index(p)).collect();
+            let afresh =
+                Ridge::from_statistics(view.dim(), problem.ridge, &model.gram(), &model.moment(), 0).unwrap();
+            let mut all = Scores::new();
+            afresh.score_into(view, &mut all);
+            for ((mean, width_sq), index) in shown.into_iter().zip(indices) {
+                let scale = all.width_sq[index].sqrt() * problem.means[index].abs().max(1.0);
+                assert!(
+                    (width_sq - all.width_sq[index]).abs() <= 1e-6 * all.width_sq[index],
+                    "problem {number}"
+                );
+                assert!(
+                    (mean - all.mean[index]).abs() <= 1e-6 * scale.max(all.mean[index].abs()),
+                    "problem {number}"
+                );
+            }
+            model.update(view.get(chosen), problem.means[chosen] + problem.noise * noise.normal());
+        }
+    }
+}
+
+mod full {
+    #[test]
+    fn lists_give_the_answers_of_all_actions_in_20000_problems() {
+        super::assert_agreement(20_000);
+    }
+}
