@@ -28,7 +28,9 @@ def half_width(grounds, radius, width_sq, log_det):
     low, high = grounds["reward_range"]
     noise = radius.get("noise_scale", (high - low) / 2) / (high - low)
     d = len(grounds["features"])
-    norm = radius.get("theta_norm_bound", grounds["theta_norm_bound"]) if d else 0
+    # A radius of its own bounds θ* of vectors as given in units of reward.
+    unit = high - low if grounds.get("as_given") else 1
+    norm = radius["theta_norm_bound"] / unit if "theta_norm_bound" in radius else grounds["theta_norm_bound"] if d else 0
     # Features and rewards are multiples of 2⁻²⁴; the radius covers their rounding.
     rounding = 2**-25 * (1 + math.sqrt(d) * norm) * math.sqrt(grounds["statistics"]["observations"])
     if radius["kind"] == "fixed":
@@ -67,12 +69,13 @@ def main(path):
     known, log_det = scores(grounds)
     intervals = [(m - h, m, m + h) for m, h in ((m, half_width(grounds, radius, w, log_det)) for m, w in known)]
     best_lower = max(lower for lower, _, _ in intervals)
-    shown = lambda x: min(max((low + high) / 2 + (high - low) * x, low), high)
+    centre = 0 if grounds.get("as_given") else (low + high) / 2
+    shown = lambda x: min(max(centre + (high - low) * x, low), high)
     for (lower, mean, upper), action in zip(intervals, findings["actions"]):
         for name, expected in [("lower", shown(lower)), ("upper", shown(upper))]:
             if abs(action[name] - expected) > 1e-7 * (high - low):
                 sys.exit(f"{action['label']}: {name} is {action[name]}, and {expected} follows")
-        if action["mean"] is not None and abs(action["mean"] - (low + high) / 2 - (high - low) * mean) > 1e-7 * (high - low):
+        if action["mean"] is not None and abs(action["mean"] - centre - (high - low) * mean) > 1e-7 * (high - low):
             sys.exit(f"{action['label']}: the estimate does not follow")
         plausible = action["standing"] == "plausible"
         if plausible != (upper >= best_lower) and abs(upper - best_lower) > 1e-9:

@@ -8,6 +8,7 @@ mod log;
 pub mod policy;
 pub mod recipe;
 mod replay;
+mod scale;
 pub mod state;
 pub mod statistics;
 mod status;

@@ -65,20 +65,23 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
     Err(PolicyRefusal::Unsuited(reason))
 }
 
-/// The same policy for rewards divided by `range`. A bound on θ* is left as it is: centring moves θ*, so that only a bound for scaled rewards means anything.
-pub(crate) fn scaled(spec: &PolicySpec, range: f64) -> PolicySpec {
+/// The same policy for rewards divided by `range`. A bound on θ* is scaled too where features are vectors as given, and left as it is elsewhere: centring moves θ*, so that only a bound for scaled
+/// rewards means anything.
+pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpec {
     let by = |value: Option<f64>| value.map(|value| value / range);
+    let bound = |value: Option<f64>| if as_given { by(value) } else { value };
     let radius = |radius: RadiusSpec| match radius {
         RadiusSpec::Paper { delta, lambda, noise_scale, theta_norm_bound, action_norm_bound } => {
             RadiusSpec::Paper {
                 delta,
                 lambda,
                 noise_scale: by(noise_scale),
-                theta_norm_bound,
+                theta_norm_bound: bound(theta_norm_bound),
                 action_norm_bound,
             }
         }
         RadiusSpec::Determinant { delta, noise_scale, theta_norm_bound } => {
+            let theta_norm_bound = bound(theta_norm_bound);
             RadiusSpec::Determinant { delta, noise_scale: by(noise_scale), theta_norm_bound }
         }
         RadiusSpec::Mixture { delta, noise_scale } => {

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 /// action. When this command has printed a decision, it is on the disk.
 #[derive(Debug, Arguments)]
 #[command(after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  \
-                  plausibly decide --log ads.log --actions ads.csv --context device=mobile --reward-range 0..5 --explain\n\n\
+                  plausibly decide --log ads.log --actions ads.csv --context device=mobile --reward-range 0..5 --explain\n  \
+                  plausibly decide --log lab.log --actions vectors.csv --as-given --theta-norm-bound 1 --reward-range=-1..1\n\n\
                   Tell what came of it with `plausibly reward`.")]
 pub(crate) struct Decide {
     #[command(flatten)]
@@ -39,6 +40,9 @@ pub(crate) struct Decide {
     /// A column that shall not become a feature; at first only
     #[arg(long, value_name = "COLUMN")]
     pub(crate) leave_out: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) vectors: Vectors,
 
     /// How many decisions there will be about, for policies that ask
     #[arg(long, value_name = "N")]
@@ -69,6 +73,18 @@ pub(crate) struct Decide {
 
     #[command(flatten)]
     pub(crate) time: Time,
+}
+
+/// Vectors of one's own.
+#[derive(Debug, Arguments)]
+pub(crate) struct Vectors {
+    /// Take every column but the label's as a feature just as it is: vectors of your own, without an intercept; at first only
+    #[arg(long, requires = "theta_norm_bound", conflicts_with = "context")]
+    pub(crate) as_given: bool,
+
+    /// The largest norm that the parameters of vectors as given can have, in units of reward; at first only
+    #[arg(long, value_name = "S", requires = "as_given")]
+    pub(crate) theta_norm_bound: Option<f64>,
 }
 
 /// Record what came of a decision

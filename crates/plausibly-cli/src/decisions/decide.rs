@@ -87,7 +87,11 @@ fn begin(
     at: i64,
 ) -> Result<std::result::Result<Log<FileStorage>, Outcome>> {
     let leave_out: Vec<&str> = args.leave_out.iter().map(String::as_str).collect();
-    let recipe = match Recipe::infer_without(table, context, &leave_out) {
+    let recipe = match args.vectors.theta_norm_bound {
+        Some(bound) => Recipe::given(table, &leave_out, bound),
+        None => Recipe::infer_without(table, context, &leave_out),
+    };
+    let recipe = match recipe {
         Ok(recipe) => recipe,
         Err(error) => {
             return Ok(Err(Outcome::Refused(format!("error: {}: {error}", args.actions.display()))));
@@ -133,7 +137,10 @@ fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
         }
         _ => {}
     }
-    if !args.leave_out.is_empty() {
+    let recipe = log.state()?.recipe();
+    let as_fixed =
+        |bound: f64| recipe.is_given() && recipe.theta_norm_bound(1.0).to_bits() == bound.to_bits();
+    if !args.leave_out.is_empty() || args.vectors.theta_norm_bound.is_some_and(|bound| !as_fixed(bound)) {
         return fixed("what becomes of the columns was fixed");
     }
     args.seed.and_then(|_| fixed("the seed was fixed"))

@@ -36,6 +36,29 @@ fn nothing_begins_without_consent_or_with_what_cannot_be() {
 }
 
 #[test]
+fn vectors_are_taken_as_they_are_or_refused_by_row_and_column() {
+    let desk = Desk::new("testdata/tables/ads.csv");
+    let decide = |more: &[&'static str]| -> Vec<&str> {
+        [&["decide", "--log", "a.log", "--actions", "actions.csv"], more].concat()
+    };
+    let given = |more: &[&'static str]| {
+        decide(&[&["--yes", "--as-given", "--theta-norm-bound", "0.3"], more].concat())
+    };
+    refused(&desk, &given(&[]), 2, &["line 2", "column", "not a number"]);
+    refused(&desk, &decide(&["--yes", "--as-given"]), 2, &["--theta-norm-bound"]);
+    refused(&desk, &decide(&["--yes", "--theta-norm-bound", "1"]), 2, &["--as-given"]);
+    fs::write(desk.path("actions.csv"), "name,x\na,0.5\nb,-0.25\n").unwrap();
+    refused(&desk, &given(&["--context", "a=b"]), 2, &["--context"]);
+    refused(&desk, &given(&["--reward-range", "1e6..1000001"]), 2, &["too far from zero"]);
+    assert!(desk.says(&given(&["--explain", "--certificate", "c.json"])).contains("at most 0.3 long"));
+    // Said again it may be, but not otherwise.
+    desk.says(&given(&[]));
+    refused(&desk, &decide(&["--as-given", "--theta-norm-bound", "1"]), 2, &["fixed", "another log"]);
+    refused(&desk, &decide(&["--context", "a=b"]), 2, &["has no place for the context `a`"]);
+    desk.says(&["verify", "c.json", "--log", "a.log"]);
+}
+
+#[test]
 fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
     let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
     let again = |more: &[&'static str]| -> Vec<&str> {

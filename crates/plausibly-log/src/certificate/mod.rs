@@ -14,6 +14,7 @@ pub use findings::{Chosen, Finding, Findings, Reason, Share, Standing, TargetFin
 pub use verify::{Flaw, first_difference};
 
 use crate::policy::{self, PolicyRefusal, PolicyTable};
+use crate::scale::Scale;
 use crate::statistics::hex;
 use plausibly::spec::{Facts, Model, PolicySpec, Setting};
 use plausibly::{ActionSet, ActionSetError, ArmMeans, Ridge, RidgeError, Whole};
@@ -64,6 +65,9 @@ pub struct Grounds {
     pub seed: u64,
     /// S, a bound on the norm of θ* for rewards scaled to an interval of length one.
     pub theta_norm_bound: f64,
+    /// Whether features are vectors as they were given: rewards are then scaled and not centred, and S was declared.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub as_given: bool,
     /// Among how many arms δ is shared; only for actions without features.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub arms_sharing: Option<u64>,
@@ -110,7 +114,7 @@ pub struct Sums {
     /// `V = λI + Σ x·xᵀ`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gram: Vec<Vec<f64>>,
-    /// `b = Σ x·y`, or what each arm paid; rewards scaled to `[−½, ½]`.
+    /// `b = Σ x·y`, or what each arm paid; rewards scaled to `[−½, ½]`, or by the range alone for vectors as given.
     pub moment: Vec<f64>,
     /// How often each arm was taken.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -226,7 +230,7 @@ impl Grounds {
 
     /// A reward in the person's units.
     pub fn unscaled(&self, scaled: f64) -> f64 {
-        midpoint(self.reward_range) + self.range() * scaled
+        Scale::new(self.reward_range, self.as_given).unscaled(scaled)
     }
 
     pub(crate) fn facts(&self) -> Facts {
@@ -236,7 +240,7 @@ impl Grounds {
     /// The policy for scaled rewards.
     pub(crate) fn spec(&self) -> Result<PolicySpec, PolicyRefusal> {
         let (spec, _) = policy::read_policy(&self.policy, self.setting(), self.horizon)?;
-        Ok(policy::scaled(&spec, self.range()))
+        Ok(policy::scaled(&spec, self.range(), self.as_given))
     }
 
     /// The set of listed actions.
@@ -265,6 +269,9 @@ impl Grounds {
         }
         if !(self.theta_norm_bound.is_finite() && self.theta_norm_bound >= 0.0) {
             return misfit("theta_norm_bound", "must not be negative");
+        }
+        if self.as_given && self.dim() == 0 {
+            return misfit("as_given", "is for actions with features");
         }
         if (self.dim() == 0) != self.arms_sharing.is_some() {
             return misfit("arms_sharing", "is for actions without features, and needed there");
@@ -332,8 +339,4 @@ impl Grounds {
             Ridge::from_statistics(self.dim(), ridge, &sums.gram.concat(), &sums.moment, sums.observations)?;
         Ok(Model::Features(Box::new(model)))
     }
-}
-
-pub(crate) fn midpoint((low, high): (f64, f64)) -> f64 {
-    low / 2.0 + high / 2.0
 }

@@ -3,7 +3,9 @@
 use super::{Column, Encoding, Part, Recipe, Shape};
 
 impl Recipe {
-    /// S, a bound on `‖θ*‖` for rewards that were moved and scaled to [−1/2, 1/2].
+    /// S, a bound on `‖θ*‖` for rewards whose range, of this length, was scaled to length one: moved to [−1/2, 1/2], or for vectors [as they are given](Recipe::given) not moved.
+    ///
+    /// Of vectors as they are given it is the one declared, scaled; of all others
     ///
     /// ```text
     /// S = ½·√(κ_a·κ_c)          κ of a side = max(1, M, 1 + 4E if E > 0)          with blocks: κ_a = number of actions
@@ -50,11 +52,14 @@ impl Recipe {
     ///
     /// For plain arms, which have no features, it is ½: each mean is a parameter of its own. It grows with extensions; a model
     /// that is made again from exact statistics takes the new bound.
-    pub fn theta_norm_bound(&self) -> f64 {
+    pub fn theta_norm_bound(&self, range: f64) -> f64 {
+        if let Some(declared) = self.declared_bound {
+            return declared / range;
+        }
         let context = spread(&self.context, &self.context_parts);
         let action = match self.shape {
             Shape::Blocks => self.action_parts.len(),
-            Shape::Arms | Shape::Shared => spread(&self.columns, &self.action_parts),
+            Shape::Arms | Shape::Shared | Shape::Given => spread(&self.columns, &self.action_parts),
         };
         ((action * context) as f64).sqrt() / 2.0
     }

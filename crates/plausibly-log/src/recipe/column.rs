@@ -49,6 +49,8 @@ pub enum Encoding {
         /// The power of ten.
         scale: f64,
     },
+    /// The number as it is.
+    AsGiven {},
     /// Two words in any case: 1 and −1.
     Flag {
         /// The word that becomes 1.
@@ -158,6 +160,9 @@ impl Column {
         value: Option<&'a str>,
         place: impl Fn() -> Place,
     ) -> Result<Reading<'a>, RecipeError> {
+        if matches!(self.encoding, Encoding::AsGiven {}) {
+            return as_given(value, place);
+        }
         let Some(text) = value else { return Ok(Reading::Missing) };
         let number = |format: NumberFormat| {
             let example = format.example();
@@ -206,6 +211,17 @@ impl Column {
             Encoding::Flag { no, .. } if scaled <= -1.0 => no.clone(),
             _ => on_the_grid(scaled),
         }
+    }
+}
+
+/// A number of a vector, which has no blanks, no words and nothing that exact sums could not hold.
+fn as_given<'a>(value: Option<&str>, place: impl Fn() -> Place) -> Result<Reading<'a>, RecipeError> {
+    let number = value.and_then(|text| NumberFormat::Plain.parse(text));
+    let shown = || value.map(brief);
+    let number = number.ok_or_else(|| RecipeError::NotInAVector { place: place(), value: shown() })?;
+    match plausibly::quantise(number) {
+        Ok(number) => Ok(Reading::Number(number)),
+        Err(_) => Err(RecipeError::TooLarge { place: place(), value: shown().unwrap_or_default() }),
     }
 }
 

@@ -44,7 +44,7 @@ impl Description<'_> {
                 let text = format!("{actions} actions, each with an intercept and {contexts} of the context");
                 lines.push(("(blocks)".into(), text, actions * (contexts + 1)));
             }
-            Shape::Shared | Shape::Arms => {}
+            Shape::Shared | Shape::Arms | Shape::Given => {}
         }
         lines
     }
@@ -64,6 +64,7 @@ fn becomes(column: &Column, parts: &[Part]) -> String {
             format!("{} … {} becomes -1 … 1, logarithmically", shown(*low), shown(*high))
         }
         Encoding::Magnitude { scale } => format!("divided by {}", shown(*scale)),
+        Encoding::AsGiven {} => "the number as it is".into(),
         Encoding::Flag { yes, no } => format!("{no} becomes -1, {yes} becomes 1"),
         Encoding::Categories {} => format!("one of {}", some(&categories)),
         Encoding::LeftOut { why } => format!("left out: {}", reason(why)),
@@ -118,9 +119,16 @@ impl fmt::Display for Description<'_> {
         let recipe = self.0;
         match recipe.shape {
             Shape::Arms => writeln!(f, "no features: every action is learned about on its own")?,
-            Shape::Blocks | Shape::Shared => {
+            Shape::Blocks | Shape::Shared | Shape::Given => {
                 writeln!(f, "{:names$}  {:texts$}  {:8}", "total", "", recipe.dim())?;
             }
+        }
+        if let Some(bound) = recipe.declared_bound {
+            writeln!(
+                f,
+                "the norm of the parameters is taken to be at most {}, in units of reward",
+                shown(bound)
+            )?;
         }
         for Column { name, note, .. } in recipe.columns.iter().chain(&recipe.context) {
             if let Some(note) = note {

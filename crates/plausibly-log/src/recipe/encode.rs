@@ -120,14 +120,19 @@ impl Recipe {
             context.iter().find(|(key, _)| !self.context.iter().any(|column| column.name == *key))
         {
             let key = key.to_string();
-            return Err(if self.is_arms() {
-                RecipeError::ContextForArms { key }
-            } else {
-                RecipeError::UnknownKey { key }
-            });
+            return Err(self.no_place_for(key).unwrap_or_else(|key| RecipeError::UnknownKey { key }));
         }
         let place = |name: &str| Place::Context { key: name.into() };
         values(&self.context_parts, &self.context, |name| context.get(name), place)
+    }
+
+    /// Why a recipe that knows no context refuses one; the key back if it could take it.
+    pub(super) fn no_place_for(&self, key: String) -> Result<RecipeError, String> {
+        match self.shape {
+            Shape::Arms => Ok(RecipeError::ContextForArms { key }),
+            Shape::Given => Ok(RecipeError::ContextForVectors { key }),
+            Shape::Blocks | Shape::Shared => Err(key),
+        }
     }
 
     /// A value of a feature in the person's units, as a phrase: `price = 12.5`, `colour = red` or `colour ≠ red`, `price missing`

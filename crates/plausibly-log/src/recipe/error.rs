@@ -133,6 +133,40 @@ pub enum RecipeError {
         /// How numbers are written there.
         example: &'static str,
     },
+    /// A blank or a word in a vector that is taken as it is given.
+    #[error(
+        "{place}: {} is not a number such as -0.25, and vectors taken as they are given have one in every cell; correct it, or leave out the column or the row",
+        .value.as_ref().map_or_else(|| "the cell is blank and".into(), |value| format!("`{value}`"))
+    )]
+    NotInAVector {
+        /// Where.
+        place: Place,
+        /// What stands there; none if it is blank.
+        value: Option<String>,
+    },
+    /// A number of a vector that exact sums cannot hold.
+    #[error(
+        "{place}: `{value}` is beyond 1024 in magnitude, the most that exact sums hold; give the column in a larger unit"
+    )]
+    TooLarge {
+        /// Where.
+        place: Place,
+        /// What stands there.
+        value: String,
+    },
+    /// A bound on the parameters that is none, as it was declared or scaled by the range of rewards.
+    #[error(
+        "a bound on the norm of the parameters must be above zero and at most 1e50, got {bound}; it is the largest length that θ*, in units of reward, can have"
+    )]
+    Bound {
+        /// What was given.
+        bound: f64,
+    },
+    /// Vectors without numbers.
+    #[error(
+        "the table has no column to make vectors of; beside its labels it needs at least one column of numbers"
+    )]
+    NoVector,
     /// Zero or less on a logarithmic scale.
     #[error(
         "{place}: `{value}` is not above zero, as all values of the first table were; leave it blank if it is unknown"
@@ -204,6 +238,15 @@ pub enum RecipeError {
          leave the context away, or begin a new log with it"
     )]
     ContextForArms {
+        /// The first key.
+        key: String,
+    },
+    /// A context for vectors that are taken as they are.
+    #[error(
+        "the log takes vectors as they are given and has no place for the context `{key}`; \
+         give vectors in which it is contained"
+    )]
+    ContextForVectors {
         /// The first key.
         key: String,
     },

@@ -39,13 +39,13 @@ impl Recipe {
     /// `KEY given`, which is 1 where it is present.
     ///
     /// # Errors
-    /// If the table lacks a column or takes its labels from elsewhere, plain arms get a context, or there would be more
+    /// If the table lacks a column or takes its labels from elsewhere, plain arms or vectors as given get a context, or there would be more
     /// than [`MAX_FEATURES`].
     pub fn extension(&self, table: &Table, context: &Context) -> Result<Option<Extension>, RecipeError> {
         self.check_table(table)?;
-        if self.is_arms() {
+        if self.is_arms() || self.is_given() {
             let key = context.iter().next().map(|(key, _)| key.to_string());
-            return key.map_or(Ok(None), |key| Err(RecipeError::ContextForArms { key }));
+            return key.and_then(|key| self.no_place_for(key).ok()).map_or(Ok(None), Err);
         }
         let mut extension = Extension {
             after: self.dim(),
@@ -135,6 +135,7 @@ impl Recipe {
             Shape::Arms => 0,
             Shape::Blocks => actions * each,
             Shape::Shared => (actions + 1) * each,
+            Shape::Given => actions,
         };
         if total <= most {
             return Ok(());
@@ -155,7 +156,8 @@ impl Recipe {
         let costs = items.iter().map(|item| (item.0.clone(), cost(item, (actions, each))));
         let costs = costs.filter(|(_, cost)| *cost > 0).collect();
         let (mut left, mut leave_out) = ((actions, each), Vec::new());
-        while (left.0 + 1) * left.1 > most && !items.is_empty() {
+        let intercept = usize::from(self.shape == Shape::Shared);
+        while (left.0 + intercept) * left.1 > most && !items.is_empty() {
             items.sort_by_key(|item| std::cmp::Reverse(cost(item, left)));
             let (name, a, c) = items.remove(0);
             left = (left.0 - a, left.1 - c);

@@ -26,6 +26,7 @@ pub(super) fn recipe(table: &Table, context: &Context, leave_out: &[&str]) -> Re
         action_parts: Vec::new(),
         context_parts: Vec::new(),
         features: Vec::new(),
+        declared_bound: None,
     };
     for name in features() {
         let (encoding, parts, note) = if leave_out.contains(&name.as_str()) {
@@ -57,7 +58,7 @@ pub(super) fn recipe(table: &Table, context: &Context, leave_out: &[&str]) -> Re
     Ok(recipe)
 }
 
-fn check_names(names: Vec<String>, leave_out: &[&str]) -> Result<(), RecipeError> {
+pub(super) fn check_names(names: Vec<String>, leave_out: &[&str]) -> Result<(), RecipeError> {
     match leave_out.iter().find(|name| !names.iter().any(|known| known == *name)) {
         Some(&name) => Err(RecipeError::NothingToLeaveOut { name: name.into(), names }),
         None => Ok(()),

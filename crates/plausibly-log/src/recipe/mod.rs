@@ -10,6 +10,7 @@ mod describe;
 mod encode;
 mod error;
 mod extend;
+mod given;
 mod infer;
 mod logarithm;
 mod stored;
@@ -37,6 +38,8 @@ pub enum Shape {
     Blocks,
     /// One model for all: an intercept, the parts of actions, the parts of the context, and each with each.
     Shared,
+    /// One model for all, of vectors as they are given: no intercept, and no context.
+    Given,
 }
 
 /// How rows of a table and a context become features.
@@ -91,6 +94,8 @@ pub struct Recipe {
     context_parts: Vec<Part>,
     /// Pairs of an action part and a context part, counted from 1; 0 is the constant 1.
     features: Vec<[usize; 2]>,
+    /// Declared, in units of reward; of vectors as they are given only.
+    declared_bound: Option<f64>,
 }
 
 impl Recipe {
@@ -108,6 +113,31 @@ impl Recipe {
     /// As [`Recipe::infer`], and if one of them does not exist.
     pub fn infer_without(table: &Table, context: &Context, leave_out: &[&str]) -> Result<Self, RecipeError> {
         infer::recipe(table, context, leave_out)
+    }
+
+    /// A recipe that takes every column of numbers, but for some, as a feature just as it is: a researcher's vectors. No intercept is added, nothing is scaled, and there is no context.
+    ///
+    /// For such vectors the range of rewards says nothing about θ*, so a bound on its norm, in units of reward, is declared. Rewards are then scaled by their range and not moved.
+    ///
+    /// # Errors
+    /// If the bound is not positive or above 1e50, a cell is blank, no number or beyond 1024, no column is left, a column to leave out does not exist, or there are more than [`MAX_FEATURES`].
+    ///
+    /// # Example
+    /// ```
+    /// use plausibly_log::recipe::{Context, Recipe};
+    /// use plausibly_log::table::Table;
+    /// let table = Table::read("name,x,y\na,0.5,-3\nb,0,7\n".as_bytes())?;
+    /// let recipe = Recipe::given(&table, &[], 2.0)?;
+    /// assert_eq!(recipe.features(table.find("a").unwrap(), &Context::default())?, [0.5, -3.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn given(table: &Table, leave_out: &[&str], theta_norm_bound: f64) -> Result<Self, RecipeError> {
+        given::recipe(table, leave_out, theta_norm_bound)
+    }
+
+    /// Whether features are vectors as they were given.
+    pub fn is_given(&self) -> bool {
+        self.shape == Shape::Given
     }
 
     /// Whether actions are plain arms, without features.
@@ -186,7 +216,7 @@ impl Recipe {
         self.check_size()?;
         let first = match self.shape {
             Shape::Arms => return Ok(()),
-            Shape::Blocks => 1,
+            Shape::Blocks | Shape::Given => 1,
             Shape::Shared => 0,
         };
         let (actions, contexts) = (self.action_parts.len(), self.context_parts.len());

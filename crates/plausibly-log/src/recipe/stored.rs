@@ -19,12 +19,25 @@ pub(super) struct Stored {
     action_parts: Vec<Part>,
     context_parts: Vec<Part>,
     features: Vec<[usize; 2]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    theta_norm_bound: Option<f64>,
 }
 
 impl From<Recipe> for Stored {
     fn from(recipe: Recipe) -> Self {
-        let Recipe { shape, label, columns, context, action_parts, context_parts, features } = recipe;
-        Self { version: VERSION, shape, label, columns, context, action_parts, context_parts, features }
+        let Recipe { shape, label, columns, context, action_parts, context_parts, features, declared_bound } =
+            recipe;
+        Self {
+            version: VERSION,
+            shape,
+            label,
+            columns,
+            context,
+            action_parts,
+            context_parts,
+            features,
+            theta_norm_bound: declared_bound,
+        }
     }
 }
 
@@ -32,14 +45,22 @@ impl TryFrom<Stored> for Recipe {
     type Error = RecipeError;
 
     fn try_from(stored: Stored) -> Result<Self, RecipeError> {
-        let Stored { version, shape, label, columns, context, action_parts, context_parts, features } =
-            stored;
+        let version = stored.version;
         if version != VERSION {
             return Err(malformed(format!(
                 "version {version} is not known; this library reads version {VERSION}"
             )));
         }
-        let recipe = Self { shape, label, columns, context, action_parts, context_parts, features };
+        let recipe = Self {
+            shape: stored.shape,
+            label: stored.label,
+            columns: stored.columns,
+            context: stored.context,
+            action_parts: stored.action_parts,
+            context_parts: stored.context_parts,
+            features: stored.features,
+            declared_bound: stored.theta_norm_bound,
+        };
         recipe.check()?;
         Ok(recipe)
     }
@@ -57,6 +78,7 @@ impl Recipe {
         if self.columns.iter().any(|column| column.late) {
             return Err(malformed("a column of the table cannot be late; context keys can"));
         }
+        self.check_given()?;
         let blocks = self.shape == Shape::Blocks;
         check_parts(&self.action_parts, if blocks { &[] } else { &self.columns }, blocks)?;
         check_parts(&self.context_parts, &self.context, false)?;
@@ -72,6 +94,7 @@ impl Recipe {
             Shape::Arms => ([0, 0], 0),
             Shape::Blocks => ([1, 0], actions * (contexts + 1)),
             Shape::Shared => ([0, 0], (actions + 1) * (contexts + 1)),
+            Shape::Given => ([1, 0], actions),
         };
         let distinct: BTreeSet<_> = self.features.iter().collect();
         let in_range = |&[i, k]: &[usize; 2]| (first[0]..=actions).contains(&i) && k <= contexts;
@@ -102,7 +125,7 @@ fn check_columns(columns: &[Column]) -> Result<(), RecipeError> {
             Encoding::Log { low, high, .. } => *low > 0.0 && high.is_finite() && range(*low, *high) > 0.0,
             Encoding::Magnitude { scale } => scale.is_finite() && *scale >= 1.0,
             Encoding::Flag { yes, no } => !yes.eq_ignore_ascii_case(no),
-            Encoding::Categories {} | Encoding::LeftOut { .. } => true,
+            Encoding::AsGiven {} | Encoding::Categories {} | Encoding::LeftOut { .. } => true,
         };
         if !sound {
             return Err(malformed(format!("the scale of `{name}` has no extent")));
@@ -124,7 +147,9 @@ fn check_parts(parts: &[Part], columns: &[Column], blocks: bool) -> Result<(), R
             (Part::Category { .. }, Some(column)) => {
                 matches!(column.encoding, Encoding::Categories {} | Encoding::Flag { .. })
             }
-            (Part::Missing { .. }, Some(column)) => !column.late,
+            (Part::Missing { .. }, Some(column)) => {
+                !column.late && !matches!(column.encoding, Encoding::AsGiven {})
+            }
             (Part::Given { .. }, Some(column)) => column.late && numeric(column),
         };
         let key = format!("{part:?}");

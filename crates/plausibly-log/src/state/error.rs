@@ -32,6 +32,16 @@ pub enum StepError {
         /// The larger one, supposedly.
         high: f64,
     },
+    /// A range that vectors as given cannot have.
+    #[error(
+        "for vectors as they are given, rewards from {low} to {high} are too far from zero for so narrow a range: they are divided by its length and then must be within 1024; give a wider range, or rewards less their usual level and vectors with a column of ones"
+    )]
+    FarRange {
+        /// The smallest reward.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
     /// Features that cannot be had.
     #[error(transparent)]
     Features(#[from] RecipeError),

@@ -1,7 +1,7 @@
 //! What becomes of decisions.
 
 use super::{Decision, Encoded, Outcome, State, StepError, index};
-use crate::certificate::midpoint;
+use crate::scale::Scale;
 use crate::statistics::Change;
 use std::collections::BTreeMap;
 
@@ -121,14 +121,10 @@ impl State {
         StepError::Outcome { decision, stored, refused }
     }
 
-    /// A reward on the scale statistics are kept in, from −½ to ½.
+    /// A reward on the scale statistics are kept in.
     pub(super) fn scaled(&self, reward: f64) -> Result<f64, StepError> {
         let (low, high) = self.reward_range;
-        if reward >= low && reward <= high {
-            // Rounding may carry the quotient beyond the ends.
-            Ok(((reward - midpoint(self.reward_range)) / (high - low)).clamp(-0.5, 0.5))
-        } else {
-            Err(StepError::Reward { reward, low, high })
-        }
+        let scale = Scale::new(self.reward_range, self.recipe.is_given());
+        scale.scaled(reward).ok_or(StepError::Reward { reward, low, high })
     }
 }

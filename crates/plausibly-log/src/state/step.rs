@@ -6,6 +6,7 @@ use super::{
 use crate::event::{Cells, Event, FORMAT};
 use crate::policy::{PolicyTable, read_policy};
 use crate::recipe::{Context, Extension};
+use crate::scale::Scale;
 use crate::statistics::{Change, Statistics, StatisticsError};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +26,11 @@ impl State {
         if !(low < high && (high - low).is_finite()) {
             return Err(StepError::Range { low, high });
         }
+        let scale = Scale::new(*reward_range, recipe.is_given());
+        if !scale.fits() {
+            return Err(StepError::FarRange { low, high });
+        }
+        recipe.check_scaled_bound(scale.length())?;
         let (spec, table) = read_policy(policy, setting(recipe), *horizon)?;
         let statistics = Statistics::new(recipe.dim()).map_err(StatisticsError::from)?;
         Ok(Self {

@@ -285,13 +285,29 @@ impl<'a> Words<'a> {
             format!("; they scatter around their average like a bell curve with a standard deviation of {noise} or less")
         });
         let averages = if grounds.features.is_empty() {
-            "no true average changes over time"
+            "no true average changes over time".into()
+        } else if grounds.as_given {
+            format!(
+                "the average is a sum of the features, each times a fixed weight, without anything added; all weights together are at most {} long (the square root of the sum of their squares)",
+                self.bound()
+            )
         } else {
-            "each feature adds a fixed amount to the average, whatever the other features are and whenever it is tried, and no combination of them leads out of that range"
+            "each feature adds a fixed amount to the average, whatever the other features are and whenever it is tried, and no combination of them leads out of that range".to_string()
         };
         format!(
             "This is on conditions that were assumed and not checked: single outcomes stay within {low} to {high}{scatter}; {averages}; when an outcome comes, or whether, does not depend on what it is. If one of these is false, so may be the rest."
         )
+    }
+
+    /// The bound on θ* that the ranges of vectors as given rest on, in units of reward: the policy's own, or the one declared with the recipe.
+    fn bound(&self) -> f64 {
+        let grounds = &self.0.grounds;
+        let own = grounds.policy.get("radius").and_then(|radius| radius.get("theta_norm_bound")?.as_f64());
+        // Divided and multiplied by the range: rounded back to what was declared.
+        own.unwrap_or_else(|| {
+            let bound = grounds.theta_norm_bound * grounds.range();
+            format!("{bound:.12e}").parse().unwrap_or(bound)
+        })
     }
 
     /// How many outcomes were still to come.

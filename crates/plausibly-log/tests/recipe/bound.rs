@@ -74,7 +74,7 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
 fn no_mean_within_the_range_has_larger_parameters() {
     let (recipe, vectors) = everything();
     // category with blank: M = 4; number with blank: 1 + 4·1; late categories: 1 + 4·2.
-    assert!((recipe.theta_norm_bound() - 0.5 * (5.0_f64 * 9.0).sqrt()).abs() < 1e-12);
+    assert!((recipe.theta_norm_bound(1.0) - 0.5 * (5.0_f64 * 9.0).sqrt()).abs() < 1e-12);
     let config = ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() };
     // Sparse parameters come closer to the bound than dense ones.
     let coefficient = prop_oneof![3 => Just(0.0), 1 => -1.0..1.0_f64];
@@ -83,7 +83,7 @@ fn no_mean_within_the_range_has_larger_parameters() {
         let largest = mean.iter().fold(0.0_f64, |a, b| a.max(b.abs()));
         prop_assume!(largest > 0.0);
         let mean: Vec<f64> = mean.iter().map(|y| y / largest / 2.0).collect();
-        prop_assert!(smallest_norm(&vectors, &mean) <= recipe.theta_norm_bound());
+        prop_assert!(smallest_norm(&vectors, &mean) <= recipe.theta_norm_bound(1.0));
     });
 }
 
@@ -93,7 +93,7 @@ fn a_missing_number_makes_the_bound_sharp() {
     let recipe = infer(&table, &[]);
     let vectors = vectors(&recipe, &table, &[Context::default()]);
     let norm = smallest_norm(&vectors, &[-0.5, -0.5, 0.5]);
-    let bound = recipe.theta_norm_bound();
+    let bound = recipe.theta_norm_bound(1.0);
     assert!(norm <= bound && norm > bound - 1e-4, "{norm} {bound}");
 }
 
@@ -103,14 +103,14 @@ fn categories_and_blocks_make_the_bound_sharp() {
     let recipe = infer(&table, &[]);
     let mean = [0.5, -0.5, 0.5, -0.5, 0.5];
     let norm = smallest_norm(&vectors(&recipe, &table, &[Context::default()]), &mean);
-    let bound = recipe.theta_norm_bound();
+    let bound = recipe.theta_norm_bound(1.0);
     assert!((bound - 1.0).abs() < 1e-12 && norm <= bound && norm > bound - 1e-4, "{norm} {bound}");
 
     let table = read("label\na\nb\nc\n");
     let recipe = infer(&table, &["hour=10"]);
     let now = [context(&["hour=10"]), context(&["hour=-10"])];
     let norm = smallest_norm(&vectors(&recipe, &table, &now), &[0.5, 0.5, -0.5, -0.5, 0.5, -0.5]);
-    let bound = recipe.theta_norm_bound();
+    let bound = recipe.theta_norm_bound(1.0);
     assert!(
         (bound - 0.75_f64.sqrt()).abs() < 1e-12 && norm <= bound && norm > bound - 1e-4,
         "{norm} {bound}"
@@ -125,6 +125,6 @@ fn a_cross_of_categories_makes_the_bound_sharp() {
     let recipe = recipe.extended(&recipe.extension(&table, &tablet).unwrap().unwrap()).unwrap();
     let now = [context(&["device=mobile"]), tablet];
     let norm = smallest_norm(&vectors(&recipe, &table, &now), &[0.5, -0.5, 0.5, -0.5, 0.5, -0.5]);
-    let bound = recipe.theta_norm_bound();
+    let bound = recipe.theta_norm_bound(1.0);
     assert!((bound - 1.0).abs() < 1e-12 && norm <= bound && norm > bound - 1e-4, "{norm} {bound}");
 }

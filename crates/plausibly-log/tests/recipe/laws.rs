@@ -116,7 +116,7 @@ proptest! {
         let extended = recipe.extended(&extension).unwrap();
         prop_assert!(extended.dim() > recipe.dim());
         prop_assert_eq!(&extended.feature_names()[..recipe.dim()], &recipe.feature_names()[..]);
-        prop_assert!(extended.theta_norm_bound() >= recipe.theta_norm_bound());
+        prop_assert!(extended.theta_norm_bound(1.0) >= recipe.theta_norm_bound(1.0));
         for row in table.rows().chain(later.rows()) {
             for context in [&context, &now] {
                 let (before, after) = (recipe.features(row, context), extended.features(row, context));

@@ -3,6 +3,7 @@
 
 mod bound; // no bounded mean has larger parameters than promised
 mod examples; // made-up tables, by hand
+mod given; // vectors as they are
 mod laws; // for every table
 mod page; // the page on features shows what the code prints
 mod real; // wine, heart failure, MovieLens, where they are

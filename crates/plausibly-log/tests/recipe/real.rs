@@ -41,7 +41,7 @@ fn white_wine_is_numbers_between_semicolons() {
     assert_eq!((table.len(), table.columns().len(), table.label_column()), (4898, 12, None));
     let recipe = Recipe::infer(&table, &Context::default()).unwrap();
     assert_eq!((recipe.dim(), recipe.feature_names()[4].as_str()), (13, "residual sugar"));
-    assert!((recipe.theta_norm_bound() - 0.5).abs() < 1e-12);
+    assert!((recipe.theta_norm_bound(1.0) - 0.5).abs() < 1e-12);
     assert_scaled(&recipe, &table);
     let features = recipe.features(table.row(0).unwrap(), &Context::default()).unwrap();
     let shown: Vec<_> = features.iter().enumerate().map(|(k, &x)| recipe.display(k, x).unwrap()).collect();
