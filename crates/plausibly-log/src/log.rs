@@ -172,7 +172,7 @@ impl<S: Storage> Log<S> {
     /// Takes a decision among the rows of a table, in a context; its certificate lists at most `most` actions.
     ///
     /// # Errors
-    /// If the log has not begun, a row cannot be encoded, or the decision cannot be written: then it was not taken.
+    /// If the log has not begun, a row cannot be encoded, phased elimination cannot decide about these rows now, or the decision cannot be written: then it was not taken.
     pub fn decide(
         &mut self,
         at_us: i64,
@@ -180,7 +180,10 @@ impl<S: Storage> Log<S> {
         context: &Context,
         most: usize,
     ) -> Result<Certificate, LogError> {
-        let before = arrival(self.begun()?, table, context)?;
+        let state = self.begun()?;
+        let (before, offered) = arrival(state, table, context)?;
+        // Before anything is written: what cannot be decided shall leave no trace.
+        state.may_decide(&offered, context)?;
         self.record(at_us, &before)?;
         let last = self.journal.last();
         let position = Position { id: self.id.to_string(), seq: last.seq, hash: last.hash.to_string() };
@@ -304,8 +307,8 @@ impl<S: Storage> Log<S> {
     }
 }
 
-/// What a table and a context bring that the log does not know yet.
-fn arrival(state: &State, table: &Table, context: &Context) -> Result<Vec<Event>, LogError> {
+/// What a table and a context bring that the log does not know yet, and the actions offered.
+fn arrival(state: &State, table: &Table, context: &Context) -> Result<(Vec<Event>, Vec<u64>), LogError> {
     let mut events = Vec::new();
     let mut recipe = Cow::Borrowed(state.recipe());
     if let Some(extension) = recipe.extension(table, context)? {
@@ -338,7 +341,7 @@ fn arrival(state: &State, table: &Table, context: &Context) -> Result<Vec<Event>
     let last = state.last_set();
     if last.is_none_or(|(_, set)| set != offered) {
         let set = last.map_or(0, |(set, _)| set + 1);
-        events.push(Event::SetOffered { set, actions: offered });
+        events.push(Event::SetOffered { set, actions: offered.clone() });
     }
-    Ok(events)
+    Ok((events, offered))
 }

@@ -47,9 +47,6 @@ pub fn read_policy(
 
 fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
     let reason = match spec.kind {
-        PolicyKind::Elimination { .. } => {
-            "phased elimination needs the same actions in every round and every reward before the next decision, and a log promises neither; use code"
-        }
         PolicyKind::Code { target: Some(Target::Deadline { .. }), .. } => {
             "a deadline counts rounds with rewards that come at once, and a log promises neither; leave out by_round"
         }

@@ -5,7 +5,7 @@ use crate::event::Event;
 use crate::fold::{fold, time};
 use crate::journal::Storage;
 use crate::log::LogError;
-use crate::policy::{PolicyTable, read_policy};
+use crate::policy::{PolicyRefusal, PolicyTable, read_policy};
 use crate::state::{Moment, StepError};
 use plausibly::spec::{PolicyKind, Setting};
 use serde::Serialize;
@@ -44,7 +44,7 @@ impl Replayed {
 /// Two certificates a decision.
 ///
 /// # Errors
-/// If the log is damaged or empty, or the policy cannot decide in it; one that commits cannot be asked in the place of one that does not.
+/// If the log is damaged or empty, or the policy cannot decide in it; one that commits cannot be asked in the place of one that does not, nor one that goes by phases in the place of one with others.
 pub fn replay<S: Storage>(
     storage: &S,
     policy: &PolicyTable,
@@ -61,7 +61,13 @@ pub fn replay<S: Storage>(
         if commits(&spec.kind) && !commits(&state.policy().0.kind) {
             let reason =
                 "explore-then-commit decides by what it committed to, and this log has not recorded that";
-            return Err(StepError::Policy(crate::policy::PolicyRefusal::Unsuited(reason)).into());
+            return Err(StepError::Policy(PolicyRefusal::Unsuited(reason)).into());
+        }
+        if let (PolicyKind::Elimination { delta, .. }, was) = (&spec.kind, &state.policy().0.kind)
+            && !matches!(was, PolicyKind::Elimination { delta: own, .. } if own.to_bits() == delta.to_bits())
+        {
+            let reason = "phased elimination decides by its phases, and those that this log has are of another policy or another delta";
+            return Err(StepError::Policy(PolicyRefusal::Unsuited(reason)).into());
         }
         let moment = Moment { position: step.position(), at: time(step.entry.at_us), set: *set, context };
         let was = Certificate::new(state.grounds(moment.clone(), None)?)?;

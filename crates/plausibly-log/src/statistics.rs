@@ -179,7 +179,7 @@ impl Statistics {
             Self::Features { settled, all } => Sums { moment: settled.moment(), ..features_sums(all, ridge) },
             Self::Arms(arms) => {
                 let counted = self.observations() + self.pending();
-                arms_sums(arms, actions, counted, |arm| arm.settled + arm.pending)
+                arms_sums(arms, actions, counted, Arm::taken)
             }
         })
     }
@@ -205,6 +205,11 @@ fn arms_sums(arms: &[Arm], actions: &[usize], observations: u64, count: impl Fn(
 }
 
 impl Arm {
+    /// Decisions for it that were not dropped.
+    pub(crate) fn taken(&self) -> u64 {
+        self.settled + self.pending
+    }
+
     /// The sum of its rewards, as the double nearest to it.
     pub fn paid(&self) -> f64 {
         self.total as f64 / STEPS

@@ -23,6 +23,8 @@ pub struct Status {
     pub dropped: u64,
     /// Those whose rewards are outstanding, the oldest first.
     pub pending: Vec<PendingDecision>,
+    /// Those that a phase of elimination waits for: before their rewards come or they are dropped, no decision can be taken. `now` is then what would follow if they were dropped.
+    pub waiting: Vec<u64>,
     /// How it came to be: one point a decision, or evenly many where there are more of them.
     pub history: Vec<Point>,
     /// Whether every decision has its point.
@@ -107,13 +109,14 @@ pub fn status<S: Storage>(storage: &S, now_us: i64, points: u64) -> Result<Statu
     let at_us = now_us.max(end.last.at_us);
     let context: &Context = state.context(last);
     let (set, _) = state.last_set().ok_or(LogError::Empty)?;
-    let now = certify(&state, &Moment { position, at: time(at_us), set, context }, usize::MAX)?;
+    let now = certify(&state.not_waiting(), &Moment { position, at: time(at_us), set, context }, usize::MAX)?;
     let out_since = looks.out_since(&now);
     Ok(Status {
         decisions: total,
         settled: count(&state, |outcome| matches!(outcome, Outcome::Settled { .. })),
         dropped: count(&state, |outcome| matches!(outcome, Outcome::Dropped { .. })),
         pending: pending(&state, at_us),
+        waiting: state.waiting(),
         history: looks.history,
         complete: stride == 1,
         out_since,

@@ -36,7 +36,7 @@ fn like(kind: &str, current: &PolicyTable) -> PolicyTable {
     let mut table = kind_of(kind);
     let shared: &[&str] = match kind {
         "code" | "lin-ucb" => &["ridge", "radius"],
-        "lin-ts" | "epsilon-greedy" | "explore-then-commit" => &["ridge"],
+        "lin-ts" | "elimination" | "epsilon-greedy" | "explore-then-commit" => &["ridge"],
         _ => &[],
     };
     for name in shared {

@@ -60,7 +60,7 @@ fn text(status: &Status) -> String {
     text += &more(actions.len(), ROWS);
     text += "\n";
     text += &fallen(status);
-    text + &pending(status)
+    text + &pending(status) + &waiting(status)
 }
 
 fn row(status: &Status, action: &Finding) -> Vec<String> {
@@ -124,6 +124,16 @@ fn pending(status: &Status) -> String {
     let mut text = format!("\noutstanding, the oldest ({}) first\n", age(oldest.age_seconds));
     text += &output::left_table(&["decision", "action", "age"], &rows);
     text + &more(status.pending.len(), rows.len())
+}
+
+/// What has to come before the next decision.
+fn waiting(status: &Status) -> String {
+    match status.waiting.len() {
+        0 => String::new(),
+        count => format!(
+            "\nno decision can be taken before {count} of these are rewarded or dropped: a phase of the elimination is played and ends on its outcomes; what would be taken next is if they were dropped\n"
+        ),
+    }
 }
 
 /// How many of something are not shown.

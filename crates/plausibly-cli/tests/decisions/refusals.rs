@@ -20,7 +20,12 @@ fn nothing_begins_without_consent_or_with_what_cannot_be() {
         [&["decide", "--log", "a.log", "--actions", "actions.csv"], more].concat()
     };
     refused(&desk, &decide(&[]), 2, &["Begin the log a.log", "--yes", "Nothing was written"]);
-    refused(&desk, &decide(&["--yes", "--policy", "elimination"]), 2, &["phased elimination", "use code"]);
+    refused(
+        &desk,
+        &decide(&["--yes", "--set", "target.accuracy=0.5", "--set", "target.by_round=9"]),
+        2,
+        &["a deadline", "by_round"],
+    );
     refused(&desk, &decide(&["--yes", "--policy", "codex"]), 1, &["codex", "lin-ucb"]);
     refused(&desk, &decide(&["--yes", "--set", "greed=2"]), 2, &["greed", "at most 1"]);
     refused(&desk, &decide(&["--yes", "--set", "greed"]), 1, &["FIELD=VALUE"]);
@@ -56,6 +61,29 @@ fn vectors_are_taken_as_they_are_or_refused_by_row_and_column() {
     refused(&desk, &decide(&["--as-given", "--theta-norm-bound", "1"]), 2, &["fixed", "another log"]);
     refused(&desk, &decide(&["--context", "a=b"]), 2, &["has no place for the context `a`"]);
     desk.says(&["verify", "c.json", "--log", "a.log"]);
+}
+
+#[test]
+fn elimination_says_what_it_waits_for_and_what_it_cannot_decide_about() {
+    let desk = Desk::new("testdata/tables/ads.csv");
+    fs::write(desk.path("actions.csv"), "name,x\na,1\nb,-0.5\n").unwrap();
+    let decide = ["decide", "--log", "a.log", "--actions", "actions.csv"];
+    let given =
+        ["--yes", "--as-given", "--theta-norm-bound", "1", "--policy", "elimination", "--set", "delta=0.99"];
+    assert!(desk.says(&[&decide[..], &given, &["--explain"]].concat()).contains("Phase 1 of an elimination"));
+    for _ in 2..=12 {
+        desk.says(&decide);
+    }
+    refused(&desk, &decide, 2, &["phase 1", "reward or drop decisions 1, 2, 3", "and 2 more"]);
+    assert!(desk.says(&["status", "--log", "a.log"]).contains("before 12 of these are rewarded or dropped"));
+    for decision in 1..=12 {
+        desk.says(&["reward", "--log", "a.log", &decision.to_string(), "0.5"]);
+    }
+    desk.says(&[&decide[..], &["--certificate", "c.json"]].concat());
+    desk.says(&["verify", "c.json", "--log", "a.log"]);
+    fs::write(desk.path("actions.csv"), "name,x\na,1\n").unwrap();
+    refused(&desk, &decide, 2, &["same actions", "\"b\" is missing", "--policy code"]);
+    desk.says(&[&decide[..], &["--yes", "--policy", "code"]].concat());
 }
 
 #[test]

@@ -4,7 +4,9 @@ use super::change::RuleOut;
 use super::findings::{Chosen, Finding, Findings, Reason, Share, Standing, TargetFinding};
 use super::{Grounds, GroundsError};
 use plausibly::spec::{History, Model, PolicyKind, PolicySpec, RadiusSpec};
-use plausibly::{ActionSet, ConfidenceRadius, Explanation, Quantised, Radius, Reach, Scores, Stream, Target};
+use plausibly::{
+    ActionSet, ConfidenceRadius, Explanation, Phase, Quantised, Quota, Radius, Reach, Scores, Stream, Target,
+};
 
 impl Grounds {
     /// Whether the choice follows from the actions listed, if so many that are not could still be best.
@@ -38,6 +40,8 @@ struct Derivation<'a> {
     radius: Quantised<Radius>,
     reach: Reach,
     confidence: Option<f64>,
+    /// Of phased elimination: the phase, and what is left to be played in it.
+    phase: Option<(Phase, Quota)>,
 }
 
 impl Findings {
@@ -75,7 +79,20 @@ impl<'a> Derivation<'a> {
         design.as_ref().unwrap_or(&model).estimator().score_into(set.view(), &mut design_scores);
         let reach = radius.reach(&model.estimator().evidence());
         let confidence = shown.confidence(ridge).filter(|_| !beyond_bound(&shown, grounds));
-        Ok(Self { grounds, spec, set, model, design, explanation, design_scores, radius, reach, confidence })
+        let phase = grounds.phase_on(&spec.kind, &set)?;
+        Ok(Self {
+            grounds,
+            spec,
+            set,
+            model,
+            design,
+            explanation,
+            design_scores,
+            radius,
+            reach,
+            confidence,
+            phase,
+        })
     }
 
     /// See [`Findings::derive_with_keystones`].
@@ -123,6 +140,7 @@ impl Derivation<'_> {
             sqrt_beta: self.explanation.sqrt_beta(),
             confidence: self.confidence,
             target: self.target(),
+            plays_left: self.phase.as_ref().map(|(_, quota)| quota.remaining()),
             actions: self.actions(),
         })
     }
@@ -242,6 +260,7 @@ impl Derivation<'_> {
             design: self.design.clone(),
             decisions: grounds.decision.saturating_sub(1),
             committed: committed.transpose()?,
+            phase: self.phase.as_ref().map(|(phase, _)| phase.clone()),
         };
         let mut policy = self.spec.resume(&grounds.facts(), history)?;
         Ok((policy.select(self.set.view(), &mut self.stream()), true))
@@ -281,7 +300,8 @@ impl Derivation<'_> {
                 Some((_, true)) => Reason::Explored,
                 _ => Reason::LargestMean,
             },
-            _ => {
+            PolicyKind::Elimination { .. } => Reason::DrawnInPhase,
+            PolicyKind::ExploreThenCommit { .. } => {
                 let rounds = self.spec.commits_after(grounds.horizon.unwrap_or(1)).unwrap_or(0);
                 if grounds.decision <= rounds { Reason::Explored } else { Reason::Committed }
             }
@@ -310,7 +330,11 @@ impl Derivation<'_> {
                 (_, plausibly::Exploration::Uniform) => Some(1.0 / offered),
                 _ => None,
             },
-            _ => Some(1.0),
+            PolicyKind::Elimination { .. } => {
+                let (_, quota) = self.phase.as_ref()?;
+                Some(quota.left(chosen) as f64 / quota.remaining() as f64)
+            }
+            PolicyKind::Code { .. } | PolicyKind::LinUcb { .. } | PolicyKind::Ucb1 { .. } => Some(1.0),
         }
     }
 
@@ -320,8 +344,13 @@ impl Derivation<'_> {
         if let PolicyKind::Code { randomise, .. } = &mut spec.kind {
             *randomise = 0.0;
         }
-        let history =
-            History { model: self.model.clone(), design: self.design.clone(), decisions: 0, committed: None };
+        let history = History {
+            model: self.model.clone(),
+            design: self.design.clone(),
+            decisions: 0,
+            committed: None,
+            phase: None,
+        };
         let mut policy = spec.resume(&self.grounds.facts(), history).ok()?;
         Some(policy.select(self.set.view(), &mut self.stream()))
     }

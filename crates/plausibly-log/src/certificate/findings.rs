@@ -22,6 +22,9 @@ pub struct Findings {
     /// How the policy's target stands.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target: Option<TargetFinding>,
+    /// Of phased elimination: plays left in the phase, this decision's included; `null` in a partial certificate.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub plays_left: Option<u64>,
     /// Each listed action.
     pub actions: Vec<Finding>,
 }
@@ -72,6 +75,8 @@ pub enum Reason {
     LargestMean,
     /// The largest estimate when the policy committed.
     Committed,
+    /// Drawn from what is left to be played in the phase.
+    DrawnInPhase,
 }
 
 /// A feature's share of an uncertainty.

@@ -7,10 +7,12 @@
 mod change;
 mod derive;
 mod findings;
+mod phase;
 mod verify;
 
 pub use change::RuleOut;
 pub use findings::{Chosen, Finding, Findings, Reason, Share, Standing, TargetFinding};
+pub use phase::{Frozen, Phase, Played};
 pub use verify::{Flaw, first_difference};
 
 use crate::policy::{self, PolicyRefusal, PolicyTable};
@@ -84,6 +86,9 @@ pub struct Grounds {
     /// What the policy has committed to, if it has.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub committed: Option<Sums>,
+    /// The phase of phased elimination.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub phase: Option<Phase>,
     /// SHA-256 of the exact sums.
     pub digest: String,
     /// The actions listed, in the order they were offered.

@@ -79,6 +79,28 @@ pub enum StepError {
         /// Why not.
         why: &'static str,
     },
+    /// A set without actions.
+    #[error("there is nothing to choose from")]
+    NoActions,
+    /// Phased elimination about other actions than it began with.
+    #[error(
+        "phased elimination is about the same actions in the same context from its first decision on, and {what}; offer the same again, or change the policy (--policy code): elimination that is changed to again begins its phases anew"
+    )]
+    OtherActions {
+        /// What is different.
+        what: String,
+    },
+    /// A phase of elimination that is played, and whose rewards are not in.
+    #[error(
+        "phase {phase} of the elimination is played, and who goes on is decided by all of its rewards: reward or drop {} first",
+        numbered(.decisions)
+    )]
+    Outstanding {
+        /// Which phase.
+        phase: u32,
+        /// The decisions whose rewards are outstanding.
+        decisions: Vec<u64>,
+    },
     /// A change that the outcome of a decision does not allow.
     #[error("decision {decision} {stored}; {refused}")]
     Outcome {
@@ -102,4 +124,15 @@ pub enum StepError {
     /// Sums that do not fit.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
+}
+
+/// Some decisions, the first few by their numbers.
+fn numbered(decisions: &[u64]) -> String {
+    const MOST: usize = 10;
+    let some = decisions.iter().take(MOST).map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let what = if decisions.len() == 1 { "decision" } else { "decisions" };
+    match decisions.len().saturating_sub(MOST) {
+        0 => format!("{what} {some}"),
+        more => format!("{what} {some} and {more} more"),
+    }
 }

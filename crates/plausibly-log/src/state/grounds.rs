@@ -24,7 +24,7 @@ impl State {
     /// others are counted as `unlisted` says.
     ///
     /// # Errors
-    /// If the set is unknown or empty, or a row cannot be encoded in the context.
+    /// If the set is unknown or empty, a row cannot be encoded in the context, or phased elimination cannot decide about it now.
     pub fn grounds(
         &self,
         moment: Moment<'_>,
@@ -50,6 +50,7 @@ impl State {
             None => ((0..set.len()).collect(), None),
         };
         let chosen: Vec<u64> = places.iter().map(|place| set[*place]).collect();
+        let phases = self.phases_for(&policy.kind, set, moment.context)?;
         let actions = chosen.iter().map(|&id| {
             let record = &self.actions[index(id)];
             let features = self.recipe.encode(&record.label, &record.cells, moment.context)?;
@@ -74,6 +75,7 @@ impl State {
             statistics: self.statistics.settled(&indices, ridge),
             design: self.statistics.all(&indices, ridge),
             committed: self.committed.as_ref().map(|committed| committed.statistics.settled(&indices, ridge)),
+            phase: phases.map(|phases| phases.grounds()),
             digest: self.statistics.digest(),
             actions,
             unlisted,

@@ -3,6 +3,7 @@
 mod error;
 mod grounds;
 mod outcomes;
+mod phases;
 mod step;
 
 pub use error::StepError;
@@ -12,6 +13,7 @@ use crate::event::Cells;
 use crate::policy::{PolicyTable, read_policy};
 use crate::recipe::{Context, Recipe};
 use crate::statistics::Statistics;
+use phases::Phases;
 use plausibly::spec::{PolicySpec, Setting};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,6 +81,7 @@ pub struct State {
     pending: BTreeSet<u64>,
     statistics: Statistics,
     committed: Option<Committed>,
+    phases: Option<Phases>,
     encoded: Encoded,
 }
 

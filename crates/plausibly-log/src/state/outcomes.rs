@@ -73,7 +73,11 @@ impl State {
 
     pub(super) fn apply(&mut self, decision: u64, change: Change) -> Result<(), StepError> {
         let (action, features) = self.taken(decision)?;
-        Ok(self.statistics.apply(action, &features, change)?)
+        self.statistics.apply(action, &features, change)?;
+        if let Some(phases) = &mut self.phases {
+            phases.apply(decision, action as u64, change)?;
+        }
+        Ok(())
     }
 
     pub(super) fn apply_committed(&mut self, decision: u64, change: Change) -> Result<(), StepError> {

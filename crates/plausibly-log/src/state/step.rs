@@ -48,6 +48,7 @@ impl State {
             pending: BTreeSet::new(),
             statistics,
             committed: None,
+            phases: None,
             encoded: Encoded::default(),
         })
     }
@@ -84,7 +85,8 @@ impl State {
 
     fn change_policy(&mut self, policy: &PolicyTable, horizon: Option<u64>) -> Result<(), StepError> {
         let (spec, table) = self.resolved(policy, horizon)?;
-        (self.policy, self.table, self.horizon, self.committed) = (spec, table, horizon, None);
+        (self.policy, self.table, self.horizon) = (spec, table, horizon);
+        (self.committed, self.phases) = (None, None);
         Ok(())
     }
 
@@ -174,6 +176,7 @@ impl State {
             let why = "it is retired, or has another name";
             return Err(StepError::Unfit { action, done: "chosen", why });
         }
+        let phases = self.phases_for(&self.policy.kind, set, context)?;
         let known = self.contexts.last() == Some(context);
         // A context that is not known yet is interned only when nothing can go wrong any more.
         let features = if known {
@@ -186,6 +189,10 @@ impl State {
             self.policy.commits_after(self.horizon.unwrap_or(1)).is_some_and(|rounds| decision > rounds);
         if commits && self.committed.is_none() {
             self.committed = Some(Committed { seq: taken.seq, statistics: self.statistics.clone() });
+        }
+        if let Some(mut phases) = phases {
+            phases.apply(decision, action, Change::Taken)?;
+            self.phases = Some(phases);
         }
         taken.context = self.intern(context);
         self.decisions.push(taken);

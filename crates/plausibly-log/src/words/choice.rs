@@ -94,6 +94,7 @@ impl Words<'_> {
             Reason::LargestIndex => {
                 format!("{label} has the highest index: estimate plus a bonus for having been tried little.")
             }
+            Reason::DrawnInPhase => self.phase(&label),
             Reason::Explored => format!("This round was for exploring, and {label} was drawn."),
             Reason::LargestMean => format!("{label} has the highest estimate."),
             Reason::Committed => {
@@ -102,6 +103,19 @@ impl Words<'_> {
                 )
             }
         }
+    }
+
+    /// Why phased elimination took it.
+    fn phase(&self, label: &str) -> String {
+        let Some(phase) = &self.0.grounds.phase else { return String::new() };
+        let (number, survivors) = (phase.number, phase.survivors.len());
+        let offered = self.0.grounds.offered();
+        let left = self.0.findings.plays_left.map_or_else(String::new, |left| {
+            format!(" of the {} that it has left, this one included,", count(left, "try"))
+        });
+        format!(
+            "Phase {number} of an elimination is on: {survivors} of {offered} have not been dropped in earlier phases, and each phase tries a fixed mix of those, in random order, before any is dropped. {label} was drawn{left} as the next one."
+        )
     }
 
     /// What would put the one chosen out of the race.

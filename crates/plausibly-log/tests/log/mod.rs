@@ -1,6 +1,7 @@
 //! Random logs, and what must hold of each.
 
 mod certificates;
+mod elimination;
 mod given;
 mod histories;
 mod laws;

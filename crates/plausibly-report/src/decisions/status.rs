@@ -206,6 +206,9 @@ fn pending(status: &Status) -> Markup {
                 }
                 @if more > 0 { p.note { "and " (more) " more" } }
             }
+            @if !status.waiting.is_empty() {
+                p { "No decision can be taken before " (status.waiting.len()) " of these are rewarded or dropped: a phase of the elimination is played and ends on its rewards. What is shown as next is if they were dropped." }
+            }
         }
     }
 }

@@ -132,3 +132,12 @@ fn a_status_counts_what_is_outstanding_and_lists_the_oldest() {
     assert!(page.contains(&format!("and {} more", status.pending.len() - 20)));
     assert!(page.contains("82 days"), "the age of the oldest, in words");
 }
+
+#[test]
+fn what_an_elimination_waits_for_is_said() {
+    let mut status = Scene::drinks(40).play().status(50);
+    let waits = "No decision can be taken before 2 of these";
+    assert!(!status_page(&status).contains(waits));
+    status.waiting = vec![9, 18];
+    assert!(status_page(&status).contains(waits));
+}

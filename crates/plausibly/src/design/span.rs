@@ -70,6 +70,11 @@ impl Span {
         span
     }
 
+    /// d.
+    pub(crate) fn dim(&self) -> usize {
+        self.dim
+    }
+
     /// Dimension of the span.
     pub(crate) fn rank(&self) -> usize {
         self.basis.len() / self.dim

@@ -18,7 +18,7 @@ mod ucb1;
 
 pub use code::Code;
 pub use deadline::{DeadlineOutcome, DeadlineStatus};
-pub use elimination::Elimination;
+pub use elimination::{Elimination, Phase, Plays, Quota};
 pub use epsilon_greedy::EpsilonGreedy;
 pub use exploration::Exploration;
 pub use explore_then_commit::ExploreThenCommit;
@@ -54,7 +54,7 @@ pub trait Policy {
     fn update(&mut self, action: Action<'_>, reward: f64);
 
     /// An action was taken, and its reward is outstanding until [`Policy::update`] brings it. Where rewards may come after the next choice, call it once after each
-    /// choice; where they come before, it changes nothing. [`Code`] counts such decisions in its design at once; the other policies do not care.
+    /// choice; where they come before, it changes nothing. [`Code`] counts such decisions in its design at once; [`Elimination`] plays a dropped one again; the other policies do not care.
     fn decided(&mut self, _: Action<'_>) {}
 
     /// The reward of an action that was taken, and told to [`Policy::decided`], will never come.

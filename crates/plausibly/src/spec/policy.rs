@@ -117,7 +117,7 @@ pub enum BuildError {
     Policy(#[from] PolicyError),
     /// A kind whose next choice is not a function of such statistics.
     #[error(
-        "this kind of policy cannot go on from these statistics; use code, lin-ucb, lin-ts, epsilon-greedy or explore-then-commit for actions with features, and code, ucb1, thompson, epsilon-greedy or explore-then-commit for arms"
+        "this kind of policy cannot go on from these statistics; use code, lin-ucb, lin-ts, elimination, epsilon-greedy or explore-then-commit for actions with features, and code, ucb1, thompson, epsilon-greedy or explore-then-commit for arms"
     )]
     Unresumable,
 }

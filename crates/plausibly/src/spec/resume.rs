@@ -6,7 +6,8 @@ use super::{Facts, Setting};
 use crate::confidence::{Quantised, Radius, RadiusError};
 use crate::estimator::{ArmMeans, Estimator, Ridge};
 use crate::policy::{
-    EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, Thompson, Ucb1, exploring_rounds,
+    Elimination, EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, Phase, Thompson, Ucb1,
+    exploring_rounds,
 };
 
 /// A model of either kind.
@@ -29,6 +30,8 @@ pub struct History {
     pub decisions: u64,
     /// The model that explore-then-commit committed to, once it has.
     pub committed: Option<Model>,
+    /// The phase of elimination, once it has begun.
+    pub phase: Option<Phase>,
 }
 
 impl Model {
@@ -81,22 +84,16 @@ impl PolicySpec {
     /// # Errors
     /// If a parameter is out of range, or the kind cannot go on from statistics alone.
     pub fn resume(&self, facts: &Facts, history: History) -> Result<Box<dyn Explain + Send>, BuildError> {
-        match history.model {
+        let History { model, design, decisions, committed, phase } = history;
+        match model {
             Model::Features(model) => {
-                let (design, committed) = (history.design, history.committed);
-                let design = design.and_then(Model::features);
-                self.resume_features(
-                    facts,
-                    *model,
-                    design,
-                    history.decisions,
-                    committed.and_then(Model::features),
-                )
+                let (design, committed) =
+                    (design.and_then(Model::features), committed.and_then(Model::features));
+                self.resume_features(facts, *model, design, decisions, committed, phase)
             }
             Model::Arms(model) => {
-                let (design, committed) = (history.design, history.committed);
-                let design = design.and_then(Model::arms);
-                self.resume_arms(facts, model, design, history.decisions, committed.and_then(Model::arms))
+                let (design, committed) = (design.and_then(Model::arms), committed.and_then(Model::arms));
+                self.resume_arms(facts, model, design, decisions, committed)
             }
         }
     }
@@ -108,6 +105,7 @@ impl PolicySpec {
         design: Option<Ridge>,
         decisions: u64,
         committed: Option<Ridge>,
+        phase: Option<Phase>,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
         Ok(match self.kind {
             PolicyKind::Code { radius, .. } => self.code_on(model, radius.build_quantised(facts)?, design)?,
@@ -123,9 +121,11 @@ impl PolicySpec {
                 let policy = ExploreThenCommit::new(model, epsilon, facts.horizon)?;
                 Box::new(policy.exploring(exploration).after(decisions, committed))
             }
-            PolicyKind::Elimination { .. } | PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } => {
-                return Err(BuildError::Unresumable);
+            PolicyKind::Elimination { delta, .. } => {
+                let policy = Elimination::new(model, delta)?;
+                Box::new(if let Some(phase) = phase { policy.in_phase(phase) } else { policy })
             }
+            PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } => return Err(BuildError::Unresumable),
         })
     }
 
