@@ -5,6 +5,7 @@ use crate::data;
 use plausibly::spec::{Fields, Range};
 use plausibly_data::{DataError, Store, Table};
 use plausibly_sim::{LoadPool, Pool, Pools};
+use std::sync::Arc;
 
 /// `movielens`, `wine` and `heart`, from the cache.
 pub(crate) struct DataPools<'a> {
@@ -25,7 +26,7 @@ impl<'a> DataPools<'a> {
         &self,
         read: fn(&Store) -> Result<Table, DataError>,
         options: TableOptions,
-    ) -> Result<Pool, String> {
+    ) -> Result<Arc<Pool>, String> {
         let mut table = read(&self.store()?).map_err(|error| error.to_string())?;
         if options.scaled {
             table = table.min_max_scaled();
@@ -34,15 +35,17 @@ impl<'a> DataPools<'a> {
             table.target.iter_mut().for_each(|target| *target = 1.0 - *target);
         }
         let theta = table.least_squares().map_err(|error| error.to_string())?;
-        Pool::new(table.dim(), table.features, theta, options.noise).map_err(|error| error.to_string())
+        let pool = Pool::new(table.dim(), table.features, theta, options.noise);
+        pool.map(Arc::new).map_err(|error| error.to_string())
     }
 
     /// Users are the parameters, movies the actions, and what the factors leave of the ratings is the noise.
-    fn factorised(&self, noise: Option<f64>) -> Result<Pool, String> {
+    fn factorised(&self, noise: Option<f64>) -> Result<Arc<Pool>, String> {
         let ratings = plausibly_data::movielens(&self.store()?).map_err(|error| error.to_string())?;
         let factors = plausibly_data::factorise(&ratings, RANK);
         let noise = noise.unwrap_or(factors.residual);
-        Pool::new(RANK, factors.movies, factors.users, noise).map_err(|error| error.to_string())
+        let pool = Pool::new(RANK, factors.movies, factors.users, noise);
+        pool.map(Arc::new).map_err(|error| error.to_string())
     }
 }
 

@@ -4,6 +4,7 @@ use crate::delay::Delay;
 use crate::environment::Environment;
 use crate::grid::log_grid;
 use crate::metrics::{ModelError, Regret};
+use crate::part::Part;
 use crate::play::{Player, play, play_late};
 use crate::summary::{Run, Sample, Summary};
 use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
@@ -11,7 +12,7 @@ use plausibly::{ArmMeans, Estimator, Policy, Radius, Ridge, Stream};
 use rayon::prelude::*;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use thiserror::Error;
 
 /// Makes the problem of a run from its stream.
@@ -190,12 +191,32 @@ impl Comparison {
     /// # Errors
     /// If a policy or the metric cannot be built, the monitor stops the run, or no threads can be had.
     pub fn run(&self, threads: NonZeroUsize, monitor: &dyn Monitor) -> Result<Summary, RunError> {
-        let rounds = log_grid(self.plan.horizon);
-        let labels = self.entrants.iter().map(|(label, _)| label.clone());
-        let mut summary = Summary::new(labels, rounds.clone());
+        let mut summary = self.nothing_yet();
+        let rounds = summary.rounds.clone();
         let play = |run| self.play_run(run, &rounds, monitor);
         in_order(self.plan.runs, threads, play, |run| summary.add(&run))?;
         Ok(summary)
+    }
+
+    /// Plays some of the runs, on this thread: for work that is spread in another way. Parts are summed up by [`Summary::take`], in order,
+    /// from [`Comparison::nothing_yet`].
+    ///
+    /// # Errors
+    /// As [`Comparison::run`].
+    ///
+    /// # Panics
+    /// If the range is empty, or has runs that are not planned.
+    pub fn part(&self, runs: Range<u64>, monitor: &dyn Monitor) -> Result<Part, RunError> {
+        assert!(runs.start < runs.end && runs.end <= self.plan.runs, "a part of {} runs", self.plan.runs);
+        let (first, rounds) = (runs.start, log_grid(self.plan.horizon));
+        let played: Result<_, _> = runs.map(|run| self.play_run(run, &rounds, monitor)).collect();
+        Ok(Part { first, runs: played? })
+    }
+
+    /// A summary without a run.
+    pub fn nothing_yet(&self) -> Summary {
+        let labels = self.entrants.iter().map(|(label, _)| label.clone());
+        Summary::new(labels, log_grid(self.plan.horizon))
     }
 
     fn play_run(&self, run: u64, rounds: &[u64], monitor: &dyn Monitor) -> Result<Run, RunError> {

@@ -31,6 +31,7 @@ mod environment;
 mod grid;
 mod metrics;
 mod observer;
+mod part;
 mod play;
 mod spec;
 mod summary;
@@ -43,7 +44,10 @@ pub use environment::{Bandit, ChangingLinear, Environment, Pool, PoolError};
 pub use grid::log_grid;
 pub use metrics::{ModelError, Regret};
 pub use observer::{Decided, Observer, Rewarded};
+pub use part::{Part, PartError};
 pub use play::{Player, play, play_late};
-pub use spec::{EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, spec_reference};
+pub use spec::{
+    EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, parse_spec, spec_reference,
+};
 pub use summary::{JointMoments, Moments, Point, PolicySummary, Summary};
 pub use theory::{ArmsTheory, BoundCheck, LinearTheory, TheoryError};

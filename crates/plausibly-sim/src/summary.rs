@@ -143,14 +143,14 @@ pub struct Summary {
 }
 
 /// What one run contributes: for each policy its curve, and whether `θ*` left the set.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Run {
     pub(crate) curves: Vec<Vec<Sample>>,
     pub(crate) left: Vec<bool>,
 }
 
 /// One policy at one round of one run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sample {
     pub(crate) regret: f64,
     pub(crate) model_error: f64,

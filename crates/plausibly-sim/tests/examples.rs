@@ -1,4 +1,5 @@
 use crate::workspace;
+use plausibly::spec::Node;
 use plausibly_sim::{Experiment, Overrides};
 use std::num::NonZeroUsize;
 
@@ -12,6 +13,10 @@ fn every_example_spec_runs() {
             let overrides = Overrides { runs: Some(1), ..Overrides::default() };
             let experiment = Experiment::from_toml(&text, overrides, &())
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+            // What a spec resolves to is the same spec.
+            let root = Node { value: experiment.resolved.clone(), line: 0 };
+            let again = Experiment::from_node(root, Overrides::default(), &()).unwrap();
+            assert_eq!(again, experiment, "{}", path.display());
             let summary = experiment.comparison().run(NonZeroUsize::MIN, &()).unwrap();
             assert_eq!(summary.policies.len(), experiment.policies.len());
             seen += 1;

@@ -7,6 +7,7 @@ mod delay; // rewards that come late
 mod examples; // every spec in examples/ runs
 mod golden; // whole runs, byte for byte
 mod metrics; // regret and model error against brute force
+mod parts; // a comparison cut into parts comes out the same
 mod second_opinion; // the first experiment against an independent implementation
 mod spec; // reading specs
 mod theory; // the paper's bounds, and mutants of them

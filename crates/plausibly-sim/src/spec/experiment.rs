@@ -83,8 +83,8 @@ pub trait Pools {
     fn read(&self, kind: &str, fields: &mut Fields<'_>) -> Box<LoadPool<'_>>;
 }
 
-/// Makes a pool, or says why it cannot be had and what to do.
-pub type LoadPool<'a> = dyn FnOnce() -> Result<Pool, String> + 'a;
+/// Makes a pool, or says why it cannot be had and what to do. A pool can be shared: specs that differ elsewhere may have the same.
+pub type LoadPool<'a> = dyn FnOnce() -> Result<Arc<Pool>, String> + 'a;
 
 /// No such kinds.
 impl Pools for () {
@@ -115,6 +115,14 @@ enum Problems {
     Pooled { pool: Arc<Pool>, actions: usize },
 }
 
+/// The text of a spec as data, not yet read: for those who change something in it before.
+///
+/// # Errors
+/// If it is not TOML.
+pub fn parse_spec(text: &str) -> Result<Node, SpecError> {
+    toml::parse(text).map_err(|problem| SpecError { problems: vec![problem] })
+}
+
 impl Experiment {
     /// Reads a spec; `pools` are the kinds of environment that come from outside, `&()` for none. `docs/reference/spec.md` lists
     /// every field.
@@ -122,8 +130,7 @@ impl Experiment {
     /// # Errors
     /// Lists everything that is wrong with it, by line.
     pub fn from_toml(text: &str, overrides: Overrides, pools: &dyn Pools) -> Result<Self, SpecError> {
-        let root = toml::parse(text).map_err(|problem| SpecError { problems: vec![problem] })?;
-        Self::from_node(root, overrides, pools)
+        Self::from_node(parse_spec(text)?, overrides, pools)
     }
 
     /// Reads a spec that is data already.
@@ -228,7 +235,7 @@ impl EnvironmentSpec {
         let actions = read_pool_size(kind, fields, pools);
         let load = pools.read(kind, fields);
         match load() {
-            Ok(pool) => Some(Self(Problems::Pooled { pool: Arc::new(pool), actions: size(actions) })),
+            Ok(pool) => Some(Self(Problems::Pooled { pool, actions: size(actions) })),
             Err(reason) => {
                 fields.object("kind", Complaint::Unavailable { reason });
                 None
