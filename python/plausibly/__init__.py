@@ -24,6 +24,7 @@ from ._policies import (
     Thompson,
 )
 from ._simulate import Result, simulate
+from ._sweep import Sweep, sweep
 
 __all__ = [
     "Action",
@@ -37,9 +38,11 @@ __all__ = [
     "LinUCB",
     "Policy",
     "Result",
+    "Sweep",
     "Target",
     "Thompson",
     "UCB1",
     "__version__",
     "simulate",
+    "sweep",
 ]

@@ -90,24 +90,10 @@ class Result:
         return figure
 
     def __repr__(self) -> str:
-        rows = self._rows()
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = (
-            "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths)))
-            for row in rows
-        )
-        return "\n".join([self._heading(), *lines])
+        return "\n".join([self._heading(), *aligned(self._rows(), words=1)])
 
     def _repr_html_(self) -> str:
-        head, *body = (
-            "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
-            for row, tag in zip(self._rows(), ["th"] + ["td"] * len(self.policies))
-        )
-        rows = "".join(f"<tr>{row}</tr>" for row in body)
-        return (
-            f"<div><p><strong>{escape(self._heading())}</strong></p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-        )
+        return html_table(self._heading(), self._rows())
 
     def _heading(self) -> str:
         return f"{self.name}: {self.runs} runs of {self.horizon} rounds, seed {self.seed}"
@@ -118,6 +104,23 @@ class Result:
         figures = ([f"{row[name]:.4g}" for name in names] for row in self.final())
         shares = (f"{100 * share:.0f} %" for share in self.theta_star_left.values())
         return [heading, *([label, *row, share] for label, row, share in zip(self.policies, figures, shares))]
+
+
+def aligned(rows: list[list[str]], words: int) -> Iterator[str]:
+    """Rows as lines, the first `words` columns to the left and figures to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = (cell.ljust(width) if i < words else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths)))
+        yield "  ".join(cells).rstrip()
+
+
+def html_table(heading: str, rows: list[list[str]]) -> str:
+    """Rows, the first of them names, as a notebook shows them."""
+    head, *body = (
+        "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for row, tag in zip(rows, ["th"] + ["td"] * len(rows))
+    )
+    lines = "".join(f"<tr>{row}</tr>" for row in body)
+    return f"<div><p><strong>{escape(heading)}</strong></p><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
 
 
 def simulate(
@@ -147,15 +150,16 @@ def simulate(
     >>> result["round"][:5]
     array([1, 2, 3, 4, 5], dtype=uint64)
     """
-    text = _read(spec)
+    text = read_spec(spec)
     for name, value in (("runs", runs), ("seed", seed), ("threads", threads)):
         if value is not None:
-            _check_count(name, value)
-    with _shown(progress) as show:
-        return Result(**_core.simulate(text, runs, seed, threads, show))
+            check_count(name, value)
+    with shown_progress(progress) as show:
+        return Result(**_core.Experiment(text, runs, seed).run(threads, show))
 
 
-def _read(spec: object) -> Mapping[str, Any] | str:
+def read_spec(spec: object) -> Mapping[str, Any] | str:
+    """A spec as data or as text, read from its file if it is a path."""
     if isinstance(spec, Mapping) or (isinstance(spec, str) and "\n" in spec):
         return spec
     if isinstance(spec, (str, os.PathLike)):
@@ -166,15 +170,17 @@ def _read(spec: object) -> Mapping[str, Any] | str:
     raise TypeError(f"spec: expected a dict, TOML text or a path, found {type(spec).__name__}")
 
 
-def _check_count(name: str, value: object) -> None:
+def check_count(name: str, value: object, least: int = 0) -> None:
+    """Complains about an argument that is no whole number, or out of range."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name}: expected a whole number, found {type(value).__name__}")
-    if not 0 <= value.__index__() < 2**63:
+    if not least <= value.__index__() < 2**63:
         raise ValueError(f"{name}: {value} is out of range")
 
 
 @contextmanager
-def _shown(progress: Progress) -> Iterator[Callable[[int, int], object] | None]:
+def shown_progress(progress: Progress) -> Iterator[Callable[[int, int], object] | None]:
+    """What is to be told the rounds done and all there are: a function given, a bar, or nothing."""
     if callable(progress):
         yield progress
     elif progress:

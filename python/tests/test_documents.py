@@ -10,10 +10,10 @@ import pytest
 from conftest import ROOT
 
 import plausibly
-from plausibly import _explanation, _policies, _rows, _simulate
+from plausibly import _explanation, _policies, _rows, _simulate, _sweep
 
 
-@pytest.mark.parametrize("module", [plausibly, _explanation, _policies, _rows, _simulate])
+@pytest.mark.parametrize("module", [plausibly, _explanation, _policies, _rows, _simulate, _sweep])
 def test_docstrings(module: object) -> None:
     failed, tried = doctest.testmod(module, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)  # type: ignore[arg-type]
     assert tried > 0 and failed == 0

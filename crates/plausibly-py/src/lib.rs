@@ -21,7 +21,7 @@ mod _core {
     #[pymodule_export]
     use crate::policy::PyPolicy;
     #[pymodule_export]
-    use crate::simulate::simulate;
+    use crate::simulate::{PyExperiment, PyStop, parse_spec};
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python packages give it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");

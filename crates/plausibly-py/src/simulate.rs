@@ -4,12 +4,15 @@ use crate::errors;
 use crate::value;
 use numpy::ToPyArray;
 use plausibly_sim::{
-    Experiment, Moments, Monitor, Overrides, Point, RunError, SpecError, Summary, summary_csv,
+    Comparison, Experiment, Moments, Monitor, Overrides, Part, Point, RunError, SpecError, Summary,
+    summary_csv,
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyDict, PyString};
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -36,26 +39,128 @@ impl Monitor for Pulse {
     }
 }
 
-/// Plays a comparison and returns the fields of `plausibly.Result`.
+/// Tells parts that are being played to stop.
+#[pyclass(frozen, module = "plausibly._core", name = "Stop")]
+#[derive(Default)]
+pub(crate) struct PyStop {
+    asked: AtomicBool,
+}
+
+#[pymethods]
+impl PyStop {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn set(&self) {
+        self.asked.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Monitor for PyStop {
+    fn stopped(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+/// A spec that was read, ready to be played, as a whole or in parts.
+#[pyclass(frozen, module = "plausibly._core", name = "Experiment")]
+pub(crate) struct PyExperiment {
+    experiment: Experiment,
+    comparison: Comparison,
+}
+
+#[pymethods]
+impl PyExperiment {
+    #[new]
+    #[pyo3(signature = (spec, runs = None, seed = None))]
+    fn new(spec: &Bound<'_, PyAny>, runs: Option<u64>, seed: Option<u64>) -> PyResult<Self> {
+        let experiment = read(spec, Overrides { runs, seed })?;
+        Ok(Self { comparison: experiment.comparison(), experiment })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.experiment.name
+    }
+
+    #[getter]
+    fn runs(&self) -> u64 {
+        self.experiment.runs
+    }
+
+    #[getter]
+    fn horizon(&self) -> u64 {
+        self.experiment.horizon
+    }
+
+    #[getter]
+    fn policies(&self) -> Vec<&str> {
+        self.experiment.policies.iter().map(|policy| policy.label.as_str()).collect()
+    }
+
+    /// The spec with its defaults filled in; read again, it is the same experiment.
+    fn resolved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        value::to_python(py, &self.experiment.resolved)
+    }
+
+    /// Plays all runs and returns the fields of `plausibly.Result`.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        threads: Option<usize>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let summary = run(py, &self.comparison, checked(threads)?, progress)?;
+        to_dict(py, &self.experiment, &summary)
+    }
+
+    /// Plays the runs from `first` to before `end` on this thread; others run meanwhile. Returns them as bytes.
+    fn play<'py>(
+        &self,
+        py: Python<'py>,
+        first: u64,
+        end: u64,
+        stop: &PyStop,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        if first >= end || end > self.experiment.runs {
+            let message = format!("runs {first} to {end} are no part of {}", self.experiment.runs);
+            return Err(PyValueError::new_err(message));
+        }
+        let played = py.detach(|| caught(|| Ok(self.comparison.part(first..end, stop)?.to_bytes())));
+        Ok(PyBytes::new(py, &played?))
+    }
+
+    /// Sums up parts that make up all runs, in their order, and returns the fields of `plausibly.Result`.
+    fn sum_up<'py>(&self, py: Python<'py>, parts: Vec<PyBackedBytes>) -> PyResult<Bound<'py, PyDict>> {
+        let mut summary = self.comparison.nothing_yet();
+        for part in parts {
+            let taken = Part::from_bytes(&part).and_then(|part| summary.take(&part));
+            taken.map_err(|error| PyValueError::new_err(format!("parts: {error}")))?;
+        }
+        if summary.runs != self.experiment.runs {
+            let message = format!("parts: {} runs of {}", summary.runs, self.experiment.runs);
+            return Err(PyValueError::new_err(message));
+        }
+        to_dict(py, &self.experiment, &summary)
+    }
+}
+
+/// The text of a spec as a dict.
 #[pyfunction]
-#[pyo3(signature = (spec, runs, seed, threads, progress))]
-pub(crate) fn simulate<'py>(
-    py: Python<'py>,
-    spec: &Bound<'py, PyAny>,
-    runs: Option<u64>,
-    seed: Option<u64>,
-    threads: Option<usize>,
-    progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let threads = match threads {
-        None => std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN),
-        Some(threads) => NonZeroUsize::new(threads)
-            .filter(|threads| threads.get() <= MOST_THREADS)
-            .ok_or_else(|| PyValueError::new_err(format!("threads: must be from 1 to {MOST_THREADS}")))?,
+pub(crate) fn parse_spec<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    let parsed = plausibly_sim::parse_spec(text);
+    value::to_python(py, &parsed.map_err(|error| PyValueError::new_err(error.to_string()))?.value)
+}
+
+/// As many threads as asked for, else as many as there are cores.
+fn checked(threads: Option<usize>) -> PyResult<NonZeroUsize> {
+    let Some(threads) = threads else {
+        return Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
     };
-    let experiment = read(spec, Overrides { runs, seed })?;
-    let summary = run(py, &experiment, threads, progress)?;
-    to_dict(py, &experiment, &summary)
+    let checked = NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS);
+    checked.ok_or_else(|| PyValueError::new_err(format!("threads: must be from 1 to {MOST_THREADS}")))
 }
 
 fn read(spec: &Bound<'_, PyAny>, overrides: Overrides) -> PyResult<Experiment> {
@@ -70,14 +175,24 @@ fn read(spec: &Bound<'_, PyAny>, overrides: Overrides) -> PyResult<Experiment> {
     })
 }
 
+/// What came of playing, with its errors and panics as exceptions.
+fn caught<T>(play: impl FnOnce() -> Result<T, RunError>) -> PyResult<T> {
+    // What a panic leaves behind is dropped: a comparison does not change while it is played.
+    let outcome = catch_unwind(AssertUnwindSafe(play));
+    let failed = |_| PyRuntimeError::new_err("the simulation failed; please report the spec");
+    outcome.map_err(failed)?.map_err(|error| match error {
+        RunError::Policy { .. } | RunError::Metric { .. } => PyValueError::new_err(error.to_string()),
+        other => PyRuntimeError::new_err(other.to_string()),
+    })
+}
+
 /// Runs on a thread of its own while this one watches for signals, which Python delivers to it alone.
 fn run(
     py: Python<'_>,
-    experiment: &Experiment,
+    comparison: &Comparison,
     threads: NonZeroUsize,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Summary> {
-    let comparison = experiment.comparison();
     let (total, pulse) = (comparison.total_rounds(), Pulse::default());
     let (send, receive) = mpsc::channel();
     let told = || {
@@ -85,31 +200,23 @@ fn run(
             progress.call1((pulse.done.load(Ordering::Relaxed), total)).map(|_| ())
         })
     };
-    let outcome = std::thread::scope(|scope| {
-        let (comparison, pulse) = (&comparison, &pulse);
+    std::thread::scope(|scope| {
+        let pulse = &pulse;
         // Nobody listens any more if Python raised meanwhile.
-        scope.spawn(move || drop(send.send(comparison.run(threads, pulse))));
+        scope.spawn(move || drop(send.send(caught(|| comparison.run(threads, pulse)))));
         let mut receive = receive;
         loop {
             let receive = &mut receive;
-            match py.detach(move || receive.recv_timeout(PULSE)) {
-                Err(mpsc::RecvTimeoutError::Timeout) => {
-                    if let Err(raised) = py.check_signals().and_then(|()| told()) {
-                        pulse.stop.store(true, Ordering::Relaxed);
-                        return Err(raised);
-                    }
-                }
-                Ok(outcome) => return told().map(|()| outcome),
-                // The sender is gone without a word: the worker panicked.
-                Err(mpsc::RecvTimeoutError::Disconnected) => {
-                    return Err(PyRuntimeError::new_err("the simulation failed; please report the spec"));
-                }
+            let heard = py.detach(move || receive.recv_timeout(PULSE));
+            // Anything else is a pause: the other end never leaves without a word.
+            if let Ok(outcome) = heard {
+                return told().and(outcome);
+            }
+            if let Err(raised) = py.check_signals().and_then(|()| told()) {
+                pulse.stop.store(true, Ordering::Relaxed);
+                return Err(raised);
             }
         }
-    })?;
-    outcome.map_err(|error| match error {
-        RunError::Policy { .. } | RunError::Metric { .. } => PyValueError::new_err(error.to_string()),
-        other => PyRuntimeError::new_err(other.to_string()),
     })
 }
 

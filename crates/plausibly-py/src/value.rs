@@ -1,9 +1,9 @@
-//! From Python's dicts, lists and numbers to the tree that specs are read from.
+//! From Python's dicts, lists and numbers to the tree that specs are read from, and back.
 
 use plausibly::spec::{Node, Value};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
 /// Specs are three tables deep; what is deeper is a mistake, or holds itself.
 const DEEPEST: usize = 16;
@@ -69,4 +69,29 @@ fn entries(
         }
     }
     Ok(Value::Table(entries))
+}
+
+/// A tree as Python's dicts, lists and numbers.
+///
+/// # Errors
+/// If Python has no memory left.
+pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),
+        Value::Integer(integer) => integer.into_pyobject(py)?.into_any(),
+        Value::Float(float) => PyFloat::new(py, *float).into_any(),
+        Value::Text(text) => PyString::new(py, text).into_any(),
+        Value::Other(name) => PyString::new(py, name).into_any(),
+        Value::List(items) => {
+            let list = PyList::empty(py);
+            items.iter().try_for_each(|item| list.append(to_python(py, &item.value)?))?;
+            list.into_any()
+        }
+        Value::Table(entries) => {
+            let table = PyDict::new(py);
+            let mut entries = entries.iter();
+            entries.try_for_each(|(name, node)| table.set_item(name, to_python(py, &node.value)?))?;
+            table.into_any()
+        }
+    })
 }

@@ -1,0 +1,71 @@
+"""Many comparisons at once, on threads, processes or a Ray cluster, with the same table whichever it is."""
+
+from __future__ import annotations
+
+import os
+
+from .._simulate import Progress, check_count, shown_progress
+from .engines import check_engine, open_engine
+from .folder import Folder
+from .jobs import Job, run_jobs
+from .settings import Grid, Specs, read_experiments, read_settings
+from .table import Sweep
+
+__all__ = ["Sweep", "sweep"]
+
+
+def sweep(
+    specs: Specs,
+    grid: Grid | None = None,
+    *,
+    engine: str = "threads",
+    workers: int | None = None,
+    task_runs: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    progress: Progress = False,
+) -> Sweep:
+    """Runs many comparisons, and returns a table of what came of them.
+
+    `specs` is a list of specs, each as for `simulate`; or it is one spec, and `grid` a dict from paths in it to lists of values, of
+    which every combination is run. A path is `"environment.dim"`, or `"policy[1].greed"` with policies counted from 1, as messages
+    about specs count them.
+
+    `engine` is `"threads"` or `"processes"` of this machine, or `"ray"` for a Ray cluster (`pip install "plausibly[ray]"`);
+    `workers` is how many tasks are under way at once, by default one a core. A task is `task_runs` runs of one spec, by default
+    about a second of work. The results are those of `simulate`, to the last bit, whatever the engine, the workers or the tasks.
+
+    With `out`, finished tasks are kept in that folder. A sweep that was interrupted goes on from there, also with another engine;
+    at its end the table is `sweep.csv` in it. A task whose worker dies is run again; if that happens three times, it is an error.
+    `progress` is as for `simulate`.
+
+    >>> from plausibly import sweep
+    >>> spec = {
+    ...     "runs": 4,
+    ...     "horizon": 100,
+    ...     "environment": {"kind": "linear", "dim": 2, "actions": 5},
+    ...     "policy": [{"kind": "code", "label": "CODE"}, {"kind": "lin-ucb"}],
+    ... }
+    >>> result = sweep(spec, {"environment.dim": [2, 3, 4], "policy[1].greed": [0.0, 0.5]})
+    >>> len(result)
+    6
+    >>> result.settings[1]
+    {'environment.dim': 2, 'policy[1].greed': 0.5}
+    >>> result["regret_mean"].shape
+    (12,)
+    """
+    for name, value in (("workers", workers), ("task_runs", task_runs)):
+        if value is not None:
+            check_count(name, value, least=1)
+    check_engine(engine, workers)
+    settings = read_settings(specs, grid)
+    order = [Job.of(setting, experiment) for setting, experiment in zip(settings, read_experiments(settings))]
+    # Settings that come to the same spec are played once.
+    jobs = {job.key: job for job in reversed(order)}
+    folder = None if out is None else Folder(out)
+    with shown_progress(progress) as tell:
+        distinct = [job for job in order if job is jobs[job.key]]
+        run_jobs(distinct, lambda: open_engine(engine, workers), folder, task_runs, tell)
+    table = Sweep([setting.values for setting in settings], [jobs[job.key].result() for job in order])
+    if folder is not None:
+        folder.finish(table.csv)
+    return table

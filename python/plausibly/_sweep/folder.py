@@ -1,0 +1,87 @@
+"""A folder of results that a sweep can be taken up from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import warnings
+from pathlib import Path
+
+_FORMAT = "plausibly sweep part, 1"
+_LONGEST_HEAD = 4096
+
+
+class Folder:
+    """Finished ranges of runs, each in a file of its own that says what it is and carries its checksum.
+
+    A file is there complete or not at all, but for a machine that loses power; then its checksum tells, and its range is played
+    again. So nothing is forced to the disk.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"out: expected a path, found {type(path).__name__}")
+        self._root = Path(path)
+        self._parts = self._root / "parts"
+        self._parts.mkdir(parents=True, exist_ok=True)
+        # Said now rather than after the first task.
+        with tempfile.TemporaryFile(dir=self._parts):
+            pass
+
+    def read(self, key: str, runs: int) -> list[tuple[int, int, bytes]]:
+        """Ranges of a spec of so many runs that need not be played again, in order and without overlap."""
+        found = []
+        for path in self._parts.glob(f"{key[:32]}-*.part"):
+            try:
+                found.append(_read(path, key, runs))
+            except (OSError, ValueError) as error:
+                warnings.warn(f"{path}: {error}; its runs are played again", RuntimeWarning, stacklevel=2)
+        kept: list[tuple[int, int, bytes]] = []
+        for first, end, part in sorted(found, key=lambda range_: (range_[0], -range_[1])):
+            if not kept or first >= kept[-1][1]:
+                kept.append((first, end, part))
+        return kept
+
+    def keep(self, key: str, first: int, end: int, part: bytes) -> None:
+        """Writes a range."""
+        head = {"format": _FORMAT, "key": key, "first": first, "end": end, "sha256": hashlib.sha256(part).hexdigest()}
+        self.write(self._parts / f"{key[:32]}-{first}-{end}.part", json.dumps(head).encode() + b"\n" + part)
+
+    def finish(self, csv: str) -> None:
+        """Writes the table."""
+        self.write(self._root / "sweep.csv", csv.encode())
+
+    @staticmethod
+    def write(path: Path, contents: bytes) -> None:
+        """Writes a file under another name and then gives it its own."""
+        handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(contents)
+            # As any new file, not as a secret.
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(name, 0o666 & ~mask)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+
+
+def _read(path: Path, key: str, runs: int) -> tuple[int, int, bytes]:
+    with path.open("rb") as file:
+        line = file.readline(_LONGEST_HEAD)
+        part = file.read()
+    try:
+        head = json.loads(line)
+        said = (head["format"], head["key"])
+        first, end, checksum = head["first"], head["end"], head["sha256"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise ValueError("not a file of a sweep") from error
+    if said != (_FORMAT, key):
+        raise ValueError("a file of another sweep, or of another version")
+    if not 0 <= first < end <= runs or hashlib.sha256(part).hexdigest() != checksum or path.name != f"{key[:32]}-{first}-{end}.part":
+        raise ValueError("damaged")
+    return first, end, part

@@ -1,0 +1,131 @@
+"""The work of a sweep: specs cut into ranges of runs, handed out, and put together again by the numbers of the runs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from .. import _core
+from .._simulate import Result
+from .engines import Engine, Task
+from .folder import Folder
+from .settings import Setting
+
+# Rounds times policies of a task unless the caller says otherwise: about a second, so that handing it out costs nothing beside it
+# and little is lost with a worker. It must not depend on the workers: then what one machine left another can take up.
+_TASK_DECISIONS = 1_000_000
+# Of the same range of runs; then it is the range.
+_MOST_LOSSES = 3
+# How long a wait may keep Python from noticing Ctrl-C, on platforms where it does.
+_PULSE = 0.2
+
+
+@dataclass
+class Job:
+    """A spec of a sweep, and what is known of it."""
+
+    setting: str
+    key: str
+    spec: str
+    experiment: _core.Experiment
+    _parts: dict[int, tuple[int, bytes]] = field(default_factory=dict)
+    _result: Result | None = None
+
+    @classmethod
+    def of(cls, setting: Setting, experiment: _core.Experiment) -> Job:
+        """Known by its spec with all defaults filled in, and by the version that plays it."""
+        spec = json.dumps(experiment.resolved(), sort_keys=True, separators=(",", ":"))
+        key = hashlib.sha256(f"plausibly {_core.__version__}\n{spec}".encode()).hexdigest()
+        return cls(str(setting), key, spec, experiment)
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of all its runs."""
+        return self.experiment.runs * self.experiment.horizon
+
+    def add(self, first: int, end: int, part: bytes) -> None:
+        """Takes in a range of runs; with the last one they are summed up in order, and forgotten."""
+        self._parts[first] = (end, part)
+        if sum(end - first for first, (end, _) in self._parts.items()) == self.experiment.runs:
+            parts = [self._parts[first][1] for first in sorted(self._parts)]
+            self._result = Result(**self.experiment.sum_up(parts))
+            self._parts.clear()
+
+    def result(self) -> Result:
+        """What came of it, once all of it was added."""
+        assert self._result is not None
+        return self._result
+
+    def tasks(self, task_runs: int | None) -> Iterator[Task]:
+        """What is left to play, in ranges of so many runs."""
+        if self._result is not None:
+            return
+        size = task_runs or max(1, _TASK_DECISIONS // (self.experiment.horizon * len(self.experiment.policies)))
+        begin = 0
+        for first, end in [*sorted((first, end) for first, (end, _) in self._parts.items()), (self.experiment.runs,) * 2]:
+            while begin < first:
+                stop = min(begin + size, first)
+                yield Task(self.setting, self.key, self.spec, self.experiment, begin, stop)
+                begin = stop
+            begin = end
+
+
+def run_jobs(
+    jobs: list[Job],
+    start: Callable[[], Engine],
+    folder: Folder | None,
+    task_runs: int | None,
+    tell: Callable[[int, int], object] | None,
+) -> None:
+    """Plays what the folder does not have, and keeps it there."""
+    by_key = {job.key: job for job in jobs}
+    done, total = 0, sum(job.rounds for job in jobs)
+    for job in jobs if folder else ():
+        assert folder is not None
+        for first, end, part in folder.read(job.key, job.experiment.runs):
+            job.add(first, end, part)
+            done += (end - first) * job.experiment.horizon
+    if tell:
+        tell(done, total)
+    tasks = deque(task for job in jobs for task in job.tasks(task_runs))
+    if not tasks:
+        return
+    with closing(_played(tasks, start())) as played:
+        for task, part in played:
+            if folder:
+                folder.keep(task.key, task.first, task.end, part)
+            by_key[task.key].add(task.first, task.end, part)
+            done += (task.end - task.first) * task.experiment.horizon
+            if tell:
+                tell(done, total)
+
+
+def _played(tasks: deque[Task], engine: Engine) -> Generator[tuple[Task, bytes], None, None]:
+    """Tasks as they are done, in any order. One whose worker died goes back to the front."""
+    losses: Counter[tuple[str, int]] = Counter()
+    flying: dict[Future[bytes], Task] = {}
+    try:
+        while tasks or flying:
+            while tasks and len(flying) < engine.slots:
+                task = tasks.popleft()
+                flying[engine.submit(task)] = task
+            for future in wait(flying, timeout=_PULSE, return_when=FIRST_COMPLETED).done:
+                task = flying.pop(future)
+                error = future.exception()
+                if error is None:
+                    yield task, future.result()
+                elif not engine.is_lost(error):
+                    kind = ValueError if isinstance(error, ValueError) else RuntimeError
+                    raise kind(f"{task}: {error}") from error
+                else:
+                    losses[task.key, task.first] += 1
+                    if losses[task.key, task.first] == _MOST_LOSSES:
+                        raise RuntimeError(f"{task}: the worker was lost {_MOST_LOSSES} times, the last time because {error}") from error
+                    tasks.appendleft(task)
+    finally:
+        engine.close()
