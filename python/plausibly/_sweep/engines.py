@@ -47,8 +47,8 @@ class Engine(Protocol):
     def submit(self, task: Task) -> Future[bytes]:
         """Begins a task."""
 
-    def is_lost(self, error: BaseException) -> bool:
-        """Whether a task failed because its worker died, so that another one may do it."""
+    def cause(self, error: BaseException) -> BaseException:
+        """What a failed task failed of: `Lost` if its worker died, so that another one may do it, else what was raised in it."""
 
     def close(self) -> None:
         """Ends what is under way."""
@@ -65,8 +65,8 @@ class Threads:
     def submit(self, task: Task) -> Future[bytes]:
         return self._pool.submit(task.experiment.play, task.first, task.end, self._stop)
 
-    def is_lost(self, error: BaseException) -> bool:
-        return False
+    def cause(self, error: BaseException) -> BaseException:
+        return error
 
     def close(self) -> None:
         self._stop.set()
@@ -150,8 +150,8 @@ class Processes:
             self._children.append(child)
             return child
 
-    def is_lost(self, error: BaseException) -> bool:
-        return isinstance(error, Lost)
+    def cause(self, error: BaseException) -> BaseException:
+        return error
 
     def close(self) -> None:
         with self._lock:
@@ -193,11 +193,13 @@ class OnRay:
         future.add_done_callback(lambda done: self._flying.pop(done, None))
         return future
 
-    def is_lost(self, error: BaseException) -> bool:
+    def cause(self, error: BaseException) -> BaseException:
         kinds = self._ray.exceptions
-        # Of what Ray reports, errors of the task itself and of a cluster that cannot take it stay as they are when tried again.
-        final = (kinds.RayTaskError, kinds.RuntimeEnvSetupError, kinds.TaskUnschedulableError, kinds.TaskCancelledError)
-        return isinstance(error, kinds.RayError) and not isinstance(error, final)
+        if isinstance(error, kinds.RayTaskError):
+            return error.cause if isinstance(error.cause, BaseException) else error
+        # A cluster that cannot take the task at all cannot when asked again, either.
+        final = (kinds.RuntimeEnvSetupError, kinds.TaskUnschedulableError, kinds.TaskCancelledError)
+        return Lost(str(error)) if isinstance(error, kinds.RayError) and not isinstance(error, final) else error
 
     def close(self) -> None:
         for reference in list(self._flying.values()):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from .. import _core
 from .._simulate import Result
-from .engines import Engine, Task
+from .engines import Engine, Lost, Task
 from .folder import Folder
 from .settings import Setting
 
@@ -119,13 +119,14 @@ def _played(tasks: deque[Task], engine: Engine) -> Generator[tuple[Task, bytes],
                 error = future.exception()
                 if error is None:
                     yield task, future.result()
-                elif not engine.is_lost(error):
-                    kind = ValueError if isinstance(error, ValueError) else RuntimeError
-                    raise kind(f"{task}: {error}") from error
-                else:
-                    losses[task.key, task.first] += 1
-                    if losses[task.key, task.first] == _MOST_LOSSES:
-                        raise RuntimeError(f"{task}: the worker was lost {_MOST_LOSSES} times, the last time because {error}") from error
-                    tasks.appendleft(task)
+                    continue
+                cause = engine.cause(error)
+                if not isinstance(cause, Lost):
+                    kind = ValueError if isinstance(cause, ValueError) else RuntimeError
+                    raise kind(f"{task}: {cause}") from error
+                losses[task.key, task.first] += 1
+                if losses[task.key, task.first] == _MOST_LOSSES:
+                    raise RuntimeError(f"{task}: the worker was lost {_MOST_LOSSES} times; the last time, {cause}") from error
+                tasks.appendleft(task)
     finally:
         engine.close()
