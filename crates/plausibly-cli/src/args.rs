@@ -7,7 +7,7 @@ use clap::parser::ValueSource;
 use clap::{Args as Arguments, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use plausibly_data::DATA_SETS;
-use plausibly_report::STUDIES;
+use plausibly_paper::Request;
 use std::path::PathBuf;
 
 /// Decides among the actions that could still be best, takes the one it knows least about, and shows its work.
@@ -95,7 +95,7 @@ pub(crate) enum Command {
 pub(crate) struct Reproduce {
     /// Which experiments. Two are not the paper's and take minutes: `frontier` compares tempered CODE and targets on all problems, `delay` compares
     /// CODE with pending decisions counted and ignored when rewards come late [default: the paper's whose data can be had]
-    #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(STUDIES.map(|study| study.id).into_iter().chain([FRONTIER, DELAY])))]
+    #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(Request::names()))]
     pub(crate) experiments: Vec<String>,
 
     /// A tenth of the runs, and no network
@@ -144,17 +144,6 @@ pub(crate) struct Reproduce {
     /// Verdicts and final figures as JSON on stdout, instead of a table
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// What are not experiments of the paper, and are run only by their names.
-pub(crate) const FRONTIER: &str = "frontier";
-pub(crate) const DELAY: &str = "delay";
-
-impl Reproduce {
-    /// Whether an experiment was asked for by its name.
-    pub(crate) fn named(&self, experiment: &str) -> bool {
-        self.experiments.iter().any(|name| name == experiment)
-    }
 }
 
 /// How the paper's λ = 10⁴ is read.

@@ -6,6 +6,7 @@ use crate::{output, pip};
 use anyhow::{Context, Result, bail};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
 use plausibly_data::{DATA_SETS, DataSet, Source, Status, Store, fetch};
+use plausibly_paper::DataPools;
 use serde_json::json;
 use std::cell::OnceCell;
 use std::io::{BufRead, IsTerminal};
@@ -24,8 +25,12 @@ pub(crate) fn run(command: &Data) -> Outcome {
 }
 
 pub(crate) fn store(cache: &Cache) -> Result<Store> {
-    let folder = cache.folder.clone().or_else(|| Some(dirs::data_dir()?.join("plausibly")));
-    Ok(Store::new(folder.context("this platform has no folder for data; name one by --cache DIR")?))
+    Store::at(cache.folder.clone()).context("this platform has no folder for data; name one by --cache DIR")
+}
+
+/// The environments that come from data sets.
+pub(crate) fn pools(cache: &Cache) -> DataPools {
+    DataPools::new(cache.folder.clone(), |name| format!("`plausibly data fetch {name}` gets it"))
 }
 
 /// The data sets named, or all.

@@ -7,7 +7,6 @@ mod exit;
 mod interrupt;
 mod output;
 mod pip;
-mod pools;
 mod progress;
 mod reproduce;
 mod results;
@@ -34,7 +33,7 @@ fn main() -> ExitCode {
         Command::Replay(args) => decisions::replay(&args),
         Command::Spec => {
             let cache = args::Cache { folder: None };
-            print(&plausibly_sim::spec_reference(&pools::DataPools::new(&cache)))
+            print(&plausibly_sim::spec_reference(&data::pools(&cache)))
         }
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -22,10 +22,9 @@ impl Progress {
         Self { bar, interrupt }
     }
 
-    /// A part of the work under its own name, whose rounds count so many times.
-    pub(crate) fn part(&self, name: &'static str, weight: u64) -> Part<'_> {
+    /// What is being worked on.
+    pub(crate) fn name(&self, name: &'static str) {
         self.bar.set_message(name);
-        Part { whole: self, weight }
     }
 
     /// Takes the bar off the terminal.
@@ -41,22 +40,5 @@ impl Monitor for Progress {
 
     fn stopped(&self) -> bool {
         self.interrupt.requested()
-    }
-}
-
-/// A part of the work.
-#[derive(Debug)]
-pub(crate) struct Part<'a> {
-    whole: &'a Progress,
-    weight: u64,
-}
-
-impl Monitor for Part<'_> {
-    fn advanced(&self, rounds: u64) {
-        self.whole.advanced(rounds * self.weight);
-    }
-
-    fn stopped(&self) -> bool {
-        self.whole.stopped()
     }
 }

@@ -1,9 +1,9 @@
 //! The files of a run: complete or not there at all.
 
 use anyhow::{Context, Result, ensure};
-use plausibly::spec::{Node, Value};
-use plausibly_sim::{Experiment, PolicySummary, Summary};
-use serde_json::{Map, json};
+use plausibly_paper::{final_figures, spec_json};
+use plausibly_sim::{Experiment, Summary};
+use serde_json::json;
 use std::fs;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -112,7 +112,7 @@ pub(crate) fn manifest(experiment: &Experiment, summary: &Summary, timing: Timin
         "experiment": experiment.name,
         "seed": experiment.seed,
         "runs": summary.runs,
-        "spec": to_json(&experiment.resolved),
+        "spec": spec_json(&experiment.resolved),
         "final": final_figures(summary),
         "timings": {
             "seconds": timing.seconds,
@@ -121,37 +121,4 @@ pub(crate) fn manifest(experiment: &Experiment, summary: &Summary, timing: Timin
             "instruction_set": plausibly::Isa::detect().name(),
         },
     })
-}
-
-/// The figures at the horizon, one object a policy.
-pub(crate) fn final_figures(summary: &Summary) -> serde_json::Value {
-    let figures = |policy: &PolicySummary| {
-        let point = policy.last();
-        json!({
-            "policy": policy.label,
-            "regret_mean": point.regret.mean(),
-            "regret_se": point.regret.standard_error(),
-            "model_error_mean": point.model_error.mean(),
-            "model_error_se": point.model_error.standard_error(),
-            "plausible_mean": point.plausible.mean(),
-            "theta_star_left": policy.runs_left as f64 / summary.runs as f64,
-        })
-    };
-    summary.policies.iter().map(figures).collect()
-}
-
-/// A spec as JSON.
-pub(crate) fn to_json(value: &Value) -> serde_json::Value {
-    let inner = |node: &Node| to_json(&node.value);
-    match value {
-        Value::Bool(truth) => json!(truth),
-        Value::Integer(integer) => json!(integer),
-        Value::Float(float) => json!(float),
-        Value::Text(text) => json!(text),
-        Value::List(items) => items.iter().map(inner).collect(),
-        Value::Table(entries) => {
-            entries.iter().map(|(name, node)| (name.clone(), inner(node))).collect::<Map<_, _>>().into()
-        }
-        Value::Other(name) => json!(name),
-    }
 }

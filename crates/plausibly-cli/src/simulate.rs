@@ -1,13 +1,14 @@
 //! `plausibly simulate`.
 
 use crate::args::Simulate;
+use crate::data;
 use crate::exit::Outcome;
 use crate::interrupt::Interrupt;
 use crate::output;
-use crate::pools::DataPools;
 use crate::progress::Progress;
 use crate::results::{self, Folder, Timing};
 use anyhow::{Context, Result};
+use plausibly_paper::final_figures;
 use plausibly_sim::{Experiment, Overrides, RunError, SpecError, Summary, summary_csv};
 use serde_json::json;
 use std::fs;
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &Simulate) -> Outcome {
         Err(error) => return Outcome::Failed(error),
     };
     let overrides = Overrides { runs: args.runs, seed: args.seed };
-    match Experiment::from_toml(&text, overrides, &DataPools::new(&args.cache)) {
+    match Experiment::from_toml(&text, overrides, &data::pools(&args.cache)) {
         Ok(experiment) => simulate(args, &experiment).unwrap_or_else(Outcome::Failed),
         Err(error) => Outcome::Refused(refusal(&args.spec, &error)),
     }
@@ -98,7 +99,7 @@ fn closing(json: bool, experiment: &Experiment, summary: &Summary, paths: &[Path
             "runs": summary.runs,
             "horizon": experiment.horizon,
             "seed": experiment.seed,
-            "policies": results::final_figures(summary),
+            "policies": final_figures(summary),
             "files": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
         });
         return format!("{value:#}\n");

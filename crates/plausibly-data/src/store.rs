@@ -34,6 +34,11 @@ impl Store {
         Self { root: root.into() }
     }
 
+    /// The cache in this folder, or else in `plausibly` of the platform's folder for data; `None` if there is no such folder.
+    pub fn at(folder: Option<PathBuf>) -> Option<Self> {
+        folder.or_else(|| Some(dirs::data_dir()?.join("plausibly"))).map(Self::new)
+    }
+
     /// Where it is.
     pub fn root(&self) -> &Path {
         &self.root

@@ -184,17 +184,16 @@ impl Reproduction {
         }
     }
 
+    /// Everything that has curves, in the order of the report.
+    pub fn measured(&self) -> impl Iterator<Item = &Measured> {
+        let Self { experiments, policy_readings, ruler_reading, problem_readings, .. } = self;
+        let paper = experiments.iter().chain(policy_readings).chain(ruler_reading).chain(problem_readings);
+        paper.chain(&self.frontier).chain(self.delay.iter().map(|late| &late.measured))
+    }
+
     /// All specs by name.
     pub fn specs(&self) -> Vec<(&'static str, &str)> {
-        let measured = self
-            .experiments
-            .iter()
-            .chain(&self.policy_readings)
-            .chain(&self.ruler_reading)
-            .chain(&self.problem_readings)
-            .chain(&self.frontier)
-            .chain(self.delay.iter().map(|late| &late.measured));
-        let measured = measured.map(|measured| (measured.spec_name, measured.spec.as_str()));
+        let measured = self.measured().map(|measured| (measured.spec_name, measured.spec.as_str()));
         let arms = self.arms_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
         let linear = self.linear_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
         measured.chain(arms).chain(linear).collect()

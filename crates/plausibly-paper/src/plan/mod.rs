@@ -2,15 +2,14 @@
 
 mod beyond;
 
-pub(super) use beyond::{delay, frontier};
+pub(crate) use beyond::{delay, frontier};
 
-use crate::args::ReadingArg;
-use plausibly_report::STUDIES;
+use plausibly_report::{Reading, STUDIES};
 use std::fmt::Write;
 
 /// What becomes of a job's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     /// A study's own experiment.
     Experiment,
     /// The policies of the linear experiment, read in other ways.
@@ -35,20 +34,20 @@ pub(super) enum Role {
 
 /// One thing to run.
 #[derive(Debug)]
-pub(super) struct Job {
+pub(crate) struct Job {
     /// The `id` of its study.
-    pub(super) study: &'static str,
-    pub(super) role: Role,
+    pub(crate) study: &'static str,
+    pub(crate) role: Role,
     /// Name of its spec, without `.toml`.
-    pub(super) spec_name: &'static str,
-    pub(super) spec: String,
+    pub(crate) spec_name: &'static str,
+    pub(crate) spec: String,
 }
 
 /// How much of it to run.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scale {
-    pub(super) runs: Option<u64>,
-    pub(super) quick: bool,
+pub(crate) struct Scale {
+    pub(crate) runs: Option<u64>,
+    pub(crate) quick: bool,
 }
 
 impl Scale {
@@ -63,7 +62,7 @@ impl Scale {
 }
 
 /// Everything to run for these studies, in the order of the report.
-pub(super) fn plan(studies: &[&'static str], scale: Scale, seed: u64, reading: ReadingArg) -> Vec<Job> {
+pub(crate) fn plan(studies: &[&'static str], scale: Scale, seed: u64, reading: Reading) -> Vec<Job> {
     let mut planner = Planner { scale, seed, policies: linear_policies(reading), jobs: Vec::new() };
     for study in STUDIES.map(|study| study.id).into_iter().filter(|id| studies.contains(id)) {
         match study {
@@ -124,7 +123,7 @@ impl Planner {
         let runs = self.scale.runs(100);
         self.add(study, Role::PolicyReadings, "linear-readings", &setup(runs, reading_policies()));
         // The policies as adopted, whatever the experiment reads: what is compared is the ruler.
-        let adopted = linear_policies(ReadingArg::Adopted);
+        let adopted = linear_policies(Reading::Adopted);
         let policies = format!("\n[metric]\nridge = 1.0\nradius = {VALID_RADIUS}\n{adopted}");
         self.add(study, Role::RulerReading, "linear-ruler", &setup(runs, policies));
         let (runs, policies) = (self.scale.runs(200), code("CODE", 1.0, VALID_RADIUS));
@@ -207,8 +206,8 @@ fn arm_code(delta: &str) -> String {
 }
 
 /// The six policies of the paper's experiments. The metric is CODE's: its ridge and its radius.
-fn linear_policies(reading: ReadingArg) -> String {
-    let ridge = if reading == ReadingArg::Literal { LITERAL_RIDGE } else { 1.0 };
+fn linear_policies(reading: Reading) -> String {
+    let ridge = if reading == Reading::Literal { LITERAL_RIDGE } else { 1.0 };
     code("CODE", ridge, CODE_RADIUS) + &baselines(LIN_UCB_RADIUS)
 }
 
@@ -226,7 +225,7 @@ fn baselines(lin_ucb_radius: &str) -> String {
 
 /// The same, with every other reading of each beside it.
 fn reading_policies() -> String {
-    let mut text = linear_policies(ReadingArg::Adopted);
+    let mut text = linear_policies(Reading::Adopted);
     let _ = write!(
         text,
         "{}{}{}{}{}",
@@ -273,19 +272,18 @@ epsilon = 0.05
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Cache;
-    use crate::pools::DataPools;
+    use crate::DataPools;
     use plausibly_sim::{Experiment, Overrides};
 
     #[test]
     fn every_spec_is_one_that_simulate_takes() {
-        let cache = Cache { folder: Some("no-such-folder".into()) };
+        let pools = DataPools::new(Some("no-such-folder".into()), |name| format!("fetch {name}"));
         let all = STUDIES.map(|study| study.id);
-        for reading in [ReadingArg::Adopted, ReadingArg::Literal] {
+        for reading in [Reading::Adopted, Reading::Literal] {
             let jobs = plan(&all, Scale { runs: None, quick: false }, 1, reading);
             assert_eq!(jobs.len(), 17);
             for job in jobs {
-                match Experiment::from_toml(&job.spec, Overrides::default(), &DataPools::new(&cache)) {
+                match Experiment::from_toml(&job.spec, Overrides::default(), &pools) {
                     Ok(_) => {}
                     // Without data only that may be missing.
                     Err(error) => {
@@ -303,7 +301,7 @@ mod tests {
 
     #[test]
     fn scale_cuts_runs_alone() {
-        let specs = |scale| plan(&["heart"], scale, 1, ReadingArg::Adopted).swap_remove(0).spec;
+        let specs = |scale| plan(&["heart"], scale, 1, Reading::Adopted).swap_remove(0).spec;
         assert!(specs(Scale { runs: None, quick: false }).contains("runs = 50\nhorizon = 10000"));
         assert!(specs(Scale { runs: None, quick: true }).contains("runs = 5\nhorizon = 10000"));
         assert!(specs(Scale { runs: Some(7), quick: true }).contains("runs = 7\nhorizon = 10000"));

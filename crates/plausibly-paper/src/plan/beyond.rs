@@ -6,7 +6,7 @@ use super::{
 };
 
 /// Tempered CODE and targets on the problems of these studies.
-pub(in crate::reproduce) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec<Job> {
+pub(crate) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec<Job> {
     let mut planner = Planner { scale, seed, policies: String::new(), jobs: Vec::new() };
     for (study, names) in FRONTIERS.into_iter().filter(|(study, _)| studies.contains(study)) {
         let runs = scale.runs(paper_runs(study));
@@ -60,7 +60,7 @@ fn frontier_policies(radius: &str, lin_ucb_radius: &str, greeds: &[&str]) -> Str
 }
 
 /// CODE with pending decisions counted and ignored, and LinUCB, with rewards that come later and later.
-pub(in crate::reproduce) fn delay(scale: Scale, seed: u64) -> Vec<Job> {
+pub(crate) fn delay(scale: Scale, seed: u64) -> Vec<Job> {
     let mut planner = Planner { scale, seed, policies: String::new(), jobs: Vec::new() };
     for (study, names) in DELAYED {
         let valid = valid_radius(study);
@@ -127,17 +127,16 @@ fn delay_policies(radius: &str, lin_ucb_radius: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Cache;
-    use crate::pools::DataPools;
+    use crate::DataPools;
     use plausibly_sim::{Delay, Experiment, Overrides};
 
     #[test]
     fn every_delay_is_a_spec_of_its_own() {
-        let cache = Cache { folder: Some("no-such-folder".into()) };
+        let pools = DataPools::new(Some("no-such-folder".into()), |name| format!("fetch {name}"));
         let jobs = delay(Scale { runs: None, quick: false }, 1);
         assert_eq!(jobs.len(), 16);
         for Job { study, role, spec_name, spec } in jobs {
-            let experiment = Experiment::from_toml(&spec, Overrides::default(), &DataPools::new(&cache));
+            let experiment = Experiment::from_toml(&spec, Overrides::default(), &pools);
             let experiment = experiment.unwrap_or_else(|error| panic!("{spec_name}: {error}"));
             let Role::Delay { variant, rounds } = role else { panic!("{role:?}") };
             assert_eq!(experiment.delay, Delay::Fixed { rounds });

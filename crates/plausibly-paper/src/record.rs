@@ -1,0 +1,223 @@
+//! A reproduction as tables: for programs.
+
+use crate::request::{DELAY, FRONTIER};
+use plausibly::spec::{Node, Value as SpecValue};
+use plausibly_report::{
+    Claim, DelayFinding, Evidence, Measured, Reading, Reproduction, Skipped, claims, delay_findings,
+    frontier_findings,
+};
+use plausibly_sim::{ArmsTheory, BoundCheck, Experiment, LinearTheory, Moments, PolicySummary, Summary};
+use serde_json::{Map, Value, json};
+
+/// `summary.csv`: the curves of every experiment.
+pub fn summary_csv(reproduction: &Reproduction) -> String {
+    let all: Vec<_> =
+        reproduction.measured().map(|measured| (measured.spec_name, &measured.summary)).collect();
+    plausibly_sim::summary_csv(&all)
+}
+
+/// `manifest.json`: what would be needed to do it again, and what was found. How long it took is for the caller to add.
+pub fn manifest<'a>(
+    reproduction: &Reproduction,
+    experiments: impl IntoIterator<Item = &'a Experiment>,
+) -> Map<String, Value> {
+    let experiments: Vec<&Experiment> = experiments.into_iter().collect();
+    let spec = |name: &str| {
+        let found = experiments.iter().find(|experiment| experiment.name == name);
+        found.map(|experiment| spec_json(&experiment.resolved))
+    };
+    let one = |measured: &Measured| {
+        json!({
+            "name": measured.spec_name,
+            "study": measured.study,
+            "runs": measured.summary.runs,
+            "spec": spec(measured.spec_name),
+            "final": final_figures(&measured.summary),
+            "claims": claims_json(measured),
+        })
+    };
+    let mut theory = Map::new();
+    for checked in &reproduction.arms_theory {
+        theory.insert(
+            checked.spec_name.into(),
+            json!({ "spec": spec(checked.spec_name), "result": arms_json(&checked.theory) }),
+        );
+    }
+    if let Some(checked) = &reproduction.linear_theory {
+        theory.insert(
+            checked.spec_name.into(),
+            json!({ "spec": spec(checked.spec_name), "result": linear_json(&checked.theory) }),
+        );
+    }
+    let manifest = json!({
+        "version": reproduction.version,
+        "command": reproduction.command,
+        "seed": reproduction.seed,
+        "reading": reading_name(reproduction),
+        "experiments": reproduction.measured().map(one).collect::<Vec<_>>(),
+        "frontier": frontier_json(reproduction),
+        "delay": delay_json(reproduction),
+        "skipped": skipped_json(reproduction),
+        "theory": theory,
+    });
+    let Value::Object(manifest) = manifest else { unreachable!("it was made as an object") };
+    manifest
+}
+
+/// The figures at the horizon, one object a policy.
+pub fn final_figures(summary: &Summary) -> Value {
+    let figures = |policy: &PolicySummary| {
+        let point = policy.last();
+        json!({
+            "policy": policy.label,
+            "regret_mean": point.regret.mean(),
+            "regret_se": point.regret.standard_error(),
+            "model_error_mean": point.model_error.mean(),
+            "model_error_se": point.model_error.standard_error(),
+            "plausible_mean": point.plausible.mean(),
+            "theta_star_left": policy.runs_left as f64 / summary.runs as f64,
+        })
+    };
+    summary.policies.iter().map(figures).collect()
+}
+
+/// A spec as JSON.
+pub fn spec_json(value: &SpecValue) -> Value {
+    let inner = |node: &Node| spec_json(&node.value);
+    match value {
+        SpecValue::Bool(truth) => json!(truth),
+        SpecValue::Integer(integer) => json!(integer),
+        SpecValue::Float(float) => json!(float),
+        SpecValue::Text(text) => json!(text),
+        SpecValue::List(items) => items.iter().map(inner).collect(),
+        SpecValue::Table(entries) => {
+            entries.iter().map(|(name, node)| (name.clone(), inner(node))).collect::<Map<_, _>>().into()
+        }
+        SpecValue::Other(name) => json!(name),
+    }
+}
+
+/// How it reads the paper's λ = 10⁴.
+pub fn reading_name(reproduction: &Reproduction) -> &'static str {
+    match reproduction.reading {
+        Reading::Adopted => "adopted",
+        Reading::Literal => "literal",
+    }
+}
+
+/// What was skipped, and what to do about it.
+pub fn skipped_json(reproduction: &Reproduction) -> Value {
+    let one = |skipped: &Skipped| json!({ "study": skipped.study, "reason": skipped.reason, "remedy": skipped.remedy });
+    reproduction.skipped.iter().map(one).collect()
+}
+
+/// The verdicts on an experiment, or on a reading of it whose policies are those of the study.
+pub fn claims_json(measured: &Measured) -> Value {
+    let one = |claim: &Claim| {
+        json!({
+            "claim": claim.key,
+            "statement": claim.statement,
+            "stated_by_the_paper": claim.stated && measured.variant.is_none(),
+            "measure": claim.measure.name(),
+            "verdict": claim.verdict.name(),
+            "evidence": claim.evidence.iter().map(evidence_json).collect::<Vec<_>>(),
+        })
+    };
+    // Studies beyond the paper have statements of their own: their policies are not the paper's.
+    if [FRONTIER, DELAY].iter().any(|study| measured.spec_name.starts_with(study)) {
+        return Value::Array(Vec::new());
+    }
+    claims(measured.study, &measured.summary).iter().map(one).collect()
+}
+
+fn evidence_json(evidence: &Evidence) -> Value {
+    let finite = |end: f64| end.is_finite().then_some(end);
+    json!({
+        "over": evidence.over,
+        "under": evidence.under,
+        "ratio": evidence.ratio.value,
+        "interval": [finite(evidence.ratio.low), finite(evidence.ratio.high)],
+        "verdict": evidence.verdict.name(),
+    })
+}
+
+fn moments_json(moments: &Moments) -> Value {
+    json!({ "mean": moments.mean(), "se": moments.standard_error() })
+}
+
+fn bound_json(check: &BoundCheck) -> Value {
+    json!({ "mean": check.bound.mean(), "runs_above": check.exceeded, "runs_vacuous": check.vacuous })
+}
+
+fn arms_json(theory: &ArmsTheory) -> Value {
+    json!({
+        "runs": theory.runs,
+        "regret": moments_json(&theory.regret),
+        "theorem_1_log_n": bound_json(&theory.theorem_1_log_n),
+        "theorem_1_printed": bound_json(&theory.theorem_1_printed),
+        "theorem_1_corrected": bound_json(&theory.theorem_1_corrected),
+        "gap_free_printed": bound_json(&theory.gap_free_printed),
+        "gap_free_corrected": bound_json(&theory.gap_free_corrected),
+        "model_error": moments_json(&theory.model_error),
+        "later_model_error": moments_json(&theory.later_model_error),
+        "model_error_printed": bound_json(&theory.model_error_printed),
+        "model_error_corrected": bound_json(&theory.model_error_corrected),
+        "premise_failed": theory.premise_failed,
+        "intervals_failed": theory.left,
+        "failure_bounds": theory.failure_bounds(),
+    })
+}
+
+fn linear_json(theory: &LinearTheory) -> Value {
+    json!({
+        "runs": theory.runs,
+        "regret": moments_json(&theory.regret),
+        "theorem_2_restated": bound_json(&theory.theorem_2_restated),
+        "theorem_2_proved": bound_json(&theory.theorem_2_proved),
+        "theorem_2_corrected": bound_json(&theory.theorem_2_corrected),
+        "model_error": moments_json(&theory.model_error),
+        "model_error_bound": bound_json(&theory.model_error_bound),
+        "exploring": moments_json(&theory.exploring),
+        "exploring_bound": bound_json(&theory.exploring_bound),
+        "potential": moments_json(&theory.potential),
+        "potential_printed": bound_json(&theory.potential_printed),
+        "potential_corrected": bound_json(&theory.potential_corrected),
+        "rounds_above_printed": theory.rounds_above_printed,
+        "rounds_above_corrected": theory.rounds_above_corrected,
+        "theta_star_left": theory.left,
+        "norm_exceeded": theory.norm_exceeded,
+    })
+}
+
+/// What was found about the frontier.
+pub fn frontier_json(reproduction: &Reproduction) -> Value {
+    let mut findings = Vec::new();
+    for measured in &reproduction.frontier {
+        for finding in frontier_findings(measured) {
+            let evidence: Vec<Value> = finding.evidence.iter().map(evidence_json).collect();
+            findings.push(json!({
+                "name": measured.spec_name,
+                "statement": finding.statement,
+                "verdict": finding.verdict.name(),
+                "evidence": evidence,
+            }));
+        }
+    }
+    findings.into()
+}
+
+/// What was found about pending decisions.
+pub fn delay_json(reproduction: &Reproduction) -> Value {
+    let one = |finding: &DelayFinding| {
+        json!({
+            "name": finding.spec_name,
+            "rounds": finding.rounds,
+            "statement": finding.statement(),
+            "measure": finding.measure.name(),
+            "verdict": finding.verdict.name(),
+            "same": finding.same,
+            "evidence": [evidence_json(&finding.evidence)],
+        })
+    };
+    delay_findings(&reproduction.delay).iter().map(one).collect()
+}

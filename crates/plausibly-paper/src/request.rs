@@ -1,0 +1,126 @@
+//! What is asked for.
+
+use crate::plan::{self, Job, Scale};
+use plausibly_data::{DATA_SETS, DataSet};
+use plausibly_report::{Reading, STUDIES, Skipped};
+use thiserror::Error;
+
+/// Tempered CODE and targets: not the paper's, and run only by name.
+pub const FRONTIER: &str = "frontier";
+/// CODE with pending decisions counted and ignored: not the paper's, and run only by name.
+pub const DELAY: &str = "delay";
+
+/// Which experiments, and how much of them. The same request gives the same results, byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// By the `id` of a study, or [`FRONTIER`] or [`DELAY`]; none for all of the paper's.
+    pub experiments: Vec<String>,
+    /// Runs of each, instead of the paper's.
+    pub runs: Option<u64>,
+    /// A tenth of the runs.
+    pub quick: bool,
+    /// Seed of all randomness.
+    pub seed: u64,
+    /// How the paper's λ = 10⁴ is read.
+    pub reading: Reading,
+}
+
+/// A request that makes no sense.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// What is not the paper's has no literal reading of it.
+    #[error("{what} has no literal reading: {because}")]
+    NoLiteralReading {
+        /// Its name.
+        name: &'static str,
+        /// In words.
+        what: &'static str,
+        /// Why not.
+        because: &'static str,
+    },
+    /// An experiment that there is not.
+    #[error("there is no experiment {name:?}; there are {}", Request::names().join(", "))]
+    Unknown {
+        /// As it was asked for.
+        name: String,
+    },
+}
+
+/// All of the paper's, in its sizes.
+impl Default for Request {
+    fn default() -> Self {
+        Self { experiments: Vec::new(), runs: None, quick: false, seed: 2024, reading: Reading::Adopted }
+    }
+}
+
+impl Request {
+    /// All names that experiments have.
+    pub fn names() -> Vec<&'static str> {
+        STUDIES.map(|study| study.id).into_iter().chain([FRONTIER, DELAY]).collect()
+    }
+
+    /// Whether an experiment is asked for by its name.
+    pub fn is_named(&self, experiment: &str) -> bool {
+        self.experiments.iter().any(|name| name == experiment)
+    }
+
+    /// Checks that it makes sense.
+    ///
+    /// # Errors
+    /// If it names what there is not, or reads literally what the paper does not have.
+    pub fn check(&self) -> Result<(), RequestError> {
+        if let Some(name) = self.experiments.iter().find(|name| !Self::names().contains(&name.as_str())) {
+            return Err(RequestError::Unknown { name: name.clone() });
+        }
+        let beyond = [
+            (FRONTIER, "the frontier", "tempered CODE and targets are not the paper's"),
+            (DELAY, "the delay study", "late rewards are not the paper's"),
+        ];
+        for (name, what, because) in beyond {
+            if self.reading == Reading::Literal && self.is_named(name) {
+                return Err(RequestError::NoLiteralReading { name, what, because });
+            }
+        }
+        Ok(())
+    }
+
+    /// The data sets that it plays on.
+    pub fn data_sets(&self) -> impl Iterator<Item = &'static DataSet> + '_ {
+        let wanted =
+            |name: &str| self.experiments.is_empty() || self.is_named(name) || self.is_named(FRONTIER);
+        DATA_SETS.iter().filter(move |set| wanted(set.name))
+    }
+
+    /// The command that gives the same report, without what does not change it.
+    pub fn command(&self) -> String {
+        let mut words = vec!["plausibly reproduce".to_string()];
+        words.extend(self.experiments.iter().cloned());
+        if self.quick {
+            words.push("--quick".into());
+        }
+        words.extend(self.runs.map(|runs| format!("--runs {runs}")));
+        words.push(format!("--seed {}", self.seed));
+        if self.reading == Reading::Literal {
+            words.push("--reading literal".into());
+        }
+        words.join(" ")
+    }
+
+    /// What to run: what is asked for and can be had.
+    pub(crate) fn jobs(&self, skipped: &[Skipped]) -> Vec<Job> {
+        let there = |id: &&'static str| skipped.iter().all(|skipped| skipped.study != *id);
+        let there: Vec<_> = STUDIES.map(|study| study.id).into_iter().filter(there).collect();
+        let named = |id: &&'static str| self.experiments.is_empty() || self.is_named(id);
+        let studies: Vec<_> = there.iter().copied().filter(named).collect();
+        let scale = Scale { runs: self.runs, quick: self.quick };
+        let mut jobs = plan::plan(&studies, scale, self.seed, self.reading);
+        if self.is_named(FRONTIER) {
+            jobs.extend(plan::frontier(&there, scale, self.seed));
+        }
+        if self.is_named(DELAY) {
+            jobs.extend(plan::delay(scale, self.seed));
+        }
+        jobs
+    }
+}

@@ -1,0 +1,188 @@
+//! Playing what is asked for.
+
+use crate::plan::{Job, Role};
+use crate::request::{DELAY, FRONTIER, Request};
+use plausibly_report::{Checked, Late, Measured, Reproduction, Skipped};
+use plausibly_sim::{
+    ArmsTheory, Experiment, LinearTheory, Monitor, Overrides, Pools, RunError, SpecError, TheoryError,
+};
+use std::num::NonZeroUsize;
+use thiserror::Error;
+
+/// Why a reproduction did not finish.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PaperError {
+    /// Something it plays on cannot be had.
+    #[error("{name} cannot be run: {source}")]
+    Spec {
+        /// Name of the spec.
+        name: &'static str,
+        /// Why.
+        source: SpecError,
+    },
+    /// The monitor asked to stop.
+    #[error("stopped")]
+    Stopped,
+    /// A run failed.
+    #[error(transparent)]
+    Run(TheoryError),
+}
+
+impl From<TheoryError> for PaperError {
+    fn from(error: TheoryError) -> Self {
+        match error {
+            TheoryError::Run(RunError::Stopped) => Self::Stopped,
+            other => Self::Run(other),
+        }
+    }
+}
+
+/// Everything that a request runs, read and checked.
+#[derive(Debug)]
+pub struct Prepared {
+    request: Request,
+    skipped: Vec<Skipped>,
+    jobs: Vec<(Job, Experiment)>,
+}
+
+impl Prepared {
+    /// Reads all specs of a request but those of experiments that are skipped.
+    ///
+    /// # Errors
+    /// If data that one of them plays on cannot be had.
+    pub fn new(request: &Request, skipped: Vec<Skipped>, pools: &dyn Pools) -> Result<Self, PaperError> {
+        let mut jobs = Vec::new();
+        for job in request.jobs(&skipped) {
+            let read = Experiment::from_toml(&job.spec, Overrides::default(), pools);
+            let experiment = read.map_err(|source| PaperError::Spec { name: job.spec_name, source })?;
+            jobs.push((job, experiment));
+        }
+        Ok(Self { request: request.clone(), skipped, jobs })
+    }
+
+    /// What is run, by the names of experiments.
+    pub fn names(&self) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        for (job, _) in &self.jobs {
+            let name = match job.role {
+                Role::Frontier(_) => FRONTIER,
+                Role::Delay { .. } => DELAY,
+                _ => job.study,
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The comparisons and checks of theory, in the order in which they are run.
+    pub fn experiments(&self) -> impl ExactSizeIterator<Item = &Experiment> {
+        self.jobs.iter().map(|(_, experiment)| experiment)
+    }
+
+    /// Rounds of all runs and policies together, for progress.
+    pub fn total_rounds(&self) -> u64 {
+        let work =
+            |experiment: &Experiment| experiment.runs * experiment.horizon * experiment.policies.len() as u64;
+        self.experiments().map(work).sum()
+    }
+
+    /// Plays everything on `threads` threads; `begins` is told the name of every spec before it is played. The outcome is the same, to
+    /// the last bit, for any number of threads.
+    ///
+    /// # Errors
+    /// If the monitor asks to stop, or a run fails.
+    pub fn run(
+        &self,
+        threads: NonZeroUsize,
+        monitor: &dyn Monitor,
+        mut begins: impl FnMut(&'static str),
+    ) -> Result<Reproduction, PaperError> {
+        let mut reproduction = self.nothing_yet();
+        for (job, experiment) in &self.jobs {
+            begins(job.spec_name);
+            let weighted = Weighted { monitor, weight: experiment.policies.len() as u64 };
+            run_job(job, experiment, threads, &weighted, &mut reproduction)?;
+        }
+        Ok(reproduction)
+    }
+
+    fn nothing_yet(&self) -> Reproduction {
+        let Request { runs, quick, seed, reading, .. } = self.request;
+        Reproduction {
+            version: env!("CARGO_PKG_VERSION"),
+            command: self.request.command(),
+            seed,
+            quick: quick && runs.is_none(),
+            reading,
+            experiments: Vec::new(),
+            skipped: self.skipped.clone(),
+            policy_readings: None,
+            ruler_reading: None,
+            problem_readings: Vec::new(),
+            frontier: Vec::new(),
+            delay: Vec::new(),
+            arms_theory: Vec::new(),
+            linear_theory: None,
+        }
+    }
+}
+
+/// Counts rounds as often as there are policies that play them.
+struct Weighted<'a> {
+    monitor: &'a dyn Monitor,
+    weight: u64,
+}
+
+impl Monitor for Weighted<'_> {
+    fn advanced(&self, rounds: u64) {
+        self.monitor.advanced(rounds * self.weight);
+    }
+
+    fn stopped(&self) -> bool {
+        self.monitor.stopped()
+    }
+}
+
+/// Runs one thing and puts it where it belongs.
+fn run_job(
+    job: &Job,
+    experiment: &Experiment,
+    threads: NonZeroUsize,
+    monitor: &dyn Monitor,
+    into: &mut Reproduction,
+) -> Result<(), TheoryError> {
+    let &Job { study, role, spec_name, ref spec } = job;
+    let spec = spec.clone();
+    let variant = match role {
+        Role::ArmsTheory => {
+            let theory = ArmsTheory::check(experiment, threads, monitor)?;
+            into.arms_theory.push(Checked { spec_name, spec, theory });
+            return Ok(());
+        }
+        Role::LinearTheory => {
+            let theory = LinearTheory::check(experiment, threads, monitor)?;
+            into.linear_theory = Some(Checked { spec_name, spec, theory });
+            return Ok(());
+        }
+        Role::ProblemReading(variant) | Role::Frontier(variant) | Role::Delay { variant, .. } => {
+            Some(variant)
+        }
+        Role::PolicyReadings => Some("policies read in other ways"),
+        Role::RulerReading => Some("Qₙ measured by another ruler"),
+        Role::Experiment => None,
+    };
+    let summary = experiment.comparison().run(threads, monitor)?;
+    let measured = Measured { study, variant, spec_name, spec, horizon: experiment.horizon, summary };
+    match role {
+        Role::PolicyReadings => into.policy_readings = Some(measured),
+        Role::RulerReading => into.ruler_reading = Some(measured),
+        Role::ProblemReading(_) => into.problem_readings.push(measured),
+        Role::Frontier(_) => into.frontier.push(measured),
+        Role::Delay { rounds, .. } => into.delay.push(Late { rounds, measured }),
+        _ => into.experiments.push(measured),
+    }
+    Ok(())
+}
