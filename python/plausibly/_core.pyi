@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
-__all__ = ["Action", "ActionSet", "Experiment", "Policy", "Stop", "__version__", "parse_spec"]
+__all__ = ["Action", "ActionSet", "ArmModels", "Experiment", "Policy", "Stop", "__version__", "parse_spec"]
 
 _Rows: TypeAlias = ActionSet | npt.ArrayLike
 _P = TypeVar("_P", bound=Policy)
@@ -34,6 +34,37 @@ class Action:
     def label(self) -> Any: ...
     @property
     def features(self) -> npt.NDArray[np.float64]: ...
+
+@final
+class ArmModels:
+    def __new__(
+        cls,
+        arms: int,
+        dim: int,
+        policy: Mapping[str, Any],
+        facts: Mapping[str, Any],
+        epsilon: float | None,
+        seed: int,
+    ) -> ArmModels: ...
+    def learn(
+        self,
+        arms: npt.NDArray[np.int64],
+        rewards: npt.NDArray[np.float64],
+        contexts: npt.NDArray[np.float64] | None = None,
+    ) -> None: ...
+    def estimates(self, contexts: npt.NDArray[np.float64] | None = None) -> npt.NDArray[np.float64]: ...
+    def select(
+        self, contexts: npt.NDArray[np.float64] | None, rounds: int, call: int
+    ) -> npt.NDArray[np.uint64]: ...
+    def explain(self, actions: ActionSet, radius: float | Mapping[str, Any] | None = None) -> dict[str, Any]: ...
+    def add_arm(self) -> None: ...
+    def remove_arm(self, arm: int) -> None: ...
+    @property
+    def observations(self) -> list[int]: ...
+    def state(self) -> dict[str, Any]: ...
+    def restore(
+        self, observations: list[int], sums: npt.NDArray[np.float64], removed: tuple[int, int, float]
+    ) -> None: ...
 
 @disjoint_base
 class Policy:

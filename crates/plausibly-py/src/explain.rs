@@ -4,8 +4,8 @@ use crate::actions::PySet;
 use crate::guarded::{Guarded, unwound};
 use crate::settings::Settings;
 use numpy::ToPyArray;
-use plausibly::spec::{PolicyKind, PolicySpec, RadiusSpec};
-use plausibly::{DeadlineOutcome, Explain as _, Explanation, Interval, Standing, Target};
+use plausibly::spec::{Facts, PolicyKind, PolicySpec, RadiusSpec, Setting};
+use plausibly::{DeadlineOutcome, Explain, Explanation, Interval, Standing, Target};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -28,7 +28,31 @@ pub(crate) fn explain(
 ) -> PyResult<Found> {
     let mut fresh = None;
     let built = guarded.asked(settings, set, &mut fresh)?;
-    let (policy, spec) = (&built.policy, &built.spec);
+    let asked = Asked {
+        policy: &*built.policy,
+        spec: &built.spec,
+        facts: &built.facts,
+        model: built.model_setting(),
+    };
+    find(&asked, settings, set, given)
+}
+
+/// A policy, what it was made of, and what its model is over.
+pub(crate) struct Asked<'a> {
+    pub(crate) policy: &'a dyn Explain,
+    pub(crate) spec: &'a PolicySpec,
+    pub(crate) facts: &'a Facts,
+    pub(crate) model: Setting,
+}
+
+/// The same of a policy at hand.
+pub(crate) fn find(
+    asked: &Asked<'_>,
+    settings: &Settings,
+    set: &Bound<'_, PySet>,
+    given: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Found> {
+    let Asked { policy, spec, .. } = asked;
     let mut explanation = Explanation::new();
     let mut fill = |radius: &dyn plausibly::ConfidenceRadius| {
         // Takes the policy as it is and changes nothing, so a failure here does not spoil it.
@@ -39,8 +63,8 @@ pub(crate) fn explain(
         fill(own)?;
         own_radius(spec).and_then(|radius| radius.confidence(ridge(spec)))
     } else {
-        let radius = settings.radius(given, spec, built.model_setting())?;
-        let facts = settings.facts_beside(spec, &built.facts);
+        let radius = settings.radius(given, spec, asked.model)?;
+        let facts = settings.facts_beside(spec, asked.facts);
         let refuse = |error: plausibly::RadiusError| PyValueError::new_err(format!("radius: {error}"));
         fill(&radius.build(&facts).map_err(refuse)?)?;
         radius.confidence(ridge(spec))

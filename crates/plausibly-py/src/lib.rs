@@ -5,6 +5,7 @@
 //! names it.
 
 mod actions;
+mod arms;
 mod errors;
 mod explain;
 mod guarded;
@@ -18,6 +19,8 @@ mod value;
 mod _core {
     #[pymodule_export]
     use crate::actions::{PyAction, PySet};
+    #[pymodule_export]
+    use crate::arms::PyArms;
     #[pymodule_export]
     use crate::policy::PyPolicy;
     #[pymodule_export]

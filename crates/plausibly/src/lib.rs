@@ -46,7 +46,8 @@ pub use confidence::{
 };
 pub use design::Design;
 pub use estimator::{
-    ArmMeans, Contenders, Estimator, Evidence, Forecast, Ridge, RidgeError, Scores, Sought, Whole,
+    ArmMeans, ArmRidges, ArmSums, Contenders, Estimator, Evidence, Forecast, Removed, Ridge, RidgeError,
+    Scores, Sought, Whole,
 };
 pub use exact::{
     Ledger, LedgerDigest, LedgerError, MalformedLedger, Observation, ObservationError, OffGrid, quantise,

@@ -1,5 +1,5 @@
 use plausibly::{
-    ActionSet, ArmMeans, Code, Design, Determinant, Elimination, EpsilonGreedy, Explanation,
+    ActionSet, ArmMeans, ArmRidges, Code, Design, Determinant, Elimination, EpsilonGreedy, Explanation,
     ExploreThenCommit, Isa, Ledger, LedgerDigest, LedgerError, LinTs, LinUcb, MalformedLedger, Observation,
     ObservationError, OffGrid, Plausible, Quantised, Radius, Ridge, Scores, Stream, Thompson, Ucb1, spec,
 };
@@ -11,6 +11,7 @@ fn ordinary<T: Send + Sync + Unpin + Debug + 'static>() {}
 fn public_types_cross_threads_and_print() {
     ordinary::<ActionSet>();
     ordinary::<ArmMeans>();
+    ordinary::<ArmRidges>();
     ordinary::<Code<Ridge, Determinant>>();
     ordinary::<Design>();
     ordinary::<Elimination>();

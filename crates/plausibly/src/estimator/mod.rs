@@ -1,6 +1,7 @@
 //! What is known about the actions, learned from rewards.
 
 mod arm_means;
+mod arm_ridges;
 mod contenders;
 mod ridge;
 mod shortlist;
@@ -8,6 +9,7 @@ mod shortlist;
 mod shortlist_laws;
 
 pub use arm_means::{ArmMeans, Whole};
+pub use arm_ridges::{ArmRidges, ArmSums, Removed};
 pub use contenders::{Contenders, Sought};
 pub use ridge::{Ridge, RidgeError};
 
@@ -17,8 +19,8 @@ use crate::linalg::Isa;
 
 /// A model of the mean rewards with a width for each action.
 ///
-/// Two are provided, [`Ridge`] for actions with features and [`ArmMeans`] for plain arms; policies that need no more than
-/// means and widths are written once over this trait.
+/// Three are provided, [`Ridge`] for actions with features, [`ArmMeans`] for plain arms and [`ArmRidges`] for arms in a
+/// context; policies that need no more than means and widths are written once over this trait.
 pub trait Estimator {
     /// Scores of all actions under everything learned so far, cached between calls.
     fn scores(&mut self, actions: Actions<'_>) -> &Scores;

@@ -22,6 +22,16 @@ impl Compensated {
         Self { sum: start, carry }
     }
 
+    /// The sums, and what rounding has lost of each.
+    pub(crate) fn parts(&self) -> (&[f64], &[f64]) {
+        (&self.sum, &self.carry)
+    }
+
+    pub(crate) fn from_parts(sum: Vec<f64>, carry: Vec<f64>) -> Self {
+        assert!(sum.len() == carry.len(), "one carry for each sum");
+        Self { sum, carry }
+    }
+
     /// Adds `scale·x`, entry by entry.
     pub(crate) fn add_scaled(&mut self, isa: Isa, scale: f64, x: &[f64]) {
         isa.add_scaled(&mut self.sum, &mut self.carry, scale, x);
@@ -46,6 +56,16 @@ impl CompensatedGram {
     /// From a symmetric matrix.
     pub(crate) fn new(start: Vec<f64>, dim: usize) -> Self {
         Self { dim, entries: Compensated::new(start) }
+    }
+
+    /// The entries, and what rounding has lost of each.
+    pub(crate) fn parts(&self) -> (&[f64], &[f64]) {
+        self.entries.parts()
+    }
+
+    pub(crate) fn from_parts(sum: Vec<f64>, carry: Vec<f64>, dim: usize) -> Self {
+        assert!(sum.len() == dim * dim, "a square matrix");
+        Self { dim, entries: Compensated::from_parts(sum, carry) }
     }
 
     /// Adds `x·xᵀ`.

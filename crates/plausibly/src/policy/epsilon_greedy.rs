@@ -12,6 +12,8 @@ use crate::rng::Stream;
 /// with probability ε·√(n/t)/2:  A_t drawn from the actions          otherwise:  A_t = argmax_a ⟨a, θ̂⟩
 /// ```
 ///
+/// [`EpsilonGreedy::constant`] explores with probability ε in every round instead.
+///
 /// The rate sums to about `ε·n` exploring rounds, uniform over the actions unless [`EpsilonGreedy::exploring`] says otherwise. An arm never taken is estimated at 0.
 ///
 /// # Parameters
@@ -42,7 +44,8 @@ use crate::rng::Stream;
 pub struct EpsilonGreedy<E> {
     model: E,
     epsilon: f64,
-    horizon: u64,
+    /// Over how many rounds the rate falls; `None` if it does not.
+    horizon: Option<u64>,
     round: u64,
     explorer: Explorer,
 }
@@ -54,7 +57,18 @@ impl<E: Estimator> EpsilonGreedy<E> {
     /// If `epsilon` is not in (0, 1].
     pub fn new(model: E, epsilon: f64, horizon: u64) -> Result<Self, PolicyError> {
         check_epsilon(epsilon)?;
-        Ok(Self { model, epsilon, horizon, round: 0, explorer: Explorer::default() })
+        Ok(Self { model, epsilon, horizon: Some(horizon), round: 0, explorer: Explorer::default() })
+    }
+
+    /// ε-greedy that explores in every round with the same probability, which may be zero: greed alone.
+    ///
+    /// # Errors
+    /// If `epsilon` is not in [0, 1].
+    pub fn constant(model: E, epsilon: f64) -> Result<Self, PolicyError> {
+        if epsilon != 0.0 {
+            check_epsilon(epsilon)?;
+        }
+        Ok(Self { model, epsilon, horizon: None, round: 0, explorer: Explorer::default() })
     }
 
     /// As it stands after so many decisions.
@@ -73,7 +87,8 @@ impl<E: Estimator> EpsilonGreedy<E> {
 impl<E: Estimator> Policy for EpsilonGreedy<E> {
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
         self.round += 1;
-        let rate = self.epsilon * (self.horizon as f64 / self.round as f64).sqrt() / 2.0;
+        let fallen = |horizon: u64| (horizon as f64 / self.round as f64).sqrt() / 2.0;
+        let rate = self.epsilon * self.horizon.map_or(1.0, fallen);
         if rng.uniform() < rate {
             self.explorer.draw(actions, rng)
         } else {
@@ -99,9 +114,12 @@ mod tests {
     use crate::estimator::ArmMeans;
 
     /// Rounds in which arm 1, worse and never greedy, is taken; its expectation and variance; at this rate.
-    fn explored(horizon: u64, rate: impl Fn(u64) -> f64) -> (f64, f64, f64) {
+    fn explored(
+        mut policy: EpsilonGreedy<ArmMeans>,
+        horizon: u64,
+        rate: impl Fn(u64) -> f64,
+    ) -> (f64, f64, f64) {
         let arms = ActionSet::arms(2).unwrap();
-        let mut policy = EpsilonGreedy::new(ArmMeans::new(2), 0.1, horizon).unwrap();
         let mut rng = Stream::new(2, 0, "policy");
         let (mut count, mut mean, mut variance) = (0.0, 0.0, 0.0);
         for round in 1..=horizon {
@@ -119,10 +137,25 @@ mod tests {
     fn explores_at_the_papers_rate() {
         // A sum of independent coins: beyond 5 sd with probability 6e-7.
         let n = 100_000;
-        let (count, mean, variance) = explored(n, |t| 0.1 * (n as f64 / t as f64).sqrt() / 2.0);
+        let falling = || EpsilonGreedy::new(ArmMeans::new(2), 0.1, n).unwrap();
+        let (count, mean, variance) = explored(falling(), n, |t| 0.1 * (n as f64 / t as f64).sqrt() / 2.0);
         assert!((count - mean).abs() < 5.0 * variance.sqrt(), "{count} {mean}");
         // A rate without the 1/2 would have been noticed.
-        let (count, mean, variance) = explored(n, |t| 0.1 * (n as f64 / t as f64).sqrt());
+        let (count, mean, variance) = explored(falling(), n, |t| 0.1 * (n as f64 / t as f64).sqrt());
         assert!((count - mean).abs() > 5.0 * variance.sqrt());
+    }
+
+    #[test]
+    fn explores_at_a_constant_rate() {
+        let n = 100_000;
+        let constant = |epsilon| EpsilonGreedy::constant(ArmMeans::new(2), epsilon).unwrap();
+        let (count, mean, variance) = explored(constant(0.1), n, |_| 0.1);
+        assert!((count - mean).abs() < 5.0 * variance.sqrt(), "{count} {mean}");
+        // A rate with the 1/2 of the falling one would have been noticed.
+        let (count, mean, variance) = explored(constant(0.1), n, |_| 0.05);
+        assert!((count - mean).abs() > 5.0 * variance.sqrt());
+        assert!(explored(constant(0.0), 1000, |_| 0.0).0 < 1.0, "greed alone");
+        assert!(EpsilonGreedy::constant(ArmMeans::new(2), -0.1).is_err());
+        assert!(EpsilonGreedy::constant(ArmMeans::new(2), f64::NAN).is_err());
     }
 }

@@ -11,6 +11,9 @@ use crate::rng::Stream;
 /// μ̃(a) ~ N(mean(a), σ²/T(a))          A_t = argmax_a μ̃(a)
 /// ```
 ///
+/// Over [`crate::ArmRidges`] it is LinTS with a model an arm, in a context `x`: `μ̃(a) ~ N(⟨x, θ̂_a⟩, σ²·xᵀV_a⁻¹x)`. Parameters of different arms are
+/// independent there, so to sample their rewards in `x` is to sample them. It is not LinTS over a shared [`crate::Ridge`], whose actions depend on one another.
+///
 /// # Parameters
 /// | name | symbol | range |
 /// | --- | --- | --- |
@@ -22,7 +25,7 @@ use crate::rng::Stream;
 /// on the model error.
 ///
 /// # Cost
-/// O(K) a round; `K` normal draws, whatever was taken before.
+/// O(K) a round beside the scores; `K` normal draws, whatever was taken before.
 ///
 /// # Example
 /// ```
@@ -36,8 +39,8 @@ use crate::rng::Stream;
 /// # Reference
 /// \[AG17\] Agrawal, Goyal: Near-Optimal Regret Bounds for Thompson Sampling. Journal of the ACM, 2017.
 #[derive(Clone, Debug)]
-pub struct Thompson {
-    model: ArmMeans,
+pub struct Thompson<E = ArmMeans> {
+    model: E,
     noise_scale: f64,
     sampled: Vec<f64>,
 }
@@ -53,18 +56,20 @@ impl Thompson {
     pub fn new(arms: usize, noise_scale: f64) -> Result<Self, PolicyError> {
         Self::over(ArmMeans::new(arms), noise_scale)
     }
+}
 
+impl<E: Estimator> Thompson<E> {
     /// Thompson sampling that goes on from this model.
     ///
     /// # Errors
     /// If `noise_scale` is not between 1e-50 and 1e50.
-    pub fn over(model: ArmMeans, noise_scale: f64) -> Result<Self, PolicyError> {
+    pub fn over(model: E, noise_scale: f64) -> Result<Self, PolicyError> {
         check_noise_scale(noise_scale)?;
         Ok(Self { model, noise_scale, sampled: Vec::new() })
     }
 }
 
-impl Policy for Thompson {
+impl<E: Estimator> Policy for Thompson<E> {
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
         let scores = self.model.scores(actions);
         self.sampled.clear();
@@ -85,7 +90,7 @@ impl Policy for Thompson {
     }
 }
 
-impl Explain for Thompson {
+impl<E: Estimator> Explain for Thompson<E> {
     fn model(&self) -> &dyn Estimator {
         &self.model
     }

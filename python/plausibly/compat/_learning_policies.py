@@ -1,0 +1,227 @@
+"""What MABWiser calls learning policies, and what they are here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Union
+
+import numpy as np
+
+LARGEST = 1e100
+"""The largest magnitude of a feature or reward."""
+
+
+class LearningPolicy:
+    """The policies there are; those that Plausibly does not have say so, and name what to use instead."""
+
+    class Code(NamedTuple):
+        """CODE: among the arms that could still be best in this context, the one it knows least about.
+
+        Give the scale of the noise in rewards (half their range, if they are bounded) and, with contexts, a bound on the norm
+        of the true coefficients of all arms together; or, as LinUCB has it, a fixed width `alpha` for which nothing is promised.
+
+        >>> from plausibly.compat.mabwiser import MAB
+        >>> mab = MAB([1, 2, 3], LearningPolicy.Code(noise_scale=0.5))
+        >>> mab.fit([1, 1, 2, 2], [0.9, 0.8, 0.1, 0.2])
+        >>> mab.predict()
+        3
+        """
+
+        noise_scale: float | None = None
+        theta_norm_bound: float | None = None
+        delta: float = 0.05
+        l2_lambda: float = 1.0
+        alpha: float | None = None
+
+    class EpsilonGreedy(NamedTuple):
+        """The arm with the largest mean, and with probability `epsilon` any arm. Without contexts."""
+
+        epsilon: float = 0.1
+
+    class LinGreedy(NamedTuple):
+        """The arm with the largest estimate in this context, and with probability `epsilon` any arm."""
+
+        epsilon: float = 0.1
+        l2_lambda: float = 1.0
+        scale: bool = False
+
+    class LinTS(NamedTuple):
+        """The arm with the largest draw from its posterior, of standard deviation `alpha` times its width."""
+
+        alpha: float = 1.0
+        l2_lambda: float = 1.0
+        scale: bool = False
+
+    class LinUCB(NamedTuple):
+        """The arm with the largest estimate plus `alpha` times its width."""
+
+        alpha: float = 1.0
+        l2_lambda: float = 1.0
+        scale: bool = False
+
+    class ThompsonSampling(NamedTuple):
+        """The arm with the largest draw from its posterior, a normal one, each arm once first. Without contexts.
+
+        Rewards are 0 and 1, or what `binarizer(arm, reward)` makes of them.
+        """
+
+        binarizer: Callable[[Any, float], Any] | None = None
+
+    class UCB1(NamedTuple):
+        """The arm with the largest mean plus `alpha·√(2·log t / n)`, each arm once first. Without contexts."""
+
+        alpha: float = 1.0
+
+    class Popularity(NamedTuple):
+        """Not here: use EpsilonGreedy."""
+
+    class Random(NamedTuple):
+        """Not here: use EpsilonGreedy(epsilon=1)."""
+
+    class Softmax(NamedTuple):
+        """Not here: use EpsilonGreedy or Code."""
+
+        tau: float = 1.0
+
+
+class NeighborhoodPolicy:
+    """Not here: linear policies (Code, LinUCB, LinTS, LinGreedy) are what Plausibly learns from contexts with."""
+
+    class Clusters(NamedTuple):
+        """Not here."""
+
+        n_clusters: int = 2
+        is_minibatch: bool = False
+
+    class KNearest(NamedTuple):
+        """Not here."""
+
+        k: int = 1
+        metric: str = "euclidean"
+
+    class LSHNearest(NamedTuple):
+        """Not here."""
+
+        n_dimensions: int = 5
+        n_tables: int = 3
+        no_nhood_prob_of_arm: list[float] | None = None
+
+    class Radius(NamedTuple):
+        """Not here."""
+
+        radius: float = 0.05
+        metric: str = "euclidean"
+        no_nhood_prob_of_arm: list[float] | None = None
+
+    class TreeBandit(NamedTuple):
+        """Not here."""
+
+        tree_parameters: dict[str, Any] = {}
+
+
+KnownPolicy = Union[
+    LearningPolicy.Code,
+    LearningPolicy.EpsilonGreedy,
+    LearningPolicy.LinGreedy,
+    LearningPolicy.LinTS,
+    LearningPolicy.LinUCB,
+    LearningPolicy.ThompsonSampling,
+    LearningPolicy.UCB1,
+]
+LINEAR: tuple[type, ...] = (LearningPolicy.LinGreedy, LearningPolicy.LinTS, LearningPolicy.LinUCB)
+WITHOUT_CONTEXTS: tuple[type, ...] = (LearningPolicy.EpsilonGreedy, LearningPolicy.ThompsonSampling, LearningPolicy.UCB1)
+_MISSING = {
+    LearningPolicy.Popularity: "EpsilonGreedy, which goes by the same means",
+    LearningPolicy.Random: "EpsilonGreedy(epsilon=1)",
+    LearningPolicy.Softmax: "EpsilonGreedy, or Code, which explores what could still be best",
+}
+
+
+class Rule(NamedTuple):
+    """A policy as the compiled part takes it."""
+
+    table: dict[str, Any]
+    facts: dict[str, Any]
+    epsilon: float | None
+    decides_by: str | None
+
+
+def check_binarizer(binarizer: Any) -> None:
+    if binarizer is not None and not callable(binarizer):
+        raise TypeError("binarizer: expected a function of arm and reward that says whether it was a success")
+
+
+def _number(policy: Any, name: str, *, above: float = -1.0, lowest: float = 0.0, highest: float = LARGEST) -> None:
+    value = getattr(policy, name)
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name}: expected a number, found {type(value).__name__}")
+    if not (lowest <= value <= highest and value > above):
+        bounds = f"above {above:g}" if above >= lowest else f"at least {lowest:g}"
+        raise ValueError(f"{name}: must be {bounds} and at most {highest:g}, got {value}")
+
+
+def check_policy(policy: Any) -> None:
+    if type(policy) in _MISSING:
+        name = type(policy).__name__
+        raise NotImplementedError(f"learning_policy: Plausibly has no {name}; use {_MISSING[type(policy)]}")
+    if not isinstance(policy, KnownPolicy.__args__):  # type: ignore[attr-defined]
+        raise TypeError(
+            f"learning_policy: expected one of plausibly's LearningPolicy, as LearningPolicy.LinUCB(), found {policy!r}"
+        )
+    if getattr(policy, "scale", False):
+        raise NotImplementedError(
+            "scale: Plausibly does not scale contexts arm by arm; scale them once for all arms, before fit and before predict"
+        )
+    if "l2_lambda" in policy._fields:
+        # Without a ridge an arm with fewer rows than features has no estimate at all.
+        _number(policy, "l2_lambda", above=0.0)
+    if "epsilon" in policy._fields:
+        _number(policy, "epsilon", highest=1.0)
+    if isinstance(policy, (LearningPolicy.LinTS, LearningPolicy.Code)) and policy.alpha is not None:
+        _number(policy, "alpha", above=0.0)
+    elif getattr(policy, "alpha", None) is not None:
+        _number(policy, "alpha")
+    if isinstance(policy, LearningPolicy.ThompsonSampling):
+        check_binarizer(policy.binarizer)
+    if isinstance(policy, LearningPolicy.Code) and policy.alpha is None and policy.noise_scale is None:
+        raise ValueError("noise_scale: Code needs the scale of the noise in rewards, or a fixed width alpha in its place")
+
+
+def rule(policy: KnownPolicy, contextual: bool) -> Rule:
+    """What MABWiser calls a policy, in the names of the specs."""
+    greedy = {"kind": "epsilon-greedy"}
+    if isinstance(policy, LearningPolicy.Code):
+        return _code(policy, contextual)
+    if isinstance(policy, LearningPolicy.EpsilonGreedy):
+        return Rule(greedy, {"horizon": 1}, float(policy.epsilon), _greedily(policy.epsilon))
+    if isinstance(policy, LearningPolicy.LinGreedy):
+        table = {**greedy, "ridge": float(policy.l2_lambda)}
+        return Rule(table, {"horizon": 1}, float(policy.epsilon), _greedily(policy.epsilon))
+    if isinstance(policy, LearningPolicy.LinTS):
+        table = {"kind": "lin-ts", "ridge": float(policy.l2_lambda), "noise_scale": float(policy.alpha)}
+        return Rule(table, {}, None, None)
+    if isinstance(policy, LearningPolicy.ThompsonSampling):
+        # Half the range of rewards that are 0 and 1: no such rewards vary more.
+        return Rule({"kind": "thompson", "noise_scale": 0.5}, {}, None, None)
+    if policy.alpha == 0:
+        # No width at all is greed, and not a radius.
+        ridge = {"ridge": float(policy.l2_lambda)} if isinstance(policy, LearningPolicy.LinUCB) else {}
+        return Rule({**greedy, **ridge}, {"horizon": 1}, 0.0, _greedily(0))
+    if isinstance(policy, LearningPolicy.UCB1):
+        return Rule({"kind": "ucb1", "noise_scale": float(policy.alpha)}, {}, None, None)
+    table = {"kind": "lin-ucb", "ridge": float(policy.l2_lambda), "radius": float(policy.alpha)}
+    return Rule(table, {}, None, None)
+
+
+def _code(policy: LearningPolicy.Code, contextual: bool) -> Rule:
+    radius: Any = {"kind": "determinant" if contextual else "mixture", "delta": policy.delta}
+    if policy.alpha is not None:
+        radius = float(policy.alpha)
+    table = {"kind": "code", "radius": radius, **({"ridge": float(policy.l2_lambda)} if contextual else {})}
+    facts = {"noise_scale": policy.noise_scale, "theta_norm_bound": policy.theta_norm_bound if contextual else None}
+    return Rule(table, facts, None, None)
+
+
+def _greedily(epsilon: float) -> str:
+    rest = f", and in {100 * epsilon:g} % of rounds any arm, at random" if epsilon else ""
+    return f"the largest estimate{rest}"
