@@ -128,6 +128,26 @@ impl Guarded {
         Ok(())
     }
 
+    /// Rounds without a caller in between: each action pays what `rewards` says.
+    pub(crate) fn play(
+        &mut self,
+        settings: &Settings,
+        set: &Bound<'_, PySet>,
+        rewards: &[f64],
+        rounds: usize,
+    ) -> PyResult<Vec<usize>> {
+        self.fitted(settings, set)?;
+        let Some(built) = &mut self.built else { unreachable!("fitted above") };
+        let (view, policy, rng) = (set.get().set.view(), &mut built.policy, &mut self.rng);
+        let round = |_| {
+            let chosen = policy.select(view, rng);
+            policy.update(view.get(chosen), rewards[chosen]);
+            chosen
+        };
+        let played = unwound(|| (0..rounds).map(round).collect());
+        self.unbroken(played)
+    }
+
     /// A policy that fell over in the middle of a step is not used again.
     fn unbroken<T>(&mut self, outcome: Result<T, String>) -> PyResult<T> {
         outcome.map_err(|reason| {

@@ -71,6 +71,17 @@ impl PyPolicy {
         self.settings.label()
     }
 
+    /// So many rounds played here, where an action always pays the same, and what was chosen: a round without Python, for
+    /// benchmarks.
+    #[expect(clippy::needless_pass_by_value, reason = "what a list of Python becomes")]
+    fn _play(&self, actions: &Bound<'_, PySet>, rewards: Vec<f64>, rounds: usize) -> PyResult<Vec<usize>> {
+        if rewards.len() != actions.get().set.view().len() || rewards.iter().any(|reward| !reward.is_finite())
+        {
+            return Err(PyValueError::new_err("rewards: a finite number for each action"));
+        }
+        self.lock()?.play(&self.settings, actions, &rewards, rounds)
+    }
+
     #[pyo3(signature = (actions, radius=None))]
     fn _explain<'py>(
         &self,

@@ -1,0 +1,32 @@
+"""The benchmarks run, and compare like with like; how fast they are is no matter of tests."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from conftest import ROOT
+
+FOLDER = ROOT / "python" / "benchmarks"
+
+
+def test_overhead_writes_its_page(tmp_path: Path) -> None:
+    page = tmp_path / "python.md"
+    command = [sys.executable, str(FOLDER / "overhead.py"), "--turns", "1", "--out", str(page)]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    # 1 says that a target was missed, as it may be here.
+    assert ran.returncode in (0, 1), ran.stderr
+    assert ran.stdout.startswith("the same 20000 choices")
+    assert page.read_text(encoding="utf-8").count("| LinUCB |") == 3
+
+
+def test_the_benchmark_notices_other_choices(tmp_path: Path) -> None:
+    # A NumPy implementation with half the radius.
+    mutant = (FOLDER / "numpy_code.py").read_text(encoding="utf-8").replace("half *= sqrt_beta", "half *= sqrt_beta / 2")
+    (tmp_path / "numpy_code.py").write_text(mutant, encoding="utf-8")
+    (tmp_path / "overhead.py").write_text((FOLDER / "overhead.py").read_text(encoding="utf-8"), encoding="utf-8")
+    command = [sys.executable, str(tmp_path / "overhead.py"), "--turns", "1", "--out", str(tmp_path / "python.md")]
+    ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert ran.returncode != 0 and "different actions" in ran.stderr
+    assert not (tmp_path / "python.md").exists()
