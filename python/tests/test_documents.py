@@ -40,7 +40,14 @@ def test_everything_public_is_documented() -> None:
                 assert member.__doc__, (name, member)
 
 
-PAGES = ["README.md", "crates/plausibly-py/README.md", "docs/guides/python.md"]
+PAGES = [
+    "README.md",
+    "crates/plausibly-py/README.md",
+    "docs/guides/coming-from-contextualbandits.md",
+    "docs/guides/coming-from-mabwiser.md",
+    "docs/guides/coming-from-vw.md",
+    "docs/guides/python.md",
+]
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -59,3 +66,12 @@ def test_pages(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
             assert printed == block
             printed = None
     assert ran > 0
+
+
+@pytest.mark.parametrize("library", ["contextualbandits", "vw"])
+def test_what_people_write_elsewhere(library: str) -> None:
+    """Runs what a guide says of another library, where that is installed; it stands in blocks of `py`, not `python`."""
+    pytest.importorskip({"vw": "vowpalwabbit"}.get(library, library))
+    page = f"docs/guides/coming-from-{library}.md"
+    (block,) = re.findall(r"```py\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    exec(compile(block, page, "exec"), {})

@@ -170,6 +170,28 @@ def test_theirs_loses_what_it_learned_of_labels_of_several_types() -> None:
         bandit.fit([1, 1, "a"], [9.0, 9.0, 1.0])
     assert theirs.predict_expectations() == {1: 0, "a": 1.0}
     assert ours.predict_expectations() == {1: 9.0, "a": 1.0}
+    linear = Theirs(arms, TheirPolicy.LinUCB())
+    linear.fit([1, "a"], [9.0, 1.0], [[1.0], [2.0]])
+    with pytest.raises(KeyError):
+        linear.predict([[1.0]])
+
+
+def test_theirs_without_a_ridge() -> None:
+    theirs = Theirs([1, 2], TheirPolicy.LinUCB(alpha=1, l2_lambda=0))
+    with pytest.raises(np.linalg.LinAlgError):
+        theirs.fit([1], [1.0], [[1.0, 0.0]])
+    theirs.fit([1, 1], [1.0, 1.0], [[1.0, 0.0], [0.0, 1.0]])
+    assert theirs.predict_expectations([[1.0, 1.0]])[2] == 0.0
+    # As close to least squares as the guide says.
+    ours = MAB([1], LearningPolicy.LinUCB(l2_lambda=1e-6))
+    ours.fit([1, 1], [1.0, 2.0], [[1.0, 0.0], [0.0, 1.0]])
+    assert ours.predict_expectations([[1.0, 1.0]])[1] == pytest.approx(3.0, rel=1e-5)
+
+
+def test_theirs_needs_data_first() -> None:
+    with pytest.raises(Exception, match="Call fit"):
+        Theirs([1, 2], TheirPolicy.LinUCB()).predict([[1.0]])
+    assert MAB([1, 2], LearningPolicy.LinUCB(), n_jobs=-1, backend="loky").predict([[1.0]]) == 1
 
 
 def test_theirs_leaves_out_rows_of_unknown_arms() -> None:
