@@ -1,0 +1,110 @@
+"""The notebook, run cell by cell: what it shows on a page is what it gives today. `BLESS=1` writes down what it gives."""
+
+from __future__ import annotations
+
+import ast
+import base64
+import contextlib
+import io
+import json
+import os
+from typing import Any
+
+import pytest
+from conftest import ROOT
+
+NOTEBOOK = ROOT / "docs" / "guides" / "first-decisions.ipynb"
+
+
+def lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def shown(value: Any) -> dict[str, Any]:
+    """What a notebook shows of a value: a picture, a table or text."""
+    if type(value).__name__ == "Figure":
+        drawn = io.BytesIO()
+        value.savefig(drawn, format="png", dpi=80)
+        return {"image/png": base64.b64encode(drawn.getvalue()).decode("ascii"), "text/plain": [repr(value)]}
+    found = {"text/plain": lines(repr(value))}
+    return {"text/html": lines(value._repr_html_()), **found} if hasattr(value, "_repr_html_") else found
+
+
+def run(source: str, name: str, space: dict[str, Any]) -> list[dict[str, Any]]:
+    """The outputs of one cell: what it printed, and the value of its last line."""
+    # Lines that only a notebook understands tell it how to show pictures.
+    tree = ast.parse("\n".join("" if line.startswith("%") else line for line in source.split("\n")), name)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    printed = io.StringIO()
+    value = None
+    with contextlib.redirect_stdout(printed):
+        exec(compile(tree, name, "exec"), space)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), name, "eval"), space)
+    outputs: list[dict[str, Any]] = []
+    if printed.getvalue():
+        outputs.append({"name": "stdout", "output_type": "stream", "text": lines(printed.getvalue())})
+    if value is not None:
+        outputs.append({"data": shown(value), "metadata": {}, "output_type": "execute_result"})
+    return outputs
+
+
+def executed(notebook: dict[str, Any]) -> dict[str, Any]:
+    """The notebook with the outputs it has now."""
+    space: dict[str, Any] = {"__name__": "__main__"}
+    cells = []
+    count = 0
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            count += 1
+            outputs = run("".join(cell["source"]), f"cell {count}", space)
+            for output in outputs:
+                if output["output_type"] == "execute_result":
+                    output["execution_count"] = count
+            cell = {**cell, "execution_count": count, "outputs": outputs}
+        cells.append(cell)
+    return {**notebook, "cells": cells}
+
+
+def without_pictures(notebook: dict[str, Any]) -> str:
+    """As text, with the bytes of pictures, which are those of a release of matplotlib, left out."""
+    copied = json.loads(json.dumps(notebook))
+    for cell in copied["cells"]:
+        for output in cell.get("outputs", []):
+            if "image/png" in output.get("data", {}):
+                output["data"]["image/png"] = "a picture"
+    return json.dumps(copied, indent=1, sort_keys=True, ensure_ascii=False)
+
+
+def test_the_notebook_shows_what_it_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(NOTEBOOK.parent)
+    stored = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    found = executed(stored)
+    if os.environ.get("BLESS"):
+        text = json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False)
+        NOTEBOOK.write_text(text + "\n", encoding="utf-8")
+        return
+    assert without_pictures(found) == without_pictures(stored)
+
+
+def test_it_is_a_notebook_that_says_something() -> None:
+    stored = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    assert (stored["nbformat"], stored["nbformat_minor"]) == (4, 5)
+    ids = [cell["id"] for cell in stored["cells"]]
+    assert len(ids) == len(set(ids))
+    pictures = [
+        output["data"]["image/png"]
+        for cell in stored["cells"]
+        for output in cell.get("outputs", [])
+        if "image/png" in output.get("data", {})
+    ]
+    assert pictures and all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
+
+
+def test_a_changed_output_is_noticed() -> None:
+    cell = {"cell_type": "code", "execution_count": 1, "id": "a", "metadata": {}, "source": ["print(1)\n", "2"]}
+    now = executed({"cells": [cell]})
+    kinds = [output["output_type"] for output in now["cells"][0]["outputs"]]
+    assert kinds == ["stream", "execute_result"]
+    then = json.loads(json.dumps(now).replace('"2"', '"3"'))
+    assert without_pictures(now) != without_pictures(then)
