@@ -18,18 +18,28 @@ pub enum Sought {
 #[derive(Clone, Copy, Debug)]
 pub struct Contenders<'a> {
     scores: &'a Scores,
-    /// Which they are and their features in blocks of lanes; `None` if they are all.
-    some: Option<(&'a [ActionIndex], &'a [f64])>,
+    /// `None` if they are all.
+    listed: Option<Listed<'a>>,
+}
+
+/// Some of the actions of a set.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed<'a> {
+    pub(super) indices: &'a [ActionIndex],
+    /// Their features, in blocks of lanes.
+    pub(super) blocks: &'a [f64],
+    /// Above the upper bounds of all others.
+    pub(super) beyond: f64,
 }
 
 impl<'a> Contenders<'a> {
     /// All actions of the set.
     pub fn all(scores: &'a Scores) -> Self {
-        Self { scores, some: None }
+        Self { scores, listed: None }
     }
 
-    pub(super) fn some(scores: &'a Scores, indices: &'a [ActionIndex], blocks: &'a [f64]) -> Self {
-        Self { scores, some: Some((indices, blocks)) }
+    pub(super) fn some(scores: &'a Scores, listed: Listed<'a>) -> Self {
+        Self { scores, listed: Some(listed) }
     }
 
     /// Their scores, one a contender.
@@ -39,18 +49,23 @@ impl<'a> Contenders<'a> {
 
     /// The index in the set of the contender at a position among the scores.
     pub fn index(self, position: usize) -> ActionIndex {
-        self.some.map_or(position, |(indices, _)| indices[position])
+        self.listed.map_or(position, |listed| listed.indices[position])
     }
 
     /// Which actions they are, ascending; `None` if all.
     pub fn indices(self) -> Option<&'a [ActionIndex]> {
-        self.some.map(|(indices, _)| indices)
+        self.listed.map(|listed| listed.indices)
+    }
+
+    /// What the upper bound of no other action reaches.
+    pub(crate) fn beyond(self) -> f64 {
+        self.listed.map_or(f64::NEG_INFINITY, |listed| listed.beyond)
     }
 
     /// `⟨a, θ⟩` of each contender from this set, in place of what `out` held.
     pub(crate) fn dot_into(self, actions: Actions<'a>, theta: &[f64], out: &mut Vec<f64>) {
         out.resize(self.scores.mean.len(), 0.0);
-        let blocks = self.some.map_or(actions.blocks(), |(_, blocks)| blocks);
+        let blocks = self.listed.map_or(actions.blocks(), |listed| listed.blocks);
         self.scores.isa.dots(blocks, theta, out);
     }
 }

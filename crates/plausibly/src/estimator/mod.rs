@@ -10,6 +10,7 @@ mod shortlist_laws;
 
 pub use arm_means::{ArmMeans, Whole};
 pub use arm_ridges::{ArmRidges, ArmSums, Removed};
+use contenders::Listed;
 pub use contenders::{Contenders, Sought};
 pub use ridge::{Ridge, RidgeError};
 

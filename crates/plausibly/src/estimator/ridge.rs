@@ -374,8 +374,7 @@ impl Estimator for Ridge {
         };
         self.check_dim(actions);
         if self.list(actions, sought, sqrt_beta) {
-            let Shortlist { scores, indices, blocks, .. } = &self.shortlist;
-            return Contenders::some(scores, indices, blocks);
+            return self.shortlist.contenders();
         }
         Contenders::all(self.scores(actions))
     }

@@ -14,7 +14,7 @@
 //! **The next list.** It does not need all actions scored again. With scores of all from a moment `r ≤ s` (the *base*) and any lower bound `L` on the right side, only actions with
 //! `m_a + w_a·(D_r + G) ≥ L` can be on it; those few are scored afresh. All are, and become the new base, only when they are no longer few.
 
-use super::{Scores, Sought};
+use super::{Contenders, Listed, Scores, Sought};
 use crate::actions::{ActionIndex, Actions, SetId};
 use crate::linalg::{Isa, LANES, dot};
 
@@ -89,12 +89,12 @@ struct Base {
 pub(super) struct Shortlist {
     /// Of which set, and what for; `None` if there is no list.
     of: Option<(SetId, Sought)>,
-    pub(super) indices: Vec<ActionIndex>,
+    indices: Vec<ActionIndex>,
     /// Their features, in blocks of lanes.
-    pub(super) blocks: Vec<f64>,
-    pub(super) scores: Scores,
+    blocks: Vec<f64>,
+    scores: Scores,
     /// After how many observations the scores are theirs.
-    pub(super) scored_at: u64,
+    scored_at: u64,
     /// After how many it was made.
     made_at: u64,
     origin: Origin,
@@ -104,6 +104,8 @@ pub(super) struct Shortlist {
     ratio: f64,
     /// How large `D` may become.
     leeway: f64,
+    /// `max_b (m_b − w_b·G)`, or what it becomes for the largest upper bound: what the upper bound of no action off the list reaches.
+    beyond: f64,
     /// No less than `D`.
     drift: f64,
     base: Base,
@@ -113,6 +115,11 @@ pub(super) struct Shortlist {
 }
 
 impl Shortlist {
+    pub(super) fn contenders(&self) -> Contenders<'_> {
+        let Self { indices, blocks, beyond, .. } = self;
+        Contenders::some(&self.scores, Listed { indices, blocks, beyond: *beyond })
+    }
+
     /// The estimate has moved by at most so much, in the norm of `V`.
     pub(super) fn drifted(&mut self, by: f64) {
         self.drift += by;
@@ -233,6 +240,7 @@ impl Shortlist {
             self.not_before = now.observations + 4 + now.observations / 8;
             return false;
         }
+        self.beyond = least;
         self.base.of = Some(actions.id());
         self.base.origin.clone_from(&self.origin);
         self.base.mean.clone_from(&scores.mean);
@@ -286,6 +294,7 @@ impl Shortlist {
         self.half_width.resize(mean.len(), 0.0);
         let least = now.isa.bound(mean, width_sq, against, &mut self.half_width);
         now.isa.bound(mean, width_sq, padded, &mut self.half_width);
+        self.beyond = least;
         let mut kept = 0;
         for position in 0..self.indices.len() {
             if mean[position] + self.half_width[position] >= least {

@@ -24,7 +24,8 @@ use crate::rng::Stream;
 ///
 /// # Cost
 /// O(K·d + d²) a round: the Cholesky factor of `V` follows each observation by a rank-one update. On a fixed set O(d²) and O(d) for each of the
-/// [contenders](crate::Contenders), once those are few: with `θ̃ = θ̂ + σ·L⁻ᵀz` the best action under `θ̃` is plausible at the radius `σ·‖z‖`. `d` normal draws.
+/// [contenders](crate::Contenders), once those are few: with `θ̃ = θ̂ + σ·L⁻ᵀz` no product
+/// `⟨a, θ̃⟩` is above the upper bound of `a` at the radius `σ·‖z‖`. `d` normal draws.
 ///
 /// # Example
 /// ```
@@ -89,13 +90,16 @@ impl LinTs {
         // Seldom exceeded, so that a list is not made anew for every long sample.
         let usual = (self.model.dim() as f64).sqrt() + 2.5;
         let sqrt_beta = self.noise_scale * length.max(usual);
-        let contenders = self.model.contenders(actions, Reach::Ellipsoid { sqrt_beta }, Sought::Plausible);
+        let contenders = self.model.contenders(actions, Reach::Ellipsoid { sqrt_beta }, Sought::LargestUpper);
         if contenders.indices().is_none() {
-            self.not_before = observations + observations / 4 + 8;
+            // A try costs O(K·d²), and where samples are spread over many dimensions lists stay long.
+            self.not_before = 2 * observations + 8;
             return None;
         }
         contenders.dot_into(actions, &self.theta_sampled, &mut self.values);
-        Some(contenders.index(argmax(&self.values)))
+        let best = argmax(&self.values);
+        // Else another may be better: under this sample even the best of them is not what it is mostly.
+        (self.values[best] >= contenders.beyond()).then(|| contenders.index(best))
     }
 }
 
