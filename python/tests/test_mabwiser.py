@@ -16,6 +16,7 @@ from mabwiser.mab import MAB as Theirs
 from mabwiser.mab import LearningPolicy as TheirPolicy
 
 import plausibly
+from plausibly import _core
 from plausibly.compat.mabwiser import MAB, LearningPolicy, NeighborhoodPolicy
 
 CLOSE = 1e-9
@@ -462,3 +463,41 @@ def test_policies_without_contexts_take_them_to_count_rounds_alone() -> None:
     mab.fit([1, 2], [0.0, 1.0])
     assert mab.predict([[0.0], [0.0], [0.0]]) == [2, 2, 2]
     assert mab.predict([[0.0]]) == 2
+
+
+def test_the_compiled_part_refuses_what_nobody_should_hand_it() -> None:
+    ridge, arms = {"kind": "lin-ucb", "radius": 1.0}, {"kind": "ucb1", "noise_scale": 1.0}
+    linear, plain = _core.ArmModels(2, 3, ridge, {}, None, 1), _core.ArmModels(2, 0, arms, {}, None, 1)
+    places, rewards, rows = np.array([0, 1]), np.array([0.5, 0.25]), np.ones((2, 3))
+    linear.learn(places, rewards, rows)
+    before = linear.state()["sums"].tobytes()
+    calls: list[Any] = [
+        lambda: _core.ArmModels(0, 3, ridge, {}, None, 1),
+        lambda: _core.ArmModels(0, 0, arms, {}, None, 1),
+        lambda: _core.ArmModels(2, 0, ridge, {}, None, 1),
+        lambda: _core.ArmModels(2, 3, arms, {}, 2.0, 1).select(rows, 1, 1),
+        lambda: linear.learn(np.array([0, 2]), rewards, rows),
+        lambda: linear.learn(np.array([0, -1]), rewards, rows),
+        lambda: linear.learn(places[:1], rewards, rows),
+        lambda: linear.learn(places, rewards),
+        lambda: linear.learn(places, rewards, np.asfortranarray(rows)),
+        lambda: linear.learn(places, rewards, rows[:, :2].copy()),
+        lambda: linear.learn(places, rewards, rows * math.nan),
+        lambda: linear.learn(places, rewards * math.inf, rows),
+        lambda: linear.select(None, 1, 1),
+        lambda: linear.select(np.ones((1, 2)), 1, 1),
+        lambda: linear.estimates(),
+        lambda: linear.remove_arm(2),
+        lambda: plain.restore([], np.array([]), (0, 0, 0.0)),
+        lambda: plain.restore([1, 0], np.array([1.0, 1.0]), (0, 0, 0.0)),
+        lambda: plain.restore([1, 1], np.array([1.0, math.nan]), (0, 0, 0.0)),
+        lambda: linear.restore([1, 1], np.zeros(3), (0, 0, 0.0)),
+        lambda: linear.restore([1, 1], np.zeros(48), (0, 0, 0.0)),
+        lambda: linear.restore([1, 1], np.full(48, math.nan), (0, 0, 0.0)),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError):
+            call()
+    with pytest.raises(RuntimeError):
+        linear.explain(plausibly.ActionSet(np.ones((3, 3))))
+    assert linear.state()["sums"].tobytes() == before

@@ -57,6 +57,9 @@ impl PyArms {
         epsilon: Option<f64>,
         seed: u64,
     ) -> PyResult<Self> {
+        if arms == 0 {
+            return Err(refused("arms: at least one"));
+        }
         let settings = Settings::read(policy, facts)?;
         let known = match dim {
             0 => {
@@ -208,7 +211,11 @@ impl PyArms {
             return Err(refused("state: not the sums of so many arms"));
         }
         *known = match &*known {
-            Known::Means(_) => Known::Means(Means { counts: observations, totals: sums.to_vec(), removed }),
+            Known::Means(_) => {
+                let means = Means { counts: observations, totals: sums.to_vec(), removed };
+                unwound(|| means.model()).map_err(refused)?;
+                Known::Means(means)
+            }
             Known::Ridges(model) => {
                 let (dim, ridge) = (model.dim(), model.evidence().ridge);
                 let arms = observations.into_iter().zip(sums.chunks_exact(of_arm));
