@@ -23,6 +23,7 @@ from ._policies import (
     Policy,
     Thompson,
 )
+from ._reproduce import Reproduction, fetch_data, reproduce
 from ._simulate import Result, simulate
 from ._sweep import Sweep, sweep
 
@@ -37,12 +38,15 @@ __all__ = [
     "LinTS",
     "LinUCB",
     "Policy",
+    "Reproduction",
     "Result",
     "Sweep",
     "Target",
     "Thompson",
     "UCB1",
     "__version__",
+    "fetch_data",
+    "reproduce",
     "simulate",
     "sweep",
 ]

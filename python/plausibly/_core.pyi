@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 from typing_extensions import disjoint_base
 
-__all__ = ["Action", "ActionSet", "ArmModels", "Experiment", "Policy", "Stop", "__version__", "parse_spec"]
+__all__ = ["Action", "ActionSet", "ArmModels", "Experiment", "Policy", "Stop", "__version__", "fetch_data", "parse_spec", "reproduce"]
 
 _Rows: TypeAlias = ActionSet | npt.ArrayLike
 _P = TypeVar("_P", bound=Policy)
@@ -87,7 +87,9 @@ class Stop:
 
 @final
 class Experiment:
-    def __new__(cls, spec: Mapping[str, Any] | str, runs: int | None = None, seed: int | None = None) -> Experiment: ...
+    def __new__(
+        cls, spec: Mapping[str, Any] | str, runs: int | None = None, seed: int | None = None, cache: str | None = None
+    ) -> Experiment: ...
     @property
     def name(self) -> str: ...
     @property
@@ -102,3 +104,14 @@ class Experiment:
     def sum_up(self, parts: Sequence[bytes]) -> dict[str, Any]: ...
 
 def parse_spec(text: str) -> dict[str, Any]: ...
+def fetch_data(name: str, cache: str | None, mirror: str | None, accept_licence: bool) -> None: ...
+def reproduce(
+    experiments: Sequence[str],
+    quick: bool,
+    runs: int | None,
+    seed: int,
+    literal: bool,
+    threads: int | None,
+    cache: str | None,
+    progress: Callable[[int, int], object] | None,
+) -> dict[str, Any]: ...

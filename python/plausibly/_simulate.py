@@ -76,8 +76,14 @@ class Result:
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(10, 4), layout="constrained")
+        self.draw(figure)
+        return figure
+
+    def draw(self, figure: matplotlib.figure.FigureBase) -> None:
+        """Draws what `plot` shows into a figure that there is already, or into a part of one."""
         policy = np.asarray(self.columns["policy"])
-        for axes, quantity in zip(figure.subplots(1, 2), ("regret", "model_error"), strict=True):
+        panels = figure.subplots(1, 2)
+        for axes, quantity in zip(panels, ("regret", "model_error"), strict=True):
             for label in self.policies:
                 own = policy == label
                 rounds: npt.NDArray[np.uint64] = self.columns["round"][own]
@@ -85,9 +91,8 @@ class Result:
                 axes.plot(rounds, mean, label=label)
                 axes.fill_between(rounds, mean - 2 * error, mean + 2 * error, alpha=0.2)
             axes.set(xscale="log", yscale="symlog", xlabel="round", ylabel=quantity.replace("_", " "))
-        figure.axes[0].legend()
+        panels[0].legend()
         figure.suptitle(self.name)
-        return figure
 
     def __repr__(self) -> str:
         return "\n".join([self._heading(), *aligned(self._rows(), words=1)])
@@ -129,12 +134,14 @@ def simulate(
     runs: int | None = None,
     seed: int | None = None,
     threads: int | None = None,
+    cache: str | os.PathLike[str] | None = None,
     progress: Progress = False,
 ) -> Result:
     """Compares policies on the same problems, action sets and noise, on all cores.
 
     `spec` is a dict, the text of a TOML spec (a str with a line break in it), or the path of one. `runs` and `seed` replace
-    what the spec says. `progress` is True for a bar by tqdm, or a function that is given the rounds done and all there are.
+    what the spec says. Environments from data sets look for them in the folder `cache`, else in that of the variable PLAUSIBLY_DATA,
+    else where `fetch_data` and the command put them. `progress` is True for a bar by tqdm, or a function that is given the rounds done and all there are.
     The result is the same, to the last bit, for any number of `threads`, and the same as that of the command `plausibly
     simulate`. Other Python threads run meanwhile, and Ctrl-C stops it.
 
@@ -155,7 +162,7 @@ def simulate(
         if value is not None:
             check_count(name, value)
     with shown_progress(progress) as show:
-        return Result(**_core.Experiment(text, runs, seed).run(threads, show))
+        return Result(**_core.Experiment(text, runs, seed, checked_cache(cache)).run(threads, show))
 
 
 def read_spec(spec: object) -> Mapping[str, Any] | str:
@@ -168,6 +175,15 @@ def read_spec(spec: object) -> Mapping[str, Any] | str:
         except UnicodeDecodeError as error:
             raise ValueError(f"spec: {os.fspath(spec)} is not UTF-8 text") from error
     raise TypeError(f"spec: expected a dict, TOML text or a path, found {type(spec).__name__}")
+
+
+def checked_cache(cache: object) -> str | None:
+    """The folder of the cache of data sets as text."""
+    if cache is None:
+        return None
+    if not isinstance(cache, (str, os.PathLike)):
+        raise TypeError(f"cache: expected a path, found {type(cache).__name__}")
+    return str(Path(cache))
 
 
 def check_count(name: str, value: object, least: int = 0) -> None:

@@ -10,12 +10,12 @@ import pytest
 from conftest import ROOT
 
 import plausibly
-from plausibly import _explanation, _policies, _rows, _simulate, _sweep
+from plausibly import _explanation, _policies, _reproduce, _rows, _simulate, _sweep
 from plausibly.compat import _learning_policies, mabwiser
 
 
 @pytest.mark.parametrize(
-    "module", [plausibly, _explanation, _learning_policies, _policies, _rows, _simulate, _sweep, mabwiser]
+    "module", [plausibly, _explanation, _learning_policies, _policies, _reproduce, _rows, _simulate, _sweep, mabwiser]
 )
 def test_docstrings(module: object) -> None:
     failed, tried = doctest.testmod(module, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)  # type: ignore[arg-type]

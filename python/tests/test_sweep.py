@@ -160,7 +160,7 @@ def test_what_goes_wrong_in_a_task_is_told_with_its_setting() -> None:
         with pytest.raises(ValueError, match=r"^runs 0 to 10 of setting 1 \(environment.dim = 1\): .*cannot be built"):
             sweep(spec, {"environment.dim": [2, 1]}, engine=engine, workers=2)
     with pytest.raises(RuntimeError, match=f"this worker has plausibly {__version__}, and the sweep was started by 0.0.0"):
-        worker.play("{}", 0, 1, "0.0.0")
+        worker.play("{}", 0, 1, "0.0.0", None)
 
 
 def test_processes_need_no_guard_in_a_script(tmp_path: Path, expected: str) -> None:

@@ -6,13 +6,16 @@
 
 mod actions;
 mod arms;
+mod data;
 mod errors;
 mod explain;
 mod guarded;
 mod policy;
+mod reproduce;
 mod settings;
 mod simulate;
 mod value;
+mod watch;
 
 /// What `python/plausibly` is built on; not for use by others.
 #[pyo3::pymodule]
@@ -22,7 +25,11 @@ mod _core {
     #[pymodule_export]
     use crate::arms::PyArms;
     #[pymodule_export]
+    use crate::data::fetch_data;
+    #[pymodule_export]
     use crate::policy::PyPolicy;
+    #[pymodule_export]
+    use crate::reproduce::reproduce;
     #[pymodule_export]
     use crate::simulate::{PyExperiment, PyStop, parse_spec};
     #[pymodule_export]

@@ -1,8 +1,9 @@
 //! Comparisons, run without holding up Python.
 
-use crate::errors;
-use crate::value;
+use crate::watch::{caught, checked_threads, watched};
+use crate::{data, errors, value};
 use numpy::ToPyArray;
+use plausibly_paper::DataPools;
 use plausibly_sim::{
     Comparison, Experiment, Moments, Monitor, Overrides, Part, Point, RunError, SpecError, Summary,
     summary_csv,
@@ -11,33 +12,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyDict, PyString};
-use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc;
-use std::time::Duration;
-
-/// How often Python is asked whether Ctrl-C was pressed, and told how far it is.
-const PULSE: Duration = Duration::from_millis(50);
-/// Beyond this a typing error is likelier than a machine.
-const MOST_THREADS: usize = 1024;
-
-/// What the waiting thread and the workers tell each other.
-#[derive(Default)]
-struct Pulse {
-    done: AtomicU64,
-    stop: AtomicBool,
-}
-
-impl Monitor for Pulse {
-    fn advanced(&self, rounds: u64) {
-        self.done.fetch_add(rounds, Ordering::Relaxed);
-    }
-
-    fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
-    }
-}
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Tells parts that are being played to stop.
 #[pyclass(frozen, module = "plausibly._core", name = "Stop")]
@@ -74,9 +50,14 @@ pub(crate) struct PyExperiment {
 #[pymethods]
 impl PyExperiment {
     #[new]
-    #[pyo3(signature = (spec, runs = None, seed = None))]
-    fn new(spec: &Bound<'_, PyAny>, runs: Option<u64>, seed: Option<u64>) -> PyResult<Self> {
-        let experiment = read(spec, Overrides { runs, seed })?;
+    #[pyo3(signature = (spec, runs = None, seed = None, cache = None))]
+    fn new(
+        spec: &Bound<'_, PyAny>,
+        runs: Option<u64>,
+        seed: Option<u64>,
+        cache: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let experiment = read(spec, Overrides { runs, seed }, &data::pools(cache))?;
         Ok(Self { comparison: experiment.comparison(), experiment })
     }
 
@@ -112,7 +93,10 @@ impl PyExperiment {
         threads: Option<usize>,
         progress: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let summary = run(py, &self.comparison, checked(threads)?, progress)?;
+        let (threads, comparison) = (checked_threads(threads)?, &self.comparison);
+        let summary = watched(py, comparison.total_rounds(), progress, |pulse| {
+            comparison.run(threads, pulse).map_err(|error| raised(&error))
+        })?;
         to_dict(py, &self.experiment, &summary)
     }
 
@@ -128,8 +112,9 @@ impl PyExperiment {
             let message = format!("runs {first} to {end} are no part of {}", self.experiment.runs);
             return Err(PyValueError::new_err(message));
         }
-        let played = py.detach(|| caught(|| Ok(self.comparison.part(first..end, stop)?.to_bytes())));
-        Ok(PyBytes::new(py, &played?))
+        let play = || self.comparison.part(first..end, stop).map_err(|error| raised(&error));
+        let played = py.detach(|| caught(|| Ok(play()?.to_bytes())))?;
+        Ok(PyBytes::new(py, &played))
     }
 
     /// Sums up parts that make up all runs, in their order, and returns the fields of `plausibly.Result`.
@@ -154,19 +139,15 @@ pub(crate) fn parse_spec<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
     value::to_python(py, &parsed.map_err(|error| PyValueError::new_err(error.to_string()))?.value)
 }
 
-/// As many threads as asked for, else as many as there are cores.
-fn checked(threads: Option<usize>) -> PyResult<NonZeroUsize> {
-    let Some(threads) = threads else {
-        return Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
-    };
-    let checked = NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS);
-    checked.ok_or_else(|| PyValueError::new_err(format!("threads: must be from 1 to {MOST_THREADS}")))
-}
-
-fn read(spec: &Bound<'_, PyAny>, overrides: Overrides) -> PyResult<Experiment> {
-    let read = match spec.cast::<PyString>() {
-        Ok(text) => Experiment::from_toml(text.to_cow()?.as_ref(), overrides, &()),
-        Err(_) => Experiment::from_node(value::node(spec)?, overrides, &()),
+fn read(spec: &Bound<'_, PyAny>, overrides: Overrides, pools: &DataPools) -> PyResult<Experiment> {
+    let py = spec.py();
+    // Data sets may have to be read and factorised, which takes seconds.
+    let read = if let Ok(text) = spec.cast::<PyString>() {
+        let text = text.to_cow()?;
+        py.detach(|| Experiment::from_toml(&text, overrides, pools))
+    } else {
+        let root = value::node(spec)?;
+        py.detach(|| Experiment::from_node(root, overrides, pools))
     };
     read.map_err(|error: SpecError| {
         // Text has lines, and they help more than the difference between a wrong type and a wrong value.
@@ -175,52 +156,19 @@ fn read(spec: &Bound<'_, PyAny>, overrides: Overrides) -> PyResult<Experiment> {
     })
 }
 
-/// What came of playing, with its errors and panics as exceptions.
-fn caught<T>(play: impl FnOnce() -> Result<T, RunError>) -> PyResult<T> {
-    // What a panic leaves behind is dropped: a comparison does not change while it is played.
-    let outcome = catch_unwind(AssertUnwindSafe(play));
-    let failed = |_| PyRuntimeError::new_err("the simulation failed; please report the spec");
-    outcome.map_err(failed)?.map_err(|error| match error {
+fn raised(error: &RunError) -> PyErr {
+    match error {
         RunError::Policy { .. } | RunError::Metric { .. } => PyValueError::new_err(error.to_string()),
         other => PyRuntimeError::new_err(other.to_string()),
-    })
+    }
 }
 
-/// Runs on a thread of its own while this one watches for signals, which Python delivers to it alone.
-fn run(
-    py: Python<'_>,
-    comparison: &Comparison,
-    threads: NonZeroUsize,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Summary> {
-    let (total, pulse) = (comparison.total_rounds(), Pulse::default());
-    let (send, receive) = mpsc::channel();
-    let told = || {
-        progress.map_or(Ok(()), |progress| {
-            progress.call1((pulse.done.load(Ordering::Relaxed), total)).map(|_| ())
-        })
-    };
-    std::thread::scope(|scope| {
-        let pulse = &pulse;
-        // Nobody listens any more if Python raised meanwhile.
-        scope.spawn(move || drop(send.send(caught(|| comparison.run(threads, pulse)))));
-        let mut receive = receive;
-        loop {
-            let receive = &mut receive;
-            let heard = py.detach(move || receive.recv_timeout(PULSE));
-            // Anything else is a pause: the other end never leaves without a word.
-            if let Ok(outcome) = heard {
-                return told().and(outcome);
-            }
-            if let Err(raised) = py.check_signals().and_then(|()| told()) {
-                pulse.stop.store(true, Ordering::Relaxed);
-                return Err(raised);
-            }
-        }
-    })
-}
-
-fn to_dict<'py>(py: Python<'py>, experiment: &Experiment, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+/// The fields of `plausibly.Result`.
+pub(crate) fn to_dict<'py>(
+    py: Python<'py>,
+    experiment: &Experiment,
+    summary: &Summary,
+) -> PyResult<Bound<'py, PyDict>> {
     let all =
         || summary.policies.iter().flat_map(|policy| policy.points.iter().map(move |point| (policy, point)));
     let column =

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .._simulate import Progress, check_count, shown_progress
+from .._simulate import Progress, check_count, checked_cache, shown_progress
 from .engines import check_engine, open_engine
 from .folder import Folder
 from .jobs import Job, run_jobs
@@ -22,6 +22,7 @@ def sweep(
     workers: int | None = None,
     task_runs: int | None = None,
     out: str | os.PathLike[str] | None = None,
+    cache: str | os.PathLike[str] | None = None,
     progress: Progress = False,
 ) -> Sweep:
     """Runs many comparisons, and returns a table of what came of them.
@@ -36,7 +37,7 @@ def sweep(
 
     With `out`, finished tasks are kept in that folder. A sweep that was interrupted goes on from there, also with another engine;
     at its end the table is `sweep.csv` in it. A task whose worker dies is run again; if that happens three times, it is an error.
-    `progress` is as for `simulate`.
+    `cache` and `progress` are as for `simulate`; on a cluster every node needs the data sets in its own cache.
 
     >>> from plausibly import sweep
     >>> spec = {
@@ -58,7 +59,9 @@ def sweep(
             check_count(name, value, least=1)
     check_engine(engine, workers)
     settings = read_settings(specs, grid)
-    order = [Job.of(setting, experiment) for setting, experiment in zip(settings, read_experiments(settings))]
+    where = checked_cache(cache)
+    experiments = read_experiments(settings, where)
+    order = [Job.of(setting, experiment, where) for setting, experiment in zip(settings, experiments)]
     # Settings that come to the same spec are played once.
     jobs = {job.key: job for job in reversed(order)}
     folder = None if out is None else Folder(out)

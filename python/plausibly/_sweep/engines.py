@@ -27,8 +27,15 @@ class Task:
     spec: str
     """As JSON text, with its defaults filled in."""
     experiment: _core.Experiment
+    cache: str | None
+    """Where data sets are."""
     first: int
     end: int
+
+    @property
+    def order(self) -> tuple[str, int, int, str, str | None]:
+        """What a worker elsewhere has to know."""
+        return self.spec, self.first, self.end, _core.__version__, self.cache
 
     def __str__(self) -> str:
         return f"runs {self.first} to {self.end - 1} of {self.setting}"
@@ -87,7 +94,7 @@ class Child:
         ask, answers = self._process.stdin, self._process.stdout
         assert ask is not None and answers is not None
         try:
-            ask.write(json.dumps([task.spec, task.first, task.end, _core.__version__]).encode() + b"\n")
+            ask.write(json.dumps(task.order).encode() + b"\n")
             ask.flush()
             line = answers.readline()
             head: dict[str, Any] = json.loads(line) if line.endswith(b"\n") else {"bytes": -1}
@@ -187,7 +194,7 @@ class OnRay:
         self._flying: dict[Future[bytes], Any] = {}
 
     def submit(self, task: Task) -> Future[bytes]:
-        reference = self._play.remote(task.spec, task.first, task.end, _core.__version__)
+        reference = self._play.remote(*task.order)
         future: Future[bytes] = reference.future()
         self._flying[future] = reference
         future.add_done_callback(lambda done: self._flying.pop(done, None))

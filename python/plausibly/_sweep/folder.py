@@ -9,6 +9,8 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from .._files import write_file
+
 _FORMAT = "plausibly sweep part, 1"
 _LONGEST_HEAD = 4096
 
@@ -47,27 +49,11 @@ class Folder:
     def keep(self, key: str, first: int, end: int, part: bytes) -> None:
         """Writes a range."""
         head = {"format": _FORMAT, "key": key, "first": first, "end": end, "sha256": hashlib.sha256(part).hexdigest()}
-        self.write(self._parts / f"{key[:32]}-{first}-{end}.part", json.dumps(head).encode() + b"\n" + part)
+        write_file(self._parts / f"{key[:32]}-{first}-{end}.part", json.dumps(head).encode() + b"\n" + part)
 
     def finish(self, csv: str) -> None:
         """Writes the table."""
-        self.write(self._root / "sweep.csv", csv.encode())
-
-    @staticmethod
-    def write(path: Path, contents: bytes) -> None:
-        """Writes a file under another name and then gives it its own."""
-        handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(contents)
-            # As any new file, not as a secret.
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
+        write_file(self._root / "sweep.csv", csv.encode())
 
 
 def _read(path: Path, key: str, runs: int) -> tuple[int, int, bytes]:

@@ -33,15 +33,16 @@ class Job:
     key: str
     spec: str
     experiment: _core.Experiment
+    cache: str | None
     _parts: dict[int, tuple[int, bytes]] = field(default_factory=dict)
     _result: Result | None = None
 
     @classmethod
-    def of(cls, setting: Setting, experiment: _core.Experiment) -> Job:
+    def of(cls, setting: Setting, experiment: _core.Experiment, cache: str | None = None) -> Job:
         """Known by its spec with all defaults filled in, and by the version that plays it."""
         spec = json.dumps(experiment.resolved(), sort_keys=True, separators=(",", ":"))
         key = hashlib.sha256(f"plausibly {_core.__version__}\n{spec}".encode()).hexdigest()
-        return cls(str(setting), key, spec, experiment)
+        return cls(str(setting), key, spec, experiment, cache)
 
     @property
     def rounds(self) -> int:
@@ -70,7 +71,7 @@ class Job:
         for first, end in [*sorted((first, end) for first, (end, _) in self._parts.items()), (self.experiment.runs,) * 2]:
             while begin < first:
                 stop = min(begin + size, first)
-                yield Task(self.setting, self.key, self.spec, self.experiment, begin, stop)
+                yield Task(self.setting, self.key, self.spec, self.experiment, self.cache, begin, stop)
                 begin = stop
             begin = end
 

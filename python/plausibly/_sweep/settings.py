@@ -62,13 +62,13 @@ def _read(spec: Spec, index: int) -> Mapping[str, Any] | str:
         raise type(error)(f"specs[{index}]: {error}") from error
 
 
-def read_experiments(settings: list[Setting]) -> list[_core.Experiment]:
+def read_experiments(settings: list[Setting], cache: str | None) -> list[_core.Experiment]:
     """All of them, read and checked, or an error that names those that are wrong."""
     experiments: list[_core.Experiment] = []
     wrong: list[tuple[Setting, Exception]] = []
     for setting in settings:
         try:
-            experiments.append(_core.Experiment(setting.spec))
+            experiments.append(_core.Experiment(setting.spec, cache=cache))
         except (TypeError, ValueError) as error:
             wrong.append((setting, error))
     if not wrong:

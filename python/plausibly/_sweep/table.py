@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._files import write_file
 from .._simulate import Result, aligned, html_table
-from .folder import Folder
 
 if TYPE_CHECKING:
     import pandas
@@ -92,7 +92,7 @@ class Sweep:
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Writes the table to a file, complete or not at all."""
-        Folder.write(Path(path), self.csv.encode())
+        write_file(Path(path), self.csv.encode())
 
     def __repr__(self) -> str:
         left = len(self.columns["setting"]) - _SHOWN

@@ -11,23 +11,23 @@ from .. import _core
 
 
 # The spec last played here, which is likely the next one too.
-_known: tuple[str, _core.Experiment] | None = None
+_known: tuple[str, str | None, _core.Experiment] | None = None
 
 
-def _experiment(spec: str) -> _core.Experiment:
+def _experiment(spec: str, cache: str | None) -> _core.Experiment:
     global _known
-    if _known is None or _known[0] != spec:
-        _known = (spec, _core.Experiment(json.loads(spec)))
-    return _known[1]
+    if _known is None or _known[:2] != (spec, cache):
+        _known = (spec, cache, _core.Experiment(json.loads(spec), cache=cache))
+    return _known[2]
 
 
-def play(spec: str, first: int, end: int, package: str) -> bytes:
+def play(spec: str, first: int, end: int, package: str, cache: str | None) -> bytes:
     """Runs `first` to before `end` of a spec that is JSON text, as bytes."""
     if package != _core.__version__:
         raise RuntimeError(
             f"this worker has plausibly {_core.__version__}, and the sweep was started by {package}; install the same version everywhere"
         )
-    return _experiment(spec).play(first, end, _core.Stop())
+    return _experiment(spec, cache).play(first, end, _core.Stop())
 
 
 def serve() -> None:

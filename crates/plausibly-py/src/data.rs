@@ -1,0 +1,81 @@
+//! The data sets of the paper, in the cache that the command uses too.
+
+use crate::watch::caught;
+use plausibly_data::{DATA_SETS, DataError, DataSet, Source, Status, Store, fetch};
+use plausibly_paper::DataPools;
+use pyo3::exceptions::{PyOSError, PyPermissionError, PyValueError};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// As the command has it.
+const CACHE_VARIABLE: &str = "PLAUSIBLY_DATA";
+
+/// The folder named, or else that of the environment; `None` is the platform's.
+fn folder(cache: Option<PathBuf>) -> Option<PathBuf> {
+    cache.or_else(|| std::env::var_os(CACHE_VARIABLE).map(PathBuf::from))
+}
+
+pub(crate) fn store(cache: Option<PathBuf>) -> PyResult<Store> {
+    let missing = || PyValueError::new_err("cache: this platform has no folder for data; name one");
+    Store::at(folder(cache)).ok_or_else(missing)
+}
+
+/// How to get a data set, in Python.
+pub(crate) fn remedy(name: &str) -> String {
+    format!("`plausibly.fetch_data(\"{name}\")` gets it")
+}
+
+/// The environments that come from data sets, read once a process and folder.
+pub(crate) fn pools(cache: Option<PathBuf>) -> Arc<DataPools> {
+    static OPEN: Mutex<Vec<(Option<PathBuf>, Arc<DataPools>)>> = Mutex::new(Vec::new());
+    let folder = folder(cache);
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, pools)) = open.iter().find(|(known, _)| *known == folder) {
+        return Arc::clone(pools);
+    }
+    let pools = Arc::new(DataPools::new(folder.clone(), remedy));
+    open.push((folder, Arc::clone(&pools)));
+    pools
+}
+
+pub(crate) fn raised(error: &DataError) -> PyErr {
+    PyOSError::new_err(error.to_string())
+}
+
+/// Brings a data set into the cache, from the mirror if there is one, else or if that fails from its publishers. Others run meanwhile.
+#[pyfunction]
+pub(crate) fn fetch_data(
+    py: Python<'_>,
+    name: &str,
+    cache: Option<PathBuf>,
+    mirror: Option<String>,
+    accept_licence: bool,
+) -> PyResult<()> {
+    let Some(set) = DATA_SETS.iter().find(|set| set.name == name) else {
+        let names = DATA_SETS.map(|set| set.name).join(", ");
+        return Err(PyValueError::new_err(format!(
+            "names: there is no data set {name:?}; there are {names}"
+        )));
+    };
+    let store = store(cache)?;
+    if store.status(set).map_err(|error| raised(&error))? == Status::Ready {
+        return Ok(());
+    }
+    if set.must_accept && !accept_licence {
+        let DataSet { licence, .. } = set;
+        let message =
+            format!("{name} has a licence to accept ({licence}); pass accept_licence=True if you do");
+        return Err(PyPermissionError::new_err(message));
+    }
+    py.detach(|| {
+        caught(|| {
+            let mut unheard = |_, _| {};
+            let mirrored = mirror.map(|mirror| fetch(&store, set, &Source::mirror(&mirror), &mut unheard));
+            match mirrored {
+                Some(Ok(())) => Ok(()),
+                _ => fetch(&store, set, &Source::Official, &mut unheard).map_err(|error| raised(&error)),
+            }
+        })
+    })
+}

@@ -1,0 +1,183 @@
+"""The experiments of the paper, re-measured."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _core
+from ._files import write_file
+from ._simulate import Progress, Result, aligned, check_count, checked_cache, html_table, shown_progress
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    import pandas
+    import polars
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Reproduction:
+    """What was measured of the paper's experiments, and what that says about its claims."""
+
+    results: Mapping[str, Result]
+    """Every comparison by the name of its spec, in the order of the report: the experiments of the paper, other readings of them, and
+    studies beyond it."""
+    specs: Mapping[str, str]
+    """The TOML text of everything that was run, checks of theory too; each can be given to `simulate`."""
+    manifest: Mapping[str, Any]
+    """Everything that was found, as in the `manifest.json` of the command: figures, claims, theory, what was skipped."""
+    csv: str
+    """The summary.csv of the command `plausibly reproduce`, byte for byte."""
+    html: str
+    """Its report, one page that needs no network, byte for byte."""
+
+    @property
+    def experiments(self) -> list[str]:
+        """The paper's own experiments among the results."""
+        studies = {one["name"]: one["study"] for one in self.manifest["experiments"]}
+        return [name for name in self.results if name == studies[name]]
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """What the paper claims of its experiments, a dict each: experiment, claim, statement, verdict, measure, evidence."""
+        found = [(one["name"], claim) for one in self.manifest["experiments"] for claim in one["claims"]]
+        return [{"experiment": name, **claim} for name, claim in found if claim["stated_by_the_paper"]]
+
+    @property
+    def skipped(self) -> list[dict[str, str]]:
+        """Experiments that were not run: study, reason, remedy."""
+        return list(self.manifest["skipped"])
+
+    @cached_property
+    def columns(self) -> dict[str, Any]:
+        """The columns of all results under each other, and first the experiment."""
+        names = [name for name, result in self.results.items() for _ in result["policy"]]
+        columns: dict[str, Any] = {"experiment": names}
+        for column in ("policy", "round", "regret_mean", "regret_se", "model_error_mean", "model_error_se", "plausible_mean"):
+            parts = [result[column] for result in self.results.values()]
+            columns[column] = [label for part in parts for label in part] if column == "policy" else np.concatenate(parts)
+        return columns
+
+    def __getitem__(self, name: str) -> Result:
+        """A result, by the name of its spec."""
+        return self.results[name]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All columns as a pandas frame."""
+        import pandas
+
+        return pandas.DataFrame(self.columns)
+
+    def to_polars(self) -> polars.DataFrame:
+        """All columns as a polars frame."""
+        import polars
+
+        return polars.DataFrame(self.columns)
+
+    def plot(self, *names: str) -> matplotlib.figure.Figure:
+        """The paper's figures: for each of its experiments, or of the results named, regret and model error by round on logarithmic
+        scales, with two standard errors either way. Needs matplotlib."""
+        from matplotlib.figure import Figure
+
+        shown = names or tuple(self.experiments)
+        for name in shown:
+            if name not in self.results:
+                raise KeyError(f"names: there is no result {name!r}; there are {', '.join(self.results)}")
+        figure = Figure(figsize=(10, 3.6 * len(shown)), layout="constrained")
+        for part, name in zip(figure.subfigures(len(shown), 1, squeeze=False)[:, 0], shown, strict=True):
+            self.results[name].draw(part)
+        return figure
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Writes what the command `plausibly reproduce` writes: the report `index.html`, `summary.csv`, `manifest.json` (without
+        timings), and the specs."""
+        manifest = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"
+        files = {"summary.csv": self.csv, "manifest.json": manifest, "index.html": self.html}
+        files |= {f"specs/{name}.toml": text for name, text in self.specs.items()}
+        for name, text in files.items():
+            path = Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, text.encode())
+
+    def __repr__(self) -> str:
+        notes = [f"skipped {one['study']}: {one['reason']} {one['remedy']}" for one in self.skipped]
+        return "\n".join([self._heading(), *(aligned(self._rows(), words=3) if self.claims else ()), *notes])
+
+    def _repr_html_(self) -> str:
+        return html_table(self._heading(), self._rows())
+
+    def _heading(self) -> str:
+        verdicts = [claim["verdict"] for claim in self.claims]
+        counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in ("holds", "does not hold", "undecided"))
+        return f"claims of the paper: {len(verdicts)} ({counts})"
+
+    def _rows(self) -> list[list[str]]:
+        rows = ([claim["experiment"], f"({claim['claim']}) {claim['statement']}", claim["verdict"]] for claim in self.claims)
+        return [["experiment", "claim", "verdict"], *rows]
+
+
+def reproduce(
+    experiments: str | Iterable[str] = (),
+    *,
+    quick: bool = False,
+    runs: int | None = None,
+    seed: int = 2024,
+    reading: str = "adopted",
+    threads: int | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    progress: Progress = False,
+) -> Reproduction:
+    """Runs the experiments of the paper, and judges its claims, as the command `plausibly reproduce` does.
+
+    `experiments` are names: "linear", "changing", "movielens", "wine", "heart", "k-armed", and beyond the paper "frontier" and
+    "delay"; by default all of the paper's whose data is in the cache. `quick` plays a tenth of the runs, `runs` so many of each.
+    `reading` says how the paper's λ = 10⁴ is read: "adopted" in CODE's width alone, or "literal" as its ridge too. Data sets are
+    looked for in the folder `cache`, else in that of the variable PLAUSIBLY_DATA, else where `fetch_data` and the command put them.
+    The result is the same, to the last bit, for any number of `threads`. `progress` is as for `simulate`; Ctrl-C stops it.
+
+    >>> from plausibly import reproduce
+    >>> paper = reproduce("linear", runs=2)
+    >>> paper.experiments, list(paper.results)
+    (['linear'], ['linear', 'linear-readings', 'linear-ruler'])
+    >>> paper["linear"].policies
+    ['CODE', 'LinUCB', 'LinTS', 'Elim', 'ε-greedy', 'EtC']
+    >>> len(paper.claims)
+    5
+    """
+    names = [experiments] if isinstance(experiments, str) else list(experiments)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError("experiments: expected names")
+    if reading not in ("adopted", "literal"):
+        raise ValueError(f'reading: expected "adopted" or "literal", found {reading!r}')
+    for name, value, least in (("runs", runs, 1), ("seed", seed, 0), ("threads", threads, 1)):
+        if value is not None:
+            check_count(name, value, least)
+    with shown_progress(progress) as show:
+        fields = _core.reproduce(names, bool(quick), runs, seed, reading == "literal", threads, checked_cache(cache), show)
+    results = {name: Result(**result) for name, result in fields.pop("results").items()}
+    return Reproduction(results=results, manifest=json.loads(fields.pop("manifest")), **fields)
+
+
+def fetch_data(
+    *names: str,
+    cache: str | os.PathLike[str] | None = None,
+    mirror: str | os.PathLike[str] | None = None,
+    accept_licence: bool = False,
+) -> None:
+    """Brings data sets of the paper into the cache, which the command `plausibly` uses too: "movielens", "wine" and "heart", or all
+    if none is named. What is there already stays.
+
+    They come from `mirror`, a folder or an address that holds their archives (else the variable PLAUSIBLY_MIRROR), or if that does
+    not have them from their publishers, and nothing is accepted but the published bytes. MovieLens has a licence to read and accept.
+    Specs can then play on them: `{"environment": {"kind": "wine"}, ...}`.
+    """
+    source = os.environ.get("PLAUSIBLY_MIRROR") if mirror is None else os.fspath(mirror)
+    for name in names or ("movielens", "wine", "heart"):
+        _core.fetch_data(name, checked_cache(cache), source, bool(accept_licence))
