@@ -47,6 +47,7 @@ PAGES = [
     "docs/guides/coming-from-mabwiser.md",
     "docs/guides/coming-from-vw.md",
     "docs/guides/python.md",
+    "docs/guides/sweeps.md",
 ]
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from sweeps import GRID, SLOW, SPEC, Killer, children
 
 from plausibly import __version__, _core, simulate, sweep
@@ -168,6 +170,13 @@ def test_processes_need_no_guard_in_a_script(tmp_path: Path, expected: str) -> N
     script.write_text(f"from plausibly import sweep\nprint(sweep({SPEC!r}, {GRID!r}, engine='processes', workers=2).csv, end='')\n")
     told = subprocess.run([sys.executable, script], check=True, capture_output=True, text=True)
     assert told.stdout == expected
+
+
+def test_the_example_runs() -> None:
+    command = [sys.executable, ROOT / "examples/sweep.py", "--runs", "2", "--horizon", "5", "--workers", "2"]
+    told = [subprocess.run([*command, "--engine", engine], check=True, capture_output=True, text=True).stdout for engine in ("threads", "processes")]
+    assert all(text.startswith("1000 settings on ") for text in told)
+    assert len({re.search("table [0-9a-f]{16}", text)[0] for text in told}) == 1  # type: ignore[index]
 
 
 def test_without_ray_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
