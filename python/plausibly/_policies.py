@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from typing import Any, Literal, Union
+from typing import Any, Literal, TypeVar, Union
 
 import numpy.typing as npt
 
-from . import _core
+from . import _core, _saved
 from ._explanation import Explanation
 
 Radius = Union[float, Mapping[str, Any]]
 """A confidence radius: a table as in specs, or a number, which is the radius itself (LinUCB's alpha)."""
+
+_P = TypeVar("_P", bound="Policy")
 
 # The label of a policy that was given none: its kind.
 _KINDS = {
@@ -59,6 +62,53 @@ class Policy(_core.Policy):
         array([1.5, 0. ])
         """
         return Explanation(**self._explain(actions, radius))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the policy to a file, whole or not at all: what it was told, all it has learned, the decisions that wait for
+        their rewards, and how far its random numbers have been drawn.
+
+        The file is JSON, with every number exact. Labels of the actions it remembers must be text, numbers, booleans, None or
+        tuples of these.
+
+        >>> import tempfile, pathlib
+        >>> from plausibly import ActionSet, Policy, UCB1
+        >>> policy = UCB1(noise_scale=1.0)
+        >>> policy.update(ActionSet.arms(2)[0], 0.5)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     policy.save(pathlib.Path(folder, "arms.json"))
+        ...     again = Policy.load(pathlib.Path(folder, "arms.json"))
+        >>> again
+        UCB1(1 rewards)
+        """
+        text, sets = self._save()
+        _saved.write(path, _saved.document(text, sets))
+
+    @classmethod
+    def load(cls: type[_P], path: str | os.PathLike[str]) -> _P:
+        """The policy of a file that save has written; it goes on as the one that was saved would have, to the last bit.
+
+        `Policy.load` takes any kind of policy, and a subclass its own kind alone.
+        """
+        text, sets, kind = _saved.read(path)
+        wanted = next((_KINDS[base.__name__] for base in cls.__mro__ if base.__name__ in _KINDS), None)
+        if wanted not in (None, kind):
+            raise ValueError(f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, and {cls.__name__} is {wanted!r}")
+        made = cls if wanted is not None else _class_of(kind, path)
+        try:
+            return made._restored(_saved.VERSION, text, sets)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"path: {os.fspath(path)} cannot be read back: {error}") from error
+
+    @classmethod
+    def _restored(cls: type[_P], version: int, text: str, sets: list[_core.ActionSet]) -> _P:
+        table, facts, seed = _saved.settings(version, text)
+        policy = _core.Policy.__new__(cls, table, facts, seed)
+        policy._restore(text, sets)
+        return policy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        text, sets = self._save()
+        return (_restored, (type(self), _saved.VERSION, text, sets), getattr(self, "__dict__", None) or None)
 
     def __repr__(self) -> str:
         name = type(self).__name__
@@ -284,3 +334,16 @@ class Thompson(Policy):
     ) -> Thompson:
         table = {"kind": "thompson", "label": label, "noise_scale": noise_scale}
         return _core.Policy.__new__(cls, table, {}, seed)
+
+
+def _class_of(kind: str, path: str | os.PathLike[str]) -> type[Any]:
+    for name, its_kind in _KINDS.items():
+        if its_kind == kind:
+            made: type[Any] = globals()[name]
+            return made
+    raise ValueError(f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, which this version does not know")
+
+
+def _restored(made: type[Policy], version: int, text: str, sets: list[_core.ActionSet]) -> Policy:
+    """For pickles, which name this function."""
+    return made._restored(version, text, sets)

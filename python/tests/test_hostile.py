@@ -364,14 +364,6 @@ def test_extreme_numbers_that_are_allowed_do_no_harm() -> None:
                 policy.explain(offers, radius=1.0)
 
 
-def test_nothing_here_can_be_pickled_by_accident() -> None:
-    import pickle
-
-    for thing in (OFFERS, Code(radius=1.0), OFFERS[0]):
-        with pytest.raises(TypeError, match="pickle"):
-            pickle.dumps(thing)
-
-
 def test_there_are_enough_of_them() -> None:
     assert 3 * len(ROWS) + len(MADE) + len(USED) + len(UNFIT) + len(SPECS) > 250
     assert plausibly.__version__

@@ -3,13 +3,14 @@
 use crate::errors;
 use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods, ToPyArray};
 use plausibly::ActionSet;
+use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyDict, PyInt, PyIterator, PyList, PySlice};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyIterator, PyList, PySlice, PyString, PyTuple};
 
 /// The most plain arms a set may have, as in specs.
-const MOST_ARMS: usize = 1_000_000;
+pub(crate) const MOST_ARMS: usize = 1_000_000;
 
 /// The actions to choose from: checked and converted once, then reused round after round.
 ///
@@ -101,6 +102,14 @@ impl PySet {
         self.set.view().dim()
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let view = self.set.view();
+        let rows: Vec<f64> = view.iter().flat_map(|action| action.features().to_vec()).collect();
+        let rows = rows.to_pyarray(py).call_method1("reshape", (view.len(), view.dim()))?;
+        let restored = py.import("plausibly._saved")?.getattr("_action_set")?;
+        (restored, (rows, self.labels(py))).into_bound_py_any(py)
+    }
+
     /// The labels, or None.
     #[getter]
     fn labels<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyList>> {
@@ -130,6 +139,11 @@ impl PyAction {
         self.set.get().set.view().get(self.index).features().to_pyarray(py)
     }
 
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let restored = py.import("plausibly._saved")?.getattr("_action")?;
+        (restored, (self.set.clone_ref(py), self.index)).into_bound_py_any(py)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let name = self.set.get().name(py, self.index)?;
         Ok(format!("Action({})", name.bind(py).repr()?))
@@ -153,9 +167,16 @@ impl PySet {
         one.len() == other.len() && one.dim() == other.dim() && one.iter().eq(other.iter())
     }
 
-    /// Whether it can stand for another set. Labels are not compared, which could run Python code: those with any cannot.
-    pub(crate) fn is_alike(&self, other: &Self) -> bool {
-        self.labels.is_none() && other.labels.is_none() && self.has_rows_of(other)
+    /// Whether it can stand for another set: the same rows under the same names.
+    pub(crate) fn is_alike(&self, py: Python<'_>, other: &Self) -> bool {
+        let same_labels = match (&self.labels, &other.labels) {
+            (None, None) => true,
+            (Some((one, _)), Some((other, _))) => {
+                one.bind(py).iter().zip(other.bind(py)).all(|(one, other)| is_same_label(&one, &other))
+            }
+            _ => false,
+        };
+        self.has_rows_of(other) && same_labels
     }
 
     /// What the caller calls an action: its label if it has one, else its index.
@@ -193,6 +214,23 @@ impl PySet {
             }
         }
     }
+}
+
+/// Whether two labels are the same object, or equal ones of Python's own plain types: comparing others could run any code.
+fn is_same_label(one: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> bool {
+    if one.is(other) {
+        return true;
+    }
+    if let (Ok(one), Ok(other)) = (one.cast_exact::<PyTuple>(), other.cast_exact::<PyTuple>()) {
+        return one.len() == other.len()
+            && one.iter().zip(other.iter()).all(|(one, other)| is_same_label(&one, &other));
+    }
+    let plain = |label: &Bound<'_, PyAny>| {
+        label.is_exact_instance_of::<PyString>()
+            || label.is_exact_instance_of::<PyInt>()
+            || label.is_exact_instance_of::<PyFloat>()
+    };
+    plain(one) && plain(other) && one.eq(other).unwrap_or(false)
 }
 
 /// A set from anything that `plausibly._rows` can turn into rows of numbers.

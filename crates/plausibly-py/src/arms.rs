@@ -139,7 +139,7 @@ impl PyArms {
         let known = self.lock()?.clone();
         let (rule, facts, model) = self.rule(&known)?;
         let spec = self.settings.spec(model)?;
-        let asked = Asked { policy: &*rule, spec, facts: &facts, model };
+        let asked = Asked { policy: &*rule, spec, facts: &facts, model, known_as: actions.get() };
         explain::find(&asked, &self.settings, actions, radius)?.to_dict(actions)
     }
 

@@ -3,7 +3,8 @@
 use crate::actions::PySet;
 use crate::settings::Settings;
 use plausibly::spec::{Facts, PolicyKind, PolicySpec, Setting};
-use plausibly::{Action, Explain, Stream};
+use plausibly::state::Durable;
+use plausibly::{Action, Stream};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,25 +14,28 @@ const MOST_FEATURES: usize = 4096;
 
 /// What a policy has become once it has seen actions.
 pub(crate) struct Guarded {
-    rng: Stream,
-    built: Option<Built>,
+    pub(crate) rng: Stream,
+    pub(crate) built: Option<Built>,
     /// The set that was offered last: what an index or a label without a set refers to.
-    offered: Option<Py<PySet>>,
+    pub(crate) offered: Option<Py<PySet>>,
+    /// The sets of which the policy remembers something, the last one first. Rows that come again are the same set, whatever object
+    /// they come in: scores are kept under the identity of a set, and so are the promises of a deadline.
+    pub(crate) known: Vec<Py<PySet>>,
     /// Choices whose rewards have not come, as far as can be told.
-    waiting: u64,
+    pub(crate) waiting: u64,
     /// Whether those choices came from different sets.
-    mixed: bool,
+    pub(crate) mixed: bool,
     /// Why it can no longer be used.
     broken: Option<String>,
 }
 
 /// A policy, and what fits it.
 pub(crate) struct Built {
-    pub(crate) policy: Box<dyn Explain + Send>,
+    pub(crate) policy: Box<dyn Durable + Send>,
     pub(crate) spec: PolicySpec,
     pub(crate) facts: Facts,
     /// The set it began with, for policies that know an action by its place alone.
-    first: Option<Py<PySet>>,
+    pub(crate) first: Option<Py<PySet>>,
 }
 
 /// What is done with one action.
@@ -44,7 +48,7 @@ pub(crate) enum Event {
 
 impl Guarded {
     pub(crate) fn new(rng: Stream) -> Self {
-        Self { rng, built: None, offered: None, waiting: 0, mixed: false, broken: None }
+        Self { rng, built: None, offered: None, known: Vec::new(), waiting: 0, mixed: false, broken: None }
     }
 
     /// The policy, made for `set` if it is the first it sees, once `set` is known to fit it.
@@ -76,7 +80,7 @@ impl Guarded {
         }
     }
 
-    fn usable(&self) -> PyResult<()> {
+    pub(crate) fn usable(&self) -> PyResult<()> {
         self.broken.as_ref().map_or(Ok(()), |reason| {
             let message = format!("the policy failed earlier and its model may be wrong: {reason}");
             Err(PyRuntimeError::new_err(message))
@@ -86,17 +90,36 @@ impl Guarded {
     /// The next action.
     pub(crate) fn select(&mut self, settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<usize> {
         self.fitted(settings, set)?;
-        // Rows that are converted on every call are the same set as long as they are the same rows: scores are kept under
-        // the identity of a set, and so are the promises of a deadline.
-        let again =
-            self.offered.take().filter(|offered| offered.is(set) || offered.get().is_alike(set.get()));
-        self.mixed |= self.waiting > 0 && again.is_none();
-        let set = self.offered.insert(again.unwrap_or_else(|| set.clone().unbind()));
+        let alike = |offered: &Py<PySet>| offered.is(set) || offered.get().is_alike(set.py(), set.get());
+        if !self.offered.as_ref().is_some_and(alike) {
+            self.mixed |= self.waiting > 0;
+            self.offered = Some(set.clone().unbind());
+        }
+        let same = self.recalled(set).clone_ref(set.py());
         let Some(built) = &mut self.built else { unreachable!("fitted above") };
-        let chosen = unwound(|| built.policy.select(set.get().set.view(), &mut self.rng));
+        let chosen = unwound(|| built.policy.select(same.get().set.view(), &mut self.rng));
         let chosen = self.unbroken(chosen)?;
+        self.remember(same);
         self.waiting += 1;
         Ok(chosen)
+    }
+
+    /// The set under whose identity the policy knows these rows: the one given, if it knows them by none.
+    pub(crate) fn recalled<'a>(&'a self, set: &'a Bound<'_, PySet>) -> &'a Py<PySet> {
+        let same = |known: &&Py<PySet>| known.is(set) || known.get().has_rows_of(set.get());
+        self.known.iter().find(same).unwrap_or(set.as_unbound())
+    }
+
+    /// Keeps a set that was chosen from, and of those before it the ones that the policy still remembers.
+    fn remember(&mut self, set: Py<PySet>) {
+        if self.known.first().is_some_and(|last| last.is(&set)) {
+            return;
+        }
+        let policy = self.built.as_ref().map(|built| &built.policy);
+        let id = |set: &Py<PySet>| set.get().set.view().id();
+        self.known
+            .retain(|known| !known.is(&set) && policy.is_some_and(|policy| policy.remembers(id(known))));
+        self.known.insert(0, set);
     }
 
     /// The set that an index or label refers to.
@@ -137,15 +160,18 @@ impl Guarded {
         rounds: usize,
     ) -> PyResult<Vec<usize>> {
         self.fitted(settings, set)?;
+        let same = self.recalled(set).clone_ref(set.py());
         let Some(built) = &mut self.built else { unreachable!("fitted above") };
-        let (view, policy, rng) = (set.get().set.view(), &mut built.policy, &mut self.rng);
+        let (view, policy, rng) = (same.get().set.view(), &mut built.policy, &mut self.rng);
         let round = |_| {
             let chosen = policy.select(view, rng);
             policy.update(view.get(chosen), rewards[chosen]);
             chosen
         };
         let played = unwound(|| (0..rounds).map(round).collect());
-        self.unbroken(played)
+        let played = self.unbroken(played)?;
+        self.remember(same);
+        Ok(played)
     }
 
     /// A policy that fell over in the middle of a step is not used again.
@@ -163,7 +189,7 @@ impl Guarded {
     }
 }
 
-fn tell(policy: &mut (dyn Explain + Send), action: Action<'_>, event: Event) {
+fn tell(policy: &mut (dyn Durable + Send), action: Action<'_>, event: Event) {
     match event {
         Event::Rewarded(reward) => policy.update(action, reward),
         Event::Decided => policy.decided(action),
@@ -174,17 +200,21 @@ fn tell(policy: &mut (dyn Explain + Send), action: Action<'_>, event: Event) {
 impl Built {
     fn new(settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<Self> {
         let view = set.get().set.view();
-        if view.dim() > MOST_FEATURES {
-            let message =
-                format!("actions: {} features, and a policy takes at most {MOST_FEATURES}", view.dim());
+        let mut built = Self::sized(settings, view.dim(), view.len())?;
+        built.first = knows_places(&built.spec).then(|| set.clone().unbind());
+        Ok(built)
+    }
+
+    /// For so many actions of so many features; none for plain arms.
+    pub(crate) fn sized(settings: &Settings, dim: usize, actions: usize) -> PyResult<Self> {
+        if dim > MOST_FEATURES {
+            let message = format!("actions: {dim} features, and a policy takes at most {MOST_FEATURES}");
             return Err(PyValueError::new_err(message));
         }
-        let setting = if view.dim() == 0 { Setting::Arms } else { Setting::Fixed };
-        let (spec, facts) =
-            (settings.spec(setting)?.clone(), settings.facts(setting, view.dim(), view.len()));
+        let setting = if dim == 0 { Setting::Arms } else { Setting::Fixed };
+        let (spec, facts) = (settings.spec(setting)?.clone(), settings.facts(setting, dim, actions));
         let policy = spec.build(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let first = knows_places(&spec).then(|| set.clone().unbind());
-        Ok(Self { policy, spec, facts, first })
+        Ok(Self { policy, spec, facts, first: None })
     }
 
     /// What the model behind it is over: arms, also where actions have features it does not look at.
@@ -219,7 +249,7 @@ impl Built {
 }
 
 /// Whether a policy looks at no features: the same place must then mean the same action in every round.
-fn knows_places(spec: &PolicySpec) -> bool {
+pub(crate) fn knows_places(spec: &PolicySpec) -> bool {
     matches!(spec.kind, PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. })
 }
 

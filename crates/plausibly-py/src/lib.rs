@@ -12,6 +12,7 @@ mod explain;
 mod guarded;
 mod policy;
 mod reproduce;
+mod saved;
 mod settings;
 mod simulate;
 mod value;

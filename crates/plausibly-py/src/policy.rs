@@ -3,6 +3,7 @@
 use crate::actions::{PyAction, PySet};
 use crate::explain;
 use crate::guarded::{Event, Guarded};
+use crate::saved;
 use crate::settings::Settings;
 use plausibly::{MAX_MAGNITUDE, Stream};
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
@@ -16,6 +17,7 @@ use std::sync::{Mutex, MutexGuard};
 #[pyclass(frozen, subclass, name = "Policy", module = "plausibly._core")]
 pub(crate) struct PyPolicy {
     settings: Settings,
+    seed: u64,
     guarded: Mutex<Guarded>,
 }
 
@@ -25,9 +27,9 @@ impl PyPolicy {
     #[pyo3(signature = (policy, facts, seed))]
     fn new(policy: &Bound<'_, PyAny>, facts: &Bound<'_, PyAny>, seed: &Bound<'_, PyAny>) -> PyResult<Self> {
         let settings = Settings::read(policy, facts)?;
-        // The stream the simulator gives the policy of this label in its first run.
-        let rng = Stream::new(read_seed(seed)?, 0, &format!("policy/{}", settings.label()));
-        Ok(Self { settings, guarded: Mutex::new(Guarded::new(rng)) })
+        let seed = read_seed(seed)?;
+        let rng = stream(seed, &settings);
+        Ok(Self { settings, seed, guarded: Mutex::new(Guarded::new(rng)) })
     }
 
     /// The action to take next: its label if the set has labels, else its index.
@@ -82,6 +84,19 @@ impl PyPolicy {
         self.lock()?.play(&self.settings, actions, &rewards, rounds)
     }
 
+    /// All that it is made of as text, and the sets that the text speaks of by their place.
+    fn _save(&self, py: Python<'_>) -> PyResult<(String, Vec<Py<PySet>>)> {
+        saved::save(py, &self.settings, self.seed, &*self.lock()?)
+    }
+
+    /// Goes on from what `_save` gave. For a policy that was just made with the same settings.
+    #[expect(clippy::needless_pass_by_value, reason = "a list of Python comes as a vector")]
+    fn _restore(&self, text: &str, sets: Vec<Py<PySet>>) -> PyResult<()> {
+        let restored = saved::restore(&self.settings, stream(self.seed, &self.settings), text, &sets)?;
+        *self.lock()? = restored;
+        Ok(())
+    }
+
     #[pyo3(signature = (actions, radius=None))]
     fn _explain<'py>(
         &self,
@@ -92,6 +107,11 @@ impl PyPolicy {
         let found = explain::explain(&*self.lock()?, &self.settings, &set, radius)?;
         found.to_dict(&set)
     }
+}
+
+/// The stream the simulator gives the policy of this label in its first run.
+fn stream(seed: u64, settings: &Settings) -> Stream {
+    Stream::new(seed, 0, &format!("policy/{}", settings.label()))
 }
 
 impl PyPolicy {

@@ -25,6 +25,8 @@ pub(crate) struct Known {
 
 /// A policy as it was asked for, read once for each kind of actions it may meet.
 pub(crate) struct Settings {
+    /// The two tables as they were given, for writing them down.
+    given: (Node, Node),
     known: Known,
     label: String,
     features: Result<PolicySpec, Vec<Problem>>,
@@ -64,7 +66,12 @@ impl Settings {
                 return Err(errors::of_problems(if for_arms { arms } else { features }));
             }
         };
-        Ok(Self { known, label, features, arms })
+        Ok(Self { given: (policy, facts), known, label, features, arms })
+    }
+
+    /// The policy table and the facts beside it.
+    pub(crate) fn given(&self) -> (&Node, &Node) {
+        (&self.given.0, &self.given.1)
     }
 
     pub(crate) fn label(&self) -> &str {

@@ -4,6 +4,7 @@ use plausibly::spec::{Node, Value};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use serde_json::Value as Json;
 
 /// Specs are three tables deep; what is deeper is a mistake, or holds itself.
 const DEEPEST: usize = 16;
@@ -48,6 +49,21 @@ fn convert(value: &Bound<'_, PyAny>, deepest: usize) -> PyResult<Value> {
     match value.getattr("ndim").and_then(|dimensions| dimensions.extract::<usize>()) {
         Ok(0) => convert(&value.call_method0("item")?, deepest - 1),
         _ => Ok(Value::Other("an object that no spec holds")),
+    }
+}
+
+/// A node as JSON, for writing it down. What no spec holds was refused when it was read.
+pub(crate) fn json(node: &Node) -> Json {
+    match &node.value {
+        Value::Bool(value) => Json::from(*value),
+        Value::Integer(value) => Json::from(*value),
+        Value::Float(value) => Json::from(*value),
+        Value::Text(value) => Json::from(value.as_str()),
+        Value::List(items) => Json::Array(items.iter().map(json).collect()),
+        Value::Table(entries) => {
+            Json::Object(entries.iter().map(|(name, node)| (name.clone(), json(node))).collect())
+        }
+        Value::Other(_) => Json::Null,
     }
 }
 

@@ -63,7 +63,7 @@ impl ActionSetError {
 pub struct SetId(u64);
 
 impl SetId {
-    fn fresh() -> Self {
+    pub(crate) fn fresh() -> Self {
         // Only equality is ever looked at, so the order in which threads draw ids cannot reach a result.
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))

@@ -38,6 +38,7 @@ mod linalg;
 mod policy;
 mod rng;
 pub mod spec;
+pub mod state;
 
 pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_MAGNITUDE, SetId};
 pub use confidence::{

@@ -2,6 +2,7 @@ use plausibly::{
     ActionSet, ArmMeans, ArmRidges, Code, Design, Determinant, Elimination, EpsilonGreedy, Explanation,
     ExploreThenCommit, Isa, Ledger, LedgerDigest, LedgerError, LinTs, LinUcb, MalformedLedger, Observation,
     ObservationError, OffGrid, Plausible, Quantised, Radius, Ridge, Scores, Stream, Thompson, Ucb1, spec,
+    state,
 };
 use std::fmt::Debug;
 
@@ -36,4 +37,6 @@ fn public_types_cross_threads_and_print() {
     ordinary::<Ucb1>();
     ordinary::<spec::PolicySpec>();
     ordinary::<spec::Problem>();
+    ordinary::<state::PolicyState>();
+    ordinary::<state::StateError>();
 }

@@ -18,3 +18,4 @@ mod policies; // every policy: ties, value stability
 mod radius; // radii against their formulas
 mod ridge; // the estimator against brute force
 mod samplers; // value stability of the samplers
+mod state; // written down and read back, a policy goes on to the bit

@@ -1,10 +1,11 @@
 use plausibly::spec::{Facts, Fields, Node, POLICY_KINDS, PolicySpec, Setting, Value};
-use plausibly::{ActionSet, Explain, Stream};
+use plausibly::state::Durable;
+use plausibly::{ActionSet, Stream};
 
 /// A policy under test, made afresh as often as needed.
 pub(crate) struct Entrant {
     pub(crate) name: &'static str,
-    pub(crate) make: Box<dyn Fn() -> Box<dyn Explain + Send>>,
+    pub(crate) make: Box<dyn Fn() -> Box<dyn Durable + Send>>,
 }
 
 /// Every kind of the spec that can play in a setting, with its default parameters: a new policy is tested by being listed.

@@ -2,6 +2,7 @@
 
 use crate::actions::{ActionIndex, Actions};
 use crate::linalg::{dot, norm};
+use crate::state::{SpanState, StateError, holds, numbers};
 
 /// A direction counts as spanned if some action keeps at least this share of the largest norm outside the others, each
 /// feature measured by its own largest value.
@@ -73,6 +74,23 @@ impl Span {
     /// d.
     pub(crate) fn dim(&self) -> usize {
         self.dim
+    }
+
+    pub(crate) fn state(&self) -> SpanState {
+        let Self { scale, basis, triangle, .. } = self;
+        SpanState { scale: scale.clone(), basis: basis.clone(), triangle: triangle.clone() }
+    }
+
+    /// For coordinates alone: which actions made the basis matters only to the design it was made for.
+    pub(crate) fn restored(state: SpanState, dim: usize) -> Result<Self, StateError> {
+        let SpanState { scale, basis, triangle } = state;
+        let rank = basis.len() / dim;
+        numbers("span.scale", &scale, dim)?;
+        numbers("span.basis", &basis, rank * dim)?;
+        numbers("span.triangle", &triangle, rank * rank)?;
+        holds("span.basis", rank <= dim)?;
+        holds("span.triangle", (0..rank).all(|k| triangle[k * rank + k] != 0.0))?;
+        Ok(Self { dim, scale, basis, pivots: Vec::new(), triangle })
     }
 
     /// Dimension of the span.

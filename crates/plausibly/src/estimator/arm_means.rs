@@ -1,9 +1,10 @@
 //! Per-arm means for K-armed problems.
 
 use super::{Estimator, Evidence, Forecast, LogDet, Scores, assert_reward};
-use crate::actions::{Action, Actions};
+use crate::actions::{Action, Actions, SetId};
 use crate::confidence::Reach;
 use crate::linalg::Isa;
+use crate::state::{ArmState, DurableModel, ModelState, StateError, holds, numbers};
 
 /// The average reward of each arm.
 ///
@@ -27,6 +28,8 @@ pub struct ArmMeans {
 
 /// What some arms are part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Whole {
     /// All arms on offer.
     pub arms: usize,
@@ -143,5 +146,35 @@ impl Estimator for ArmMeans {
     fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {
         let arms = self.scores.mean.iter().zip(&self.scores.width_sq).zip(theta_star);
         arms.into_iter().all(|((mean, width_sq), truth)| (mean - truth).abs() <= reach.half_width(*width_sq))
+    }
+}
+
+impl DurableModel for ArmMeans {
+    fn state(&self, _: &[Actions<'_>]) -> ModelState {
+        ModelState::Arms(ArmState {
+            counts: self.counts.clone(),
+            totals: self.totals.clone(),
+            whole: self.whole,
+        })
+    }
+
+    fn restored(&self, state: ModelState, _: &[Actions<'_>]) -> Result<Self, StateError> {
+        let ModelState::Arms(ArmState { counts, totals, whole }) = state else {
+            return Err(StateError::Kind { what: "a model of features" });
+        };
+        let arms = self.counts.len();
+        numbers("totals", &totals, arms)?;
+        if counts.len() != arms {
+            return Err(StateError::Length { what: "counts", expected: arms, found: counts.len() });
+        }
+        let untaken_paid = counts.iter().zip(&totals).any(|(&count, &total)| count == 0 && total != 0.0);
+        let sum = counts.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count));
+        holds("counts", !untaken_paid && sum.is_some())?;
+        Ok(Self::from_statistics(&counts, &totals).part_of(whole))
+    }
+
+    /// Never: what is known of an arm does not depend on the set it stands in.
+    fn remembers(&self, _: SetId) -> bool {
+        false
     }
 }

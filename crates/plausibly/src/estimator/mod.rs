@@ -211,6 +211,15 @@ impl LogDet {
         Self { at_refactor: ratio, growth: 1.0 }
     }
 
+    /// The ratio at the last refactorisation, and the growth since.
+    pub(crate) fn parts(self) -> (f64, f64) {
+        (self.at_refactor, self.growth)
+    }
+
+    pub(crate) fn from_parts(at_refactor: f64, growth: f64) -> Self {
+        Self { at_refactor, growth }
+    }
+
     /// Multiplies the determinant by `1 + xᵀV⁻¹x`.
     pub(crate) fn grow(&mut self, factor: f64) {
         self.growth *= factor;

@@ -62,6 +62,17 @@ impl Cholesky {
         ratio * ratio
     }
 
+    /// `Lᵀ`, row-major.
+    pub(crate) fn upper(&self) -> &[f64] {
+        &self.upper
+    }
+
+    /// From `Lᵀ`; `None` if a pivot is not positive.
+    pub(crate) fn from_upper(upper: Vec<f64>, dim: usize) -> Option<Self> {
+        let factor = Self { dim, upper };
+        (0..dim).all(|k| factor.row(k)[k] > 0.0).then_some(factor)
+    }
+
     /// Becomes the factor of `A + x·xᵀ`, using `x` as scratch. O(d²), by one Givens rotation a row.
     pub(crate) fn add_outer(&mut self, x: &mut [f64]) {
         for k in 0..self.dim {

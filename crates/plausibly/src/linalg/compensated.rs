@@ -73,6 +73,15 @@ impl CompensatedGram {
         isa.add_upper_outer(&mut self.entries.sum, &mut self.entries.carry, x);
     }
 
+    /// Its entries; what is below the diagonal means nothing.
+    pub(crate) fn entries(&self) -> &Compensated {
+        &self.entries
+    }
+
+    pub(crate) fn from_entries(entries: Compensated, dim: usize) -> Self {
+        Self { dim, entries }
+    }
+
     /// The whole matrix, each entry rounded once, into `out`.
     pub(crate) fn rounded_into(&self, out: &mut Vec<f64>) {
         self.entries.rounded_into(out);

@@ -3,10 +3,11 @@
 use super::deadline::Deadline;
 use super::pending::{Pending, tempered_by_design};
 use super::{DeadlineStatus, Explain, Policy, PolicyError, Target};
-use crate::actions::{Action, ActionIndex, Actions};
+use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::confidence::{ConfidenceRadius, Plausible};
 use crate::estimator::{Contenders, Estimator, Sought};
 use crate::rng::Stream;
+use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
 
 /// Among the actions that could still be best, takes the one it knows least about.
 ///
@@ -206,5 +207,39 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Explain for Code<E, R> {
 
     fn deadline(&self) -> Option<DeadlineStatus> {
         self.deadline.as_ref().map(Deadline::status)
+    }
+}
+
+impl<E: DurableModel, R: ConfidenceRadius> Durable for Code<E, R> {
+    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
+        let pending = self.pending.as_ref().map(|pending| pending.state(sets));
+        let deadline = self.deadline.as_ref().map(|deadline| deadline.state(sets));
+        PolicyState { model: self.model.state(sets), own: OwnState::Code { pending, deadline } }
+    }
+
+    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
+        fresh(&self.model)?;
+        let OwnState::Code { pending, deadline } = state.own else {
+            return Err(StateError::Kind { what: "what it keeps beside its model" });
+        };
+        let pending = match (&self.pending, pending) {
+            (Some(_), Some(pending)) => Some(Pending::restored(pending, &self.model, sets)?),
+            (None, None) => None,
+            _ => return Err(StateError::Kind { what: "whether pending decisions count" }),
+        };
+        let deadline = match (&self.deadline, deadline) {
+            (Some(own), Some(deadline)) => Some(own.restored(&deadline, &self.model, &self.radius, sets)?),
+            (None, None) => None,
+            _ => return Err(StateError::Kind { what: "the deadline" }),
+        };
+        self.model = self.model.restored(state.model, sets)?;
+        (self.pending, self.deadline) = (pending, deadline);
+        Ok(())
+    }
+
+    fn remembers(&self, set: SetId) -> bool {
+        self.model.remembers(set)
+            || self.pending.as_ref().is_some_and(|pending| pending.remembers(set))
+            || self.deadline.as_ref().is_some_and(|deadline| deadline.remembers(set))
     }
 }

@@ -3,6 +3,7 @@
 use crate::actions::{ActionIndex, Actions, SetId};
 use crate::confidence::{ConfidenceRadius, Plausible, Reach};
 use crate::estimator::{Estimator, Evidence, Scores};
+use crate::state::{DeadlineState, StateError, at, holds, place};
 
 /// What is known of a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,5 +109,57 @@ impl Deadline {
             if design.width_sq[next] > design.width_sq[best] { next } else { best }
         };
         candidates.reduce(wider).unwrap_or_else(|| plausible.widest_by(scores, &design.width_sq))
+    }
+}
+
+impl Deadline {
+    pub(super) fn state(&self, sets: &[Actions<'_>]) -> DeadlineState {
+        DeadlineState {
+            begun: self.of.is_some(),
+            set: self.of.and_then(|id| place(sets, id)),
+            foreseen: self.final_reach.is_some(),
+            promised: self.status.promised,
+            met: match self.status.outcome {
+                DeadlineOutcome::Open => None,
+                DeadlineOutcome::Met => Some(true),
+                DeadlineOutcome::Missed => Some(false),
+            },
+            survivors: (0..self.survivors.len()).filter(|action| self.survivors[*action]).collect(),
+        }
+    }
+
+    /// With `model` one that has learned nothing: how far intervals reach at the deadline does not depend on rewards.
+    pub(super) fn restored<E: Estimator>(
+        &self,
+        state: &DeadlineState,
+        model: &E,
+        radius: &impl ConfidenceRadius,
+        sets: &[Actions<'_>],
+    ) -> Result<Self, StateError> {
+        let mut restored = self.clone();
+        restored.status.promised = state.promised;
+        restored.status.outcome = state.outcome();
+        let Some(set) = state.set else {
+            holds("deadline.survivors", state.survivors.is_empty() && !state.foreseen)?;
+            // Known by an identity that no set has: whatever comes is another one.
+            restored.of = state.begun.then(SetId::fresh);
+            return Ok(restored);
+        };
+        let actions = at(sets, set)?;
+        restored.of = Some(actions.id());
+        holds("deadline.survivors", state.survivors.iter().all(|action| *action < actions.len()))?;
+        if !state.survivors.is_empty() {
+            restored.survivors = vec![false; actions.len()];
+            state.survivors.iter().for_each(|action| restored.survivors[*action] = true);
+        }
+        if state.foreseen {
+            let forecast = model.forecast(actions, restored.status.by_round);
+            restored.final_reach = forecast.map(|forecast| radius.reach(&forecast.evidence));
+        }
+        Ok(restored)
+    }
+
+    pub(super) fn remembers(&self, set: SetId) -> bool {
+        self.of == Some(set)
     }
 }

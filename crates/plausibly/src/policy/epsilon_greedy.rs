@@ -2,9 +2,10 @@
 
 use super::exploration::{Exploration, Explorer};
 use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
-use crate::actions::{Action, ActionIndex, Actions};
+use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::estimator::Estimator;
 use crate::rng::Stream;
+use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
 
 /// Explores at random at a rate that falls over time, and otherwise takes the action with the best estimate.
 ///
@@ -104,6 +105,27 @@ impl<E: Estimator> Policy for EpsilonGreedy<E> {
 impl<E: Estimator> Explain for EpsilonGreedy<E> {
     fn model(&self) -> &dyn Estimator {
         &self.model
+    }
+}
+
+impl<E: DurableModel> Durable for EpsilonGreedy<E> {
+    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
+        let own = OwnState::Rounds { decisions: self.round, committed: None };
+        PolicyState { model: self.model.state(sets), own }
+    }
+
+    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
+        fresh(&self.model)?;
+        let OwnState::Rounds { decisions, committed: None } = state.own else {
+            return Err(StateError::Kind { what: "what it keeps beside its model" });
+        };
+        self.model = self.model.restored(state.model, sets)?;
+        self.round = decisions;
+        Ok(())
+    }
+
+    fn remembers(&self, set: SetId) -> bool {
+        self.model.remembers(set)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use super::exploration::{Exploration, Explorer};
 use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
-use crate::actions::{Action, ActionIndex, Actions};
+use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::estimator::Estimator;
 use crate::rng::Stream;
+use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
 
 /// Explores at random for the first `ε·n` rounds, then acts greedily on what those taught.
 ///
@@ -104,6 +105,29 @@ impl<E: Estimator + Clone> Policy for ExploreThenCommit<E> {
 impl<E: Estimator + Clone> Explain for ExploreThenCommit<E> {
     fn model(&self) -> &dyn Estimator {
         &self.model
+    }
+}
+
+impl<E: DurableModel> Durable for ExploreThenCommit<E> {
+    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
+        let committed = self.committed.as_ref().map(|model| Box::new(model.state(sets)));
+        let own = OwnState::Rounds { decisions: self.round, committed };
+        PolicyState { model: self.model.state(sets), own }
+    }
+
+    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
+        fresh(&self.model)?;
+        let OwnState::Rounds { decisions, committed } = state.own else {
+            return Err(StateError::Kind { what: "what it keeps beside its model" });
+        };
+        let committed = committed.map(|model| self.model.restored(*model, sets)).transpose()?;
+        self.model = self.model.restored(state.model, sets)?;
+        (self.round, self.committed) = (decisions, committed);
+        Ok(())
+    }
+
+    fn remembers(&self, set: SetId) -> bool {
+        self.model.remembers(set)
     }
 }
 

@@ -6,6 +6,9 @@ use crate::confidence::Reach;
 use crate::estimator::{Estimator, Ridge, Sought};
 use crate::linalg::{Cholesky, norm};
 use crate::rng::Stream;
+use crate::state::{
+    Durable, DurableModel as _, OwnState, PolicyState, StateError, at, fresh, numbers, place,
+};
 
 /// Samples a parameter from the posterior and takes its best action.
 ///
@@ -126,6 +129,34 @@ impl Policy for LinTs {
 impl Explain for LinTs {
     fn model(&self) -> &dyn Estimator {
         &self.model
+    }
+}
+
+impl Durable for LinTs {
+    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
+        let offered = self.offered.and_then(|id| place(sets, id));
+        let factor = self.factor.upper().to_vec();
+        let own = OwnState::Sampler { factor, offered, not_before: self.not_before };
+        PolicyState { model: self.model.state(sets), own }
+    }
+
+    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
+        fresh(&self.model)?;
+        let OwnState::Sampler { factor, offered, not_before } = state.own else {
+            return Err(StateError::Kind { what: "what it keeps beside its model" });
+        };
+        let dim = self.model.dim();
+        numbers("factor", &factor, dim * dim)?;
+        let factor = Cholesky::from_upper(factor, dim).ok_or(StateError::Number { what: "factor" })?;
+        let offered = offered.map(|set| at(sets, set)).transpose()?;
+        self.model = self.model.restored(state.model, sets)?;
+        (self.factor, self.not_before) = (factor, not_before);
+        self.offered = offered.map(Actions::id);
+        Ok(())
+    }
+
+    fn remembers(&self, set: SetId) -> bool {
+        self.offered == Some(set) || self.model.remembers(set)
     }
 }
 

@@ -1,10 +1,11 @@
 //! LinUCB: optimism in the face of uncertainty.
 
 use super::{Explain, Policy};
-use crate::actions::{Action, ActionIndex, Actions};
+use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::confidence::{ConfidenceRadius, Reach, assert_radius};
 use crate::estimator::{Estimator, Scores, Sought};
 use crate::rng::Stream;
+use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
 
 /// Takes the action with the largest upper confidence bound.
 ///
@@ -81,6 +82,23 @@ impl<E: Estimator, R: ConfidenceRadius> Explain for LinUcb<E, R> {
 
     fn radius(&self) -> Option<&dyn ConfidenceRadius> {
         Some(&self.radius)
+    }
+}
+
+impl<E: DurableModel, R: ConfidenceRadius> Durable for LinUcb<E, R> {
+    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
+        PolicyState { model: self.model.state(sets), own: OwnState::Nothing }
+    }
+
+    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
+        fresh(&self.model)?;
+        state.own.is_nothing()?;
+        self.model = self.model.restored(state.model, sets)?;
+        Ok(())
+    }
+
+    fn remembers(&self, set: SetId) -> bool {
+        self.model.remembers(set)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Decisions whose rewards are outstanding: they count in the design at once, and in the confidence set never.
 
-use crate::actions::{Action, ActionIndex};
+use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::confidence::{Plausible, Reach};
 use crate::estimator::{Estimator, Scores};
+use crate::state::{DurableModel, PendingState, StateError, holds};
 use std::collections::VecDeque;
 
 /// Decisions outstanding, and the model with them counted.
@@ -97,6 +98,36 @@ impl<E: Estimator + Clone> Pending<E> {
         self.indices.remove(row);
         self.features.drain(row * self.dim..(row + 1) * self.dim);
         true
+    }
+}
+
+impl<E: DurableModel> Pending<E> {
+    pub(super) fn state(&self, sets: &[Actions<'_>]) -> PendingState {
+        let features =
+            |row: usize| self.features.range(row * self.dim..(row + 1) * self.dim).copied().collect();
+        PendingState {
+            decisions: self.indices.iter().enumerate().map(|(row, index)| (*index, features(row))).collect(),
+            design: self.design.as_ref().map(|design| Box::new(design.state(sets))),
+            unlisted: self.unlisted,
+        }
+    }
+
+    pub(super) fn restored(state: PendingState, model: &E, sets: &[Actions<'_>]) -> Result<Self, StateError> {
+        let dim = state.decisions.first().map_or(0, |(_, features)| features.len());
+        let fits = |features: &[f64]| features.len() == dim && features.iter().all(|x| x.is_finite());
+        holds("pending.decisions", state.decisions.iter().all(|(_, features)| fits(features)))?;
+        holds("pending.unlisted", !state.unlisted || state.design.is_some())?;
+        let mut pending = Self { dim, unlisted: state.unlisted, ..Self::new() };
+        for (index, features) in state.decisions {
+            pending.indices.push_back(index);
+            pending.features.extend(features);
+        }
+        pending.design = state.design.map(|design| model.restored(*design, sets)).transpose()?;
+        Ok(pending)
+    }
+
+    pub(super) fn remembers(&self, set: SetId) -> bool {
+        self.design.as_ref().is_some_and(|design| design.remembers(set))
     }
 }
 

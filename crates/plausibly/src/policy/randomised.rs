@@ -1,10 +1,11 @@
 //! CODE with a share of its rounds drawn uniformly from the plausible set, for those who need propensities.
 
 use super::{Code, DeadlineStatus, Explain, Policy, PolicyError, Target};
-use crate::actions::{Action, ActionIndex, Actions};
+use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::confidence::ConfidenceRadius;
 use crate::estimator::Estimator;
 use crate::rng::Stream;
+use crate::state::{Durable, DurableModel, PolicyState, StateError};
 
 /// Plays CODE with probability `1 − p`, and otherwise an action drawn uniformly from the plausible set.
 ///
@@ -112,6 +113,20 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Explain for RandomisedCode<E, R>
 
     fn deadline(&self) -> Option<DeadlineStatus> {
         self.code.deadline()
+    }
+}
+
+impl<E: DurableModel, R: ConfidenceRadius> Durable for RandomisedCode<E, R> {
+    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
+        self.code.state(sets)
+    }
+
+    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
+        self.code.restore(state, sets)
+    }
+
+    fn remembers(&self, set: SetId) -> bool {
+        self.code.remembers(set)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Gaussian Thompson sampling for K-armed problems.
 
 use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
-use crate::actions::{Action, ActionIndex, Actions};
+use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::estimator::{ArmMeans, Estimator};
 use crate::rng::Stream;
+use crate::state::{Durable, DurableModel as _, OwnState, PolicyState, StateError, fresh};
 
 /// Samples a mean for each arm from its posterior and takes the largest, each arm once first.
 ///
@@ -93,6 +94,23 @@ impl<E: Estimator> Policy for Thompson<E> {
 impl<E: Estimator> Explain for Thompson<E> {
     fn model(&self) -> &dyn Estimator {
         &self.model
+    }
+}
+
+impl Durable for Thompson {
+    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
+        PolicyState { model: self.model.state(sets), own: OwnState::Nothing }
+    }
+
+    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
+        fresh(&self.model)?;
+        state.own.is_nothing()?;
+        self.model = self.model.restored(state.model, sets)?;
+        Ok(())
+    }
+
+    fn remembers(&self, set: SetId) -> bool {
+        self.model.remembers(set)
     }
 }
 

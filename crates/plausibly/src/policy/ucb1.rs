@@ -1,10 +1,11 @@
 //! UCB1 for K-armed problems.
 
 use super::{Explain, LinUcb, Policy, PolicyError, check_noise_scale};
-use crate::actions::{Action, ActionIndex, Actions};
+use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::confidence::ConfidenceRadius;
 use crate::estimator::{ArmMeans, Estimator, Evidence};
 use crate::rng::Stream;
+use crate::state::{Durable, PolicyState, StateError};
 
 /// Takes the arm with the largest upper confidence bound, each arm once first.
 ///
@@ -94,6 +95,20 @@ impl Explain for Ucb1 {
 
     fn radius(&self) -> Option<&dyn ConfidenceRadius> {
         self.by_index.radius()
+    }
+}
+
+impl Durable for Ucb1 {
+    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
+        self.by_index.state(sets)
+    }
+
+    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
+        self.by_index.restore(state, sets)
+    }
+
+    fn remembers(&self, set: SetId) -> bool {
+        self.by_index.remembers(set)
     }
 }
 

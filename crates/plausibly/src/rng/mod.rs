@@ -31,6 +31,21 @@ impl Stream {
         Self(ChaCha8Rng::from_seed(key))
     }
 
+    /// How far it has been drawn, in words of 32 bits.
+    ///
+    /// # Panics
+    /// If that is beyond 64 bits, which takes longer than anything runs.
+    pub fn position(&self) -> u64 {
+        u64::try_from(self.0.get_word_pos()).expect("no stream is drawn that far")
+    }
+
+    /// The same stream, drawn as far as [`Stream::position`] said.
+    #[must_use]
+    pub fn at(mut self, position: u64) -> Self {
+        self.0.set_word_pos(position.into());
+        self
+    }
+
     /// 64 uniform bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
@@ -120,6 +135,24 @@ mod tests {
             assert!(filled.iter().all(|x| x.to_bits() == one.uniform().to_bits()), "{len}");
         }
         assert_eq!(one.bits(), many.bits());
+    }
+
+    #[test]
+    fn a_stream_goes_on_from_its_position() {
+        let mut stream = Stream::new(5, 1, "test");
+        for drawn in 0..200 {
+            let mut again = Stream::new(5, 1, "test").at(stream.position());
+            assert_eq!(again.position(), stream.position());
+            let ahead: Vec<u64> = (0..70).map(|_| again.bits()).collect();
+            assert_eq!(ahead, stream.clone().take(70), "after {drawn}");
+            let _ = if drawn % 3 == 0 { stream.normal() } else { stream.uniform() };
+        }
+    }
+
+    impl Stream {
+        fn take(mut self, count: usize) -> Vec<u64> {
+            (0..count).map(|_| self.bits()).collect()
+        }
     }
 
     #[test]

@@ -5,11 +5,12 @@ use super::problem::{Complaint, Range};
 use super::radius::{RadiusSpec, read_noise_scale};
 use super::{Facts, Setting};
 use crate::confidence::{ConfidenceRadius, RadiusError};
-use crate::estimator::{ArmMeans, Estimator, Ridge, RidgeError};
+use crate::estimator::{ArmMeans, Ridge, RidgeError};
 use crate::policy::{
-    Code, Elimination, EpsilonGreedy, Explain, Exploration, ExploreThenCommit, LinTs, LinUcb, PolicyError,
+    Code, Elimination, EpsilonGreedy, Exploration, ExploreThenCommit, LinTs, LinUcb, PolicyError,
     RandomisedCode, Target, Thompson, Ucb1,
 };
+use crate::state::{Durable, DurableModel};
 use thiserror::Error;
 
 const GREED: &str =
@@ -165,7 +166,7 @@ impl PolicySpec {
     ///
     /// # Errors
     /// If a parameter is out of range.
-    pub fn build(&self, facts: &Facts) -> Result<Box<dyn Explain + Send>, BuildError> {
+    pub fn build(&self, facts: &Facts) -> Result<Box<dyn Durable + Send>, BuildError> {
         let arms = facts.setting == Setting::Arms;
         let means = || ArmMeans::new(facts.actions);
         let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
@@ -232,12 +233,12 @@ impl PolicySpec {
     }
 
     /// CODE with this model and radius and, if decisions are pending, the model that counts them.
-    pub(super) fn code_on<E: Estimator + Clone + Send + 'static, R: ConfidenceRadius + Send + 'static>(
+    pub(super) fn code_on<E: DurableModel + Send + 'static, R: ConfidenceRadius + Send + 'static>(
         &self,
         model: E,
         radius: R,
         design: Option<E>,
-    ) -> Result<Box<dyn Explain + Send>, BuildError> {
+    ) -> Result<Box<dyn Durable + Send>, BuildError> {
         let PolicyKind::Code { greed, target, randomise, count_pending, .. } = self.kind else {
             unreachable!("asked of a code policy only");
         };

@@ -5,9 +5,12 @@ mod phase;
 pub use phase::{Phase, Plays, Quota};
 
 use super::{Explain, Policy, PolicyError};
-use crate::actions::{Action, ActionIndex, Actions};
+use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::estimator::{Estimator, Ridge};
 use crate::rng::Stream;
+use crate::state::{
+    Durable, DurableModel as _, OwnState, PhaseState, PlayingState, PolicyState, StateError, fresh, holds,
+};
 use phase::Lessons;
 
 /// Plays a D-optimal design over the survivors of each phase, then drops those that fall behind.
@@ -157,6 +160,51 @@ impl Policy for Elimination {
 impl Explain for Elimination {
     fn model(&self) -> &dyn Estimator {
         &self.model
+    }
+}
+
+impl Durable for Elimination {
+    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
+        let playing = self.playing.as_ref().map(|Playing { quota, lessons }| lessons.state(quota));
+        let phase = self.phase.as_ref().map(|phase| PhaseState {
+            number: phase.number,
+            survivors: phase.survivors.clone(),
+            plays: phase.plays.iter().map(|plays| (plays.taken, plays.settled, plays.paid)).collect(),
+            playing,
+        });
+        PolicyState { model: self.model.state(sets), own: OwnState::Phase(phase) }
+    }
+
+    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
+        fresh(&self.model)?;
+        let OwnState::Phase(phase) = state.own else {
+            return Err(StateError::Kind { what: "what it keeps beside its model" });
+        };
+        let model = self.model.restored(state.model, sets)?;
+        let restored = phase.map(|phase| Playing::restored(phase, model.dim())).transpose()?;
+        let (phase, playing) = restored.map_or((None, None), |(phase, playing)| (Some(phase), playing));
+        (self.model, self.phase, self.playing) = (model, phase, playing);
+        Ok(())
+    }
+
+    fn remembers(&self, set: SetId) -> bool {
+        self.model.remembers(set)
+    }
+}
+
+impl Playing {
+    fn restored(state: PhaseState, dim: usize) -> Result<(Phase, Option<Self>), StateError> {
+        let PhaseState { number, survivors, plays, playing } = state;
+        let actions = plays.len();
+        holds("phase.number", number >= 1)?;
+        holds("phase.survivors", !survivors.is_empty() && survivors.iter().all(|action| *action < actions))?;
+        holds("phase.plays", plays.iter().all(|(_, _, paid)| paid.is_finite()))?;
+        let plays = plays.into_iter().map(|(taken, settled, paid)| Plays { taken, settled, paid }).collect();
+        let playing = playing.map(|state: PlayingState| {
+            let (quota, lessons) = Lessons::restored(state, actions, dim)?;
+            Ok(Self { quota, lessons })
+        });
+        Ok((Phase { number, survivors, plays }, playing.transpose()?))
     }
 }
 

@@ -4,6 +4,7 @@ use crate::actions::{ActionIndex, Actions};
 use crate::design::{Design, Span};
 use crate::linalg::{Cholesky, dot};
 use crate::rng::Stream;
+use crate::state::{PlayingState, StateError, holds, numbers};
 
 /// Relative gap at which a phase's design counts as optimal; the quota makes up for it.
 const DESIGN_TOLERANCE: f64 = 1e-3;
@@ -205,6 +206,35 @@ impl Lessons {
             self.learn(&rows[action * dim..(action + 1) * dim], plays);
             self.rows = rows;
         }
+    }
+
+    /// Written down, with what is still to be played.
+    pub(super) fn state(&self, quota: &Quota) -> PlayingState {
+        PlayingState {
+            quota: quota.left.clone(),
+            span: self.span.state(),
+            rows: self.rows.clone(),
+            gram: self.gram.clone(),
+            moment: self.moment.clone(),
+        }
+    }
+
+    pub(super) fn restored(
+        state: PlayingState,
+        actions: usize,
+        dim: usize,
+    ) -> Result<(Quota, Self), StateError> {
+        let PlayingState { quota: left, span, rows, gram, moment } = state;
+        let span = Span::restored(span, dim)?;
+        let rank = span.rank();
+        numbers("playing.rows", &rows, actions * dim)?;
+        numbers("playing.gram", &gram, rank * rank)?;
+        numbers("playing.moment", &moment, rank)?;
+        let remaining = left.iter().try_fold(0_u64, |sum, (_, plays)| sum.checked_add(*plays));
+        holds("playing.quota", left.iter().all(|(action, _)| *action < actions))?;
+        let remaining = remaining.ok_or(StateError::Number { what: "playing.quota" })?;
+        let lessons = Self { span, rows, gram, moment, point: Vec::with_capacity(rank) };
+        Ok((Quota { left, remaining }, lessons))
     }
 
     /// Who of these does not fall behind by more than is tolerated.

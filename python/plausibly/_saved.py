@@ -1,0 +1,181 @@
+"""Policies in files and pickles. The format is in docs/reference/saved-policy.md."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+
+FORMAT = "plausibly policy"
+VERSION = 1
+"""Of the format. Another meaning of what is there, also another default of a parameter that was left out, is another version."""
+
+
+def document(text: str, sets: list[_core.ActionSet]) -> dict[str, Any]:
+    """What the file of a policy holds."""
+    policy = json.loads(text)
+    head = {"format": FORMAT, "version": VERSION, "written_by": _core.__version__}
+    body = {**head, **policy, "sets": [_plain_set(actions) for actions in sets]}
+    return {**body, "sha256": _digest(body)}
+
+
+def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
+    """The whole file or none: written beside it, and moved into its place once it is on the disk."""
+    target = os.fspath(_checked_path(path))
+    folder, name = os.path.split(target)
+    beside = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
+    try:
+        with open(beside, "x", encoding="utf-8", newline="\n") as file:
+            file.write(_written(content) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, target)
+    except BaseException:
+        if os.path.exists(beside):
+            os.unlink(beside)
+        raise
+    _sync_folder(folder or ".")
+
+
+def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], str]:
+    """Text, sets and kind of the policy in a file."""
+    name = os.fspath(_checked_path(path))
+
+    def refuse(reason: str) -> ValueError:
+        return ValueError(f"path: {name} {reason}")
+
+    with open(name, "rb") as file:
+        raw = file.read()
+    try:
+        found = json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise refuse(f"is no saved policy, or is damaged: {error}") from error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise refuse("is no saved policy")
+    version = found.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise refuse("is damaged: it names no version of the format")
+    if version > VERSION:
+        raise refuse(f"has version {version} of the format, and this plausibly reads up to {VERSION}: install a newer one")
+    digest = found.pop("sha256", None)
+    if digest != _digest(found):
+        raise refuse("is damaged: it does not hold what was written; save the policy again")
+    try:
+        sets = [_set_of(entry) for entry in found.pop("sets")]
+        kind = found["policy"]["kind"]
+        state = {name: value for name, value in found.items() if name not in ("format", "version", "written_by")}
+    except (KeyError, TypeError, ValueError) as error:
+        raise refuse(f"cannot be read back: {error!r}") from error
+    return json.dumps(state), sets, str(kind)
+
+
+def settings(version: int, text: str) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """What the policy of a text was made with."""
+    if version > VERSION:
+        raise ValueError(f"a pickle of version {version} of the format, and this plausibly reads up to {VERSION}: install a newer one")
+    state = json.loads(text)
+    return state["policy"], state["facts"], state["seed"]
+
+
+def _checked_path(path: object) -> str | os.PathLike[str]:
+    if isinstance(path, (str, os.PathLike)):
+        return path
+    raise TypeError(f"path: expected a path, found {type(path).__name__}")
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _digest(body: dict[str, Any]) -> str:
+    """Of what it says, however it is laid out."""
+    plain = json.dumps(body, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _written(value: Any, indent: str = "") -> str:
+    """JSON for people: one name a line, and a list of numbers on one."""
+    if isinstance(value, dict) and value:
+        inner = indent + "  "
+        lines = (f"{inner}{json.dumps(name)}: {_written(entry, inner)}" for name, entry in value.items())
+        return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
+    if isinstance(value, list) and any(isinstance(entry, (dict, list)) for entry in value):
+        inner = indent + "  "
+        return "[\n" + ",\n".join(inner + _written(entry, inner) for entry in value) + f"\n{indent}]"
+    return json.dumps(value, allow_nan=False)
+
+
+def _sync_folder(folder: str) -> None:
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except OSError:  # folders cannot be opened everywhere, and the file itself is on the disk
+        return
+    try:
+        os.fsync(opened)
+    except OSError:
+        pass
+    finally:
+        os.close(opened)
+
+
+def _plain_set(actions: _core.ActionSet) -> dict[str, Any]:
+    content: dict[str, Any] = {"arms": len(actions)}
+    if actions.dim > 0:
+        content = {"rows": [action.features.tolist() for action in actions]}
+    if actions.labels is not None:
+        content["labels"] = [_plain_label(label) for label in actions.labels]
+    return content
+
+
+def _set_of(content: dict[str, Any]) -> _core.ActionSet:
+    labels = content.get("labels")
+    if labels is not None:
+        labels = [_label_of(label) for label in labels]
+    if "arms" in content:
+        return _core.ActionSet.arms(content["arms"], labels)
+    return _core.ActionSet(np.array(content["rows"], dtype=np.float64), labels)
+
+
+def _plain_label(label: object) -> Any:
+    """A label that JSON can hold and that is equal to the one given."""
+    if isinstance(label, tuple):
+        return {"tuple": [_plain_label(part) for part in label]}
+    plain = label.item() if isinstance(label, np.generic) else label
+    if plain is None or isinstance(plain, bool):
+        return plain
+    for exact in (str, int, float):
+        if isinstance(plain, exact):
+            # An Enum or another subclass is saved as the plain value it is equal to.
+            kept = exact.__str__(plain) if exact is str else exact(plain)
+            if kept == plain:
+                return kept
+    raise TypeError(
+        f"the label {label!r} cannot be saved: labels in a file are text, numbers, booleans, None or tuples of these; "
+        "give the actions such labels, or use pickle"
+    )
+
+
+def _label_of(plain: Any) -> Any:
+    if isinstance(plain, dict):
+        return tuple(_label_of(part) for part in plain["tuple"])
+    return plain
+
+
+def _action_set(rows: npt.NDArray[np.float64], labels: Iterable[Any] | None) -> _core.ActionSet:
+    """For pickles, which name this function."""
+    count, dim = rows.shape
+    return _core.ActionSet.arms(count, labels) if dim == 0 else _core.ActionSet(rows, labels)
+
+
+def _action(actions: _core.ActionSet, index: int) -> _core.Action:
+    """For pickles, which name this function."""
+    return next(islice(actions, index, None))
