@@ -1,7 +1,8 @@
-"""Rows of features from what people have: arrays, lists, and frames of pandas or polars."""
+"""Rows of features from what people have: arrays, lists, frames of pandas or polars, and Arrow tables."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 # Booleans, integers with and without sign, floats: what has one meaning as a number.
 _NUMBERS = "biuf"
+_ARROW_NUMBERS = {"bool", "halffloat", "float", "double"} | {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
 def to_rows(rows: object, argument: str) -> npt.NDArray[np.float64]:
@@ -21,6 +23,8 @@ def to_rows(rows: object, argument: str) -> npt.NDArray[np.float64]:
     module = type(rows).__module__.partition(".")[0]
     if module in ("pandas", "polars") and hasattr(rows, "columns"):
         return _from_frame(rows, module, argument)
+    if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
+        return _from_arrow(rows, argument)
     if isinstance(rows, (str, bytes, dict, set, frozenset)) or rows is None:
         raise TypeError(f"{argument}: expected rows of features or an ActionSet, found {type(rows).__name__}")
     if isinstance(rows, np.ma.MaskedArray) and np.ma.getmaskarray(rows).any():
@@ -62,6 +66,34 @@ def _from_frame(frame: Any, module: str, argument: str) -> npt.NDArray[np.float6
             raise ValueError(f"{argument}: column {name!r} has missing values, and every feature needs one")
     array = frame.to_numpy(dtype=np.float64) if module == "pandas" else frame.to_numpy()
     return _checked(np.asarray(array), argument)
+
+
+def _from_arrow(rows: Any, argument: str) -> npt.NDArray[np.float64]:
+    table = arrow_table(rows, argument)
+    columns = []
+    for place, name in enumerate(table.column_names):
+        column = table.column(place)
+        if str(column.type) not in _ARROW_NUMBERS:
+            raise TypeError(
+                f"{argument}: column {name!r} holds {column.type}, and features are numbers; drop it or turn it into numbers"
+            )
+        if column.null_count > 0:
+            raise ValueError(f"{argument}: column {name!r} has missing values, and every feature needs one")
+        columns.append(np.asarray(column.to_numpy(), dtype=np.float64))
+    rows = np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
+    return _checked(rows, argument)
+
+
+def arrow_table(rows: Any, argument: str) -> Any:
+    """A pyarrow table of anything that Arrow's C interface gives."""
+    try:
+        pyarrow: Any = import_module("pyarrow")  # ships no types
+    except ImportError as error:
+        raise ImportError(f"{argument}: an Arrow table needs pyarrow; install it, or pass a NumPy array") from error
+    try:
+        return pyarrow.table(rows)
+    except (TypeError, ValueError) as error:  # an array of one column, say
+        raise TypeError(f"{argument}: expected an Arrow table, found {type(rows).__name__}: {error}") from error
 
 
 def _is_numeric(dtype: Any, module: str) -> bool:

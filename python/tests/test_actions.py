@@ -71,6 +71,37 @@ def test_frames_with_text_or_gaps_name_the_column() -> None:
             ActionSet(frame)
 
 
+def test_arrow_tables() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    columns = {"price": [1.5, 2.5], "stock": [3, 4], "new": [True, False]}
+    table = pyarrow.table(columns)
+    expected = [[1.5, 3.0, 1.0], [2.5, 4.0, 0.0]]
+
+    class Streams:
+        """What only Arrow's interface is known of."""
+
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            return table.__arrow_c_stream__(requested_schema)
+
+    chunked = pyarrow.concat_tables([table.slice(0, 1), table.slice(1, 1)])
+    small = pyarrow.table({"a": pyarrow.array([1, 2], pyarrow.uint8()), "b": pyarrow.array([0.5, 2], pyarrow.float32())})
+    for rows in (table, table.to_batches()[0], Streams(), chunked):
+        assert features(ActionSet(rows)) == expected
+    assert features(ActionSet(small)) == [[1.0, 0.5], [2.0, 2.0]]
+    assert LinUCB(radius=1.0).select(table) == 1
+    for wrong in (["red", "blue"], [None, "x"]):
+        with pytest.raises(TypeError, match="rows: column 'colour' holds string"):
+            ActionSet(pyarrow.table({"price": [1.5, 2.5], "colour": wrong}))
+    with pytest.raises(TypeError, match="rows: column 'd' holds (date32|decimal)"):
+        ActionSet(pyarrow.table({"d": pyarrow.array([1, 2], pyarrow.date32())}))
+    with pytest.raises(ValueError, match="rows: column 'price' has missing values"):
+        ActionSet(pyarrow.table({"price": [1.5, None]}))
+    with pytest.raises(ValueError, match="rows: feature 0 of action 1"):
+        ActionSet(pyarrow.table({"price": [1.5, float("nan")]}))
+    with pytest.raises(TypeError, match="rows: expected an Arrow table, found"):
+        ActionSet(pyarrow.array([1.0, 2.0]))
+
+
 def test_labels_and_places() -> None:
     plain, named = ActionSet(ROWS), ActionSet(ROWS, labels=["a", ("b", 2)])
     assert (len(plain), plain.dim, plain.labels) == (2, 3, None)

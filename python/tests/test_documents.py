@@ -25,7 +25,7 @@ def test_docstrings(module: object) -> None:
 def test_docstrings_of_the_compiled_part() -> None:
     runner = doctest.DocTestRunner()
     parser = doctest.DocTestParser()
-    for thing in (plausibly.ActionSet, plausibly.ActionSet.arms):
+    for thing in (plausibly.ActionSet, plausibly.ActionSet.arms, plausibly.Policy.partial_fit):
         example = parser.get_doctest(thing.__doc__ or "", {}, repr(thing), None, None)
         assert example.examples
         assert runner.run(example).failed == 0

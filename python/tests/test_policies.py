@@ -244,6 +244,31 @@ def test_a_call_from_a_dying_label_gets_an_answer() -> None:
     assert heard[0] in MEANS or "busy with another call" in str(heard[0])
 
 
+@pytest.mark.parametrize("wrong", [None, 3])
+def test_a_batch_is_one_update_after_another_or_nothing(wrong: int | None) -> None:
+    rng = np.random.default_rng(5)
+    other = ActionSet([[0.5, 0.1], [0.2, 0.9], [0.3, 0.3]], labels=["red", "blue", "both"])
+    batched, single = played(20, randomise=0.5), played(20, randomise=0.5)
+    for policy in (batched, single):
+        policy.select(OFFERS)
+    names: list[Any] = [*rng.choice(["red", "blue", "both"], 40).tolist(), other["red"], OFFERS["both"]]
+    rewards = rng.normal(size=len(names))
+    if wrong is not None:
+        for actions, paid in ((names, [*rewards[:-1], np.nan]), ([*names[:-1], "green"], rewards)):
+            before = batched._save()[0]
+            with pytest.raises((ValueError, KeyError), match=r"(actions|rewards)\[41\]: "):
+                batched.partial_fit(actions, paid)
+            assert batched._save()[0] == before
+    batched.partial_fit(names, rewards)
+    for name, reward in zip(names, rewards, strict=True):
+        single.update(name, reward)
+    assert batched._save()[0] == single._save()[0]
+    for policy in (batched, single):
+        policy.partial_fit(np.array([0, 2]), (1, 2.0), offers=ActionSet([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]))
+        policy.partial_fit([], [])
+    assert batched._save()[0] == single._save()[0]
+
+
 def test_what_they_are_made_of_is_public() -> None:
     assert isinstance(OFFERS["red"], Action)
     for name in plausibly.__all__:

@@ -14,8 +14,8 @@ pub(crate) const MOST_ARMS: usize = 1_000_000;
 
 /// The actions to choose from: checked and converted once, then reused round after round.
 ///
-/// `rows` is one row of features an action: a NumPy array in any order, a list of lists, or a pandas or polars frame
-/// whose columns are all numbers. With `labels`, one for each row and all different, policies speak of actions by label;
+/// `rows` is one row of features an action: a NumPy array in any order, a list of lists, or a pandas frame, a polars frame or
+/// an Arrow table whose columns are all numbers. With `labels`, one for each row and all different, policies speak of actions by label;
 /// without, by index.
 ///
 /// >>> from plausibly import ActionSet
@@ -74,11 +74,11 @@ impl PySet {
         if action.is_instance_of::<PySlice>() {
             return Err(PyTypeError::new_err("action: one action at a time, not a slice"));
         }
-        Ok(PyAction { set: slf.clone().unbind(), index: slf.get().position(action)? })
+        Ok(PyAction { set: slf.clone().unbind(), index: slf.get().position(action, "action")? })
     }
 
     fn __contains__(&self, action: &Bound<'_, PyAny>) -> bool {
-        self.position(action).is_ok()
+        self.position(action, "action").is_ok()
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
@@ -188,28 +188,29 @@ impl PySet {
     }
 
     /// The index of what the caller calls an action.
-    pub(crate) fn position(&self, action: &Bound<'_, PyAny>) -> PyResult<usize> {
+    pub(crate) fn position(&self, action: &Bound<'_, PyAny>, argument: &str) -> PyResult<usize> {
         let len = self.set.view().len();
         if let Some((_, positions)) = &self.labels {
             return match positions.bind(action.py()).get_item(action)? {
                 Some(index) => index.extract(),
-                None => {
-                    Err(PyKeyError::new_err(format!("action: {} is not a label of this set", action.repr()?)))
-                }
+                None => Err(PyKeyError::new_err(format!(
+                    "{argument}: {} is not a label of this set",
+                    action.repr()?
+                ))),
             };
         }
         let whole = action.is_instance_of::<PyInt>() || action.hasattr("__index__")?;
         if !whole || action.is_instance_of::<PyBool>() {
             let found = action.get_type().name()?;
             let message =
-                format!("action: expected an index (this set has no labels) or an Action, found {found}");
+                format!("{argument}: expected an index (this set has no labels) or an Action, found {found}");
             return Err(PyTypeError::new_err(message));
         }
         match action.extract::<usize>() {
             Ok(index) if index < len => Ok(index),
             Err(error) if !error.is_instance_of::<PyOverflowError>(action.py()) => Err(error),
             _ => {
-                let message = format!("action: {} is not from 0 to {}", action.repr()?, len - 1);
+                let message = format!("{argument}: {} is not from 0 to {}", action.repr()?, len - 1);
                 Err(PyIndexError::new_err(message))
             }
         }

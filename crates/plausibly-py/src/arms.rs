@@ -140,7 +140,7 @@ impl PyArms {
         let (rule, facts, model) = self.rule(&known)?;
         let spec = self.settings.spec(model)?;
         let asked = Asked { policy: &*rule, spec, facts: &facts, model, known_as: actions.get() };
-        explain::find(&asked, &self.settings, actions, radius)?.to_dict(actions)
+        explain::find(&asked, &self.settings, radius)?.to_dict(actions)
     }
 
     /// Adds an arm of which nothing is known, as the last.

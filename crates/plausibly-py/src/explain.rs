@@ -35,7 +35,7 @@ pub(crate) fn explain(
         model: built.model_setting(),
         known_as: guarded.recalled(set).get(),
     };
-    find(&asked, settings, set, given)
+    find(&asked, settings, given)
 }
 
 /// A policy, what it was made of, and what its model is over.
@@ -52,7 +52,6 @@ pub(crate) struct Asked<'a> {
 pub(crate) fn find(
     asked: &Asked<'_>,
     settings: &Settings,
-    set: &Bound<'_, PySet>,
     given: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Found> {
     let Asked { policy, spec, .. } = asked;

@@ -1,6 +1,7 @@
 //! A policy in use: what is behind the lock.
 
 use crate::actions::PySet;
+use crate::batch::Batch;
 use crate::settings::Settings;
 use plausibly::spec::{Facts, PolicyKind, PolicySpec, Setting};
 use plausibly::state::Durable;
@@ -172,6 +173,20 @@ impl Guarded {
         let played = self.unbroken(played)?;
         self.remember(same);
         Ok(played)
+    }
+
+    /// Tells the policy many rewards, once all of their sets are known to fit it.
+    pub(crate) fn tell_all(&mut self, py: Python<'_>, settings: &Settings, batch: &Batch) -> PyResult<()> {
+        let Some((set, ..)) = batch.told.first() else { return self.usable() };
+        let mut fresh = None;
+        let built = self.asked(settings, set.bind(py), &mut fresh)?;
+        for (set, ..) in &batch.told {
+            built.check(set.bind(py))?;
+        }
+        for (set, index, reward) in &batch.told {
+            self.tell(settings, set.bind(py), *index, Event::Rewarded(*reward))?;
+        }
+        Ok(())
     }
 
     /// A policy that fell over in the middle of a step is not used again.

@@ -7,6 +7,7 @@
 mod actions;
 mod arms;
 mod data;
+mod batch;
 mod errors;
 mod explain;
 mod guarded;

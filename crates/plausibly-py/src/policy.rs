@@ -1,6 +1,7 @@
 //! The class all policies share.
 
 use crate::actions::{PyAction, PySet};
+use crate::batch::Batch;
 use crate::explain;
 use crate::guarded::{Event, Guarded};
 use crate::saved;
@@ -45,7 +46,32 @@ impl PyPolicy {
     ///
     /// `action` is what select returned, or, where other sets have been offered since, the action itself: `offers[label]`.
     fn update(&self, action: &Bound<'_, PyAny>, reward: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.tell(action, Event::Rewarded(read_reward(reward)?))
+        self.tell(action, Event::Rewarded(read_reward(reward, "reward")?))
+    }
+
+    /// Learns the rewards of many actions that were taken: as one update after another, or nothing at all if one of them is wrong.
+    ///
+    /// `actions` lists labels or indices of the set offered last, or of `offers` if that is given, or the actions themselves.
+    ///
+    /// >>> from plausibly import ActionSet, UCB1
+    /// >>> policy = UCB1(noise_scale=1.0)
+    /// >>> policy.partial_fit(["a", "b", "a"], [0.5, 0.25, 0.75], offers=ActionSet.arms(2, labels=["a", "b"]))
+    /// >>> policy.observations
+    /// 3
+    #[expect(clippy::doc_link_with_quotes, reason = "lists of Python")]
+    #[pyo3(signature = (actions, rewards, *, offers=None))]
+    fn partial_fit(
+        &self,
+        actions: &Bound<'_, PyAny>,
+        rewards: &Bound<'_, PyAny>,
+        offers: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let offers = offers.map(|offers| given_set(offers)).transpose()?;
+        let batch = Batch::read(actions, rewards, || match offers {
+            Some(offers) => Ok(offers),
+            None => self.lock()?.referred(actions.py()),
+        })?;
+        self.lock()?.tell_all(actions.py(), &self.settings, &batch)
     }
 
     /// An action was taken, and its reward is outstanding until update brings it.
@@ -130,7 +156,7 @@ impl PyPolicy {
         }
         // Found without the lock: looking a label up may run Python code.
         let set = self.lock()?.referred(py)?;
-        let index = set.get().position(action)?;
+        let index = set.get().position(action, "action")?;
         self.lock()?.tell(&self.settings, set.bind(py), index, event)
     }
 }
@@ -143,21 +169,31 @@ fn offered<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PySet>> {
     }
 }
 
-fn read_reward(reward: &Bound<'_, PyAny>) -> PyResult<f64> {
+/// A set in its own right: rows in its place would be another set on every call.
+fn given_set(offers: &Bound<'_, PyAny>) -> PyResult<Py<PySet>> {
+    if let Ok(set) = offers.cast::<PySet>() {
+        return Ok(set.clone().unbind());
+    }
+    let found = offers.get_type().name()?;
+    Err(PyTypeError::new_err(format!("offers: expected an ActionSet, found {found}")))
+}
+
+/// A reward that a model can learn from; `argument` is what errors call it.
+pub(crate) fn read_reward(reward: &Bound<'_, PyAny>, argument: &str) -> PyResult<f64> {
     let read = reward.extract::<f64>().map_err(|error| {
         if error.is_instance_of::<PyOverflowError>(reward.py()) {
-            return PyValueError::new_err("reward: too large for a number");
+            return PyValueError::new_err(format!("{argument}: too large for a number"));
         }
         let found =
             reward.get_type().name().map_or_else(|_| "something else".into(), |name| name.to_string());
-        PyTypeError::new_err(format!("reward: expected a number, found {found}"))
+        PyTypeError::new_err(format!("{argument}: expected a number, found {found}"))
     })?;
     // Not a comparison with the opposite: a NaN must be refused too.
     if read.abs() <= MAX_MAGNITUDE {
         Ok(read)
     } else {
         Err(PyValueError::new_err(format!(
-            "reward: must be finite and at most 1e100 in magnitude, got {read}"
+            "{argument}: must be finite and at most 1e100 in magnitude, got {read}"
         )))
     }
 }

@@ -1,0 +1,66 @@
+//! Many rewards at once: all of them are understood before the first is learned from.
+
+use crate::actions::{PyAction, PySet};
+use crate::policy::read_reward;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyMapping, PySet as Set, PyString};
+
+/// Actions by the set they are of, and what each paid.
+pub(crate) struct Batch {
+    pub(crate) told: Vec<(Py<PySet>, usize, f64)>,
+}
+
+impl Batch {
+    /// Reads two lists of one length. `referred` gives the set that an index or label is of, and is asked for once at most.
+    pub(crate) fn read(
+        actions: &Bound<'_, PyAny>,
+        rewards: &Bound<'_, PyAny>,
+        referred: impl FnOnce() -> PyResult<Py<PySet>>,
+    ) -> PyResult<Self> {
+        let (actions, rewards) = (list(actions, "actions")?, list(rewards, "rewards")?);
+        if actions.len() != rewards.len() {
+            let message = format!(
+                "rewards: {} actions were taken, and there are {} rewards",
+                actions.len(),
+                rewards.len()
+            );
+            return Err(PyValueError::new_err(message));
+        }
+        let (mut referred, mut offered) = (Some(referred), None);
+        let mut told = Vec::with_capacity(actions.len());
+        for (place, (action, reward)) in actions.iter().zip(&rewards).enumerate() {
+            let py = action.py();
+            let reward = read_reward(reward, &format!("rewards[{place}]"))?;
+            if let Ok(action) = action.cast::<PyAction>() {
+                told.push((action.get().set.clone_ref(py), action.get().index, reward));
+                continue;
+            }
+            if let Some(referred) = referred.take() {
+                offered = Some(referred()?);
+            }
+            let Some(set) = &offered else { unreachable!("asked for above") };
+            told.push((set.clone_ref(py), set.get().position(action, &format!("actions[{place}]"))?, reward));
+        }
+        Ok(Self { told })
+    }
+}
+
+/// What is in a list, or in anything else with a length and an order.
+fn list<'py>(value: &Bound<'py, PyAny>, argument: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let unordered = value.is_instance_of::<PyString>()
+        || value.is_instance_of::<PyBytes>()
+        || value.is_instance_of::<PyByteArray>()
+        || value.is_instance_of::<Set>()
+        || value.cast::<PyMapping>().is_ok();
+    let expected = || {
+        let found = value.get_type().name().map_or_else(|_| "something else".into(), |name| name.to_string());
+        PyTypeError::new_err(format!("{argument}: expected a list, found {found}"))
+    };
+    if unordered || value.is_instance_of::<PySet>() || value.len().is_err() {
+        return Err(expected());
+    }
+    // No more than it says: it need not end.
+    let most = value.len()?;
+    value.try_iter().or_else(|_raised| Err(expected()))?.take(most).collect()
+}
