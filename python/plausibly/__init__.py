@@ -10,8 +10,9 @@
 ['red']
 """
 
-from ._core import Action, ActionSet, __version__
+from ._core import Action, ActionSet, CertificateError, DamagedLogError, __version__
 from ._explanation import Explanation, Target
+from ._log import Decision, Log, explain_certificate, verify
 from ._policies import (
     UCB1,
     Code,
@@ -30,13 +31,17 @@ from ._sweep import Sweep, sweep
 __all__ = [
     "Action",
     "ActionSet",
+    "CertificateError",
     "Code",
+    "DamagedLogError",
+    "Decision",
     "Elimination",
     "EpsilonGreedy",
     "Explanation",
     "ExploreThenCommit",
     "LinTS",
     "LinUCB",
+    "Log",
     "Policy",
     "Reproduction",
     "Result",
@@ -45,8 +50,10 @@ __all__ = [
     "Thompson",
     "UCB1",
     "__version__",
+    "explain_certificate",
     "fetch_data",
     "reproduce",
     "simulate",
     "sweep",
+    "verify",
 ]

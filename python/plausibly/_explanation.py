@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from html import escape
 from typing import Any, TypedDict
@@ -76,6 +77,7 @@ class Explanation:
     """By what the policy chooses, in words."""
     target: Target | None
     """How its target stands, if it has one."""
+    _document: str | None = None
 
     @property
     def intervals(self) -> list[tuple[float, float]]:
@@ -84,9 +86,25 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it in plain Python: lists, numbers, text."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "_document"}
         plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in fields.items()}
         return {**plain, "intervals": self.intervals}
+
+    def certificate(self) -> dict[str, Any]:
+        """The certificate of the decision of a log that this explains: what anybody can derive again from the log.
+
+        >>> from plausibly import ActionSet, UCB1
+        >>> UCB1(noise_scale=1.0).explain(ActionSet.arms(2)).certificate()
+        Traceback (most recent call last):
+        ValueError: a certificate is of a decision in a log, from which it can be derived again, and this explains a policy in memory: decide by plausibly.Log, of which Log(None) is kept in memory too
+        """
+        if self._document is None:
+            raise ValueError(
+                "a certificate is of a decision in a log, from which it can be derived again, and this explains a policy in "
+                "memory: decide by plausibly.Log, of which Log(None) is kept in memory too"
+            )
+        certificate: dict[str, Any] = json.loads(self._document)
+        return certificate
 
     def __repr__(self) -> str:
         rows = [["action", "estimate", "from", "to", "standing"], *(self._row(i) for i in self._shown())]

@@ -10,13 +10,25 @@ import pytest
 from conftest import ROOT
 
 import plausibly
-from plausibly import _explanation, _policies, _reproduce, _rows, _simulate, _sweep
+from plausibly import _explanation, _log, _policies, _reproduce, _rows, _simulate, _sweep, _tables
 from plausibly.compat import _learning_policies, mabwiser
 
+MODULES = [
+    plausibly,
+    _explanation,
+    _learning_policies,
+    _log,
+    _policies,
+    _reproduce,
+    _rows,
+    _simulate,
+    _sweep,
+    _tables,
+    mabwiser,
+]
 
-@pytest.mark.parametrize(
-    "module", [plausibly, _explanation, _learning_policies, _policies, _reproduce, _rows, _simulate, _sweep, mabwiser]
-)
+
+@pytest.mark.parametrize("module", MODULES)
 def test_docstrings(module: object) -> None:
     failed, tried = doctest.testmod(module, optionflags=doctest.IGNORE_EXCEPTION_DETAIL)  # type: ignore[arg-type]
     assert tried > 0 and failed == 0

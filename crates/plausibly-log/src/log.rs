@@ -326,7 +326,7 @@ fn arrival(state: &State, table: &Table, context: &Context) -> Result<(Vec<Event
             if usize::try_from(action)
                 .ok()
                 .and_then(|at| state.actions().get(at))
-                .is_some_and(|record| record.cells == cells)
+                .is_some_and(|record| recipe.is_same_row(&record.cells, &cells))
             {
                 offered.push(action);
                 continue;

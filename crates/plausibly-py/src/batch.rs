@@ -62,5 +62,5 @@ fn list<'py>(value: &Bound<'py, PyAny>, argument: &str) -> PyResult<Vec<Bound<'p
     }
     // No more than it says: it need not end.
     let most = value.len()?;
-    value.try_iter().or_else(|_raised| Err(expected()))?.take(most).collect()
+    value.try_iter().map_err(|_raised| expected())?.take(most).collect()
 }

@@ -1,7 +1,7 @@
 //! The compiled part of the Python package `plausibly`, which is `plausibly._core` there.
 //!
 //! It checks arguments, translates, and calls the library: mathematics belongs to `plausibly`, simulation to
-//! `plausibly-sim`, and words and tables to `python/plausibly`. Anything wrong with an argument is a Python exception that
+//! `plausibly-sim`, logs to `plausibly-log`, and words and tables to `python/plausibly`. Anything wrong with an argument is a Python exception that
 //! names it.
 
 mod actions;
@@ -11,6 +11,7 @@ mod batch;
 mod errors;
 mod explain;
 mod guarded;
+mod log;
 mod policy;
 mod reproduce;
 mod saved;
@@ -28,6 +29,8 @@ mod _core {
     use crate::arms::PyArms;
     #[pymodule_export]
     use crate::data::fetch_data;
+    #[pymodule_export]
+    use crate::log::{CertificateError, DamagedLogError, PyLog, certificate_words, check_certificate};
     #[pymodule_export]
     use crate::policy::PyPolicy;
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! Rows and contexts to features, and features back to the person's units.
 
 use super::column::{Reading, on_the_grid};
-use super::{Column, Context, Part, Place, Recipe, RecipeError, Shape};
+use super::{Column, Context, Encoding, Part, Place, Recipe, RecipeError, Shape};
 use crate::event::Cells;
 use crate::table::{Row, Table, brief};
 
@@ -43,6 +43,23 @@ impl Recipe {
         self.check_table(row.table())?;
         let used = self.columns.iter().filter(|column| column.is_used());
         Ok(used.map(|Column { name, .. }| (name.clone(), row.cell(name).flatten().map(Into::into))).collect())
+    }
+
+    /// Whether two rows say the same, in whichever way they write it: `4` and `4.0` are one number, `yes` and `Yes` one answer.
+    pub fn is_same_row(&self, one: &Cells, other: &Cells) -> bool {
+        let same = |column: &Column| {
+            let (one, other) =
+                (one.get(&column.name).cloned().flatten(), other.get(&column.name).cloned().flatten());
+            let (Some(a), Some(b)) = (&one, &other) else { return one == other };
+            match &column.encoding {
+                Encoding::Linear { numbers, .. } | Encoding::Log { numbers, .. } => {
+                    a == b || numbers.parse(a).is_some_and(|a| Some(a) == numbers.parse(b))
+                }
+                Encoding::Flag { .. } => a.eq_ignore_ascii_case(b),
+                _ => a == b,
+            }
+        };
+        one.len() == other.len() && self.columns.iter().filter(|column| column.is_used()).all(same)
     }
 
     /// The features of all actions of a table, in the order of rows.

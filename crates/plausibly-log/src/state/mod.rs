@@ -142,6 +142,11 @@ impl State {
         self.horizon
     }
 
+    /// From which randomness is drawn.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// How rows become features.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe

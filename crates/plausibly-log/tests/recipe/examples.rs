@@ -2,6 +2,7 @@
 
 use super::{context, infer, open, read};
 use plausibly_log::recipe::{Context, Encoding, Recipe, Shape, Why};
+use plausibly_log::table::Table;
 
 fn refusal(text: &str, pairs: &[&str]) -> String {
     Recipe::infer(&read(text), &context(pairs)).unwrap_err().to_string()
@@ -306,4 +307,30 @@ fn cells_from_a_log_have_columns_and_no_lines() {
     let unknown =
         blocks.encode("quiz", &std::collections::BTreeMap::new(), &context(&["hour=3"])).unwrap_err();
     assert_eq!(unknown.to_string(), "the action `quiz` is new to the recipe; extend the recipe first");
+}
+
+#[test]
+fn rows_are_the_same_by_what_they_say() {
+    let table =
+        Table::read(b"name,price,new,colour\nmug,4,yes,red\nbowl,8,no,blue\njug,,yes,red\n".as_slice())
+            .unwrap();
+    let recipe = Recipe::infer(&table, &Context::default()).unwrap();
+    let cells = |price: &str, new: &str, colour: &str| {
+        let cell = |text: &str| (!text.is_empty()).then(|| text.to_string());
+        [("price", price), ("new", new), ("colour", colour)]
+            .map(|(name, text)| (name.to_string(), cell(text)))
+            .into()
+    };
+    let mug = cells("4", "yes", "red");
+    assert!(recipe.is_same_row(&mug, &mug));
+    assert!(recipe.is_same_row(&mug, &cells("4.0", "YES", "red")));
+    assert!(recipe.is_same_row(&mug, &cells("4e0", "yes", "red")));
+    for other in [
+        cells("4.5", "yes", "red"),
+        cells("4", "no", "red"),
+        cells("4", "yes", "Red"),
+        cells("", "yes", "red"),
+    ] {
+        assert!(!recipe.is_same_row(&mug, &other));
+    }
 }

@@ -1,0 +1,59 @@
+//! Certificates that somebody hands over.
+
+use super::PyLog;
+use super::refusal::{CertificateError, of_log};
+use super::store::Place;
+use plausibly_log::certificate::Certificate;
+use plausibly_log::{LogError, certificate};
+use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// Checks a certificate alone, or against a log: one in use, or the file of one.
+#[pyfunction]
+#[pyo3(signature = (text, log, path))]
+pub(crate) fn check_certificate(
+    py: Python<'_>,
+    text: &str,
+    log: Option<&Bound<'_, PyLog>>,
+    path: Option<PathBuf>,
+) -> PyResult<()> {
+    let place = log.map(|log| log.get().place.clone());
+    py.detach(|| {
+        let found = read(text)?;
+        let wrong = |flaw: &dyn std::fmt::Display| {
+            let decision = found.grounds.decision;
+            CertificateError::new_err(format!("the certificate of decision {decision} is wrong: {flaw}"))
+        };
+        found.check().map_err(|flaw| wrong(&flaw))?;
+        let named = path.map(Place::File);
+        if named.as_ref().is_some_and(|named| !named.has_content()) {
+            return Err(PyFileNotFoundError::new_err("log: there is no such log, or it has not begun"));
+        }
+        let Some(place) = place.or(named) else { return Ok(()) };
+        let most = if found.grounds.unlisted.is_some() { found.grounds.actions.len() } else { usize::MAX };
+        match certificate(&place.storage(), found.grounds.decision, most) {
+            Ok(true_one) => found.check_against(&true_one).map_err(|flaw| wrong(&flaw)),
+            // A decision that the log does not have is a flaw of the certificate.
+            Err(LogError::Step(unknown)) => Err(wrong(&format!("grounds.decision: {unknown} in the log"))),
+            Err(error) => Err(of_log(&error, "log")),
+        }
+    })
+}
+
+/// A certificate in plain words, if it is right.
+#[pyfunction]
+pub(crate) fn certificate_words(py: Python<'_>, text: &str) -> PyResult<String> {
+    py.detach(|| {
+        let found = read(text)?;
+        found.check().map_err(|flaw| {
+            CertificateError::new_err(format!("the certificate is wrong and will not be explained: {flaw}"))
+        })?;
+        Ok(found.words().to_string())
+    })
+}
+
+fn read(text: &str) -> PyResult<Certificate> {
+    serde_json::from_str(text)
+        .map_err(|error| PyValueError::new_err(format!("certificate: not a certificate: {error}")))
+}

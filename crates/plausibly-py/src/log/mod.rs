@@ -1,0 +1,309 @@
+//! Logs: the same files as the command line's, through the same crate.
+
+mod certificates;
+mod refusal;
+mod store;
+
+pub(crate) use certificates::{certificate_words, check_certificate};
+pub(crate) use refusal::{CertificateError, DamagedLogError};
+
+use plausibly::spec::Setting;
+use plausibly_log::policy::{PolicyTable, read_policy};
+use plausibly_log::recipe::{Context, Recipe};
+use plausibly_log::table::Table;
+use plausibly_log::{Log, LogError, Opening, Recorded, certificate, status};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use refusal::of_log;
+use serde_json::Value as Json;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard};
+use store::{Memory, Place, Store};
+
+/// What was said about a log when it was opened.
+struct Wanted {
+    policy: Option<PolicyTable>,
+    reward_range: Option<(f64, f64)>,
+    horizon: Option<u64>,
+    seed: Option<u64>,
+    leave_out: Vec<String>,
+}
+
+/// A log in use. Threads take turns, and other Python code runs while the disk works.
+#[pyclass(frozen, name = "Log", module = "plausibly._core")]
+pub(crate) struct PyLog {
+    place: Place,
+    wanted: Wanted,
+    open: Mutex<Open>,
+}
+
+enum Open {
+    /// Nothing is written before the first decision, which shows what the table is like.
+    Unbegun,
+    Begun(Box<Log<Store>>),
+    Closed,
+}
+
+#[pymethods]
+impl PyLog {
+    #[new]
+    #[pyo3(signature = (path, policy, reward_range, horizon, seed, leave_out))]
+    fn new(
+        py: Python<'_>,
+        path: Option<PathBuf>,
+        policy: Option<&str>,
+        reward_range: Option<(f64, f64)>,
+        horizon: Option<u64>,
+        seed: Option<u64>,
+        leave_out: Vec<String>,
+    ) -> PyResult<Self> {
+        let policy = policy.map(table).transpose()?;
+        if let Some(policy) = &policy {
+            check_policy(policy, horizon)?;
+        }
+        let place = path.map_or_else(|| Place::Memory(Memory::default()), Place::File);
+        let wanted = Wanted { policy, reward_range, horizon, seed, leave_out };
+        let open = py.detach(|| -> PyResult<Open> {
+            if !place.has_content() {
+                return Ok(Open::Unbegun);
+            }
+            let log = Log::open(place.storage()).map_err(|error| of_log(&error, "path"))?;
+            if log.state().is_none() {
+                // The very first line was torn: it has not begun.
+                return Ok(Open::Unbegun);
+            }
+            wanted.check(&log)?;
+            Ok(Open::Begun(Box::new(log)))
+        })?;
+        Ok(Self { place, wanted, open: Mutex::new(open) })
+    }
+
+    /// Takes a decision among the rows of a table as CSV; its certificate as JSON.
+    fn decide(
+        &self,
+        py: Python<'_>,
+        at_us: i64,
+        table: &[u8],
+        context: BTreeMap<String, String>,
+        most: usize,
+    ) -> PyResult<String> {
+        py.detach(|| {
+            let refuse = |reason: &dyn std::fmt::Display| PyValueError::new_err(format!("actions: {reason}"));
+            let table = Table::read(table).map_err(|error| refuse(&error))?;
+            let context = Context::try_from(context)
+                .map_err(|error| PyValueError::new_err(format!("context: {error}")))?;
+            let mut open = self.lock()?;
+            let (log, table) = match &mut *open {
+                Open::Begun(log) => {
+                    let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
+                    let table = table.with_label(label.as_deref()).map_err(|error| refuse(&error))?;
+                    (log, table)
+                }
+                unbegun => {
+                    let log = self.wanted.begin(&self.place, at_us, &table, &context)?;
+                    *unbegun = Open::Begun(Box::new(log));
+                    let Open::Begun(log) = unbegun else { unreachable!("begun in the line before") };
+                    (log, table)
+                }
+            };
+            let decided = log.decide(at_us, &table, &context, most);
+            Ok(decided.map_err(|error| of_log(&error, "actions"))?.to_json())
+        })
+    }
+
+    /// Whether the reward was news.
+    fn reward(&self, py: Python<'_>, at_us: i64, decision: u64, value: f64) -> PyResult<bool> {
+        self.record(py, |log| log.reward(at_us, decision, value))
+    }
+
+    fn correct(&self, py: Python<'_>, at_us: i64, decision: u64, value: f64) -> PyResult<bool> {
+        self.record(py, |log| log.correct(at_us, decision, value))
+    }
+
+    fn retract(&self, py: Python<'_>, at_us: i64, decision: u64) -> PyResult<bool> {
+        self.record(py, |log| log.retract(at_us, decision))
+    }
+
+    fn drop(&self, py: Python<'_>, at_us: i64, decision: u64) -> PyResult<bool> {
+        self.record(py, |log| log.drop_decision(at_us, decision))
+    }
+
+    fn change_policy(
+        &self,
+        py: Python<'_>,
+        at_us: i64,
+        policy: &str,
+        horizon: Option<u64>,
+    ) -> PyResult<bool> {
+        let policy = table(policy)?;
+        self.record(py, |log| {
+            let horizon = horizon.or_else(|| log.state().and_then(plausibly_log::state::State::horizon));
+            log.change_policy(at_us, &policy, horizon)
+        })
+    }
+
+    /// How it stands, as JSON.
+    fn status(&self, py: Python<'_>, now_us: i64, points: u64) -> PyResult<String> {
+        self.read(py, |storage| {
+            let found = status(storage, now_us, points)?;
+            Ok(serde_json::to_string(&found).unwrap_or_default())
+        })
+    }
+
+    /// The certificate of a decision, from nothing but the lines, as JSON.
+    fn certificate(&self, py: Python<'_>, decision: u64, most: usize) -> PyResult<String> {
+        self.read(py, |storage| Ok(certificate(storage, decision, most)?.to_json()))
+    }
+
+    /// The policy, the range of rewards, the names of the features and the recipe in words; nothing before it has begun.
+    #[expect(clippy::type_complexity, reason = "a tuple of Python")]
+    fn about(&self) -> PyResult<Option<(String, (f64, f64), Vec<String>, String)>> {
+        self.known(|state| {
+            let policy = serde_json::to_string(state.policy().1).unwrap_or_default();
+            let recipe = state.recipe();
+            (policy, state.reward_range(), recipe.feature_names(), recipe.describe().to_string())
+        })
+    }
+
+    /// The decisions whose rewards are outstanding, the oldest first, with what was chosen.
+    fn pending(&self) -> PyResult<Vec<(u64, String)>> {
+        let pending = self.known(|state| {
+            let label = |decision: u64| {
+                let action = usize::try_from(state.decision(decision).ok()?.action).ok()?;
+                Some((decision, state.actions().get(action)?.label.clone()))
+            };
+            state.pending().filter_map(label).collect()
+        })?;
+        Ok(pending.unwrap_or_default())
+    }
+
+    /// What opening did about the end of an interrupted write, if there was one.
+    fn recovery(&self) -> PyResult<Option<String>> {
+        match &*self.lock()? {
+            Open::Begun(log) => Ok(log.recovery().map(ToString::to_string)),
+            _ => Ok(None),
+        }
+    }
+
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| {
+            *self.open.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Open::Closed;
+        });
+    }
+}
+
+impl PyLog {
+    /// Waits for whoever is at it: no Python code runs while it is locked, so it cannot wait for itself.
+    fn lock(&self) -> PyResult<MutexGuard<'_, Open>> {
+        let poisoned = "the log failed in the middle of a step; open it again";
+        let open = self.open.lock().ok().ok_or_else(|| PyRuntimeError::new_err(poisoned))?;
+        if matches!(*open, Open::Closed) {
+            return Err(PyValueError::new_err("the log is closed"));
+        }
+        Ok(open)
+    }
+
+    fn record(
+        &self,
+        py: Python<'_>,
+        step: impl FnOnce(&mut Log<Store>) -> Result<Recorded, LogError> + Send,
+    ) -> PyResult<bool> {
+        py.detach(|| match &mut *self.lock()? {
+            Open::Begun(log) => {
+                let recorded = step(log).map_err(|error| of_log(&error, "decision"))?;
+                Ok(recorded == Recorded::Now)
+            }
+            _ => Err(of_log(&LogError::Empty, "decision")),
+        })
+    }
+
+    /// Something that is read from the lines; between two events, so that none is half there.
+    fn read<T: Send>(
+        &self,
+        py: Python<'_>,
+        read: impl FnOnce(&Store) -> Result<T, LogError> + Send,
+    ) -> PyResult<T> {
+        py.detach(|| {
+            let open = self.lock()?;
+            if matches!(*open, Open::Unbegun) {
+                return Err(of_log(&LogError::Empty, "decision"));
+            }
+            read(&self.place.storage()).map_err(|error| of_log(&error, "decision"))
+        })
+    }
+
+    fn known<T>(&self, ask: impl FnOnce(&plausibly_log::state::State) -> T) -> PyResult<Option<T>> {
+        match &*self.lock()? {
+            Open::Begun(log) => Ok(log.state().map(ask)),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Wanted {
+    /// Begins a log: how the table becomes features is worked out from it, and everything is checked before a file is made.
+    fn begin(&self, place: &Place, at_us: i64, table: &Table, context: &Context) -> PyResult<Log<Store>> {
+        let leave_out: Vec<&str> = self.leave_out.iter().map(String::as_str).collect();
+        let recipe = Recipe::infer_without(table, context, &leave_out)
+            .map_err(|error| PyValueError::new_err(format!("actions: {error}")))?;
+        let code = || PolicyTable::from_iter([("kind".to_string(), Json::from("code"))]);
+        let opening = Opening {
+            policy: self.policy.clone().unwrap_or_else(code),
+            reward_range: self.reward_range.unwrap_or((0.0, 1.0)),
+            horizon: self.horizon,
+            seed: self.seed.unwrap_or(at_us.unsigned_abs()),
+            recipe,
+        };
+        let refuse = |error: LogError| of_log(&error, "actions");
+        opening.check().map_err(refuse)?;
+        let mut log = Log::open(place.storage()).map_err(refuse)?;
+        log.begin(at_us, opening).map_err(refuse)?;
+        Ok(log)
+    }
+
+    /// What was fixed when the log began, and is said otherwise now.
+    fn check(&self, log: &Log<Store>) -> PyResult<()> {
+        let Some(state) = log.state() else { return Ok(()) };
+        let refuse = |message: String| Err(PyValueError::new_err(message));
+        let fixed = "when the log began; begin another log for another one";
+        let (low, high) = state.reward_range();
+        if self.reward_range.is_some_and(|range| range != (low, high)) {
+            return refuse(format!("reward_range: it was fixed as ({low}, {high}) {fixed}"));
+        }
+        let seed = state.seed();
+        if self.seed.is_some_and(|wanted| wanted != seed) {
+            return refuse(format!("seed: it was fixed as {seed} {fixed}"));
+        }
+        let used = |name: &String| {
+            let columns = || state.recipe().columns().iter().chain(state.recipe().context());
+            !columns().any(|column| column.name == *name && !column.is_used())
+        };
+        if let Some(name) = self.leave_out.iter().find(|name| used(name)) {
+            return refuse(format!("leave_out: what becomes of {name:?} was fixed {fixed}"));
+        }
+        let horizon = self.horizon.or(state.horizon());
+        let policy = self.policy.as_ref().unwrap_or(state.policy().1);
+        let changes = state.would_change(policy, horizon).map_err(|error| of_log(&error.into(), "policy"))?;
+        if changes {
+            let own = serde_json::to_string(state.policy().1).unwrap_or_default();
+            return refuse(format!(
+                "policy: the log decides by {own}; leave policy and horizon out to go on with it, or call change_policy"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn table(policy: &str) -> PyResult<PolicyTable> {
+    serde_json::from_str(policy).map_err(|error| PyValueError::new_err(format!("policy: {error}")))
+}
+
+/// That it could decide in some log: with features, or over plain arms.
+fn check_policy(policy: &PolicyTable, horizon: Option<u64>) -> PyResult<()> {
+    let with = |setting| read_policy(policy, setting, horizon);
+    match (with(Setting::Changing), with(Setting::Arms)) {
+        (Err(refusal), Err(_)) => Err(PyValueError::new_err(format!("policy: {refusal}"))),
+        _ => Ok(()),
+    }
+}

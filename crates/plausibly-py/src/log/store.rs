@@ -1,0 +1,175 @@
+//! Where a log is kept: in a file, or in memory.
+
+use plausibly_log::journal::{FileStorage, Storage};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Which log.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    File(PathBuf),
+    Memory(Memory),
+}
+
+impl Place {
+    /// The log there, to read from or to write to.
+    pub(crate) fn storage(&self) -> Store {
+        match self {
+            Self::File(path) => Store::File(FileStorage::new(path)),
+            Self::Memory(memory) => Store::Memory(memory.clone()),
+        }
+    }
+
+    /// Whether something was written there already. Asking must not leave an empty file behind.
+    pub(crate) fn has_content(&self) -> bool {
+        match self {
+            Self::File(path) => std::fs::metadata(path).is_ok_and(|file| file.len() > 0),
+            Self::Memory(memory) => !memory.files().log.is_empty(),
+        }
+    }
+}
+
+/// A log that is gone with its last owner. Copies share what is in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory(Arc<Mutex<Files>>);
+
+#[derive(Debug, Default)]
+struct Files {
+    log: Vec<u8>,
+    beside: BTreeMap<String, Vec<u8>>,
+}
+
+impl Memory {
+    fn files(&self) -> MutexGuard<'_, Files> {
+        // Nothing that holds the lock can fail half-way.
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Store {
+    File(FileStorage),
+    Memory(Memory),
+}
+
+#[derive(Debug)]
+pub(crate) enum Reader {
+    File(File),
+    Memory(Cursor<Vec<u8>>),
+}
+
+impl Read for Reader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(buffer),
+            Self::Memory(bytes) => bytes.read(buffer),
+        }
+    }
+}
+
+impl Seek for Reader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::File(file) => file.seek(to),
+            Self::Memory(bytes) => bytes.seek(to),
+        }
+    }
+}
+
+impl Storage for Store {
+    type Reader = Reader;
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::File(file) => file.path(),
+            Self::Memory(_) => Path::new("the log in memory"),
+        }
+    }
+
+    fn lock(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.lock(),
+            Self::Memory(_) => Ok(()),
+        }
+    }
+
+    fn reader(&self) -> io::Result<Reader> {
+        match self {
+            Self::File(file) => file.reader().map(Reader::File),
+            Self::Memory(memory) => Ok(Reader::Memory(Cursor::new(memory.files().log.clone()))),
+        }
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        match self {
+            Self::File(file) => file.length(),
+            Self::Memory(memory) => Ok(memory.files().log.len() as u64),
+        }
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.append(bytes),
+            Self::Memory(memory) => {
+                memory.files().log.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.sync(),
+            Self::Memory(_) => Ok(()),
+        }
+    }
+
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.truncate(len),
+            Self::Memory(memory) => {
+                memory.files().log.truncate(usize::try_from(len).unwrap_or(usize::MAX));
+                Ok(())
+            }
+        }
+    }
+
+    fn sync_folder(&mut self) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.sync_folder(),
+            Self::Memory(_) => Ok(()),
+        }
+    }
+
+    fn read_side(&self, suffix: &str) -> io::Result<Option<Vec<u8>>> {
+        match self {
+            Self::File(file) => file.read_side(suffix),
+            Self::Memory(memory) => Ok(memory.files().beside.get(suffix).cloned()),
+        }
+    }
+
+    fn write_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.write_side(suffix, bytes),
+            Self::Memory(memory) => {
+                memory.files().beside.insert(suffix.into(), bytes.to_vec());
+                Ok(())
+            }
+        }
+    }
+
+    fn rename_side(&mut self, from: &str, to: &str) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.rename_side(from, to),
+            Self::Memory(memory) => {
+                let mut files = memory.files();
+                let content = files.beside.remove(from).ok_or(io::ErrorKind::NotFound)?;
+                files.beside.insert(to.into(), content);
+                Ok(())
+            }
+        }
+    }
+}

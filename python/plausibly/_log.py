@@ -1,0 +1,341 @@
+"""Logs: decisions that last, in the same files as the command line's."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Union
+
+import numpy as np
+
+from . import _core, _tables
+from ._explanation import Explanation, Target
+
+MOST = 200
+"""Actions that a certificate lists unless more are asked for, as on the command line."""
+_POINTS = 200
+_RULES = {
+    "least-known": "the widest plausible action",
+    "tempered": "the plausible action with the best of width and a share of its estimate",
+    "most-promising": "the target is met, so the plausible action with the largest upper bound",
+    "drawn-plausible": "a draw from the plausible actions",
+    "largest-upper": "the largest upper bound",
+    "largest-sample": "the largest reward under a sampled model",
+    "largest-index": "the largest index",
+    "explored": "a draw to explore",
+    "largest-mean": "the largest estimate",
+    "committed": "the largest estimate when the policy committed",
+}
+Certificate = Union[Mapping[str, Any], str, "os.PathLike[str]", "Decision", Explanation]
+
+
+@dataclass(frozen=True, repr=False)
+class Decision:
+    """A decision of a log: which action, and why."""
+
+    id: int
+    """Its number in the log, from 1: what its reward is recorded under."""
+    label: str
+    """The action to take."""
+    explanation: Explanation = field(compare=False)
+    """What was known of every action listed."""
+    _document: str = field(compare=True)
+
+    def certificate(self) -> dict[str, Any]:
+        """Its certificate (docs/reference/certificate.md): what it rests on, and what follows."""
+        return self.explanation.certificate()
+
+    def certificate_json(self) -> str:
+        """The same as the text that the command line writes, without the line break at its end."""
+        return self._document
+
+    def words(self) -> str:
+        """Why, in plain words."""
+        return _core.certificate_words(self._document)
+
+    def __repr__(self) -> str:
+        return f"Decision({self.id}: {self.label!r})"
+
+
+class Log:
+    """Decisions and their rewards, in a file that is only ever appended to.
+
+    `path` is the file; the command line's `--log` names the same ones, and either goes on where the other stopped. It is made
+    with the first decision, which shows what the columns are like. `Log(None)` is kept in memory. Of what only the beginning can
+    say: `policy` is a kind or a table as in specs, at first "code"; `reward_range` the smallest and the largest reward there can
+    be, at first (0, 1); `horizon` about how many decisions there will be, for policies that ask; `seed` where randomness begins;
+    `leave_out` columns that shall not become features. When a log is opened again they can be left out, and must not be other
+    ones. `clock` gives the time in microseconds since 1970.
+
+    What has returned is on the disk. A log may be used from several threads; its calls take turns. One process writes at a time.
+
+    >>> from plausibly import Log, verify
+    >>> log = Log(None, seed=7, clock=lambda: 1_794_000_000_000_000)
+    >>> decision = log.decide([{"name": "mug", "price": 4}, {"name": "bowl", "price": 8}, {"name": "jug", "price": 5}])
+    >>> decision
+    Decision(1: 'mug')
+    >>> log.reward(decision.id, 0.5)
+    True
+    >>> log.pending
+    {}
+    >>> verify(decision, log=log)
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        *,
+        policy: str | Mapping[str, Any] | None = None,
+        reward_range: tuple[float, float] | None = None,
+        horizon: int | None = None,
+        seed: int | None = None,
+        leave_out: Iterable[str] = (),
+        clock: Callable[[], int] | None = None,
+    ) -> None:
+        if path is not None and not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"path: expected a path or None, found {type(path).__name__}")
+        if clock is not None and not callable(clock):
+            raise TypeError(f"clock: expected a function, found {type(clock).__name__}")
+        self._path = None if path is None else os.fsdecode(path)
+        self._clock = clock if clock is not None else _now
+        self._log = _core.Log(
+            self._path,
+            None if policy is None else _policy(policy),
+            None if reward_range is None else _range(reward_range),
+            None if horizon is None else _whole("horizon", horizon),
+            None if seed is None else _whole("seed", seed),
+            _names(leave_out),
+        )
+
+    def decide(self, actions: object, *, context: Mapping[str, Any] | None = None, most: int = MOST) -> Decision:
+        """Takes the next decision among the rows of a table: a pandas or polars frame, an Arrow table, a list of dicts, or the path
+        of a CSV file; or among plain arms, as in `ActionSet.arms(3)`.
+
+        Rows become features as on the command line from the CSV that the frame's own library writes (without an index): see
+        docs/concepts/features.md. `context` is what is known of this occasion; `most` the actions that the certificate lists.
+        """
+        table, texts = _tables.to_csv(actions), _tables.to_context(context)
+        document = self._log.decide(self._at(), table, texts, _whole("most", most))
+        return _decision(document)
+
+    def reward(self, decision: int, value: float) -> bool:
+        """Records what a decision paid; False if the same was there already."""
+        return self._log.reward(self._at(), _whole("decision", decision), _number("value", value))
+
+    def correct(self, decision: int, value: float) -> bool:
+        """Replaces what a decision paid; False if it is the same."""
+        return self._log.correct(self._at(), _whole("decision", decision), _number("value", value))
+
+    def retract(self, decision: int) -> bool:
+        """Takes the reward of a decision back: it is outstanding again."""
+        return self._log.retract(self._at(), _whole("decision", decision))
+
+    def drop(self, decision: int) -> bool:
+        """Records that the reward of a decision will never come; False if that was known. Drops are final."""
+        return self._log.drop(self._at(), _whole("decision", decision))
+
+    def change_policy(self, policy: str | Mapping[str, Any], *, horizon: int | None = None) -> bool:
+        """Decides by another policy from now on; False if it is the same."""
+        count = None if horizon is None else _whole("horizon", horizon)
+        return self._log.change_policy(self._at(), _policy(policy), count)
+
+    def decision(self, decision: int, *, most: int = MOST) -> Decision:
+        """A decision taken before, derived again from nothing but the log."""
+        return _decision(self._log.certificate(_whole("decision", decision), _whole("most", most)))
+
+    def status(self) -> dict[str, Any]:
+        """How the log stands, as `plausibly status --json` says it."""
+        status: dict[str, Any] = json.loads(self._log.status(self._at(), _POINTS))
+        return status
+
+    @property
+    def pending(self) -> dict[int, str]:
+        """The decisions whose rewards are outstanding, the oldest first, and what was chosen in each."""
+        return dict(self._log.pending())
+
+    @property
+    def recipe(self) -> str | None:
+        """How rows become features, as a table for people; None before the first decision."""
+        about = self._log.about()
+        return None if about is None else about[3]
+
+    @property
+    def features(self) -> list[str] | None:
+        """Names of the features; None before the first decision, none for plain arms."""
+        about = self._log.about()
+        return None if about is None else about[2]
+
+    @property
+    def policy(self) -> dict[str, Any] | None:
+        """Who decides, with every field; None before the first decision."""
+        about = self._log.about()
+        return None if about is None else json.loads(about[0])
+
+    @property
+    def reward_range(self) -> tuple[float, float] | None:
+        """The smallest and the largest reward there can be; None before the first decision."""
+        about = self._log.about()
+        return None if about is None else about[1]
+
+    @property
+    def recovery(self) -> str | None:
+        """What opening did about the end of an interrupted write, if there was one."""
+        return self._log.recovery()
+
+    def close(self) -> None:
+        """Lets others write to the file. A log that is closed takes nothing more."""
+        self._log.close()
+
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Log({self._path!r})"
+
+    def _at(self) -> int:
+        return _whole("clock", self._clock())
+
+
+def verify(certificate: Certificate, *, log: Log | str | os.PathLike[str] | None = None) -> None:
+    """Checks a certificate: that everything it says follows from what it rests on and, with the log, that this is true.
+
+    `certificate` is a decision, a dict, JSON text or the path of a file; `log` a Log or the path of one. The first thing that is wrong is a
+    CertificateError; nothing wrong is no error.
+    """
+    text = _certificate(certificate)
+    if isinstance(log, Log):
+        _core.check_certificate(text, log._log, None)
+    elif log is None or isinstance(log, (str, os.PathLike)):
+        _core.check_certificate(text, None, None if log is None else os.fsdecode(log))
+    else:
+        raise TypeError(f"log: expected a Log or a path, found {type(log).__name__}")
+
+
+def explain_certificate(certificate: Certificate) -> str:
+    """A certificate in plain words; one that is wrong is a CertificateError and not explained."""
+    return _core.certificate_words(_certificate(certificate))
+
+
+def _decision(document: str) -> Decision:
+    certificate = json.loads(document)
+    grounds, findings = certificate["grounds"], certificate["findings"]
+    listed = findings["actions"]
+    names = {action["id"]: action["label"] for action in listed}
+
+    def column(name: str, unknown: float) -> Any:
+        return np.array([unknown if action[name] is None else action[name] for action in listed], dtype=np.float64)
+
+    out = [action["standing"]["ruled-out"] if action["standing"] != "plausible" else None for action in listed]
+    bound = findings["model_error_bound"]
+    explanation = Explanation(
+        actions=[action["label"] for action in listed],
+        mean=column("mean", np.nan),
+        lower=column("lower", np.nan),
+        upper=column("upper", np.nan),
+        width_sq=column("width", np.inf) ** 2,
+        plausible=[action["label"] for action, ruled in zip(listed, out) if ruled is None],
+        ruled_out_by=[None if ruled is None else names.get(ruled["by"]) for ruled in out],
+        margin=np.array([np.nan if ruled is None else ruled["margin"] for ruled in out], dtype=np.float64),
+        sqrt_beta=findings["sqrt_beta"],
+        confidence=findings["confidence"],
+        model_error_bound=np.inf if bound is None else bound,
+        observations=grounds["statistics"]["observations"],
+        decides_by=_RULES.get(findings["chosen"]["reason"], findings["chosen"]["reason"]),
+        target=_target(findings.get("target"), grounds["policy"]),
+        _document=document,
+    )
+    return Decision(grounds["decision"], findings["chosen"]["label"], explanation, document)
+
+
+def _target(found: dict[str, Any] | None, policy: dict[str, Any]) -> Target | None:
+    if found is None:
+        return None
+    reached = np.inf if found["reached"] is None else found["reached"]
+    kind = "kappa" if "kappa" in policy["target"] else "accuracy"
+    return Target(kind=kind, wanted=found["wanted"], reached=reached, met=found["met"])
+
+
+def _certificate(certificate: object) -> str:
+    if isinstance(certificate, Decision):
+        return certificate.certificate_json()
+    if isinstance(certificate, Explanation):
+        certificate = certificate.certificate()
+    if isinstance(certificate, Mapping):
+        try:
+            return json.dumps(dict(certificate), ensure_ascii=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"certificate: not a certificate: {error}") from error
+    if isinstance(certificate, str) and certificate.lstrip().startswith("{"):
+        return certificate
+    if isinstance(certificate, (str, os.PathLike)):
+        with open(certificate, "rb") as file:
+            try:
+                return file.read().decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise ValueError(f"certificate: {os.fsdecode(certificate)} is not a certificate: {error}") from error
+    raise TypeError(f"certificate: expected a decision, a dict, JSON or a path, found {type(certificate).__name__}")
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
+
+
+def _policy(policy: object) -> str:
+    if isinstance(policy, str):
+        return json.dumps({"kind": policy})
+    if isinstance(policy, Mapping):
+        table = {name: value for name, value in policy.items() if value is not None}
+        try:
+            return json.dumps(table, allow_nan=False)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ValueError(f"policy: no table of a policy: {error}") from error
+    raise TypeError(f"policy: expected a kind or a table, found {type(policy).__name__}")
+
+
+def _range(reward_range: object) -> tuple[float, float]:
+    try:
+        ends: tuple[object, object] = (*reward_range,)  # type: ignore[misc]
+        first, last = ends
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"reward_range: expected two numbers, found {reward_range!r}") from error
+    low, high = _number("reward_range", first), _number("reward_range", last)
+    if not low < high or not np.isfinite(high - low):
+        raise ValueError(f"reward_range: must be two numbers with the smaller one first, got {low} and {high}")
+    return low, high
+
+
+def _names(leave_out: object) -> list[str]:
+    if isinstance(leave_out, str) or not isinstance(leave_out, Iterable):
+        raise TypeError(f"leave_out: expected a list of columns, found {type(leave_out).__name__}")
+    names = list(leave_out)
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"leave_out: names of columns are text, found {type(name).__name__}")
+    return names
+
+
+def _number(name: str, value: object) -> float:
+    if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: expected a number, found {type(value).__name__}")
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError as error:
+        raise ValueError(f"{name}: too large for a number") from error
+
+
+def _whole(name: str, value: object) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: expected a whole number, found {type(value).__name__}")
+    number: int = value.__index__()
+    if not 0 <= number < 2**63:
+        raise ValueError(f"{name}: {number} is out of range")
+    return number
