@@ -6,8 +6,8 @@
 
 mod actions;
 mod arms;
-mod data;
 mod batch;
+mod data;
 mod errors;
 mod explain;
 mod guarded;

@@ -243,6 +243,8 @@ pub struct ListState {
     /// How far the estimate may move; `None` for as far as the ceiling allows.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
     pub leeway: Option<f64>,
+    /// What the upper bound of no action off the list reaches.
+    pub beyond: f64,
     /// How far it has moved, at most.
     pub drift: f64,
     /// From where the drift of all actions' scores is measured.

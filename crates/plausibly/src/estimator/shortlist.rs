@@ -364,6 +364,7 @@ impl Shortlist {
             origin: self.origin.state(),
             ceiling: self.ceiling,
             leeway: self.leeway.is_finite().then_some(self.leeway),
+            beyond: self.beyond,
             drift: self.drift,
             base_origin: self.base.origin.state(),
             base_mean: self.base.mean.clone(),
@@ -395,7 +396,7 @@ impl Shortlist {
             "shortlist.actions",
             increasing && list.actions.last().is_some_and(|last| *last < actions.len()),
         )?;
-        let bounds = [list.ceiling, list.leeway.unwrap_or(0.0), list.drift];
+        let bounds = [list.ceiling, list.leeway.unwrap_or(0.0), list.beyond, list.drift];
         holds("shortlist.ceiling", bounds.iter().all(|x| x.is_finite()))?;
         let sought = if list.largest_upper { Sought::LargestUpper } else { Sought::Plausible };
         restored.of = Some((actions.id(), sought));
@@ -407,6 +408,7 @@ impl Shortlist {
         restored.origin = Origin::restored(list.origin, dim)?;
         (restored.ceiling, restored.drift) = (list.ceiling, list.drift);
         restored.leeway = list.leeway.unwrap_or(f64::INFINITY);
+        restored.beyond = list.beyond;
         let origin = Origin::restored(list.base_origin, dim)?;
         restored.base = Base { of: Some(actions.id()), origin, mean: list.base_mean, width: list.base_width };
         Ok(restored)
