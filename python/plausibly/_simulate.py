@@ -89,8 +89,10 @@ class Result:
                 rounds: npt.NDArray[np.uint64] = self.columns["round"][own]
                 mean, error = self.columns[f"{quantity}_mean"][own], self.columns[f"{quantity}_se"][own]
                 axes.plot(rounds, mean, label=label)
-                axes.fill_between(rounds, mean - 2 * error, mean + 2 * error, alpha=0.2)
+                # Neither figure can be negative, and a band that is would fill half the panel.
+                axes.fill_between(rounds, np.maximum(mean - 2 * error, 0.0), mean + 2 * error, alpha=0.2)
             axes.set(xscale="log", yscale="symlog", xlabel="round", ylabel=quantity.replace("_", " "))
+            axes.set_ylim(bottom=0.0)
         panels[0].legend()
         figure.suptitle(self.name)
 
