@@ -68,7 +68,8 @@ class Log:
     with the first decision, which shows what the columns are like. `Log(None)` is kept in memory. Of what only the beginning can
     say: `policy` is a kind or a table as in specs, at first "code"; `reward_range` the smallest and the largest reward there can
     be, at first (0, 1); `horizon` about how many decisions there will be, for policies that ask; `seed` where randomness begins;
-    `leave_out` columns that shall not become features. When a log is opened again they can be left out, and must not be other
+    `leave_out` columns that shall not become features; `theta_norm_bound` that numbers are features as they are given, without an
+    intercept, and a bound on the norm of their parameters, in units of reward: needed for arrays and ActionSets. When a log is opened again they can be left out, and must not be other
     ones. `clock` gives the time in microseconds since 1970.
 
     What has returned is on the disk. A log may be used from several threads; its calls take turns. One process writes at a time.
@@ -94,12 +95,14 @@ class Log:
         horizon: int | None = None,
         seed: int | None = None,
         leave_out: Iterable[str] = (),
+        theta_norm_bound: float | None = None,
         clock: Callable[[], int] | None = None,
     ) -> None:
         if path is not None and not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"path: expected a path or None, found {type(path).__name__}")
         if clock is not None and not callable(clock):
             raise TypeError(f"clock: expected a function, found {type(clock).__name__}")
+        self._given = theta_norm_bound is not None
         self._path = None if path is None else os.fsdecode(path)
         self._clock = clock if clock is not None else _now
         self._log = _core.Log(
@@ -109,16 +112,18 @@ class Log:
             None if horizon is None else _whole("horizon", horizon),
             None if seed is None else _whole("seed", seed),
             _names(leave_out),
+            None if theta_norm_bound is None else _number("theta_norm_bound", theta_norm_bound),
         )
 
     def decide(self, actions: object, *, context: Mapping[str, Any] | None = None, most: int = MOST) -> Decision:
         """Takes the next decision among the rows of a table: a pandas or polars frame, an Arrow table, a list of dicts, or the path
-        of a CSV file; or among plain arms, as in `ActionSet.arms(3)`.
+        of a CSV file; or among plain arms, as in `ActionSet.arms(3)`. Where numbers are features as given, also of an array or an
+        ActionSet of vectors, whose features are then called `x0`, `x1` and so on.
 
         Rows become features as on the command line from the CSV that the frame's own library writes (without an index): see
         docs/concepts/features.md. `context` is what is known of this occasion; `most` the actions that the certificate lists.
         """
-        table, texts = _tables.to_csv(actions), _tables.to_context(context)
+        table, texts = _tables.to_csv(actions, self._takes_vectors()), _tables.to_context(context)
         document = self._log.decide(self._at(), table, texts, _whole("most", most))
         return _decision(document)
 
@@ -200,6 +205,10 @@ class Log:
 
     def __repr__(self) -> str:
         return f"Log({self._path!r})"
+
+    def _takes_vectors(self) -> bool:
+        about = self._log.about()
+        return self._given if about is None else about[4]
 
     def _at(self) -> int:
         return _whole("clock", self._clock())

@@ -9,19 +9,21 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from . import _core
-from ._rows import arrow_table
+from ._rows import arrow_table, to_rows
 
 
-def to_csv(actions: object) -> bytes:
-    """The table, every cell in quotes, as its own library writes it.
+def to_csv(actions: object, vectors: bool = False) -> bytes:
+    """The table, every cell in quotes, as its own library writes it; with `vectors`, also of rows of plain numbers.
 
     >>> to_csv([{"name": "mug", "price": 4.5}, {"name": "bowl"}])
     b'"name","price"\\r\\n"mug","4.5"\\r\\n"bowl",""\\r\\n'
     """
     module = type(actions).__module__.partition(".")[0]
     if isinstance(actions, _core.ActionSet):
-        return _from_arms(actions)
+        return _from_set(actions, vectors)
     if isinstance(actions, (str, os.PathLike)):
         with open(actions, "rb") as file:
             return file.read()
@@ -29,6 +31,8 @@ def to_csv(actions: object) -> bytes:
         return _from_pandas(actions) if module == "pandas" else _from_polars(actions)
     if hasattr(actions, "__arrow_c_stream__") or hasattr(actions, "__arrow_c_array__"):
         return _from_arrow(actions)
+    if isinstance(actions, np.ndarray) or _is_rows(actions):
+        return _from_set(_core.ActionSet(to_rows(actions, "actions")), vectors)
     if isinstance(actions, Sequence) and not isinstance(actions, (bytes, bytearray, memoryview)):
         return _from_dicts(actions)
     raise TypeError(
@@ -97,24 +101,35 @@ def _from_dicts(rows: Sequence[Any]) -> bytes:
         for name in row:
             if not isinstance(name, str):
                 raise TypeError(f"actions[{place}]: names of columns are text, got {name!r}")
+            if not name.strip():
+                raise ValueError(f"actions[{place}]: a column needs a name")
             names[name] = None
     sink = io.StringIO(newline="")
     writer = csv.writer(sink, quoting=csv.QUOTE_ALL)
     writer.writerow(names)
     for place, row in enumerate(rows):
-        cells = ((name, row.get(name)) for name in names)
-        writer.writerow(["" if cell is None else _text(cell, f"actions[{place}][{name!r}]") for name, cell in cells])
+        cells = [_text(row.get(name), f"actions[{place}][{name!r}]") for name in names]
+        if not any(cell.strip() for cell in cells):
+            # A reader of files takes it for one of the blank lines that spreadsheets leave behind.
+            raise ValueError(f"actions[{place}]: the row is empty")
+        writer.writerow(cells)
     return sink.getvalue().encode("utf-8", "surrogatepass") if names else b""
 
 
-def _from_arms(actions: _core.ActionSet) -> bytes:
-    if actions.dim > 0:
+def _is_rows(actions: object) -> bool:
+    """A list of lists of numbers, which has no names of columns."""
+    return isinstance(actions, (list, tuple)) and bool(actions) and all(isinstance(row, (list, tuple, np.ndarray)) for row in actions)
+
+
+def _from_set(actions: _core.ActionSet, vectors: bool) -> bytes:
+    if actions.dim > 0 and not vectors:
         raise TypeError(
-            "actions: a log makes its features from a table whose columns have names, so that they can be read later; "
-            "pass the frame that this ActionSet was made from"
+            "actions: a log makes its features from a table whose columns have names, so that they can be read later; pass a "
+            "frame, or begin a log with theta_norm_bound, which takes vectors as they are given"
         )
     labels = range(len(actions)) if actions.labels is None else actions.labels
-    return _from_dicts([{"label": label} for label in labels])
+    rows = ({f"x{place}": x for place, x in enumerate(action.features.tolist())} for action in actions)
+    return _from_dicts([{"label": label, **row} for label, row in zip(labels, rows)])
 
 
 def _text(value: object, where: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from plausibly import UCB1, ActionSet, CertificateError, DamagedLogError, Log, explain_certificate, verify
@@ -173,6 +174,36 @@ def test_plain_arms() -> None:
     labels = {log.decide(ActionSet.arms(3, labels=["x", "y", "z"])).label for _ in range(3)}
     assert labels <= {"x", "y", "z"} and log.features == []
     assert Log(None, seed=3).decide(ActionSet.arms(2)).label in ("0", "1")
+
+
+def test_vectors_as_given(command: str, tmp_path: Path) -> None:
+    rows = np.random.default_rng(2).uniform(-1, 1, (5, 3))
+    labels = [f"item {i}" for i in range(5)]
+    table = tmp_path / "vectors.csv"
+    lines = (",".join([label, *map(repr, row.tolist())]) for label, row in zip(labels, rows))
+    table.write_text("label,x0,x1,x2\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    settings: dict[str, Any] = {"theta_norm_bound": 1.5, "reward_range": (-2, 2), "seed": 1}
+    python, cli = Log(tmp_path / "python.log", **settings, clock=ticking()), Command(command, tmp_path / "cli.log")
+    flags = ("--as-given", "--theta-norm-bound", "1.5", "--reward-range=-2..2", "--seed", "1")
+    offers = ActionSet(np.asfortranarray(rows), labels=labels)
+    for round_ in range(4):
+        found = python.decide(offers)
+        assert found.certificate_json() == cli.decide(table, *(flags if round_ == 0 else ()))
+        assert python.reward(found.id, 0.5) and cli.run("reward", str(found.id), "0.5")
+    assert (tmp_path / "python.log").read_bytes() == (tmp_path / "cli.log").read_bytes()
+    assert python.features == ["x0", "x1", "x2"]
+    python.close()
+    with Log(tmp_path / "python.log", **settings) as log:
+        assert log.decide(offers).label in labels
+    with pytest.raises(ValueError, match="theta_norm_bound: .*fixed"):
+        Log(tmp_path / "python.log", theta_norm_bound=2.0)
+    for bare in (rows, rows[:, ::-1][:, ::-1], rows.tolist()):
+        assert Log(None, **settings).decide(bare).label in ("0", "1", "2", "3", "4")
+    for unnamed in (rows, rows.tolist(), offers):
+        with pytest.raises(TypeError, match="actions: .*begin a log with theta_norm_bound"):
+            Log(None).decide(unnamed)
+    with pytest.raises(ValueError, match="actions: "):
+        Log(None, **settings).decide([[1e9, 2.0]])
 
 
 def test_a_forgery_is_found(tmp_path: Path) -> None:

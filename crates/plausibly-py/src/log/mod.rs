@@ -28,6 +28,8 @@ struct Wanted {
     horizon: Option<u64>,
     seed: Option<u64>,
     leave_out: Vec<String>,
+    /// With one, the numbers of a table are features as they are given, and this bounds their parameters.
+    theta_norm_bound: Option<f64>,
 }
 
 /// A log in use. Threads take turns, and other Python code runs while the disk works.
@@ -48,7 +50,8 @@ enum Open {
 #[pymethods]
 impl PyLog {
     #[new]
-    #[pyo3(signature = (path, policy, reward_range, horizon, seed, leave_out))]
+    #[pyo3(signature = (path, policy, reward_range, horizon, seed, leave_out, theta_norm_bound))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of the class in Python")]
     fn new(
         py: Python<'_>,
         path: Option<PathBuf>,
@@ -57,13 +60,14 @@ impl PyLog {
         horizon: Option<u64>,
         seed: Option<u64>,
         leave_out: Vec<String>,
+        theta_norm_bound: Option<f64>,
     ) -> PyResult<Self> {
         let policy = policy.map(table).transpose()?;
         if let Some(policy) = &policy {
             check_policy(policy, horizon)?;
         }
         let place = path.map_or_else(|| Place::Memory(Memory::default()), Place::File);
-        let wanted = Wanted { policy, reward_range, horizon, seed, leave_out };
+        let wanted = Wanted { policy, reward_range, horizon, seed, leave_out, theta_norm_bound };
         let open = py.detach(|| -> PyResult<Open> {
             if !place.has_content() {
                 return Ok(Open::Unbegun);
@@ -156,13 +160,15 @@ impl PyLog {
         self.read(py, |storage| Ok(certificate(storage, decision, most)?.to_json()))
     }
 
-    /// The policy, the range of rewards, the names of the features and the recipe in words; nothing before it has begun.
+    /// The policy, the range of rewards, the names of the features, the recipe in words, and whether features are as given; nothing
+    /// before it has begun.
     #[expect(clippy::type_complexity, reason = "a tuple of Python")]
-    fn about(&self) -> PyResult<Option<(String, (f64, f64), Vec<String>, String)>> {
+    fn about(&self) -> PyResult<Option<(String, (f64, f64), Vec<String>, String, bool)>> {
         self.known(|state| {
             let policy = serde_json::to_string(state.policy().1).unwrap_or_default();
             let recipe = state.recipe();
-            (policy, state.reward_range(), recipe.feature_names(), recipe.describe().to_string())
+            let names = recipe.feature_names();
+            (policy, state.reward_range(), names, recipe.describe().to_string(), recipe.is_given())
         })
     }
 
@@ -245,8 +251,11 @@ impl Wanted {
     /// Begins a log: how the table becomes features is worked out from it, and everything is checked before a file is made.
     fn begin(&self, place: &Place, at_us: i64, table: &Table, context: &Context) -> PyResult<Log<Store>> {
         let leave_out: Vec<&str> = self.leave_out.iter().map(String::as_str).collect();
-        let recipe = Recipe::infer_without(table, context, &leave_out)
-            .map_err(|error| PyValueError::new_err(format!("actions: {error}")))?;
+        let recipe = match self.theta_norm_bound {
+            Some(bound) => Recipe::given(table, &leave_out, bound),
+            None => Recipe::infer_without(table, context, &leave_out),
+        };
+        let recipe = recipe.map_err(|error| PyValueError::new_err(format!("actions: {error}")))?;
         let code = || PolicyTable::from_iter([("kind".to_string(), Json::from("code"))]);
         let opening = Opening {
             policy: self.policy.clone().unwrap_or_else(code),
@@ -275,8 +284,14 @@ impl Wanted {
         if self.seed.is_some_and(|wanted| wanted != seed) {
             return refuse(format!("seed: it was fixed as {seed} {fixed}"));
         }
+        let recipe = state.recipe();
+        let as_fixed =
+            |bound: f64| recipe.is_given() && recipe.theta_norm_bound(1.0).to_bits() == bound.to_bits();
+        if self.theta_norm_bound.is_some_and(|bound| !as_fixed(bound)) {
+            return refuse(format!("theta_norm_bound: what becomes of the columns was fixed {fixed}"));
+        }
         let used = |name: &String| {
-            let columns = || state.recipe().columns().iter().chain(state.recipe().context());
+            let columns = || recipe.columns().iter().chain(recipe.context());
             !columns().any(|column| column.name == *name && !column.is_used())
         };
         if let Some(name) = self.leave_out.iter().find(|name| used(name)) {
