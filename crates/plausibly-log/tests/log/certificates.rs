@@ -4,6 +4,7 @@ use super::{Memory, open, plan, play};
 use plausibly_log::certificate::{Certificate, Reason};
 use plausibly_log::state::Moment;
 use plausibly_log::{certify, event::Event, fold, journal};
+use std::collections::BTreeSet;
 
 /// The certificates that a log gives for its decisions, from nothing.
 pub(crate) fn from_log(disk: &Memory, most: usize) -> Vec<Certificate> {
@@ -35,11 +36,61 @@ fn same_statements(partial: &Certificate, full: &Certificate) {
     }
 }
 
-fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) {
+/// What genuine certificates were about: kinds of policy, features, actions on offer, and phases.
+#[derive(Default)]
+struct Covered {
+    kinds: BTreeSet<String>,
+    features: BTreeSet<usize>,
+    given: BTreeSet<usize>,
+    actions: BTreeSet<usize>,
+    phases: BTreeSet<u32>,
+    dropped: usize,
+    pending: usize,
+    partial: usize,
+}
+
+impl Covered {
+    fn count(&mut self, Certificate { grounds, .. }: &Certificate) {
+        self.kinds.insert(grounds.policy["kind"].as_str().unwrap().into());
+        self.features.insert(grounds.dim());
+        if grounds.as_given {
+            self.given.insert(grounds.dim());
+        }
+        self.actions.insert(grounds.offered());
+        if let Some(phase) = &grounds.phase {
+            self.phases.insert(phase.number);
+            self.dropped += usize::from(phase.survivors.len() < grounds.offered());
+        }
+        self.pending += usize::from(grounds.design.is_some());
+        self.partial += usize::from(grounds.unlisted.is_some());
+    }
+
+    fn summary(&self) -> String {
+        let ends = |set: &BTreeSet<usize>| format!("{:?} to {:?}", set.first(), set.last());
+        format!(
+            "{:?}; features {}, given {}; actions {}; phases {:?}, after drops {}; pending {}; partial {}",
+            self.kinds,
+            ends(&self.features),
+            ends(&self.given),
+            ends(&self.actions),
+            self.phases,
+            self.dropped,
+            self.pending,
+            self.partial
+        )
+    }
+}
+
+fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) -> Covered {
     let mut checked = 0;
+    let mut covered = Covered::default();
     while checked < count {
         let disk = Memory::default();
-        let plan = plan(seed, largest, 40);
+        let mut plan = plan(seed, largest, 40);
+        if checked == 0 {
+            // The largest are rare among random ones.
+            plan.rows = largest.1;
+        }
         let certificates = play(&mut open(&disk), &plan);
         let whole = from_log(&disk, usize::MAX);
         let from_log = from_log(&disk, plan.most);
@@ -48,6 +99,7 @@ fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) {
         }
         assert_eq!(certificates.len(), from_log.len());
         for (certificate, again) in certificates.iter().zip(&from_log) {
+            covered.count(certificate);
             certificate.check().unwrap_or_else(|flaw| panic!("{flaw}\n{plan:?}"));
             certificate.check_against(again).unwrap_or_else(|flaw| panic!("{flaw}\n{plan:?}"));
             let text = certificate.to_json();
@@ -64,16 +116,29 @@ fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) {
         checked += certificates.len();
         seed += 1;
     }
+    covered
 }
 
 #[test]
 fn genuine_certificates_check() {
-    genuine_ones_check(400, 0, (12, 60));
+    let covered = genuine_ones_check(600, 0, (12, 60));
+    assert!(covered.kinds.contains("elimination") && covered.given.contains(&1), "{}", covered.summary());
 }
 
 mod full {
     #[test]
     fn genuine_certificates_check() {
-        super::genuine_ones_check(10_000, 10_000, (63, 2000));
+        let covered = super::genuine_ones_check(10_000, 10_000, (63, 2000));
+        let summary = covered.summary();
+        eprintln!("{summary}");
+        let mut all = plausibly::spec::POLICY_KINDS.to_vec();
+        all.sort_unstable();
+        assert!(covered.kinds.iter().eq(&all), "every policy: {summary}");
+        // Plain arms have no features; one feature alone can only be given, and so can actions that are alone.
+        assert!([0, 1, 2, 64].iter().all(|d| covered.features.contains(d)), "{summary}");
+        assert!([1, 2, 64].iter().all(|d| covered.given.contains(d)), "{summary}");
+        assert!(covered.actions.contains(&1) && covered.actions.contains(&2000), "{summary}");
+        assert!(covered.phases.contains(&3) && covered.dropped > 100, "{summary}");
+        assert!(covered.pending > 1000 && covered.partial > 500, "{summary}");
     }
 }

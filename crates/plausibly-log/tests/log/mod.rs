@@ -14,6 +14,7 @@ use plausibly::Stream;
 use plausibly_log::certificate::Certificate;
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
+use plausibly_log::state::StepError;
 use plausibly_log::table::Table;
 use plausibly_log::{Log, LogError, Opening};
 use serde_json::json;
@@ -35,6 +36,10 @@ pub(crate) struct Plan {
     pub(crate) steps: usize,
     /// Whether a context comes with each decision.
     pub(crate) context: bool,
+    /// Whether the columns are vectors as they are given.
+    pub(crate) given: bool,
+    /// Whether actions and context stay the same but for rare exceptions, as phases need it to come to an end.
+    pub(crate) steady: bool,
     /// Most actions a certificate lists.
     pub(crate) most: usize,
 }
@@ -56,6 +61,7 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
         json!({"kind": "lin-ts"}),
         json!({"kind": "epsilon-greedy"}),
         json!({"kind": "explore-then-commit", "epsilon": 0.2}),
+        json!({"kind": "elimination"}),
     ];
     let plain = [
         json!({"kind": "code"}),
@@ -86,7 +92,7 @@ fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
     for row in 0..plan.rows {
         // The same row in every table, but now and then another one of the same name.
         let mut cells: Vec<String> = (0..plan.columns).map(|_| format!("{:.3}", values.normal())).collect();
-        if rng.uniform() < 0.02 && plan.columns > 0 {
+        if rng.uniform() < if plan.steady { 0.001 } else { 0.02 } && plan.columns > 0 {
             cells[0] = format!("{:.3}", rng.normal());
         }
         if rng.uniform() >= leave_out || (row + 1 == plan.rows && written == 0) {
@@ -101,21 +107,30 @@ fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
     Table::read(text.as_bytes()).unwrap().with_label(Some("name")).unwrap()
 }
 
+/// What is known of an occasion.
+fn context(rng: &mut Stream, plan: &Plan) -> Context {
+    if plan.context && plan.steady && rng.uniform() < 0.95 {
+        Context::parse(["device=mobile", "hour=8"]).unwrap()
+    } else if plan.context {
+        let device = ["mobile", "desktop", "tv"][rng.index(3)];
+        Context::parse([format!("device={device}"), format!("hour={}", rng.index(24))]).unwrap()
+    } else {
+        Context::default()
+    }
+}
+
 /// Plays a random history into a log: late, duplicate, corrected, retracted and dropped rewards, actions added, changed and missing. Gives the certificates of its
 /// decisions.
 pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
     let mut rng = Stream::new(plan.seed, 0, "history");
     let first = table(&mut rng, plan, 0.0);
-    let context_at = |rng: &mut Stream| {
-        if plan.context {
-            let device = ["mobile", "desktop", "tv"][rng.index(3)];
-            Context::parse([format!("device={device}"), format!("hour={}", rng.index(24))]).unwrap()
-        } else {
-            Context::default()
-        }
-    };
     if log.state().is_none() {
-        let recipe = Recipe::infer(&first, &context_at(&mut rng)).unwrap();
+        let recipe = if plan.given {
+            // Whether it is true of what is paid is not what is tested here.
+            Recipe::given(&first, &[], 0.5 + 20.0 * rng.uniform()).unwrap()
+        } else {
+            Recipe::infer(&first, &context(&mut rng, plan)).unwrap()
+        };
         let opening = Opening {
             policy: plan.policy.clone(),
             reward_range: (-5.0, 15.0),
@@ -133,7 +148,13 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
         let paid = |log: &Log<Memory>, decision: u64, rng: &mut Stream| {
             // Far apart, so that some are ruled out soon.
             let action = log.state().unwrap().decision(decision).map_or(0, |decision| decision.action);
-            ((action % 5) as f64 * 3.0 - 2.0 + 0.2 * rng.normal()).clamp(-5.0, 15.0)
+            // Elimination drops nobody within half the range before its third phase.
+            let level = if plan.steady {
+                [14.0, -4.0][(action % 2) as usize]
+            } else {
+                (action % 5) as f64 * 3.0 - 2.0
+            };
+            (level + 0.2 * rng.normal()).clamp(-5.0, 15.0)
         };
         let outcome = match rng.index(10) {
             _ if decisions == 0 => None,
@@ -155,13 +176,16 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
         };
         match outcome {
             None => {
-                let leave_out = if rng.uniform() < 0.3 { 0.3 } else { 0.0 };
+                let leave_out = if rng.uniform() < if plan.steady { 0.01 } else { 0.3 } { 0.3 } else { 0.0 };
                 let offered = table(&mut rng, plan, leave_out);
-                let context = context_at(&mut rng);
-                match log.decide(at, &offered, &context, plan.most) {
+                let known = context(&mut rng, plan);
+                match log.decide(at, &offered, &known, plan.most) {
                     Ok(certificate) => certificates.push(certificate),
-                    // Another value in a narrow column; nothing is written then.
-                    Err(LogError::Recipe(_)) => {}
+                    // Another value in a narrow column, or elimination that cannot go on; nothing is written then.
+                    Err(
+                        LogError::Recipe(_)
+                        | LogError::Step(StepError::OtherActions { .. } | StepError::Outstanding { .. }),
+                    ) => {}
                     Err(other) => panic!("{other}"),
                 }
             }
@@ -173,9 +197,12 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
     certificates
 }
 
-/// A plan from a seed, over everything.
+/// A plan from a seed, over everything: one in thirty-two is [`steady`].
 pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
     let mut rng = Stream::new(seed, 0, "plan");
+    if rng.index(32) == 0 {
+        return steady(seed, 15 * steps);
+    }
     let arms = rng.uniform() < 0.3;
     let (dim, rows) = largest;
     // Small ones are as important as large ones.
@@ -183,17 +210,45 @@ pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
         let about = most >> rng.index(most.ilog2() as usize + 1);
         about - rng.index(about / 2 + 1)
     };
-    let context = !arms && rng.uniform() < 0.3;
-    let columns = if arms { 0 } else { log_uniform(&mut rng, if context { dim / 5 } else { dim }).max(1) };
+    let given = !arms && rng.uniform() < 0.4;
+    let context = !arms && !given && rng.uniform() < 0.4;
+    // Vectors as given have no intercept.
+    let most = if given {
+        dim + 1
+    } else if context {
+        dim / 5
+    } else {
+        dim
+    };
     let all = policies(arms);
+    let policy = all[rng.index(all.len())].clone();
     Plan {
         seed,
-        policy: all[rng.index(all.len())].clone(),
-        columns,
+        columns: if arms { 0 } else { log_uniform(&mut rng, most).max(1) },
         // A table of one row has no column that could tell actions apart.
-        rows: log_uniform(&mut rng, rows).max(if arms { 1 } else { 2 }),
+        rows: log_uniform(&mut rng, rows).max(if arms || given { 1 } else { 2 }),
+        steady: policy["kind"] == "elimination" && rng.uniform() < 0.8,
+        policy,
         steps,
         context,
+        given,
         most: if rng.uniform() < 0.3 { 5 } else { 5000 },
+    }
+}
+
+/// A plan of elimination among few actions with few features, long enough for phases to end.
+pub(crate) fn steady(seed: u64, steps: usize) -> Plan {
+    let mut rng = Stream::new(seed, 0, "steady");
+    let delta = [0.5, 0.9, 0.99][rng.index(3)];
+    Plan {
+        seed,
+        policy: json!({"kind": "elimination", "delta": delta}).as_object().unwrap().clone(),
+        columns: 1,
+        rows: 2 + rng.index(3),
+        steps,
+        context: false,
+        given: rng.uniform() < 0.8,
+        steady: true,
+        most: 5000,
     }
 }

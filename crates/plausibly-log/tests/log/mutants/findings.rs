@@ -1,0 +1,199 @@
+//! Statements that do not follow.
+
+use super::{Forgery, any, nudged};
+use plausibly_log::certificate::{Reason, Standing};
+
+/// What a certificate says: all of this follows from its grounds, so no log is needed.
+pub(super) const FINDINGS: [Forgery; 21] = [
+    Forgery {
+        name: "an estimate",
+        alone: true,
+        forge: |c, rng| nudged(any(&mut c.findings.actions, rng).and_then(|a| a.mean.as_mut()), rng),
+    },
+    Forgery {
+        name: "a lower bound",
+        alone: true,
+        forge: |c, rng| nudged(any(&mut c.findings.actions, rng).map(|a| &mut a.lower), rng),
+    },
+    Forgery {
+        name: "an upper bound",
+        alone: true,
+        forge: |c, rng| nudged(any(&mut c.findings.actions, rng).map(|a| &mut a.upper), rng),
+    },
+    Forgery {
+        name: "a width",
+        alone: true,
+        forge: |c, rng| nudged(any(&mut c.findings.actions, rng).and_then(|a| a.width.as_mut()), rng),
+    },
+    Forgery {
+        name: "a width with pending decisions",
+        alone: true,
+        forge: |c, rng| nudged(any(&mut c.findings.actions, rng).and_then(|a| a.design_width.as_mut()), rng),
+    },
+    Forgery {
+        name: "who is in the race",
+        alone: true,
+        forge: |c, rng| {
+            let id = c.findings.chosen.id;
+            let Some(action) = any(&mut c.findings.actions, rng) else { return false };
+            action.standing = match action.standing {
+                Standing::Plausible => Standing::RuledOut { by: id, margin: 0.5 },
+                Standing::RuledOut { .. } => Standing::Plausible,
+            };
+            true
+        },
+    },
+    Forgery {
+        name: "who rules out",
+        alone: true,
+        forge: |c, _| {
+            let ids: Vec<u64> = c.findings.actions.iter().map(|a| a.id).collect();
+            for action in &mut c.findings.actions {
+                if let Standing::RuledOut { by, .. } = &mut action.standing {
+                    *by = ids.iter().copied().find(|id| id != by).unwrap();
+                    return true;
+                }
+            }
+            false
+        },
+    },
+    Forgery {
+        name: "by how much",
+        alone: true,
+        forge: |c, rng| {
+            let margins = c.findings.actions.iter_mut().filter_map(|action| match &mut action.standing {
+                Standing::RuledOut { margin, .. } => Some(margin),
+                Standing::Plausible => None,
+            });
+            nudged(margins.last(), rng)
+        },
+    },
+    Forgery {
+        name: "a rank",
+        alone: true,
+        forge: |c, rng| {
+            let Some(action) = any(&mut c.findings.actions, rng) else { return false };
+            action.rank = Some(action.rank.map_or(1, |rank| rank + 1));
+            true
+        },
+    },
+    Forgery {
+        name: "what was chosen",
+        alone: true,
+        forge: |c, _| {
+            // Where the choice is stated and does not follow, saying it twice is another forgery.
+            let other = c.findings.actions.iter().find(|a| a.id != c.findings.chosen.id);
+            let Some(other) = other.map(|a| (a.id, a.label.clone())) else { return false };
+            (c.findings.chosen.id, c.findings.chosen.label) = other;
+            true
+        },
+    },
+    Forgery {
+        name: "why it was chosen",
+        alone: true,
+        forge: |c, _| {
+            let other = if c.findings.chosen.reason == Reason::LargestUpper {
+                Reason::LeastKnown
+            } else {
+                Reason::LargestUpper
+            };
+            c.findings.chosen.reason = other;
+            true
+        },
+    },
+    Forgery {
+        name: "a propensity",
+        alone: true,
+        forge: |c, _| {
+            c.findings.chosen.propensity = Some(c.findings.chosen.propensity.map_or(0.5, |p| p / 2.0));
+            true
+        },
+    },
+    Forgery {
+        name: "the gain",
+        alone: true,
+        forge: |c, rng| nudged(c.findings.chosen.log_det_gain.as_mut(), rng),
+    },
+    Forgery {
+        name: "what would rule it out",
+        alone: true,
+        forge: |c, rng| match &mut c.findings.chosen.rule_out {
+            Some(change) if rng.uniform() < 0.5 => nudged(change.shift.as_mut(), rng),
+            Some(change) => {
+                change.observations = Some(change.observations.map_or(3, |n| n + 1));
+                true
+            }
+            None => false,
+        },
+    },
+    Forgery {
+        name: "where the uncertainty lies",
+        alone: true,
+        forge: |c, rng| nudged(any(&mut c.findings.chosen.directions, rng).map(|d| &mut d.share), rng),
+    },
+    Forgery {
+        name: "the bound on the model error",
+        alone: true,
+        forge: |c, rng| {
+            if rng.uniform() < 0.5 {
+                nudged(c.findings.model_error_bound.as_mut(), rng)
+            } else {
+                nudged(c.findings.known_within.as_mut(), rng)
+            }
+        },
+    },
+    Forgery {
+        name: "how sure",
+        alone: true,
+        forge: |c, rng| {
+            if rng.uniform() < 0.5 {
+                return nudged(Some(&mut c.findings.sqrt_beta), rng);
+            }
+            c.findings.confidence = Some(c.findings.confidence.map_or(0.95, |p| 1.0 - (1.0 - p) / 2.0));
+            true
+        },
+    },
+    Forgery {
+        name: "whether the target is met",
+        alone: true,
+        forge: |c, _| {
+            let Some(target) = &mut c.findings.target else { return false };
+            target.met = !target.met;
+            true
+        },
+    },
+    Forgery {
+        name: "what is left to be played",
+        alone: true,
+        forge: |c, _| {
+            let Some(left) = &mut c.findings.plays_left else { return false };
+            *left += 1;
+            true
+        },
+    },
+    Forgery {
+        // They are grounds, and follow from others.
+        name: "who survives",
+        alone: true,
+        forge: |c, _| {
+            let all: Vec<u64> = c.grounds.actions.iter().map(|action| action.id).collect();
+            let Some(phase) = c.grounds.phase.as_mut().filter(|_| c.grounds.unlisted.is_none()) else {
+                return false;
+            };
+            if phase.survivors.len() == all.len() {
+                phase.survivors.pop();
+            } else {
+                phase.survivors = all;
+            }
+            true
+        },
+    },
+    Forgery {
+        name: "how many are in the race",
+        alone: true,
+        forge: |c, _| {
+            c.findings.plausible += 1;
+            true
+        },
+    },
+];

@@ -1,0 +1,225 @@
+//! Grounds that are not those of the log.
+
+use super::{Forgery, any, nudged};
+use plausibly_log::certificate::Phase;
+
+/// What a certificate rests on, with all that follows derived anew: only the log can tell.
+pub(super) const GROUNDS: [Forgery; 20] = [
+    Forgery {
+        name: "the statistics",
+        alone: false,
+        forge: |c, rng| {
+            // A unit of the grid, so that what is left is possible.
+            let Some(entry) = any(&mut c.grounds.statistics.moment, rng) else { return false };
+            *entry /= 2.0;
+            *entry != 0.0
+        },
+    },
+    Forgery {
+        name: "an observation more",
+        alone: false,
+        forge: |c, _| {
+            c.grounds.statistics.observations += 1;
+            if let Some(design) = &mut c.grounds.design {
+                design.observations += 1;
+            }
+            true
+        },
+    },
+    Forgery {
+        name: "pending decisions left out",
+        alone: false,
+        forge: |c, _| c.grounds.design.take().is_some(),
+    },
+    Forgery {
+        name: "an action left out",
+        alone: false,
+        forge: |c, rng| {
+            let chosen = c.findings.chosen.id;
+            let at = rng.index(c.grounds.actions.len());
+            if c.grounds.actions.len() < 3 || c.grounds.actions[at].id == chosen {
+                return false;
+            }
+            c.grounds.actions.remove(at);
+            for sums in
+                [Some(&mut c.grounds.statistics), c.grounds.design.as_mut(), c.grounds.committed.as_mut()]
+                    .into_iter()
+                    .flatten()
+            {
+                if !sums.plays.is_empty() {
+                    sums.plays.remove(at);
+                    sums.moment.remove(at);
+                }
+            }
+            true
+        },
+    },
+    Forgery {
+        name: "a feature",
+        alone: false,
+        forge: |c, rng| {
+            let Some(feature) = any(&mut c.grounds.actions, rng).and_then(|a| any(&mut a.features, rng))
+            else {
+                return false;
+            };
+            *feature += 1.0 / 1024.0;
+            true
+        },
+    },
+    Forgery {
+        name: "a name",
+        alone: false,
+        forge: |c, rng| {
+            let Some(action) = any(&mut c.grounds.actions, rng) else { return false };
+            action.label.push('x');
+            true
+        },
+    },
+    Forgery {
+        name: "the policy",
+        alone: false,
+        forge: |c, _| {
+            c.grounds.policy.insert("label".into(), "another".into());
+            true
+        },
+    },
+    Forgery {
+        name: "the range of rewards",
+        alone: false,
+        forge: |c, _| {
+            c.grounds.reward_range.1 += 1.0;
+            true
+        },
+    },
+    Forgery {
+        name: "the bound on the parameters",
+        alone: false,
+        forge: |c, _| {
+            c.grounds.theta_norm_bound *= 2.0;
+            true
+        },
+    },
+    Forgery {
+        name: "whether vectors are as they were given",
+        alone: false,
+        forge: |c, _| {
+            c.grounds.as_given = !c.grounds.as_given;
+            !c.grounds.features.is_empty()
+        },
+    },
+    Forgery {
+        name: "plays of the phase",
+        alone: false,
+        forge: |c, rng| {
+            let plays = c.grounds.phase.as_mut().and_then(|phase| any(&mut phase.plays, rng));
+            let Some(plays) = plays else { return false };
+            if rng.uniform() < 0.5 && plays.settled < plays.taken {
+                plays.taken -= 1;
+            } else {
+                plays.taken += 1;
+            }
+            plays.taken > 0
+        },
+    },
+    Forgery {
+        name: "what plays of the phase paid",
+        alone: false,
+        forge: |c, rng| {
+            let plays = c.grounds.phase.as_mut().and_then(|phase| any(&mut phase.plays, rng));
+            let plays = plays.filter(|plays| plays.settled > 0);
+            nudged(plays.map(|plays| &mut plays.paid), rng)
+        },
+    },
+    Forgery {
+        name: "rewards of the phase",
+        alone: false,
+        forge: |c, rng| {
+            let plays = c.grounds.phase.as_mut().and_then(|phase| any(&mut phase.plays, rng));
+            let Some(plays) = plays.filter(|plays| plays.settled > 1) else { return false };
+            plays.settled -= 1;
+            true
+        },
+    },
+    Forgery {
+        name: "the number of the phase",
+        alone: false,
+        forge: |c, _| {
+            let Some(phase) = c.grounds.phase.as_mut().filter(|phase| phase.number > 1) else {
+                return false;
+            };
+            phase.number += 1;
+            true
+        },
+    },
+    Forgery {
+        name: "the phase before",
+        alone: false,
+        forge: |c, rng| {
+            let Some(frozen) = c.grounds.phase.as_mut().and_then(|phase| phase.frozen.as_mut()) else {
+                return false;
+            };
+            match rng.index(3) {
+                0 => nudged(any(&mut frozen.plays, rng).map(|plays| &mut plays.paid), rng),
+                1 => {
+                    let Some(plays) = any(&mut frozen.plays, rng) else { return false };
+                    (plays.taken, plays.settled) = (plays.taken + 1, plays.settled + 1);
+                    true
+                }
+                _ => {
+                    frozen.survivors.pop();
+                    true
+                }
+            }
+        },
+    },
+    Forgery {
+        name: "all phases before",
+        alone: false,
+        forge: |c, _| {
+            let all = c.grounds.actions.iter().map(|action| action.id).collect();
+            let Some(phase) = c.grounds.phase.as_mut().filter(|_| c.grounds.unlisted.is_none()) else {
+                return false;
+            };
+            let fresh = Phase { number: 1, survivors: all, plays: Vec::new(), frozen: None };
+            let forged = *phase != fresh;
+            *phase = fresh;
+            forged
+        },
+    },
+    Forgery {
+        name: "the seed",
+        alone: false,
+        forge: |c, _| {
+            c.grounds.seed ^= 1;
+            true
+        },
+    },
+    Forgery {
+        name: "the time",
+        alone: false,
+        forge: |c, _| {
+            c.grounds.at = c.grounds.at.replace("1970", "1971");
+            true
+        },
+    },
+    Forgery {
+        name: "the place in the log",
+        alone: false,
+        forge: |c, rng| {
+            if rng.uniform() < 0.5 {
+                c.grounds.log.seq += 1;
+            } else {
+                c.grounds.log.hash = c.grounds.log.hash.replace('a', "b").replace('0', "1");
+            }
+            true
+        },
+    },
+    Forgery {
+        name: "the digest",
+        alone: false,
+        forge: |c, _| {
+            c.grounds.digest = c.grounds.digest.chars().rev().collect();
+            true
+        },
+    },
+];
