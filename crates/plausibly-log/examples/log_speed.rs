@@ -1,4 +1,4 @@
-//! How long a log of a million decisions takes to open, and the next decision after that.
+//! How long a log of a million decisions takes to open, without a snapshot and with one, and the next decision after that.
 //!
 //! `cargo run --release -p plausibly-log --example log_speed -- FOLDER [DECISIONS]`
 #![expect(clippy::print_stdout, reason = "figures are shown")]
@@ -11,7 +11,7 @@ use plausibly_log::table::Table;
 use plausibly_log::{Log, LogError};
 use std::error::Error;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Lines in one write.
@@ -31,21 +31,37 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("wrote {decisions} decisions with their rewards in {:.1} s", begun.elapsed().as_secs_f64());
     }
     println!("{} MB", std::fs::metadata(&path)?.len() / 1_000_000);
-    for _ in 0..3 {
-        let begun = Instant::now();
-        let mut log = Log::open(FileStorage::new(&path))?;
-        let opened = begun.elapsed();
-        let begun = Instant::now();
-        let certificate = log.decide(i64::MAX / 40_000, &table, &Context::default(), 200)?;
-        let decided = begun.elapsed();
-        println!(
-            "opened in {:.2} s; decision {} took {:.2} ms",
-            opened.as_secs_f64(),
-            certificate.grounds.decision,
-            1000.0 * decided.as_secs_f64()
-        );
+    let mut log = timed(&path, &table)?;
+    for _ in 0..2 {
+        drop(log);
+        log = timed(&path, &table)?;
     }
+    let begun = Instant::now();
+    log.save_snapshot()?;
+    println!("saved a snapshot in {:.2} s; with it:", begun.elapsed().as_secs_f64());
+    for _ in 0..3 {
+        drop(log);
+        log = timed(&path, &table)?;
+    }
+    drop(log);
+    std::fs::remove_file(folder.join("speed.log.snapshot"))?;
     Ok(())
+}
+
+/// Opens the log and takes a decision.
+fn timed(path: &Path, table: &Table) -> Result<Log<FileStorage>, Box<dyn Error>> {
+    let begun = Instant::now();
+    let mut log = Log::open(FileStorage::new(path))?;
+    let opened = begun.elapsed();
+    let begun = Instant::now();
+    let certificate = log.decide(i64::MAX / 40_000, table, &Context::default(), 200)?;
+    println!(
+        "opened in {:.2} s; decision {} took {:.2} ms",
+        opened.as_secs_f64(),
+        certificate.grounds.decision,
+        1000.0 * begun.elapsed().as_secs_f64()
+    );
+    Ok(log)
 }
 
 fn table() -> Result<Table, Box<dyn Error>> {

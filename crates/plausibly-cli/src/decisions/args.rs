@@ -165,11 +165,11 @@ pub(crate) struct StatusArgs {
     after_help = "Examples:\n  plausibly explain decision-17.json\n  plausibly explain --log wines.log 17 --html decision-17.html"
 )]
 pub(crate) struct Explain {
-    /// A certificate or, with --log, the number of a decision
+    /// A certificate or, in a log, the number of a decision
     #[arg(value_name = "CERTIFICATE_OR_DECISION")]
     pub(crate) what: String,
 
-    /// The log the decision is in
+    /// The log the decision is in [default for numbers: the variable `PLAUSIBLY_LOG`]
     #[arg(long, value_name = "LOG")]
     pub(crate) log: Option<PathBuf>,
 
@@ -198,7 +198,7 @@ pub(crate) struct Verify {
     pub(crate) certificate: PathBuf,
 
     /// The log it is from: everything is derived again from its lines
-    #[arg(long, value_name = "LOG")]
+    #[arg(long, value_name = "LOG", env = "PLAUSIBLY_LOG", hide_env_values = true)]
     pub(crate) log: Option<PathBuf>,
 
     /// As JSON on stdout
@@ -253,9 +253,15 @@ pub(crate) struct Time {
 /// How much to list.
 #[derive(Debug, Arguments)]
 pub(crate) struct Listing {
-    /// Most actions a certificate lists; with more on offer it is partial
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    pub(crate) list: usize,
+    /// Most actions a certificate lists; with more on offer it is partial [default: 200]
+    #[arg(long, value_name = "N")]
+    pub(crate) list: Option<usize>,
+}
+
+impl Listing {
+    pub(crate) fn most(&self) -> usize {
+        self.list.unwrap_or(200)
+    }
 }
 
 /// `A..B`, two numbers with the smaller one first.

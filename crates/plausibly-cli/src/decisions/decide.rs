@@ -1,7 +1,7 @@
 //! `plausibly decide`.
 
 use super::args::Decide;
-use super::{ended, moment, open, policy, print, print_json, write};
+use super::{ended, moment, open, policy, print, print_json, put_away, write};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::{Context as _, Result};
@@ -48,7 +48,7 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
         return Ok(outcome);
     }
     notes(&log, &table);
-    let certificate = log.decide(at, &table, context, args.listing.list)?;
+    let certificate = log.decide(at, &table, context, args.listing.most())?;
     let (decision, label) = (certificate.grounds.decision, &certificate.findings.chosen.label);
     if args.json {
         print_json(&(certificate.to_json() + "\n"))?;
@@ -67,6 +67,7 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
         "tell what came of it: plausibly reward --log {} {decision} VALUE",
         args.log.path.display()
     ));
+    put_away(log);
     Ok(Outcome::Done)
 }
 

@@ -6,21 +6,27 @@ use crate::exit::Outcome;
 use crate::output;
 use anyhow::{Context as _, Result};
 use plausibly_log::certificate;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn run(args: &Explain) -> Outcome {
     ended(explain(args))
 }
 
 fn explain(args: &Explain) -> Result<Outcome> {
-    let found = if let Some(log) = &args.log {
+    // A log that is only in the environment is no reason to take a file for a decision.
+    let usual = || std::env::var_os("PLAUSIBLY_LOG").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let log = args.log.clone().or_else(|| args.what.parse::<u64>().ok().and_then(|_| usual()));
+    let found = if let Some(log) = log {
         let Ok(decision) = args.what.parse() else {
             return Ok(Outcome::Refused(format!(
                 "error: with --log, say the number of a decision and not `{}`",
                 args.what
             )));
         };
-        certificate(&existing(log)?, decision, args.listing.list)?
+        certificate(&existing(&log, 1)?, decision, args.listing.most())?
+    } else if args.listing.list.is_some() {
+        let text = "error: a certificate lists what it lists; --list is for decisions of a log (--log LOG)";
+        return Ok(Outcome::Refused(text.into()));
     } else {
         let found = read_certificate(Path::new(&args.what))?;
         found.check().context("the certificate is wrong and will not be explained")?;

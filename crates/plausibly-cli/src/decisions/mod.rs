@@ -8,6 +8,7 @@ mod replay;
 mod reward;
 mod status;
 mod verify;
+mod watched;
 
 pub(crate) use decide::run as decide;
 pub(crate) use explain::run as explain;
@@ -27,6 +28,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::time::SystemTime;
+use watched::Watched;
 
 /// What is wrong with what was asked is a refusal; what is wrong with the file is a failure.
 fn ended(result: Result<Outcome>) -> Outcome {
@@ -63,10 +65,29 @@ fn open(path: &Path) -> Result<Log<FileStorage>> {
     Ok(log)
 }
 
-/// A log that must be there already: a mistyped name must not begin a new one.
-fn existing(path: &Path) -> Result<FileStorage> {
+/// That a log is there already: a mistyped name must not begin a new one.
+fn must_exist(path: &Path) -> Result<()> {
     fs::metadata(path).with_context(|| format!("there is no log {}", path.display()))?;
-    Ok(FileStorage::new(path))
+    Ok(())
+}
+
+/// A log to be read so many times over.
+fn existing(path: &Path, passes: u64) -> Result<Watched> {
+    must_exist(path)?;
+    Ok(Watched::new(path, passes))
+}
+
+/// Ends the use of a log whose lines took long to read by saving what came of them, so that it takes less the next time.
+fn put_away(mut log: Log<FileStorage>) {
+    // Read in about a tenth of a second: below that a snapshot is not worth its file.
+    const MANY_LINES: u64 = 50_000;
+    if log.read_on_opening() >= MANY_LINES
+        && let Err(error) = log.save_snapshot()
+    {
+        output::note(&format!(
+            "note: everything is recorded; only the snapshot that makes opening faster was not saved: {error}"
+        ));
+    }
 }
 
 fn read_certificate(path: &Path) -> Result<Certificate> {

@@ -13,12 +13,13 @@ pub(crate) fn run(args: &Replay) -> Outcome {
 }
 
 fn go(args: &Replay) -> Result<Outcome> {
-    let storage = existing(&args.log.path)?;
+    let storage = existing(&args.log.path, 2)?;
     let (state, _) = fold(&storage, |_| Ok(()))?;
     let state = state.ok_or(LogError::Empty)?;
     let policy = policy::read(args.policy.as_deref(), state.policy().1, &args.set, state.recipe())?;
     let mut all = Vec::new();
     replay(&storage, &policy, args.horizon, |replayed| all.push(replayed))?;
+    drop(storage);
     if args.json {
         print_json(&format!("{:#}\n", json!({ "policy": policy, "decisions": all })))?;
     } else {

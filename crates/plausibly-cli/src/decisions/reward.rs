@@ -1,7 +1,7 @@
 //! `plausibly reward` and `plausibly drop`.
 
 use super::args::{Drop, Reward};
-use super::{ended, existing, moment, open, print};
+use super::{ended, moment, must_exist, open, print, put_away};
 use crate::exit::Outcome;
 use anyhow::Result;
 use plausibly_log::Recorded;
@@ -11,7 +11,7 @@ pub(crate) fn reward(args: &Reward) -> Outcome {
 }
 
 fn record(args: &Reward) -> Result<Outcome> {
-    existing(&args.log.path)?;
+    must_exist(&args.log.path)?;
     let mut log = open(&args.log.path)?;
     let (at, decision) = (moment(args.time.at), args.decision);
     let (recorded, what) = match args.value {
@@ -21,19 +21,23 @@ fn record(args: &Reward) -> Result<Outcome> {
         }
         Some(value) => (log.reward(at, decision, value)?, format!("it paid {value}")),
     };
-    acknowledge(decision, recorded, &what)
+    acknowledge(decision, recorded, &what)?;
+    put_away(log);
+    Ok(Outcome::Done)
 }
 
 pub(crate) fn drop_decision(args: &Drop) -> Outcome {
     ended((|| {
-        existing(&args.log.path)?;
-        let recorded = open(&args.log.path)?.drop_decision(moment(args.time.at), args.decision)?;
-        acknowledge(args.decision, recorded, "its outcome will never come")
+        must_exist(&args.log.path)?;
+        let mut log = open(&args.log.path)?;
+        let recorded = log.drop_decision(moment(args.time.at), args.decision)?;
+        acknowledge(args.decision, recorded, "its outcome will never come")?;
+        put_away(log);
+        Ok(Outcome::Done)
     })())
 }
 
-fn acknowledge(decision: u64, recorded: Recorded, what: &str) -> Result<Outcome> {
+fn acknowledge(decision: u64, recorded: Recorded, what: &str) -> Result<()> {
     let already = if recorded == Recorded::Before { " (recorded before; nothing was written)" } else { "" };
-    print(&format!("decision {decision}: {what}{already}\n"))?;
-    Ok(Outcome::Done)
+    print(&format!("decision {decision}: {what}{already}\n"))
 }

@@ -18,7 +18,7 @@ pub(crate) fn run(args: &StatusArgs) -> Outcome {
 }
 
 fn show(args: &StatusArgs) -> Result<Outcome> {
-    let found = status(&existing(&args.log.path)?, moment(args.time.at), POINTS)?;
+    let found = status(&existing(&args.log.path, 2)?, moment(args.time.at), POINTS)?;
     for (path, content) in [
         (&args.html, plausibly_report::status_page as fn(&Status) -> String),
         (&args.svg, plausibly_report::status_svg),

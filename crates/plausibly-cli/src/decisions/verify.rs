@@ -5,6 +5,7 @@ use super::{ended, existing, print, print_json, read_certificate};
 use crate::exit::Outcome;
 use anyhow::Result;
 use plausibly_log::certificate::{Certificate, Flaw};
+use plausibly_log::journal::Storage;
 use plausibly_log::{LogError, certificate};
 use serde_json::json;
 
@@ -17,7 +18,7 @@ fn verify(args: &Verify) -> Result<Outcome> {
     let flaw = match (found.check(), &args.log) {
         (Err(flaw), _) => Some(flaw.to_string()),
         (Ok(()), None) => None,
-        (Ok(()), Some(log)) => against_log(&found, &existing(log)?)?,
+        (Ok(()), Some(log)) => against_log(&found, &existing(log, 1)?)?,
     };
     let decision = found.grounds.decision;
     if args.json {
@@ -40,7 +41,7 @@ fn verify(args: &Verify) -> Result<Outcome> {
 }
 
 /// What is wrong by the log, if anything. A decision that the log does not have is a flaw of the certificate.
-fn against_log(found: &Certificate, storage: &plausibly_log::journal::FileStorage) -> Result<Option<String>> {
+fn against_log(found: &Certificate, storage: &impl Storage) -> Result<Option<String>> {
     let most = if found.grounds.unlisted.is_some() { found.grounds.actions.len() } else { usize::MAX };
     match certificate(storage, found.grounds.decision, most) {
         Ok(true_one) => Ok(found.check_against(&true_one).err().map(|flaw: Flaw| flaw.to_string())),

@@ -87,6 +87,23 @@ fn elimination_says_what_it_waits_for_and_what_it_cannot_decide_about() {
 }
 
 #[test]
+fn the_log_of_the_environment_is_the_log_and_no_reason_to_take_files_for_numbers() {
+    let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
+    let explained = desk.says(&["explain", "--log", "a.log", "1"]);
+    fs::write(desk.path("c.json"), desk.says(&["explain", "--log", "a.log", "1", "--json"])).unwrap();
+    let with = |args: &[&str], log: &str| desk.command(args).env("PLAUSIBLY_LOG", log).output().unwrap();
+    let said = |args: &[&str]| String::from_utf8(with(args, "a.log").stdout).unwrap();
+    assert_eq!(said(&["explain", "1"]), explained);
+    assert_eq!(said(&["explain", "c.json"]), explained);
+    assert!(said(&["verify", "c.json"]).contains("what the log gives"));
+    assert!(!with(&["verify", "c.json"], "another.log").status.success());
+    assert!(with(&["explain", "c.json"], "another.log").status.success(), "a file needs no log");
+    refused(&desk, &["explain", "c.json", "--log", "a.log"], 2, &["say the number of a decision"]);
+    refused(&desk, &["explain", "c.json", "--list", "3"], 2, &["--list is for decisions of a log"]);
+    assert_eq!(desk.says(&["explain", "--log", "a.log", "1", "--list", "300"]), explained);
+}
+
+#[test]
 fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
     let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
     let again = |more: &[&'static str]| -> Vec<&str> {

@@ -4,6 +4,7 @@ mod error;
 mod grounds;
 mod outcomes;
 mod phases;
+mod snapshot;
 mod step;
 
 pub use error::StepError;
@@ -15,6 +16,7 @@ use crate::recipe::{Context, Recipe};
 use crate::statistics::Statistics;
 use phases::Phases;
 use plausibly::spec::{PolicySpec, Setting};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What became of a decision.
@@ -54,7 +56,7 @@ pub struct Decision {
 }
 
 /// An action.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct ActionRecord {
     /// Its name.
     pub label: String,
@@ -100,7 +102,7 @@ impl PartialEq for Encoded {
 }
 
 /// What explore-then-commit committed to.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Committed {
     /// Rewards before this line are in it.
     seq: u64,

@@ -6,10 +6,11 @@ use crate::recipe::Context;
 use crate::statistics::{Arm, Change, Statistics, StatisticsError};
 use plausibly::spec::PolicyKind;
 use plausibly::{ActionSet, Plays};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Where elimination stands. All its decisions are about the same actions in the same context.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct Phases {
     set: Vec<u64>,
     context: Context,
@@ -22,7 +23,7 @@ pub(super) struct Phases {
     first: u64,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 struct Running {
     number: u32,
     /// Places in the set.

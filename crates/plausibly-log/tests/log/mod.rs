@@ -8,6 +8,7 @@ mod laws;
 mod memory;
 mod mutants;
 mod schema;
+mod snapshots;
 
 use memory::Memory;
 use plausibly::Stream;

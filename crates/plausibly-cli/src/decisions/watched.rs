@@ -1,0 +1,103 @@
+//! A long log that shows how far it has been read.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use plausibly_log::journal::{FileStorage, Storage};
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// Logs below this many bytes are read before anybody could look.
+const LONG: u64 = 20_000_000;
+
+/// A log for reading. If it is long and stderr is a terminal, a bar shows how far it has been read, and goes when this is dropped.
+#[derive(Debug)]
+pub(super) struct Watched {
+    storage: FileStorage,
+    bar: ProgressBar,
+}
+
+impl Watched {
+    /// The log at a path, which will be read so many times over.
+    pub(super) fn new(path: &Path, passes: u64) -> Self {
+        let bytes = fs::metadata(path).map_or(0, |file| file.len());
+        let bar = if bytes < LONG { ProgressBar::hidden() } else { ProgressBar::new(passes * bytes) };
+        let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  of the log read  {eta} left");
+        bar.set_style(style.expect("the template is well formed"));
+        Self { storage: FileStorage::new(path), bar }
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Counts what is read.
+#[derive(Debug)]
+pub(super) struct Counted<R> {
+    inner: R,
+    bar: ProgressBar,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(into)?;
+        self.bar.inc(read as u64);
+        Ok(read)
+    }
+}
+
+impl<R: Seek> Seek for Counted<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.inner.seek(to)
+    }
+}
+
+impl Storage for Watched {
+    type Reader = Counted<<FileStorage as Storage>::Reader>;
+
+    fn reader(&self) -> io::Result<Self::Reader> {
+        Ok(Counted { inner: self.storage.reader()?, bar: self.bar.clone() })
+    }
+
+    fn path(&self) -> &Path {
+        self.storage.path()
+    }
+
+    fn lock(&mut self) -> io::Result<()> {
+        self.storage.lock()
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        self.storage.length()
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.storage.append(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.storage.sync()
+    }
+
+    fn truncate(&mut self, len: u64) -> io::Result<()> {
+        self.storage.truncate(len)
+    }
+
+    fn sync_folder(&mut self) -> io::Result<()> {
+        self.storage.sync_folder()
+    }
+
+    fn read_side(&self, suffix: &str) -> io::Result<Option<Vec<u8>>> {
+        self.storage.read_side(suffix)
+    }
+
+    fn write_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
+        self.storage.write_side(suffix, bytes)
+    }
+
+    fn rename_side(&mut self, from: &str, to: &str) -> io::Result<()> {
+        self.storage.rename_side(from, to)
+    }
+}
