@@ -1,0 +1,148 @@
+//! Ours, as contenders of the benchmark against rivals: `scripts/bench` starts this and gives it turns.
+#![expect(clippy::print_stdout, reason = "figures are shown")]
+
+use plausibly::{
+    ActionSet, Actions, Code, Determinant, Isa, LinTs, LinUcb, Paper, Policy, Radius, Ridge, Stream,
+};
+use plausibly_bench::{EveryAction, Play, Problem, serve, status};
+use std::error::Error;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+const USAGE: &str = "usage: contender KIND FOLDER paper|determinant, or contender many ACTIONS DIM ROUNDS";
+const DELTA: f64 = 0.05;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let before = status("VmRSS");
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        ["many", actions, dim, rounds] => many(actions.parse()?, dim.parse()?, rounds.parse()?),
+        [kind, folder, radius] => {
+            let problem = Problem::read(Path::new(folder))?;
+            let radius = radius_of(radius, problem.dim, problem.sigma)?;
+            play(kind, problem, radius, before)
+        }
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// The width of the paper's experiments, or the valid radius with `‖θ*‖ ≤ √d`.
+fn radius_of(name: &str, dim: usize, noise_scale: f64) -> Result<Radius, Box<dyn Error>> {
+    match name {
+        "paper" => Ok(Radius::Paper(Paper {
+            delta: DELTA,
+            lambda: 1e4,
+            noise_scale,
+            theta_norm_bound: 0.0,
+            action_norm_bound: 1.0,
+        })),
+        "determinant" => Ok(Radius::Determinant(Determinant {
+            delta: DELTA,
+            noise_scale,
+            theta_norm_bound: (dim as f64).sqrt(),
+        })),
+        _ => Err(USAGE.into()),
+    }
+}
+
+fn play(kind: &str, mut problem: Problem, radius: Radius, before: u64) -> Result<(), Box<dyn Error>> {
+    let set = ActionSet::from_flat(std::mem::take(&mut problem.features), problem.dim)?;
+    let (dim, sigma) = (problem.dim, problem.sigma);
+    let model = || Ridge::new(dim, 1.0).expect("a valid ridge");
+    let code = move || Code::new(model(), radius);
+    let lin_ucb = move || LinUcb::new(model(), radius);
+    let lin_ts = move || LinTs::new(model(), sigma).expect("a positive scale");
+    let every = move || EveryAction::new(model(), radius);
+    let about = format!("plausibly {}, {}", env!("CARGO_PKG_VERSION"), Isa::detect().name());
+    let (set, problem) = (&set, &problem);
+    let serve = |play: &mut Play<'_>| serve(&about, before, play);
+    match kind {
+        "code" => serve(&mut |n, choices| fixed(problem, set, &mut code(), n, choices))?,
+        "code-every" => serve(&mut |n, choices| fixed(problem, set, &mut every(), n, choices))?,
+        "lin-ucb" => serve(&mut |n, choices| fixed(problem, set, &mut lin_ucb(), n, choices))?,
+        "lin-ts" => serve(&mut |n, choices| fixed(problem, set, &mut lin_ts(), n, choices))?,
+        "changing-code" => serve(&mut |n, choices| changing(problem, &mut code(), n, choices))?,
+        "changing-lin-ucb" => serve(&mut |n, choices| changing(problem, &mut lin_ucb(), n, choices))?,
+        "changing-lin-ts" => serve(&mut |n, choices| changing(problem, &mut lin_ts(), n, choices))?,
+        "floor" => serve(&mut |n, choices| read_all(set.view(), n, choices))?,
+        _ => return Err(USAGE.into()),
+    }
+    Ok(())
+}
+
+fn fixed(
+    problem: &Problem,
+    set: &ActionSet,
+    policy: &mut impl Policy,
+    rounds: usize,
+    choices: &mut Vec<usize>,
+) {
+    let mut rng = Stream::new(1, 0, "policy");
+    for noise in &problem.noise[..rounds] {
+        let chosen = policy.select(set.view(), &mut rng);
+        policy.update(set.view().get(chosen), problem.means[chosen] + noise);
+        choices.push(chosen);
+    }
+}
+
+/// Each round a set that was not seen before, copied from the user's rows.
+fn changing(problem: &Problem, policy: &mut impl Policy, rounds: usize, choices: &mut Vec<usize>) {
+    let mut rng = Stream::new(1, 0, "policy");
+    let size = problem.actions * problem.dim;
+    let mut set = ActionSet::from_flat(vec![0.0; size], problem.dim).expect("zeros are valid");
+    let sets = problem
+        .sets
+        .features
+        .chunks_exact(size)
+        .zip(problem.sets.means.chunks_exact(problem.actions))
+        .cycle();
+    for (noise, (features, means)) in problem.noise[..rounds].iter().zip(sets) {
+        set.refill(|rows| rows.copy_from_slice(features)).expect("valid features");
+        let chosen = policy.select(set.view(), &mut rng);
+        policy.update(set.view().get(chosen), means[chosen] + noise);
+        choices.push(chosen);
+    }
+}
+
+/// The floor for anything that looks at every action in every round: reading the features once.
+fn read_all(actions: Actions<'_>, rounds: usize, choices: &mut Vec<usize>) {
+    let theta = vec![1.0; actions.dim()];
+    let mut sums = Vec::new();
+    for _ in 0..rounds {
+        actions.dot_into(black_box(&theta), &mut sums);
+        black_box(&sums);
+        choices.push(0);
+    }
+}
+
+/// Very many actions: what they cost in time and memory, with nothing else in the process.
+fn many(actions: usize, dim: usize, rounds: usize) -> Result<(), Box<dyn Error>> {
+    let mut rng = Stream::new(1, 0, "problem");
+    let mut features = vec![0.0; actions * dim];
+    rng.fill_uniform(&mut features);
+    for x in &mut features {
+        *x = 2.0 * *x - 1.0;
+    }
+    let theta: Vec<f64> = (0..dim).map(|_| rng.normal()).collect();
+    let (drawn, begun) = (status("VmHWM"), Instant::now());
+    let set = ActionSet::from_flat(features, dim)?;
+    let built = begun.elapsed().as_secs_f64();
+    let (built_peak, sigma) = (status("VmHWM"), 0.5);
+    for name in ["paper", "determinant"] {
+        let mut policy = Code::new(Ridge::new(dim, 1.0)?, radius_of(name, dim, sigma)?);
+        let begun = Instant::now();
+        for _ in 0..rounds {
+            let action = set.view().get(policy.select(set.view(), &mut rng));
+            let mean: f64 = action.features().iter().zip(&theta).map(|(x, t)| x * t).sum();
+            policy.update(action, mean + sigma * rng.normal());
+        }
+        let micros = begun.elapsed().as_secs_f64() * 1e6 / rounds as f64;
+        println!(
+            "{{\"radius\": \"{name}\", \"micros\": {micros:e}, \"build_s\": {built:e}, \"drawn_kb\": {drawn}, \"built_kb\": {built_peak}, \"peak_kb\": {}}}",
+            status("VmHWM")
+        );
+    }
+    Ok(())
+}

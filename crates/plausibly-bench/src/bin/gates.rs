@@ -1,0 +1,106 @@
+//! Small fixed workloads of the hot paths, for `scripts/gates` to count the instructions of.
+//!
+//! Only what happens in [`measured`] counts. The instruction set is forced, because a counter sees no other than it can simulate.
+#![expect(clippy::print_stdout, reason = "lists its workloads")]
+
+use plausibly::{ActionSet, Code, Determinant, Estimator, Isa, LinTs, LinUcb, Policy, Ridge, Stream};
+use plausibly_bench::EveryAction;
+use std::error::Error;
+use std::hint::black_box;
+
+/// Runs a workload so often; with one more in twenty the gates must fail, which is how they are tested.
+const RUNS: usize = 20;
+const NOISE: f64 = 0.5;
+
+/// Name, d, K and rounds a run.
+type Workload = (&'static str, usize, usize, usize);
+
+const WORKLOADS: [Workload; 12] = [
+    ("code", 5, 100, 400),
+    ("code", 16, 1000, 250),
+    ("code-every-action", 5, 100, 150),
+    ("code-every-action", 16, 1000, 60),
+    ("score-new-set", 5, 100, 100),
+    ("score-new-set", 16, 1000, 10),
+    ("update", 16, 1000, 500),
+    ("update", 64, 100, 50),
+    ("lin-ucb", 5, 100, 400),
+    ("lin-ucb", 16, 1000, 250),
+    ("lin-ts", 5, 100, 400),
+    ("lin-ts", 16, 1000, 60),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match &args[..] {
+        [] => {
+            for (name, dim, actions, _) in WORKLOADS {
+                println!("{name}-{dim}-{actions}");
+            }
+            Ok(())
+        }
+        [isa, wanted] => {
+            let isa = Isa::available()
+                .into_iter()
+                .find(|set| set.name() == isa)
+                .ok_or("no such instruction set here")?;
+            let named = |(name, dim, actions, _): &&Workload| *wanted == format!("{name}-{dim}-{actions}");
+            let workload = WORKLOADS.iter().find(named).ok_or("no such workload")?;
+            let extra = usize::from(std::env::var_os("PLAUSIBLY_GATES_REGRESSION").is_some());
+            run(isa, workload, RUNS + extra)
+        }
+        _ => Err("usage: gates, or gates INSTRUCTION-SET WORKLOAD".into()),
+    }
+}
+
+/// All that is counted. Not inlined, so that it has a name to be counted by.
+#[inline(never)]
+fn measured(runs: usize, run: &mut dyn FnMut()) {
+    for _ in 0..runs {
+        run();
+    }
+}
+
+fn run(isa: Isa, &(name, dim, actions, rounds): &Workload, runs: usize) -> Result<(), Box<dyn Error>> {
+    let mut rng = Stream::new(1, 0, "problem");
+    let mut draw = |count: usize| (0..count).map(|_| 2.0 * rng.uniform() - 1.0).collect::<Vec<f64>>();
+    let (rows, theta) = (draw(dim * actions), draw(dim));
+    let set = ActionSet::from_flat(rows.clone(), dim)?;
+    let noise: Vec<f64> = (0..rounds).map(|_| NOISE * rng.normal()).collect();
+    let mut means = Vec::new();
+    set.view().dot_into(&theta, &mut means);
+    let radius = Determinant { delta: 0.05, noise_scale: NOISE, theta_norm_bound: 1.0 };
+    let model = Ridge::new(dim, 1.0)?.with_isa(isa);
+    let mut play = |policy: &mut dyn Policy| {
+        for noise in &noise {
+            let chosen = policy.select(set.view(), &mut rng);
+            policy.update(set.view().get(chosen), means[chosen] + noise);
+        }
+    };
+    match name {
+        "code" => measured(runs, &mut || play(&mut Code::new(model.clone(), radius))),
+        "code-every-action" => {
+            measured(runs, &mut || play(&mut EveryAction::new(model.clone(), radius)));
+        }
+        "lin-ucb" => measured(runs, &mut || play(&mut LinUcb::new(model.clone(), radius))),
+        "lin-ts" => {
+            measured(runs, &mut || play(&mut LinTs::new(model.clone(), NOISE).expect("a positive scale")));
+        }
+        "score-new-set" => {
+            let (mut model, mut set) = (model, set);
+            measured(runs, &mut || {
+                for _ in 0..rounds {
+                    set.refill(|to| to.copy_from_slice(black_box(&rows))).expect("valid features");
+                    black_box(model.scores(set.view()));
+                }
+            });
+        }
+        _ => measured(runs, &mut || {
+            let mut model = model.clone();
+            for (noise, action) in noise.iter().zip(set.view().iter()) {
+                model.update(action, *noise);
+            }
+        }),
+    }
+    Ok(())
+}
