@@ -1,0 +1,129 @@
+"""Runs the sections of the benchmark and writes the page. Started by scripts/bench, which sets everything up."""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import page
+import sections
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass
+class Settings:
+    target: Path
+    scratch: Path
+    quick: bool
+    repeats: int
+    turn_seconds: float
+    rounds: int
+    sizes: list
+    many: tuple  # actions, dim, rounds
+
+    def say(self, text):
+        print(text, flush=True)
+
+
+def settings_of(args):
+    target = args.target.resolve()
+    scratch = target / "bench" / "problems"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    if args.quick:
+        return Settings(target, scratch, True, args.repeats or 2, 0.05, 500, [(5, 100), (16, 1000)], (20_000, 16, 500))
+    sizes = [(5, 100), (16, 1000), (64, 10_000)]
+    return Settings(target, scratch, False, args.repeats or 7, 2.0, 10_000, sizes, (1_000_000, 32, 10_000))
+
+
+def machine():
+    """What it ran on, without the machine's name."""
+    facts = {"system": f"{platform.system()} {platform.machine()}", "cores": os.cpu_count()}
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        named = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+        flags = next((line.split(":", 1)[1].split() for line in lines if line.startswith("flags")), [])
+        family = [line.split(":")[1].strip() for line in lines if line.startswith(("cpu family", "model\t"))][:2]
+        facts["processor"] = f"{named[0]} (family {family[0]}, model {family[1]})" if named else platform.processor()
+        facts["vectors"] = next((name for name in ("avx512f", "avx2") if name in flags), "baseline")
+        facts["load"] = os.getloadavg()[0]
+    except OSError:
+        facts["processor"] = platform.processor()
+    return facts
+
+
+def versions():
+    wanted = ["numpy", "numba", "scipy", "contextualbandits", "bayesianbandits", "vowpalwabbit", "coba", "mabwiser"]
+    found = {}
+    for name in wanted:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    rustc = subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True, cwd=ROOT).stdout.split()[
+        1
+    ]
+    describe = ["git", "describe", "--always", "--dirty"]
+    commit = subprocess.run(
+        describe, check=False, capture_output=True, text=True, cwd=ROOT
+    )  # not in an unpacked archive
+    return {"python": platform.python_version(), "rustc": rustc, "commit": commit.stdout.strip() or "unknown", **found}
+
+
+def skipped(target):
+    file = target / "bench" / "skipped.tsv"
+    lines = file.read_text().splitlines() if file.exists() else []
+    return dict(line.split("\t", 1) for line in lines)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--target", type=Path, required=True)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", default=",".join(sections.ALL))
+    parser.add_argument("--repeats", type=int)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--report", action="store_true")
+    args = parser.parse_args()
+    wanted = args.only.split(",")
+    unknown = [name for name in wanted if name not in sections.ALL]
+    if unknown:
+        parser.error(f"no section {unknown[0]}; there are {', '.join(sections.ALL)}")
+    out = args.out or (args.target / "bench" / "quick" if args.quick else ROOT / "docs" / "benchmarks")
+    out.mkdir(parents=True, exist_ok=True)
+    stored = out / "rivals.json"
+    results = json.loads(stored.read_text()) if stored.exists() else {"sections": {}}
+    if not args.report:
+        settings = settings_of(args)
+        begun = time.monotonic()
+        for name in wanted:
+            settings.say(f"{name}")
+            section_begun, before = time.monotonic(), machine()
+            found = sections.ALL[name](settings)
+            results["sections"][name] = {
+                "date": datetime.date.today().isoformat(),
+                "seconds": round(time.monotonic() - section_begun),
+                "machine": before,
+                "versions": versions(),
+                **found,
+            }
+        results["quick"] = args.quick
+        results["repeats"] = settings.repeats
+        results["rounds"] = settings.rounds
+        results["skipped"] = skipped(args.target)
+        stored.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+        settings.say(f"all in {time.monotonic() - begun:.0f} s")
+    page.write(results, out)
+    print(f"wrote {out / 'rivals.md'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""What was asked, with the ratio seen: the time of the fastest rival by ours."""
+
+from words import NAMES, RADII
+
+SHIPPED = {(5, 100): 2.5, (16, 1000): 3.0, (64, 10_000): 10.0}
+# Each library beside ours of its kind: LinUCB for upper bounds, LinTS for sampling, CODE for the rest.
+BESIDE = {
+    "library:bayesianbandits": "ours:lin-ts",
+    "library:vw-regcbopt": "ours:code",
+    "library:vw-squarecb": "ours:code",
+}
+
+
+class Ratios:
+    """One row of the table: a ratio for each size."""
+
+    def __init__(self, what, asked):
+        self.what, self.asked, self.seen = what, asked, {}
+
+    def least(self, size):
+        return self.asked.get(size) if isinstance(self.asked, dict) else self.asked
+
+    def holds(self, size):
+        least = self.least(size)
+        return None if least is None else self.seen[size] >= least
+
+
+def rows_of(section):
+    """(contender, radius, size) → microseconds a round, of those who played."""
+    rows = section.get("rows", [])
+    return {(row["contender"], row["radius"], tuple(row["size"])): row["micros"] for row in rows if "micros" in row}
+
+
+def ratios(what, asked, times, ours, rivals, radius):
+    """Fastest rival by ours at each size where both played."""
+    row = Ratios(what, asked)
+    for size in sorted({size for _, _, size in times}):
+        theirs = [times[kind, radius, size] for kind in rivals if (kind, radius, size) in times]
+        if theirs and (ours, radius, size) in times:
+            row.seen[size] = min(theirs) / times[ours, radius, size]
+    return row
+
+
+def all_ratios(sections):
+    fixed, changing, others = (rows_of(sections.get(name, {})) for name in ("fixed", "changing", "others"))
+
+    def incremental(policy):
+        return [f"numba:{policy}-incremental", f"numba:{policy}-incremental-rows"]
+
+    found = []
+    for radius, name in RADII.items():
+        found += [
+            ratios(
+                f"CODE, same algorithm, {name}: numba incremental",
+                1.5,
+                fixed,
+                "ours:code-every",
+                incremental("code"),
+                radius,
+            ),
+            ratios(
+                f"CODE as shipped, {name}: numba incremental", SHIPPED, fixed, "ours:code", incremental("code"), radius
+            ),
+            ratios(f"CODE as shipped, {name}: numba lazy", {}, fixed, "ours:code", ["numba:code-lazy"], radius),
+            ratios(f"CODE as shipped, {name}: NumPy", 10.0, fixed, "ours:code", ["numpy:code-incremental"], radius),
+            ratios(f"LinUCB, {name}: numba incremental", 1.5, fixed, "ours:lin-ucb", incremental("lin-ucb"), radius),
+            ratios(f"LinUCB, {name}: numba lazy", {}, fixed, "ours:lin-ucb", ["numba:lin-ucb-lazy"], radius),
+        ]
+    found.append(ratios("LinTS: numba", 1.5, fixed, "ours:lin-ts", ["numba:lin-ts"], "paper"))
+    for policy, name in (("code", "CODE"), ("lin-ucb", "LinUCB")):
+        rivals = [f"numba:changing-{policy}", f"numba:changing-{policy}-blas"]
+        found.append(
+            ratios(
+                f"Changing sets, {name}: numba full", 1.5, changing, f"ours:changing-{policy}", rivals, "determinant"
+            )
+        )
+    for kind in dict.fromkeys(kind for kind, _, _ in others if not kind.startswith("ours:")):
+        found.append(
+            ratios(
+                NAMES[kind],
+                10.0 if kind.startswith("library:") else {},
+                others,
+                BESIDE.get(kind, "ours:lin-ucb"),
+                [kind],
+                "paper",
+            )
+        )
+    return [row for row in found if row.seen]
+
+
+def single(sections):
+    """(what, seen, asked, holds) of targets that are not by size."""
+    found = []
+    if "many" in sections:
+        many = sections["many"]
+        peak = max(run["peak_kb"] for run in many["runs"]) * 1024 / (8 * many["actions"] * many["dim"])
+        found.append(
+            (
+                f"K = {many['actions']:,}, d = {many['dim']}: peak memory by the feature matrix",
+                f"{peak:.2f}",
+                "at most 1.6",
+                peak <= 1.6,
+            )
+        )
+    if "threads" in sections:
+        ratio = min(sections["threads"]["one"]) / min(sections["threads"]["two"])
+        found.append(("Replications: one thread by two", f"{ratio:.2f}", "at least 1.8", ratio >= 1.8))
+    if "fixed" in sections:
+        compared = [row for name in ("fixed", "changing") for row in sections.get(name, {}).get("same", [])]
+        same = sum(1 for row in compared if row.get("first", 0) is None)
+        found.append(
+            (
+                "Runs of NumPy and numba that chose as ours did in every round",
+                f"{same} of {len(compared)}",
+                "all",
+                same == len(compared),
+            )
+        )
+    return found

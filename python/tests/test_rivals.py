@@ -1,0 +1,87 @@
+"""The benchmark against rivals: that it notices other choices, and that its page is what its figures say. Its speed is no matter of tests."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+
+@pytest.fixture
+def part(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Imports a module of the benchmark by name."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks" / "rivals"))
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        del sys.modules[name]
+
+
+def play(part: Any, radius: str, rounds: int) -> tuple[Any, Any]:
+    """A problem and what CODE in NumPy chooses on it."""
+    rng = np.random.default_rng(3)
+    features = rng.uniform(-1, 1, (30, 4))
+    features[17] = features[5]  # a copy: a tie wherever it is chosen
+    problem = part("types").SimpleNamespace(
+        dim=4,
+        actions=30,
+        features=features,
+        means=features @ rng.standard_normal(4),
+        noise=0.5 * rng.standard_normal(rounds),
+        radius={"paper": (0, 0.5, 1e4, 1.0, 0.0, 0.05), "determinant": (1, 0.5, 1.0, 1.0, 2.0, 0.05)}[radius],
+    )
+    choices = np.zeros(rounds, np.int64)
+    _, begin = part("vectorised").prepare("code-incremental", problem)
+    begin()(choices)
+    return problem, choices
+
+
+@pytest.mark.parametrize("radius", ["paper", "determinant"])
+def test_other_choices_are_noticed_and_ties_told_from_them(part: Any, radius: str) -> None:
+    same = part("same")
+    problem, choices = play(part, radius, 200)
+    assert same.first_difference(choices, choices.copy()) is None
+    tied = int(np.flatnonzero(np.isin(choices, (5, 17)))[0])
+
+    def gap(at: int, instead: int) -> float:
+        forged = choices.copy()
+        forged[at] = instead
+        assert same.first_difference(choices, forged) == at
+
+        def root(observations: int, log_det: float) -> float:
+            return float(part("contender").sqrt_beta(problem.radius, observations, log_det, 4))
+
+        shown = (problem.features, problem.means, problem.noise, choices, at, (choices[at], instead), root, "code")
+        return float(same.explain(*shown))
+
+    assert gap(tied, 22 - int(choices[tied])) < 1e-12
+    widths = [gap(at, other) for at in (20, 90) for other in range(30) if other not in (choices[at], 5, 17)]
+    assert min(widths) > 1e-9
+
+
+def test_the_page_is_what_its_figures_say(part: Any, tmp_path: Path) -> None:
+    stored = ROOT / "docs" / "benchmarks" / "rivals.json"
+    part("page").write(json.loads(stored.read_text(encoding="utf-8")), tmp_path)
+    written = (tmp_path / "rivals.md").read_text(encoding="utf-8")
+    assert written == (stored.parent / "rivals.md").read_text(encoding="utf-8")
+
+
+def test_a_target_that_was_missed_is_shown_as_missed(part: Any) -> None:
+    def row(contender: str, micros: float) -> dict[str, Any]:
+        return {"contender": contender, "radius": "paper", "size": [5, 100], "micros": micros, "rounds": 10}
+
+    def found(ours: float) -> str:
+        rows = [row("ours:code", ours), row("numba:code-incremental", 3.0), row("numba:code-incremental-rows", 2.5)]
+        text: str = part("page").targets_part({"fixed": {"rows": rows, "same": [], "date": "", "seconds": 0}})
+        return next(line for line in text.splitlines() if "as shipped" in line and "numba incremental" in line)
+
+    assert "| 2.50 |" in found(1.0)  # by the faster of the two, and just enough
+    assert "| **2.48** |" in found(1.01)
