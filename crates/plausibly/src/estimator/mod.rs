@@ -5,8 +5,6 @@ mod arm_ridges;
 mod contenders;
 mod ridge;
 mod shortlist;
-#[cfg(test)]
-mod shortlist_laws;
 
 pub use arm_means::{ArmMeans, Whole};
 pub use arm_ridges::{ArmRidges, ArmSums, Removed};

@@ -1,5 +1,10 @@
 //! Ridge regression, one observation at a time.
 
+mod error;
+mod state;
+
+pub use error::RidgeError;
+
 use super::shortlist::{Moment, Seek, Shortlist};
 use super::{Contenders, Estimator, Evidence, Forecast, LogDet, Scores, Sought, assert_reward};
 use crate::actions::{Action, Actions, SetId};
@@ -7,58 +12,6 @@ use crate::confidence::Reach;
 use crate::linalg::{
     Cholesky, Compensated, CompensatedGram, Isa, NotPositive, PIVOT_TOLERANCE, dot, scaled_identity,
 };
-use crate::state::{
-    DurableModel, ModelState, RidgeState, ScoresState, StateError, StepState, SumState, UnscoredState, at,
-    holds, numbers, place,
-};
-use thiserror::Error;
-
-/// Why a ridge estimator was refused.
-#[derive(Clone, Copy, Debug, Error, PartialEq)]
-#[non_exhaustive]
-pub enum RidgeError {
-    /// Zero, negative, not finite, or so extreme that squares would overflow.
-    #[error("ridge must be between 1e-100 and 1e100, got {ridge}")]
-    Ridge {
-        /// The value refused.
-        ridge: f64,
-    },
-    /// No features.
-    #[error("a linear model needs at least one feature")]
-    ZeroDim,
-    /// Statistics of other lengths than `dim × dim` and `dim`.
-    #[error("statistics of dimension {dim} need {dim}×{dim} and {dim} entries, got {gram} and {moment}")]
-    Shape {
-        /// The dimension asked for.
-        dim: usize,
-        /// Entries of the gram matrix.
-        gram: usize,
-        /// Entries of the moment.
-        moment: usize,
-    },
-    /// Statistics that are not finite, or a gram matrix that is not symmetric.
-    #[error("statistics must be finite and the gram matrix symmetric; entry ({row}, {column}) is not")]
-    Malformed {
-        /// Row of the first culprit.
-        row: usize,
-        /// Its column; `dim` stands for the moment.
-        column: usize,
-    },
-    /// A gram matrix without an inverse.
-    #[error("the gram matrix is not positive definite (pivot {pivot} is {value})")]
-    Singular {
-        /// Which pivot failed.
-        pivot: usize,
-        /// Its value.
-        value: f64,
-    },
-}
-
-impl From<NotPositive> for RidgeError {
-    fn from(error: NotPositive) -> Self {
-        Self::Singular { pivot: error.index, value: error.pivot }
-    }
-}
 
 /// A refactorisation comes at the latest after this many observations ….
 const REFACTOR_EVERY: u64 = 4096;
@@ -308,18 +261,6 @@ impl Ridge {
             || self.observations.is_multiple_of(REFACTOR_EVERY)
     }
 
-    fn cached(&self, scores: ScoresState, sets: &[Actions<'_>]) -> Result<Cache, StateError> {
-        let set = at(sets, scores.set)?;
-        if set.dim() != self.dim {
-            return Err(StateError::Kind { what: "the number of features of a set" });
-        }
-        numbers("scores.mean", &scores.mean, set.len())?;
-        numbers("scores.width_sq", &scores.width_sq, set.len())?;
-        holds("scores.width_sq", scores.width_sq.iter().all(|width_sq| *width_sq >= 0.0))?;
-        let ScoresState { observations, mean, width_sq, .. } = scores;
-        Ok(Cache { of: Some((set.id(), observations)), scores: Scores { isa: self.isa, mean, width_sq } })
-    }
-
     fn check_dim(&self, actions: Actions<'_>) {
         assert!(
             actions.dim() == self.dim,
@@ -482,89 +423,6 @@ impl Estimator for Ridge {
         let squared = self.gram.quadratic_form(offset);
         // A form of a positive matrix; rounding alone can make it negative.
         if squared < 0.0 { 0.0 } else { squared.sqrt() }
-    }
-}
-
-impl DurableModel for Ridge {
-    fn state(&self, sets: &[Actions<'_>]) -> ModelState {
-        let sums = |sums: &Compensated| {
-            let (sum, carry) = sums.parts();
-            SumState { sum: sum.to_vec(), carry: carry.to_vec() }
-        };
-        let (log_det_at_refactor, det_growth) = self.log_det.parts();
-        let Step { direction, gain, valid } = &self.last_step;
-        let Unscored { growth, trace, trace_inverse } = self.unscored;
-        let cached = self.cache.of.and_then(|(id, observations)| Some((place(sets, id)?, observations)));
-        ModelState::Features(Box::new(RidgeState {
-            observations: self.observations,
-            since_refactor: self.since_refactor as u64,
-            gram: sums(self.gram.entries()),
-            moment: sums(&self.moment),
-            gram_inverse: self.gram_inverse.clone(),
-            theta_hat: self.theta_hat.clone(),
-            log_det_at_refactor,
-            det_growth,
-            unscored: UnscoredState { growth: growth.min(f64::MAX), trace, trace_inverse },
-            steady: self.steady,
-            shortlist: self.shortlist.state(sets),
-            step: valid.then(|| StepState { direction: direction.clone(), gain: *gain }),
-            scores: cached.map(|(set, observations)| ScoresState {
-                set,
-                observations,
-                mean: self.cache.scores.mean.clone(),
-                width_sq: self.cache.scores.width_sq.clone(),
-            }),
-        }))
-    }
-
-    fn restored(&self, state: ModelState, sets: &[Actions<'_>]) -> Result<Self, StateError> {
-        let ModelState::Features(state) = state else {
-            return Err(StateError::Kind { what: "a model of arms" });
-        };
-        let RidgeState { observations, since_refactor, gram, moment, gram_inverse, theta_hat, .. } = *state;
-        let dim = self.dim;
-        numbers("gram.sum", &gram.sum, dim * dim)?;
-        numbers("gram.carry", &gram.carry, dim * dim)?;
-        numbers("moment.sum", &moment.sum, dim)?;
-        numbers("moment.carry", &moment.carry, dim)?;
-        numbers("gram_inverse", &gram_inverse, dim * dim)?;
-        numbers("theta_hat", &theta_hat, dim)?;
-        let (at_refactor, det_growth) = (state.log_det_at_refactor, state.det_growth);
-        // Without a ridge there is nothing to compare a determinant with.
-        holds("log_det_at_refactor", at_refactor.is_finite() || self.ridge == 0.0)?;
-        holds("det_growth", det_growth.is_finite() && det_growth >= 1.0)?;
-        let UnscoredState { growth, trace, trace_inverse } = state.unscored;
-        holds("unscored", [growth, trace, trace_inverse].iter().all(|x| x.is_finite()))?;
-        let since = usize::try_from(since_refactor).ok().filter(|_| since_refactor <= observations);
-        let since_refactor = since.ok_or(StateError::Number { what: "since_refactor" })?;
-        let last_step = match state.step {
-            Some(StepState { direction, gain }) => {
-                numbers("step.direction", &direction, dim)?;
-                holds("step.gain", gain.is_finite())?;
-                Step { direction, gain, valid: true }
-            }
-            None => Step { direction: vec![0.0; dim], gain: 0.0, valid: false },
-        };
-        Ok(Self {
-            observations,
-            since_refactor,
-            gram: CompensatedGram::from_entries(Compensated::from_parts(gram.sum, gram.carry), dim),
-            moment: Compensated::from_parts(moment.sum, moment.carry),
-            gram_inverse,
-            theta_hat,
-            log_det: LogDet::from_parts(at_refactor, det_growth),
-            unscored: Unscored { growth, trace, trace_inverse },
-            last_step,
-            shortlist: self.shortlist.restored(state.shortlist, sets, dim)?,
-            steady: state.steady,
-            cache: state.scores.map_or(Ok(Cache::default()), |scores| self.cached(scores, sets))?,
-            means: Means::default(),
-            ..*self
-        })
-    }
-
-    fn remembers(&self, set: SetId) -> bool {
-        self.cache.of.is_some_and(|(id, _)| id == set) || self.shortlist.is_of(set)
     }
 }
 

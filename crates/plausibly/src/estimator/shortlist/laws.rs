@@ -1,7 +1,7 @@
 //! What lists promise, against brute force: every action scored from scratch in every round.
 
-use super::shortlist::Shortlist;
-use super::{Estimator, Ridge, Scores, Sought};
+use super::super::{Estimator, Ridge, Scores, Sought};
+use super::Shortlist;
 use crate::actions::ActionSet;
 use crate::confidence::{ConfidenceRadius, Determinant, Fixed, Paper, Plausible, Radius, Reach};
 use crate::rng::Stream;
