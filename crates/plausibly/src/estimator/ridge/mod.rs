@@ -324,7 +324,7 @@ impl Estimator for Ridge {
         &self.cache.scores
     }
 
-    /// On a set offered again and again: those of a [list](super::shortlist) that is made anew now and then, and kept up to date between.
+    /// On a set offered again and again: those of a list that is made anew now and then, and kept up to date between.
     fn contenders(&mut self, actions: Actions<'_>, reach: Reach, sought: Sought) -> Contenders<'_> {
         let Reach::Ellipsoid { sqrt_beta } = reach else {
             panic!("a radius for arms was asked about a model of features");
