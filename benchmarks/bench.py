@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -116,6 +117,7 @@ def main():
                 **found,
             }
         results["quick"] = args.quick
+        results["command"] = " ".join(["scripts/bench", *sys.argv[3:]])  # after --target and its folder
         results["repeats"] = settings.repeats
         results["rounds"] = settings.rounds
         results["skipped"] = skipped(args.target)

@@ -34,18 +34,31 @@ def header(results):
         f"{name} {number}" for name, number in versions.items() if name not in ("python", "rustc", "commit")
     )
     lines = [
-        f"Command: `scripts/bench{' --quick' if results['quick'] else ''}` · {' to '.join([dates[0], dates[-1]][: len(dates)])} · commit {versions['commit']}",
+        f"Command: `{results['command']}` · {' to '.join([dates[0], dates[-1]][: len(dates)])} · commit {versions['commit']}",
         f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['system']}, {machine.get('vectors', '')}; load before it began {machine.get('load', 0):.1f}",
         f"Versions: rustc {versions['rustc']}, Python {versions['python']}, {listed}",
         f"Turns: {results['repeats']} a contender, in rotation; the fastest counts. The run took {total // 60} min {total % 60} s",
     ]
+    shares = sorted(
+        row["core_share"] for section in sections.values() for row in section.get("rows", []) if row.get("core_share")
+    )
+    if shares:
+        seen = f"median {shares[len(shares) // 2]:.0%}, least {shares[0]:.0%}, most {shares[-1]:.0%}"
+        lines.append(
+            f"Quiet? Share of its fastest turn in which a contender had a core, of turns over 50 ms: {seen}. Less than all is a busy machine, more is a second thread"
+        )
     built = {name: (section["date"], section["versions"]["commit"]) for name, section in sections.items()}
     if len(set(built.values())) > 1:  # sections run on their own, with --only
         lines += [f"Section *{name}*: {date}, commit {commit}" for name, (date, commit) in built.items()]
     text = "\n".join(f"- {line}" for line in lines)
+    warnings = []
     if results["quick"]:
-        text = "**A smoke run: few rounds and turns. No figure on this page means anything.**\n\n" + text
-    return text
+        warnings.append("**A smoke run: few rounds and turns. No figure on this page means anything.**")
+    elif not shares or shares[len(shares) // 2] < 0.95:
+        warnings.append(
+            "**The machine was busy: times and ratios on this page are not to be relied on. Choices and memory are.**"
+        )
+    return "\n\n".join([*warnings, text])
 
 
 def times(rows):

@@ -53,7 +53,7 @@ def draw(rows, out):
         lines = series(rows, axis)
         if not lines:
             continue
-        figure, axes = plt.subplots(figsize=(8.6, 4.8))
+        figure, axes = plt.subplots(figsize=(9.6, 4.8))
         for key, points in lines.items():
             _, colour, style = LINES[key]
             axes.plot(*zip(*points), style, marker="o", markersize=3.5, linewidth=1.8, color=colour)
@@ -61,13 +61,13 @@ def draw(rows, out):
         axes.set(xscale="log", yscale="log", xlabel=label, ylabel="µs a round (decide and learn)")
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(True, which="major", alpha=0.25)
-        figure.subplots_adjust(left=0.1, right=0.64, top=0.97, bottom=0.12)
+        figure.subplots_adjust(left=0.09, right=0.66, top=0.97, bottom=0.12)
         figure.savefig(out / name, metadata={"Date": None}, facecolor="white")
         plt.close(figure)
 
 
 def label_ends(axes, lines):
-    """Names at the last points, moved apart where they would overlap."""
+    """Names and exponents at the last points, moved apart where they would overlap."""
     ends = sorted((points[-1][1], points[-1][0], key) for key, points in lines.items())
     lows = [math.log10(y) for points in lines.values() for _, y in points]
     least = (max(lows) - min(lows)) * 0.062
@@ -77,7 +77,7 @@ def label_ends(axes, lines):
         name, colour, _ = LINES[key]
         power = exponent(lines[key])
         axes.annotate(
-            f"{name}: slope {power:.2f}",
+            f"{name}: {power:.2f}".replace("-", "−"),
             (x, 10**at),
             xytext=(8, 0),
             textcoords="offset points",

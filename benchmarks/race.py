@@ -43,7 +43,10 @@ class Entry:
     radius: str = "paper"
     whole: bool = False  # plays all rounds in every turn, because they differ in cost or are to be compared
     rounds: int = 0
-    turns: list = field(default_factory=list)
+    turns: list = field(default_factory=list)  # seconds
+    on_core: list = field(
+        default_factory=list
+    )  # of which it had a core; more than one core would show as more than all
     about: str = ""
     before_kb: int = 0
     peak_kb: int = 0
@@ -53,6 +56,12 @@ class Entry:
     @property
     def micros(self):
         return min(self.turns) / self.rounds * 1e6
+
+    @property
+    def core_share(self):
+        """Of its fastest turn: below one if others had the core, above one if it had another thread. None if too short to tell."""
+        fastest = min(self.turns)
+        return self.on_core[self.turns.index(fastest)] / fastest if fastest > 0.05 else None
 
 
 class Failed(Exception):
@@ -127,6 +136,7 @@ def race(entries, folder, rounds, settings, compare=False):
             try:
                 answer = contender.turn(entry.rounds)
                 entry.turns.append(answer["seconds"])
+                entry.on_core.append(answer["on_core"])
                 entry.peak_kb = answer["peak_kb"]
             except (Failed, OSError) as error:
                 entry.error = entry.error or str(error)

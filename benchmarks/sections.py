@@ -21,6 +21,7 @@ def row(entry, size):
         "micros": entry.micros,
         "rounds": entry.rounds,
         "turns": [seconds / entry.rounds * 1e6 for seconds in entry.turns],
+        "core_share": entry.core_share,
         "before_kb": entry.before_kb,
         "peak_kb": entry.peak_kb,
     }

@@ -57,7 +57,7 @@ starts, and in a round only the one that gets a label. The paper's radius where 
     "memory": """Peak resident memory of each process at d = {d}, K = {k}, where the features alone take {matrix} MB; beside it what it had before it read the problem. Python's
 interpreter, imports and compiled code count, because a user pays for them; so do the problem's files, once.""",
     "many": """K = {k}, d = {d}, {n} rounds; a row of features takes {bytes} bytes. Features are drawn into one vector and handed over.""",
-    "scaling": """CODE. Exponents are slopes of log cost against log size, by least squares over the upper half of the points; over the lower half fixed costs hide them. Against n the cost is the mean over a
+    "scaling": """CODE. Exponents, also beside the names in the plots, are slopes of log cost against log size, by least squares over the upper half of the points; over the lower half fixed costs hide them. Against n the cost is the mean over a
 whole run of n rounds: scored lazily, a longer run has cheaper rounds.""",
     "threads": """`plausibly simulate examples/first-experiment.toml`, {runs} runs of six policies, wall-clock, start to end, files included; the same bytes are written either way.""",
     "fair": """## What is fair, and what is not

@@ -29,16 +29,21 @@ pub fn serve(about: &str, resident_before_kb: u64, play: &mut Play<'_>) -> io::R
         };
         choices.clear();
         choices.reserve(rounds);
-        let begun = Instant::now();
+        let (on_core, begun) = (on_core_seconds(), Instant::now());
         play(rounds, &mut choices);
         let seconds = begun.elapsed().as_secs_f64();
+        let on_core = on_core_seconds() - on_core;
         if let Some(file) = words.next() {
             fs::write(
                 file,
                 choices.iter().flat_map(|choice| (*choice as u64).to_ne_bytes()).collect::<Vec<u8>>(),
             )?;
         }
-        writeln!(out, "{{\"seconds\": {seconds:e}, \"peak_kb\": {}}}", status("VmHWM"))?;
+        writeln!(
+            out,
+            "{{\"seconds\": {seconds:e}, \"on_core\": {on_core:e}, \"peak_kb\": {}}}",
+            status("VmHWM")
+        )?;
         out.flush()?;
     }
     Ok(())
@@ -49,4 +54,10 @@ pub fn status(field: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// For how long this process has had a core, as Linux counts; zero elsewhere.
+fn on_core_seconds() -> f64 {
+    let counted = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
+    counted.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(0.0) * 1e-9
 }
