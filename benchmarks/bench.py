@@ -105,6 +105,11 @@ def main():
     if not args.report:
         settings = settings_of(args)
         begun = time.monotonic()
+        results["quick"] = args.quick
+        results["command"] = " ".join(["scripts/bench", *sys.argv[3:]])  # after --target and its folder
+        results["repeats"] = settings.repeats
+        results["rounds"] = settings.rounds
+        results["skipped"] = skipped(args.target)
         for name in wanted:
             settings.say(f"{name}")
             section_begun, before = time.monotonic(), machine()
@@ -116,12 +121,8 @@ def main():
                 "versions": versions(),
                 **found,
             }
-        results["quick"] = args.quick
-        results["command"] = " ".join(["scripts/bench", *sys.argv[3:]])  # after --target and its folder
-        results["repeats"] = settings.repeats
-        results["rounds"] = settings.rounds
-        results["skipped"] = skipped(args.target)
-        stored.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+            # After each, so that a run that is stopped can be gone on with, by --only.
+            stored.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
         settings.say(f"all in {time.monotonic() - begun:.0f} s")
     page.write(results, out)
     print(f"wrote {out / 'rivals.md'}")
