@@ -63,13 +63,13 @@ pub(crate) fn find(
     };
     let confidence = if let (None, Some(own)) = (given, policy.radius()) {
         fill(own)?;
-        own_radius(spec).and_then(|radius| radius.confidence(ridge(spec)))
+        own_radius(spec).and_then(|radius| radius.confidence(spec.ridge()))
     } else {
         let radius = settings.radius(given, spec, asked.model)?;
         let facts = settings.facts_beside(spec, asked.facts);
         let refuse = |error: plausibly::RadiusError| PyValueError::new_err(format!("radius: {error}"));
         fill(&radius.build(&facts).map_err(refuse)?)?;
-        radius.confidence(ridge(spec))
+        radius.confidence(spec.ridge())
     };
     let observations = policy.model().evidence().observations;
     Ok(Found { explanation, decides_by: decides_by(spec), confidence, observations, target: policy.target() })
@@ -137,18 +137,6 @@ fn own_radius(spec: &PolicySpec) -> Option<RadiusSpec> {
     match spec.kind {
         PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => Some(radius),
         _ => None,
-    }
-}
-
-fn ridge(spec: &PolicySpec) -> f64 {
-    match spec.kind {
-        PolicyKind::Code { ridge, .. }
-        | PolicyKind::LinUcb { ridge, .. }
-        | PolicyKind::LinTs { ridge, .. }
-        | PolicyKind::Elimination { ridge, .. }
-        | PolicyKind::EpsilonGreedy { ridge, .. }
-        | PolicyKind::ExploreThenCommit { ridge, .. } => ridge,
-        PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } => 1.0,
     }
 }
 
