@@ -1,6 +1,6 @@
 //! Action sets: validated once, laid out for the kernels, and known by an identity.
 
-use crate::linalg::{Isa, LANES};
+use crate::linalg::{Aligned, Isa, LANES};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
@@ -89,7 +89,7 @@ pub struct ActionSet {
     id: SetId,
     len: usize,
     dim: usize,
-    blocks: Vec<f64>,
+    blocks: Aligned,
     rows: Rows,
 }
 
@@ -138,7 +138,7 @@ impl ActionSet {
             return Err(ActionSetError::Empty);
         }
         let (blocks, rows) = if features.len() < LARGE {
-            let mut blocks = vec![0.0; len.div_ceil(LANES) * LANES * dim];
+            let mut blocks = Aligned::zeros(len.div_ceil(LANES) * LANES * dim);
             interleave(&features, &mut blocks, dim)?;
             (blocks, Rows::Whole(features))
         } else {
@@ -158,7 +158,13 @@ impl ActionSet {
         if count == 0 {
             return Err(ActionSetError::Empty);
         }
-        Ok(Self { id: SetId::fresh(), len: count, dim: 0, blocks: Vec::new(), rows: Rows::Whole(Vec::new()) })
+        Ok(Self {
+            id: SetId::fresh(),
+            len: count,
+            dim: 0,
+            blocks: Aligned::default(),
+            rows: Rows::Whole(Vec::new()),
+        })
     }
 
     /// Writes new features over the old ones (row-major) and takes a new identity. Nothing is allocated, but for the rows of a large set the first time.
@@ -307,17 +313,16 @@ fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize) -> Result<(), Action
 }
 
 /// The same without a second copy: the rows of a block are where the block will be.
-fn interleaved_in_place(mut rows: Vec<f64>, dim: usize) -> Result<Vec<f64>, ActionSetError> {
+fn interleaved_in_place(rows: Vec<f64>, dim: usize) -> Result<Aligned, ActionSetError> {
     let size = LANES * dim;
     let padded = rows.len().next_multiple_of(size);
-    rows.reserve_exact(padded - rows.len());
-    rows.resize(padded, 0.0);
+    let mut blocks = Aligned::from_vec(rows, padded);
     let mut scratch = vec![0.0; size];
-    for (number, block) in rows.chunks_exact_mut(size).enumerate() {
+    for (number, block) in blocks.chunks_exact_mut(size).enumerate() {
         scratch.copy_from_slice(block);
         interleave(&scratch, block, dim).map_err(|error| error.in_block(number))?;
     }
-    Ok(rows)
+    Ok(blocks)
 }
 
 /// The rows of one block.

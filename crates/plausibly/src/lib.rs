@@ -35,6 +35,7 @@ mod estimator;
 mod exact;
 mod explain;
 mod linalg;
+mod logarithm;
 mod policy;
 mod rng;
 pub mod spec;
@@ -42,7 +43,7 @@ pub mod state;
 
 pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_MAGNITUDE, SetId};
 pub use confidence::{
-    ArmReach, ConfidenceRadius, Determinant, Fixed, Interval, Mixture, Paper, PerArm, Plausible,
+    ArmReach, ConfidenceRadius, Determinant, Fixed, Interval, Mixture, Paper, PerArm, Pick, Plausible,
     PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
 };
 pub use design::Design;

@@ -1,12 +1,13 @@
 //! How far an estimate may be from the truth, and which actions that leaves in play.
 
 mod arms;
+mod pick;
 mod plausible;
 mod quantised;
 mod radius;
 
 pub use arms::{ArmReach, Mixture, Stitched, Union};
-pub(crate) use plausible::assert_radius;
+pub use pick::Pick;
 pub use plausible::{Interval, Plausible, PlausibleSummary};
 pub use quantised::Quantised;
 pub use radius::{ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError, Reach};

@@ -2,6 +2,7 @@
 
 use super::arms::{ArmReach, Mixture, Stitched, Union};
 use crate::estimator::Evidence;
+use crate::logarithm::log;
 use std::fmt::Debug;
 use thiserror::Error;
 
@@ -95,6 +96,11 @@ pub enum RadiusError {
     },
 }
 
+/// The logarithm of a quotient: one where dividing first leaves it finite, else those of its parts.
+fn log_of(quotient: f64, of_parts: impl FnOnce() -> f64) -> f64 {
+    if quotient.is_finite() { log(quotient) } else { of_parts() }
+}
+
 fn check_delta(delta: f64) -> Result<(), RadiusError> {
     if delta > 0.0 && delta < 1.0 { Ok(()) } else { Err(RadiusError::Delta { delta }) }
 }
@@ -150,8 +156,10 @@ impl ConfidenceRadius for Paper {
             "the paper's radius does not hold in one dimension; use the determinant radius"
         );
         let (t, d) = (evidence.observations as f64, evidence.dim as f64);
-        let growth = 1.0 + t * self.action_norm_bound * self.action_norm_bound / self.lambda;
-        let spread = (d * (libm::log(growth) - libm::log(self.delta))).sqrt();
+        let total = self.lambda + t * self.action_norm_bound * self.action_norm_bound;
+        let log_growth =
+            log_of(total / (self.lambda * self.delta), || log(total) - log(self.lambda) - log(self.delta));
+        let spread = (d * log_growth).sqrt();
         self.noise_scale * spread + self.lambda.sqrt() * self.theta_norm_bound
     }
 }
@@ -184,12 +192,16 @@ pub struct Determinant {
 
 impl ConfidenceRadius for Determinant {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
-        let log_det_ratio = evidence.log_det_ratio();
+        // log(det V/λᵈ) + 2·log(1/δ)
+        let (at_refactor, growth) = evidence.log_det.parts();
+        let log_growth = log_of(growth / self.delta / self.delta, || log(growth) - 2.0 * log(self.delta));
+        // Rounding alone can make it negative; a NaN stays one.
+        let spread_sq = if at_refactor < 0.0 { log_growth } else { at_refactor + log_growth };
         assert!(
-            log_det_ratio.is_finite(),
+            at_refactor.is_finite(),
             "the determinant radius needs a ridge estimator with a positive ridge"
         );
-        let spread = (log_det_ratio.max(0.0) - 2.0 * libm::log(self.delta)).sqrt();
+        let spread = spread_sq.sqrt();
         self.noise_scale * spread + evidence.ridge.sqrt() * self.theta_norm_bound
     }
 }
@@ -214,7 +226,7 @@ pub struct PerArm {
 
 impl ConfidenceRadius for PerArm {
     fn sqrt_beta(&self, _: &Evidence) -> f64 {
-        self.noise_scale * (-2.0 * libm::log(self.delta)).sqrt()
+        self.noise_scale * (-2.0 * log(self.delta)).sqrt()
     }
 }
 

@@ -15,6 +15,7 @@ pub use ridge::{Ridge, RidgeError};
 use crate::actions::{Action, Actions, MAX_MAGNITUDE};
 use crate::confidence::Reach;
 use crate::linalg::Isa;
+use crate::logarithm::log;
 
 /// A model of the mean rewards with a width for each action.
 ///
@@ -229,7 +230,7 @@ impl LogDet {
     }
 
     pub(crate) fn ratio(self) -> f64 {
-        self.at_refactor + libm::log(self.growth)
+        self.at_refactor + log(self.growth)
     }
 }
 

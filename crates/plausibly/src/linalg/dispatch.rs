@@ -4,7 +4,7 @@
     reason = "a #[target_feature] function needs one unsafe call; Isa proves the feature is there"
 )]
 
-use super::kernels::{self, PlausibleSummary};
+use super::kernels::{self, FirstLook, Learned, PlausibleSummary};
 use std::fmt;
 
 /// An instruction set that this machine has, for the kernels that score actions.
@@ -119,11 +119,12 @@ dispatch! {
     fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]);
     fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: &mut [f64]) -> f64;
     fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], threshold: f64) -> f64;
+    fn widest_plausible(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, first: &mut FirstLook) -> usize;
     fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64;
-    fn largest_upper(mean: &[f64], width_sq: &[f64], sqrt_beta: f64) -> f64;
+    fn largest_upper(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, first: &mut FirstLook) -> usize;
     fn plausible_summary(mean: &[f64], width_sq: &[f64], half_width: &[f64], truth: &[f64], threshold: f64) -> PlausibleSummary;
     fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);
-    fn subtract_outer(matrix: &mut [f64], v: &[f64]);
+    fn take_step(gram_inverse: &mut [f64], theta_hat: &mut [f64], direction: &mut [f64], x: &[f64], reward: f64) -> Learned;
     fn add_upper_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]);
     fn add_scaled(sum: &mut [f64], carry: &mut [f64], scale: f64, x: &[f64]);
 }

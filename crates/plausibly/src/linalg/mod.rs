@@ -3,18 +3,21 @@
 //! Matrices are `dim × dim`, row-major, in plain slices. Every sum has one written order, nothing is fused, and a vector
 //! lane always holds one action (or one column), so wider registers change the speed and never the result.
 
+mod aligned;
 mod cholesky;
 mod compensated;
 mod dispatch;
 mod kernels;
 
+pub(crate) use aligned::Aligned;
 pub(crate) use cholesky::{Cholesky, NotPositive, PIVOT_TOLERANCE};
 pub(crate) use compensated::{Compensated, CompensatedGram};
 pub use dispatch::Isa;
-pub(crate) use kernels::LANES;
 pub use kernels::PlausibleSummary;
+pub(crate) use kernels::{FirstLook, LANES, Learned};
 
 /// `Σ xᵢ·yᵢ`, summed from the first entry to the last.
+#[inline]
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).fold(0.0, |sum, (a, b)| sum + a * b)
 }

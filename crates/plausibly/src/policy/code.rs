@@ -4,7 +4,7 @@ use super::deadline::Deadline;
 use super::pending::{Pending, tempered_by_design};
 use super::{DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::confidence::{ConfidenceRadius, Plausible};
+use crate::confidence::{ConfidenceRadius, Pick, Plausible, Reach};
 use crate::estimator::{Contenders, Estimator, Sought};
 use crate::rng::Stream;
 use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
@@ -70,13 +70,23 @@ pub struct Code<E, R> {
     /// `None` if they shall not count.
     pending: Option<Pending<E>>,
     plausible: Plausible,
+    pick: Pick,
 }
 
 impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// CODE with this model and radius.
     pub fn new(model: E, radius: R) -> Self {
         let pending = Some(Pending::new());
-        Self { model, radius, greed: 0.0, target: None, deadline: None, pending, plausible: Plausible::new() }
+        Self {
+            model,
+            radius,
+            greed: 0.0,
+            target: None,
+            deadline: None,
+            pending,
+            plausible: Plausible::new(),
+            pick: Pick::new(),
+        }
     }
 
     /// Tempered: among the plausible actions takes the one with the largest `c·⟨a, θ̂⟩ + √β·‖a‖_{V⁻¹}`, for a greed `c` from 0 (CODE) to
@@ -128,8 +138,10 @@ impl<E: Estimator, R: ConfidenceRadius> Code<E, R> {
     }
 }
 
-impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
-    fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
+impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
+    /// With decisions outstanding or a deadline. A deadline keeps a set of its own, and the widths of a design are compared with those of the model: both by index,
+    /// so all actions are scored.
+    fn select_among_all(&mut self, actions: Actions<'_>) -> ActionIndex {
         let Self { model, radius, plausible, .. } = self;
         if let Some(deadline) = &mut self.deadline {
             deadline.offered(model, radius, actions);
@@ -138,13 +150,7 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
         let reach = radius.reach(&evidence);
         let design = self.pending.as_mut().and_then(|pending| pending.design(model));
         let late = design.is_some();
-        // A deadline keeps a set of its own, and the widths of a design are compared with those of the model: both by index.
-        let contenders = if late || self.deadline.is_some() {
-            Contenders::all(model.scores(actions))
-        } else {
-            model.contenders(actions, reach, Sought::Plausible)
-        };
-        let scores = contenders.scores();
+        let scores = model.scores(actions);
         plausible.assess(scores, reach);
         // Without decisions outstanding the model is its own design.
         let (evidence, design) = match design {
@@ -161,15 +167,46 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
                 let widest = plausible.widest_by(scores, &design.width_sq);
                 match target.map(|target| target.status(design.width_sq[widest], reach, &evidence)) {
                     Some(status) if status.met() => 1.0,
-                    _ => return contenders.index(widest),
+                    _ => return widest,
                 }
             }
         };
         if late {
             tempered_by_design(plausible, scores, design, reach, greed)
         } else {
-            contenders.index(plausible.tempered(scores, greed))
+            plausible.tempered(scores, greed)
         }
+    }
+}
+
+impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
+    fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
+        if self.deadline.is_some() || self.pending.as_ref().is_some_and(|pending| !pending.is_empty()) {
+            return self.select_among_all(actions);
+        }
+        let Self { model, radius, plausible, .. } = self;
+        let evidence = model.evidence();
+        let reach = radius.reach(&evidence);
+        let contenders = model.contenders(actions, reach, Sought::Plausible);
+        let scores = contenders.scores();
+        let greed = match self.target {
+            None if self.greed > 0.0 => self.greed,
+            target => {
+                let widest = match reach {
+                    Reach::Ellipsoid { sqrt_beta } => self.pick.widest_plausible(scores, sqrt_beta),
+                    Reach::Arms(_) => {
+                        plausible.assess(scores, reach);
+                        plausible.widest(scores)
+                    }
+                };
+                match target.map(|target| target.status(scores.width_sq[widest], reach, &evidence)) {
+                    Some(status) if status.met() => 1.0,
+                    _ => return contenders.index(widest),
+                }
+            }
+        };
+        plausible.assess(scores, reach);
+        contenders.index(plausible.tempered(scores, greed))
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {

@@ -2,8 +2,8 @@
 
 use super::{Explain, Policy};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::confidence::{ConfidenceRadius, Reach, assert_radius};
-use crate::estimator::{Estimator, Scores, Sought};
+use crate::confidence::{ConfidenceRadius, Pick, Reach};
+use crate::estimator::{Estimator, Sought};
 use crate::rng::Stream;
 use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
 
@@ -41,33 +41,30 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fre
 pub struct LinUcb<E, R> {
     model: E,
     radius: R,
+    pick: Pick,
 }
 
 impl<E: Estimator, R: ConfidenceRadius> LinUcb<E, R> {
     /// LinUCB with this model and radius.
     pub fn new(model: E, radius: R) -> Self {
-        Self { model, radius }
+        Self { model, radius, pick: Pick::new() }
     }
-}
-
-/// The action with the largest upper bound, the lowest index among equals.
-fn most_optimistic(scores: &Scores, reach: Reach) -> ActionIndex {
-    assert_radius(reach.half_width(1.0));
-    let uppers = || {
-        scores.mean.iter().zip(&scores.width_sq).map(|(mean, width_sq)| mean + reach.half_width(*width_sq))
-    };
-    let best = match reach {
-        Reach::Ellipsoid { sqrt_beta } => scores.isa.largest_upper(&scores.mean, &scores.width_sq, sqrt_beta),
-        Reach::Arms(_) => uppers().fold(f64::NEG_INFINITY, f64::max),
-    };
-    uppers().enumerate().find(|(_, upper)| *upper >= best).expect("the largest bound is attained").0
 }
 
 impl<E: Estimator, R: ConfidenceRadius> Policy for LinUcb<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
         let reach = self.radius.reach(&self.model.evidence());
         let contenders = self.model.contenders(actions, reach, Sought::LargestUpper);
-        contenders.index(most_optimistic(contenders.scores(), reach))
+        let scores = contenders.scores();
+        let best = match reach {
+            Reach::Ellipsoid { sqrt_beta } => self.pick.largest_upper(scores, sqrt_beta),
+            Reach::Arms(arms) => {
+                let upper = |arm: ActionIndex| scores.mean[arm] + arms.half_width(scores.width_sq[arm]);
+                let higher = |best, next| if upper(next) > upper(best) { next } else { best };
+                (0..scores.mean.len()).reduce(higher).expect("a set is never empty")
+            }
+        };
+        contenders.index(best)
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
@@ -107,7 +104,7 @@ mod tests {
     use super::*;
     use crate::actions::ActionSet;
     use crate::confidence::Fixed;
-    use crate::estimator::Ridge;
+    use crate::estimator::{Ridge, Scores};
 
     #[test]
     fn takes_the_largest_upper_bound() {

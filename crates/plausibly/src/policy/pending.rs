@@ -33,6 +33,11 @@ impl<E: Estimator + Clone> Pending<E> {
         Self { design: Some(design), unlisted: true, ..Self::new() }
     }
 
+    /// Whether nothing is outstanding.
+    pub(super) fn is_empty(&self) -> bool {
+        self.indices.is_empty() && !self.unlisted
+    }
+
     /// An action was taken.
     pub(super) fn push(&mut self, action: Action<'_>) {
         self.dim = action.features().len();
@@ -51,7 +56,7 @@ impl<E: Estimator + Clone> Pending<E> {
             // Nobody said that it was taken, so the design has not counted it yet.
             count(design, action);
         }
-        if self.indices.is_empty() && !self.unlisted {
+        if self.is_empty() {
             self.design = None;
         }
     }
@@ -70,7 +75,7 @@ impl<E: Estimator + Clone> Pending<E> {
 
     /// The model with every pending decision counted, if there is one.
     pub(super) fn design(&mut self, model: &E) -> Option<&mut E> {
-        if self.indices.is_empty() && !self.unlisted {
+        if self.is_empty() {
             return None;
         }
         if self.design.is_none() {

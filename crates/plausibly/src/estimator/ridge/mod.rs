@@ -10,7 +10,7 @@ use super::{Contenders, Estimator, Evidence, Forecast, LogDet, Scores, Sought, a
 use crate::actions::{Action, Actions, SetId};
 use crate::confidence::Reach;
 use crate::linalg::{
-    Cholesky, Compensated, CompensatedGram, Isa, NotPositive, PIVOT_TOLERANCE, dot, scaled_identity,
+    Cholesky, Compensated, CompensatedGram, Isa, Learned, NotPositive, PIVOT_TOLERANCE, scaled_identity,
 };
 
 /// A refactorisation comes at the latest after this many observations ….
@@ -357,33 +357,18 @@ impl Estimator for Ridge {
         let x = action.features();
         assert!(x.len() == self.dim, "a model of {} features got an action with {}", self.dim, x.len());
         assert_reward(reward);
-        let residual = reward - dot(x, &self.theta_hat);
         let step = &mut self.last_step;
-        self.isa.symmetric_product(&self.gram_inverse, x, &mut step.direction);
-        let width_sq = dot(x, &step.direction);
+        let Learned { width_sq, gain } =
+            self.isa.take_step(&mut self.gram_inverse, &mut self.theta_hat, &mut step.direction, x, reward);
         assert!(width_sq.is_finite(), "features must be finite and at most 1e100 in magnitude, got {x:?}");
-        if width_sq > 0.0 {
-            let root = (1.0 + width_sq).sqrt();
-            for entry in &mut step.direction {
-                *entry /= root;
-            }
-            step.gain = residual / root;
-            // ‖v‖_V with v the direction of the step.
-            self.shortlist.drifted(step.gain.abs() * (width_sq.sqrt() / root));
-        } else {
-            // Zero, or too little beside V for a step to mean anything; the sums take it in all the same.
-            step.direction.fill(0.0);
-            step.gain = 0.0;
-        }
+        step.gain = gain;
         step.valid = true;
-        self.isa.subtract_outer(&mut self.gram_inverse, &step.direction);
-        for (theta, direction) in self.theta_hat.iter_mut().zip(&step.direction) {
-            *theta += step.gain * direction;
-        }
-
         let growth = 1.0 + width_sq.max(0.0);
+        // ‖gain·v‖_V with v the direction of the step.
+        self.shortlist.drifted(gain.abs() * (width_sq.max(0.0) / growth).sqrt());
         self.log_det.grow(growth);
         self.unscored.growth *= growth;
+        // All of it, also where it was too little for a step.
         self.gram.add_outer(self.isa, x);
         self.moment.add_scaled(self.isa, reward, x);
         self.observations += 1;

@@ -20,7 +20,7 @@ mod state;
 
 use super::{Contenders, Listed, Scores, Sought};
 use crate::actions::{ActionIndex, Actions, SetId};
-use crate::linalg::{Isa, LANES, dot};
+use crate::linalg::{Aligned, Isa, LANES, dot};
 
 /// What rounding may do, as a share of the ceiling …
 const MARGIN: f64 = 1e-6;
@@ -95,7 +95,7 @@ pub(super) struct Shortlist {
     of: Option<(SetId, Sought)>,
     indices: Vec<ActionIndex>,
     /// Their features, in blocks of lanes.
-    blocks: Vec<f64>,
+    blocks: Aligned,
     scores: Scores,
     /// After how many observations the scores are theirs.
     scored_at: u64,
@@ -323,8 +323,7 @@ impl Shortlist {
     /// The features of the listed.
     fn gather(&mut self, actions: Actions<'_>) {
         let (dim, all) = (actions.dim(), actions.blocks());
-        self.blocks.clear();
-        self.blocks.resize(self.indices.len().div_ceil(LANES) * LANES * dim, 0.0);
+        self.blocks.set_zeros(self.indices.len().div_ceil(LANES) * LANES * dim);
         for (position, index) in self.indices.iter().enumerate() {
             let start = |at: usize| at / LANES * LANES * dim + at % LANES;
             let from = all[start(*index)..].iter().step_by(LANES);

@@ -1,0 +1,92 @@
+//! Doubles that begin where a cache line does.
+
+use std::ops::{Deref, DerefMut};
+
+/// Doubles in a line of a cache.
+const LINE: usize = 8;
+
+/// A buffer of doubles that begins where a cache line does, so that no load of eight of them touches two.
+#[derive(Debug, Default)]
+pub(crate) struct Aligned {
+    storage: Vec<f64>,
+    start: usize,
+    len: usize,
+}
+
+impl Aligned {
+    pub(crate) fn zeros(len: usize) -> Self {
+        let mut buffer = Self::default();
+        buffer.set_zeros(len);
+        buffer
+    }
+
+    /// Zeros in place of what it held; allocates only for more than it ever held.
+    pub(crate) fn set_zeros(&mut self, len: usize) {
+        self.storage.clear();
+        self.storage.resize(len + LINE - 1, 0.0);
+        self.start = start_of(&self.storage);
+        self.len = len;
+    }
+
+    /// These, followed by zeros up to `len`, without a second copy of them.
+    pub(crate) fn from_vec(mut storage: Vec<f64>, len: usize) -> Self {
+        let filled = storage.len();
+        storage.reserve_exact(len + LINE - 1 - filled);
+        storage.resize(len + LINE - 1, 0.0);
+        let start = start_of(&storage);
+        storage.copy_within(..filled, start);
+        storage[..start].fill(0.0);
+        Self { storage, start, len }
+    }
+}
+
+/// How many doubles come before the first line that begins among them.
+fn start_of(storage: &[f64]) -> usize {
+    let before = storage.as_ptr().align_offset(LINE * size_of::<f64>());
+    // An address may be kept from us; what is not aligned is slower, and the same.
+    if before < LINE { before } else { 0 }
+}
+
+impl Deref for Aligned {
+    type Target = [f64];
+
+    fn deref(&self) -> &[f64] {
+        &self.storage[self.start..self.start + self.len]
+    }
+}
+
+impl DerefMut for Aligned {
+    fn deref_mut(&mut self) -> &mut [f64] {
+        &mut self.storage[self.start..self.start + self.len]
+    }
+}
+
+impl Clone for Aligned {
+    fn clone(&self) -> Self {
+        let mut copy = Self::zeros(self.len);
+        copy.copy_from_slice(self);
+        copy
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holds_what_it_was_given_where_a_line_begins() {
+        let mut buffer = Aligned::default();
+        for len in [0, 1, 8, 40, 1000, 16] {
+            let given: Vec<f64> = (0..len).map(|at| at as f64 + 1.0).collect();
+            let taken = Aligned::from_vec(given.clone(), len + 3);
+            buffer.set_zeros(len);
+            assert!(buffer.iter().all(|x| *x == 0.0) && buffer.len() == len);
+            buffer.copy_from_slice(&given);
+            for aligned in [&taken, &buffer, &taken.clone()] {
+                assert!((aligned.as_ptr() as usize).is_multiple_of(64), "{len}");
+                assert_eq!(aligned[..len], given);
+            }
+            assert_eq!(taken[len..], [0.0; 3]);
+        }
+    }
+}

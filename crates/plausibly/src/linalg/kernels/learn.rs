@@ -1,0 +1,98 @@
+//! What an observation changes in a model.
+
+use crate::linalg::dot;
+
+/// What an observation was to a model.
+pub(crate) struct Learned {
+    /// `xᵀV⁻¹x`, by the `V⁻¹` before.
+    pub(crate) width_sq: f64,
+    /// What was added to `θ̂` along the direction of the step.
+    pub(crate) gain: f64,
+}
+
+/// The step of one observation: with `v = V⁻¹x/√(1 + xᵀV⁻¹x)`, which is left in `direction`, `V⁻¹ −= v·vᵀ` and `θ̂ += gain·v`. If `xᵀV⁻¹x` is not finite, nothing is learned.
+#[inline(always)]
+pub(in crate::linalg) fn take_step(
+    gram_inverse: &mut [f64],
+    theta_hat: &mut [f64],
+    direction: &mut [f64],
+    x: &[f64],
+    reward: f64,
+) -> Learned {
+    by_dim!(x.len(), take_step_in(gram_inverse, theta_hat, direction, x, reward))
+}
+
+#[inline(always)]
+fn take_step_in(
+    dim: usize,
+    gram_inverse: &mut [f64],
+    theta_hat: &mut [f64],
+    direction: &mut [f64],
+    x: &[f64],
+    reward: f64,
+) -> Learned {
+    let (theta_hat, direction, x) = (&mut theta_hat[..dim], &mut direction[..dim], &x[..dim]);
+    let gram_inverse = &mut gram_inverse[..dim * dim];
+    symmetric_product(gram_inverse, x, direction);
+    let width_sq = dot(x, direction);
+    if !width_sq.is_finite() {
+        return Learned { width_sq, gain: 0.0 };
+    }
+    if width_sq <= 0.0 {
+        // Zero, or too little beside V for a step to mean anything.
+        direction.fill(0.0);
+        return Learned { width_sq, gain: 0.0 };
+    }
+    let root = (1.0 + width_sq).sqrt();
+    let gain = (reward - dot(x, theta_hat)) / root;
+    for entry in &mut *direction {
+        *entry /= root;
+    }
+    // The product vᵢ·vⱼ commutes in floating point, so V⁻¹ stays exactly symmetric.
+    for (row, &scale) in gram_inverse.chunks_exact_mut(dim).zip(&*direction) {
+        for (entry, other) in row.iter_mut().zip(&*direction) {
+            *entry -= scale * other;
+        }
+    }
+    for (theta, v) in theta_hat.iter_mut().zip(&*direction) {
+        *theta += gain * v;
+    }
+    Learned { width_sq, gain }
+}
+
+/// `(sum, carry) += x·xᵀ` on and above the diagonal, the rounding error of each addition kept in `carry`.
+#[inline(always)]
+pub(in crate::linalg) fn add_upper_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]) {
+    by_dim!(x.len(), add_upper_outer_in(sum, carry, x));
+}
+
+#[inline(always)]
+fn add_upper_outer_in(dim: usize, sum: &mut [f64], carry: &mut [f64], x: &[f64]) {
+    let (sum, carry, x) = (&mut sum[..dim * dim], &mut carry[..dim * dim], &x[..dim]);
+    for (i, (sum, carry)) in sum.chunks_exact_mut(dim).zip(carry.chunks_exact_mut(dim)).enumerate() {
+        add_scaled(&mut sum[i..], &mut carry[i..], x[i], &x[i..]);
+    }
+}
+
+/// `out = M·x` for a symmetric `M`, as a sum of scaled rows: every entry of `out` sums over `x` in order.
+#[inline(always)]
+pub(in crate::linalg) fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]) {
+    out.fill(0.0);
+    for (row, &scale) in matrix.chunks_exact(x.len()).zip(x) {
+        for (out, entry) in out.iter_mut().zip(row) {
+            *out += scale * entry;
+        }
+    }
+}
+
+/// `(sum, carry) += scale·x`, by Neumaier's two-sum.
+#[inline(always)]
+pub(in crate::linalg) fn add_scaled(sum: &mut [f64], carry: &mut [f64], scale: f64, x: &[f64]) {
+    for ((sum, carry), x) in sum.iter_mut().zip(carry).zip(x) {
+        let term = scale * x;
+        let total = *sum + term;
+        let back = total - *sum;
+        *carry += (*sum - (total - back)) + (term - back);
+        *sum = total;
+    }
+}

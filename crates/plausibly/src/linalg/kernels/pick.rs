@@ -1,0 +1,223 @@
+//! The choice among scores, with a square root only for those that come into question.
+//!
+//! Whoever does not is told by squares: a gap between a mean and a bound, squared, beside `β·width_sq`. Slack of more than rounding can take up is left on both sides, and
+//! whoever is between is asked by the root itself, so the answer is that of a square root for each.
+//!
+//! What was best in one round mostly is in the next, so that is looked at first. It changes how long a choice takes and nothing else.
+
+#![expect(
+    clippy::needless_bitwise_bool,
+    reason = "a branch for each lane would keep them from being vectors"
+)]
+
+use super::{LANES, Lane, larger, largest};
+
+/// Relative, and far above what a square root, two products and a square can be off.
+const SLACK: f64 = 1e-14;
+
+/// Below a bound by more than a sum that rounds to it can be.
+#[inline(always)]
+fn just_below(bound: f64) -> f64 {
+    bound - 1e-15 * bound.abs()
+}
+
+/// So few are all asked by their roots: guessing wrong who comes into question costs more.
+const FEW: usize = 4 * LANES;
+
+/// Where the last choice was found, which is where the next is looked for first: the eight actions with the largest lower bound among them, and those with the one taken.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FirstLook {
+    lower: usize,
+    taken: usize,
+}
+
+/// The first of the widest plausible actions: `argmax width_sq` over `mean + √β·√width_sq ≥ max (mean − √β·√width_sq)`.
+#[inline(always)]
+pub(in crate::linalg) fn widest_plausible(
+    mean: &[f64],
+    width_sq: &[f64],
+    sqrt_beta: f64,
+    first: &mut FirstLook,
+) -> usize {
+    if mean.len() < LANES {
+        return widest_of_a_handful(mean, width_sq, sqrt_beta);
+    }
+    let ask = Ask { sqrt_beta, all: mean.len() <= FEW };
+    let mut lower = LargestLower { ask, best: f64::NEG_INFINITY, at: 0 };
+    scan(mean, width_sq, first.lower, &mut lower);
+    let threshold = lower.best;
+    let mut widest = Widest { ask, threshold, best: f64::NEG_INFINITY, at: usize::MAX };
+    scan(mean, width_sq, first.taken, &mut widest);
+    *first = FirstLook { lower: lower.at, taken: widest.at };
+    let upper = |at: usize| mean[at] + sqrt_beta * width_sq[at].sqrt();
+    let attains = |at: &usize| width_sq[*at] >= widest.best && upper(*at) >= threshold;
+    (widest.at..mean.len()).find(attains).unwrap_or(0)
+}
+
+/// The first of the actions with the largest `mean + √β·√width_sq`.
+#[inline(always)]
+pub(in crate::linalg) fn largest_upper(
+    mean: &[f64],
+    width_sq: &[f64],
+    sqrt_beta: f64,
+    first: &mut FirstLook,
+) -> usize {
+    let ask = Ask { sqrt_beta, all: mean.len() <= FEW };
+    let mut upper = LargestUpper { ask, best: f64::NEG_INFINITY, at: usize::MAX };
+    scan(mean, width_sq, first.taken, &mut upper);
+    first.taken = upper.at;
+    let attains = |at: &usize| mean[*at] + sqrt_beta * width_sq[*at].sqrt() >= upper.best;
+    (upper.at..mean.len()).find(attains).unwrap_or(0)
+}
+
+/// The same of fewer than fill a block, one by one.
+#[inline(always)]
+fn widest_of_a_handful(mean: &[f64], width_sq: &[f64], sqrt_beta: f64) -> usize {
+    let (mut half_width, mut lower) = ([0.0; LANES], f64::NEG_INFINITY);
+    for ((half_width, mean), width_sq) in half_width.iter_mut().zip(mean).zip(width_sq) {
+        *half_width = sqrt_beta * width_sq.sqrt();
+        lower = larger(lower, mean - *half_width);
+    }
+    let (mut chosen, mut widest) = (0, f64::NEG_INFINITY);
+    for (at, ((half_width, mean), width_sq)) in half_width.iter().zip(mean).zip(width_sq).enumerate() {
+        if *width_sq > widest && mean + half_width >= lower {
+            (chosen, widest) = (at, *width_sq);
+        }
+    }
+    chosen
+}
+
+/// Whom to ask by the root.
+#[derive(Clone, Copy)]
+struct Ask {
+    sqrt_beta: f64,
+    /// All, or those that squares leave in question.
+    all: bool,
+}
+
+/// Looks at eight actions at a time, from the one at a position. A trait and not a closure, which could not be forced inline.
+trait Scan {
+    fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize);
+}
+
+/// Looks at some first, and then at all the others in order.
+#[inline(always)]
+fn scan(mean: &[f64], width_sq: &[f64], first: usize, scan: &mut impl Scan) {
+    let (means, rest) = mean.as_chunks::<LANES>();
+    let widths = width_sq.as_chunks::<LANES>().0;
+    if let (Some(mean), Some(width_sq)) = (
+        mean.get(first..).and_then(<[f64]>::first_chunk),
+        width_sq.get(first..).and_then(<[f64]>::first_chunk),
+    ) {
+        scan.look(mean, width_sq, first);
+    }
+    for (block, (mean, width_sq)) in means.iter().zip(widths).enumerate() {
+        if block * LANES != first {
+            scan.look(mean, width_sq, block * LANES);
+        }
+    }
+    if rest.is_empty() {
+        return;
+    }
+    if let (Some(last), Some(last_width_sq)) = (mean.last_chunk(), width_sq.last_chunk()) {
+        // The last eight: some of them once more, which changes nothing.
+        scan.look(last, last_width_sq, mean.len() - LANES);
+    } else {
+        // What is not there has no hope.
+        let (mut few, mut few_width_sq) = ([f64::NEG_INFINITY; LANES], [0.0; LANES]);
+        for (l, (mean, width_sq)) in mean.iter().zip(width_sq).enumerate() {
+            (few[l], few_width_sq[l]) = (*mean, *width_sq);
+        }
+        scan.look(&few, &few_width_sq, 0);
+    }
+}
+
+struct LargestLower {
+    ask: Ask,
+    best: f64,
+    at: usize,
+}
+
+impl Scan for LargestLower {
+    #[inline(always)]
+    fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize) {
+        let (below, beta) = (just_below(self.best), self.ask.sqrt_beta * self.ask.sqrt_beta * (1.0 - SLACK));
+        let mut hope = self.ask.all;
+        for l in 0..LANES {
+            let gap = mean[l] - below;
+            hope |= (gap > 0.0) & (gap * gap >= beta * width_sq[l]);
+        }
+        if hope {
+            let mut lower: Lane = [0.0; LANES];
+            for l in 0..LANES {
+                lower[l] = mean[l] - self.ask.sqrt_beta * width_sq[l].sqrt();
+            }
+            let lower = largest(lower);
+            if lower > self.best {
+                (self.best, self.at) = (lower, at);
+            }
+        }
+    }
+}
+
+struct Widest {
+    ask: Ask,
+    /// What an upper bound must reach.
+    threshold: f64,
+    best: f64,
+    /// Where the first of the widest is.
+    at: usize,
+}
+
+impl Scan for Widest {
+    #[inline(always)]
+    fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize) {
+        let (below, beta) =
+            (just_below(self.threshold), self.ask.sqrt_beta * self.ask.sqrt_beta * (1.0 + SLACK));
+        let mut hope = self.ask.all;
+        for l in 0..LANES {
+            let gap = larger(below - mean[l], 0.0);
+            hope |= (width_sq[l] >= self.best) & (gap * gap <= beta * width_sq[l]);
+        }
+        if hope {
+            let mut wide: Lane = [0.0; LANES];
+            for l in 0..LANES {
+                let upper = mean[l] + self.ask.sqrt_beta * width_sq[l].sqrt();
+                wide[l] = if upper >= self.threshold { width_sq[l] } else { f64::NEG_INFINITY };
+            }
+            let wide = largest(wide);
+            if wide > self.best || wide >= self.best && at < self.at {
+                (self.best, self.at) = (wide, at);
+            }
+        }
+    }
+}
+
+struct LargestUpper {
+    ask: Ask,
+    best: f64,
+    /// Where the first that attains it is.
+    at: usize,
+}
+
+impl Scan for LargestUpper {
+    #[inline(always)]
+    fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize) {
+        let (below, beta) = (just_below(self.best), self.ask.sqrt_beta * self.ask.sqrt_beta * (1.0 + SLACK));
+        let mut hope = self.ask.all;
+        for l in 0..LANES {
+            let gap = larger(below - mean[l], 0.0);
+            hope |= gap * gap <= beta * width_sq[l];
+        }
+        if hope {
+            let mut upper: Lane = [0.0; LANES];
+            for l in 0..LANES {
+                upper[l] = mean[l] + self.ask.sqrt_beta * width_sq[l].sqrt();
+            }
+            let upper = largest(upper);
+            if upper > self.best || upper >= self.best && at < self.at {
+                (self.best, self.at) = (upper, at);
+            }
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Scores of all actions, block by block.
+
+use super::{LANES, Lane, larger};
+
+/// Means and squared widths of every action from scratch: `⟨a, θ̂⟩` and `aᵀV⁻¹a`, O(K·d²/2) by symmetry.
+#[inline(always)]
+pub(in crate::linalg) fn rebuild(
+    blocks: &[f64],
+    theta_hat: &[f64],
+    gram_inverse: &[f64],
+    mean: &mut [f64],
+    width_sq: &mut [f64],
+) {
+    each_block(theta_hat.len(), blocks, mean, width_sq, &Rebuild { theta_hat, gram_inverse });
+}
+
+struct Rebuild<'a> {
+    theta_hat: &'a [f64],
+    gram_inverse: &'a [f64],
+}
+
+impl BlockKernel for Rebuild<'_> {
+    /// The mean and the squared width.
+    type Found = [f64; 2];
+
+    #[inline(always)]
+    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Self::Found; LANES]; N] {
+        let mean = block_dots(blocks, self.theta_hat);
+        std::array::from_fn(|n| {
+            let width_sq = block_quadratic(blocks[n], self.gram_inverse);
+            std::array::from_fn(|l| [mean[n][l], width_sq[l]])
+        })
+    }
+
+    #[inline(always)]
+    fn set(&self, found: Self::Found, mean: &mut f64, width_sq: &mut f64) {
+        [*mean, *width_sq] = found;
+    }
+}
+
+/// The same scores one observation later, O(K·d).
+///
+/// With `v = V⁻¹x/√(1 + xᵀV⁻¹x)` and `s = ⟨a, v⟩`: `mean += gain·s` and `width_sq −= s²`.
+#[inline(always)]
+pub(in crate::linalg) fn refresh(
+    blocks: &[f64],
+    direction: &[f64],
+    gain: f64,
+    mean: &mut [f64],
+    width_sq: &mut [f64],
+) {
+    each_block(direction.len(), blocks, mean, width_sq, &Refresh { direction, gain });
+}
+
+struct Refresh<'a> {
+    direction: &'a [f64],
+    gain: f64,
+}
+
+impl BlockKernel for Refresh<'_> {
+    /// `s`.
+    type Found = f64;
+
+    #[inline(always)]
+    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Self::Found; LANES]; N] {
+        block_dots(blocks, self.direction)
+    }
+
+    #[inline(always)]
+    fn set(&self, s: Self::Found, mean: &mut f64, width_sq: &mut f64) {
+        *mean += self.gain * s;
+        // The subtraction can leave −1e-17 for an action played very often; the true width is never negative.
+        *width_sq = larger(*width_sq - s * s, 0.0);
+    }
+}
+
+/// Copies rows into blocks of lanes; returns whether all entries are at most `most` in magnitude, which no NaN is.
+#[inline(always)]
+pub(in crate::linalg) fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool {
+    let size = LANES * dim;
+    let mut within = [1_u64; LANES];
+    let whole = rows.len() / size * size;
+    for (rows, block) in rows[..whole].chunks_exact(size).zip(blocks.chunks_exact_mut(size)) {
+        let lanes: [&[f64]; LANES] = std::array::from_fn(|lane| &rows[lane * dim..(lane + 1) * dim]);
+        for (j, slots) in block.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            *slots = std::array::from_fn(|lane| lanes[lane][j]);
+            for l in 0..LANES {
+                within[l] &= u64::from(slots[l].abs() <= most);
+            }
+        }
+    }
+    let mut within = within == [1; LANES];
+    let (rest, block) = (&rows[whole..], &mut blocks[whole..]);
+    for (lane, row) in rest.chunks_exact(dim).enumerate() {
+        for (slot, &x) in block[lane..].iter_mut().step_by(LANES).zip(row) {
+            *slot = x;
+            within &= x.abs() <= most;
+        }
+    }
+    within
+}
+
+/// `⟨a, θ⟩` for every action.
+#[inline(always)]
+pub(in crate::linalg) fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]) {
+    let blocks = blocks.as_chunks::<LANES>().0;
+    let (lanes, rest) = out.as_chunks_mut::<LANES>();
+    let (whole, partial) = blocks.split_at(lanes.len() * theta.len());
+    let (groups, singles) = lanes.as_chunks_mut::<GROUP>();
+    let (grouped, single) = whole.split_at(groups.len() * GROUP * theta.len());
+    for (out, group) in groups.iter_mut().zip(grouped.chunks_exact(GROUP * theta.len())) {
+        *out = block_dots(members::<GROUP>(group), theta);
+    }
+    for (out, block) in singles.iter_mut().zip(single.chunks_exact(theta.len())) {
+        [*out] = block_dots([block], theta);
+    }
+    if !rest.is_empty() {
+        let [sums] = block_dots([partial], theta);
+        rest.copy_from_slice(&sums[..rest.len()]);
+    }
+}
+
+/// Blocks whose sums run side by side: a single sum would wait for each of its additions, and a single stream of features for the memory.
+const GROUP: usize = 2;
+
+/// What to do with some blocks of actions. A trait and not closures: a closure cannot be forced inline, and one that is not
+/// runs with the baseline instruction set, whatever calls it.
+trait BlockKernel {
+    /// Of one action.
+    type Found: Copy;
+    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Self::Found; LANES]; N];
+    fn set(&self, found: Self::Found, mean: &mut f64, width_sq: &mut f64);
+}
+
+/// Runs a kernel on every block of actions with its means and widths; the last block may be partly filled.
+#[inline(always)]
+fn each_block(dim: usize, blocks: &[f64], mean: &mut [f64], width_sq: &mut [f64], kernel: &impl BlockKernel) {
+    let blocks = blocks.as_chunks::<LANES>().0;
+    let (mean, mean_rest) = mean.as_chunks_mut::<LANES>();
+    let (width_sq, width_sq_rest) = width_sq.as_chunks_mut::<LANES>();
+    let (whole, partial) = blocks.split_at(mean.len() * dim);
+    let (means, mean) = mean.as_chunks_mut::<GROUP>();
+    let (widths, width_sq) = width_sq.as_chunks_mut::<GROUP>();
+    let (grouped, single) = whole.split_at(means.len() * GROUP * dim);
+    for ((mean, width_sq), group) in means.iter_mut().zip(widths).zip(grouped.chunks_exact(GROUP * dim)) {
+        set_all(kernel, kernel.find(members::<GROUP>(group)), mean, width_sq);
+    }
+    for ((mean, width_sq), block) in mean.iter_mut().zip(width_sq).zip(single.chunks_exact(dim)) {
+        set_all(kernel, kernel.find([block]), std::array::from_mut(mean), std::array::from_mut(width_sq));
+    }
+    if !mean_rest.is_empty() {
+        let [found] = kernel.find([&partial[..dim]]);
+        for ((mean, width_sq), found) in mean_rest.iter_mut().zip(width_sq_rest).zip(found) {
+            kernel.set(found, mean, width_sq);
+        }
+    }
+}
+
+#[inline(always)]
+fn set_all<K: BlockKernel, const N: usize>(
+    kernel: &K,
+    found: [[K::Found; LANES]; N],
+    mean: &mut [Lane; N],
+    width_sq: &mut [Lane; N],
+) {
+    for n in 0..N {
+        for l in 0..LANES {
+            kernel.set(found[n][l], &mut mean[n][l], &mut width_sq[n][l]);
+        }
+    }
+}
+
+/// The blocks of a group.
+#[inline(always)]
+fn members<const N: usize>(group: &[Lane]) -> [&[Lane]; N] {
+    let dim = group.len() / N;
+    std::array::from_fn(|n| &group[n * dim..(n + 1) * dim])
+}
+
+/// `Σⱼ xⱼ·yⱼ` in each lane of some blocks.
+#[inline(always)]
+fn block_dots<const N: usize>(blocks: [&[Lane]; N], y: &[f64]) -> [Lane; N] {
+    let blocks = blocks.map(|block| &block[..y.len()]);
+    let mut sums = [[0.0; LANES]; N];
+    for (j, &y) in y.iter().enumerate() {
+        for (sum, block) in sums.iter_mut().zip(&blocks) {
+            for l in 0..LANES {
+                sum[l] += block[j][l] * y;
+            }
+        }
+    }
+    sums
+}
+
+/// `Σᵢ xᵢ·(Mᵢᵢxᵢ + 2·Σ_{j<i} Mᵢⱼxⱼ)` in each lane: half the products of the full double sum.
+#[inline(always)]
+fn block_quadratic(block: &[Lane], matrix: &[f64]) -> Lane {
+    let mut total = [0.0; LANES];
+    // With few rows the sums of several blocks overlap by themselves.
+    let whole = if block.len() < 2 * TILE { 0 } else { block.len() / TILE * TILE };
+    for first in (0..whole).step_by(TILE) {
+        add_rows::<TILE>(&mut total, block, matrix, first);
+    }
+    for i in whole..block.len() {
+        add_rows::<1>(&mut total, block, matrix, i);
+    }
+    // A quadratic form of a positive matrix; rounding alone can make it negative.
+    total.map(|value| larger(value, 0.0))
+}
+
+/// Rows of the matrix whose sums run side by side: a single sum would wait for each of its additions.
+const TILE: usize = 4;
+
+/// What `N` rows add to the form, from row `first`. Each of their sums runs over the dimensions in order, as if it were alone.
+#[inline(always)]
+fn add_rows<const N: usize>(total: &mut Lane, block: &[Lane], matrix: &[f64], first: usize) {
+    let dim = block.len();
+    let rows: [&[f64]; N] = std::array::from_fn(|r| &matrix[(first + r) * dim..][..first + N]);
+    let (before, own) = block[..first + N].split_at(first);
+    let mut below = [[0.0; LANES]; N];
+    for (j, x) in before.iter().enumerate() {
+        for r in 0..N {
+            for l in 0..LANES {
+                below[r][l] += x[l] * rows[r][j];
+            }
+        }
+    }
+    for r in 0..N {
+        let own_row = &rows[r][first..];
+        for c in 0..r {
+            for l in 0..LANES {
+                below[r][l] += own[c][l] * own_row[c];
+            }
+        }
+        for l in 0..LANES {
+            total[l] += own[r][l] * (own_row[r] * own[r][l] + 2.0 * below[r][l]);
+        }
+    }
+}
