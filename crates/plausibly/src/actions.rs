@@ -271,6 +271,29 @@ impl<'a> Actions<'a> {
     pub(crate) fn blocks(self) -> &'a [f64] {
         &self.set.blocks
     }
+
+    /// The features of some of them, in blocks of lanes, in place of what `out` held.
+    pub(crate) fn gather_into(self, indices: &[ActionIndex], out: &mut Aligned) {
+        let dim = self.dim();
+        out.set_zeros(indices.len().div_ceil(LANES) * LANES * dim);
+        let start = |at: usize| at / LANES * LANES * dim + at % LANES;
+        for (position, &index) in indices.iter().enumerate() {
+            let to = out[start(position)..].iter_mut().step_by(LANES);
+            match &self.set.rows {
+                Rows::Whole(rows) => {
+                    for (to, from) in to.zip(&rows[index * dim..(index + 1) * dim]) {
+                        *to = *from;
+                    }
+                }
+                Rows::OfBlocks(_) => {
+                    let from = self.set.blocks[start(index)..].iter().step_by(LANES);
+                    for (to, from) in to.zip(from).take(dim) {
+                        *to = *from;
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// One action: its index and its own features, so that a late reward needs no old set.

@@ -188,6 +188,11 @@ pub struct RidgeState {
     pub steady: bool,
     /// Which actions of a set can matter for a while.
     pub shortlist: ShortlistState,
+    /// What sets that were never seen are sieved by.
+    pub sieve: SieveState,
+    /// Which set was offered last; `None` if it cannot be offered again.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
+    pub offered: Option<usize>,
     /// The last rank-one step; `None` where scores have to be made anew.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
     pub step: Option<StepState>,
@@ -221,6 +226,19 @@ pub struct ShortlistState {
     /// The list there is.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
     pub list: Option<ListState>,
+}
+
+/// What sets that were never seen are sieved by.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct SieveState {
+    /// A bound on squared widths: one factor for each squared feature; empty if there is none yet.
+    pub limits: Vec<f64>,
+    /// After how many rewards it was made.
+    pub made_at: u64,
+    /// No set is sieved before so many.
+    pub not_before: u64,
 }
 
 /// A list of actions that can matter.

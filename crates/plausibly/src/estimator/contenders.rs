@@ -2,6 +2,7 @@
 
 use super::Scores;
 use crate::actions::{ActionIndex, Actions};
+use crate::linalg::Isa;
 
 /// What is looked for among the actions of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +11,23 @@ pub enum Sought {
     Plausible,
     /// The action with the largest upper bound.
     LargestUpper,
+}
+
+/// The model at some moment.
+#[derive(Clone, Copy)]
+pub(super) struct Moment<'a> {
+    pub(super) isa: Isa,
+    pub(super) observations: u64,
+    pub(super) theta_hat: &'a [f64],
+    pub(super) gram_inverse: &'a [f64],
+}
+
+/// What is to be listed.
+#[derive(Clone, Copy)]
+pub(super) struct Seek<'a> {
+    pub(super) actions: Actions<'a>,
+    pub(super) sought: Sought,
+    pub(super) sqrt_beta: f64,
 }
 
 /// Scores of the actions among which everything sought is to be found; often a few of very many.

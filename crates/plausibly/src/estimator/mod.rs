@@ -3,12 +3,14 @@
 mod arm_means;
 mod arm_ridges;
 mod contenders;
+#[cfg(test)]
+mod laws;
 mod ridge;
 mod shortlist;
+mod sieve;
 
 pub use arm_means::{ArmMeans, Whole};
 pub use arm_ridges::{ArmRidges, ArmSums, Removed};
-use contenders::Listed;
 pub use contenders::{Contenders, Sought};
 pub use ridge::{Ridge, RidgeError};
 

@@ -115,11 +115,14 @@ macro_rules! dispatch {
 dispatch! {
     fn rebuild(blocks: &[f64], theta_hat: &[f64], gram_inverse: &[f64], mean: &mut [f64], width_sq: &mut [f64]);
     fn refresh(blocks: &[f64], direction: &[f64], gain: f64, mean: &mut [f64], width_sq: &mut [f64]);
+    fn limit(blocks: &[f64], theta_hat: &[f64], limits: &[f64], mean: &mut [f64], width_sq: &mut [f64]);
     fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool;
     fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]);
     fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: &mut [f64]) -> f64;
     fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], threshold: f64) -> f64;
     fn widest_plausible(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, first: &mut FirstLook) -> usize;
+    fn farthest_along(mean: &[f64], width_sq: &[f64], slope: f64) -> usize;
+    fn reaching(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, threshold: f64, most: usize, found: &mut Vec<usize>);
     fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64;
     fn largest_upper(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, first: &mut FirstLook) -> usize;
     fn plausible_summary(mean: &[f64], width_sq: &[f64], half_width: &[f64], truth: &[f64], threshold: f64) -> PlausibleSummary;

@@ -5,7 +5,9 @@ mod state;
 
 pub use error::RidgeError;
 
-use super::shortlist::{Moment, Seek, Shortlist};
+use super::contenders::{Moment, Seek};
+use super::shortlist::Shortlist;
+use super::sieve::Sieve;
 use super::{Contenders, Estimator, Evidence, Forecast, LogDet, Scores, Sought, assert_reward};
 use crate::actions::{Action, Actions, SetId};
 use crate::confidence::Reach;
@@ -69,6 +71,9 @@ pub struct Ridge {
     cache: Cache,
     means: Means,
     shortlist: Shortlist,
+    sieve: Sieve,
+    /// The set whose contenders were last asked for.
+    offered: Option<SetId>,
     /// Whether `V` is so far from singular that bounds on later scores can be relied on to the margin of a shortlist.
     steady: bool,
 }
@@ -170,6 +175,8 @@ impl Ridge {
             cache: Cache::default(),
             means: Means::default(),
             shortlist: Shortlist::default(),
+            sieve: Sieve::default(),
+            offered: None,
             steady: false,
         };
         model.refactor()?;
@@ -191,6 +198,11 @@ impl Ridge {
     #[cfg(test)]
     pub(super) fn shortlist_mut(&mut self) -> &mut Shortlist {
         &mut self.shortlist
+    }
+
+    #[cfg(test)]
+    pub(super) fn sieve_mut(&mut self) -> &mut Sieve {
+        &mut self.sieve
     }
 
     /// d.
@@ -292,11 +304,18 @@ impl Ridge {
         }
     }
 
+    /// Looks at a set for the first time; false if there is nothing better than to score all of it.
+    fn sift(&mut self, seek: Seek<'_>) -> bool {
+        let Self { isa, observations, theta_hat, gram_inverse, sieve, .. } = self;
+        let now = Moment { isa: *isa, observations: *observations, theta_hat, gram_inverse };
+        self.steady && sieve.worth_trying(seek.actions, now.observations) && sieve.sift(seek, now)
+    }
+
     /// Keeps the list up to date, or makes the next one; false if none is worth having.
-    fn list(&mut self, actions: Actions<'_>, sought: Sought, sqrt_beta: f64) -> bool {
+    fn list(&mut self, seek: Seek<'_>) -> bool {
+        let actions = seek.actions;
         let Self { isa, observations, theta_hat, gram_inverse, last_step, shortlist, .. } = self;
         let now = Moment { isa: *isa, observations: *observations, theta_hat, gram_inverse };
-        let seek = Seek { actions, sought, sqrt_beta };
         let covers = shortlist.covers(seek, now);
         shortlist.bring_up(now, last_step.valid.then_some((&*last_step.direction, last_step.gain)));
         let gram = |out: &mut Vec<f64>| self.gram.rounded_into(out);
@@ -324,14 +343,22 @@ impl Estimator for Ridge {
         &self.cache.scores
     }
 
-    /// On a set offered again and again: those of a list that is made anew now and then, and kept up to date between.
+    /// On a set offered again and again those of a list, which is made anew now and then and kept up to date between; on another those that a bound of O(d) leaves in question.
     fn contenders(&mut self, actions: Actions<'_>, reach: Reach, sought: Sought) -> Contenders<'_> {
         let Reach::Ellipsoid { sqrt_beta } = reach else {
             panic!("a radius for arms was asked about a model of features");
         };
         self.check_dim(actions);
-        if self.list(actions, sought, sqrt_beta) {
-            return self.shortlist.contenders();
+        let seek = Seek { actions, sought, sqrt_beta };
+        if self.offered.replace(actions.id()) == Some(actions.id()) {
+            if self.list(seek) {
+                return self.shortlist.contenders();
+            }
+        } else {
+            self.shortlist.discard();
+            if self.sift(seek) {
+                return self.sieve.contenders();
+            }
         }
         Contenders::all(self.scores(actions))
     }

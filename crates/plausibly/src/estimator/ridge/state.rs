@@ -1,5 +1,6 @@
 //! A ridge estimator as data.
 
+use super::super::sieve::Sieve;
 use super::super::{LogDet, Scores};
 use super::{Cache, Means, Ridge, Step, Unscored};
 use crate::actions::{Actions, SetId};
@@ -45,6 +46,8 @@ impl DurableModel for Ridge {
             unscored: UnscoredState { growth: growth.min(f64::MAX), trace, trace_inverse },
             steady: self.steady,
             shortlist: self.shortlist.state(sets),
+            sieve: self.sieve.state(),
+            offered: self.offered.and_then(|id| place(sets, id)),
             step: valid.then(|| StepState { direction: direction.clone(), gain: *gain }),
             scores: cached.map(|(set, observations)| ScoresState {
                 set,
@@ -94,6 +97,8 @@ impl DurableModel for Ridge {
             unscored: Unscored { growth, trace, trace_inverse },
             last_step,
             shortlist: self.shortlist.restored(state.shortlist, sets, dim)?,
+            sieve: Sieve::restored(state.sieve, dim)?,
+            offered: state.offered.map(|set| at(sets, set)).transpose()?.map(Actions::id),
             steady: state.steady,
             cache: state.scores.map_or(Ok(Cache::default()), |scores| self.cached(scores, sets))?,
             means: Means::default(),
@@ -102,6 +107,8 @@ impl DurableModel for Ridge {
     }
 
     fn remembers(&self, set: SetId) -> bool {
-        self.cache.of.is_some_and(|(id, _)| id == set) || self.shortlist.is_of(set)
+        self.offered == Some(set)
+            || self.cache.of.is_some_and(|(id, _)| id == set)
+            || self.shortlist.is_of(set)
     }
 }

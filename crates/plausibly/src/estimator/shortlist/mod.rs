@@ -14,11 +14,10 @@
 //! **The next list.** It does not need all actions scored again. With scores of all from a moment `r ≤ s` (the *base*) and any lower bound `L` on the right side, only actions with
 //! `m_a + w_a·(D_r + G) ≥ L` can be on it; those few are scored afresh. All are, and become the new base, only when they are no longer few.
 
-#[cfg(test)]
-mod laws;
 mod state;
 
-use super::{Contenders, Listed, Scores, Sought};
+use super::contenders::{Listed, Moment, Seek};
+use super::{Contenders, Scores, Sought};
 use crate::actions::{ActionIndex, Actions, SetId};
 use crate::linalg::{Aligned, Isa, LANES, dot};
 
@@ -34,23 +33,6 @@ const WORTHWHILE: usize = 2;
 const FEW: usize = 4;
 /// Sets so small are scored faster than lists are made.
 const SMALL: usize = 16;
-
-/// The model at some moment.
-#[derive(Clone, Copy)]
-pub(super) struct Moment<'a> {
-    pub(super) isa: Isa,
-    pub(super) observations: u64,
-    pub(super) theta_hat: &'a [f64],
-    pub(super) gram_inverse: &'a [f64],
-}
-
-/// What is to be listed.
-#[derive(Clone, Copy)]
-pub(super) struct Seek<'a> {
-    pub(super) actions: Actions<'a>,
-    pub(super) sought: Sought,
-    pub(super) sqrt_beta: f64,
-}
 
 /// A moment to measure drift from.
 #[derive(Clone, Debug, Default)]
@@ -208,7 +190,7 @@ impl Shortlist {
         if self.indices.len() > most {
             return false;
         }
-        self.gather(actions);
+        actions.gather_into(&self.indices, &mut self.blocks);
         self.scores.mean.resize(self.indices.len(), 0.0);
         self.scores.width_sq.resize(self.indices.len(), 0.0);
         now.isa.rebuild(
@@ -251,7 +233,7 @@ impl Shortlist {
         self.base.width.clear();
         self.base.width.extend(scores.width_sq.iter().map(|width_sq| width_sq.sqrt()));
         self.of = Some((actions.id(), sought));
-        self.gather(actions);
+        actions.gather_into(&self.indices, &mut self.blocks);
         self.scores.isa = scores.isa;
         for (own, all) in
             [(&mut self.scores.mean, &scores.mean), (&mut self.scores.width_sq, &scores.width_sq)]
@@ -310,7 +292,7 @@ impl Shortlist {
         self.indices.truncate(kept);
         mean.truncate(kept);
         width_sq.truncate(kept);
-        self.gather(actions);
+        actions.gather_into(&self.indices, &mut self.blocks);
         self.start(now.observations);
     }
 
@@ -318,19 +300,6 @@ impl Shortlist {
         self.drift = 0.0;
         self.scored_at = observations;
         self.made_at = observations;
-    }
-
-    /// The features of the listed.
-    fn gather(&mut self, actions: Actions<'_>) {
-        let (dim, all) = (actions.dim(), actions.blocks());
-        self.blocks.set_zeros(self.indices.len().div_ceil(LANES) * LANES * dim);
-        for (position, index) in self.indices.iter().enumerate() {
-            let start = |at: usize| at / LANES * LANES * dim + at % LANES;
-            let from = all[start(*index)..].iter().step_by(LANES);
-            for (to, from) in self.blocks[start(position)..].iter_mut().step_by(LANES).zip(from).take(dim) {
-                *to = *from;
-            }
-        }
     }
 
     /// Writes the scores of the listed over those of all: what was decided by is what is shown.

@@ -66,7 +66,7 @@ impl Shortlist {
         let sought = if list.largest_upper { Sought::LargestUpper } else { Sought::Plausible };
         restored.of = Some((actions.id(), sought));
         restored.indices = list.actions;
-        restored.gather(actions);
+        actions.gather_into(&restored.indices, &mut restored.blocks);
         (restored.scores.mean, restored.scores.width_sq) = (list.scores.mean, list.scores.width_sq);
         restored.scores.isa = self.scores.isa;
         (restored.scored_at, restored.made_at) = (list.scores.observations, list.made_at);

@@ -35,8 +35,8 @@ pub(super) use choose::{bound, plausible_summary, tempered, widest};
 pub(crate) use learn::Learned;
 pub(super) use learn::{add_scaled, add_upper_outer, symmetric_product, take_step};
 pub(crate) use pick::FirstLook;
-pub(super) use pick::{largest_upper, widest_plausible};
-pub(super) use score::{dots, interleave, rebuild, refresh};
+pub(super) use pick::{farthest_along, largest_upper, reaching, widest_plausible};
+pub(super) use score::{dots, interleave, limit, rebuild, refresh};
 
 /// Actions per block: one AVX-512 register, two AVX2 ones, four SSE2 ones.
 pub(crate) const LANES: usize = 8;

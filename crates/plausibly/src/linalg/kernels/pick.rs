@@ -70,6 +70,76 @@ pub(in crate::linalg) fn largest_upper(
     (upper.at..mean.len()).find(attains).unwrap_or(0)
 }
 
+/// One of those with the largest `mean + slope·width_sq`, of whole blocks.
+#[inline(always)]
+pub(in crate::linalg) fn farthest_along(mean: &[f64], width_sq: &[f64], slope: f64) -> usize {
+    let (means, widths) = (mean.as_chunks::<LANES>().0, width_sq.as_chunks::<LANES>().0);
+    let mut best: Lane = [f64::NEG_INFINITY; LANES];
+    for (m, w) in means.iter().zip(widths) {
+        for l in 0..LANES {
+            best[l] = larger(best[l], m[l] + slope * w[l]);
+        }
+    }
+    let best = largest(best);
+    for (block, (m, w)) in means.iter().zip(widths).enumerate() {
+        let mut attains = false;
+        for l in 0..LANES {
+            attains |= m[l] + slope * w[l] >= best;
+        }
+        if attains {
+            let lane = (0..LANES).find(|l| m[*l] + slope * w[*l] >= best);
+            return block * LANES + lane.unwrap_or(0);
+        }
+    }
+    0
+}
+
+/// Adds to `found`, in order, every action with `mean + √β·√width_sq ≥ threshold`, up to rounding, until there are more than `most`.
+#[inline(always)]
+pub(in crate::linalg) fn reaching(
+    mean: &[f64],
+    width_sq: &[f64],
+    sqrt_beta: f64,
+    threshold: f64,
+    most: usize,
+    found: &mut Vec<usize>,
+) {
+    let beta = sqrt_beta * sqrt_beta;
+    let (means, mean_rest) = mean.as_chunks::<LANES>();
+    let (widths, width_sq_rest) = width_sq.as_chunks::<LANES>();
+    for (block, (mean, width_sq)) in means.iter().zip(widths).enumerate() {
+        let mut hope = false;
+        for l in 0..LANES {
+            let gap = larger(threshold - mean[l], 0.0);
+            hope |= gap * gap <= beta * width_sq[l];
+        }
+        if hope {
+            add_reaching(mean, width_sq, beta, threshold, block * LANES, found);
+            if found.len() > most {
+                return;
+            }
+        }
+    }
+    add_reaching(mean_rest, width_sq_rest, beta, threshold, means.len() * LANES, found);
+}
+
+#[inline(always)]
+fn add_reaching(
+    mean: &[f64],
+    width_sq: &[f64],
+    beta: f64,
+    threshold: f64,
+    first: usize,
+    found: &mut Vec<usize>,
+) {
+    for (l, (mean, width_sq)) in mean.iter().zip(width_sq).enumerate() {
+        let gap = larger(threshold - mean, 0.0);
+        if gap * gap <= beta * width_sq {
+            found.push(first + l);
+        }
+    }
+}
+
 /// The same of fewer than fill a block, one by one.
 #[inline(always)]
 fn widest_of_a_handful(mean: &[f64], width_sq: &[f64], sqrt_beta: f64) -> usize {

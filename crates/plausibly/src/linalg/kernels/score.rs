@@ -26,10 +26,14 @@ impl BlockKernel for Rebuild<'_> {
     #[inline(always)]
     fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Self::Found; LANES]; N] {
         let mean = block_dots(blocks, self.theta_hat);
-        std::array::from_fn(|n| {
+        let mut found = [[[0.0; 2]; LANES]; N];
+        for n in 0..N {
             let width_sq = block_quadratic(blocks[n], self.gram_inverse);
-            std::array::from_fn(|l| [mean[n][l], width_sq[l]])
-        })
+            for l in 0..LANES {
+                found[n][l] = [mean[n][l], width_sq[l]];
+            }
+        }
+        found
     }
 
     #[inline(always)]
@@ -74,18 +78,76 @@ impl BlockKernel for Refresh<'_> {
     }
 }
 
+/// Means of every action and `Σ aᵢ²·limitᵢ`, O(K·d).
+#[inline(always)]
+pub(in crate::linalg) fn limit(
+    blocks: &[f64],
+    theta_hat: &[f64],
+    limits: &[f64],
+    mean: &mut [f64],
+    width_sq: &mut [f64],
+) {
+    each_block(theta_hat.len(), blocks, mean, width_sq, &Limit { theta_hat, limits });
+}
+
+struct Limit<'a> {
+    theta_hat: &'a [f64],
+    limits: &'a [f64],
+}
+
+impl BlockKernel for Limit<'_> {
+    /// The mean and the sum.
+    type Found = [f64; 2];
+
+    #[inline(always)]
+    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Self::Found; LANES]; N] {
+        let (mut mean, mut sum) = ([[0.0; LANES]; N], [[0.0; LANES]; N]);
+        let blocks = blocks.map(|block| &block[..self.theta_hat.len()]);
+        for (j, (theta, limit)) in self.theta_hat.iter().zip(self.limits).enumerate() {
+            for n in 0..N {
+                for l in 0..LANES {
+                    let x = blocks[n][j][l];
+                    mean[n][l] += x * theta;
+                    sum[n][l] += x * x * limit;
+                }
+            }
+        }
+        let mut found = [[[0.0; 2]; LANES]; N];
+        for n in 0..N {
+            for l in 0..LANES {
+                found[n][l] = [mean[n][l], sum[n][l]];
+            }
+        }
+        found
+    }
+
+    #[inline(always)]
+    fn set(&self, found: Self::Found, mean: &mut f64, width_sq: &mut f64) {
+        [*mean, *width_sq] = found;
+    }
+}
+
 /// Copies rows into blocks of lanes; returns whether all entries are at most `most` in magnitude, which no NaN is.
 #[inline(always)]
 pub(in crate::linalg) fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool {
+    by_dim!(dim, interleave_in(rows, blocks, most))
+}
+
+#[inline(always)]
+fn interleave_in(dim: usize, rows: &[f64], blocks: &mut [f64], most: f64) -> bool {
     let size = LANES * dim;
     let mut within = [1_u64; LANES];
     let whole = rows.len() / size * size;
     for (rows, block) in rows[..whole].chunks_exact(size).zip(blocks.chunks_exact_mut(size)) {
-        let lanes: [&[f64]; LANES] = std::array::from_fn(|lane| &rows[lane * dim..(lane + 1) * dim]);
-        for (j, slots) in block.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-            *slots = std::array::from_fn(|lane| lanes[lane][j]);
+        // In the order of rows, where eight follow one another.
+        for lane in rows.as_chunks::<LANES>().0 {
             for l in 0..LANES {
-                within[l] &= u64::from(slots[l].abs() <= most);
+                within[l] &= u64::from(lane[l].abs() <= most);
+            }
+        }
+        for (j, slots) in block.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            for l in 0..LANES {
+                slots[l] = rows[l * dim + j];
             }
         }
     }

@@ -1,15 +1,17 @@
-//! What lists promise, against brute force: every action scored from scratch in every round.
+//! What lists and sieves promise, against brute force: every action scored from scratch in every round.
 
-use super::super::{Estimator, Ridge, Scores, Sought};
-use super::Shortlist;
+use super::shortlist::Shortlist;
+use super::{Estimator, Ridge, Scores, Sought};
 use crate::actions::ActionSet;
 use crate::confidence::{ConfidenceRadius, Determinant, Fixed, Paper, Plausible, Radius, Reach};
+use crate::linalg::{dot, norm};
 use crate::rng::Stream;
 
-/// A problem with a fixed set, and how it is played.
+/// A problem, and how it is played.
 struct Problem {
-    set: ActionSet,
-    means: Vec<f64>,
+    /// Offered in turn; one alone is a fixed set.
+    sets: Vec<ActionSet>,
+    theta: Vec<f64>,
     noise: f64,
     ridge: f64,
     radius: Radius,
@@ -25,7 +27,7 @@ struct Problem {
 #[derive(Default)]
 struct Played {
     rounds: u64,
-    /// Rounds in which a list was shown.
+    /// Rounds in which few actions were shown.
     lazy: u64,
 }
 
@@ -53,15 +55,14 @@ fn features(rng: &mut Stream, count: usize, dim: usize) -> Vec<Vec<f64>> {
     rows
 }
 
-fn problem(number: u64) -> Problem {
+fn problem(number: u64, sets: usize) -> Problem {
     let rng = &mut Stream::new(7, number, "problem");
     let (dim, count) = (1 + rng.index(10), 16 + rng.index(200));
-    let set = ActionSet::from_rows(&features(rng, count, dim)).unwrap();
+    let sets: Vec<ActionSet> =
+        (0..sets).map(|_| ActionSet::from_rows(&features(rng, count, dim)).unwrap()).collect();
     let theta: Vec<f64> = (0..dim).map(|_| rng.normal()).collect();
-    let mut means = Vec::new();
-    set.view().dot_into(&theta, &mut means);
     let noise = spread(rng, -2.0, 0.5);
-    let bounds = (norm(&theta), set.view().largest_norm());
+    let bounds = (norm(&theta), sets[0].view().largest_norm());
     let radius = match rng.index(3) {
         0 => Radius::Fixed(Fixed { sqrt_beta: spread(rng, -2.0, 1.0) }),
         1 if dim > 1 => Radius::Paper(Paper {
@@ -74,8 +75,8 @@ fn problem(number: u64) -> Problem {
         _ => Radius::Determinant(Determinant { delta: 0.05, noise_scale: noise, theta_norm_bound: bounds.0 }),
     };
     Problem {
-        set,
-        means,
+        sets,
+        theta,
         noise,
         ridge: spread(rng, -3.0, 1.0),
         radius,
@@ -84,10 +85,6 @@ fn problem(number: u64) -> Problem {
         batch: if rng.index(4) == 0 { 1 + rng.index(4) } else { 1 },
         rounds: 300,
     }
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
 /// The choice among these scores and, if asked for, who is plausible.
@@ -109,11 +106,11 @@ fn decide(scores: &Scores, reach: Reach, problem: &Problem) -> (usize, Vec<usize
 
 /// Plays, and says in which round the list first gave another answer than all actions do.
 fn play(problem: &Problem, tamper: impl Fn(&mut Ridge)) -> Result<Played, u64> {
-    let view = problem.set.view();
-    let mut model = Ridge::new(view.dim(), problem.ridge).unwrap();
+    let mut model = Ridge::new(problem.theta.len(), problem.ridge).unwrap();
     let mut noise = Stream::new(11, 0, "noise");
     let (mut all, mut played) = (Scores::new(), Played::default());
-    for round in 0..problem.rounds {
+    for (round, set) in (0..problem.rounds).zip(problem.sets.iter().cycle()) {
+        let view = set.view();
         let reach = problem.radius.reach(&model.evidence());
         let contenders = model.contenders(view, reach, problem.sought);
         let indices: Vec<usize> = (0..contenders.scores().mean.len()).map(|p| contenders.index(p)).collect();
@@ -127,37 +124,37 @@ fn play(problem: &Problem, tamper: impl Fn(&mut Ridge)) -> Result<Played, u64> {
         if contenders.indices().is_some() {
             played.lazy += 1;
         }
-        // Whatever is not on the list is scored from scratch here.
+        // Whatever was not shown is scored from scratch here.
         model.score_into(view, &mut all);
         if (chosen, plausible) != decide(&all, reach, problem) {
             return Err(round);
         }
         for _ in 0..problem.batch {
-            let reward = problem.means[chosen] + problem.noise * noise.normal();
-            model.update(view.get(chosen), reward);
+            let action = view.get(chosen);
+            model.update(action, dot(action.features(), &problem.theta) + problem.noise * noise.normal());
             tamper(&mut model);
         }
     }
     Ok(played)
 }
 
-/// Plays so many problems; returns rounds, and rounds with a list.
-fn agree(problems: u64) -> (u64, u64) {
+/// Plays so many problems; returns rounds, and rounds in which few were shown.
+fn agree(problems: u64, sets: usize) -> (u64, u64) {
     (0..problems).fold((0, 0), |(rounds, lazy), number| {
-        let played = play(&problem(number), |_| ())
+        let played = play(&problem(number, sets), |_| ())
             .unwrap_or_else(|round| panic!("problem {number} differs in round {round}"));
         (rounds + played.rounds, lazy + played.lazy)
     })
 }
 
-fn assert_agreement(problems: u64) {
-    let (rounds, lazy) = agree(problems);
-    assert!(lazy * 2 > rounds, "lists were shown in {lazy} of {rounds} rounds: not much was tested");
+fn assert_agreement(problems: u64, sets: usize) {
+    let (rounds, lazy) = agree(problems, sets);
+    assert!(lazy * 2 > rounds, "few actions were shown in {lazy} of {rounds} rounds: not much was tested");
 }
 
-/// Problems in which a tampered list gives a wrong answer.
-fn caught(problems: u64, tamper: impl Fn(&mut Ridge) + Copy) -> usize {
-    (0..problems).filter(|number| play(&problem(*number), tamper).is_err()).count()
+/// Problems in which a tampered model gives a wrong answer.
+fn caught(problems: u64, sets: usize, tamper: impl Fn(&mut Ridge) + Copy) -> usize {
+    (0..problems).filter(|number| play(&problem(*number, sets), tamper).is_err()).count()
 }
 
 fn tampered(model: &mut Ridge, by: impl Fn(&mut Shortlist)) {
@@ -166,21 +163,30 @@ fn tampered(model: &mut Ridge, by: impl Fn(&mut Shortlist)) {
 
 #[test]
 fn lists_give_the_answers_of_all_actions() {
-    assert_agreement(2000);
+    assert_agreement(2000, 1);
+}
+
+#[test]
+fn sieves_give_the_answers_of_all_actions() {
+    assert_agreement(600, 40);
 }
 
 #[test]
 fn a_wrong_bound_is_noticed() {
     // An estimate that is taken not to move, and a base whose estimate is taken not to have moved.
-    assert!(caught(40, |model| tampered(model, Shortlist::forget_drift)) > 0);
-    assert!(caught(40, |model| tampered(model, Shortlist::forget_base_drift)) > 0);
+    assert!(caught(40, 1, |model| tampered(model, Shortlist::forget_drift)) > 0);
+    assert!(caught(40, 1, |model| tampered(model, Shortlist::forget_base_drift)) > 0);
+    // Widths taken to be at most a quarter of their bound.
+    assert!(caught(40, 40, |model| model.sieve_mut().tighten_limits()) > 0);
 }
 
 #[test]
 fn listed_scores_are_those_from_scratch() {
     for number in 0..30 {
-        let problem = problem(number);
-        let view = problem.set.view();
+        let problem = problem(number, 1);
+        let view = problem.sets[0].view();
+        let mut means = Vec::new();
+        view.dot_into(&problem.theta, &mut means);
         let mut model = Ridge::new(view.dim(), problem.ridge).unwrap();
         let mut noise = Stream::new(11, 0, "noise");
         for _ in 0..problem.rounds {
@@ -200,7 +206,7 @@ fn listed_scores_are_those_from_scratch() {
             let mut all = Scores::new();
             afresh.score_into(view, &mut all);
             for ((mean, width_sq), index) in shown.into_iter().zip(indices) {
-                let scale = all.width_sq[index].sqrt() * problem.means[index].abs().max(1.0);
+                let scale = all.width_sq[index].sqrt() * means[index].abs().max(1.0);
                 assert!(
                     (width_sq - all.width_sq[index]).abs() <= 1e-6 * all.width_sq[index],
                     "problem {number}"
@@ -210,7 +216,7 @@ fn listed_scores_are_those_from_scratch() {
                     "problem {number}"
                 );
             }
-            model.update(view.get(chosen), problem.means[chosen] + problem.noise * noise.normal());
+            model.update(view.get(chosen), means[chosen] + problem.noise * noise.normal());
         }
     }
 }
@@ -218,6 +224,11 @@ fn listed_scores_are_those_from_scratch() {
 mod full {
     #[test]
     fn lists_give_the_answers_of_all_actions_in_20000_problems() {
-        super::assert_agreement(20_000);
+        super::assert_agreement(20_000, 1);
+    }
+
+    #[test]
+    fn sieves_give_the_answers_of_all_actions_in_6000_problems() {
+        super::assert_agreement(6_000, 40);
     }
 }

@@ -1,0 +1,159 @@
+//! Exact lazy scoring of a set never seen before: most of its actions are told by a bound on their width that costs O(d), and few are scored.
+//!
+//! With `D` the diagonal of `V⁻¹` and `ρ` no less than the largest eigenvalue of `D^-½·V⁻¹·D^-½`,
+//!
+//! ```text
+//! aᵀV⁻¹a ≤ u_a = ρ·Σᵢ aᵢ²·Dᵢᵢ.
+//! ```
+//!
+//! `V` only grows, so the bound is one on all later widths as well, and is made anew only now and then. It is no worse for features of different scales, and the better
+//! the more evenly directions are known: `ρ` is 1 where they are known independently.
+//!
+//! Score one action that promises a large lower bound `L`. Whoever has `m_a + √β·√u_a < L` is not plausible, and has neither the largest lower nor the largest
+//! upper bound. Where the largest upper bound alone is sought, `L` is the upper bound of one action that promises a large one. All others are scored, to the bits they would have among all.
+
+use super::contenders::{Listed, Moment, Seek};
+use super::{Contenders, Scores, Sought};
+use crate::actions::{ActionIndex, Actions};
+use crate::linalg::{Aligned, Isa};
+use crate::state::{SieveState, StateError, holds};
+
+/// What rounding may do to a bound, far above what it does to a model in good condition.
+const MARGIN: f64 = 1e-6;
+/// It pays if it leaves no more than one in so many actions.
+const WORTHWHILE: usize = 2;
+/// Sets so small are scored faster than sieved; and so are those with fewer actions than so many times their features.
+const SMALL: usize = 32;
+/// Squarings of a matrix: its largest eigenvalue is then known up to a factor of `d` to the power of one by twice two to the power of these.
+const SQUARINGS: u32 = 4;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sieve {
+    /// `ρ·Dᵢᵢ`, with the margin.
+    limits: Vec<f64>,
+    /// After how many observations; the limits hold from there on.
+    made_at: u64,
+    /// It is not tried before so many.
+    not_before: u64,
+    /// Means, and bounds on squared widths, of all actions.
+    mean: Vec<f64>,
+    bound_sq: Vec<f64>,
+    /// Those that come into question.
+    indices: Vec<ActionIndex>,
+    blocks: Aligned,
+    scores: Scores,
+    /// `L`.
+    beyond: f64,
+    scratch: [Vec<f64>; 2],
+}
+
+impl Sieve {
+    pub(super) fn contenders(&self) -> Contenders<'_> {
+        let Self { indices, blocks, beyond, .. } = self;
+        Contenders::some(&self.scores, Listed { indices, blocks, beyond: *beyond })
+    }
+
+    /// Whether it may pay for this set, by a model that has learned so much.
+    pub(super) fn worth_trying(&self, actions: Actions<'_>, observations: u64) -> bool {
+        actions.len() >= SMALL.max(4 * actions.dim()) && observations > 0 && observations >= self.not_before
+    }
+
+    /// Scores those that come into question, unless they are too many for it to be of use.
+    pub(super) fn sift(&mut self, seek: Seek<'_>, now: Moment<'_>) -> bool {
+        let Seek { actions, sought, sqrt_beta } = seek;
+        if self.limits.is_empty() || now.observations > self.made_at + self.made_at / 16 {
+            self.make_limits(now);
+        }
+        self.mean.resize(actions.len(), 0.0);
+        self.bound_sq.resize(actions.len(), 0.0);
+        let Self { mean, bound_sq, .. } = self;
+        now.isa.limit(actions.blocks(), now.theta_hat, &self.limits, mean, bound_sq);
+        // Any action would do. With s a width as they are here, √u is at most (u/s + s)/2, and the best by that line is good enough.
+        let usual = bound_sq[..SMALL].iter().copied().fold(0.0, f64::max).sqrt();
+        let slope = if usual > 0.0 { 0.5 * sqrt_beta / usual } else { 0.0 };
+        let slope = if sought == Sought::Plausible { -slope } else { slope };
+        let anchor = now.isa.farthest_along(mean, bound_sq, slope);
+        self.indices.clear();
+        self.indices.push(anchor);
+        self.score(actions, now);
+        let half_width = sqrt_beta * self.scores.width_sq[0].sqrt();
+        self.beyond = match sought {
+            Sought::Plausible => self.scores.mean[0] - half_width,
+            Sought::LargestUpper => self.scores.mean[0] + half_width,
+        };
+        self.indices.clear();
+        let most = actions.len() / WORTHWHILE;
+        // The limits have a margin for what rounding does to squares and roots.
+        now.isa.reaching(&self.mean, &self.bound_sq, sqrt_beta, self.beyond, most, &mut self.indices);
+        if self.indices.len() > most {
+            self.not_before = now.observations + 4 + now.observations / 8;
+            return false;
+        }
+        self.score(actions, now);
+        true
+    }
+
+    /// Scores those at hand.
+    fn score(&mut self, actions: Actions<'_>, now: Moment<'_>) {
+        actions.gather_into(&self.indices, &mut self.blocks);
+        self.scores.isa = now.isa;
+        let Scores { mean, width_sq, .. } = &mut self.scores;
+        mean.resize(self.indices.len(), 0.0);
+        width_sq.resize(self.indices.len(), 0.0);
+        now.isa.rebuild(&self.blocks, now.theta_hat, now.gram_inverse, mean, width_sq);
+    }
+
+    /// O(d³).
+    fn make_limits(&mut self, now: Moment<'_>) {
+        let dim = now.theta_hat.len();
+        let diagonal = |i: usize| now.gram_inverse[i * dim + i];
+        let [matrix, product] = &mut self.scratch;
+        matrix.clear();
+        matrix.extend(
+            (0..dim * dim).map(|at| now.gram_inverse[at] / (diagonal(at / dim) * diagonal(at % dim)).sqrt()),
+        );
+        let rho = largest_eigenvalue(now.isa, matrix, product, dim);
+        self.limits.clear();
+        self.limits.extend((0..dim).map(|i| rho * (1.0 + MARGIN) * diagonal(i)));
+        self.made_at = now.observations;
+    }
+
+    pub(super) fn state(&self) -> SieveState {
+        SieveState { limits: self.limits.clone(), made_at: self.made_at, not_before: self.not_before }
+    }
+
+    pub(super) fn restored(state: SieveState, dim: usize) -> Result<Self, StateError> {
+        let SieveState { limits, made_at, not_before } = state;
+        let fits = limits.is_empty() || limits.len() == dim;
+        holds("sieve.limits", fits && limits.iter().all(|limit| limit.is_finite() && *limit > 0.0))?;
+        Ok(Self { limits, made_at, not_before, ..Self::default() })
+    }
+}
+
+/// No less than the largest eigenvalue of a positive matrix, and at most `d^(1/32)` times it: the 32nd root of the trace of its 32nd power, which is the sum of squares of the 16th.
+fn largest_eigenvalue(isa: Isa, matrix: &mut Vec<f64>, product: &mut Vec<f64>, dim: usize) -> f64 {
+    product.resize(dim * dim, 0.0);
+    for _ in 0..SQUARINGS {
+        for (out, row) in product.chunks_exact_mut(dim).zip(matrix.chunks_exact(dim)) {
+            isa.symmetric_product(matrix, row, out);
+        }
+        std::mem::swap(matrix, product);
+    }
+    let trace: f64 = matrix.iter().map(|x| x * x).sum();
+    (0..=SQUARINGS).fold(trace, |root, _| root.sqrt())
+}
+
+/// Wrong on purpose: what the laws must notice.
+#[cfg(test)]
+impl Sieve {
+    pub(super) fn tighten_limits(&mut self) {
+        // Once, and they are not made anew.
+        const DONE: u64 = u64::MAX / 2;
+        if !self.limits.is_empty() && self.made_at < DONE {
+            self.made_at = DONE;
+            for limit in &mut self.limits {
+                *limit /= 16.0;
+            }
+        }
+    }
+}
