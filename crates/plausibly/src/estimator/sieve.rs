@@ -24,6 +24,8 @@ const MARGIN: f64 = 1e-6;
 const WORTHWHILE: usize = 2;
 /// Sets so small are scored faster than sieved; and so are those with fewer actions than so many times their features.
 const SMALL: usize = 32;
+/// From so many actions on the width of one is worth computing to rule out others.
+const LARGE: usize = 512;
 /// Squarings of a matrix: its largest eigenvalue is then known up to a factor of `d` to the power of one by twice two to the power of these.
 const SQUARINGS: u32 = 4;
 
@@ -73,13 +75,18 @@ impl Sieve {
         let slope = if usual > 0.0 { 0.5 * sqrt_beta / usual } else { 0.0 };
         let slope = if sought == Sought::Plausible { -slope } else { slope };
         let anchor = now.isa.farthest_along(mean, bound_sq, slope);
-        self.indices.clear();
-        self.indices.push(anchor);
-        self.score(actions, now);
-        let half_width = sqrt_beta * self.scores.width_sq[0].sqrt();
+        let (anchor_mean, mut anchor_sq) = (mean[anchor], bound_sq[anchor]);
+        // In a small set the width of one costs more than it saves beside a bound on it; but of a bound it is not known that an upper bound reaches so far.
+        if sought == Sought::LargestUpper || actions.len() >= LARGE {
+            self.indices.clear();
+            self.indices.push(anchor);
+            self.score(actions, now);
+            anchor_sq = self.scores.width_sq[0];
+        }
+        let half_width = sqrt_beta * anchor_sq.sqrt();
         self.beyond = match sought {
-            Sought::Plausible => self.scores.mean[0] - half_width,
-            Sought::LargestUpper => self.scores.mean[0] + half_width,
+            Sought::Plausible => anchor_mean - half_width,
+            Sought::LargestUpper => anchor_mean + half_width,
         };
         self.indices.clear();
         let most = actions.len() / WORTHWHILE;

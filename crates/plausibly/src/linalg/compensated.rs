@@ -103,13 +103,30 @@ impl CompensatedGram {
         self.entries.sum.iter().step_by(self.dim + 1).sum()
     }
 
-    /// `xᵀ·M·x` for the vector with entries `x(i)`, without a copy of either.
-    pub(crate) fn quadratic_form(&self, x: impl Fn(usize) -> f64) -> f64 {
+    /// `(x − y)ᵀ·M·(x − y)`, without a copy of any of them. Four sums a row run side by side: a single one would wait for each of its additions.
+    pub(crate) fn quadratic_form(&self, x: &[f64], y: &[f64]) -> f64 {
         let Compensated { sum, carry } = &self.entries;
-        let entry = |i: usize, j: usize| sum[i * self.dim + j] + carry[i * self.dim + j];
+        let term = |sum: &f64, carry: &f64, x: &f64, y: &f64| (sum + carry) * (x - y);
         let row = |i: usize| {
-            let beyond = (i + 1..self.dim).fold(0.0, |inner, j| inner + entry(i, j) * x(j));
-            x(i) * (entry(i, i) * x(i) + 2.0 * beyond)
+            let row = i * self.dim + i + 1..(i + 1) * self.dim;
+            let (sums, sums_rest) = sum[row.clone()].as_chunks::<4>();
+            let (carries, carries_rest) = carry[row].as_chunks::<4>();
+            let (xs, xs_rest) = x[i + 1..].as_chunks::<4>();
+            let (ys, ys_rest) = y[i + 1..].as_chunks::<4>();
+            let mut beyond = [0.0; 4];
+            for (((sum, carry), x), y) in sums.iter().zip(carries).zip(xs).zip(ys) {
+                for l in 0..4 {
+                    beyond[l] += term(&sum[l], &carry[l], &x[l], &y[l]);
+                }
+            }
+            for (l, (((sum, carry), x), y)) in
+                sums_rest.iter().zip(carries_rest).zip(xs_rest).zip(ys_rest).enumerate()
+            {
+                beyond[l] += term(sum, carry, x, y);
+            }
+            let beyond = (beyond[0] + beyond[1]) + (beyond[2] + beyond[3]);
+            let (at, own) = (i * self.dim + i, x[i] - y[i]);
+            own * (term(&sum[at], &carry[at], &x[i], &y[i]) + 2.0 * beyond)
         };
         (0..self.dim).map(row).sum()
     }

@@ -129,5 +129,6 @@ dispatch! {
     fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);
     fn take_step(gram_inverse: &mut [f64], theta_hat: &mut [f64], direction: &mut [f64], x: &[f64], reward: f64) -> Learned;
     fn add_upper_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]);
+    fn uniforms(words: &[[u8; 8]], out: &mut [f64]);
     fn add_scaled(sum: &mut [f64], carry: &mut [f64], scale: f64, x: &[f64]);
 }

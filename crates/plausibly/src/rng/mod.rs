@@ -2,6 +2,7 @@
 
 mod normal;
 
+use crate::linalg::Isa;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
@@ -60,13 +61,11 @@ impl Stream {
 
     /// Fills `out` with what so many calls of [`Stream::uniform`] would give, in half the time.
     pub fn fill_uniform(&mut self, out: &mut [f64]) {
-        let mut bytes = [0; 8 * 64];
+        let (isa, mut bytes) = (Isa::detect(), [0; 8 * 64]);
         for chunk in out.chunks_mut(64) {
             let bytes = &mut bytes[..8 * chunk.len()];
             self.0.fill_bytes(bytes);
-            for (x, word) in chunk.iter_mut().zip(bytes.as_chunks::<8>().0) {
-                *x = (u64::from_le_bytes(*word) >> 11) as f64 * 2.0_f64.powi(-53);
-            }
+            isa.uniforms(bytes.as_chunks().0, chunk);
         }
     }
 

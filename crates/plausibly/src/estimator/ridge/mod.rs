@@ -431,8 +431,7 @@ impl Estimator for Ridge {
 
     /// `‖θ̂ − θ*‖_V`. O(d²).
     fn deviation(&self, theta_star: &[f64]) -> f64 {
-        let offset = |i: usize| self.theta_hat[i] - theta_star[i];
-        let squared = self.gram.quadratic_form(offset);
+        let squared = self.gram.quadratic_form(&self.theta_hat, &theta_star[..self.dim]);
         // A form of a positive matrix; rounding alone can make it negative.
         if squared < 0.0 { 0.0 } else { squared.sqrt() }
     }

@@ -77,12 +77,42 @@ fn add_upper_outer_in(dim: usize, sum: &mut [f64], carry: &mut [f64], x: &[f64])
 /// `out = M·x` for a symmetric `M`, as a sum of scaled rows: every entry of `out` sums over `x` in order.
 #[inline(always)]
 pub(in crate::linalg) fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]) {
-    out.fill(0.0);
+    if x.len() <= 8 {
+        // Few enough to be unrolled, and to stay in registers by themselves.
+        out.fill(0.0);
+        for (row, &scale) in matrix.chunks_exact(x.len()).zip(x) {
+            for (out, entry) in out.iter_mut().zip(row) {
+                *out += scale * entry;
+            }
+        }
+        return;
+    }
+    let mut first = 0;
+    while first + 16 <= x.len() {
+        add_columns::<16>(matrix, x, out, first);
+        first += 16;
+    }
+    while first + 4 <= x.len() {
+        add_columns::<4>(matrix, x, out, first);
+        first += 4;
+    }
+    while first < x.len() {
+        add_columns::<1>(matrix, x, out, first);
+        first += 1;
+    }
+}
+
+/// Some entries of the product, whose sums stay in registers.
+#[inline(always)]
+fn add_columns<const N: usize>(matrix: &[f64], x: &[f64], out: &mut [f64], first: usize) {
+    let mut sums = [0.0; N];
     for (row, &scale) in matrix.chunks_exact(x.len()).zip(x) {
-        for (out, entry) in out.iter_mut().zip(row) {
-            *out += scale * entry;
+        let row = &row[first..first + N];
+        for n in 0..N {
+            sums[n] += scale * row[n];
         }
     }
+    out[first..first + N].copy_from_slice(&sums);
 }
 
 /// `(sum, carry) += scale·x`, by Neumaier's two-sum.

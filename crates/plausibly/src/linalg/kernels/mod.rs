@@ -26,12 +26,14 @@ macro_rules! by_dim {
 }
 
 mod choose;
+mod draw;
 mod learn;
 mod pick;
 mod score;
 
 pub use choose::PlausibleSummary;
 pub(super) use choose::{bound, plausible_summary, tempered, widest};
+pub(super) use draw::uniforms;
 pub(crate) use learn::Learned;
 pub(super) use learn::{add_scaled, add_upper_outer, symmetric_product, take_step};
 pub(crate) use pick::FirstLook;
