@@ -3,6 +3,7 @@
 //! Hand-written rather than taken from a general library because those dispatch to fused multiply-add where the processor
 //! has it, which changes the last bits from machine to machine (`docs/design/numerics.md`).
 
+use super::Isa;
 use thiserror::Error;
 
 /// The matrix is singular, or too close to it for a factor to mean anything.
@@ -75,19 +76,7 @@ impl Cholesky {
 
     /// Becomes the factor of `A + x·xᵀ`, using `x` as scratch. O(d²), by one Givens rotation a row.
     pub(crate) fn add_outer(&mut self, x: &mut [f64]) {
-        for k in 0..self.dim {
-            let row = &mut self.upper[k * self.dim..(k + 1) * self.dim];
-            #[expect(clippy::imprecise_flops, reason = "the platform's hypot differs between platforms")]
-            let radius = (row[k] * row[k] + x[k] * x[k]).sqrt();
-            let cos = row[k] / radius;
-            let sin = x[k] / radius;
-            row[k] = radius;
-            for (entry, x) in row[k + 1..].iter_mut().zip(&mut x[k + 1..]) {
-                let rotated = cos * *entry + sin * *x;
-                *x = cos * *x - sin * *entry;
-                *entry = rotated;
-            }
-        }
+        Isa::detect().rotate_in(&mut self.upper, x);
     }
 
     /// Solves `L·z = b` in place.
@@ -104,11 +93,7 @@ impl Cholesky {
 
     /// Solves `Lᵀ·z = b` in place.
     pub(crate) fn solve_upper(&self, b: &mut [f64]) {
-        for k in (0..self.dim).rev() {
-            let row = self.row(k);
-            let sum = super::dot(&row[k + 1..], &b[k + 1..]);
-            b[k] = (b[k] - sum) / row[k];
-        }
+        Isa::detect().solve_upper(&self.upper, b);
     }
 
     /// Solves `A·z = b` in place. O(d²).

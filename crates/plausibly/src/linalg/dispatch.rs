@@ -123,12 +123,17 @@ dispatch! {
     fn widest_plausible(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, first: &mut FirstLook) -> usize;
     fn farthest_along(mean: &[f64], width_sq: &[f64], slope: f64) -> usize;
     fn reaching(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, threshold: f64, most: usize, found: &mut Vec<usize>);
+    fn argmax(values: &[f64]) -> usize;
     fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64;
     fn largest_upper(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, first: &mut FirstLook) -> usize;
     fn plausible_summary(mean: &[f64], width_sq: &[f64], half_width: &[f64], truth: &[f64], threshold: f64) -> PlausibleSummary;
     fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);
     fn take_step(gram_inverse: &mut [f64], theta_hat: &mut [f64], direction: &mut [f64], x: &[f64], reward: f64) -> Learned;
+    fn rotate_in(upper: &mut [f64], x: &mut [f64]);
+    fn solve_upper(upper: &[f64], b: &mut [f64]);
     fn add_upper_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]);
+    fn coarse_dots(blocks: &[f32], theta: &[f32], out: &mut [f32]) -> f32;
+    fn coarse_at_least(values: &[f32], least: f32, most: usize, found: &mut Vec<usize>);
     fn uniforms(words: &[[u8; 8]], out: &mut [f64]);
     fn add_scaled(sum: &mut [f64], carry: &mut [f64], scale: f64, x: &[f64]);
 }

@@ -1,5 +1,6 @@
 //! LinTS: Thompson sampling for linear problems.
 
+use super::coarse::Coarse;
 use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::confidence::Reach;
@@ -28,7 +29,7 @@ use crate::state::{
 /// # Cost
 /// O(K·d + d²) a round: the Cholesky factor of `V` follows each observation by a rank-one update. On a fixed set O(d²) and O(d) for each of the
 /// [contenders](crate::Contenders), once those are few: with `θ̃ = θ̂ + σ·L⁻ᵀz` no product
-/// `⟨a, θ̃⟩` is above the upper bound of `a` at the radius `σ·‖z‖`. `d` normal draws.
+/// `⟨a, θ̃⟩` is above the upper bound of `a` at the radius `σ·‖z‖`; until they are, most products are taken in single precision, from a copy of half the size. `d` normal draws.
 ///
 /// # Example
 /// ```
@@ -49,6 +50,7 @@ pub struct LinTs {
     factor: Cholesky,
     theta_sampled: Vec<f64>,
     values: Vec<f64>,
+    coarse: Coarse,
     /// The set of the last round.
     offered: Option<SetId>,
     /// No list of contenders is asked for before so many observations.
@@ -66,7 +68,8 @@ impl LinTs {
         let factor = Cholesky::new(&model.gram(), dim)
             .map_err(|error| PolicyError::Singular { pivot: error.index })?;
         let (theta_sampled, values) = (vec![0.0; dim], Vec::new());
-        Ok(Self { model, noise_scale, factor, theta_sampled, values, offered: None, not_before: 0 })
+        let coarse = Coarse::default();
+        Ok(Self { model, noise_scale, factor, theta_sampled, values, coarse, offered: None, not_before: 0 })
     }
 
     /// With `V = L·Lᵀ` and standard normal `z`, `L⁻ᵀz` has covariance `V⁻¹`, and `‖L⁻ᵀz‖_V` is `‖z‖`, which is returned.
@@ -84,10 +87,8 @@ impl LinTs {
 
     /// The best action under the sample, if few can be: `None` if all must be looked at.
     fn best_of_few(&mut self, actions: Actions<'_>, length: f64) -> Option<ActionIndex> {
-        // The first scores of a set are dearer than the products they save.
-        let seen = self.offered.replace(actions.id()) == Some(actions.id());
         let observations = self.model.evidence().observations;
-        if !seen || observations < self.not_before {
+        if observations < self.not_before {
             return None;
         }
         // Seldom exceeded, so that a list is not made anew for every long sample.
@@ -110,8 +111,14 @@ impl Policy for LinTs {
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
         assert!(actions.dim() == self.model.dim(), "the model has {} features", self.model.dim());
         let length = self.sample_theta(rng);
-        if let Some(best) = self.best_of_few(actions, length) {
-            return best;
+        // The first time, scores and copies are dearer than the products they save.
+        let seen = self.offered.replace(actions.id()) == Some(actions.id());
+        if seen {
+            let best = self.best_of_few(actions, length);
+            let isa = self.model.isa();
+            if let Some(best) = best.or_else(|| self.coarse.best(isa, actions, &self.theta_sampled)) {
+                return best;
+            }
         }
         self.values.resize(actions.len(), 0.0);
         self.model.isa().dots(actions.blocks(), &self.theta_sampled, &mut self.values);
@@ -227,7 +234,7 @@ mod tests {
         for round in 0..300 {
             let length = policy.sample_theta(&mut rng);
             policy.noise_scale *= radius_scale;
-            let best = policy.best_of_few(set.view(), length);
+            let best = if round == 0 { None } else { policy.best_of_few(set.view(), length) };
             policy.noise_scale /= radius_scale;
             set.view().dot_into(&policy.theta_sampled, &mut all);
             few += u64::from(best.is_some());

@@ -2,6 +2,7 @@
 //!
 //! One policy a file, each reading like its page of the paper. All of them break ties towards the lowest index.
 
+mod coarse;
 mod code;
 mod deadline;
 mod elimination;
@@ -34,6 +35,7 @@ use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::ConfidenceRadius;
 use crate::estimator::Estimator;
 use crate::explain::Explanation;
+use crate::linalg::Isa;
 use crate::rng::Stream;
 use thiserror::Error;
 
@@ -203,6 +205,5 @@ fn check_noise_scale(noise_scale: f64) -> Result<(), PolicyError> {
 
 /// The first position of the largest value.
 fn argmax(values: &[f64]) -> ActionIndex {
-    let all = values.iter().copied().enumerate();
-    all.fold((0, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best }).0
+    Isa::detect().argmax(values)
 }

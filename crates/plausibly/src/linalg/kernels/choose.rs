@@ -1,5 +1,10 @@
 //! What is asked of scores.
 
+#![expect(
+    clippy::needless_bitwise_bool,
+    reason = "a branch for each lane would keep them from being vectors"
+)]
+
 use super::{LANES, Lane, larger, largest};
 
 /// Fills `half_width = √β·√width_sq` and returns the largest lower bound `mean − half_width`.
@@ -124,4 +129,20 @@ pub(in crate::linalg) fn plausible_summary(
         }
     }
     PlausibleSummary { error_sq: error, width_sq: width, count }
+}
+
+/// The first of the largest values.
+#[inline(always)]
+pub(in crate::linalg) fn argmax(values: &[f64]) -> usize {
+    let (lanes, rest) = values.as_chunks::<LANES>();
+    let mut best: Lane = [f64::NEG_INFINITY; LANES];
+    for values in lanes {
+        for l in 0..LANES {
+            best[l] = larger(best[l], values[l]);
+        }
+    }
+    let best = rest.iter().copied().fold(largest(best), larger);
+    let attains = |values: &[f64; LANES]| values.iter().fold(false, |attained, x| attained | (*x >= best));
+    let start = lanes.iter().position(attains).unwrap_or(lanes.len()) * LANES;
+    values[start..].iter().position(|x| *x >= best).map_or(0, |at| start + at)
 }

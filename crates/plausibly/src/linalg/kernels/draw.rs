@@ -12,8 +12,8 @@ pub(in crate::linalg) fn uniforms(words: &[[u8; 8]], out: &mut [f64]) {
 /// of two, which is subtracted again.
 #[inline(always)]
 fn count(bits: u64) -> f64 {
-    const HIGH: f64 = 19_342_813_113_834_066_795_298_816.0; // 2⁸⁴, whose last bit counts 2³²
-    const LOW: f64 = 4_503_599_627_370_496.0; // 2⁵², whose last bit counts one
+    const HIGH: f64 = f64::from_bits((1023 + 84) << 52); // 2⁸⁴, whose last bit counts 2³²
+    const LOW: f64 = f64::from_bits((1023 + 52) << 52); // 2⁵², whose last bit counts one
     let high = f64::from_bits(bits >> 32 | HIGH.to_bits());
     let low = f64::from_bits(bits & 0xffff_ffff | LOW.to_bits());
     (high - (HIGH + LOW)) + low

@@ -74,6 +74,44 @@ fn add_upper_outer_in(dim: usize, sum: &mut [f64], carry: &mut [f64], x: &[f64])
     }
 }
 
+/// From the factor `Lᵀ` of a matrix to that of the matrix and `x·xᵀ`, by one Givens rotation a row; uses `x` as scratch.
+#[inline(always)]
+pub(in crate::linalg) fn rotate_in(upper: &mut [f64], x: &mut [f64]) {
+    by_dim!(x.len(), rotate_in_of(upper, x));
+}
+
+#[inline(always)]
+fn rotate_in_of(dim: usize, upper: &mut [f64], x: &mut [f64]) {
+    let x = &mut x[..dim];
+    for (k, row) in upper[..dim * dim].chunks_exact_mut(dim).enumerate() {
+        #[expect(clippy::imprecise_flops, reason = "the platform's hypot differs between platforms")]
+        let radius = (row[k] * row[k] + x[k] * x[k]).sqrt();
+        let cos = row[k] / radius;
+        let sin = x[k] / radius;
+        row[k] = radius;
+        for (entry, x) in row[k + 1..].iter_mut().zip(&mut x[k + 1..]) {
+            let rotated = cos * *entry + sin * *x;
+            *x = cos * *x - sin * *entry;
+            *entry = rotated;
+        }
+    }
+}
+
+/// Solves `Lᵀ·z = b` in place.
+#[inline(always)]
+pub(in crate::linalg) fn solve_upper(upper: &[f64], b: &mut [f64]) {
+    by_dim!(b.len(), solve_upper_of(upper, b));
+}
+
+#[inline(always)]
+fn solve_upper_of(dim: usize, upper: &[f64], b: &mut [f64]) {
+    let b = &mut b[..dim];
+    for (k, row) in upper[..dim * dim].chunks_exact(dim).enumerate().rev() {
+        let sum = dot(&row[k + 1..], &b[k + 1..]);
+        b[k] = (b[k] - sum) / row[k];
+    }
+}
+
 /// `out = M·x` for a symmetric `M`, as a sum of scaled rows: every entry of `out` sums over `x` in order.
 #[inline(always)]
 pub(in crate::linalg) fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]) {
