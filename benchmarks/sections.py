@@ -105,10 +105,13 @@ def changing(settings):
         folder = write_problem(settings.scratch / "changing", *size, settings.rounds, changing=True)
         for policy in ("code", "lin-ucb"):
             names = [f"ours:changing-{policy}", f"numba:changing-{policy}", f"numba:changing-{policy}-blas"]
-            entries = [Entry(name, "determinant") for name in names]
+            entries = [Entry(name, "determinant", whole=name.startswith("ours:")) for name in names]
             race(entries, folder, settings.rounds, settings, compare=True)
             rows += [row(entry, size) for entry in entries]
             same += compare(entries, folder, size, f"changing {policy}", "determinant")
+        floor = Entry("ours:changing-floor", "determinant")
+        race([floor], folder, settings.rounds, settings)
+        rows.append(row(floor, size))
     return {"rows": rows, "same": same}
 
 

@@ -127,7 +127,9 @@ pub(crate) fn in_order<T: Send>(
     let mut first = 0;
     while first < runs {
         let last = runs.min(first + batch);
-        let played: Vec<_> = pool.install(|| (first..last).into_par_iter().map(&play).collect());
+        let numbers: Vec<u64> = (first..last).collect();
+        // One at a time: runs take long enough, and whoever is done first takes the next.
+        let played: Vec<_> = pool.install(|| numbers.into_par_iter().with_max_len(1).map(&play).collect());
         for run in played {
             take(run?);
         }
@@ -137,7 +139,7 @@ pub(crate) fn in_order<T: Send>(
 }
 
 /// Runs per thread between two summings-up: enough that threads seldom wait, few enough that memory stays small.
-const BATCH: usize = 64;
+const BATCH: usize = 128;
 /// Reports of progress a run.
 const REPORTS: u64 = 100;
 

@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "figures are shown")]
 
 use plausibly::{
-    ActionSet, Actions, Code, Determinant, Isa, LinTs, LinUcb, Paper, Policy, Radius, Ridge, Stream,
+    Action, ActionSet, Actions, Code, Determinant, Isa, LinTs, LinUcb, Paper, Policy, Radius, Ridge, Stream,
 };
 use plausibly_bench::{EveryAction, Play, Problem, serve, status};
 use std::error::Error;
@@ -66,6 +66,9 @@ fn play(kind: &str, mut problem: Problem, radius: Radius, before: u64) -> Result
         "changing-code" => serve(&mut |n, choices| changing(problem, &mut code(), n, choices))?,
         "changing-lin-ucb" => serve(&mut |n, choices| changing(problem, &mut lin_ucb(), n, choices))?,
         "changing-lin-ts" => serve(&mut |n, choices| changing(problem, &mut lin_ts(), n, choices))?,
+        "changing-floor" => {
+            serve(&mut |n, choices| changing(problem, &mut ByTheFirst::default(), n, choices))?;
+        }
         "floor" => serve(&mut |n, choices| read_all(set.view(), n, choices))?,
         _ => return Err(USAGE.into()),
     }
@@ -104,6 +107,22 @@ fn changing(problem: &Problem, policy: &mut impl Policy, rounds: usize, choices:
         policy.update(set.view().get(chosen), means[chosen] + noise);
         choices.push(chosen);
     }
+}
+
+/// The floor on changing sets: one dot product an action, and nothing learned.
+#[derive(Default)]
+struct ByTheFirst {
+    values: Vec<f64>,
+}
+
+impl Policy for ByTheFirst {
+    fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> usize {
+        actions.dot_into(black_box(&vec![1.0; actions.dim()]), &mut self.values);
+        black_box(&self.values);
+        0
+    }
+
+    fn update(&mut self, _: Action<'_>, _: f64) {}
 }
 
 /// The floor for anything that looks at every action in every round: reading the features once.

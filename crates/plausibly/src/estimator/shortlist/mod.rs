@@ -28,7 +28,7 @@ const MEAN_MARGIN: f64 = 1e-9;
 /// `G/√β_s` starts at the first; after a list that did not last it grows by the third, after one that did it shrinks, within the first two.
 const CEILINGS: (f64, f64, f64) = (1.1, 4.0, 1.1);
 /// A list pays if it holds less than one in so many actions.
-const WORTHWHILE: usize = 2;
+const WORTHWHILE: usize = 4;
 /// So many are few enough to be scored afresh instead of all: one in this many.
 const FEW: usize = 4;
 /// Sets so small are scored faster than lists are made.

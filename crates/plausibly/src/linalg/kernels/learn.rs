@@ -83,7 +83,8 @@ pub(in crate::linalg) fn rotate_in(upper: &mut [f64], x: &mut [f64]) {
 #[inline(always)]
 fn rotate_in_of(dim: usize, upper: &mut [f64], x: &mut [f64]) {
     let x = &mut x[..dim];
-    for (k, row) in upper[..dim * dim].chunks_exact_mut(dim).enumerate() {
+    for k in 0..dim {
+        let row = &mut upper[k * dim..(k + 1) * dim];
         #[expect(clippy::imprecise_flops, reason = "the platform's hypot differs between platforms")]
         let radius = (row[k] * row[k] + x[k] * x[k]).sqrt();
         let cos = row[k] / radius;
@@ -106,7 +107,8 @@ pub(in crate::linalg) fn solve_upper(upper: &[f64], b: &mut [f64]) {
 #[inline(always)]
 fn solve_upper_of(dim: usize, upper: &[f64], b: &mut [f64]) {
     let b = &mut b[..dim];
-    for (k, row) in upper[..dim * dim].chunks_exact(dim).enumerate().rev() {
+    for k in (0..dim).rev() {
+        let row = &upper[k * dim..(k + 1) * dim];
         let sum = dot(&row[k + 1..], &b[k + 1..]);
         b[k] = (b[k] - sum) / row[k];
     }
@@ -130,7 +132,11 @@ pub(in crate::linalg) fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut 
         add_columns::<16>(matrix, x, out, first);
         first += 16;
     }
-    while first + 4 <= x.len() {
+    if first + 8 <= x.len() {
+        add_columns::<8>(matrix, x, out, first);
+        first += 8;
+    }
+    if first + 4 <= x.len() {
         add_columns::<4>(matrix, x, out, first);
         first += 4;
     }
