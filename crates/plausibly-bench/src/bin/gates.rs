@@ -15,13 +15,15 @@ const NOISE: f64 = 0.5;
 /// Name, d, K and rounds a run.
 type Workload = (&'static str, usize, usize, usize);
 
-const WORKLOADS: [Workload; 12] = [
+const WORKLOADS: [Workload; 14] = [
     ("code", 5, 100, 400),
     ("code", 16, 1000, 250),
     ("code-every-action", 5, 100, 150),
     ("code-every-action", 16, 1000, 60),
     ("score-new-set", 5, 100, 100),
     ("score-new-set", 16, 1000, 10),
+    ("code-new-set", 5, 100, 200),
+    ("code-new-set", 16, 1000, 60),
     ("update", 16, 1000, 500),
     ("update", 64, 100, 50),
     ("lin-ucb", 5, 100, 400),
@@ -92,6 +94,17 @@ fn run(isa: Isa, &(name, dim, actions, rounds): &Workload, runs: usize) -> Resul
                 for _ in 0..rounds {
                     set.refill(|to| to.copy_from_slice(black_box(&rows))).expect("valid features");
                     black_box(model.scores(set.view()));
+                }
+            });
+        }
+        "code-new-set" => {
+            let mut set = set;
+            measured(runs, &mut || {
+                let mut policy = Code::new(model.clone(), radius);
+                for noise in &noise {
+                    set.refill(|to| to.copy_from_slice(black_box(&rows))).expect("valid features");
+                    let chosen = policy.select(set.view(), &mut rng);
+                    policy.update(set.view().get(chosen), means[chosen] + noise);
                 }
             });
         }

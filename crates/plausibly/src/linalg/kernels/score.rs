@@ -21,23 +21,18 @@ struct Rebuild<'a> {
 
 impl BlockKernel for Rebuild<'_> {
     /// The mean and the squared width.
-    type Found = [f64; 2];
-
     #[inline(always)]
-    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Self::Found; LANES]; N] {
+    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Lane; N]; 2] {
         let mean = block_dots(blocks, self.theta_hat);
-        let mut found = [[[0.0; 2]; LANES]; N];
+        let mut width_sq = [[0.0; LANES]; N];
         for n in 0..N {
-            let width_sq = block_quadratic(blocks[n], self.gram_inverse);
-            for l in 0..LANES {
-                found[n][l] = [mean[n][l], width_sq[l]];
-            }
+            width_sq[n] = block_quadratic(blocks[n], self.gram_inverse);
         }
-        found
+        [mean, width_sq]
     }
 
     #[inline(always)]
-    fn set(&self, found: Self::Found, mean: &mut f64, width_sq: &mut f64) {
+    fn set(&self, found: [f64; 2], mean: &mut f64, width_sq: &mut f64) {
         [*mean, *width_sq] = found;
     }
 }
@@ -62,16 +57,14 @@ struct Refresh<'a> {
 }
 
 impl BlockKernel for Refresh<'_> {
-    /// `s`.
-    type Found = f64;
-
+    /// `s`, for both.
     #[inline(always)]
-    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Self::Found; LANES]; N] {
-        block_dots(blocks, self.direction)
+    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Lane; N]; 2] {
+        [block_dots(blocks, self.direction); 2]
     }
 
     #[inline(always)]
-    fn set(&self, s: Self::Found, mean: &mut f64, width_sq: &mut f64) {
+    fn set(&self, [s, _]: [f64; 2], mean: &mut f64, width_sq: &mut f64) {
         *mean += self.gain * s;
         // The subtraction can leave −1e-17 for an action played very often; the true width is never negative.
         *width_sq = larger(*width_sq - s * s, 0.0);
@@ -97,10 +90,8 @@ struct Limit<'a> {
 
 impl BlockKernel for Limit<'_> {
     /// The mean and the sum.
-    type Found = [f64; 2];
-
     #[inline(always)]
-    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Self::Found; LANES]; N] {
+    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Lane; N]; 2] {
         let (mut mean, mut sum) = ([[0.0; LANES]; N], [[0.0; LANES]; N]);
         let blocks = blocks.map(|block| &block[..self.theta_hat.len()]);
         for (j, (theta, limit)) in self.theta_hat.iter().zip(self.limits).enumerate() {
@@ -112,17 +103,11 @@ impl BlockKernel for Limit<'_> {
                 }
             }
         }
-        let mut found = [[[0.0; 2]; LANES]; N];
-        for n in 0..N {
-            for l in 0..LANES {
-                found[n][l] = [mean[n][l], sum[n][l]];
-            }
-        }
-        found
+        [mean, sum]
     }
 
     #[inline(always)]
-    fn set(&self, found: Self::Found, mean: &mut f64, width_sq: &mut f64) {
+    fn set(&self, found: [f64; 2], mean: &mut f64, width_sq: &mut f64) {
         [*mean, *width_sq] = found;
     }
 }
@@ -188,10 +173,10 @@ const GROUP: usize = 2;
 /// What to do with some blocks of actions. A trait and not closures: a closure cannot be forced inline, and one that is not
 /// runs with the baseline instruction set, whatever calls it.
 trait BlockKernel {
-    /// Of one action.
-    type Found: Copy;
-    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Self::Found; LANES]; N];
-    fn set(&self, found: Self::Found, mean: &mut f64, width_sq: &mut f64);
+    /// Two numbers an action.
+    fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Lane; N]; 2];
+    /// What they mean for its scores.
+    fn set(&self, found: [f64; 2], mean: &mut f64, width_sq: &mut f64);
 }
 
 /// Runs a kernel on every block of actions with its means and widths; the last block may be partly filled.
@@ -211,23 +196,23 @@ fn each_block(dim: usize, blocks: &[f64], mean: &mut [f64], width_sq: &mut [f64]
         set_all(kernel, kernel.find([block]), std::array::from_mut(mean), std::array::from_mut(width_sq));
     }
     if !mean_rest.is_empty() {
-        let [found] = kernel.find([&partial[..dim]]);
-        for ((mean, width_sq), found) in mean_rest.iter_mut().zip(width_sq_rest).zip(found) {
-            kernel.set(found, mean, width_sq);
+        let [[first], [second]] = kernel.find([&partial[..dim]]);
+        for (l, (mean, width_sq)) in mean_rest.iter_mut().zip(width_sq_rest).enumerate() {
+            kernel.set([first[l], second[l]], mean, width_sq);
         }
     }
 }
 
 #[inline(always)]
-fn set_all<K: BlockKernel, const N: usize>(
-    kernel: &K,
-    found: [[K::Found; LANES]; N],
+fn set_all<const N: usize>(
+    kernel: &impl BlockKernel,
+    [first, second]: [[Lane; N]; 2],
     mean: &mut [Lane; N],
     width_sq: &mut [Lane; N],
 ) {
     for n in 0..N {
         for l in 0..LANES {
-            kernel.set(found[n][l], &mut mean[n][l], &mut width_sq[n][l]);
+            kernel.set([first[n][l], second[n][l]], &mut mean[n][l], &mut width_sq[n][l]);
         }
     }
 }
