@@ -194,7 +194,7 @@ impl ConfidenceRadius for Determinant {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
         // log(det V/λᵈ) + 2·log(1/δ)
         let (at_refactor, growth) = evidence.log_det.parts();
-        let log_growth = log_of(growth / self.delta / self.delta, || log(growth) - 2.0 * log(self.delta));
+        let log_growth = log_of(growth / (self.delta * self.delta), || log(growth) - 2.0 * log(self.delta));
         // Rounding alone can make it negative; a NaN stays one.
         let spread_sq = if at_refactor < 0.0 { log_growth } else { at_refactor + log_growth };
         assert!(

@@ -39,8 +39,8 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fre
 /// `docs/concepts/pending.md`.
 ///
 /// # Cost
-/// On a fixed set O(d²) a round and O(d) for each of the [contenders](crate::Contenders), which are few once much is known; O(K·d) until then, O(K·d²) on changing sets, and
-/// O(K·d) twice while decisions are pending. No allocation but for lists of contenders that are longer than any before; no draws.
+/// On a fixed set O(d²) a round and O(d) for each of the [contenders](crate::Contenders), which are few once much is known; O(K·d) until then, and O(K·d) twice while decisions are
+/// pending. On changing sets O(K·d) and O(d²) for each contender, O(K·d²) while those are many. No allocation but for lists of contenders that are longer than any before; no draws.
 ///
 /// # Example
 /// ```

@@ -48,8 +48,8 @@ const STEADY: f64 = 1e6;
 /// # Cost
 /// An update is O(d²) on average. Scores of the same set one observation later are one pass of O(K·d); of another set, or after
 /// several observations, O(K·d²). [Contenders](Estimator::contenders) of a set offered again and again cost O(d) each, and a list of them now and then O(K) and O(d²) for each
-/// action that comes into question. Nothing is allocated but by the refactorisations, once the scores have the size of the
-/// set. No draws.
+/// action that comes into question; those of another set O(K·d), and O(d²) for each that a bound on its width leaves in question. Nothing is allocated but by the refactorisations, once
+/// buffers have the size of the set. No draws.
 ///
 /// # Reference
 /// \[AYPS11\] Abbasi-Yadkori, Pál, Szepesvári: Improved Algorithms for Linear Stochastic Bandits. NIPS 2011.
@@ -282,28 +282,6 @@ impl Ridge {
         );
     }
 
-    /// Brings `scores`, which are those of `of`, to this set and this moment, the shortest way there is.
-    fn bring_up(&self, of: Option<(SetId, u64)>, scores: &mut Scores, actions: Actions<'_>) {
-        self.check_dim(actions);
-        let now = self.observations;
-        let one_behind = self.last_step.valid && of == Some((actions.id(), now.wrapping_sub(1)));
-        if of == Some((actions.id(), now)) {
-            return;
-        }
-        scores.mean.resize(actions.len(), 0.0);
-        scores.width_sq.resize(actions.len(), 0.0);
-        let (mean, width_sq) = (&mut scores.mean, &mut scores.width_sq);
-        if one_behind {
-            let step = &self.last_step;
-            self.isa.refresh(actions.blocks(), &step.direction, step.gain, mean, width_sq);
-        } else {
-            self.isa.rebuild(actions.blocks(), &self.theta_hat, &self.gram_inverse, mean, width_sq);
-        }
-        if self.shortlist.is_scored(actions.id(), now) {
-            self.shortlist.overlay(scores);
-        }
-    }
-
     /// Looks at a set for the first time; false if there is nothing better than to score all of it.
     fn sift(&mut self, seek: Seek<'_>) -> bool {
         let Self { isa, observations, theta_hat, gram_inverse, sieve, .. } = self;
@@ -336,11 +314,12 @@ impl Ridge {
 
 impl Estimator for Ridge {
     fn scores(&mut self, actions: Actions<'_>) -> &Scores {
-        let mut cache = std::mem::take(&mut self.cache);
-        self.bring_up(cache.of, &mut cache.scores, actions);
-        cache.of = Some((actions.id(), self.observations));
-        self.cache = cache;
-        &self.cache.scores
+        self.check_dim(actions);
+        let Self { isa, observations, theta_hat, gram_inverse, last_step, shortlist, cache, .. } = self;
+        let now = Moment { isa: *isa, observations: *observations, theta_hat, gram_inverse };
+        bring_up(cache.of, &mut cache.scores, actions, now, last_step, shortlist);
+        cache.of = Some((actions.id(), now.observations));
+        &cache.scores
     }
 
     /// On a set offered again and again those of a list, which is made anew now and then and kept up to date between; on another those that a bound of O(d) leaves in question.
@@ -376,8 +355,11 @@ impl Estimator for Ridge {
     }
 
     fn score_into(&self, actions: Actions<'_>, out: &mut Scores) {
+        self.check_dim(actions);
         out.copy_from(&self.cache.scores);
-        self.bring_up(self.cache.of, out, actions);
+        let Self { isa, observations, theta_hat, gram_inverse, last_step, shortlist, cache, .. } = self;
+        let now = Moment { isa: *isa, observations: *observations, theta_hat, gram_inverse };
+        bring_up(cache.of, out, actions, now, last_step, shortlist);
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
@@ -434,6 +416,33 @@ impl Estimator for Ridge {
         let squared = self.gram.quadratic_form(&self.theta_hat, &theta_star[..self.dim]);
         // A form of a positive matrix; rounding alone can make it negative.
         if squared < 0.0 { 0.0 } else { squared.sqrt() }
+    }
+}
+
+/// Brings `scores`, which are those of `of`, to this set and this moment, the shortest way there is.
+fn bring_up(
+    of: Option<(SetId, u64)>,
+    scores: &mut Scores,
+    actions: Actions<'_>,
+    now: Moment<'_>,
+    step: &Step,
+    shortlist: &Shortlist,
+) {
+    let Moment { isa, observations, theta_hat, gram_inverse } = now;
+    if of == Some((actions.id(), observations)) {
+        return;
+    }
+    let one_behind = step.valid && of == Some((actions.id(), observations.wrapping_sub(1)));
+    scores.mean.resize(actions.len(), 0.0);
+    scores.width_sq.resize(actions.len(), 0.0);
+    let (mean, width_sq) = (&mut scores.mean, &mut scores.width_sq);
+    if one_behind {
+        isa.refresh(actions.blocks(), &step.direction, step.gain, mean, width_sq);
+    } else {
+        isa.rebuild(actions.blocks(), theta_hat, gram_inverse, mean, width_sq);
+    }
+    if shortlist.is_scored(actions.id(), observations) {
+        shortlist.overlay(scores);
     }
 }
 

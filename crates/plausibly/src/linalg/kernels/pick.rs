@@ -211,7 +211,16 @@ struct LargestLower {
 impl Scan for LargestLower {
     #[inline(always)]
     fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize) {
-        let (below, beta) = (just_below(self.best), self.ask.sqrt_beta * self.ask.sqrt_beta * (1.0 - SLACK));
+        let below = just_below(self.best);
+        // A lower bound is below its mean, and most means are below the best of them.
+        let mut above = self.ask.all;
+        for mean in mean {
+            above |= *mean > below;
+        }
+        if !above {
+            return;
+        }
+        let beta = self.ask.sqrt_beta * self.ask.sqrt_beta * (1.0 - SLACK);
         let mut hope = self.ask.all;
         for l in 0..LANES {
             let gap = mean[l] - below;
