@@ -160,8 +160,7 @@ impl ArmRidges {
         let block = &mut self.arms[arm];
         for (x, &reward) in contexts.chunks_exact(self.dim).zip(rewards) {
             assert_reward(reward);
-            block.gram.add_outer(Isa::detect(), x);
-            block.moment.add_scaled(Isa::detect(), reward, x);
+            block.gram.add_observation(&mut block.moment, Isa::detect(), x, reward);
         }
         let observations = block.model.evidence().observations + rewards.len() as u64;
         block.model = derived(self.dim, self.ridge, &block.gram, &block.moment, observations)

@@ -32,11 +32,6 @@ impl Compensated {
         Self { sum, carry }
     }
 
-    /// Adds `scale·x`, entry by entry.
-    pub(crate) fn add_scaled(&mut self, isa: Isa, scale: f64, x: &[f64]) {
-        isa.add_scaled(&mut self.sum, &mut self.carry, scale, x);
-    }
-
     /// The sums, each rounded once, into `out`.
     pub(crate) fn rounded_into(&self, out: &mut Vec<f64>) {
         out.clear();
@@ -68,9 +63,10 @@ impl CompensatedGram {
         Self { dim, entries: Compensated::from_parts(sum, carry) }
     }
 
-    /// Adds `x·xᵀ`.
-    pub(crate) fn add_outer(&mut self, isa: Isa, x: &[f64]) {
-        isa.add_upper_outer(&mut self.entries.sum, &mut self.entries.carry, x);
+    /// Adds `x·xᵀ` to it, and `reward·x` to the moment that goes with it.
+    pub(crate) fn add_observation(&mut self, moment: &mut Compensated, isa: Isa, x: &[f64], reward: f64) {
+        let Compensated { sum, carry } = &mut self.entries;
+        isa.add_observation(sum, carry, &mut moment.sum, &mut moment.carry, x, reward);
     }
 
     /// Its entries; what is below the diagonal means nothing.

@@ -131,9 +131,8 @@ dispatch! {
     fn take_step(gram_inverse: &mut [f64], theta_hat: &mut [f64], direction: &mut [f64], x: &[f64], reward: f64) -> Learned;
     fn rotate_in(upper: &mut [f64], x: &mut [f64]);
     fn solve_upper(upper: &[f64], b: &mut [f64]);
-    fn add_upper_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]);
+    fn add_observation(sum: &mut [f64], carry: &mut [f64], moment_sum: &mut [f64], moment_carry: &mut [f64], x: &[f64], reward: f64);
     fn coarse_dots(blocks: &[f32], theta: &[f32], out: &mut [f32]) -> f32;
     fn coarse_at_least(values: &[f32], least: f32, most: usize, found: &mut Vec<usize>);
     fn uniforms(words: &[[u8; 8]], out: &mut [f64]);
-    fn add_scaled(sum: &mut [f64], carry: &mut [f64], scale: f64, x: &[f64]);
 }

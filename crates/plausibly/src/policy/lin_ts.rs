@@ -74,9 +74,7 @@ impl LinTs {
 
     /// With `V = L·Lᵀ` and standard normal `z`, `L⁻ᵀz` has covariance `V⁻¹`, and `‖L⁻ᵀz‖_V` is `‖z‖`, which is returned.
     fn sample_theta(&mut self, rng: &mut Stream) -> f64 {
-        for entry in &mut self.theta_sampled {
-            *entry = rng.normal();
-        }
+        rng.fill_normal(&mut self.theta_sampled);
         let length = norm(&self.theta_sampled);
         self.factor.solve_upper(&mut self.theta_sampled);
         for (sampled, mean) in self.theta_sampled.iter_mut().zip(self.model.theta_hat()) {

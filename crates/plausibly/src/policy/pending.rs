@@ -50,6 +50,9 @@ impl<E: Estimator + Clone> Pending<E> {
 
     /// Its reward came, and the model has learned it.
     pub(super) fn settle(&mut self, action: Action<'_>) {
+        if self.indices.is_empty() && self.design.is_none() {
+            return;
+        }
         if !self.remove(action)
             && let Some(design) = &mut self.design
         {

@@ -98,6 +98,11 @@ impl Stream {
     pub fn normal(&mut self) -> f64 {
         normal::sample(self)
     }
+
+    /// Fills `out` with what so many calls of [`Stream::normal`] would give.
+    pub fn fill_normal(&mut self, out: &mut [f64]) {
+        normal::fill(self, out);
+    }
 }
 
 /// Last word of every key: keeps these streams apart from any other use of the same seed.
@@ -132,6 +137,8 @@ mod tests {
             let mut filled = vec![0.0; len];
             many.fill_uniform(&mut filled);
             assert!(filled.iter().all(|x| x.to_bits() == one.uniform().to_bits()), "{len}");
+            many.fill_normal(&mut filled);
+            assert!(filled.iter().all(|x| x.to_bits() == one.normal().to_bits()), "{len}");
         }
         assert_eq!(one.bits(), many.bits());
     }

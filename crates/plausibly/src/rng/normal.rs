@@ -32,7 +32,18 @@ static TABLES: LazyLock<Ziggurat> = LazyLock::new(|| {
 });
 
 pub(super) fn sample(stream: &mut Stream) -> f64 {
+    draw(&TABLES, stream)
+}
+
+pub(super) fn fill(stream: &mut Stream, out: &mut [f64]) {
     let tables = &*TABLES;
+    for x in out {
+        *x = draw(tables, stream);
+    }
+}
+
+#[inline]
+fn draw(tables: &Ziggurat, stream: &mut Stream) -> f64 {
     loop {
         let bits = stream.bits();
         let layer = (bits & 0xff) as usize;

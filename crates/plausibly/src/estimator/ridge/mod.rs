@@ -378,8 +378,7 @@ impl Estimator for Ridge {
         self.log_det.grow(growth);
         self.unscored.growth *= growth;
         // All of it, also where it was too little for a step.
-        self.gram.add_outer(self.isa, x);
-        self.moment.add_scaled(self.isa, reward, x);
+        self.gram.add_observation(&mut self.moment, self.isa, x, reward);
         self.observations += 1;
         self.since_refactor += 1;
         if self.refactor_due(growth) && self.refactor().is_err() {

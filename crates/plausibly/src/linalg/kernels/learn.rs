@@ -60,18 +60,34 @@ fn take_step_in(
     Learned { width_sq, gain }
 }
 
-/// `(sum, carry) += x·xᵀ` on and above the diagonal, the rounding error of each addition kept in `carry`.
+/// `(sum, carry) += x·xᵀ` on and above the diagonal, the rounding error of each addition kept in `carry`; and likewise `reward·x` to the moment.
 #[inline(always)]
-pub(in crate::linalg) fn add_upper_outer(sum: &mut [f64], carry: &mut [f64], x: &[f64]) {
-    by_dim!(x.len(), add_upper_outer_in(sum, carry, x));
+pub(in crate::linalg) fn add_observation(
+    sum: &mut [f64],
+    carry: &mut [f64],
+    moment_sum: &mut [f64],
+    moment_carry: &mut [f64],
+    x: &[f64],
+    reward: f64,
+) {
+    by_dim!(x.len(), add_observation_in(sum, carry, moment_sum, moment_carry, x, reward));
 }
 
 #[inline(always)]
-fn add_upper_outer_in(dim: usize, sum: &mut [f64], carry: &mut [f64], x: &[f64]) {
+fn add_observation_in(
+    dim: usize,
+    sum: &mut [f64],
+    carry: &mut [f64],
+    moment_sum: &mut [f64],
+    moment_carry: &mut [f64],
+    x: &[f64],
+    reward: f64,
+) {
     let (sum, carry, x) = (&mut sum[..dim * dim], &mut carry[..dim * dim], &x[..dim]);
     for (i, (sum, carry)) in sum.chunks_exact_mut(dim).zip(carry.chunks_exact_mut(dim)).enumerate() {
         add_scaled(&mut sum[i..], &mut carry[i..], x[i], &x[i..]);
     }
+    add_scaled(&mut moment_sum[..dim], &mut moment_carry[..dim], reward, x);
 }
 
 /// From the factor `Lᵀ` of a matrix to that of the matrix and `x·xᵀ`, by one Givens rotation a row; uses `x` as scratch.
@@ -161,7 +177,7 @@ fn add_columns<const N: usize>(matrix: &[f64], x: &[f64], out: &mut [f64], first
 
 /// `(sum, carry) += scale·x`, by Neumaier's two-sum.
 #[inline(always)]
-pub(in crate::linalg) fn add_scaled(sum: &mut [f64], carry: &mut [f64], scale: f64, x: &[f64]) {
+fn add_scaled(sum: &mut [f64], carry: &mut [f64], scale: f64, x: &[f64]) {
     for ((sum, carry), x) in sum.iter_mut().zip(carry).zip(x) {
         let term = scale * x;
         let total = *sum + term;

@@ -37,7 +37,7 @@ pub(super) use choose::{argmax, bound, plausible_summary, tempered, widest};
 pub(super) use coarse::{coarse_at_least, coarse_dots};
 pub(super) use draw::uniforms;
 pub(crate) use learn::Learned;
-pub(super) use learn::{add_scaled, add_upper_outer, rotate_in, solve_upper, symmetric_product, take_step};
+pub(super) use learn::{add_observation, rotate_in, solve_upper, symmetric_product, take_step};
 pub(crate) use pick::FirstLook;
 pub(super) use pick::{farthest_along, largest_upper, reaching, widest_plausible};
 pub(super) use score::{dots, interleave, limit, rebuild, refresh};
