@@ -7,7 +7,7 @@ NAMES = {
     "ours:code-every": "**ours, same algorithm**: CODE, every action scored every round",
     "ours:lin-ucb": "**ours, as shipped**: LinUCB",
     "ours:lin-ts": "**ours**: LinTS",
-    "ours:floor": "floor: one dot product an action, with no bandit around it",
+    "ours:floor": "floor: one dot product an action in double precision, with no bandit around it",
     "ours:changing-code": "**ours**: CODE",
     "ours:changing-lin-ucb": "**ours**: LinUCB",
     "ours:changing-floor": "floor: the set taken in, and one dot product an action",
