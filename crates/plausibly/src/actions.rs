@@ -182,10 +182,35 @@ impl ActionSet {
         let Rows::Whole(rows) = &mut self.rows else { unreachable!("made whole above") };
         write(rows);
         let settled = interleave(rows, &mut self.blocks, self.dim);
+        self.settle(settled)
+    }
+
+    /// The same from features at hand, in one pass less. A large set goes on without rows of its own.
+    ///
+    /// # Errors
+    /// As [`ActionSet::refill`].
+    ///
+    /// # Panics
+    /// If there are more or fewer than the set has.
+    pub fn refill_from(&mut self, features: &[f64]) -> Result<(), ActionSetError> {
+        let expected = self.len * self.dim;
+        assert!(features.len() == expected, "a set of {expected} features was given {}", features.len());
+        self.id = SetId::fresh();
+        let settled = interleave(features, &mut self.blocks, self.dim);
+        match &mut self.rows {
+            Rows::Whole(rows) => rows.copy_from_slice(features),
+            Rows::OfBlocks(blocks) => blocks.fill_with(OnceLock::new),
+        }
+        self.settle(settled)
+    }
+
+    fn settle(&mut self, settled: Result<(), ActionSetError>) -> Result<(), ActionSetError> {
         if settled.is_err() {
             // Nothing of what was refused may be scored or learned from.
-            rows.fill(0.0);
             self.blocks.fill(0.0);
+            if let Rows::Whole(rows) = &mut self.rows {
+                rows.fill(0.0);
+            }
         }
         settled
     }
@@ -393,6 +418,33 @@ mod tests {
         assert_eq!(set.view().blocks()[..3], [3.0, 4.0, 0.0]);
         set.refill(|rows| rows.copy_from_slice(&[5.0, f64::NAN])).unwrap_err();
         assert_eq!((set.view().get(0).features(), set.view().blocks()[0]), (&[0.0][..], 0.0));
+    }
+
+    #[test]
+    fn features_at_hand_are_taken_in_as_written_ones_are() {
+        for (len, dim) in [(20, 3), (LARGE / 2 + 3, 2)] {
+            let features: Vec<f64> = (0..len * dim).map(|at| at as f64).collect();
+            let mut given = ActionSet::from_flat(vec![1.0; len * dim], dim).unwrap();
+            let mut written = ActionSet::from_flat(vec![1.0; len * dim], dim).unwrap();
+            // Asked for before, where that is kept.
+            assert_eq!(given.view().get(1).features(), vec![1.0; dim]);
+            let before = given.view().id();
+            given.refill_from(&features).unwrap();
+            written.refill(|rows| rows.copy_from_slice(&features)).unwrap();
+            assert_ne!(before, given.view().id());
+            assert_eq!(given.view().blocks(), written.view().blocks());
+            assert!(given.view().iter().eq(written.view().iter()));
+            let mut refused = features;
+            refused[dim] = f64::INFINITY;
+            given.refill_from(&refused).unwrap_err();
+            assert!(given.view().iter().all(|action| action.features().iter().all(|x| *x == 0.0)));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "a set of 2 features was given 3")]
+    fn more_features_than_the_set_has_are_refused() {
+        ActionSet::from_rows(&[[1.0], [2.0]]).unwrap().refill_from(&[1.0, 2.0, 3.0]).unwrap();
     }
 
     #[test]

@@ -102,7 +102,7 @@ fn changing(problem: &Problem, policy: &mut impl Policy, rounds: usize, choices:
         .zip(problem.sets.means.chunks_exact(problem.actions))
         .cycle();
     for (noise, (features, means)) in problem.noise[..rounds].iter().zip(sets) {
-        set.refill(|rows| rows.copy_from_slice(features)).expect("valid features");
+        set.refill_from(features).expect("valid features");
         let chosen = policy.select(set.view(), &mut rng);
         policy.update(set.view().get(chosen), means[chosen] + noise);
         choices.push(chosen);

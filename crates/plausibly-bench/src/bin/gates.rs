@@ -92,7 +92,7 @@ fn run(isa: Isa, &(name, dim, actions, rounds): &Workload, runs: usize) -> Resul
             let (mut model, mut set) = (model, set);
             measured(runs, &mut || {
                 for _ in 0..rounds {
-                    set.refill(|to| to.copy_from_slice(black_box(&rows))).expect("valid features");
+                    set.refill_from(black_box(&rows)).expect("valid features");
                     black_box(model.scores(set.view()));
                 }
             });
@@ -102,7 +102,7 @@ fn run(isa: Isa, &(name, dim, actions, rounds): &Workload, runs: usize) -> Resul
             measured(runs, &mut || {
                 let mut policy = Code::new(model.clone(), radius);
                 for noise in &noise {
-                    set.refill(|to| to.copy_from_slice(black_box(&rows))).expect("valid features");
+                    set.refill_from(black_box(&rows)).expect("valid features");
                     let chosen = policy.select(set.view(), &mut rng);
                     policy.update(set.view().get(chosen), means[chosen] + noise);
                 }

@@ -40,6 +40,7 @@ impl Pick {
     pub fn widest_plausible(&mut self, scores: &Scores, sqrt_beta: f64) -> ActionIndex {
         check(scores, sqrt_beta);
         let (mean, width_sq) = (&scores.mean, &scores.width_sq);
+        self.first.anew = scores.anew;
         scores.isa.widest_plausible(mean, width_sq, sqrt_beta, &mut self.first)
     }
 
@@ -50,6 +51,7 @@ impl Pick {
     pub fn largest_upper(&mut self, scores: &Scores, sqrt_beta: f64) -> ActionIndex {
         check(scores, sqrt_beta);
         let (mean, width_sq) = (&scores.mean, &scores.width_sq);
+        self.first.anew = scores.anew;
         scores.isa.largest_upper(mean, width_sq, sqrt_beta, &mut self.first)
     }
 }
@@ -106,6 +108,7 @@ mod tests {
                 scores.isa = isa;
                 // Whatever the last choice was, in this set or in another.
                 pick.first = if round % 2 == 0 { pick.first } else { FirstLook::default() };
+                scores.anew = round % 3 == 0;
                 let found =
                     (pick.widest_plausible(&scores, sqrt_beta), pick.largest_upper(&scores, sqrt_beta));
                 assert_eq!(found, expected, "round {round}, {isa:?}, radius {sqrt_beta}: {scores:?}");

@@ -3,7 +3,6 @@
 use super::{Estimator, Evidence, Forecast, LogDet, Scores, assert_reward};
 use crate::actions::{Action, Actions, SetId};
 use crate::confidence::Reach;
-use crate::linalg::Isa;
 use crate::state::{ArmState, DurableModel, ModelState, StateError, holds, numbers};
 
 /// The average reward of each arm.
@@ -46,8 +45,7 @@ impl ArmMeans {
     /// If there is no arm.
     pub fn new(arms: usize) -> Self {
         assert!(arms > 0, "a K-armed model needs at least one arm");
-        let scores =
-            Scores { isa: Isa::detect(), mean: vec![0.0; arms], width_sq: vec![f64::INFINITY; arms] };
+        let scores = Scores { mean: vec![0.0; arms], width_sq: vec![f64::INFINITY; arms], ..Scores::new() };
         Self {
             counts: vec![0; arms],
             totals: vec![0.0; arms],

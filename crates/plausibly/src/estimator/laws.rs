@@ -57,7 +57,12 @@ fn features(rng: &mut Stream, count: usize, dim: usize) -> Vec<Vec<f64>> {
 
 fn problem(number: u64, sets: usize) -> Problem {
     let rng = &mut Stream::new(7, number, "problem");
-    let (dim, count) = (1 + rng.index(10), 16 + rng.index(200));
+    let (dim, count) = match sets {
+        1 => (1 + rng.index(10), 16 + rng.index(200)),
+        // Sets never seen are sieved where they have many features, or very many actions.
+        _ if rng.index(4) == 0 => (1 + rng.index(6), 512 + rng.index(100)),
+        _ => (7 + rng.index(6), 56 + rng.index(160)),
+    };
     let sets: Vec<ActionSet> =
         (0..sets).map(|_| ActionSet::from_rows(&features(rng, count, dim)).unwrap()).collect();
     let theta: Vec<f64> = (0..dim).map(|_| rng.normal()).collect();

@@ -126,12 +126,14 @@ pub struct Scores {
     pub(crate) isa: Isa,
     pub(crate) mean: Vec<f64>,
     pub(crate) width_sq: Vec<f64>,
+    /// Whether they were made from scratch, mostly for another set: where the last choice was then says nothing about the next.
+    pub(crate) anew: bool,
 }
 
 impl Scores {
     /// Empty, to be filled by [`Estimator::score_into`].
     pub fn new() -> Self {
-        Self { isa: Isa::detect(), mean: Vec::new(), width_sq: Vec::new() }
+        Self { isa: Isa::detect(), mean: Vec::new(), width_sq: Vec::new(), anew: false }
     }
 
     /// `⟨a, θ̂⟩` of each action.
@@ -160,6 +162,7 @@ impl Scores {
 
     fn copy_from(&mut self, other: &Self) {
         self.isa = other.isa;
+        self.anew = other.anew;
         self.mean.clone_from(&other.mean);
         self.width_sq.clone_from(&other.width_sq);
     }

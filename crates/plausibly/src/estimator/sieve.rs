@@ -22,10 +22,12 @@ use crate::state::{SieveState, StateError, holds};
 const MARGIN: f64 = 1e-6;
 /// It pays if it leaves no more than one in so many actions.
 const WORTHWHILE: usize = 2;
-/// Sets so small are scored faster than sieved; and so are those with fewer actions than so many times their features.
+/// Sets so small are scored faster than sieved; and so are those with fewer actions than four times their features.
 const SMALL: usize = 32;
 /// From so many actions on the width of one is worth computing to rule out others.
 const LARGE: usize = 512;
+/// With so few features a width costs little more than a bound on it, and only large sets are sieved.
+const NARROW: usize = 6;
 /// Squarings of a matrix: its largest eigenvalue is then known up to a factor of `d` to the power of one by twice two to the power of these.
 const SQUARINGS: u32 = 4;
 
@@ -57,7 +59,8 @@ impl Sieve {
 
     /// Whether it may pay for this set, by a model that has learned so much.
     pub(super) fn worth_trying(&self, actions: Actions<'_>, observations: u64) -> bool {
-        actions.len() >= SMALL.max(4 * actions.dim()) && observations > 0 && observations >= self.not_before
+        let least = if actions.dim() <= NARROW { LARGE } else { SMALL.max(4 * actions.dim()) };
+        actions.len() >= least && observations > 0 && observations >= self.not_before
     }
 
     /// Scores those that come into question, unless they are too many for it to be of use.
@@ -103,7 +106,7 @@ impl Sieve {
     /// Scores those at hand.
     fn score(&mut self, actions: Actions<'_>, now: Moment<'_>) {
         actions.gather_into(&self.indices, &mut self.blocks);
-        self.scores.isa = now.isa;
+        (self.scores.isa, self.scores.anew) = (now.isa, true);
         let Scores { mean, width_sq, .. } = &mut self.scores;
         mean.resize(self.indices.len(), 0.0);
         width_sq.resize(self.indices.len(), 0.0);

@@ -116,7 +116,6 @@ dispatch! {
     fn rebuild(blocks: &[f64], theta_hat: &[f64], gram_inverse: &[f64], mean: &mut [f64], width_sq: &mut [f64]);
     fn refresh(blocks: &[f64], direction: &[f64], gain: f64, mean: &mut [f64], width_sq: &mut [f64]);
     fn limit(blocks: &[f64], theta_hat: &[f64], limits: &[f64], mean: &mut [f64], width_sq: &mut [f64]);
-    fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool;
     fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]);
     fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: &mut [f64]) -> f64;
     fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], threshold: f64) -> f64;
@@ -135,4 +134,16 @@ dispatch! {
     fn coarse_dots(blocks: &[f32], theta: &[f32], out: &mut [f32]) -> f32;
     fn coarse_at_least(values: &[f32], least: f32, most: usize, found: &mut Vec<usize>);
     fn uniforms(words: &[[u8; 8]], out: &mut [f64]);
+}
+
+impl Isa {
+    /// Rows into blocks of lanes; whether all entries are at most `most` in magnitude.
+    pub(crate) fn interleave(self, rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool {
+        match self.0 {
+            Level::Baseline => kernels::interleave(rows, blocks, dim, most),
+            // SAFETY: as above; both have AVX.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512 => unsafe { kernels::avx::interleave(rows, blocks, dim, most) },
+        }
+    }
 }

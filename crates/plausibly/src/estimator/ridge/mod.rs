@@ -434,6 +434,7 @@ fn bring_up(
     let one_behind = step.valid && of == Some((actions.id(), observations.wrapping_sub(1)));
     scores.mean.resize(actions.len(), 0.0);
     scores.width_sq.resize(actions.len(), 0.0);
+    scores.anew = !one_behind;
     let (mean, width_sq) = (&mut scores.mean, &mut scores.width_sq);
     if one_behind {
         isa.refresh(actions.blocks(), &step.direction, step.gain, mean, width_sq);

@@ -20,7 +20,10 @@ impl Ridge {
         numbers("scores.width_sq", &scores.width_sq, set.len())?;
         holds("scores.width_sq", scores.width_sq.iter().all(|width_sq| *width_sq >= 0.0))?;
         let ScoresState { observations, mean, width_sq, .. } = scores;
-        Ok(Cache { of: Some((set.id(), observations)), scores: Scores { isa: self.isa, mean, width_sq } })
+        Ok(Cache {
+            of: Some((set.id(), observations)),
+            scores: Scores { isa: self.isa, mean, width_sq, anew: false },
+        })
     }
 }
 

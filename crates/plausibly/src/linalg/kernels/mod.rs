@@ -28,6 +28,7 @@ macro_rules! by_dim {
 mod choose;
 mod coarse;
 mod draw;
+mod interleave;
 mod learn;
 mod pick;
 mod score;
@@ -36,11 +37,14 @@ pub use choose::PlausibleSummary;
 pub(super) use choose::{argmax, bound, plausible_summary, tempered, widest};
 pub(super) use coarse::{coarse_at_least, coarse_dots};
 pub(super) use draw::uniforms;
+#[cfg(target_arch = "x86_64")]
+pub(super) use interleave::avx;
+pub(super) use interleave::interleave;
 pub(crate) use learn::Learned;
 pub(super) use learn::{add_observation, rotate_in, solve_upper, symmetric_product, take_step};
 pub(crate) use pick::FirstLook;
 pub(super) use pick::{farthest_along, largest_upper, reaching, widest_plausible};
-pub(super) use score::{dots, interleave, limit, rebuild, refresh};
+pub(super) use score::{dots, limit, rebuild, refresh};
 
 /// Actions per block: one AVX-512 register, two AVX2 ones, four SSE2 ones.
 pub(crate) const LANES: usize = 8;

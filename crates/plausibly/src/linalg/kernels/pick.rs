@@ -3,7 +3,8 @@
 //! Whoever does not is told by squares: a gap between a mean and a bound, squared, beside `β·width_sq`. Slack of more than rounding can take up is left on both sides, and
 //! whoever is between is asked by the root itself, so the answer is that of a square root for each.
 //!
-//! What was best in one round mostly is in the next, so that is looked at first. It changes how long a choice takes and nothing else.
+//! What was best in one round mostly is in the next, so that is looked at first; among new scores a line in place of the root tells where to look. It changes how long a choice
+//! takes and nothing else.
 
 #![expect(
     clippy::needless_bitwise_bool,
@@ -24,11 +25,26 @@ fn just_below(bound: f64) -> f64 {
 /// So few are all asked by their roots: guessing wrong who comes into question costs more.
 const FEW: usize = 4 * LANES;
 
-/// Where the last choice was found, which is where the next is looked for first: the eight actions with the largest lower bound among them, and those with the one taken.
+/// Where to look first: at the eight actions with the largest lower bound among them, and at those with the one taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FirstLook {
     lower: usize,
     taken: usize,
+    /// Whether scores are new, and where something was says nothing.
+    pub(crate) anew: bool,
+}
+
+impl FirstLook {
+    /// The eight to look at first for the largest `mean + scale·√width_sq`: where it was or, among new scores, where a line in `width_sq` promises most.
+    #[inline(always)]
+    fn or_scout(self, was: usize, mean: &[f64], width_sq: &[f64], scale: f64) -> usize {
+        let Some(some) = width_sq.first_chunk().filter(|_| self.anew && mean.len() > FEW) else {
+            return was;
+        };
+        let usual = largest(*some).sqrt();
+        let slope = if usual > 0.0 { 0.5 * scale / usual } else { 0.0 };
+        farthest_along(mean, width_sq, slope) / LANES * LANES
+    }
 }
 
 /// The first of the widest plausible actions: `argmax width_sq` over `mean + √β·√width_sq ≥ max (mean − √β·√width_sq)`.
@@ -44,14 +60,12 @@ pub(in crate::linalg) fn widest_plausible(
     }
     let ask = Ask { sqrt_beta, all: mean.len() <= FEW };
     let mut lower = LargestLower { ask, best: f64::NEG_INFINITY, at: 0 };
-    scan(mean, width_sq, first.lower, &mut lower);
+    scan(mean, width_sq, first.or_scout(first.lower, mean, width_sq, -sqrt_beta), &mut lower);
     let threshold = lower.best;
-    let mut widest = Widest { ask, threshold, best: f64::NEG_INFINITY, at: usize::MAX };
+    let mut widest = Widest { ask, threshold, best: Best::default() };
     scan(mean, width_sq, first.taken, &mut widest);
-    *first = FirstLook { lower: lower.at, taken: widest.at };
-    let upper = |at: usize| mean[at] + sqrt_beta * width_sq[at].sqrt();
-    let attains = |at: &usize| width_sq[*at] >= widest.best && upper(*at) >= threshold;
-    (widest.at..mean.len()).find(attains).unwrap_or(0)
+    (first.lower, first.taken) = (lower.at, widest.best.at);
+    widest.best.index()
 }
 
 /// The first of the actions with the largest `mean + √β·√width_sq`.
@@ -63,11 +77,10 @@ pub(in crate::linalg) fn largest_upper(
     first: &mut FirstLook,
 ) -> usize {
     let ask = Ask { sqrt_beta, all: mean.len() <= FEW };
-    let mut upper = LargestUpper { ask, best: f64::NEG_INFINITY, at: usize::MAX };
-    scan(mean, width_sq, first.taken, &mut upper);
-    first.taken = upper.at;
-    let attains = |at: &usize| mean[*at] + sqrt_beta * width_sq[*at].sqrt() >= upper.best;
-    (upper.at..mean.len()).find(attains).unwrap_or(0)
+    let mut upper = LargestUpper { ask, best: Best::default() };
+    scan(mean, width_sq, first.or_scout(first.taken, mean, width_sq, sqrt_beta), &mut upper);
+    first.taken = upper.best.at;
+    upper.best.index()
 }
 
 /// One of those with the largest `mean + slope·width_sq`, of whole blocks.
@@ -239,13 +252,41 @@ impl Scan for LargestLower {
     }
 }
 
+/// The largest number of eight and where they begin: the first of them that attains it.
+struct Best {
+    value: f64,
+    lanes: Lane,
+    at: usize,
+}
+
+impl Default for Best {
+    #[inline(always)]
+    fn default() -> Self {
+        Self { value: f64::NEG_INFINITY, lanes: [f64::NEG_INFINITY; LANES], at: usize::MAX }
+    }
+}
+
+impl Best {
+    #[inline(always)]
+    fn consider(&mut self, lanes: Lane, at: usize) {
+        let value = largest(lanes);
+        if value > self.value || value >= self.value && at < self.at {
+            *self = Self { value, lanes, at };
+        }
+    }
+
+    #[inline(always)]
+    fn index(&self) -> usize {
+        let lane = self.lanes.iter().position(|lane| *lane >= self.value);
+        self.at + lane.unwrap_or(0)
+    }
+}
+
 struct Widest {
     ask: Ask,
     /// What an upper bound must reach.
     threshold: f64,
-    best: f64,
-    /// Where the first of the widest is.
-    at: usize,
+    best: Best,
 }
 
 impl Scan for Widest {
@@ -256,7 +297,7 @@ impl Scan for Widest {
         let mut hope = self.ask.all;
         for l in 0..LANES {
             let gap = larger(below - mean[l], 0.0);
-            hope |= (width_sq[l] >= self.best) & (gap * gap <= beta * width_sq[l]);
+            hope |= (width_sq[l] >= self.best.value) & (gap * gap <= beta * width_sq[l]);
         }
         if hope {
             let mut wide: Lane = [0.0; LANES];
@@ -264,25 +305,21 @@ impl Scan for Widest {
                 let upper = mean[l] + self.ask.sqrt_beta * width_sq[l].sqrt();
                 wide[l] = if upper >= self.threshold { width_sq[l] } else { f64::NEG_INFINITY };
             }
-            let wide = largest(wide);
-            if wide > self.best || wide >= self.best && at < self.at {
-                (self.best, self.at) = (wide, at);
-            }
+            self.best.consider(wide, at);
         }
     }
 }
 
 struct LargestUpper {
     ask: Ask,
-    best: f64,
-    /// Where the first that attains it is.
-    at: usize,
+    best: Best,
 }
 
 impl Scan for LargestUpper {
     #[inline(always)]
     fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize) {
-        let (below, beta) = (just_below(self.best), self.ask.sqrt_beta * self.ask.sqrt_beta * (1.0 + SLACK));
+        let (below, beta) =
+            (just_below(self.best.value), self.ask.sqrt_beta * self.ask.sqrt_beta * (1.0 + SLACK));
         let mut hope = self.ask.all;
         for l in 0..LANES {
             let gap = larger(below - mean[l], 0.0);
@@ -293,10 +330,7 @@ impl Scan for LargestUpper {
             for l in 0..LANES {
                 upper[l] = mean[l] + self.ask.sqrt_beta * width_sq[l].sqrt();
             }
-            let upper = largest(upper);
-            if upper > self.best || upper >= self.best && at < self.at {
-                (self.best, self.at) = (upper, at);
-            }
+            self.best.consider(upper, at);
         }
     }
 }

@@ -11,7 +11,73 @@ pub(in crate::linalg) fn rebuild(
     mean: &mut [f64],
     width_sq: &mut [f64],
 ) {
-    each_block(theta_hat.len(), blocks, mean, width_sq, &Rebuild { theta_hat, gram_inverse });
+    match theta_hat.len() {
+        1 => rebuild_few::<1>(blocks, theta_hat, gram_inverse, mean, width_sq),
+        2 => rebuild_few::<2>(blocks, theta_hat, gram_inverse, mean, width_sq),
+        3 => rebuild_few::<3>(blocks, theta_hat, gram_inverse, mean, width_sq),
+        4 => rebuild_few::<4>(blocks, theta_hat, gram_inverse, mean, width_sq),
+        5 => rebuild_few::<5>(blocks, theta_hat, gram_inverse, mean, width_sq),
+        6 => rebuild_few::<6>(blocks, theta_hat, gram_inverse, mean, width_sq),
+        7 => rebuild_few::<7>(blocks, theta_hat, gram_inverse, mean, width_sq),
+        8 => rebuild_few::<8>(blocks, theta_hat, gram_inverse, mean, width_sq),
+        dim => each_block(dim, blocks, mean, width_sq, &Rebuild { theta_hat, gram_inverse }),
+    }
+}
+
+/// The same in few dimensions, known to the compiler: a loop over five numbers costs more than what it does.
+#[inline(always)]
+fn rebuild_few<const D: usize>(
+    blocks: &[f64],
+    theta_hat: &[f64],
+    gram_inverse: &[f64],
+    mean: &mut [f64],
+    width_sq: &mut [f64],
+) {
+    let (theta_hat, rows) = (&theta_hat[..D], &gram_inverse.as_chunks::<D>().0[..D]);
+    // Twice what is off the diagonal, to the same bits as twice its sums.
+    let mut matrix = [[0.0; D]; D];
+    for i in 0..D {
+        for j in 0..D {
+            matrix[i][j] = if i == j { rows[i][j] } else { 2.0 * rows[i][j] };
+        }
+    }
+    let blocks = blocks.as_chunks::<LANES>().0.as_chunks::<D>().0;
+    let (means, mean) = mean.as_chunks_mut::<LANES>();
+    let (widths, width_sq) = width_sq.as_chunks_mut::<LANES>();
+    for ((mean, width_sq), block) in means.iter_mut().zip(widths).zip(blocks) {
+        (*mean, *width_sq) = scores_of(block, theta_hat, &matrix);
+    }
+    if !mean.is_empty() {
+        let (means, widths) = scores_of(&blocks[means.len()], theta_hat, &matrix);
+        mean.copy_from_slice(&means[..mean.len()]);
+        width_sq.copy_from_slice(&widths[..width_sq.len()]);
+    }
+}
+
+/// The means and squared widths of a block.
+#[inline(always)]
+fn scores_of<const D: usize>(block: &[Lane; D], theta_hat: &[f64], matrix: &[[f64; D]; D]) -> (Lane, Lane) {
+    let (mut mean, mut width_sq) = ([0.0; LANES], [0.0; LANES]);
+    for i in 0..D {
+        let mut sum = [0.0; LANES];
+        for l in 0..LANES {
+            sum[l] = block[0][l] * matrix[i][0];
+        }
+        // All of them, most left out: a loop whose length is known is unrolled.
+        for j in 1..D {
+            if j <= i {
+                for l in 0..LANES {
+                    sum[l] += block[j][l] * matrix[i][j];
+                }
+            }
+        }
+        for l in 0..LANES {
+            mean[l] += block[i][l] * theta_hat[i];
+            width_sq[l] += block[i][l] * sum[l];
+        }
+    }
+    // A quadratic form of a positive matrix; rounding alone can make it negative.
+    (mean, width_sq.map(|value| larger(value, 0.0)))
 }
 
 struct Rebuild<'a> {
@@ -110,41 +176,6 @@ impl BlockKernel for Limit<'_> {
     fn set(&self, found: [f64; 2], mean: &mut f64, width_sq: &mut f64) {
         [*mean, *width_sq] = found;
     }
-}
-
-/// Copies rows into blocks of lanes; returns whether all entries are at most `most` in magnitude, which no NaN is.
-#[inline(always)]
-pub(in crate::linalg) fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool {
-    by_dim!(dim, interleave_in(rows, blocks, most))
-}
-
-#[inline(always)]
-fn interleave_in(dim: usize, rows: &[f64], blocks: &mut [f64], most: f64) -> bool {
-    let size = LANES * dim;
-    let mut within = [1_u64; LANES];
-    let whole = rows.len() / size * size;
-    for (rows, block) in rows[..whole].chunks_exact(size).zip(blocks.chunks_exact_mut(size)) {
-        // In the order of rows, where eight follow one another.
-        for lane in rows.as_chunks::<LANES>().0 {
-            for l in 0..LANES {
-                within[l] &= u64::from(lane[l].abs() <= most);
-            }
-        }
-        for (j, slots) in block.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-            for l in 0..LANES {
-                slots[l] = rows[l * dim + j];
-            }
-        }
-    }
-    let mut within = within == [1; LANES];
-    let (rest, block) = (&rows[whole..], &mut blocks[whole..]);
-    for (lane, row) in rest.chunks_exact(dim).enumerate() {
-        for (slot, &x) in block[lane..].iter_mut().step_by(LANES).zip(row) {
-            *slot = x;
-            within &= x.abs() <= most;
-        }
-    }
-    within
 }
 
 /// `⟨a, θ⟩` for every action.
