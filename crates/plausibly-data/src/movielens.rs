@@ -72,22 +72,14 @@ pub fn factorise(ratings: &[Rating], rank: usize) -> Factors {
             stars: rating.stars,
         })
         .collect();
+    let by_user = ByRow::new(user_ids.len(), &cells, |cell| (cell.user, cell.movie));
+    let by_movie = ByRow::new(movie_ids.len(), &cells, |cell| (cell.movie, cell.user));
     let mut rng = Stream::new(0, 0, "movielens factors");
     let mut movies: Vec<f64> = (0..movie_ids.len() * rank).map(|_| 0.5 + 0.1 * rng.normal()).collect();
-    let mut users = vec![0.0; user_ids.len() * rank];
+    let mut users = Vec::new();
     for _ in 0..SWEEPS {
-        users = solve(
-            user_ids.len(),
-            rank,
-            &movies,
-            cells.iter().map(|cell| (cell.user, cell.movie, cell.stars)),
-        );
-        movies = solve(
-            movie_ids.len(),
-            rank,
-            &users,
-            cells.iter().map(|cell| (cell.movie, cell.user, cell.stars)),
-        );
+        users = by_user.solve(rank, &movies);
+        movies = by_movie.solve(rank, &users);
     }
     let error = |cell: &Cell| {
         let (user, movie) = (&users[cell.user * rank..][..rank], &movies[cell.movie * rank..][..rank]);
@@ -104,42 +96,74 @@ struct Cell {
     stars: f64,
 }
 
+/// Ratings of one row after those of another, those of a row in their order: its sums stay at hand while they are made.
+struct ByRow {
+    /// Where the ratings of each row end.
+    ends: Vec<usize>,
+    /// The column and the stars of each.
+    entries: Vec<(usize, f64)>,
+}
+
+impl ByRow {
+    fn new(rows: usize, cells: &[Cell], place: impl Fn(&Cell) -> (usize, usize)) -> Self {
+        let mut ends = vec![0; rows + 1];
+        for cell in cells {
+            ends[place(cell).0 + 1] += 1;
+        }
+        for row in 0..rows {
+            ends[row + 1] += ends[row];
+        }
+        // Each is where its row begins, and moves on to where it ends.
+        let mut entries = vec![(0, 0.0); cells.len()];
+        for cell in cells {
+            let (row, column) = place(cell);
+            entries[ends[row]] = (column, cell.stars);
+            ends[row] += 1;
+        }
+        ends.truncate(rows);
+        Self { ends, entries }
+    }
+
+    /// For each row, the ridge solution of its ratings against the other side's vectors.
+    fn solve(&self, rank: usize, other: &[f64]) -> Vec<f64> {
+        // A loop over five numbers costs more than what it does; where it is known that they are five, there is none.
+        if rank == 5 { self.solve_of::<5>(rank, other) } else { self.solve_of::<0>(rank, other) }
+    }
+
+    /// Of rank `R` if that is not zero, else of `rank`.
+    fn solve_of<const R: usize>(&self, rank: usize, other: &[f64]) -> Vec<f64> {
+        let rank = if R > 0 { R } else { rank };
+        let mut solutions = Vec::with_capacity(self.ends.len() * rank);
+        let (mut gram, mut moment, mut begin) = (vec![0.0; rank * rank], vec![0.0; rank], 0);
+        for &end in &self.ends {
+            gram.fill(0.0);
+            moment.fill(0.0);
+            for &(column, stars) in &self.entries[begin..end] {
+                let vector = &other[column * rank..(column + 1) * rank];
+                for (entries, x) in gram.chunks_exact_mut(rank).zip(vector) {
+                    for (entry, y) in entries.iter_mut().zip(vector) {
+                        *entry += x * y;
+                    }
+                }
+                for (entry, x) in moment.iter_mut().zip(vector) {
+                    *entry += x * stars;
+                }
+            }
+            for i in 0..rank {
+                gram[i * rank + i] += RIDGE;
+            }
+            let model = Ridge::from_statistics(rank, RIDGE, &gram, &moment, 0)
+                .expect("a ridge makes it positive definite");
+            solutions.extend_from_slice(model.theta_hat());
+            begin = end;
+        }
+        solutions
+    }
+}
+
 fn sorted_ids(ids: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut ids: Vec<u32> = ids.collect();
     ids.sort_unstable();
     ids.dedup();
     ids
-}
-
-/// For each of `count` rows, the ridge solution of its ratings against the other side's vectors.
-fn solve(
-    count: usize,
-    rank: usize,
-    other: &[f64],
-    ratings: impl Iterator<Item = (usize, usize, f64)>,
-) -> Vec<f64> {
-    let mut grams = vec![0.0; count * rank * rank];
-    let mut moments = vec![0.0; count * rank];
-    for (row, column, stars) in ratings {
-        let vector = &other[column * rank..(column + 1) * rank];
-        let gram = &mut grams[row * rank * rank..(row + 1) * rank * rank];
-        for (entries, x) in gram.chunks_exact_mut(rank).zip(vector) {
-            for (entry, y) in entries.iter_mut().zip(vector) {
-                *entry += x * y;
-            }
-        }
-        for (entry, x) in moments[row * rank..(row + 1) * rank].iter_mut().zip(vector) {
-            *entry += x * stars;
-        }
-    }
-    let mut solutions = Vec::with_capacity(count * rank);
-    for (gram, moment) in grams.chunks_exact_mut(rank * rank).zip(moments.chunks_exact(rank)) {
-        for i in 0..rank {
-            gram[i * rank + i] += RIDGE;
-        }
-        let model =
-            Ridge::from_statistics(rank, RIDGE, gram, moment, 0).expect("a ridge makes it positive definite");
-        solutions.extend_from_slice(model.theta_hat());
-    }
-    solutions
 }

@@ -4,8 +4,10 @@ use crate::plan::{Job, Role};
 use crate::request::{DELAY, FRONTIER, Request};
 use plausibly_report::{Checked, Late, Measured, Reproduction, Skipped};
 use plausibly_sim::{
-    ArmsTheory, Experiment, LinearTheory, Monitor, Overrides, Pools, RunError, SpecError, TheoryError,
+    ArmsTheory, Experiment, LinearTheory, Monitor, Overrides, Pools, RunError, SpecError, Summary,
+    TheoryError,
 };
+use rayon::prelude::*;
 use std::num::NonZeroUsize;
 use thiserror::Error;
 
@@ -89,8 +91,8 @@ impl Prepared {
         self.experiments().map(work).sum()
     }
 
-    /// Plays everything on `threads` threads; `begins` is told the name of every spec before it is played. The outcome is the same, to
-    /// the last bit, for any number of threads.
+    /// Plays everything on `threads` threads, which go on with the next spec where they would wait for one another; `begins` is told the name of every spec before it is
+    /// played. The outcome is the same, to the last bit, for any number of threads.
     ///
     /// # Errors
     /// If the monitor asks to stop, or a run fails.
@@ -98,13 +100,20 @@ impl Prepared {
         &self,
         threads: NonZeroUsize,
         monitor: &dyn Monitor,
-        mut begins: impl FnMut(&'static str),
+        begins: impl Fn(&'static str) + Sync,
     ) -> Result<Reproduction, PaperError> {
-        let mut reproduction = self.nothing_yet();
-        for (job, experiment) in &self.jobs {
+        let run = |(job, experiment): &(Job, Experiment)| {
             begins(job.spec_name);
             let weighted = Weighted { monitor, weight: experiment.policies.len() as u64 };
-            run_job(job, experiment, threads, &weighted, &mut reproduction)?;
+            run_job(job, experiment, threads, &weighted)
+        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build();
+        let pool = pool.map_err(|error| TheoryError::from(RunError::from(error)))?;
+        let outcomes: Vec<_> =
+            pool.install(|| self.jobs.par_iter().with_max_len(1).map(run).collect::<Result<_, _>>())?;
+        let mut reproduction = self.nothing_yet();
+        for ((job, experiment), outcome) in self.jobs.iter().zip(outcomes) {
+            outcome.put(job, experiment, &mut reproduction);
         }
         Ok(reproduction)
     }
@@ -146,43 +155,55 @@ impl Monitor for Weighted<'_> {
     }
 }
 
-/// Runs one thing and puts it where it belongs.
+/// What came of a job.
+enum Outcome {
+    Summary(Summary),
+    ArmsTheory(ArmsTheory),
+    LinearTheory(LinearTheory),
+}
+
 fn run_job(
     job: &Job,
     experiment: &Experiment,
     threads: NonZeroUsize,
     monitor: &dyn Monitor,
-    into: &mut Reproduction,
-) -> Result<(), TheoryError> {
-    let &Job { study, role, spec_name, ref spec } = job;
-    let spec = spec.clone();
-    let variant = match role {
-        Role::ArmsTheory => {
-            let theory = ArmsTheory::check(experiment, threads, monitor)?;
-            into.arms_theory.push(Checked { spec_name, spec, theory });
-            return Ok(());
+) -> Result<Outcome, TheoryError> {
+    Ok(match job.role {
+        Role::ArmsTheory => Outcome::ArmsTheory(ArmsTheory::check(experiment, threads, monitor)?),
+        Role::LinearTheory => Outcome::LinearTheory(LinearTheory::check(experiment, threads, monitor)?),
+        _ => Outcome::Summary(experiment.comparison().run(threads, monitor)?),
+    })
+}
+
+impl Outcome {
+    /// Puts it where it belongs.
+    fn put(self, job: &Job, experiment: &Experiment, into: &mut Reproduction) {
+        let &Job { study, role, spec_name, ref spec } = job;
+        let spec = spec.clone();
+        let summary = match self {
+            Self::ArmsTheory(theory) => return into.arms_theory.push(Checked { spec_name, spec, theory }),
+            Self::LinearTheory(theory) => {
+                into.linear_theory = Some(Checked { spec_name, spec, theory });
+                return;
+            }
+            Self::Summary(summary) => summary,
+        };
+        let variant = match role {
+            Role::ProblemReading(variant) | Role::Frontier(variant) | Role::Delay { variant, .. } => {
+                Some(variant)
+            }
+            Role::PolicyReadings => Some("policies read in other ways"),
+            Role::RulerReading => Some("Qₙ measured by another ruler"),
+            Role::Experiment | Role::ArmsTheory | Role::LinearTheory => None,
+        };
+        let measured = Measured { study, variant, spec_name, spec, horizon: experiment.horizon, summary };
+        match role {
+            Role::PolicyReadings => into.policy_readings = Some(measured),
+            Role::RulerReading => into.ruler_reading = Some(measured),
+            Role::ProblemReading(_) => into.problem_readings.push(measured),
+            Role::Frontier(_) => into.frontier.push(measured),
+            Role::Delay { rounds, .. } => into.delay.push(Late { rounds, measured }),
+            _ => into.experiments.push(measured),
         }
-        Role::LinearTheory => {
-            let theory = LinearTheory::check(experiment, threads, monitor)?;
-            into.linear_theory = Some(Checked { spec_name, spec, theory });
-            return Ok(());
-        }
-        Role::ProblemReading(variant) | Role::Frontier(variant) | Role::Delay { variant, .. } => {
-            Some(variant)
-        }
-        Role::PolicyReadings => Some("policies read in other ways"),
-        Role::RulerReading => Some("Qₙ measured by another ruler"),
-        Role::Experiment => None,
-    };
-    let summary = experiment.comparison().run(threads, monitor)?;
-    let measured = Measured { study, variant, spec_name, spec, horizon: experiment.horizon, summary };
-    match role {
-        Role::PolicyReadings => into.policy_readings = Some(measured),
-        Role::RulerReading => into.ruler_reading = Some(measured),
-        Role::ProblemReading(_) => into.problem_readings.push(measured),
-        Role::Frontier(_) => into.frontier.push(measured),
-        Role::Delay { rounds, .. } => into.delay.push(Late { rounds, measured }),
-        _ => into.experiments.push(measured),
     }
-    Ok(())
 }

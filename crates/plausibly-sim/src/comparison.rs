@@ -115,21 +115,29 @@ impl fmt::Debug for Comparison {
     }
 }
 
-/// Plays runs on several threads, and takes in what came of them in the order of their numbers.
+/// Plays runs on several threads, and takes in what came of them in the order of their numbers. On a thread of a pool those are the threads of the pool, so that whoever has
+/// several comparisons can let them share it.
 pub(crate) fn in_order<T: Send>(
     runs: u64,
     threads: NonZeroUsize,
     play: impl Fn(u64) -> Result<T, RunError> + Sync,
     mut take: impl FnMut(T),
 ) -> Result<(), RunError> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
+    let pool = match rayon::current_thread_index() {
+        Some(_) => None,
+        None => Some(rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?),
+    };
     let batch = (BATCH * threads.get()) as u64;
     let mut first = 0;
     while first < runs {
         let last = runs.min(first + batch);
         let numbers: Vec<u64> = (first..last).collect();
         // One at a time: runs take long enough, and whoever is done first takes the next.
-        let played: Vec<_> = pool.install(|| numbers.into_par_iter().with_max_len(1).map(&play).collect());
+        let playing = || numbers.into_par_iter().with_max_len(1).map(&play).collect();
+        let played: Vec<_> = match &pool {
+            Some(pool) => pool.install(playing),
+            None => playing(),
+        };
         for run in played {
             take(run?);
         }

@@ -56,6 +56,11 @@ pub trait Estimator {
     /// The smallest `√β` whose confidence set holds `theta_star`.
     fn deviation(&self, theta_star: &[f64]) -> f64;
 
+    /// By how much the square of [`Estimator::deviation`] can have grown at most with an observation whose reward was off its true mean by `noise`; infinite, the default, if that is not known.
+    fn deviation_growth(&self, _noise: f64) -> f64 {
+        f64::INFINITY
+    }
+
     /// What exploring in every round from now on is bound to have reached on this set when the decision of round `round` is taken, whatever the rewards; `None`, the
     /// default, if that is not known in advance.
     fn forecast(&self, _: Actions<'_>, _round: u64) -> Option<Forecast> {
@@ -98,6 +103,10 @@ impl<E: Estimator + ?Sized> Estimator for Box<E> {
 
     fn deviation(&self, theta_star: &[f64]) -> f64 {
         (**self).deviation(theta_star)
+    }
+
+    fn deviation_growth(&self, noise: f64) -> f64 {
+        (**self).deviation_growth(noise)
     }
 
     fn forecast(&self, actions: Actions<'_>, round: u64) -> Option<Forecast> {

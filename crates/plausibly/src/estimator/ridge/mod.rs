@@ -416,6 +416,11 @@ impl Estimator for Ridge {
         // A form of a positive matrix; rounding alone can make it negative.
         if squared < 0.0 { 0.0 } else { squared.sqrt() }
     }
+
+    /// The loss `L(θ) = λ‖θ‖² + Σ(y − ⟨x, θ⟩)²` is `L(θ̂) + ‖θ − θ̂‖²_V`. An observation adds `noise²` to `L(θ*)` and takes nothing from `L(θ̂)`, its minimum.
+    fn deviation_growth(&self, noise: f64) -> f64 {
+        noise * noise
+    }
 }
 
 /// Brings `scores`, which are those of `of`, to this set and this moment, the shortest way there is.
