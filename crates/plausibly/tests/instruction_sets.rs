@@ -49,7 +49,7 @@ fn fingerprint(isa: Isa, dim: usize, actions: usize) -> Vec<u64> {
         plausible.assess(scores, Reach::Ellipsoid { sqrt_beta: 1.5 });
         bits.push(plausible.tempered(scores, 0.4) as u64);
         let summary = plausible.summary(scores, &truth);
-        bits.extend([summary.error_sq.to_bits(), summary.width_sq.to_bits(), summary.count as u64]);
+        bits.extend([summary.error_sq.to_bits(), summary.count as u64]);
         bits.extend(scores.mean().iter().chain(scores.width_sq()).map(|x| x.to_bits()));
     }
     bits

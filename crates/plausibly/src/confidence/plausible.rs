@@ -120,12 +120,12 @@ impl Plausible {
         (0..scores.mean.len()).find(attains).expect("the action with the best lower bound is plausible")
     }
 
-    /// Size, largest width and largest squared error of the set, given the true means.
+    /// Size and largest squared error of the set, given the true means.
     ///
     /// # Panics
     /// If there is not one true mean for each action.
     pub fn summary(&self, scores: &Scores, truth: &[f64]) -> PlausibleSummary {
         assert!(truth.len() == scores.mean.len(), "one true mean for each action");
-        scores.isa.plausible_summary(&scores.mean, &scores.width_sq, &self.half_width, truth, self.best_lower)
+        scores.isa.plausible_summary(&scores.mean, &self.half_width, truth, self.best_lower)
     }
 }

@@ -125,7 +125,7 @@ dispatch! {
     fn argmax(values: &[f64]) -> usize;
     fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64;
     fn largest_upper(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, first: &mut FirstLook) -> usize;
-    fn plausible_summary(mean: &[f64], width_sq: &[f64], half_width: &[f64], truth: &[f64], threshold: f64) -> PlausibleSummary;
+    fn plausible_summary(mean: &[f64], half_width: &[f64], truth: &[f64], threshold: f64) -> PlausibleSummary;
     fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);
     fn take_step(gram_inverse: &mut [f64], theta_hat: &mut [f64], direction: &mut [f64], x: &[f64], reward: f64) -> Learned;
     fn rotate_in(upper: &mut [f64], x: &mut [f64]);

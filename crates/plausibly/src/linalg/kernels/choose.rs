@@ -81,31 +81,25 @@ pub(in crate::linalg) fn tempered(mean: &[f64], half_width: &[f64], greed: f64, 
 pub struct PlausibleSummary {
     /// The largest `(mean − truth)²`.
     pub error_sq: f64,
-    /// The largest `width_sq`.
-    pub width_sq: f64,
     /// How many actions are plausible.
     pub count: usize,
 }
 
-/// Squared estimation error, width and size of the plausible set, in one pass.
+/// Squared estimation error and size of the plausible set, in one pass.
 #[inline(always)]
 pub(in crate::linalg) fn plausible_summary(
     mean: &[f64],
-    width_sq: &[f64],
     half_width: &[f64],
     truth: &[f64],
     threshold: f64,
 ) -> PlausibleSummary {
     let (mean, mean_rest) = mean.as_chunks::<LANES>();
-    let (width_sq, width_sq_rest) = width_sq.as_chunks::<LANES>();
     let (half_width, half_width_rest) = half_width.as_chunks::<LANES>();
     let (truth, truth_rest) = truth.as_chunks::<LANES>();
     let mut error: Lane = [0.0; LANES];
-    let mut width: Lane = [0.0; LANES];
     let mut count: Lane = [0.0; LANES];
-    for (((m, w), h), t) in mean.iter().zip(width_sq).zip(half_width).zip(truth) {
-        // The mask as a factor and in f64: branches or integer lanes would keep this from being vectorised. No product is
-        // 0·∞, since an infinite width makes an action plausible; the count is exact below 2^53.
+    for ((m, h), t) in mean.iter().zip(half_width).zip(truth) {
+        // The mask as a factor and in f64: branches or integer lanes would keep this from being vectorised. The count is exact below 2^53.
         let mut plausible: Lane = [0.0; LANES];
         for l in 0..LANES {
             plausible[l] = if m[l] + h[l] >= threshold { 1.0 } else { 0.0 };
@@ -113,22 +107,20 @@ pub(in crate::linalg) fn plausible_summary(
         for l in 0..LANES {
             let miss = m[l] - t[l];
             error[l] = larger(error[l], plausible[l] * (miss * miss));
-            width[l] = larger(width[l], plausible[l] * w[l]);
             count[l] += plausible[l];
         }
     }
-    let (mut error, mut width) = (largest(error), largest(width));
+    let mut error_sq = largest(error);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of actions")]
     let mut count = count.iter().sum::<f64>() as usize;
-    for (((m, w), h), t) in mean_rest.iter().zip(width_sq_rest).zip(half_width_rest).zip(truth_rest) {
+    for ((m, h), t) in mean_rest.iter().zip(half_width_rest).zip(truth_rest) {
         if m + h >= threshold {
             let miss = m - t;
-            error = larger(error, miss * miss);
-            width = larger(width, *w);
+            error_sq = larger(error_sq, miss * miss);
             count += 1;
         }
     }
-    PlausibleSummary { error_sq: error, width_sq: width, count }
+    PlausibleSummary { error_sq, count }
 }
 
 /// The first of the largest values.
