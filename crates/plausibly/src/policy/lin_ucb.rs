@@ -23,7 +23,7 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fre
 /// With a valid radius the regret of a round is at most `2·√β·‖A_t‖_{V⁻¹}` and `R_n = Õ(d·√n)` (Theorem 3 of \[AYPS11\]).
 ///
 /// # Cost
-/// On a fixed set O(d²) a round and O(d) for each of the [contenders](crate::Contenders), O(K·d) while those are many; O(K·d²) on changing sets. No allocation but for lists of
+/// On a fixed set O(d²) a round and O(d) for each of the [contenders](crate::Contenders), O(K·d) while those are many. On changing sets O(K·d) and O(d²) for each contender, O(K·d²) while those are many. No allocation but for lists of
 /// contenders that are longer than any before; no draws.
 ///
 /// # Example
