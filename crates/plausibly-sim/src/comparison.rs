@@ -197,6 +197,7 @@ impl Comparison {
 
     /// Plays all runs on `threads` threads. The result is the same, to the last bit, for any number of them: a run depends
     /// on its number alone, and runs are summed up in order.
+    /// Called on a thread of a rayon pool it plays on the threads of that pool instead.
     ///
     /// # Errors
     /// If a policy or the metric cannot be built, the monitor stops the run, or no threads can be had.
