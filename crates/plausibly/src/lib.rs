@@ -38,6 +38,7 @@ mod linalg;
 mod logarithm;
 mod policy;
 mod rng;
+mod singles;
 pub mod spec;
 pub mod state;
 

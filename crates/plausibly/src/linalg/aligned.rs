@@ -1,19 +1,22 @@
-//! Doubles that begin where a cache line does.
+//! Numbers that begin where a cache line does.
 
 use std::ops::{Deref, DerefMut};
 
-/// Doubles in a line of a cache.
-const LINE: usize = 8;
+/// Bytes in a line of a cache.
+const LINE: usize = 64;
 
-/// A buffer of doubles that begins where a cache line does, so that no load of eight of them touches two.
+/// A buffer of numbers that begins where a cache line does, so that no load of a vector of them touches two.
 #[derive(Debug, Default)]
-pub(crate) struct Aligned {
-    storage: Vec<f64>,
+pub(crate) struct Aligned<T = f64> {
+    storage: Vec<T>,
     start: usize,
     len: usize,
 }
 
-impl Aligned {
+impl<T: Copy + Default> Aligned<T> {
+    /// Numbers by which a line can begin late.
+    const SPARE: usize = LINE / size_of::<T>() - 1;
+
     pub(crate) fn zeros(len: usize) -> Self {
         let mut buffer = Self::default();
         buffer.set_zeros(len);
@@ -23,45 +26,45 @@ impl Aligned {
     /// Zeros in place of what it held; allocates only for more than it ever held.
     pub(crate) fn set_zeros(&mut self, len: usize) {
         self.storage.clear();
-        self.storage.resize(len + LINE - 1, 0.0);
+        self.storage.resize(len + Self::SPARE, T::default());
         self.start = start_of(&self.storage);
         self.len = len;
     }
 
     /// These, followed by zeros up to `len`, without a second copy of them.
-    pub(crate) fn from_vec(mut storage: Vec<f64>, len: usize) -> Self {
+    pub(crate) fn from_vec(mut storage: Vec<T>, len: usize) -> Self {
         let filled = storage.len();
-        storage.reserve_exact(len + LINE - 1 - filled);
-        storage.resize(len + LINE - 1, 0.0);
+        storage.reserve_exact(len + Self::SPARE - filled);
+        storage.resize(len + Self::SPARE, T::default());
         let start = start_of(&storage);
         storage.copy_within(..filled, start);
-        storage[..start].fill(0.0);
+        storage[..start].fill(T::default());
         Self { storage, start, len }
     }
 }
 
-/// How many doubles come before the first line that begins among them.
-fn start_of(storage: &[f64]) -> usize {
-    let before = storage.as_ptr().align_offset(LINE * size_of::<f64>());
+/// How many numbers come before the first line that begins among them.
+fn start_of<T>(storage: &[T]) -> usize {
+    let before = storage.as_ptr().align_offset(LINE);
     // An address may be kept from us; what is not aligned is slower, and the same.
-    if before < LINE { before } else { 0 }
+    if before < LINE / size_of::<T>() { before } else { 0 }
 }
 
-impl Deref for Aligned {
-    type Target = [f64];
+impl<T> Deref for Aligned<T> {
+    type Target = [T];
 
-    fn deref(&self) -> &[f64] {
+    fn deref(&self) -> &[T] {
         &self.storage[self.start..self.start + self.len]
     }
 }
 
-impl DerefMut for Aligned {
-    fn deref_mut(&mut self) -> &mut [f64] {
+impl<T> DerefMut for Aligned<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
         &mut self.storage[self.start..self.start + self.len]
     }
 }
 
-impl Clone for Aligned {
+impl<T: Copy + Default> Clone for Aligned<T> {
     fn clone(&self) -> Self {
         let mut copy = Self::zeros(self.len);
         copy.copy_from_slice(self);
@@ -75,7 +78,7 @@ mod tests {
 
     #[test]
     fn holds_what_it_was_given_where_a_line_begins() {
-        let mut buffer = Aligned::default();
+        let mut buffer = Aligned::<f64>::default();
         for len in [0, 1, 8, 40, 1000, 16] {
             let given: Vec<f64> = (0..len).map(|at| at as f64 + 1.0).collect();
             let taken = Aligned::from_vec(given.clone(), len + 3);
@@ -87,6 +90,7 @@ mod tests {
                 assert_eq!(aligned[..len], given);
             }
             assert_eq!(taken[len..], [0.0; 3]);
+            assert!((Aligned::<f32>::zeros(len).as_ptr() as usize).is_multiple_of(64), "{len}");
         }
     }
 }

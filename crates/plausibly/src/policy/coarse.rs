@@ -1,25 +1,18 @@
 //! The best action under a parameter that is new in every round, exactly and with half the memory read.
 //!
-//! Features are kept in single precision beside the set. With `u = 2⁻²⁴` a product in single precision differs from that in double by at most `E = (d + 4)·u·‖a‖·‖θ‖`: the two roundings of
-//! each factor and its product, and those of the sum. So the best action is among those within `2E` of the largest, mostly itself alone, and those are looked at in double.
+//! Products in [single precision](crate::singles) differ from those in double by at most some `E`. So the best action is among those within `2E` of the largest, mostly itself alone, and
+//! those are looked at in double.
 
-use crate::actions::{ActionIndex, Actions, SetId};
-use crate::linalg::{Isa, LANES, dot, norm};
+use crate::actions::{ActionIndex, Actions};
+use crate::linalg::{Isa, LANES, dot};
+use crate::singles::{Singles, single};
 
 /// Sets with fewer features are in a cache that is near enough.
 const WORTHWHILE: usize = 1 << 13;
-/// Magnitudes beyond which single precision could overflow; products of tiny numbers are off by far less than [`TINY`].
-const HUGE: f64 = 1e15;
-const TINY: f64 = 1e-25;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Coarse {
-    /// Of which set.
-    of: Option<SetId>,
-    /// In blocks of lanes; empty if that set is not suited to it.
-    blocks: Vec<f32>,
-    largest_norm: f64,
-    theta: Vec<f32>,
+    singles: Singles,
     values: Vec<f32>,
     candidates: Vec<ActionIndex>,
 }
@@ -30,21 +23,13 @@ impl Coarse {
         if actions.len() * actions.dim() < WORTHWHILE {
             return None;
         }
-        if self.of != Some(actions.id()) {
-            self.take(actions);
-        }
-        let length = norm(theta);
-        if self.blocks.is_empty() || length > HUGE {
-            return None;
-        }
-        self.theta.clear();
-        self.theta.extend(theta.iter().map(|x| single(*x)));
-        let largest = f64::from(isa.coarse_dots(&self.blocks, &self.theta, &mut self.values));
-        let error = (theta.len() + 4) as f64 * 2.0_f64.powi(-24) * self.largest_norm * length + TINY;
+        let factors = self.singles.factors(actions, theta)?;
+        self.values.resize(actions.len().next_multiple_of(LANES), 0.0);
+        let largest = f64::from(isa.coarse_dots(factors.blocks, factors.vector, &mut self.values));
         self.candidates.clear();
         let most = actions.len() / LANES;
         // No more than it, after rounding.
-        let least = single(largest - 2.0 * error).next_down();
+        let least = single(largest - 2.0 * factors.error(theta.len())).next_down();
         isa.coarse_at_least(&self.values, least, most, &mut self.candidates);
         if self.candidates.len() > most {
             return None;
@@ -54,22 +39,6 @@ impl Coarse {
         let best = candidates.map(|action| (*action, value(*action)));
         best.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|best| best.0)
     }
-
-    fn take(&mut self, actions: Actions<'_>) {
-        self.of = Some(actions.id());
-        self.blocks.clear();
-        self.largest_norm = actions.largest_norm();
-        if self.largest_norm <= HUGE {
-            self.blocks.extend(actions.blocks().iter().map(|x| single(*x)));
-        }
-        self.values.clear();
-        self.values.resize(actions.len().next_multiple_of(LANES), 0.0);
-    }
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "what is lost is accounted for")]
-fn single(x: f64) -> f32 {
-    x as f32
 }
 
 #[cfg(test)]
@@ -80,7 +49,7 @@ mod tests {
     use crate::rng::Stream;
 
     /// Sets in which many products are closer to the largest than single precision can tell; returns how many choices were wrong, of those that were made.
-    fn wrong_choices(rounds: u64, tamper: impl Fn(&mut Coarse)) -> (u64, u64) {
+    fn wrong_choices(rounds: u64, tamper: impl Fn(&mut Singles, Actions<'_>)) -> (u64, u64) {
         let (mut rng, mut coarse, mut exact) = (Stream::new(9, 0, "coarse"), Coarse::default(), Vec::new());
         let (mut wrong, mut made) = (0, 0);
         for _ in 0..rounds {
@@ -98,10 +67,7 @@ mod tests {
             for _ in 0..3 {
                 let theta: Vec<f64> = (0..dim).map(|_| rng.normal()).collect();
                 set.view().dot_into(&theta, &mut exact);
-                if coarse.of != Some(set.view().id()) {
-                    coarse.take(set.view());
-                    tamper(&mut coarse);
-                }
+                tamper(&mut coarse.singles, set.view());
                 if let Some(best) = coarse.best(Isa::detect(), set.view(), &theta) {
                     made += 1;
                     wrong += u64::from(best != argmax(&exact));
@@ -113,10 +79,10 @@ mod tests {
 
     #[test]
     fn the_best_by_half_the_digits_is_the_best() {
-        let (wrong, made) = wrong_choices(400, |_| ());
+        let (wrong, made) = wrong_choices(400, |_, _| ());
         assert!(wrong == 0 && made > 1000, "{wrong} of {made} were wrong");
         // Products taken for exact must be noticed.
-        assert!(wrong_choices(50, |coarse| coarse.largest_norm = 0.0).0 > 0);
+        assert!(wrong_choices(50, Singles::forget_errors).0 > 0);
     }
 
     #[test]
