@@ -180,4 +180,36 @@ mod tests {
             assert!((a - b).abs() < 1e-13);
         }
     }
+
+    #[test]
+    fn updates_from_almost_nothing_stay_close_to_the_sum() {
+        let mut rng = crate::rng::Stream::new(2, 0, "factor");
+        for round in 0..60 {
+            let (dim, updates) = (1 + round % 12, 1500);
+            let scale = |rng: &mut crate::rng::Stream| libm::pow(10.0, 8.0 * rng.uniform() - 4.0);
+            let ridge = 1e-8 * scale(&mut rng);
+            let mut matrix = crate::linalg::scaled_identity(dim, ridge);
+            let mut updated = Cholesky::new(&matrix, dim).unwrap();
+            for _ in 0..updates {
+                let size = scale(&mut rng);
+                let mut x: Vec<f64> = (0..dim).map(|_| size * rng.normal()).collect();
+                for i in 0..dim {
+                    for j in 0..dim {
+                        matrix[i * dim + j] += x[i] * x[j];
+                    }
+                }
+                updated.add_outer(&mut x);
+            }
+            // A rotation is off by a few units in the last place of what it turns, and they add up over rows and updates.
+            let trace: f64 = matrix.iter().step_by(dim + 1).sum();
+            let tolerance = 20.0 * (dim * updates) as f64 * f64::EPSILON * trace;
+            for i in 0..dim {
+                for j in i..dim {
+                    let product: f64 = (0..=i).map(|k| updated.row(k)[i] * updated.row(k)[j]).sum();
+                    let entry = matrix[i * dim + j];
+                    assert!((product - entry).abs() <= tolerance, "round {round}: {product} for {entry}");
+                }
+            }
+        }
+    }
 }

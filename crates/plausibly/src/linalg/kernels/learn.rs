@@ -90,7 +90,10 @@ fn add_observation_in(
     add_scaled(&mut moment_sum[..dim], &mut moment_carry[..dim], reward, x);
 }
 
-/// From the factor `Lᵀ` of a matrix to that of the matrix and `x·xᵀ`, by one Givens rotation a row; uses `x` as scratch.
+/// From the factor `Lᵀ` of a matrix to that of the matrix and `x·xᵀ`; uses `x` as scratch.
+///
+/// With `p = L⁻¹x` and `αₖ = 1 + p₁² + … + pₖ²` this is a Givens rotation by `cos = √(αₖ₋₁/αₖ)` for each row, whose roots and quotients do not wait for those of the row before: what is
+/// left of `x` after it is kept `√αₖ` times as large. Source: Gill, Golub, Murray and Saunders, Methods for modifying matrix factorizations, 1974.
 #[inline(always)]
 pub(in crate::linalg) fn rotate_in(upper: &mut [f64], x: &mut [f64]) {
     by_dim!(x.len(), rotate_in_of(upper, x));
@@ -99,18 +102,20 @@ pub(in crate::linalg) fn rotate_in(upper: &mut [f64], x: &mut [f64]) {
 #[inline(always)]
 fn rotate_in_of(dim: usize, upper: &mut [f64], x: &mut [f64]) {
     let x = &mut x[..dim];
+    let (mut alpha, mut inverse) = (1.0, 1.0);
     for k in 0..dim {
         let row = &mut upper[k * dim..(k + 1) * dim];
-        #[expect(clippy::imprecise_flops, reason = "the platform's hypot differs between platforms")]
-        let radius = (row[k] * row[k] + x[k] * x[k]).sqrt();
-        let cos = row[k] / radius;
-        let sin = x[k] / radius;
-        row[k] = radius;
+        let p = x[k] * (1.0 / row[k]);
+        let (next, next_inverse) = (alpha + p * p, 1.0 / (alpha + p * p));
+        let cos = (alpha * next_inverse).sqrt();
+        let share = p * cos * inverse;
+        row[k] *= next * inverse * cos;
         for (entry, x) in row[k + 1..].iter_mut().zip(&mut x[k + 1..]) {
-            let rotated = cos * *entry + sin * *x;
-            *x = cos * *x - sin * *entry;
+            let rotated = cos * *entry + share * *x;
+            *x -= p * *entry;
             *entry = rotated;
         }
+        (alpha, inverse) = (next, next_inverse);
     }
 }
 
@@ -133,7 +138,7 @@ fn solve_upper_of(dim: usize, upper: &[f64], b: &mut [f64]) {
 /// `out = M·x` for a symmetric `M`, as a sum of scaled rows: every entry of `out` sums over `x` in order.
 #[inline(always)]
 pub(in crate::linalg) fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]) {
-    if x.len() <= 8 {
+    if x.len() <= 16 {
         // Few enough to be unrolled, and to stay in registers by themselves.
         out.fill(0.0);
         for (row, &scale) in matrix.chunks_exact(x.len()).zip(x) {
