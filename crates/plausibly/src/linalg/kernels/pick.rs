@@ -58,11 +58,24 @@ pub(in crate::linalg) fn widest_plausible(
     if mean.len() < LANES {
         return widest_of_a_handful(mean, width_sq, sqrt_beta);
     }
-    let ask = Ask { sqrt_beta, all: mean.len() <= FEW };
-    let mut lower = LargestLower { ask, best: f64::NEG_INFINITY, at: 0 };
+    if mean.len() <= FEW {
+        widest_among::<true>(mean, width_sq, sqrt_beta, first)
+    } else {
+        widest_among::<false>(mean, width_sq, sqrt_beta, first)
+    }
+}
+
+#[inline(always)]
+fn widest_among<const ALL: bool>(
+    mean: &[f64],
+    width_sq: &[f64],
+    sqrt_beta: f64,
+    first: &mut FirstLook,
+) -> usize {
+    let mut lower = LargestLower::<ALL> { sqrt_beta, best: f64::NEG_INFINITY, at: 0 };
     scan(mean, width_sq, first.or_scout(first.lower, mean, width_sq, -sqrt_beta), &mut lower);
     let threshold = lower.best;
-    let mut widest = Widest { ask, threshold, best: Best::default() };
+    let mut widest = Widest::<ALL> { sqrt_beta, threshold, best: Best::default() };
     scan(mean, width_sq, first.taken, &mut widest);
     (first.lower, first.taken) = (lower.at, widest.best.at);
     widest.best.index()
@@ -76,8 +89,21 @@ pub(in crate::linalg) fn largest_upper(
     sqrt_beta: f64,
     first: &mut FirstLook,
 ) -> usize {
-    let ask = Ask { sqrt_beta, all: mean.len() <= FEW };
-    let mut upper = LargestUpper { ask, best: Best::default() };
+    if mean.len() <= FEW {
+        largest_among::<true>(mean, width_sq, sqrt_beta, first)
+    } else {
+        largest_among::<false>(mean, width_sq, sqrt_beta, first)
+    }
+}
+
+#[inline(always)]
+fn largest_among<const ALL: bool>(
+    mean: &[f64],
+    width_sq: &[f64],
+    sqrt_beta: f64,
+    first: &mut FirstLook,
+) -> usize {
+    let mut upper = LargestUpper::<ALL> { sqrt_beta, best: Best::default() };
     scan(mean, width_sq, first.or_scout(first.taken, mean, width_sq, sqrt_beta), &mut upper);
     first.taken = upper.best.at;
     upper.best.index()
@@ -170,15 +196,7 @@ fn widest_of_a_handful(mean: &[f64], width_sq: &[f64], sqrt_beta: f64) -> usize 
     chosen
 }
 
-/// Whom to ask by the root.
-#[derive(Clone, Copy)]
-struct Ask {
-    sqrt_beta: f64,
-    /// All, or those that squares leave in question.
-    all: bool,
-}
-
-/// Looks at eight actions at a time, from the one at a position. A trait and not a closure, which could not be forced inline.
+/// Looks at eight actions at a time, from the one at a position, and asks `ALL` of them by the root or those that squares leave in question. A trait and not a closure, which could not be forced inline.
 trait Scan {
     fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize);
 }
@@ -215,26 +233,26 @@ fn scan(mean: &[f64], width_sq: &[f64], first: usize, scan: &mut impl Scan) {
     }
 }
 
-struct LargestLower {
-    ask: Ask,
+struct LargestLower<const ALL: bool> {
+    sqrt_beta: f64,
     best: f64,
     at: usize,
 }
 
-impl Scan for LargestLower {
+impl<const ALL: bool> Scan for LargestLower<ALL> {
     #[inline(always)]
     fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize) {
         let below = just_below(self.best);
         // A lower bound is below its mean, and most means are below the best of them.
-        let mut above = self.ask.all;
+        let mut above = ALL;
         for mean in mean {
             above |= *mean > below;
         }
         if !above {
             return;
         }
-        let beta = self.ask.sqrt_beta * self.ask.sqrt_beta * (1.0 - SLACK);
-        let mut hope = self.ask.all;
+        let beta = self.sqrt_beta * self.sqrt_beta * (1.0 - SLACK);
+        let mut hope = ALL;
         for l in 0..LANES {
             let gap = mean[l] - below;
             hope |= (gap > 0.0) & (gap * gap >= beta * width_sq[l]);
@@ -242,7 +260,7 @@ impl Scan for LargestLower {
         if hope {
             let mut lower: Lane = [0.0; LANES];
             for l in 0..LANES {
-                lower[l] = mean[l] - self.ask.sqrt_beta * width_sq[l].sqrt();
+                lower[l] = mean[l] - self.sqrt_beta * width_sq[l].sqrt();
             }
             let lower = largest(lower);
             if lower > self.best {
@@ -282,19 +300,18 @@ impl Best {
     }
 }
 
-struct Widest {
-    ask: Ask,
+struct Widest<const ALL: bool> {
+    sqrt_beta: f64,
     /// What an upper bound must reach.
     threshold: f64,
     best: Best,
 }
 
-impl Scan for Widest {
+impl<const ALL: bool> Scan for Widest<ALL> {
     #[inline(always)]
     fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize) {
-        let (below, beta) =
-            (just_below(self.threshold), self.ask.sqrt_beta * self.ask.sqrt_beta * (1.0 + SLACK));
-        let mut hope = self.ask.all;
+        let (below, beta) = (just_below(self.threshold), self.sqrt_beta * self.sqrt_beta * (1.0 + SLACK));
+        let mut hope = ALL;
         for l in 0..LANES {
             let gap = larger(below - mean[l], 0.0);
             hope |= (width_sq[l] >= self.best.value) & (gap * gap <= beta * width_sq[l]);
@@ -302,7 +319,7 @@ impl Scan for Widest {
         if hope {
             let mut wide: Lane = [0.0; LANES];
             for l in 0..LANES {
-                let upper = mean[l] + self.ask.sqrt_beta * width_sq[l].sqrt();
+                let upper = mean[l] + self.sqrt_beta * width_sq[l].sqrt();
                 wide[l] = if upper >= self.threshold { width_sq[l] } else { f64::NEG_INFINITY };
             }
             self.best.consider(wide, at);
@@ -310,17 +327,16 @@ impl Scan for Widest {
     }
 }
 
-struct LargestUpper {
-    ask: Ask,
+struct LargestUpper<const ALL: bool> {
+    sqrt_beta: f64,
     best: Best,
 }
 
-impl Scan for LargestUpper {
+impl<const ALL: bool> Scan for LargestUpper<ALL> {
     #[inline(always)]
     fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize) {
-        let (below, beta) =
-            (just_below(self.best.value), self.ask.sqrt_beta * self.ask.sqrt_beta * (1.0 + SLACK));
-        let mut hope = self.ask.all;
+        let (below, beta) = (just_below(self.best.value), self.sqrt_beta * self.sqrt_beta * (1.0 + SLACK));
+        let mut hope = ALL;
         for l in 0..LANES {
             let gap = larger(below - mean[l], 0.0);
             hope |= gap * gap <= beta * width_sq[l];
@@ -328,7 +344,7 @@ impl Scan for LargestUpper {
         if hope {
             let mut upper: Lane = [0.0; LANES];
             for l in 0..LANES {
-                upper[l] = mean[l] + self.ask.sqrt_beta * width_sq[l].sqrt();
+                upper[l] = mean[l] + self.sqrt_beta * width_sq[l].sqrt();
             }
             self.best.consider(upper, at);
         }
