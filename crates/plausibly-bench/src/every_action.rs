@@ -1,6 +1,6 @@
 //! CODE without lists of contenders.
 
-use plausibly::{Action, Actions, ConfidenceRadius, Estimator, Pick, Policy, Ridge, Stream};
+use plausibly::{Action, Actions, ConfidenceRadius, Estimator, Pick, Policy, Reach, Ridge, Sought, Stream};
 
 /// CODE with every action scored in every round, one pass of O(K·d): what [`plausibly::Code`] chooses, without lists of contenders.
 #[derive(Clone, Debug)]
@@ -13,14 +13,15 @@ pub struct EveryAction<R> {
 impl<R> EveryAction<R> {
     /// With this model and radius.
     pub fn new(model: Ridge, radius: R) -> Self {
-        Self { model, radius, pick: Pick::new() }
+        Self { model: model.without_lists(), radius, pick: Pick::new() }
     }
 }
 
 impl<R: ConfidenceRadius> Policy for EveryAction<R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> usize {
         let sqrt_beta = self.radius.sqrt_beta(&self.model.evidence());
-        self.pick.widest_plausible(self.model.scores(actions), sqrt_beta)
+        let contenders = self.model.contenders(actions, Reach::Ellipsoid { sqrt_beta }, Sought::Widest);
+        contenders.index(self.pick.widest_plausible(contenders.scores(), sqrt_beta))
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {

@@ -190,6 +190,8 @@ pub struct RidgeState {
     pub shortlist: ShortlistState,
     /// What sets that were never seen are sieved by.
     pub sieve: SieveState,
+    /// How scores in single precision are used.
+    pub rough: RoughState,
     /// Which set was offered last; `None` if it cannot be offered again.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "serde::Deserialize::deserialize"))]
     pub offered: Option<usize>,
@@ -239,6 +241,19 @@ pub struct SieveState {
     pub made_at: u64,
     /// No set is sieved before so many.
     pub not_before: u64,
+}
+
+/// How scores in single precision are used.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+pub struct RoughState {
+    /// How many actions were scored in double since all were.
+    pub spent: usize,
+    /// They are not used before so many rewards.
+    pub not_before: u64,
+    /// The action whose bound others are compared with.
+    pub leader: ActionIndex,
 }
 
 /// A list of actions that can matter.
@@ -319,6 +334,10 @@ pub struct ScoresState {
     pub mean: Vec<f64>,
     /// `‖a‖²_{V⁻¹}` of each action.
     pub width_sq: Vec<f64>,
+    /// How far off the first can be, followed in single precision …
+    pub mean_off: f64,
+    /// … and the second.
+    pub width_sq_off: f64,
 }
 
 /// State of [`crate::ArmMeans`].

@@ -93,7 +93,7 @@ impl Game {
                 self.policy.dropped(action);
             } else {
                 // Some actions are better than others, so that there is something to rule out.
-                let mean = action.features().iter().sum::<f64>() + 0.1 * action.index() as f64;
+                let mean = action.features().iter().sum::<f64>() + 0.1 * (action.index() % 60) as f64;
                 self.policy.update(action, mean + 0.3 * round.reward);
             }
         }
@@ -128,14 +128,19 @@ struct Size {
     dim: usize,
     actions: usize,
     rounds: usize,
+    /// On one set, with every reward at once.
+    prompt: bool,
 }
 
 const SMALL: usize = 4;
 /// Long enough, and on enough actions, for lists of contenders to come and go.
-const MANY: Size = Size { dim: 3, actions: 60, rounds: 300 };
+const MANY: Size = Size { dim: 3, actions: 60, rounds: 300, prompt: false };
+
+/// So many features that scores are followed in single precision.
+const VAST: Size = Size { dim: 32, actions: 2100, rounds: 24, prompt: true };
 
 fn small(dim: usize) -> Size {
-    Size { dim, actions: SMALL, rounds: 80 }
+    Size { dim, actions: SMALL, rounds: 80, prompt: false }
 }
 
 /// Plays one game twice, the second time written down after `cut` rounds, changed by `mutate`, and read back beside other
@@ -148,7 +153,10 @@ fn goes_on(
     mutate: impl Fn(&mut PolicyState),
 ) -> Result<bool, StateError> {
     let dim = size.dim;
-    let (sets, rounds) = (problem(seed, dim, size.actions), rounds(seed, size.rounds));
+    let (sets, mut rounds) = (problem(seed, dim, size.actions), rounds(seed, size.rounds));
+    for round in rounds.iter_mut().filter(|_| size.prompt) {
+        *round = Round { set: 0, told: false, settled: 1, dropped: false, ..*round };
+    }
     let game = || Game { policy: (entrant.make)(), rng: Stream::new(seed, 0, "policy"), waiting: Vec::new() };
     let (mut whole, uninterrupted) = (game(), sets());
     let seen: Vec<Vec<u64>> = rounds.iter().map(|round| whole.play(&uninterrupted, *round)).collect();
@@ -197,6 +205,24 @@ fn ridge(state: &mut PolicyState) -> &mut RidgeState {
         ModelState::Features(ridge) => ridge,
         ModelState::Arms(_) => unreachable!("a model of features"),
     }
+}
+
+#[test]
+fn and_so_does_one_that_follows_scores_in_single_precision() {
+    let follows = ["lin-ucb", "code, pending not counted"];
+    for entrant in entrants(VAST.dim, VAST.actions).iter().filter(|entrant| follows.contains(&entrant.name)) {
+        for (seed, cut) in [(1, 2), (2, 9), (3, 16), (4, 23)] {
+            assert_eq!(goes_on(entrant, seed, VAST, cut, |_| {}), Ok(true), "{}", entrant.name);
+        }
+    }
+    let lost = |mutate: fn(&mut RidgeState)| {
+        noticed_in("code, pending not counted", VAST, move |state| mutate(ridge(state)))
+    };
+    assert!(lost(|ridge| ridge.rough.spent = 0));
+    assert!(lost(|ridge| ridge.rough.leader = 0));
+    assert!(lost(|ridge| ridge.rough.not_before = 1000));
+    assert!(lost(|ridge| ridge.scores.iter_mut().for_each(|scores| scores.mean_off = 0.0)));
+    assert!(lost(|ridge| ridge.scores.iter_mut().for_each(|scores| scores.width_sq_off = 0.0)));
 }
 
 /// Whether the loss of something is noticed in one of many games.

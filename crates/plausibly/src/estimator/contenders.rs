@@ -2,13 +2,15 @@
 
 use super::Scores;
 use crate::actions::{ActionIndex, Actions};
-use crate::linalg::Isa;
+use crate::linalg::{Aligned, Isa};
 
 /// What is looked for among the actions of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
     /// Every action that could still be best.
     Plausible,
+    /// The widest of them.
+    Widest,
     /// The action with the largest upper bound.
     LargestUpper,
 }
@@ -28,6 +30,34 @@ pub(super) struct Seek<'a> {
     pub(super) actions: Actions<'a>,
     pub(super) sought: Sought,
     pub(super) sqrt_beta: f64,
+}
+
+/// Some actions of a set, scored from scratch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Few {
+    /// Which, ascending.
+    pub(super) indices: Vec<ActionIndex>,
+    /// Their features, in blocks of lanes.
+    blocks: Aligned,
+    pub(super) scores: Scores,
+}
+
+impl Few {
+    /// Scores those at hand. O(d²) each.
+    pub(super) fn score(&mut self, actions: Actions<'_>, now: Moment<'_>) {
+        actions.gather_into(&self.indices, &mut self.blocks);
+        (self.scores.isa, self.scores.anew) = (now.isa, true);
+        let Scores { mean, width_sq, .. } = &mut self.scores;
+        mean.resize(self.indices.len(), 0.0);
+        width_sq.resize(self.indices.len(), 0.0);
+        now.isa.rebuild(&self.blocks, now.theta_hat, now.gram_inverse, mean, width_sq);
+    }
+
+    /// With a bound that the upper bounds of all others are below.
+    pub(super) fn contenders(&self, beyond: f64) -> Contenders<'_> {
+        let Self { indices, blocks, .. } = self;
+        Contenders::some(&self.scores, Listed { indices, blocks, beyond })
+    }
 }
 
 /// Scores of the actions among which everything sought is to be found; often a few of very many.

@@ -6,6 +6,7 @@ mod contenders;
 #[cfg(test)]
 mod laws;
 mod ridge;
+mod rough;
 mod shortlist;
 mod sieve;
 

@@ -12,10 +12,10 @@
 //! Score one action that promises a large lower bound `L`. Whoever has `m_a + √β·√u_a < L` is not plausible, and has neither the largest lower nor the largest
 //! upper bound. Where the largest upper bound alone is sought, `L` is the upper bound of one action that promises a large one. All others are scored, to the bits they would have among all.
 
-use super::contenders::{Listed, Moment, Seek};
-use super::{Contenders, Scores, Sought};
-use crate::actions::{ActionIndex, Actions};
-use crate::linalg::{Aligned, Isa};
+use super::contenders::{Few, Moment, Seek};
+use super::{Contenders, Sought};
+use crate::actions::Actions;
+use crate::linalg::Isa;
 use crate::state::{SieveState, StateError, holds};
 
 /// What rounding may do to a bound, far above what it does to a model in good condition.
@@ -43,9 +43,7 @@ pub(super) struct Sieve {
     mean: Vec<f64>,
     bound_sq: Vec<f64>,
     /// Those that come into question.
-    indices: Vec<ActionIndex>,
-    blocks: Aligned,
-    scores: Scores,
+    few: Few,
     /// `L`.
     beyond: f64,
     scratch: [Vec<f64>; 2],
@@ -53,8 +51,7 @@ pub(super) struct Sieve {
 
 impl Sieve {
     pub(super) fn contenders(&self) -> Contenders<'_> {
-        let Self { indices, blocks, beyond, .. } = self;
-        Contenders::some(&self.scores, Listed { indices, blocks, beyond: *beyond })
+        self.few.contenders(self.beyond)
     }
 
     /// Whether it may pay for this set, by a model that has learned so much.
@@ -76,41 +73,31 @@ impl Sieve {
         // Any action would do. With s a width as they are here, √u is at most (u/s + s)/2, and the best by that line is good enough.
         let usual = bound_sq[..SMALL].iter().copied().fold(0.0, f64::max).sqrt();
         let slope = if usual > 0.0 { 0.5 * sqrt_beta / usual } else { 0.0 };
-        let slope = if sought == Sought::Plausible { -slope } else { slope };
+        let slope = if sought == Sought::LargestUpper { slope } else { -slope };
         let anchor = now.isa.farthest_along(mean, bound_sq, slope);
         let (anchor_mean, mut anchor_sq) = (mean[anchor], bound_sq[anchor]);
         // In a small set the width of one costs more than it saves beside a bound on it; but of a bound it is not known that an upper bound reaches so far.
         if sought == Sought::LargestUpper || actions.len() >= LARGE {
-            self.indices.clear();
-            self.indices.push(anchor);
-            self.score(actions, now);
-            anchor_sq = self.scores.width_sq[0];
+            self.few.indices.clear();
+            self.few.indices.push(anchor);
+            self.few.score(actions, now);
+            anchor_sq = self.few.scores.width_sq[0];
         }
         let half_width = sqrt_beta * anchor_sq.sqrt();
         self.beyond = match sought {
-            Sought::Plausible => anchor_mean - half_width,
+            Sought::Plausible | Sought::Widest => anchor_mean - half_width,
             Sought::LargestUpper => anchor_mean + half_width,
         };
-        self.indices.clear();
+        self.few.indices.clear();
         let most = actions.len() / WORTHWHILE;
         // The limits have a margin for what rounding does to squares and roots.
-        now.isa.reaching(&self.mean, &self.bound_sq, sqrt_beta, self.beyond, most, &mut self.indices);
-        if self.indices.len() > most {
+        now.isa.reaching(&self.mean, &self.bound_sq, sqrt_beta, self.beyond, most, &mut self.few.indices);
+        if self.few.indices.len() > most {
             self.not_before = now.observations + 4 + now.observations / 8;
             return false;
         }
-        self.score(actions, now);
+        self.few.score(actions, now);
         true
-    }
-
-    /// Scores those at hand.
-    fn score(&mut self, actions: Actions<'_>, now: Moment<'_>) {
-        actions.gather_into(&self.indices, &mut self.blocks);
-        (self.scores.isa, self.scores.anew) = (now.isa, true);
-        let Scores { mean, width_sq, .. } = &mut self.scores;
-        mean.resize(self.indices.len(), 0.0);
-        width_sq.resize(self.indices.len(), 0.0);
-        now.isa.rebuild(&self.blocks, now.theta_hat, now.gram_inverse, mean, width_sq);
     }
 
     /// O(d³).

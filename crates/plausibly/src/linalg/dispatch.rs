@@ -133,6 +133,10 @@ dispatch! {
     fn add_observation(sum: &mut [f64], carry: &mut [f64], moment_sum: &mut [f64], moment_carry: &mut [f64], x: &[f64], reward: f64);
     fn coarse_dots(blocks: &[f32], theta: &[f32], out: &mut [f32]) -> f32;
     fn coarse_at_least(values: &[f32], least: f32, most: usize, found: &mut Vec<usize>);
+    fn follow(blocks: &[f32], direction: &[f32], gain: f64, mean: &mut [f64], width_sq: &mut [f64]) -> f64;
+    fn may_lead(mean: &[f64], width_sq: &[f64], off: f64, sqrt_beta: f64, least: f64, most: usize, found: &mut Vec<usize>);
+    fn may_reach(mean: &[f64], width_sq: &[f64], off: f64, sqrt_beta: f64, least: f64, width_sq_least: f64, most: usize, found: &mut Vec<usize>);
+    fn widest_reaching(mean: &[f64], width_sq: &[f64], off: f64, sqrt_beta: f64, threshold: f64) -> f64;
     fn uniforms(words: &[[u8; 8]], out: &mut [f64]);
 }
 

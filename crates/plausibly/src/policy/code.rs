@@ -187,7 +187,9 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
         let Self { model, radius, plausible, .. } = self;
         let evidence = model.evidence();
         let reach = radius.reach(&evidence);
-        let contenders = model.contenders(actions, reach, Sought::Plausible);
+        let one = self.greed == 0.0 && self.target.is_none();
+        let sought = if one { Sought::Widest } else { Sought::Plausible };
+        let contenders = model.contenders(actions, reach, sought);
         let scores = contenders.scores();
         let greed = match self.target {
             None if self.greed > 0.0 => self.greed,

@@ -3,8 +3,7 @@
 use super::coarse::Coarse;
 use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::confidence::Reach;
-use crate::estimator::{Estimator, Ridge, Sought};
+use crate::estimator::{Estimator, Ridge};
 use crate::linalg::{Cholesky, norm};
 use crate::rng::Stream;
 use crate::state::{
@@ -92,12 +91,11 @@ impl LinTs {
         // Seldom exceeded, so that a list is not made anew for every long sample.
         let usual = (self.model.dim() as f64).sqrt() + 2.5;
         let sqrt_beta = self.noise_scale * length.max(usual);
-        let contenders = self.model.contenders(actions, Reach::Ellipsoid { sqrt_beta }, Sought::LargestUpper);
-        if contenders.indices().is_none() {
+        let Some(contenders) = self.model.reaching(actions, sqrt_beta) else {
             // A try costs O(K·d²), and where samples are spread over many dimensions lists stay long.
             self.not_before = 2 * observations + 8;
             return None;
-        }
+        };
         contenders.dot_into(actions, &self.theta_sampled, &mut self.values);
         let best = argmax(&self.values);
         // Else another may be better: under this sample even the best of them is not what it is mostly.

@@ -6,13 +6,14 @@ mod state;
 pub use error::RidgeError;
 
 use super::contenders::{Moment, Seek};
+use super::rough::{Off, Rough};
 use super::shortlist::Shortlist;
 use super::sieve::Sieve;
 use super::{Contenders, Estimator, Evidence, Forecast, LogDet, Scores, Sought, assert_reward};
 use crate::actions::{Action, Actions, SetId};
 use crate::confidence::Reach;
 use crate::linalg::{
-    Cholesky, Compensated, CompensatedGram, Isa, Learned, NotPositive, PIVOT_TOLERANCE, scaled_identity,
+    Cholesky, Compensated, CompensatedGram, Isa, Learned, NotPositive, PIVOT_TOLERANCE, dot, scaled_identity,
 };
 
 /// A refactorisation comes at the latest after this many observations ….
@@ -72,6 +73,9 @@ pub struct Ridge {
     means: Means,
     shortlist: Shortlist,
     sieve: Sieve,
+    rough: Rough,
+    /// Whether few actions may be looked at.
+    lists: bool,
     /// The set whose contenders were last asked for.
     offered: Option<SetId>,
     /// Whether `V` is so far from singular that bounds on later scores can be relied on to the margin of a shortlist.
@@ -113,6 +117,15 @@ struct Cache {
     /// Whose scores, after how many observations.
     of: Option<(SetId, u64)>,
     scores: Scores,
+    /// How far off they can be.
+    off: Off,
+}
+
+impl Cache {
+    /// Whose scores to the last bit, after how many observations.
+    fn exact(&self) -> Option<(SetId, u64)> {
+        self.of.filter(|_| self.off == Off::NONE)
+    }
 }
 
 #[derive(Clone, Debug, Default)]
@@ -176,6 +189,8 @@ impl Ridge {
             means: Means::default(),
             shortlist: Shortlist::default(),
             sieve: Sieve::default(),
+            rough: Rough::default(),
+            lists: true,
             offered: None,
             steady: false,
         };
@@ -191,6 +206,13 @@ impl Ridge {
         self
     }
 
+    /// Scores every action of a fixed set in every round, to compare with; the choices are the same.
+    #[must_use]
+    pub fn without_lists(mut self) -> Self {
+        self.lists = false;
+        self
+    }
+
     pub(crate) fn isa(&self) -> Isa {
         self.isa
     }
@@ -198,6 +220,11 @@ impl Ridge {
     #[cfg(test)]
     pub(super) fn shortlist_mut(&mut self) -> &mut Shortlist {
         &mut self.shortlist
+    }
+
+    #[cfg(test)]
+    pub(super) fn rough_mut(&mut self) -> &mut Rough {
+        &mut self.rough
     }
 
     #[cfg(test)]
@@ -305,41 +332,122 @@ impl Ridge {
         if !seen || !self.steady || !shortlist.worth_trying(actions.len(), now.observations) {
             return false;
         }
-        self.scores(actions);
+        // Scores that are off by little tell whether it is worth having them to the last bit.
+        let gram = |out: &mut Vec<f64>| self.gram.rounded_into(out);
+        if self.cache.exact().is_none() && !shortlist.try_all(seek, now, &self.cache.scores, gram) {
+            return false;
+        }
+        self.score(actions);
         let Self { theta_hat, gram_inverse, shortlist, .. } = self;
         let now = Moment { isa: self.isa, observations: self.observations, theta_hat, gram_inverse };
-        shortlist.begin(seek, now, &self.cache.scores, |out| self.gram.rounded_into(out))
+        let worthwhile = shortlist.try_all(seek, now, &self.cache.scores, |out| self.gram.rounded_into(out));
+        if worthwhile {
+            shortlist.begin(seek, now, &self.cache.scores);
+        }
+        worthwhile
+    }
+
+    /// Scores all actions roughly and those among which the choice is to the last bit; false if there is nothing better than all of them to the last bit.
+    #[inline(never)]
+    fn glance(&mut self, seek: Seek<'_>) -> bool {
+        let (id, observations) = (seek.actions.id(), self.observations);
+        let known = self.cache.exact() == Some((id, observations));
+        if known || !self.steady || !self.rough.worth_trying(seek.actions, observations) {
+            return false;
+        }
+        let Self { isa, theta_hat, gram_inverse, cache, rough, last_step: step, .. } = self;
+        if cache.of != Some((id, observations)) {
+            let one_behind = step.valid && cache.of == Some((id, observations.wrapping_sub(1)));
+            let by = (&*step.direction, step.gain);
+            if !one_behind || !rough.follow(seek.actions, by, &mut cache.scores, &mut cache.off) {
+                return false;
+            }
+            cache.of = Some((id, observations));
+        }
+        let now = Moment { isa: *isa, observations, theta_hat, gram_inverse };
+        // ‖θ̂‖²_V is ⟨θ̂, b⟩.
+        let length = dot(self.moment.parts().0, theta_hat).max(0.0).sqrt();
+        rough.seek(seek, now, length, &cache.scores, cache.off)
+    }
+
+    /// Brings the scores of all actions up to date, to the last bit.
+    fn score(&mut self, actions: Actions<'_>) {
+        let Self { isa, observations, theta_hat, gram_inverse, last_step, shortlist, cache, .. } = self;
+        let now = Moment { isa: *isa, observations: *observations, theta_hat, gram_inverse };
+        bring_up(cache.exact(), &mut cache.scores, actions, now, last_step, shortlist);
+        (cache.of, cache.off) = (Some((actions.id(), now.observations)), Off::NONE);
+        self.rough.begin();
+    }
+
+    /// Whether a list holds what is sought: none does of a set that was not offered last.
+    #[inline(always)]
+    fn is_listed(&mut self, seek: Seek<'_>) -> bool {
+        self.offered == Some(seek.actions.id()) && self.list(seek)
+    }
+
+    /// Whether what is sought is left in a sieve: sets offered again are not sieved.
+    fn is_sifted(&mut self, seek: Seek<'_>) -> bool {
+        let again = self.offered.replace(seek.actions.id()) == Some(seek.actions.id());
+        if again {
+            return false;
+        }
+        self.shortlist.discard();
+        self.sift(seek)
+    }
+
+    /// Contenders for the largest upper bound with a bound on what all others reach; `None` if that is not known of many.
+    pub(crate) fn reaching(&mut self, actions: Actions<'_>, sqrt_beta: f64) -> Option<Contenders<'_>> {
+        self.check_dim(actions);
+        let seek = Seek { actions, sought: Sought::LargestUpper, sqrt_beta };
+        if self.is_listed(seek) {
+            return Some(self.shortlist.contenders());
+        }
+        if self.is_sifted(seek) {
+            return Some(self.sieve.contenders());
+        }
+        // The next try begins with them.
+        self.score(actions);
+        None
     }
 }
 
 impl Estimator for Ridge {
     fn scores(&mut self, actions: Actions<'_>) -> &Scores {
         self.check_dim(actions);
-        let Self { isa, observations, theta_hat, gram_inverse, last_step, shortlist, cache, .. } = self;
-        let now = Moment { isa: *isa, observations: *observations, theta_hat, gram_inverse };
-        bring_up(cache.of, &mut cache.scores, actions, now, last_step, shortlist);
-        cache.of = Some((actions.id(), now.observations));
-        &cache.scores
+        if self.cache.exact().is_none() {
+            self.rough.wait(self.observations);
+        }
+        self.score(actions);
+        &self.cache.scores
     }
 
-    /// On a set offered again and again those of a list, which is made anew now and then and kept up to date between; on another those that a bound of O(d) leaves in question.
+    /// On a set offered again and again those of a list, which is made anew now and then and kept up to date between; on another those that a bound of O(d) leaves in question. Where
+    /// that is most of them and one is sought, those that scores in single precision leave in question.
     fn contenders(&mut self, actions: Actions<'_>, reach: Reach, sought: Sought) -> Contenders<'_> {
         let Reach::Ellipsoid { sqrt_beta } = reach else {
             panic!("a radius for arms was asked about a model of features");
         };
         self.check_dim(actions);
         let seek = Seek { actions, sought, sqrt_beta };
-        if self.offered.replace(actions.id()) == Some(actions.id()) {
-            if self.list(seek) {
+        // A list of the plausible is one of the widest of them.
+        let listed = if sought == Sought::Widest { Sought::Plausible } else { sought };
+        let listed = Seek { sought: listed, ..seek };
+        if self.lists {
+            if self.is_listed(listed) {
                 return self.shortlist.contenders();
             }
-        } else {
-            self.shortlist.discard();
-            if self.sift(seek) {
+            if self.is_sifted(listed) {
                 return self.sieve.contenders();
             }
         }
-        Contenders::all(self.scores(actions))
+        if sought == Sought::Plausible {
+            return Contenders::all(self.scores(actions));
+        }
+        if Rough::suits(actions) && self.glance(seek) {
+            return self.rough.contenders();
+        }
+        self.score(actions);
+        Contenders::all(&self.cache.scores)
     }
 
     /// O(K·d), or nothing if neither set nor model has changed.
@@ -359,7 +467,7 @@ impl Estimator for Ridge {
         out.copy_from(&self.cache.scores);
         let Self { isa, observations, theta_hat, gram_inverse, last_step, shortlist, cache, .. } = self;
         let now = Moment { isa: *isa, observations: *observations, theta_hat, gram_inverse };
-        bring_up(cache.of, out, actions, now, last_step, shortlist);
+        bring_up(cache.exact(), out, actions, now, last_step, shortlist);
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {

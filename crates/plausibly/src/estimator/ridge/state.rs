@@ -1,5 +1,6 @@
 //! A ridge estimator as data.
 
+use super::super::rough::{Off, Rough};
 use super::super::sieve::Sieve;
 use super::super::{LogDet, Scores};
 use super::{Cache, Means, Ridge, Step, Unscored};
@@ -19,9 +20,12 @@ impl Ridge {
         numbers("scores.mean", &scores.mean, set.len())?;
         numbers("scores.width_sq", &scores.width_sq, set.len())?;
         holds("scores.width_sq", scores.width_sq.iter().all(|width_sq| *width_sq >= 0.0))?;
-        let ScoresState { observations, mean, width_sq, .. } = scores;
+        let ScoresState { observations, mean, width_sq, mean_off, width_sq_off, .. } = scores;
+        let sane = |off: f64| off.is_finite() && off >= 0.0;
+        holds("scores.mean_off", sane(mean_off) && sane(width_sq_off))?;
         Ok(Cache {
             of: Some((set.id(), observations)),
+            off: Off { mean: mean_off, width_sq: width_sq_off },
             scores: Scores { isa: self.isa, mean, width_sq, anew: false },
         })
     }
@@ -50,6 +54,7 @@ impl DurableModel for Ridge {
             steady: self.steady,
             shortlist: self.shortlist.state(sets),
             sieve: self.sieve.state(),
+            rough: self.rough.state(),
             offered: self.offered.and_then(|id| place(sets, id)),
             step: valid.then(|| StepState { direction: direction.clone(), gain: *gain }),
             scores: cached.map(|(set, observations)| ScoresState {
@@ -57,6 +62,8 @@ impl DurableModel for Ridge {
                 observations,
                 mean: self.cache.scores.mean.clone(),
                 width_sq: self.cache.scores.width_sq.clone(),
+                mean_off: self.cache.off.mean,
+                width_sq_off: self.cache.off.width_sq,
             }),
         }))
     }
@@ -89,6 +96,7 @@ impl DurableModel for Ridge {
             }
             None => Step { direction: vec![0.0; dim], gain: 0.0, valid: false },
         };
+        let cache = state.scores.map_or(Ok(Cache::default()), |scores| self.cached(scores, sets))?;
         Ok(Self {
             observations,
             since_refactor,
@@ -103,7 +111,8 @@ impl DurableModel for Ridge {
             sieve: Sieve::restored(state.sieve, dim)?,
             offered: state.offered.map(|set| at(sets, set)).transpose()?.map(Actions::id),
             steady: state.steady,
-            cache: state.scores.map_or(Ok(Cache::default()), |scores| self.cached(scores, sets))?,
+            rough: Rough::restored(state.rough, cache.scores.mean.len())?,
+            cache,
             means: Means::default(),
             ..*self
         })

@@ -22,9 +22,9 @@ use crate::actions::{ActionIndex, Actions, SetId};
 use crate::linalg::{Aligned, Isa, LANES, dot};
 
 /// What rounding may do, as a share of the ceiling …
-const MARGIN: f64 = 1e-6;
+pub(super) const MARGIN: f64 = 1e-6;
 /// … and of `‖θ̂‖_V`, which bounds a mean in units of its width. Both are far above the errors of a model in good condition.
-const MEAN_MARGIN: f64 = 1e-9;
+pub(super) const MEAN_MARGIN: f64 = 1e-9;
 /// `G/√β_s` starts at the first; after a list that did not last it grows by the third, after one that did it shrinks, within the first two.
 const CEILINGS: (f64, f64, f64) = (1.1, 4.0, 1.1);
 /// A list pays if it holds less than one in so many actions.
@@ -204,29 +204,34 @@ impl Shortlist {
         true
     }
 
-    /// Makes all actions the base and draws a list from it, unless it would be too long to be of use. `gram` writes `V`.
-    pub(super) fn begin(
+    /// Finds those that a list would hold by these scores of all actions; false if they are too many for it to be of use. `gram` writes `V`. O(K).
+    pub(super) fn try_all(
         &mut self,
         seek: Seek<'_>,
         now: Moment<'_>,
         scores: &Scores,
         gram: impl FnOnce(&mut Vec<f64>),
     ) -> bool {
-        let Seek { actions, sought, .. } = seek;
         self.origin.set(now.theta_hat, gram);
         let (padded, against) = self.raise_ceiling(seek, now);
-        self.half_width.resize(actions.len(), 0.0);
+        self.half_width.resize(scores.mean.len(), 0.0);
         let least = now.isa.bound(&scores.mean, &scores.width_sq, against, &mut self.half_width);
         now.isa.bound(&scores.mean, &scores.width_sq, padded, &mut self.half_width);
         self.indices.clear();
         let uppers = scores.mean.iter().zip(&self.half_width).map(|(mean, half)| mean + half);
         self.indices.extend(uppers.enumerate().filter(|(_, upper)| *upper >= least).map(|(index, _)| index));
-        if self.indices.len() * WORTHWHILE > actions.len() {
+        if self.indices.len() * WORTHWHILE > scores.mean.len() {
             self.discard();
             self.not_before = now.observations + 4 + now.observations / 8;
             return false;
         }
         self.beyond = least;
+        true
+    }
+
+    /// Makes all actions the base, and those found by [`Shortlist::try_all`] among them the list.
+    pub(super) fn begin(&mut self, seek: Seek<'_>, now: Moment<'_>, scores: &Scores) {
+        let Seek { actions, sought, .. } = seek;
         self.base.of = Some(actions.id());
         self.base.origin.clone_from(&self.origin);
         self.base.mean.clone_from(&scores.mean);
@@ -242,7 +247,6 @@ impl Shortlist {
             own.extend(self.indices.iter().map(|index| all[*index]));
         }
         self.start(now.observations);
-        true
     }
 
     /// A list that lasted may be tighter next time, one that did not may not.
@@ -263,7 +267,7 @@ impl Shortlist {
         let norm = dot(now.theta_hat, product).max(0.0).sqrt();
         let padded = self.ceiling * (1.0 + MARGIN) + MEAN_MARGIN * norm;
         match sought {
-            Sought::Plausible => {
+            Sought::Plausible | Sought::Widest => {
                 self.leeway = f64::INFINITY;
                 (padded, padded)
             }

@@ -22,6 +22,8 @@ impl Shortlist {
                 observations: self.scored_at,
                 mean: self.scores.mean.clone(),
                 width_sq: self.scores.width_sq.clone(),
+                mean_off: 0.0,
+                width_sq_off: 0.0,
             },
             largest_upper: sought == Sought::LargestUpper,
             actions: self.indices.clone(),

@@ -20,6 +20,14 @@ macro_rules! by_dim {
             6 => $body(6, $($arg),*),
             7 => $body(7, $($arg),*),
             8 => $body(8, $($arg),*),
+            9 => $body(9, $($arg),*),
+            10 => $body(10, $($arg),*),
+            11 => $body(11, $($arg),*),
+            12 => $body(12, $($arg),*),
+            13 => $body(13, $($arg),*),
+            14 => $body(14, $($arg),*),
+            15 => $body(15, $($arg),*),
+            16 => $body(16, $($arg),*),
             dim => $body(dim, $($arg),*),
         }
     };
@@ -31,6 +39,7 @@ mod draw;
 mod interleave;
 mod learn;
 mod pick;
+mod rough;
 mod score;
 
 pub use choose::PlausibleSummary;
@@ -44,6 +53,8 @@ pub(crate) use learn::Learned;
 pub(super) use learn::{add_observation, rotate_in, solve_upper, symmetric_product, take_step};
 pub(crate) use pick::FirstLook;
 pub(super) use pick::{farthest_along, largest_upper, reaching, widest_plausible};
+pub(crate) use rough::RUN;
+pub(super) use rough::{follow, may_lead, may_reach, widest_reaching};
 pub(super) use score::{dots, limit, rebuild, refresh};
 
 /// Actions per block: one AVX-512 register, two AVX2 ones, four SSE2 ones.
