@@ -4,8 +4,8 @@ use crate::plan::{Job, Role};
 use crate::request::{DELAY, FRONTIER, Request};
 use plausibly_report::{Checked, Late, Measured, Reproduction, Skipped};
 use plausibly_sim::{
-    ArmsTheory, Experiment, LinearTheory, Monitor, Overrides, Pools, RunError, SpecError, Summary,
-    TheoryError,
+    ArmsTheory, Comparison, Experiment, LinearTheory, Monitor, Overrides, Pools, RunError, SpecError,
+    Summary, TheoryError,
 };
 use rayon::prelude::*;
 use std::num::NonZeroUsize;
@@ -102,20 +102,40 @@ impl Prepared {
         monitor: &dyn Monitor,
         begins: impl Fn(&'static str) + Sync,
     ) -> Result<Reproduction, PaperError> {
-        let run = |(job, experiment): &(Job, Experiment)| {
-            begins(job.spec_name);
-            let weighted = Weighted { monitor, weight: experiment.policies.len() as u64 };
-            run_job(job, experiment, threads, &weighted)
+        let run = |group: &Vec<usize>| {
+            let jobs: Vec<_> = group.iter().map(|job| &self.jobs[*job]).collect();
+            jobs.iter().for_each(|(job, _)| begins(job.spec_name));
+            let outcomes = run_group(&jobs, threads, monitor)?;
+            Ok::<_, TheoryError>(group.iter().copied().zip(outcomes).collect())
         };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build();
         let pool = pool.map_err(|error| TheoryError::from(RunError::from(error)))?;
-        let outcomes: Vec<_> =
-            pool.install(|| self.jobs.par_iter().with_max_len(1).map(run).collect::<Result<_, _>>())?;
+        let groups = self.groups();
+        let outcomes: Vec<Vec<_>> =
+            pool.install(|| groups.par_iter().with_max_len(1).map(run).collect::<Result<_, _>>())?;
+        let mut outcomes: Vec<(usize, Outcome)> = outcomes.into_iter().flatten().collect();
+        outcomes.sort_by_key(|(job, _)| *job);
         let mut reproduction = self.nothing_yet();
-        for ((job, experiment), outcome) in self.jobs.iter().zip(outcomes) {
+        for ((job, experiment), (_, outcome)) in self.jobs.iter().zip(outcomes) {
             outcome.put(job, experiment, &mut reproduction);
         }
         Ok(reproduction)
+    }
+
+    /// Which jobs are played together: comparisons that have their problems in common.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (at, (job, experiment)) in self.jobs.iter().enumerate() {
+            let fits = |other: &usize| {
+                let (other, theirs) = &self.jobs[*other];
+                job.role.is_comparison() && other.role.is_comparison() && experiment.plays_with(theirs)
+            };
+            match groups.iter_mut().find(|group| group.iter().all(fits)) {
+                Some(group) => group.push(at),
+                None => groups.push(vec![at]),
+            }
+        }
+        groups
     }
 
     fn nothing_yet(&self) -> Reproduction {
@@ -162,17 +182,29 @@ enum Outcome {
     LinearTheory(LinearTheory),
 }
 
-fn run_job(
-    job: &Job,
-    experiment: &Experiment,
+fn run_group(
+    group: &[&(Job, Experiment)],
     threads: NonZeroUsize,
     monitor: &dyn Monitor,
-) -> Result<Outcome, TheoryError> {
-    Ok(match job.role {
-        Role::ArmsTheory => Outcome::ArmsTheory(ArmsTheory::check(experiment, threads, monitor)?),
-        Role::LinearTheory => Outcome::LinearTheory(LinearTheory::check(experiment, threads, monitor)?),
-        _ => Outcome::Summary(experiment.comparison().run(threads, monitor)?),
-    })
+) -> Result<Vec<Outcome>, TheoryError> {
+    let weigh = |experiment: &Experiment| Weighted { monitor, weight: experiment.policies.len() as u64 };
+    if let [(job, experiment)] = group {
+        let monitor = weigh(experiment);
+        match job.role {
+            Role::ArmsTheory => {
+                return Ok(vec![Outcome::ArmsTheory(ArmsTheory::check(experiment, threads, &monitor)?)]);
+            }
+            Role::LinearTheory => {
+                return Ok(vec![Outcome::LinearTheory(LinearTheory::check(experiment, threads, &monitor)?)]);
+            }
+            _ => {}
+        }
+    }
+    let played: Vec<_> =
+        group.iter().map(|(_, experiment)| (experiment.comparison(), weigh(experiment))).collect();
+    let followed: Vec<_> = played.iter().map(|(each, monitor)| (each, monitor as &dyn Monitor)).collect();
+    let summaries = Comparison::run_together(&followed, threads)?;
+    Ok(summaries.into_iter().map(Outcome::Summary).collect())
 }
 
 impl Outcome {
@@ -205,5 +237,23 @@ impl Outcome {
             Role::Delay { rounds, .. } => into.delay.push(Late { rounds, measured }),
             _ => into.experiments.push(measured),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plausibly_report::Reading;
+
+    #[test]
+    fn what_is_played_on_the_same_problems_is_played_together() {
+        let groups = |reading| {
+            let request = Request { experiments: vec!["linear".into()], reading, ..Request::default() };
+            Prepared::new(&request, Vec::new(), &()).unwrap().groups()
+        };
+        // The experiment, its policies read in other ways and measured by another ruler; and a theory.
+        assert_eq!(groups(Reading::Adopted), [vec![0, 1, 2], vec![3]]);
+        // Read literally the experiment's CODE is another one, under the same label.
+        assert_eq!(groups(Reading::Literal), [vec![0], vec![1, 2], vec![3]]);
     }
 }

@@ -152,7 +152,7 @@ const BATCH: usize = 128;
 const REPORTS: u64 = 100;
 
 type MetricModel = ModelError<Box<dyn Estimator>, Radius>;
-type Watched = Player<Box<dyn Policy>, (Regret, MetricModel)>;
+type Watched = Player<Box<dyn Policy>, (Regret, Vec<MetricModel>)>;
 
 impl Comparison {
     /// A comparison without policies yet, on problems made by `problem`.
@@ -203,10 +203,43 @@ impl Comparison {
     /// If a policy or the metric cannot be built, the monitor stops the run, or no threads can be had.
     pub fn run(&self, threads: NonZeroUsize, monitor: &dyn Monitor) -> Result<Summary, RunError> {
         let mut summary = self.nothing_yet();
-        let rounds = summary.rounds.clone();
-        let play = |run| self.play_run(run, &rounds, monitor);
-        in_order(self.plan.runs, threads, play, |run| summary.add(&run))?;
+        let play = |run| play_run(&[(self, monitor)], run);
+        in_order(self.plan.runs, threads, play, |runs| runs.iter().for_each(|run| summary.add(run)))?;
         Ok(summary)
+    }
+
+    /// Plays comparisons on the same problems together, each followed by a monitor of its own. The outcome of each is that of [`Comparison::run`], to the last bit; a policy that is in several
+    /// of them is played once in every run that they share, and measured by the metric of each.
+    ///
+    /// What cannot be seen here is up to the caller: that they draw the same problems, and that a label means the same policy in all of them.
+    ///
+    /// # Errors
+    /// As [`Comparison::run`].
+    ///
+    /// # Panics
+    /// If they differ in seed, horizon or delay.
+    pub fn run_together(
+        comparisons: &[(&Self, &dyn Monitor)],
+        threads: NonZeroUsize,
+    ) -> Result<Vec<Summary>, RunError> {
+        let common = |(each, _): &(&Self, _)| (each.plan.seed, each.plan.horizon, each.delay);
+        assert!(
+            comparisons.windows(2).all(|two| common(&two[0]) == common(&two[1])),
+            "comparisons that are played together have a seed, a horizon and a delay in common"
+        );
+        let mut summaries: Vec<Summary> = comparisons.iter().map(|(each, _)| each.nothing_yet()).collect();
+        let most = comparisons.iter().map(|(each, _)| each.plan.runs).max().unwrap_or(0);
+        let play = |run| {
+            let playing = comparisons.iter().filter(|(each, _)| run < each.plan.runs);
+            play_run(&playing.copied().collect::<Vec<_>>(), run)
+        };
+        let mut run = 0;
+        in_order(most, threads, play, |runs| {
+            let played = comparisons.iter().zip(&mut summaries).filter(|((each, _), _)| run < each.plan.runs);
+            played.zip(&runs).for_each(|((_, summary), run)| summary.add(run));
+            run += 1;
+        })?;
+        Ok(summaries)
     }
 
     /// Plays some of the runs, on this thread: for work that is spread in another way. Parts are summed up by [`Summary::take`], in order,
@@ -219,9 +252,9 @@ impl Comparison {
     /// If the range is empty, or has runs that are not planned.
     pub fn part(&self, runs: Range<u64>, monitor: &dyn Monitor) -> Result<Part, RunError> {
         assert!(runs.start < runs.end && runs.end <= self.plan.runs, "a part of {} runs", self.plan.runs);
-        let (first, rounds) = (runs.start, log_grid(self.plan.horizon));
-        let played: Result<_, _> = runs.map(|run| self.play_run(run, &rounds, monitor)).collect();
-        Ok(Part { first, runs: played? })
+        let first = runs.start;
+        let played: Result<Vec<_>, _> = runs.map(|run| play_run(&[(self, monitor)], run)).collect();
+        Ok(Part { first, runs: played?.into_iter().flatten().collect() })
     }
 
     /// A summary without a run.
@@ -229,52 +262,106 @@ impl Comparison {
         let labels = self.entrants.iter().map(|(label, _)| label.clone());
         Summary::new(labels, log_grid(self.plan.horizon))
     }
+}
 
-    fn play_run(&self, run: u64, rounds: &[u64], monitor: &dyn Monitor) -> Result<Run, RunError> {
-        let Plan { horizon, seed, .. } = self.plan;
-        let stream = |role: &str| Stream::new(seed, run, role);
-        let mut environment = (self.problem)(&mut stream("problem"));
-        let facts = environment.facts(horizon);
-        let mut players = Vec::with_capacity(self.entrants.len());
-        for (label, make) in &self.entrants {
-            let policy = make(&facts).map_err(|source| RunError::Policy { label: label.clone(), source })?;
-            let metric = self.metric.build(&facts).map_err(|source| RunError::Metric { source })?;
-            let (choices, noise) = (stream(&format!("policy/{label}")), stream("noise"));
-            players.push(Player { policy, observer: (Regret::new(), metric), choices, noise });
-        }
-        let mut curves = vec![Vec::with_capacity(rounds.len()); players.len()];
-        let mut due = rounds.iter().copied().peekable();
-        let step = horizon.div_ceil(REPORTS);
-        let after = |round: u64, players: &[Watched]| {
-            if due.next_if_eq(&round).is_some() {
-                curves.iter_mut().zip(players).for_each(|(curve, player)| curve.push(sample(player)));
+/// The players of a run, and where the figures of each comparison's policies are among them.
+struct Cast {
+    players: Vec<Watched>,
+    columns: Vec<Vec<Column>>,
+}
+
+/// A player, and which of the metrics that watch it.
+#[derive(Clone, Copy)]
+struct Column {
+    player: usize,
+    metric: usize,
+}
+
+impl Cast {
+    fn new(comparisons: &[(&Comparison, &dyn Monitor)], run: u64, facts: &Facts) -> Result<Self, RunError> {
+        let mut cast = Self { players: Vec::new(), columns: Vec::new() };
+        let mut known: Vec<(&str, Vec<Metric>)> = Vec::new();
+        for (Comparison { metric, entrants, plan, .. }, _) in comparisons {
+            let mut columns = Vec::with_capacity(entrants.len());
+            for (label, make) in entrants {
+                let place = known.iter().position(|(taken, _)| taken == label);
+                let player = place.unwrap_or(known.len());
+                if place.is_none() {
+                    let policy =
+                        make(facts).map_err(|source| RunError::Policy { label: label.clone(), source })?;
+                    let stream = |role: &str| Stream::new(plan.seed, run, role);
+                    let (choices, noise) = (stream(&format!("policy/{label}")), stream("noise"));
+                    cast.players.push(Player {
+                        policy,
+                        observer: (Regret::new(), Vec::new()),
+                        choices,
+                        noise,
+                    });
+                    known.push((label, Vec::new()));
+                }
+                let metrics = &mut known[player].1;
+                let place = metrics.iter().position(|taken| taken == metric);
+                columns.push(Column { player, metric: place.unwrap_or(metrics.len()) });
+                if place.is_none() {
+                    let built = metric.build(facts).map_err(|source| RunError::Metric { source })?;
+                    cast.players[player].observer.1.push(built);
+                    metrics.push(*metric);
+                }
             }
-            if round.is_multiple_of(step) || round == horizon {
-                monitor.advanced(if round.is_multiple_of(step) { step } else { round % step });
-            }
-            if monitor.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        let (environment, offers) = (&mut *environment, &mut stream("actions"));
-        let flow = if self.delay == Delay::None {
-            play(environment, horizon, offers, &mut players, after)
-        } else {
-            let late = (self.delay, &stream("lateness"));
-            play_late(environment, horizon, offers, &mut players, late, after)
-        };
-        if flow.is_break() {
-            return Err(RunError::Stopped);
+            cast.columns.push(columns);
         }
-        let left = players.iter().map(|player| player.observer.1.theta_star_left()).collect();
-        Ok(Run { curves, left })
+        Ok(cast)
     }
 }
 
-fn sample(player: &Watched) -> Sample {
-    let (regret, model_error) = &player.observer;
+/// Plays a run of comparisons on the same problems: what it contributes to each.
+fn play_run(comparisons: &[(&Comparison, &dyn Monitor)], run: u64) -> Result<Vec<Run>, RunError> {
+    let Some((Comparison { problem, plan: Plan { horizon, seed, .. }, delay, .. }, _)) = comparisons.first()
+    else {
+        return Ok(Vec::new());
+    };
+    let (horizon, stream) = (*horizon, |role: &str| Stream::new(*seed, run, role));
+    let mut environment = problem(&mut stream("problem"));
+    let Cast { mut players, columns } = Cast::new(comparisons, run, &environment.facts(horizon))?;
+    let rounds = log_grid(horizon);
+    let curves = |columns: &Vec<Column>| vec![Vec::with_capacity(rounds.len()); columns.len()];
+    let mut curves: Vec<Vec<Vec<Sample>>> = columns.iter().map(curves).collect();
+    let mut due = rounds.iter().copied().peekable();
+    let step = horizon.div_ceil(REPORTS);
+    let after = |round: u64, players: &[Watched]| {
+        if due.next_if_eq(&round).is_some() {
+            for (curve, column) in curves.iter_mut().flatten().zip(columns.iter().flatten()) {
+                curve.push(sample(&players[column.player], column.metric));
+            }
+        }
+        if round.is_multiple_of(step) || round == horizon {
+            let rounds = if round.is_multiple_of(step) { step } else { round % step };
+            comparisons.iter().for_each(|(_, monitor)| monitor.advanced(rounds));
+        }
+        let stopped = comparisons.iter().any(|(_, monitor)| monitor.stopped());
+        if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let (environment, offers) = (&mut *environment, &mut stream("actions"));
+    let flow = if *delay == Delay::None {
+        play(environment, horizon, offers, &mut players, after)
+    } else {
+        let late = (*delay, &stream("lateness"));
+        play_late(environment, horizon, offers, &mut players, late, after)
+    };
+    if flow.is_break() {
+        return Err(RunError::Stopped);
+    }
+    let left = |column: &Column| players[column.player].observer.1[column.metric].theta_star_left();
+    let runs = curves.into_iter().zip(&columns);
+    Ok(runs.map(|(curves, columns)| Run { curves, left: columns.iter().map(left).collect() }).collect())
+}
+
+fn sample(player: &Watched, metric: usize) -> Sample {
+    let (regret, model_errors) = &player.observer;
     Sample {
         regret: regret.total(),
-        model_error: model_error.total(),
-        plausible: model_error.plausible_count() as f64,
+        model_error: model_errors[metric].total(),
+        plausible: model_errors[metric].plausible_count() as f64,
     }
 }
 

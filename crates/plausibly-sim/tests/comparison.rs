@@ -46,6 +46,60 @@ fn a_policy_does_the_same_alone_in_company_and_in_any_order() {
 }
 
 #[test]
+fn comparisons_played_together_come_out_as_alone() {
+    let (code, ts, ucb) = ("kind = 'code'", "kind = 'lin-ts'", "kind = 'lin-ucb'");
+    let ruler =
+        |sqrt_beta| format!("{LINEAR}\n[metric]\nradius = {{ kind = 'fixed', sqrt_beta = {sqrt_beta:?} }}");
+    let made = |runs: u64, environment: &str, policies: &[&str]| {
+        experiment(&format!("runs = {runs}\nhorizon = 120\nseed = 3"), environment, policies)
+    };
+    // More runs, other policies in another order, and another ruler.
+    let experiments = [
+        made(60, &ruler(2.0), &[code, ts]),
+        made(140, &ruler(2.0), &[ucb, ts, "kind = 'epsilon-greedy'"]),
+        made(60, &ruler(0.5), &[ts, code]),
+    ];
+    for pair in experiments.windows(2) {
+        assert!(pair[0].plays_with(&pair[1]) && pair[1].plays_with(&pair[0]));
+    }
+    let comparisons: Vec<_> = experiments.iter().map(plausibly_sim::Experiment::comparison).collect();
+    let counters: Vec<Counter> =
+        experiments.iter().map(|_| Counter { rounds: AtomicU64::new(0), limit: u64::MAX }).collect();
+    let followed: Vec<_> =
+        comparisons.iter().zip(&counters).map(|(each, counter)| (each, counter as &dyn Monitor)).collect();
+    for threads in [1, 2] {
+        let threads = NonZeroUsize::new(threads).unwrap();
+        let together = Comparison::run_together(&followed, threads).unwrap();
+        for (summary, alone) in together.iter().zip(&comparisons) {
+            assert_eq!(*summary, alone.run(threads, &()).unwrap());
+        }
+        assert_ne!(together[0].policies[1].last().model_error, together[2].policies[0].last().model_error);
+    }
+    for (comparison, counter) in comparisons.iter().zip(&counters) {
+        assert_eq!(counter.rounds.load(Ordering::Relaxed), 2 * comparison.total_rounds());
+    }
+}
+
+#[test]
+fn what_has_less_in_common_is_not_played_together() {
+    let head = "runs = 2\nhorizon = 9\nseed = 3";
+    let one = experiment(head, LINEAR, &["kind = 'lin-ts'"]);
+    for other in [
+        experiment("runs = 2\nhorizon = 9\nseed = 4", LINEAR, &["kind = 'lin-ts'"]),
+        experiment("runs = 2\nhorizon = 8\nseed = 3", LINEAR, &["kind = 'lin-ts'"]),
+        experiment(head, "kind = 'linear'\ndim = 3\nactions = 11\nnoise = 0.5", &["kind = 'lin-ts'"]),
+        experiment(head, LINEAR, &["kind = 'lin-ts'\nnoise_scale = 2.0"]),
+    ] {
+        assert!(!one.plays_with(&other) && !other.plays_with(&one));
+    }
+    let (one, other) =
+        (one.comparison(), experiment("runs = 2\nhorizon = 9\nseed = 4", LINEAR, &["kind = 'code'"]));
+    let other = other.comparison();
+    let together = || Comparison::run_together(&[(&one, &()), (&other, &())], NonZeroUsize::MIN);
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(together)).is_err());
+}
+
+#[test]
 fn compared_policies_see_the_same_problems_and_noise() {
     // Two copies of a policy without randomness of its own must come out the same.
     for environment in [LINEAR, CHANGING] {

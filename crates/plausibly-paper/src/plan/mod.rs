@@ -32,6 +32,13 @@ pub(crate) enum Role {
     LinearTheory,
 }
 
+impl Role {
+    /// Whether policies are compared, and not a theory checked.
+    pub(crate) fn is_comparison(self) -> bool {
+        !matches!(self, Self::ArmsTheory | Self::LinearTheory)
+    }
+}
+
 /// One thing to run.
 #[derive(Debug)]
 pub(crate) struct Job {

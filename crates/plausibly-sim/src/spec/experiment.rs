@@ -180,6 +180,17 @@ impl Experiment {
         })
     }
 
+    /// Whether this and another can be [played together](Comparison::run_together): they have seed, horizon, delay and problems in common, and no label with two meanings.
+    pub fn plays_with(&self, other: &Self) -> bool {
+        let common = |each: &Self| (each.seed, each.horizon, each.delay);
+        let clash = |policy: &PolicySpec| {
+            other.policies.iter().any(|theirs| theirs.label == policy.label && theirs != policy)
+        };
+        common(self) == common(other)
+            && self.environment == other.environment
+            && !self.policies.iter().any(clash)
+    }
+
     /// The comparison it describes, ready to run.
     pub fn comparison(&self) -> Comparison {
         let environment = self.environment.clone();
