@@ -336,7 +336,9 @@ fn play_run(comparisons: &[(&Comparison, &dyn Monitor)], run: u64) -> Result<Vec
         }
         if round.is_multiple_of(step) || round == horizon {
             let rounds = if round.is_multiple_of(step) { step } else { round % step };
-            comparisons.iter().for_each(|(_, monitor)| monitor.advanced(rounds));
+            for (_, monitor) in comparisons {
+                monitor.advanced(rounds);
+            }
         }
         let stopped = comparisons.iter().any(|(_, monitor)| monitor.stopped());
         if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

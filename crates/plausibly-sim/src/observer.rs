@@ -60,11 +60,15 @@ impl<P: ?Sized, A: Observer<P>, B: Observer<P>> Observer<P> for (A, B) {
 
 impl<P: ?Sized, O: Observer<P>> Observer<P> for Vec<O> {
     fn decided(&mut self, decided: &Decided<'_, P>) {
-        self.iter_mut().for_each(|observer| observer.decided(decided));
+        for observer in self {
+            observer.decided(decided);
+        }
     }
 
     fn rewarded(&mut self, rewarded: &Rewarded<'_>) {
-        self.iter_mut().for_each(|observer| observer.rewarded(rewarded));
+        for observer in self {
+            observer.rewarded(rewarded);
+        }
     }
 }
 

@@ -65,6 +65,10 @@ fn problem(number: u64, sets: usize) -> Problem {
         _ if rng.index(4) == 0 => (1 + rng.index(6), 512 + rng.index(100)),
         _ => (7 + rng.index(6), 56 + rng.index(160)),
     };
+    drawn(rng, sets, dim, count)
+}
+
+fn drawn(rng: &mut Stream, sets: usize, dim: usize, count: usize) -> Problem {
     let sets: Vec<ActionSet> =
         (0..sets).map(|_| ActionSet::from_rows(&features(rng, count, dim)).unwrap()).collect();
     let theta: Vec<f64> = (0..dim).map(|_| rng.normal()).collect();
@@ -95,14 +99,12 @@ fn problem(number: u64, sets: usize) -> Problem {
     }
 }
 
-/// One without lists, in which one action is sought; with many more actions than features, so that few of them come into question.
+/// One without lists, in which one action is sought; with so many actions that few of them come into question.
 fn without_lists(number: u64) -> Problem {
     let rng = &mut Stream::new(13, number, "without lists");
-    let mut problem = problem(number, 1);
-    let (dim, count) = (problem.theta.len(), 300 + rng.index(300));
-    let set = ActionSet::from_rows(&features(rng, count, dim)).unwrap();
+    let (dim, count) = (1 + rng.index(40), 300 + rng.index(300));
+    let problem = drawn(rng, 1, dim, count);
     let sought = if problem.sought == Sought::Plausible { Sought::Widest } else { problem.sought };
-    problem.sets = vec![set];
     Problem { sought, lists: false, greed: 0.0, batch: 1, rounds: 150, ..problem }
 }
 

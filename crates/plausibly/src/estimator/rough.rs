@@ -17,7 +17,7 @@ use super::contenders::{Few, Moment, Seek};
 use super::shortlist::{MARGIN, MEAN_MARGIN};
 use super::{Contenders, Scores, Sought};
 use crate::actions::{ActionIndex, Actions};
-use crate::linalg::{FirstLook, RUN};
+use crate::linalg::{FirstLook, MayLead, MayReach, RUN};
 use crate::singles::Singles;
 use crate::state::{RoughState, StateError, holds};
 
@@ -209,7 +209,8 @@ impl View<'_> {
     fn may_be_widest(&self, leader: ActionIndex, found: &mut Vec<ActionIndex>) -> bool {
         let Self { scores: Scores { isa, mean, width_sq, .. }, off, radii, most } = self;
         let threshold = self.lowest(leader);
-        isa.may_lead(mean, width_sq, off.width_sq, radii.small, threshold - off.mean, *most, found);
+        let lead = MayLead { sqrt_beta: radii.small, off: off.width_sq, least: threshold - off.mean };
+        isa.may_lead(mean, width_sq, &lead, *most, found);
         if found.len() > *most {
             return false;
         }
@@ -224,8 +225,8 @@ impl View<'_> {
 
     fn may_reach(&self, threshold: f64, width_sq_least: f64, found: &mut Vec<ActionIndex>) -> bool {
         let Self { scores: Scores { isa, mean, width_sq, .. }, off, radii, most } = self;
-        let least = threshold - off.mean;
-        isa.may_reach(mean, width_sq, off.width_sq, radii.large, least, width_sq_least, *most, found);
+        let (sqrt_beta, off, least) = (radii.large, off.width_sq, threshold - off.mean);
+        isa.may_reach(mean, width_sq, &MayReach { sqrt_beta, off, least, width_sq_least }, *most, found);
         found.len() <= *most
     }
 }

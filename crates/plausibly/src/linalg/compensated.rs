@@ -1,6 +1,6 @@
 //! Sums whose error does not grow with the number of terms.
 
-use super::Isa;
+use super::{FEW_DIMS, Isa};
 
 /// A sum of vectors with the rounding of every addition carried along.
 ///
@@ -66,7 +66,12 @@ impl CompensatedGram {
     /// Adds `x·xᵀ` to it, and `reward·x` to the moment that goes with it.
     pub(crate) fn add_observation(&mut self, moment: &mut Compensated, isa: Isa, x: &[f64], reward: f64) {
         let Compensated { sum, carry } = &mut self.entries;
-        isa.add_observation(sum, carry, &mut moment.sum, &mut moment.carry, x, reward);
+        let (moment_sum, moment_carry) = (&mut moment.sum, &mut moment.carry);
+        if x.len() <= FEW_DIMS {
+            isa.add_observation(sum, carry, moment_sum, moment_carry, x, reward);
+        } else {
+            isa.add_wide_observation(sum, carry, moment_sum, moment_carry, x, reward);
+        }
     }
 
     /// Its entries; what is below the diagonal means nothing.

@@ -4,7 +4,7 @@
     reason = "a #[target_feature] function needs one unsafe call; Isa proves the feature is there"
 )]
 
-use super::kernels::{self, FirstLook, Learned, PlausibleSummary};
+use super::kernels::{self, FirstLook, Learned, MayLead, MayReach, PlausibleSummary};
 use std::fmt;
 
 /// An instruction set that this machine has, for the kernels that score actions.
@@ -128,14 +128,16 @@ dispatch! {
     fn plausible_summary(mean: &[f64], half_width: &[f64], truth: &[f64], threshold: f64) -> PlausibleSummary;
     fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);
     fn take_step(gram_inverse: &mut [f64], theta_hat: &mut [f64], direction: &mut [f64], x: &[f64], reward: f64) -> Learned;
+    fn take_wide_step(gram_inverse: &mut [f64], theta_hat: &mut [f64], direction: &mut [f64], x: &[f64], reward: f64) -> Learned;
     fn rotate_in(upper: &mut [f64], x: &mut [f64]);
     fn solve_upper(upper: &[f64], b: &mut [f64]);
     fn add_observation(sum: &mut [f64], carry: &mut [f64], moment_sum: &mut [f64], moment_carry: &mut [f64], x: &[f64], reward: f64);
+    fn add_wide_observation(sum: &mut [f64], carry: &mut [f64], moment_sum: &mut [f64], moment_carry: &mut [f64], x: &[f64], reward: f64);
     fn coarse_dots(blocks: &[f32], theta: &[f32], out: &mut [f32]) -> f32;
     fn coarse_at_least(values: &[f32], least: f32, most: usize, found: &mut Vec<usize>);
     fn follow(blocks: &[f32], direction: &[f32], gain: f64, mean: &mut [f64], width_sq: &mut [f64]) -> f64;
-    fn may_lead(mean: &[f64], width_sq: &[f64], off: f64, sqrt_beta: f64, least: f64, most: usize, found: &mut Vec<usize>);
-    fn may_reach(mean: &[f64], width_sq: &[f64], off: f64, sqrt_beta: f64, least: f64, width_sq_least: f64, most: usize, found: &mut Vec<usize>);
+    fn may_lead(mean: &[f64], width_sq: &[f64], lead: &MayLead, most: usize, found: &mut Vec<usize>);
+    fn may_reach(mean: &[f64], width_sq: &[f64], reach: &MayReach, most: usize, found: &mut Vec<usize>);
     fn widest_reaching(mean: &[f64], width_sq: &[f64], off: f64, sqrt_beta: f64, threshold: f64) -> f64;
     fn uniforms(words: &[[u8; 8]], out: &mut [f64]);
 }

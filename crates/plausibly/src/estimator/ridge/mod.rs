@@ -13,7 +13,8 @@ use super::{Contenders, Estimator, Evidence, Forecast, LogDet, Scores, Sought, a
 use crate::actions::{Action, Actions, SetId};
 use crate::confidence::Reach;
 use crate::linalg::{
-    Cholesky, Compensated, CompensatedGram, Isa, Learned, NotPositive, PIVOT_TOLERANCE, dot, scaled_identity,
+    Cholesky, Compensated, CompensatedGram, FEW_DIMS, Isa, Learned, NotPositive, PIVOT_TOLERANCE, dot,
+    scaled_identity,
 };
 
 /// A refactorisation comes at the latest after this many observations ….
@@ -317,14 +318,21 @@ impl Ridge {
     }
 
     /// Keeps the list up to date, or makes the next one; false if none is worth having.
+    #[inline]
     fn list(&mut self, seek: Seek<'_>) -> bool {
-        let actions = seek.actions;
         let Self { isa, observations, theta_hat, gram_inverse, last_step, shortlist, .. } = self;
         let now = Moment { isa: *isa, observations: *observations, theta_hat, gram_inverse };
         let covers = shortlist.covers(seek, now);
         shortlist.bring_up(now, last_step.valid.then_some((&*last_step.direction, last_step.gain)));
-        let gram = |out: &mut Vec<f64>| self.gram.rounded_into(out);
-        if covers || self.steady && shortlist.redraw(seek, now, gram) {
+        covers || self.list_anew(seek)
+    }
+
+    #[inline(never)]
+    fn list_anew(&mut self, seek: Seek<'_>) -> bool {
+        let actions = seek.actions;
+        let Self { isa, observations, theta_hat, gram_inverse, shortlist, .. } = self;
+        let now = Moment { isa: *isa, observations: *observations, theta_hat, gram_inverse };
+        if self.steady && shortlist.redraw(seek, now, |out| self.gram.rounded_into(out)) {
             return true;
         }
         shortlist.discard();
@@ -379,12 +387,6 @@ impl Ridge {
         self.rough.begin();
     }
 
-    /// Whether a list holds what is sought: none does of a set that was not offered last.
-    #[inline(always)]
-    fn is_listed(&mut self, seek: Seek<'_>) -> bool {
-        self.offered == Some(seek.actions.id()) && self.list(seek)
-    }
-
     /// Whether what is sought is left in a sieve: sets offered again are not sieved.
     fn is_sifted(&mut self, seek: Seek<'_>) -> bool {
         let again = self.offered.replace(seek.actions.id()) == Some(seek.actions.id());
@@ -399,7 +401,7 @@ impl Ridge {
     pub(crate) fn reaching(&mut self, actions: Actions<'_>, sqrt_beta: f64) -> Option<Contenders<'_>> {
         self.check_dim(actions);
         let seek = Seek { actions, sought: Sought::LargestUpper, sqrt_beta };
-        if self.is_listed(seek) {
+        if self.offered == Some(actions.id()) && self.list(seek) {
             return Some(self.shortlist.contenders());
         }
         if self.is_sifted(seek) {
@@ -433,7 +435,8 @@ impl Estimator for Ridge {
         let listed = if sought == Sought::Widest { Sought::Plausible } else { sought };
         let listed = Seek { sought: listed, ..seek };
         if self.lists {
-            if self.is_listed(listed) {
+            // Of a set that was not offered last there is no list.
+            if self.offered == Some(actions.id()) && self.list(listed) {
                 return self.shortlist.contenders();
             }
             if self.is_sifted(listed) {
@@ -475,8 +478,13 @@ impl Estimator for Ridge {
         assert!(x.len() == self.dim, "a model of {} features got an action with {}", self.dim, x.len());
         assert_reward(reward);
         let step = &mut self.last_step;
-        let Learned { width_sq, gain } =
-            self.isa.take_step(&mut self.gram_inverse, &mut self.theta_hat, &mut step.direction, x, reward);
+        let (gram_inverse, theta_hat, direction) =
+            (&mut self.gram_inverse, &mut self.theta_hat, &mut step.direction);
+        let Learned { width_sq, gain } = if x.len() <= FEW_DIMS {
+            self.isa.take_step(gram_inverse, theta_hat, direction, x, reward)
+        } else {
+            self.isa.take_wide_step(gram_inverse, theta_hat, direction, x, reward)
+        };
         assert!(width_sq.is_finite(), "features must be finite and at most 1e100 in magnitude, got {x:?}");
         step.gain = gain;
         step.valid = true;

@@ -20,6 +20,15 @@ macro_rules! by_dim {
             6 => $body(6, $($arg),*),
             7 => $body(7, $($arg),*),
             8 => $body(8, $($arg),*),
+            dim => $body(dim, $($arg),*),
+        }
+    };
+}
+
+/// The same from nine to sixteen, in a kernel of its own: the more bodies there are in one, the worse is each.
+macro_rules! by_wide_dim {
+    ($dim:expr, $body:ident($($arg:expr),*)) => {
+        match $dim {
             9 => $body(9, $($arg),*),
             10 => $body(10, $($arg),*),
             11 => $body(11, $($arg),*),
@@ -32,6 +41,9 @@ macro_rules! by_dim {
         }
     };
 }
+
+/// Up to here dimensions are few.
+pub(crate) const FEW_DIMS: usize = 8;
 
 mod choose;
 mod coarse;
@@ -50,10 +62,13 @@ pub(super) use draw::uniforms;
 pub(super) use interleave::avx;
 pub(super) use interleave::interleave;
 pub(crate) use learn::Learned;
-pub(super) use learn::{add_observation, rotate_in, solve_upper, symmetric_product, take_step};
+pub(super) use learn::{
+    add_observation, add_wide_observation, rotate_in, solve_upper, symmetric_product, take_step,
+    take_wide_step,
+};
 pub(crate) use pick::FirstLook;
 pub(super) use pick::{farthest_along, largest_upper, reaching, widest_plausible};
-pub(crate) use rough::RUN;
+pub(crate) use rough::{MayLead, MayReach, RUN};
 pub(super) use rough::{follow, may_lead, may_reach, widest_reaching};
 pub(super) use score::{dots, limit, rebuild, refresh};
 

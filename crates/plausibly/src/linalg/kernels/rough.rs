@@ -87,87 +87,83 @@ trait Question {
 fn find(mean: &[f64], width_sq: &[f64], question: &impl Question, most: usize, found: &mut Vec<usize>) {
     let (means, mean_rest) = mean.as_chunks::<LANES>();
     let (widths, width_sq_rest) = width_sq.as_chunks::<LANES>();
-    let add = |mean: &[f64], width_sq: &[f64], first: usize, found: &mut Vec<usize>| {
-        for (l, (mean, width_sq)) in mean.iter().zip(width_sq).enumerate() {
-            if question.ask(*mean, *width_sq) {
-                found.push(first + l);
-            }
-        }
-    };
     for (block, (mean, width_sq)) in means.iter().zip(widths).enumerate() {
         let mut any = false;
         for l in 0..LANES {
             any |= question.ask(mean[l], width_sq[l]);
         }
         if any {
-            add(mean, width_sq, block * LANES, found);
+            add(mean, width_sq, question, block * LANES, found);
             if found.len() > most {
                 return;
             }
         }
     }
-    add(mean_rest, width_sq_rest, means.len() * LANES, found);
+    add(mean_rest, width_sq_rest, question, means.len() * LANES, found);
 }
 
-/// Finds those with `mean − √β·√(width_sq − off) ≥ least`.
+#[inline(always)]
+fn add(mean: &[f64], width_sq: &[f64], question: &impl Question, first: usize, found: &mut Vec<usize>) {
+    for (l, (mean, width_sq)) in mean.iter().zip(width_sq).enumerate() {
+        if question.ask(*mean, *width_sq) {
+            found.push(first + l);
+        }
+    }
+}
+
+/// Finds those who may have the largest lower bound.
 #[inline(always)]
 pub(in crate::linalg) fn may_lead(
     mean: &[f64],
     width_sq: &[f64],
-    off: f64,
-    sqrt_beta: f64,
-    least: f64,
+    lead: &MayLead,
     most: usize,
     found: &mut Vec<usize>,
 ) {
-    find(mean, width_sq, &Lead { beta: sqrt_beta * sqrt_beta, off, least }, most, found);
+    find(mean, width_sq, lead, most, found);
 }
 
-struct Lead {
-    beta: f64,
-    off: f64,
-    least: f64,
+/// `mean − √β·√(width_sq − off) ≥ least`.
+pub(crate) struct MayLead {
+    pub(crate) sqrt_beta: f64,
+    pub(crate) off: f64,
+    pub(crate) least: f64,
 }
 
-impl Question for Lead {
+impl Question for MayLead {
     #[inline(always)]
     fn ask(&self, mean: f64, width_sq: f64) -> bool {
         let gap = mean - self.least;
-        (gap >= 0.0) & (gap * gap >= self.beta * (width_sq - self.off))
+        (gap >= 0.0) & (gap * gap >= self.sqrt_beta * self.sqrt_beta * (width_sq - self.off))
     }
 }
 
-/// Finds those with `mean + √β·√(width_sq + off) ≥ least` and `width_sq ≥ width_sq_least`.
+/// Finds those whose upper bound may reach so far.
 #[inline(always)]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "scores, four numbers to ask by, and where to put who is found"
-)]
 pub(in crate::linalg) fn may_reach(
     mean: &[f64],
     width_sq: &[f64],
-    off: f64,
-    sqrt_beta: f64,
-    least: f64,
-    width_sq_least: f64,
+    reach: &MayReach,
     most: usize,
     found: &mut Vec<usize>,
 ) {
-    find(mean, width_sq, &Reach { beta: sqrt_beta * sqrt_beta, off, least, width_sq_least }, most, found);
+    find(mean, width_sq, reach, most, found);
 }
 
-struct Reach {
-    beta: f64,
-    off: f64,
-    least: f64,
-    width_sq_least: f64,
+/// `mean + √β·√(width_sq + off) ≥ least` and `width_sq ≥ width_sq_least`.
+pub(crate) struct MayReach {
+    pub(crate) sqrt_beta: f64,
+    pub(crate) off: f64,
+    pub(crate) least: f64,
+    pub(crate) width_sq_least: f64,
 }
 
-impl Question for Reach {
+impl Question for MayReach {
     #[inline(always)]
     fn ask(&self, mean: f64, width_sq: f64) -> bool {
         let gap = larger(self.least - mean, 0.0);
-        (width_sq >= self.width_sq_least) & (gap * gap <= self.beta * (width_sq + self.off))
+        (width_sq >= self.width_sq_least)
+            & (gap * gap <= self.sqrt_beta * self.sqrt_beta * (width_sq + self.off))
     }
 }
 
