@@ -104,7 +104,9 @@ impl Prepared {
     ) -> Result<Reproduction, PaperError> {
         let run = |group: &Vec<usize>| {
             let jobs: Vec<_> = group.iter().map(|job| &self.jobs[*job]).collect();
-            jobs.iter().for_each(|(job, _)| begins(job.spec_name));
+            for (job, _) in &jobs {
+                begins(job.spec_name);
+            }
             let outcomes = run_group(&jobs, threads, monitor)?;
             Ok::<_, TheoryError>(group.iter().copied().zip(outcomes).collect())
         };
