@@ -14,6 +14,8 @@ SIGMA = 0.5
 POOL_BYTES = 64 << 20  # of changing sets: more than a cache holds
 
 MOST_TURNS, SHORT_SECONDS = 40, 6.0
+# Between two rotations of everybody those that are compiled rotate this often among themselves, if all of their turns are shorter than this.
+EXTRA_TURNS, SHORT_TURN_SECONDS = 9, 0.1
 
 ONE_THREAD = {
     name: "1"
@@ -59,6 +61,11 @@ class Entry:
     @property
     def micros(self):
         return min(self.turns) / self.rounds * 1e6
+
+    @property
+    def is_compiled(self):
+        """Ours or numba's, but for those that compute every width anew and take long by design."""
+        return self.kind.startswith(("ours:", "numba:")) and "full" not in self.kind
 
     @property
     def core_share(self):
@@ -117,6 +124,19 @@ def one_digit(count):
     return count // size * size
 
 
+def play_turn(entry, contender):
+    """One turn more, unless it has failed before."""
+    if entry.error:
+        return
+    try:
+        answer = contender.turn(entry.rounds)
+        entry.turns.append(answer["seconds"])
+        entry.on_core.append(answer["on_core"])
+        entry.peak_kb = answer["peak_kb"]
+    except (Failed, OSError) as error:
+        entry.error = entry.error or str(error)
+
+
 def race(entries, folder, rounds, settings, compare=False):
     """Everybody plays the problem in turns; fills in the entries. With `compare` also what each chose, in one more turn."""
     running = []
@@ -139,15 +159,12 @@ def race(entries, folder, rounds, settings, compare=False):
     while rotations < settings.repeats or rotations < MOST_TURNS and time.perf_counter() - begun < SHORT_SECONDS:
         rotations += 1
         for entry, contender in running:
-            if entry.error:
-                continue
-            try:
-                answer = contender.turn(entry.rounds)
-                entry.turns.append(answer["seconds"])
-                entry.on_core.append(answer["on_core"])
-                entry.peak_kb = answer["peak_kb"]
-            except (Failed, OSError) as error:
-                entry.error = entry.error or str(error)
+            play_turn(entry, contender)
+        compiled = [(entry, contender) for entry, contender in running if entry.is_compiled and not entry.error]
+        if compiled and all(min(entry.turns) < SHORT_TURN_SECONDS for entry, _ in compiled):
+            for _ in range(EXTRA_TURNS):
+                for entry, contender in compiled:
+                    play_turn(entry, contender)
     for entry, contender in running:
         if compare and not entry.error:
             file = settings.scratch / "choices.i64"

@@ -2,6 +2,9 @@
 
 use plausibly::{Action, Actions, ConfidenceRadius, Estimator, Pick, Policy, Reach, Ridge, Sought, Stream};
 
+/// From so many features on a pass over all actions is in single precision, and few are scored in double.
+const LARGE: usize = 1 << 16;
+
 /// CODE with every action scored in every round, one pass of O(K·d): what [`plausibly::Code`] chooses, without lists of contenders.
 #[derive(Clone, Debug)]
 pub struct EveryAction<R> {
@@ -20,6 +23,9 @@ impl<R> EveryAction<R> {
 impl<R: ConfidenceRadius> Policy for EveryAction<R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> usize {
         let sqrt_beta = self.radius.sqrt_beta(&self.model.evidence());
+        if actions.len() * actions.dim() < LARGE {
+            return self.pick.widest_plausible(self.model.scores(actions), sqrt_beta);
+        }
         let contenders = self.model.contenders(actions, Reach::Ellipsoid { sqrt_beta }, Sought::Widest);
         contenders.index(self.pick.widest_plausible(contenders.scores(), sqrt_beta))
     }

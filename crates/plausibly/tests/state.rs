@@ -215,6 +215,15 @@ fn and_so_does_one_that_follows_scores_in_single_precision() {
             assert_eq!(goes_on(entrant, seed, VAST, cut, |_| {}), Ok(true), "{}", entrant.name);
         }
     }
+    // The set may be gone when the policy is read back.
+    let all = entrants(VAST.dim, VAST.actions);
+    let entrant = all.iter().find(|entrant| entrant.name == follows[1]).unwrap();
+    let (rng, sets) = (Stream::new(1, 0, "policy"), problem(1, VAST.dim, VAST.actions)());
+    let mut game = Game { policy: (entrant.make)(), rng, waiting: Vec::new() };
+    for _ in 0..6 {
+        game.play(&sets, Round { set: 0, told: false, settled: 1, dropped: false, reward: 0.1 });
+    }
+    assert_eq!((entrant.make)().restore(game.policy.state(&[]), &[]), Ok(()));
     let lost = |mutate: fn(&mut RidgeState)| {
         noticed_in("code, pending not counted", VAST, move |state| mutate(ridge(state)))
     };

@@ -9,7 +9,7 @@
 //!
 //! over the observations since all were scored in double. Any action's lower bound, as low as it can be, tells who can have the largest; the largest of those, as high as it can be,
 //! who is plausible for sure; and the widest of these who can be the widest plausible action. They are few as long as `M` and `W` are small. They are scored from scratch in double, and
-//! the choice is theirs. Once as many have been scored so as there are actions, all are: that costs no more than what it saves.
+//! the choice is theirs. Once as many have been scored so as there are actions, all are, which costs no more than they did.
 //!
 //! What has no margin here, the roundings of doubles, has that of [lists](super::shortlist).
 
@@ -136,8 +136,10 @@ impl Rough {
         true
     }
 
-    pub(super) fn state(&self) -> RoughState {
-        RoughState { spent: self.spent, not_before: self.not_before, leader: self.leader }
+    /// With scores that are written down too, or without, and then nothing has been done with them.
+    pub(super) fn state(&self, scored: bool) -> RoughState {
+        let (spent, leader) = if scored { (self.spent, self.leader) } else { (0, 0) };
+        RoughState { spent, not_before: self.not_before, leader }
     }
 
     pub(super) fn restored(state: RoughState, scored: usize) -> Result<Self, StateError> {

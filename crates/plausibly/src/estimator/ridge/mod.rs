@@ -50,7 +50,8 @@ const STEADY: f64 = 1e6;
 /// # Cost
 /// An update is O(d²) on average. Scores of the same set one observation later are one pass of O(K·d); of another set, or after
 /// several observations, O(K·d²). [Contenders](Estimator::contenders) of a set offered again and again cost O(d) each, and a list of them now and then O(K) and O(d²) for each
-/// action that comes into question; those of another set O(K·d), and O(d²) for each that a bound on its width leaves in question. Nothing is allocated but by the refactorisations, once
+/// action that comes into question; those of another set O(K·d), and O(d²) for each that a bound on its width leaves in question.
+/// Where one action is sought in a large set that no list helps with, a pass of O(K·d) reads a copy of its features in single precision, which is kept. Nothing is allocated but by the refactorisations, once
 /// buffers have the size of the set. No draws.
 ///
 /// # Reference

@@ -54,7 +54,7 @@ impl DurableModel for Ridge {
             steady: self.steady,
             shortlist: self.shortlist.state(sets),
             sieve: self.sieve.state(),
-            rough: self.rough.state(),
+            rough: self.rough.state(cached.is_some()),
             offered: self.offered.and_then(|id| place(sets, id)),
             step: valid.then(|| StepState { direction: direction.clone(), gain: *gain }),
             scores: cached.map(|(set, observations)| ScoresState {
