@@ -431,10 +431,9 @@ impl Estimator for Ridge {
             panic!("a radius for arms was asked about a model of features");
         };
         self.check_dim(actions);
-        let seek = Seek { actions, sought, sqrt_beta };
         // A list of the plausible is one of the widest of them.
         let listed = if sought == Sought::Widest { Sought::Plausible } else { sought };
-        let listed = Seek { sought: listed, ..seek };
+        let listed = Seek { actions, sought: listed, sqrt_beta };
         if self.lists {
             // Of a set that was not offered last there is no list.
             if self.offered == Some(actions.id()) && self.list(listed) {
@@ -447,7 +446,7 @@ impl Estimator for Ridge {
         if sought == Sought::Plausible {
             return Contenders::all(self.scores(actions));
         }
-        if Rough::suits(actions) && self.glance(seek) {
+        if Rough::suits(actions) && self.glance(Seek { sought, ..listed }) {
             return self.rough.contenders();
         }
         self.score(actions);

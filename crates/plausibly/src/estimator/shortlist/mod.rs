@@ -128,11 +128,14 @@ impl Shortlist {
         if self.of != Some((seek.actions.id(), seek.sought)) || self.is_old(now.observations) {
             return false;
         }
-        // Steps add up to more than they moved the estimate; what they did is looked at only where it matters.
-        self.within(sqrt_beta) || {
-            self.drift = self.origin.distance(now.theta_hat, now.isa);
-            self.within(sqrt_beta)
-        }
+        self.within(sqrt_beta) || self.is_within_after_all(sqrt_beta, now)
+    }
+
+    /// Steps add up to more than they moved the estimate; what they did is looked at only where it matters.
+    #[inline(never)]
+    fn is_within_after_all(&mut self, sqrt_beta: f64, now: Moment<'_>) -> bool {
+        self.drift = self.origin.distance(now.theta_hat, now.isa);
+        self.within(sqrt_beta)
     }
 
     fn within(&self, sqrt_beta: f64) -> bool {
