@@ -228,8 +228,17 @@ fn each_block(dim: usize, blocks: &[f64], mean: &mut [f64], width_sq: &mut [f64]
     }
     if !mean_rest.is_empty() {
         let [[first], [second]] = kernel.find([&partial[..dim]]);
+        // Half a block at once, if there are so many.
+        let (half, mean_rest) = mean_rest.as_chunks_mut::<{ LANES / 2 }>();
+        let (half_widths, width_sq_rest) = width_sq_rest.as_chunks_mut::<{ LANES / 2 }>();
+        for (mean, width_sq) in half.iter_mut().zip(half_widths) {
+            for l in 0..LANES / 2 {
+                kernel.set([first[l], second[l]], &mut mean[l], &mut width_sq[l]);
+            }
+        }
+        let done = half.len() * LANES / 2;
         for (l, (mean, width_sq)) in mean_rest.iter_mut().zip(width_sq_rest).enumerate() {
-            kernel.set([first[l], second[l]], mean, width_sq);
+            kernel.set([first[done + l], second[done + l]], mean, width_sq);
         }
     }
 }
