@@ -67,7 +67,7 @@ whole run of n rounds: scored lazily, a longer run has cheaper rounds.""",
 - **For the rivals**: numba plays a whole run inside one compiled function, so it never pays for a call from Python; compiling is outside its time. Fast-math lets it reorder and fuse operations. Its
   versions keep the inverse alone; ours also keeps compensated sums, refactors, checks every input and gives the same bits on every machine.
 - **The floor of the fixed sets** is a bound on *same algorithm* in double precision: whoever scores every action reads every feature. At d = 64, K = 10,000 they are in the third cache, and reading them
-  is most of the time. Ours is below that floor there because it reads a copy of half the size, whose errors it accounts for; numba in single precision would be fast too, and choose otherwise in some rounds.
+  is most of the time. Ours can be below that floor there because it reads a copy of half the size, whose errors it accounts for; the rivals read doubles.
 - **For us**: our kernels were tuned on machines like this one. The numba versions were written for this benchmark, tried in several layouts, and are in `benchmarks/rivals`: a faster one
   is welcome and will be measured.
 - **Neither**: policies of other libraries do other work than ours (sampling an action from a distribution, hashing features, keeping K models). That is what their users get, and it is not a comparison of algorithms.
