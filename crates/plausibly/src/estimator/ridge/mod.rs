@@ -401,6 +401,9 @@ impl Ridge {
     /// Contenders for the largest upper bound with a bound on what all others reach; `None` if that is not known of many.
     pub(crate) fn reaching(&mut self, actions: Actions<'_>, sqrt_beta: f64) -> Option<Contenders<'_>> {
         self.check_dim(actions);
+        if !self.lists {
+            return None;
+        }
         let seek = Seek { actions, sought: Sought::LargestUpper, sqrt_beta };
         if self.offered == Some(actions.id()) && self.list(seek) {
             return Some(self.shortlist.contenders());
@@ -417,7 +420,7 @@ impl Ridge {
 impl Estimator for Ridge {
     fn scores(&mut self, actions: Actions<'_>) -> &Scores {
         self.check_dim(actions);
-        if self.cache.exact().is_none() {
+        if self.cache.off != Off::NONE {
             self.rough.wait(self.observations);
         }
         self.score(actions);
