@@ -5,14 +5,16 @@ use crate::environment::Environment;
 use crate::grid::log_grid;
 use crate::metrics::{ModelError, Regret};
 use crate::part::Part;
-use crate::play::{Player, play, play_late};
+use crate::play::{Draws, Player, play, play_late};
 use crate::summary::{Run, Sample, Summary};
 use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
-use plausibly::{ArmMeans, Estimator, Policy, Radius, Ridge, Stream};
+use plausibly::{ArmMeans, ConfidenceRadius, Estimator, Evidence, Policy, Radius, Reach, Ridge, Stream};
 use rayon::prelude::*;
+use std::cell::Cell;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
+use std::rc::Rc;
 use thiserror::Error;
 
 /// Makes the problem of a run from its stream.
@@ -151,7 +153,7 @@ const BATCH: usize = 128;
 /// Reports of progress a run.
 const REPORTS: u64 = 100;
 
-type MetricModel = ModelError<Box<dyn Estimator>, Radius>;
+type MetricModel = ModelError<Box<dyn Estimator>, InStep>;
 type Watched = Player<Box<dyn Policy>, (Regret, Vec<MetricModel>)>;
 
 impl Comparison {
@@ -281,7 +283,9 @@ impl Cast {
     fn new(comparisons: &[(&Comparison, &dyn Monitor)], run: u64, facts: &Facts) -> Result<Self, RunError> {
         let mut cast = Self { players: Vec::new(), columns: Vec::new() };
         let mut known: Vec<(&str, Vec<Metric>)> = Vec::new();
+        let failed = |source| RunError::Metric { source };
         for (Comparison { metric, entrants, plan, .. }, _) in comparisons {
+            let radius = InStep::new(metric.radius.build(facts).map_err(|error| failed(error.into()))?);
             let mut columns = Vec::with_capacity(entrants.len());
             for (label, make) in entrants {
                 let place = known.iter().position(|(taken, _)| taken == label);
@@ -289,22 +293,16 @@ impl Cast {
                 if place.is_none() {
                     let policy =
                         make(facts).map_err(|source| RunError::Policy { label: label.clone(), source })?;
-                    let stream = |role: &str| Stream::new(plan.seed, run, role);
-                    let (choices, noise) = (stream(&format!("policy/{label}")), stream("noise"));
-                    cast.players.push(Player {
-                        policy,
-                        observer: (Regret::new(), Vec::new()),
-                        choices,
-                        noise,
-                    });
+                    let choices = Stream::new(plan.seed, run, &format!("policy/{label}"));
+                    cast.players.push(Player { policy, observer: (Regret::new(), Vec::new()), choices });
                     known.push((label, Vec::new()));
                 }
                 let metrics = &mut known[player].1;
                 let place = metrics.iter().position(|taken| taken == metric);
                 columns.push(Column { player, metric: place.unwrap_or(metrics.len()) });
                 if place.is_none() {
-                    let built = metric.build(facts).map_err(|source| RunError::Metric { source })?;
-                    cast.players[player].observer.1.push(built);
+                    let model = metric.model(facts).map_err(failed)?;
+                    cast.players[player].observer.1.push(ModelError::new(model, radius.clone()));
                     metrics.push(*metric);
                 }
             }
@@ -343,12 +341,13 @@ fn play_run(comparisons: &[(&Comparison, &dyn Monitor)], run: u64) -> Result<Vec
         let stopped = comparisons.iter().any(|(_, monitor)| monitor.stopped());
         if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let (environment, offers) = (&mut *environment, &mut stream("actions"));
+    let environment = &mut *environment;
+    let draws = &mut Draws { offers: stream("actions"), noise: stream("noise") };
     let flow = if *delay == Delay::None {
-        play(environment, horizon, offers, &mut players, after)
+        play(environment, horizon, draws, &mut players, after)
     } else {
         let late = (*delay, &stream("lateness"));
-        play_late(environment, horizon, offers, &mut players, late, after)
+        play_late(environment, horizon, draws, &mut players, late, after)
     };
     if flow.is_break() {
         return Err(RunError::Stopped);
@@ -368,11 +367,48 @@ fn sample(player: &Watched, metric: usize) -> Sample {
 }
 
 impl Metric {
-    fn build(&self, facts: &Facts) -> Result<MetricModel, BuildError> {
-        let model: Box<dyn Estimator> = match facts.setting {
+    fn model(&self, facts: &Facts) -> Result<Box<dyn Estimator>, BuildError> {
+        Ok(match facts.setting {
             Setting::Arms => Box::new(ArmMeans::new(facts.actions)),
             Setting::Fixed | Setting::Changing => Box::new(Ridge::new(facts.dim, self.ridge)?),
-        };
-        Ok(ModelError::new(model, self.radius.build(facts)?))
+        })
+    }
+}
+
+/// The radius of the metrics of a run, which ask for it in step: where it depends on nothing but the number of observations, it is computed once for all of them.
+#[derive(Clone, Debug)]
+struct InStep {
+    radius: Radius,
+    /// The last one, and after how many observations.
+    last: Rc<Cell<Option<(u64, f64)>>>,
+}
+
+impl InStep {
+    fn new(radius: Radius) -> Self {
+        Self { radius, last: Rc::default() }
+    }
+}
+
+impl ConfidenceRadius for InStep {
+    fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
+        match (self.radius, self.last.get()) {
+            (Radius::Paper(_) | Radius::PerArm(_) | Radius::Fixed(_), Some((at, sqrt_beta)))
+                if at == evidence.observations =>
+            {
+                sqrt_beta
+            }
+            (radius, _) => {
+                let sqrt_beta = radius.sqrt_beta(evidence);
+                self.last.set(Some((evidence.observations, sqrt_beta)));
+                sqrt_beta
+            }
+        }
+    }
+
+    fn reach(&self, evidence: &Evidence) -> Reach {
+        match self.radius {
+            Radius::Mixture(_) | Radius::Stitched(_) | Radius::Union(_) => self.radius.reach(evidence),
+            _ => Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) },
+        }
     }
 }

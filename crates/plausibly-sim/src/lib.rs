@@ -45,7 +45,7 @@ pub use grid::log_grid;
 pub use metrics::{ModelError, Regret};
 pub use observer::{Decided, Observer, Rewarded};
 pub use part::{Part, PartError};
-pub use play::{Player, play, play_late};
+pub use play::{Draws, Player, play, play_late};
 pub use spec::{
     EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, parse_spec, spec_reference,
 };

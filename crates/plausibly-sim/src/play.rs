@@ -15,8 +15,14 @@ pub struct Player<P, O> {
     pub observer: O,
     /// The policy's own randomness.
     pub choices: Stream,
-    /// Draws its rewards. Give every player a copy of one stream: rewards draw the same number of times whatever is
-    /// chosen, so the copies stay in step and all players see the same noise.
+}
+
+/// The randomness of a problem, the same for all players.
+#[derive(Debug)]
+pub struct Draws {
+    /// What is offered.
+    pub offers: Stream,
+    /// The luck of every round.
     pub noise: Stream,
 }
 
@@ -24,7 +30,7 @@ pub struct Player<P, O> {
 /// number, and may end the play.
 ///
 /// A player's decision is observed before its reward is learned from. Besides what the players do, a round costs one
-/// [`Environment::advance`] and one look for the best mean.
+/// [`Environment::advance`] and one [`Environment::luck`].
 ///
 /// # Panics
 /// If a policy chooses an action that was not offered.
@@ -33,7 +39,7 @@ pub struct Player<P, O> {
 /// An observer of your own, watching a policy on a problem:
 /// ```
 /// use plausibly::{ArmMeans, Stream, Thompson};
-/// use plausibly_sim::{Bandit, Decided, Observer, Player, play};
+/// use plausibly_sim::{Bandit, Decided, Draws, Observer, Player, play};
 /// use std::ops::ControlFlow;
 ///
 /// /// How often the best arm was taken.
@@ -48,15 +54,16 @@ pub struct Player<P, O> {
 /// let stream = |role| Stream::new(1, 0, role);
 /// let mut problem = Bandit::arms(vec![0.1, 0.9, 0.5], 0.3);
 /// let policy = Thompson::new(3, 0.3)?;
-/// let mut players = [Player { policy, observer: Hits(0), choices: stream("policy"), noise: stream("noise") }];
-/// let flow = play(&mut problem, 500, &mut stream("actions"), &mut players, |_, _| ControlFlow::Continue(()));
+/// let mut players = [Player { policy, observer: Hits(0), choices: stream("policy") }];
+/// let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
+/// let flow = play(&mut problem, 500, &mut draws, &mut players, |_, _| ControlFlow::Continue(()));
 /// assert!(flow.is_continue() && players[0].observer.0 > 400);
 /// # Ok::<(), plausibly::PolicyError>(())
 /// ```
 pub fn play<P: Policy, O: Observer<P>>(
     environment: &mut dyn Environment,
     horizon: u64,
-    offers: &mut Stream,
+    draws: &mut Draws,
     players: &mut [Player<P, O>],
     after: impl FnMut(u64, &[Player<P, O>]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
@@ -64,7 +71,7 @@ pub fn play<P: Policy, O: Observer<P>>(
         player.policy.update(action, reward);
         player.observer.rewarded(&Rewarded { round, action, reward });
     };
-    rounds(environment, horizon, offers, players, at_once, after)
+    rounds(environment, horizon, draws, players, at_once, after)
 }
 
 /// As [`play`], with rewards that come late. Each player has a copy of `lateness`, so that all wait alike.
@@ -78,7 +85,7 @@ pub fn play<P: Policy, O: Observer<P>>(
 pub fn play_late<P: Policy, O: Observer<P>>(
     environment: &mut dyn Environment,
     horizon: u64,
-    offers: &mut Stream,
+    draws: &mut Draws,
     players: &mut [Player<P, O>],
     (delay, lateness): (Delay, &Stream),
     after: impl FnMut(u64, &[Player<P, O>]) -> ControlFlow<()>,
@@ -102,7 +109,7 @@ pub fn play_late<P: Policy, O: Observer<P>>(
                 }
             }
         };
-    rounds(environment, horizon, offers, players, when_it_comes, after)
+    rounds(environment, horizon, draws, players, when_it_comes, after)
 }
 
 /// The loop itself. `settle` gets what a decision pays: the position of the player, the player, the round, the action, its reward, and by how
@@ -110,23 +117,23 @@ pub fn play_late<P: Policy, O: Observer<P>>(
 fn rounds<P: Policy, O: Observer<P>>(
     environment: &mut dyn Environment,
     horizon: u64,
-    offers: &mut Stream,
+    draws: &mut Draws,
     players: &mut [Player<P, O>],
     mut settle: impl FnMut(usize, &mut Player<P, O>, u64, Action<'_>, f64, f64),
     mut after: impl FnMut(u64, &[Player<P, O>]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     for round in 1..=horizon {
-        environment.advance(offers);
+        environment.advance(&mut draws.offers);
         let environment = &*environment;
         let bandit = environment.bandit();
         let (actions, means, theta_star) = (bandit.actions(), bandit.means(), bandit.theta_star());
-        let best_mean = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (best_mean, luck) = (bandit.best_mean(), environment.luck(&mut draws.noise));
         for (index, player) in players.iter_mut().enumerate() {
-            let Player { policy, observer, choices, noise } = player;
+            let Player { policy, observer, choices } = player;
             let chosen = policy.select(actions, choices);
             assert!(chosen < actions.len(), "a policy chose action {chosen} of {}", actions.len());
             observer.decided(&Decided { round, actions, means, best_mean, theta_star, chosen, policy });
-            let (action, reward) = (actions.get(chosen), environment.reward(chosen, noise));
+            let (action, reward) = (actions.get(chosen), environment.reward(chosen, luck));
             policy.decided(action);
             settle(index, player, round, action, reward, reward - means[chosen]);
         }

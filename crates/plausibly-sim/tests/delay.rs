@@ -2,7 +2,7 @@
 
 use crate::experiment;
 use plausibly::{Action, ActionIndex, Actions, Policy, Stream};
-use plausibly_sim::{Bandit, Delay, Player, Summary, play_late};
+use plausibly_sim::{Bandit, Delay, Draws, Player, Summary, play_late};
 use plausibly_testkit::most_events;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -65,16 +65,11 @@ fn every_decision_settles_once_or_is_outstanding() {
     let counts = |delay: Delay| {
         let stream = |role| Stream::new(3, 0, role);
         let mut problem = Bandit::arms((0..5).map(f64::from).collect(), 1e-300);
-        let mut players = [Player {
-            policy: Counter::default(),
-            observer: (),
-            choices: stream("policy"),
-            noise: stream("noise"),
-        }];
+        let mut players = [Player { policy: Counter::default(), observer: (), choices: stream("policy") }];
+        let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
         let late = (delay, &stream("lateness"));
-        let flow = play_late(&mut problem, 1000, &mut stream("actions"), &mut players, late, |_, _| {
-            ControlFlow::Continue(())
-        });
+        let flow =
+            play_late(&mut problem, 1000, &mut draws, &mut players, late, |_, _| ControlFlow::Continue(()));
         assert!(flow.is_continue());
         let Counter { decided, updated, dropped } = players[0].policy;
         assert_eq!(decided, 1000);

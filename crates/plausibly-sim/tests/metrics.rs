@@ -1,5 +1,5 @@
 use plausibly::{Action, ArmMeans, Fixed, LinTs, PerArm, Policy, Ridge, Stream, Ucb1};
-use plausibly_sim::{Bandit, ModelError, Player, Regret, log_grid, play};
+use plausibly_sim::{Bandit, Draws, ModelError, Player, Regret, log_grid, play};
 use plausibly_testkit::BruteForce;
 use std::ops::ControlFlow;
 
@@ -14,11 +14,11 @@ fn model_error_and_regret_are_their_definitions() {
         policy: LinTs::new(Ridge::new(3, 1.0).unwrap(), 0.5).unwrap(),
         observer: (Regret::new(), ModelError::new(Ridge::new(3, 2.0).unwrap(), Fixed { sqrt_beta })),
         choices: stream("policy"),
-        noise: stream("noise"),
     };
+    let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
     let mut measured = Vec::new();
     let mut players = [player];
-    let flow = play(&mut environment, 300, &mut stream("actions"), &mut players, |_, players| {
+    let flow = play(&mut environment, 300, &mut draws, &mut players, |_, players| {
         let (regret, error) = &players[0].observer;
         measured.push((regret.total(), error.total(), error.plausible_count(), error.theta_star_left()));
         ControlFlow::Continue(())
@@ -56,9 +56,10 @@ fn an_arm_never_taken_counts_with_the_estimate_it_has() {
     let stream = |role| Stream::new(2, 0, role);
     let observer = ModelError::new(ArmMeans::new(3), PerArm { delta: 0.05, noise_scale: 0.3 });
     let policy = Ucb1::new(3, 0.3).unwrap();
-    let mut players = [Player { policy, observer, choices: stream("policy"), noise: stream("noise") }];
+    let mut players = [Player { policy, observer, choices: stream("policy") }];
+    let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
     let mut errors = Vec::new();
-    let _ = play(&mut environment, 5, &mut stream("actions"), &mut players, |_, players| {
+    let _ = play(&mut environment, 5, &mut draws, &mut players, |_, players| {
         errors.push(players[0].observer.total());
         ControlFlow::Continue(())
     });

@@ -1,6 +1,6 @@
 use crate::workspace;
 use plausibly::{Action, Policy, Stream};
-use plausibly_sim::{Experiment, Observer, Overrides, Player, Regret, Rewarded, play};
+use plausibly_sim::{Draws, Experiment, Observer, Overrides, Player, Regret, Rewarded, play};
 use plausibly_testkit::assert_golden;
 use std::fmt::Write;
 use std::num::NonZeroUsize;
@@ -36,11 +36,11 @@ fn first_runs_are_traced_choice_by_choice() {
             policy: Box::new(policy.build(&facts).unwrap()) as Box<dyn Policy>,
             observer: (Regret::new(), Trace::default()),
             choices: stream(&format!("policy/{}", policy.label)),
-            noise: stream("noise"),
         };
         let mut players: Vec<_> = experiment.policies.iter().map(player).collect();
-        let (offers, on) = (&mut stream("actions"), |_, _: &[_]| ControlFlow::Continue(()));
-        assert!(play(&mut *environment, experiment.horizon, offers, &mut players, on).is_continue());
+        let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
+        let on = |_, _: &[_]| ControlFlow::Continue(());
+        assert!(play(&mut *environment, experiment.horizon, &mut draws, &mut players, on).is_continue());
         for (player, policy) in players.iter().zip(&summary.policies) {
             let (regret, trace) = &player.observer;
             let compared = policy.last().regret.mean();

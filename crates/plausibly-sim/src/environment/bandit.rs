@@ -10,6 +10,7 @@ pub struct Bandit {
     set: ActionSet,
     theta_star: Vec<f64>,
     means: Vec<f64>,
+    best_mean: f64,
     noise: f64,
     setting: Setting,
     theta_norm_bound: f64,
@@ -27,9 +28,16 @@ impl Bandit {
         assert!(set.view().dim() == theta_star.len(), "θ* and the actions differ in dimension");
         let norm = theta_star.iter().map(|x| x * x).sum::<f64>().sqrt();
         let action_norm_bound = set.view().largest_norm();
-        let (means, setting) = (Vec::new(), Setting::Fixed);
-        let mut bandit =
-            Self { set, theta_star, means, noise, setting, theta_norm_bound: norm, action_norm_bound };
+        let mut bandit = Self {
+            set,
+            theta_star,
+            means: Vec::new(),
+            best_mean: f64::NEG_INFINITY,
+            noise,
+            setting: Setting::Fixed,
+            theta_norm_bound: norm,
+            action_norm_bound,
+        };
         bandit.renew_means();
         bandit
     }
@@ -57,6 +65,7 @@ impl Bandit {
         Self {
             set,
             theta_star,
+            best_mean: largest(&means),
             means,
             noise,
             setting: Setting::Arms,
@@ -81,6 +90,11 @@ impl Bandit {
     /// The true mean reward of each action.
     pub fn means(&self) -> &[f64] {
         &self.means
+    }
+
+    /// The largest of them.
+    pub fn best_mean(&self) -> f64 {
+        self.best_mean
     }
 
     /// `θ*`; for arms, their means.
@@ -125,7 +139,20 @@ impl Bandit {
 
     fn renew_means(&mut self) {
         self.set.view().dot_into(&self.theta_star, &mut self.means);
+        self.best_mean = largest(&self.means);
     }
+}
+
+/// In several lanes: one would wait for each comparison.
+fn largest(values: &[f64]) -> f64 {
+    let (lanes, rest) = values.as_chunks::<8>();
+    let mut best = [f64::NEG_INFINITY; 8];
+    for values in lanes {
+        for (best, value) in best.iter_mut().zip(values) {
+            *best = if value > best { *value } else { *best };
+        }
+    }
+    best.iter().chain(rest).copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
 impl Environment for Bandit {

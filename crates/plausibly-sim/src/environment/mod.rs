@@ -23,10 +23,14 @@ pub trait Environment {
     /// [`Environment::advance`] too, for what policies are built with.
     fn bandit(&self) -> &Bandit;
 
-    /// A reward for the chosen action: its mean and Gaussian noise, unless you write another. Must draw the same number of
-    /// times whatever is chosen.
-    fn reward(&self, chosen: ActionIndex, rng: &mut Stream) -> f64 {
-        self.bandit().means()[chosen] + self.bandit().noise() * rng.normal()
+    /// The luck of the round, drawn once and the same for every policy, whatever it chooses: a standard normal number, unless you write another.
+    fn luck(&self, rng: &mut Stream) -> f64 {
+        rng.normal()
+    }
+
+    /// What the chosen action pays with that luck: its mean and Gaussian noise, unless you write another.
+    fn reward(&self, chosen: ActionIndex, luck: f64) -> f64 {
+        self.bandit().means()[chosen] + self.bandit().noise() * luck
     }
 
     /// What policies may know of the problem when they are built for `horizon` rounds.

@@ -12,7 +12,7 @@ pub use linear::LinearTheory;
 use crate::comparison::{Monitor, RunError};
 use crate::delay::Delay;
 use crate::environment::Environment;
-use crate::play::{Player, play};
+use crate::play::{Draws, Player, play};
 use crate::spec::Experiment;
 use crate::summary::Moments;
 use crate::{Observer, Regret};
@@ -106,9 +106,9 @@ impl<'a> CodeEntrant<'a> {
         let policy: Box<dyn Policy> =
             policies[0].build(&facts).map_err(|error| failed(Box::new(error) as _))?;
         let observer = (Regret::new(), observe(&facts).map_err(|source| RunError::Metric { source })?);
-        let (choices, noise) = (stream(&format!("policy/{label}")), stream("noise"));
-        let mut players = [Player { policy, observer, choices, noise }];
-        let flow = play(&mut *environment, *horizon, &mut stream("actions"), &mut players, |_, _| {
+        let mut players = [Player { policy, observer, choices: stream(&format!("policy/{label}")) }];
+        let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
+        let flow = play(&mut *environment, *horizon, &mut draws, &mut players, |_, _| {
             if monitor.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         if flow.is_break() {

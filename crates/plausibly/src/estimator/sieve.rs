@@ -70,11 +70,9 @@ impl Sieve {
         self.bound_sq.resize(actions.len(), 0.0);
         let Self { mean, bound_sq, .. } = self;
         now.isa.limit(actions.blocks(), now.theta_hat, &self.limits, mean, bound_sq);
-        // Any action would do. With s a width as they are here, √u is at most (u/s + s)/2, and the best by that line is good enough.
-        let usual = bound_sq[..SMALL].iter().copied().fold(0.0, f64::max).sqrt();
-        let slope = if usual > 0.0 { 0.5 * sqrt_beta / usual } else { 0.0 };
-        let slope = if sought == Sought::LargestUpper { slope } else { -slope };
-        let anchor = now.isa.farthest_along(mean, bound_sq, slope);
+        // Any action would do; one that promises much rules out many.
+        let scale = if sought == Sought::LargestUpper { sqrt_beta } else { -sqrt_beta };
+        let anchor = now.isa.farthest_along(mean, bound_sq, scale);
         let (anchor_mean, mut anchor_sq) = (mean[anchor], bound_sq[anchor]);
         // In a small set the width of one costs more than it saves beside a bound on it; but of a bound it is not known that an upper bound reaches so far.
         if sought == Sought::LargestUpper || actions.len() >= LARGE {

@@ -120,7 +120,7 @@ dispatch! {
     fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: &mut [f64]) -> f64;
     fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], threshold: f64) -> f64;
     fn widest_plausible(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, first: &mut FirstLook) -> usize;
-    fn farthest_along(mean: &[f64], width_sq: &[f64], slope: f64) -> usize;
+    fn farthest_along(mean: &[f64], width_sq: &[f64], scale: f64) -> usize;
     fn reaching(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, threshold: f64, most: usize, found: &mut Vec<usize>);
     fn argmax(values: &[f64]) -> usize;
     fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64;

@@ -38,12 +38,11 @@ impl FirstLook {
     /// The eight to look at first for the largest `mean + scale·√width_sq`: where it was or, among new scores, where a line in `width_sq` promises most.
     #[inline(always)]
     fn or_scout(self, was: usize, mean: &[f64], width_sq: &[f64], scale: f64) -> usize {
-        let Some(some) = width_sq.first_chunk().filter(|_| self.anew && mean.len() > FEW) else {
-            return was;
-        };
-        let usual = largest(*some).sqrt();
-        let slope = if usual > 0.0 { 0.5 * scale / usual } else { 0.0 };
-        farthest_along(mean, width_sq, slope) / LANES * LANES
+        if self.anew && mean.len() > FEW {
+            farthest_along(mean, width_sq, scale) / LANES * LANES
+        } else {
+            was
+        }
     }
 }
 
@@ -109,10 +108,12 @@ fn largest_among<const ALL: bool>(
     upper.best.index()
 }
 
-/// One of those with the largest `mean + slope·width_sq`, of whole blocks.
+/// One of whole blocks whose `mean + scale·√width_sq` is large, by a line in place of the root: with `s` a width as they are here, `√w` is at most `(w/s + s)/2`.
 #[inline(always)]
-pub(in crate::linalg) fn farthest_along(mean: &[f64], width_sq: &[f64], slope: f64) -> usize {
+pub(in crate::linalg) fn farthest_along(mean: &[f64], width_sq: &[f64], scale: f64) -> usize {
     let (means, widths) = (mean.as_chunks::<LANES>().0, width_sq.as_chunks::<LANES>().0);
+    let usual = widths.first().map_or(0.0, |some| largest(*some).sqrt());
+    let slope = if usual > 0.0 { 0.5 * scale / usual } else { 0.0 };
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
     for (m, w) in means.iter().zip(widths) {
         for l in 0..LANES {
