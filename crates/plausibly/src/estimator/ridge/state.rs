@@ -3,7 +3,8 @@
 use super::super::rough::{Off, Rough};
 use super::super::sieve::Sieve;
 use super::super::{LogDet, Scores};
-use super::{Cache, Means, Ridge, Step, Unscored};
+use super::scoring::{Cache, Means};
+use super::{Ridge, Step, Unscored};
 use crate::actions::{Actions, SetId};
 use crate::linalg::{Compensated, CompensatedGram};
 use crate::state::{
