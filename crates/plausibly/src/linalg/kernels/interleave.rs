@@ -104,7 +104,7 @@ pub(in crate::linalg) mod avx {
 
     #[inline]
     #[target_feature(enable = "avx")]
-    fn transposed([a, b, c, d]: [__m256d; TILE]) -> [__m256d; TILE] {
+    pub(in crate::linalg::kernels) fn transposed([a, b, c, d]: [__m256d; TILE]) -> [__m256d; TILE] {
         let (low_ab, high_ab) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
         let (low_cd, high_cd) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
         [
@@ -132,7 +132,7 @@ pub(in crate::linalg) mod avx {
 
     #[inline]
     #[target_feature(enable = "avx")]
-    fn store(to: &mut [f64; TILE], lanes: __m256d) {
+    pub(in crate::linalg::kernels) fn store(to: &mut [f64; TILE], lanes: __m256d) {
         // SAFETY: as above.
         unsafe { _mm256_storeu_pd(to.as_mut_ptr(), lanes) }
     }

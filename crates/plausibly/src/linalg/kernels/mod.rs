@@ -45,6 +45,8 @@ macro_rules! by_wide_dim {
 /// Up to here dimensions are few.
 pub(crate) const FEW_DIMS: usize = 8;
 
+#[cfg(target_arch = "x86_64")]
+pub(super) mod chacha;
 mod choose;
 mod coarse;
 mod draw;
