@@ -37,6 +37,7 @@ impl Pick {
     ///
     /// # Panics
     /// If there are no scores, or the radius is not positive and finite.
+    #[inline]
     pub fn widest_plausible(&mut self, scores: &Scores, sqrt_beta: f64) -> ActionIndex {
         check(scores, sqrt_beta);
         let (mean, width_sq) = (&scores.mean, &scores.width_sq);
@@ -48,6 +49,7 @@ impl Pick {
     ///
     /// # Panics
     /// If there are no scores, or the radius is not positive and finite.
+    #[inline]
     pub fn largest_upper(&mut self, scores: &Scores, sqrt_beta: f64) -> ActionIndex {
         check(scores, sqrt_beta);
         let (mean, width_sq) = (&scores.mean, &scores.width_sq);

@@ -96,8 +96,10 @@ pub enum RadiusError {
     },
 }
 
-/// The logarithm of a quotient: one where dividing first leaves it finite, else those of its parts.
-fn log_of(quotient: f64, of_parts: impl FnOnce() -> f64) -> f64 {
+/// `log(numerator/denominator)`: one logarithm where the quotient is finite, else those of the parts. By the reciprocal of the denominator, which is known early: a decision waits
+/// for what was just learned, and need not wait for a division of it.
+fn log_of(numerator: f64, denominator: f64, of_parts: impl FnOnce() -> f64) -> f64 {
+    let quotient = numerator * (1.0 / denominator);
     if quotient.is_finite() { log(quotient) } else { of_parts() }
 }
 
@@ -150,6 +152,7 @@ pub struct Paper {
 }
 
 impl ConfidenceRadius for Paper {
+    #[inline]
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
         assert!(
             evidence.dim >= 2,
@@ -158,7 +161,7 @@ impl ConfidenceRadius for Paper {
         let (t, d) = (evidence.observations as f64, evidence.dim as f64);
         let total = self.lambda + t * self.action_norm_bound * self.action_norm_bound;
         let log_growth =
-            log_of(total / (self.lambda * self.delta), || log(total) - log(self.lambda) - log(self.delta));
+            log_of(total, self.lambda * self.delta, || log(total) - log(self.lambda) - log(self.delta));
         let spread = (d * log_growth).sqrt();
         self.noise_scale * spread + self.lambda.sqrt() * self.theta_norm_bound
     }
@@ -191,10 +194,11 @@ pub struct Determinant {
 }
 
 impl ConfidenceRadius for Determinant {
+    #[inline]
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
         // log(det V/λᵈ) + 2·log(1/δ)
         let (at_refactor, growth) = evidence.log_det.parts();
-        let log_growth = log_of(growth / (self.delta * self.delta), || log(growth) - 2.0 * log(self.delta));
+        let log_growth = log_of(growth, self.delta * self.delta, || log(growth) - 2.0 * log(self.delta));
         // Rounding alone can make it negative; a NaN stays one.
         let spread_sq = if at_refactor < 0.0 { log_growth } else { at_refactor + log_growth };
         assert!(
@@ -295,6 +299,7 @@ impl Radius {
 }
 
 impl ConfidenceRadius for Radius {
+    #[inline]
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
         match self {
             Self::Paper(r) => r.sqrt_beta(evidence),
@@ -307,6 +312,7 @@ impl ConfidenceRadius for Radius {
         }
     }
 
+    #[inline]
     fn reach(&self, evidence: &Evidence) -> Reach {
         match self {
             Self::Mixture(r) => r.reach(evidence),
