@@ -37,7 +37,7 @@ def header(results):
         f"Command: `{results['command']}` · {' to '.join([dates[0], dates[-1]][: len(dates)])} · commit {versions['commit']}",
         f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['system']}, {machine.get('vectors', '')}; load before it began {machine.get('load', 0):.1f}",
         f"Versions: rustc {versions['rustc']}, Python {versions['python']}, {listed}",
-        f"Turns: {results['repeats']} a contender, up to 40 where they are short, and ten times as many for ours and numba's where all of theirs are; in rotation; the fastest counts. The run took {total // 60} min {total % 60} s",
+        f"Turns: {results['repeats']} a contender, up to 40 where they are short, and thirty times as many for ours and numba's where all of theirs are; in rotation; the fastest counts. The run took {total // 60} min {total % 60} s",
     ]
     shares = sorted(
         row["core_share"] for section in sections.values() for row in section.get("rows", []) if row.get("core_share")

@@ -15,7 +15,7 @@ POOL_BYTES = 64 << 20  # of changing sets: more than a cache holds
 
 MOST_TURNS, SHORT_SECONDS = 40, 6.0
 # Between two rotations of everybody those that are compiled rotate this often among themselves, if all of their turns are shorter than this.
-EXTRA_TURNS, SHORT_TURN_SECONDS = 9, 0.1
+EXTRA_TURNS, SHORT_TURN_SECONDS = 29, 0.1
 
 ONE_THREAD = {
     name: "1"
