@@ -110,6 +110,7 @@ def main():
         results["repeats"] = settings.repeats
         results["rounds"] = settings.rounds
         results["skipped"] = skipped(args.target)
+        what = versions()  # once: the figures of the first section are a change that git would call dirty
         for name in wanted:
             settings.say(f"{name}")
             section_begun, before = time.monotonic(), machine()
@@ -118,7 +119,7 @@ def main():
                 "date": datetime.date.today().isoformat(),
                 "seconds": round(time.monotonic() - section_begun),
                 "machine": before,
-                "versions": versions(),
+                "versions": what,
                 **found,
             }
             # After each, so that a run that is stopped can be gone on with, by --only.
