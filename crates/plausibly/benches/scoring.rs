@@ -6,6 +6,8 @@
 
 use nalgebra::{DMatrix, DVector};
 use plausibly::{ActionSet, Code, Estimator, Fixed, Isa, Ledger, Observation, Policy, Ridge, Stream};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -65,6 +67,7 @@ fn main() {
         );
         report("one round of CODE", (dim, actions), rounds(&set));
         report("update alone", (dim, actions), updates(&set, &inverse));
+        report("draw its features", (dim, actions), draws(dim * actions));
         if dim >= 16 {
             report("record exactly", (dim, actions), records(&set));
         }
@@ -128,6 +131,39 @@ fn rescoring<'a>(
                     *out = (a.iter().zip(theta.iter()).map(|(x, t)| x * t).sum(), width);
                 }
                 black_box(&loops);
+            }),
+        ),
+    ]
+}
+
+fn draws(count: usize) -> Vec<Contender<'static>> {
+    let (mut stream, mut single) = (Stream::new(1, 0, "actions"), Stream::new(1, 0, "actions"));
+    let (mut theirs, mut bytes) = (ChaCha8Rng::from_seed([1; 32]), vec![0; 8 * count]);
+    let number = |word: &[u8; 8]| (u64::from_le_bytes(*word) >> 11) as f64 * 2.0_f64.powi(-53);
+    let (mut ours, mut one_by_one, mut from_bytes) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
+    vec![
+        (
+            "ours",
+            Box::new(move || {
+                stream.fill_uniform(&mut ours);
+                black_box(&ours);
+            }),
+        ),
+        (
+            "rand_chacha: bytes, then numbers",
+            Box::new(move || {
+                theirs.fill_bytes(&mut bytes);
+                for (x, word) in from_bytes.iter_mut().zip(bytes.as_chunks().0) {
+                    *x = number(word);
+                }
+                black_box(&from_bytes);
+            }),
+        ),
+        (
+            "ours, one at a time",
+            Box::new(move || {
+                one_by_one.fill_with(|| single.uniform());
+                black_box(&one_by_one);
             }),
         ),
     ]

@@ -59,7 +59,7 @@ impl Stream {
         (self.bits() >> 11) as f64 * 2.0_f64.powi(-53)
     }
 
-    /// Fills `out` with what so many calls of [`Stream::uniform`] would give, in half the time, and a quarter less yet for hundreds.
+    /// Fills `out` with what so many calls of [`Stream::uniform`] would give, in half the time.
     ///
     /// # Panics
     /// As [`Stream::position`].
