@@ -155,19 +155,25 @@ impl Isa {
 
     /// Fills what it can with numbers on [0, 1) from the blocks of the first stream of `ChaCha8` under a key, from block `first` on, and returns how many; none where the library is as
     /// fast.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "for registers of 256 bits"))]
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "for wide registers"))]
     pub(crate) fn uniforms_in_bulk(self, key: &[u8; 32], first: u64, out: &mut [f64]) -> usize {
-        match self.0 {
-            Level::Baseline => 0,
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2 | Level::Avx512 => {
-                let words = key.as_chunks().0;
-                let key = std::array::from_fn(|word| u32::from_le_bytes(words[word]));
-                let bulks = out.as_chunks_mut().0;
-                // SAFETY: as above; both have AVX2.
-                unsafe { kernels::chacha::uniforms(&key, first, bulks) };
-                bulks.as_flattened().len()
+        #[cfg(target_arch = "x86_64")]
+        if self.0 != Level::Baseline {
+            let words = key.as_chunks().0;
+            let key = std::array::from_fn(|word| u32::from_le_bytes(words[word]));
+            let (mut rest, mut filled) = (out, 0);
+            if self.0 == Level::Avx512 {
+                let (bulks, few) = rest.as_chunks_mut();
+                // SAFETY: as above.
+                unsafe { kernels::chacha::uniforms_avx512(&key, first, bulks) };
+                (rest, filled) = (few, bulks.as_flattened().len());
             }
+            let next = first + (filled / kernels::chacha::NUMBERS) as u64;
+            let bulks = rest.as_chunks_mut().0;
+            // SAFETY: as above; both have AVX2.
+            unsafe { kernels::chacha::uniforms_avx2(&key, next, bulks) };
+            return filled + bulks.as_flattened().len();
         }
+        0
     }
 }

@@ -64,7 +64,10 @@ impl Stream {
     /// # Panics
     /// As [`Stream::position`].
     pub fn fill_uniform(&mut self, out: &mut [f64]) {
-        let isa = Isa::detect();
+        self.fill(Isa::detect(), out);
+    }
+
+    fn fill(&mut self, isa: Isa, out: &mut [f64]) {
         if out.len() < MANY {
             return self.fill_few(isa, out);
         }
@@ -170,13 +173,17 @@ mod tests {
     #[test]
     fn so_do_many_at_once_from_wherever_a_stream_is() {
         // At the beginning, and where the number of the block outgrows 32 bits.
-        for start in [0, 16 * ((1 << 32) - 40)] {
+        let starts = [0, 16 * ((1 << 32) - 40)];
+        for (start, isa) in
+            starts.into_iter().flat_map(|start| Isa::available().into_iter().map(move |isa| (start, isa)))
+        {
             let stream = || Stream::new(8, 0, "test").at(start);
             let (mut one, mut many) = (stream(), stream());
             for len in (MANY - 1..MANY + 140).step_by(3) {
                 let mut filled = vec![0.0; len];
-                many.fill_uniform(&mut filled);
-                assert!(filled.iter().all(|x| x.to_bits() == one.uniform().to_bits()), "{len} from {start}");
+                many.fill(isa, &mut filled);
+                let drawn = filled.iter().all(|x| x.to_bits() == one.uniform().to_bits());
+                assert!(drawn, "{len} from {start} by {isa:?}");
                 assert_eq!(many.position(), one.position());
             }
             assert_eq!(one.bits(), many.bits());
