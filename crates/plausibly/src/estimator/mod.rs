@@ -13,7 +13,7 @@ mod sieve;
 pub use arm_means::{ArmMeans, Whole};
 pub use arm_ridges::{ArmRidges, ArmSums, Removed};
 pub use contenders::{Contenders, Sought};
-pub use ridge::{Ridge, RidgeError};
+pub use ridge::{Onlooker, Ridge, RidgeError};
 
 use crate::actions::{Action, Actions, MAX_MAGNITUDE};
 use crate::confidence::Reach;

@@ -1,35 +1,20 @@
 //! Ridge regression, one observation at a time.
 
+mod belief;
 mod error;
-mod scoring;
+mod looks;
+mod onlooker;
 mod state;
 
 pub use error::RidgeError;
+pub use onlooker::Onlooker;
 
-use self::scoring::{Cache, Means, bring_up};
-use super::contenders::{Moment, Seek};
-use super::rough::{Off, Rough};
-use super::shortlist::Shortlist;
-use super::sieve::Sieve;
-use super::{Contenders, Estimator, Evidence, Forecast, LogDet, Scores, Sought, assert_reward};
-use crate::actions::{Action, Actions, SetId};
+use self::belief::Belief;
+use self::looks::Looks;
+use super::{Contenders, Estimator, Evidence, Forecast, Scores, Sought};
+use crate::actions::{Action, Actions};
 use crate::confidence::Reach;
-use crate::linalg::{
-    Cholesky, Compensated, CompensatedGram, FEW_DIMS, Isa, Learned, NotPositive, PIVOT_TOLERANCE,
-    scaled_identity,
-};
-
-/// A refactorisation comes at the latest after this many observations ….
-const REFACTOR_EVERY: u64 = 4096;
-/// … when the determinant has grown by this factor, though not more often than every `d/8` observations, which keeps an
-/// update O(d²) on average …
-const REFACTOR_GROWTH: f64 = 100.0;
-/// … and at once after a step like this. A step that shrinks a width `g` times loses `log₂ g` bits of it to cancellation.
-const REFACTOR_STEP: f64 = 1e6;
-/// Scores are made anew at the first refactorisation after some width may have shrunk so many times: refreshing it has then cost it less than six of its sixteen digits.
-const RESCORE_SHRINKAGE: f64 = 1e6;
-/// The largest ratio of pivots of `V` at which its inverse is good to seven digits, also just before the next refactorisation.
-const STEADY: f64 = 1e6;
+use crate::linalg::{Isa, scaled_identity};
 
 /// Ridge estimate of `θ*` with its gram matrix and the scores of the current action set.
 ///
@@ -59,61 +44,9 @@ const STEADY: f64 = 1e6;
 /// # Reference
 /// \[AYPS11\] Abbasi-Yadkori, Pál, Szepesvári: Improved Algorithms for Linear Stochastic Bandits. NIPS 2011.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_field_names, reason = "`ridge` is the name of λ in V everywhere")]
 pub struct Ridge {
-    dim: usize,
-    ridge: f64,
-    isa: Isa,
-    observations: u64,
-    since_refactor: usize,
-    gram: CompensatedGram,
-    moment: Compensated,
-    gram_inverse: Vec<f64>,
-    theta_hat: Vec<f64>,
-    log_det: LogDet,
-    unscored: Unscored,
-    last_step: Step,
-    cache: Cache,
-    means: Means,
-    shortlist: Shortlist,
-    sieve: Sieve,
-    rough: Rough,
-    /// Whether few actions may be looked at.
-    lists: bool,
-    /// The set whose contenders were last asked for.
-    offered: Option<SetId>,
-    /// Whether `V` is so far from singular that bounds on later scores can be relied on to the margin of a shortlist.
-    steady: bool,
-}
-
-/// The rank-one step from the state before the last observation to the state after it.
-#[derive(Clone, Debug)]
-struct Step {
-    /// `V⁻¹x/√(1 + xᵀV⁻¹x)`, by the `V⁻¹` before.
-    direction: Vec<f64>,
-    /// What the step adds to `θ̂` along `direction`.
-    gain: f64,
-    /// False where scores have to be made anew.
-    valid: bool,
-}
-
-/// What has happened since scores were last made anew.
-#[derive(Clone, Copy, Debug)]
-struct Unscored {
-    /// By what factor the determinant has grown.
-    growth: f64,
-    /// Of `V` then.
-    trace: f64,
-    /// Of `V⁻¹` then.
-    trace_inverse: f64,
-}
-
-impl Unscored {
-    /// No squared width has shrunk more often: by the determinant, all of whose growth could be in its direction, and by
-    /// `aᵀV⁻¹a ≥ aᵀV₀⁻¹a/λ_max(V₀⁻¹V)` with `λ_max(V₀⁻¹V) ≤ 1 + tr V₀⁻¹·Σ‖x‖²`.
-    fn shrinkage(&self, gram: &CompensatedGram) -> f64 {
-        self.growth.min(1.0 + self.trace_inverse * (gram.trace() - self.trace))
-    }
+    belief: Belief,
+    looks: Looks,
 }
 
 impl Ridge {
@@ -142,270 +75,115 @@ impl Ridge {
         moment: &[f64],
         observations: u64,
     ) -> Result<Self, RidgeError> {
-        if dim == 0 {
-            return Err(RidgeError::ZeroDim);
-        }
-        if gram.len() != dim * dim || moment.len() != dim {
-            return Err(RidgeError::Shape { dim, gram: gram.len(), moment: moment.len() });
-        }
-        if !(0.0..=1e100).contains(&ridge) {
-            return Err(RidgeError::Ridge { ridge });
-        }
-        check_statistics(dim, gram, moment)?;
-        let mut model = Self {
-            dim,
-            ridge,
-            isa: Isa::detect(),
-            observations,
-            since_refactor: 0,
-            gram: CompensatedGram::new(gram.to_vec(), dim),
-            moment: Compensated::new(moment.to_vec()),
-            gram_inverse: vec![0.0; dim * dim],
-            theta_hat: vec![0.0; dim],
-            log_det: LogDet::new(0.0),
-            // Nothing has scores yet.
-            unscored: Unscored { growth: f64::INFINITY, trace: f64::NEG_INFINITY, trace_inverse: 1.0 },
-            last_step: Step { direction: vec![0.0; dim], gain: 0.0, valid: false },
-            cache: Cache::default(),
-            means: Means::default(),
-            shortlist: Shortlist::default(),
-            sieve: Sieve::default(),
-            rough: Rough::default(),
-            lists: true,
-            offered: None,
-            steady: false,
-        };
-        model.refactor()?;
-        Ok(model)
+        Ok(Self { belief: Belief::new(dim, ridge, gram, moment, observations)?, looks: Looks::default() })
     }
 
     /// Scores with this instruction set instead of the widest one; the results are the same.
     #[must_use]
     pub fn with_isa(mut self, isa: Isa) -> Self {
-        self.isa = isa;
-        self.cache.scores.isa = isa;
+        self.belief.isa = isa;
+        self.looks.cache.scores.isa = isa;
         self
     }
 
     /// Scores every action of a fixed set in every round, to compare with; the choices are the same.
     #[must_use]
     pub fn without_lists(mut self) -> Self {
-        self.lists = false;
+        self.looks.lists = false;
         self
     }
 
     pub(crate) fn isa(&self) -> Isa {
-        self.isa
-    }
-
-    #[cfg(test)]
-    pub(super) fn shortlist_mut(&mut self) -> &mut Shortlist {
-        &mut self.shortlist
-    }
-
-    #[cfg(test)]
-    pub(super) fn rough_mut(&mut self) -> &mut Rough {
-        &mut self.rough
-    }
-
-    #[cfg(test)]
-    pub(super) fn sieve_mut(&mut self) -> &mut Sieve {
-        &mut self.sieve
+        self.belief.isa
     }
 
     /// d.
     pub fn dim(&self) -> usize {
-        self.dim
+        self.belief.dim
+    }
+
+    /// λ.
+    pub fn ridge(&self) -> f64 {
+        self.belief.ridge
     }
 
     /// `V`, row-major.
     pub fn gram(&self) -> Vec<f64> {
-        self.gram.rounded()
+        self.belief.gram.rounded()
     }
 
     /// `V⁻¹`, row-major.
     pub fn gram_inverse(&self) -> &[f64] {
-        &self.gram_inverse
+        &self.belief.gram_inverse
     }
 
     /// `b = Σ x·y`.
     pub fn moment(&self) -> Vec<f64> {
         let mut moment = Vec::new();
-        self.moment.rounded_into(&mut moment);
+        self.belief.moment.rounded_into(&mut moment);
         moment
     }
 
     /// θ̂.
     pub fn theta_hat(&self) -> &[f64] {
-        &self.theta_hat
+        &self.belief.theta_hat
     }
 
-    /// Recomputes everything derived from the sums. O(d³).
-    fn refactor(&mut self) -> Result<(), NotPositive> {
-        let (factor, exact) = self.factor()?;
-        self.steady = exact && factor.pivot_ratio() < STEADY;
-        factor.inverse_into(&mut self.gram_inverse);
-        self.moment.rounded_into(&mut self.theta_hat);
-        factor.solve(&mut self.theta_hat);
-        self.log_det = LogDet::new(factor.log_det() - self.dim as f64 * libm::log(self.ridge));
-        self.since_refactor = 0;
-        // A new inverse differs from the old one by rounding, and scores can go on from it for a while.
-        if self.unscored.shrinkage(&self.gram) > RESCORE_SHRINKAGE
-            || self.observations.is_multiple_of(REFACTOR_EVERY)
-        {
-            self.last_step.valid = false;
-            let trace_inverse = self.gram_inverse.iter().step_by(self.dim + 1).sum();
-            self.unscored = Unscored { growth: 1.0, trace: self.gram.trace(), trace_inverse };
-        }
-        Ok(())
-    }
-
-    /// The factor of `V` and true or, where doubles cannot tell it from a singular matrix, of `V + 2·10⁻¹⁰·diag V` and false.
-    fn factor(&self) -> Result<(Cholesky, bool), NotPositive> {
-        let mut gram = self.gram.rounded();
-        let exact = Cholesky::new(&gram, self.dim);
-        // Without a ridge there is no claim that V has an inverse, and nothing to stand in for it.
-        if exact.is_ok() || self.ridge == 0.0 {
-            return exact.map(|factor| (factor, true));
-        }
-        for k in 0..self.dim {
-            gram[k * self.dim + k] *= 1.0 + 2.0 * PIVOT_TOLERANCE;
-        }
-        Cholesky::new(&gram, self.dim).map(|factor| (factor, false))
-    }
-
-    /// Whether `V⁻¹` should be recomputed, after a step that shrank its own width so many times.
-    fn refactor_due(&self, growth: f64) -> bool {
-        growth > REFACTOR_STEP
-            || (self.log_det.growth() > REFACTOR_GROWTH && 8 * self.since_refactor >= self.dim)
-            || self.observations.is_multiple_of(REFACTOR_EVERY)
-    }
-
-    fn check_dim(&self, actions: Actions<'_>) {
-        assert!(
-            actions.dim() == self.dim,
-            "a model of {} features was asked about actions with {}",
-            self.dim,
-            actions.dim()
-        );
+    /// Contenders for the largest upper bound with a bound on what all others reach; `None` if that is not known of many.
+    pub(crate) fn reaching(&mut self, actions: Actions<'_>, sqrt_beta: f64) -> Option<Contenders<'_>> {
+        self.looks.reaching(&self.belief, actions, sqrt_beta)
     }
 }
 
 impl Estimator for Ridge {
     fn scores(&mut self, actions: Actions<'_>) -> &Scores {
-        self.check_dim(actions);
-        if self.cache.off != Off::NONE {
-            self.rough.wait(self.observations);
-        }
-        self.score(actions);
-        &self.cache.scores
+        self.belief.check_dim(actions);
+        self.looks.scores(&self.belief, actions)
     }
 
     /// On a set offered again and again those of a list, which is made anew now and then and kept up to date between; on another those that a bound of O(d) leaves in question. Where
     /// that is most of them and one is sought, those that scores in single precision leave in question.
     fn contenders(&mut self, actions: Actions<'_>, reach: Reach, sought: Sought) -> Contenders<'_> {
-        let Reach::Ellipsoid { sqrt_beta } = reach else {
-            panic!("a radius for arms was asked about a model of features");
-        };
-        self.check_dim(actions);
-        // A list of the plausible is one of the widest of them.
-        let listed = if sought == Sought::Widest { Sought::Plausible } else { sought };
-        let listed = Seek { actions, sought: listed, sqrt_beta };
-        if self.lists {
-            // Of a set that was not offered last there is no list.
-            if self.offered == Some(actions.id()) && self.list(listed) {
-                return self.shortlist.contenders();
-            }
-            if self.is_sifted(listed) {
-                return self.sieve.contenders();
-            }
-        }
-        if sought == Sought::Plausible {
-            return Contenders::all(self.scores(actions));
-        }
-        if Rough::suits(actions) && self.glance(Seek { sought, ..listed }) {
-            return self.rough.contenders();
-        }
-        self.score(actions);
-        Contenders::all(&self.cache.scores)
+        self.looks.contenders(&self.belief, actions, reach, sought)
     }
 
     /// O(K·d), or nothing if neither set nor model has changed.
     fn means(&mut self, actions: Actions<'_>) -> &[f64] {
-        let now = Some((actions.id(), self.observations));
-        if self.means.of != now {
-            self.check_dim(actions);
-            self.means.values.resize(actions.len(), 0.0);
-            self.isa.dots(actions.blocks(), &self.theta_hat, &mut self.means.values);
-            self.means.of = now;
-        }
-        &self.means.values
+        self.looks.means(&self.belief, actions)
     }
 
     fn score_into(&self, actions: Actions<'_>, out: &mut Scores) {
-        self.check_dim(actions);
-        out.copy_from(&self.cache.scores);
-        let Self { isa, observations, theta_hat, gram_inverse, last_step, shortlist, cache, .. } = self;
-        let now = Moment { isa: *isa, observations: *observations, theta_hat, gram_inverse };
-        bring_up(cache.exact(), out, actions, now, last_step, shortlist);
+        self.belief.check_dim(actions);
+        self.looks.score_into(&self.belief, actions, out);
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
-        let x = action.features();
-        assert!(x.len() == self.dim, "a model of {} features got an action with {}", self.dim, x.len());
-        assert_reward(reward);
-        let step = &mut self.last_step;
-        let (gram_inverse, theta_hat, direction) =
-            (&mut self.gram_inverse, &mut self.theta_hat, &mut step.direction);
-        let Learned { width_sq, gain } = if x.len() <= FEW_DIMS {
-            self.isa.take_step(gram_inverse, theta_hat, direction, x, reward)
-        } else {
-            self.isa.take_wide_step(gram_inverse, theta_hat, direction, x, reward)
-        };
-        assert!(width_sq.is_finite(), "features must be finite and at most 1e100 in magnitude, got {x:?}");
-        step.gain = gain;
-        step.valid = true;
-        let growth = 1.0 + width_sq.max(0.0);
-        // ‖gain·v‖_V with v the direction of the step.
-        self.shortlist.drifted(gain.abs() * (width_sq.max(0.0) / growth).sqrt());
-        self.log_det.grow(growth);
-        self.unscored.growth *= growth;
-        // All of it, also where it was too little for a step.
-        self.gram.add_observation(&mut self.moment, self.isa, x, reward);
-        self.observations += 1;
-        self.since_refactor += 1;
-        if self.refactor_due(growth) && self.refactor().is_err() {
-            // Only without a ridge, and after data that overwhelm what there was: the steps are all there is.
-            self.log_det = LogDet::new(self.log_det.ratio());
-        }
+        self.belief.learn(action.features(), reward);
+        self.looks.shortlist.drifted(self.belief.last_step.length);
     }
 
     fn evidence(&self) -> Evidence {
-        Evidence {
-            observations: self.observations,
-            dim: self.dim,
-            ridge: self.ridge,
-            shares: self.dim as u64,
-            log_det: self.log_det,
-        }
+        self.belief.evidence()
     }
 
     /// With `L` the largest norm in the set, `ℓ = L²/λ` and `Λ = d·log(1 + round·L²/(dλ))`: widths over a set that only shrinks only fall, and their squares sum to at
     /// most `ℓ/log(1+ℓ)·Λ`; so the last of them is at most that by the number of rounds left. Only for a model without data, whose `V` is `λI`.
     fn forecast(&self, actions: Actions<'_>, round: u64) -> Option<Forecast> {
-        if self.ridge == 0.0 || self.observations > 0 {
+        let Belief { dim, ridge, observations, .. } = self.belief;
+        if ridge == 0.0 || observations > 0 {
             return None;
         }
         let largest = actions.largest_norm_sq();
-        let (ell, d, rounds) = (largest / self.ridge, self.dim as f64, round as f64);
+        let (ell, d, rounds) = (largest / ridge, dim as f64, round as f64);
         let log_det = d * libm::log1p(rounds * ell / d);
         let width_sq = if ell > 0.0 { ell / libm::log1p(ell) * log_det / rounds } else { 0.0 };
-        Some(Forecast { width_sq, evidence: Evidence::new(round, self.dim, self.ridge, log_det) })
+        Some(Forecast { width_sq, evidence: Evidence::new(round, dim, ridge, log_det) })
     }
 
     /// `‖θ̂ − θ*‖_V`. O(d²).
     fn deviation(&self, theta_star: &[f64]) -> f64 {
-        let squared = self.gram.quadratic_form(&self.theta_hat, &theta_star[..self.dim]);
+        let Belief { dim, gram, theta_hat, .. } = &self.belief;
+        let squared = gram.quadratic_form(theta_hat, &theta_star[..*dim]);
         // A form of a positive matrix; rounding alone can make it negative.
         if squared < 0.0 { 0.0 } else { squared.sqrt() }
     }
@@ -416,17 +194,18 @@ impl Estimator for Ridge {
     }
 }
 
-fn check_statistics(dim: usize, gram: &[f64], moment: &[f64]) -> Result<(), RidgeError> {
-    for row in 0..dim {
-        for column in 0..dim {
-            let (entry, mirrored) = (gram[row * dim + column], gram[column * dim + row]);
-            if !entry.is_finite() || entry.to_bits() != mirrored.to_bits() {
-                return Err(RidgeError::Malformed { row, column });
-            }
-        }
-        if !moment[row].is_finite() {
-            return Err(RidgeError::Malformed { row, column: dim });
-        }
+/// What the laws tamper with.
+#[cfg(test)]
+impl Ridge {
+    pub(super) fn shortlist_mut(&mut self) -> &mut super::shortlist::Shortlist {
+        &mut self.looks.shortlist
     }
-    Ok(())
+
+    pub(super) fn rough_mut(&mut self) -> &mut super::rough::Rough {
+        &mut self.looks.rough
+    }
+
+    pub(super) fn sieve_mut(&mut self) -> &mut super::sieve::Sieve {
+        &mut self.looks.sieve
+    }
 }

@@ -3,8 +3,9 @@
 use super::super::rough::{Off, Rough};
 use super::super::sieve::Sieve;
 use super::super::{LogDet, Scores};
-use super::scoring::{Cache, Means};
-use super::{Ridge, Step, Unscored};
+use super::Ridge;
+use super::belief::{Belief, Step, Unscored};
+use super::looks::{Cache, Looks, Means};
 use crate::actions::{Actions, SetId};
 use crate::linalg::{Compensated, CompensatedGram};
 use crate::state::{
@@ -15,7 +16,7 @@ use crate::state::{
 impl Ridge {
     fn cached(&self, scores: ScoresState, sets: &[Actions<'_>]) -> Result<Cache, StateError> {
         let set = at(sets, scores.set)?;
-        if set.dim() != self.dim {
+        if set.dim() != self.dim() {
             return Err(StateError::Kind { what: "the number of features of a set" });
         }
         numbers("scores.mean", &scores.mean, set.len())?;
@@ -27,7 +28,7 @@ impl Ridge {
         Ok(Cache {
             of: Some((set.id(), observations)),
             off: Off { mean: mean_off, width_sq: width_sq_off },
-            scores: Scores { isa: self.isa, mean, width_sq, anew: false },
+            scores: Scores { isa: self.isa(), mean, width_sq, anew: false },
         })
     }
 }
@@ -38,33 +39,36 @@ impl DurableModel for Ridge {
             let (sum, carry) = sums.parts();
             SumState { sum: sum.to_vec(), carry: carry.to_vec() }
         };
-        let (log_det_at_refactor, det_growth) = self.log_det.parts();
-        let Step { direction, gain, valid } = &self.last_step;
-        let Unscored { growth, trace, trace_inverse } = self.unscored;
-        let cached = self.cache.of.and_then(|(id, observations)| Some((place(sets, id)?, observations)));
+        let Self { belief, looks } = self;
+        let (log_det_at_refactor, det_growth) = belief.log_det.parts();
+        let Unscored { growth, trace, trace_inverse } = belief.unscored;
+        let cached = looks.cache.of.and_then(|(id, observations)| Some((place(sets, id)?, observations)));
         ModelState::Features(Box::new(RidgeState {
-            observations: self.observations,
-            since_refactor: self.since_refactor as u64,
-            gram: sums(self.gram.entries()),
-            moment: sums(&self.moment),
-            gram_inverse: self.gram_inverse.clone(),
-            theta_hat: self.theta_hat.clone(),
+            observations: belief.observations,
+            since_refactor: belief.since_refactor as u64,
+            gram: sums(belief.gram.entries()),
+            moment: sums(&belief.moment),
+            gram_inverse: belief.gram_inverse.clone(),
+            theta_hat: belief.theta_hat.clone(),
             log_det_at_refactor,
             det_growth,
             unscored: UnscoredState { growth: growth.min(f64::MAX), trace, trace_inverse },
-            steady: self.steady,
-            shortlist: self.shortlist.state(sets),
-            sieve: self.sieve.state(),
-            rough: self.rough.state(cached.is_some()),
-            offered: self.offered.and_then(|id| place(sets, id)),
-            step: valid.then(|| StepState { direction: direction.clone(), gain: *gain }),
+            steady: belief.steady,
+            shortlist: looks.shortlist.state(sets),
+            sieve: looks.sieve.state(),
+            rough: looks.rough.state(cached.is_some()),
+            offered: looks.offered.and_then(|id| place(sets, id)),
+            step: belief
+                .last_step
+                .to_follow()
+                .map(|(direction, gain)| StepState { direction: direction.to_vec(), gain }),
             scores: cached.map(|(set, observations)| ScoresState {
                 set,
                 observations,
-                mean: self.cache.scores.mean.clone(),
-                width_sq: self.cache.scores.width_sq.clone(),
-                mean_off: self.cache.off.mean,
-                width_sq_off: self.cache.off.width_sq,
+                mean: looks.cache.scores.mean.clone(),
+                width_sq: looks.cache.scores.width_sq.clone(),
+                mean_off: looks.cache.off.mean,
+                width_sq_off: looks.cache.off.width_sq,
             }),
         }))
     }
@@ -74,7 +78,8 @@ impl DurableModel for Ridge {
             return Err(StateError::Kind { what: "a model of arms" });
         };
         let RidgeState { observations, since_refactor, gram, moment, gram_inverse, theta_hat, .. } = *state;
-        let dim = self.dim;
+        let Self { belief, looks } = self;
+        let dim = belief.dim;
         numbers("gram.sum", &gram.sum, dim * dim)?;
         numbers("gram.carry", &gram.carry, dim * dim)?;
         numbers("moment.sum", &moment.sum, dim)?;
@@ -83,7 +88,7 @@ impl DurableModel for Ridge {
         numbers("theta_hat", &theta_hat, dim)?;
         let (at_refactor, det_growth) = (state.log_det_at_refactor, state.det_growth);
         // Without a ridge there is nothing to compare a determinant with.
-        holds("log_det_at_refactor", at_refactor.is_finite() || self.ridge == 0.0)?;
+        holds("log_det_at_refactor", at_refactor.is_finite() || belief.ridge == 0.0)?;
         holds("det_growth", det_growth.is_finite() && det_growth >= 1.0)?;
         let UnscoredState { growth, trace, trace_inverse } = state.unscored;
         holds("unscored", [growth, trace, trace_inverse].iter().all(|x| x.is_finite()))?;
@@ -93,12 +98,12 @@ impl DurableModel for Ridge {
             Some(StepState { direction, gain }) => {
                 numbers("step.direction", &direction, dim)?;
                 holds("step.gain", gain.is_finite())?;
-                Step { direction, gain, valid: true }
+                Step { direction, gain, length: f64::INFINITY, valid: true }
             }
-            None => Step { direction: vec![0.0; dim], gain: 0.0, valid: false },
+            None => Step::none(dim),
         };
         let cache = state.scores.map_or(Ok(Cache::default()), |scores| self.cached(scores, sets))?;
-        Ok(Self {
+        let belief = Belief {
             observations,
             since_refactor,
             gram: CompensatedGram::from_entries(Compensated::from_parts(gram.sum, gram.carry), dim),
@@ -108,20 +113,23 @@ impl DurableModel for Ridge {
             log_det: LogDet::from_parts(at_refactor, det_growth),
             unscored: Unscored { growth, trace, trace_inverse },
             last_step,
-            shortlist: self.shortlist.restored(state.shortlist, sets, dim)?,
+            steady: state.steady,
+            ..*belief
+        };
+        let looks = Looks {
+            shortlist: looks.shortlist.restored(state.shortlist, sets, dim)?,
             sieve: Sieve::restored(state.sieve, dim)?,
             offered: state.offered.map(|set| at(sets, set)).transpose()?.map(Actions::id),
-            steady: state.steady,
             rough: Rough::restored(state.rough, cache.scores.mean.len())?,
             cache,
             means: Means::default(),
-            ..*self
-        })
+            ..*looks
+        };
+        Ok(Self { belief, looks })
     }
 
     fn remembers(&self, set: SetId) -> bool {
-        self.offered == Some(set)
-            || self.cache.of.is_some_and(|(id, _)| id == set)
-            || self.shortlist.is_of(set)
+        let Looks { offered, cache, shortlist, .. } = &self.looks;
+        *offered == Some(set) || cache.of.is_some_and(|(id, _)| id == set) || shortlist.is_of(set)
     }
 }
