@@ -6,15 +6,14 @@ use crate::grid::log_grid;
 use crate::metrics::{ModelError, Regret};
 use crate::part::Part;
 use crate::play::{Draws, Player, play, play_late};
+use crate::ruler::{Estimate, InStep};
 use crate::summary::{Run, Sample, Summary};
-use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
-use plausibly::{ArmMeans, ConfidenceRadius, Estimator, Evidence, Policy, Radius, Reach, Ridge, Stream};
+use plausibly::spec::{BuildError, Facts, RadiusSpec};
+use plausibly::{Policy, Stream};
 use rayon::prelude::*;
-use std::cell::Cell;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
-use std::rc::Rc;
 use thiserror::Error;
 
 /// Makes the problem of a run from its stream.
@@ -153,8 +152,7 @@ const BATCH: usize = 128;
 /// Reports of progress a run.
 const REPORTS: u64 = 100;
 
-type MetricModel = ModelError<Box<dyn Estimator>, InStep>;
-type Watched = Player<Box<dyn Policy>, (Regret, Vec<MetricModel>)>;
+type Watched = Player<Box<dyn Policy>, (Regret, Vec<ModelError<Estimate, InStep>>)>;
 
 impl Comparison {
     /// A comparison without policies yet, on problems made by `problem`.
@@ -284,7 +282,7 @@ impl Cast {
         let mut cast = Self { players: Vec::new(), columns: Vec::new() };
         let mut known: Vec<(&str, Vec<Metric>)> = Vec::new();
         let failed = |source| RunError::Metric { source };
-        for (Comparison { metric, entrants, plan, .. }, _) in comparisons {
+        for (Comparison { metric, entrants, plan, delay, .. }, _) in comparisons {
             let radius = InStep::new(metric.radius.build(facts).map_err(|error| failed(error.into()))?);
             let mut columns = Vec::with_capacity(entrants.len());
             for (label, make) in entrants {
@@ -301,8 +299,10 @@ impl Cast {
                 let place = metrics.iter().position(|taken| taken == metric);
                 columns.push(Column { player, metric: place.unwrap_or(metrics.len()) });
                 if place.is_none() {
-                    let model = metric.model(facts).map_err(failed)?;
-                    cast.players[player].observer.1.push(ModelError::new(model, radius.clone()));
+                    let Player { policy, observer, .. } = &mut cast.players[player];
+                    let in_step = *delay == Delay::None;
+                    let estimate = Estimate::new(metric, facts, policy, in_step).map_err(failed)?;
+                    observer.1.push(ModelError::new(estimate, radius.clone()));
                     metrics.push(*metric);
                 }
             }
@@ -363,52 +363,5 @@ fn sample(player: &Watched, metric: usize) -> Sample {
         regret: regret.total(),
         model_error: model_errors[metric].total(),
         plausible: model_errors[metric].plausible_count() as f64,
-    }
-}
-
-impl Metric {
-    fn model(&self, facts: &Facts) -> Result<Box<dyn Estimator>, BuildError> {
-        Ok(match facts.setting {
-            Setting::Arms => Box::new(ArmMeans::new(facts.actions)),
-            Setting::Fixed | Setting::Changing => Box::new(Ridge::new(facts.dim, self.ridge)?),
-        })
-    }
-}
-
-/// The radius of the metrics of a run, which ask for it in step: where it depends on nothing but the number of observations, it is computed once for all of them.
-#[derive(Clone, Debug)]
-struct InStep {
-    radius: Radius,
-    /// The last one, and after how many observations.
-    last: Rc<Cell<Option<(u64, f64)>>>,
-}
-
-impl InStep {
-    fn new(radius: Radius) -> Self {
-        Self { radius, last: Rc::default() }
-    }
-}
-
-impl ConfidenceRadius for InStep {
-    fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
-        match (self.radius, self.last.get()) {
-            (Radius::Paper(_) | Radius::PerArm(_) | Radius::Fixed(_), Some((at, sqrt_beta)))
-                if at == evidence.observations =>
-            {
-                sqrt_beta
-            }
-            (radius, _) => {
-                let sqrt_beta = radius.sqrt_beta(evidence);
-                self.last.set(Some((evidence.observations, sqrt_beta)));
-                sqrt_beta
-            }
-        }
-    }
-
-    fn reach(&self, evidence: &Evidence) -> Reach {
-        match self.radius {
-            Radius::Mixture(_) | Radius::Stitched(_) | Radius::Union(_) => self.radius.reach(evidence),
-            _ => Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) },
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The simulator of plausibly: any comparison of policies, from a spec or from code.
 //!
 //! Compared policies see the same problems, action sets and noise; runs are spread over threads and summed up in order, so
-//! the result depends on the spec alone. What is measured is measured by [`Observer`]s that keep their own model of a
+//! the result depends on the spec alone. What is measured is measured by [`Observer`]s with an estimate of their own of a
 //! policy's history: they work for any [`plausibly::Policy`], also one written elsewhere.
 //!
 //! ```
@@ -33,6 +33,7 @@ mod metrics;
 mod observer;
 mod part;
 mod play;
+mod ruler;
 mod spec;
 mod summary;
 mod theory;
@@ -42,7 +43,7 @@ pub use csv::summary_csv;
 pub use delay::Delay;
 pub use environment::{Bandit, ChangingLinear, Environment, Pool, PoolError};
 pub use grid::log_grid;
-pub use metrics::{ModelError, Regret};
+pub use metrics::{ModelError, Regret, Source};
 pub use observer::{Decided, Observer, Rewarded};
 pub use part::{Part, PartError};
 pub use play::{Draws, Player, play, play_late};

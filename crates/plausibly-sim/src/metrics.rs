@@ -1,7 +1,7 @@
 //! What is measured of a policy, as observers.
 
 use crate::observer::{Decided, Observer, Rewarded};
-use plausibly::{ConfidenceRadius, Estimator, Plausible, Reach, Sought};
+use plausibly::{Action, Actions, ConfidenceRadius, Contenders, Estimator, Plausible, Reach, Sought};
 
 /// Pseudo-regret: `R_n = Σ_t max_a ⟨a, θ*⟩ − ⟨A_t, θ*⟩`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,14 +27,40 @@ impl<P: ?Sized> Observer<P> for Regret {
     }
 }
 
+/// Where a metric takes its estimates from: a model that it teaches what the policy learns, which is any [`Estimator`], or what the policy itself has learned.
+pub trait Source<P: ?Sized> {
+    /// What has been learned.
+    fn estimator<'a>(&'a self, policy: &'a P) -> &'a dyn Estimator;
+
+    /// The actions among which all that are plausible at this reach are to be found.
+    fn plausible<'a>(&'a mut self, policy: &P, actions: Actions<'_>, reach: Reach) -> Contenders<'a>;
+
+    /// Learns a reward that the policy has just learned.
+    fn learn(&mut self, action: Action<'_>, reward: f64);
+}
+
+impl<P: ?Sized, E: Estimator> Source<P> for E {
+    fn estimator<'a>(&'a self, _: &'a P) -> &'a dyn Estimator {
+        self
+    }
+
+    fn plausible<'a>(&'a mut self, _: &P, actions: Actions<'_>, reach: Reach) -> Contenders<'a> {
+        self.contenders(actions, reach, Sought::Plausible)
+    }
+
+    fn learn(&mut self, action: Action<'_>, reward: f64) {
+        self.update(action, reward);
+    }
+}
+
 /// Model error: `Q_n = Σ_t max_{a ∈ Ã_t} (⟨a, θ̂_t⟩ − ⟨a, θ*⟩)²`.
 ///
-/// Estimate and plausible set are computed from the policy's own history by a model and radius of the metric's own, the
+/// Estimate and plausible set are computed from the policy's own history by an estimate and a radius of the metric's own, the
 /// same for all policies of a comparison. So every policy has a `Q_n`, whatever it is made of, and all are measured by one
 /// ruler. An arm never taken is estimated at 0, as everywhere.
 #[derive(Clone, Debug)]
-pub struct ModelError<E, R> {
-    model: E,
+pub struct ModelError<S, R> {
+    source: S,
     radius: R,
     plausible: Plausible,
     /// Of the contenders.
@@ -44,14 +70,16 @@ pub struct ModelError<E, R> {
     theta_star: Vec<f64>,
     /// The square of the deviation from `θ*` is at most this.
     deviation_sq: f64,
+    /// By how much the rewards since the last decision were off their means.
+    noises: Vec<f64>,
     left: bool,
 }
 
-impl<E: Estimator, R: ConfidenceRadius> ModelError<E, R> {
-    /// Nothing seen yet; `model` is fresh.
-    pub fn new(model: E, radius: R) -> Self {
+impl<S, R> ModelError<S, R> {
+    /// Nothing seen yet, nor learned by `source`.
+    pub fn new(source: S, radius: R) -> Self {
         Self {
-            model,
+            source,
             radius,
             plausible: Plausible::new(),
             truth: Vec::new(),
@@ -59,6 +87,7 @@ impl<E: Estimator, R: ConfidenceRadius> ModelError<E, R> {
             plausible_count: 0,
             theta_star: Vec::new(),
             deviation_sq: f64::INFINITY,
+            noises: Vec::new(),
             left: false,
         }
     }
@@ -79,30 +108,39 @@ impl<E: Estimator, R: ConfidenceRadius> ModelError<E, R> {
     }
 
     /// Whether `θ*` is in the confidence set. Looked at where it is not known from before: it moves by the noise of the observations since at most.
-    fn look_for(&mut self, theta_star: &[f64], reach: Reach) {
+    fn look_for<P: ?Sized>(&mut self, theta_star: &[f64], policy: &P, reach: Reach)
+    where
+        S: Source<P>,
+    {
+        let model = self.source.estimator(policy);
         let Reach::Ellipsoid { sqrt_beta } = reach else {
-            self.left |= !self.model.holds(theta_star, reach);
+            self.left |= !model.holds(theta_star, reach);
             return;
         };
+        for noise in &self.noises {
+            self.deviation_sq += model.deviation_growth(*noise);
+        }
         // A margin far above what rounding does to either.
         if self.deviation_sq < (1.0 - 1e-6) * sqrt_beta * sqrt_beta {
             return;
         }
         self.theta_star.clear();
         self.theta_star.extend_from_slice(theta_star);
-        let deviation = self.model.deviation(theta_star);
+        let deviation = model.deviation(theta_star);
         self.deviation_sq = deviation * deviation;
         self.left = deviation > sqrt_beta;
     }
 }
 
-impl<P: ?Sized, E: Estimator, R: ConfidenceRadius> Observer<P> for ModelError<E, R> {
+impl<P: ?Sized, S: Source<P>, R: ConfidenceRadius> Observer<P> for ModelError<S, R> {
     fn decided(&mut self, decided: &Decided<'_, P>) {
-        let reach = self.radius.reach(&self.model.evidence());
+        let policy = decided.policy;
+        let reach = self.radius.reach(&self.source.estimator(policy).evidence());
         if !self.left {
-            self.look_for(decided.theta_star, reach);
+            self.look_for(decided.theta_star, policy, reach);
         }
-        let contenders = self.model.contenders(decided.actions, reach, Sought::Plausible);
+        self.noises.clear();
+        let contenders = self.source.plausible(policy, decided.actions, reach);
         self.plausible.assess(contenders.scores(), reach);
         let truth = match contenders.indices() {
             None => decided.means,
@@ -118,11 +156,11 @@ impl<P: ?Sized, E: Estimator, R: ConfidenceRadius> Observer<P> for ModelError<E,
     }
 
     fn rewarded(&mut self, rewarded: &Rewarded<'_>) {
-        self.model.update(rewarded.action, rewarded.reward);
+        self.source.learn(rewarded.action, rewarded.reward);
         // Where nothing was known before there is no θ* yet, and nothing is known after.
         let mean: f64 =
             rewarded.action.features().iter().zip(&self.theta_star).map(|(x, theta)| x * theta).sum();
-        self.deviation_sq += self.model.deviation_growth(rewarded.reward - mean);
+        self.noises.push(rewarded.reward - mean);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What lists, sieves and rough scores promise, against brute force: every action scored from scratch in every round.
 
 use super::shortlist::Shortlist;
-use super::{Estimator, Ridge, Scores, Sought};
+use super::{Contenders, Estimator, Onlooker, Ridge, Scores, Sought};
 use crate::actions::ActionSet;
 use crate::confidence::{ConfidenceRadius, Determinant, Fixed, Paper, Plausible, Radius, Reach};
 use crate::linalg::{dot, norm};
@@ -255,6 +255,70 @@ fn listed_scores_are_those_from_scratch() {
                 );
             }
             model.update(view.get(chosen), means[chosen] + problem.noise * noise.normal());
+        }
+    }
+}
+
+/// Everything shown, to the bit.
+fn shown(contenders: Contenders<'_>) -> Vec<(usize, u64, u64)> {
+    let Scores { mean, width_sq, .. } = contenders.scores();
+    let scores = mean.iter().zip(width_sq).enumerate();
+    scores.map(|(at, (mean, width_sq))| (contenders.index(at), mean.to_bits(), width_sq.to_bits())).collect()
+}
+
+/// The first round in which an onlooker at somebody's ridge does not see what a ridge of its own shows.
+fn overlooked(problem: &Problem, tamper: impl Fn(&mut Ridge)) -> Option<u64> {
+    let mut own = Ridge::new(problem.theta.len(), problem.ridge).unwrap();
+    let (mut theirs, mut onlooker) = (own.clone(), Onlooker::default());
+    let mut noise = Stream::new(11, 0, "noise");
+    (0..problem.rounds).zip(problem.sets.iter().cycle()).find_map(|(round, set)| {
+        let (view, reach) = (set.view(), problem.radius.reach(&own.evidence()));
+        // Its owner looks for something else, and elsewhere.
+        let elsewhere = problem.sets[noise.index(problem.sets.len())].view();
+        let Reach::Ellipsoid { sqrt_beta } = reach else { unreachable!("these are radii for features") };
+        theirs.contenders(elsewhere, Reach::Ellipsoid { sqrt_beta: 0.3 * sqrt_beta }, Sought::LargestUpper);
+        let contenders = own.contenders(view, reach, problem.sought);
+        let chosen = contenders.index(decide(contenders.scores(), reach, problem).0);
+        if shown(contenders) != shown(onlooker.contenders(&theirs, view, reach, problem.sought)) {
+            return Some(round);
+        }
+        let action = view.get(chosen);
+        let reward = dot(action.features(), &problem.theta) + problem.noise * noise.normal();
+        own.update(action, reward);
+        theirs.update(action, reward);
+        tamper(&mut theirs);
+        None
+    })
+}
+
+#[test]
+fn an_onlooker_sees_what_a_ridge_of_its_own_shows() {
+    for problem in (0..200).flat_map(|number| [fixed(number), changing(number), without_lists(number)]) {
+        assert_eq!(overlooked(&problem, |_| ()), None);
+    }
+    // Steps taken to be of no length must be noticed.
+    assert!((0..40).any(|number| overlooked(&fixed(number), Ridge::forget_length).is_some()));
+}
+
+#[test]
+fn an_onlooker_that_missed_something_looks_afresh() {
+    for problem in (0..100).map(fixed) {
+        let (view, mut rng) = (problem.sets[0].view(), Stream::new(11, 0, "noise"));
+        let mut model = Ridge::new(problem.theta.len(), problem.ridge).unwrap();
+        let (mut onlooker, mut missed) = (Onlooker::default(), 0);
+        for _ in 0..300 {
+            let reach = problem.radius.reach(&model.evidence());
+            let contenders = onlooker.contenders(&model, view, reach, problem.sought);
+            if missed > 1 {
+                let afresh = &mut Onlooker::default();
+                assert_eq!(shown(contenders), shown(afresh.contenders(&model, view, reach, problem.sought)));
+            }
+            let chosen = view.get(contenders.index(decide(contenders.scores(), reach, &problem).0));
+            missed = rng.index(4);
+            for _ in 0..missed {
+                let reward = dot(chosen.features(), &problem.theta) + problem.noise * rng.normal();
+                model.update(chosen, reward);
+            }
         }
     }
 }

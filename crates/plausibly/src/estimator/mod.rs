@@ -68,6 +68,11 @@ pub trait Estimator {
         None
     }
 
+    /// This, if it is a ridge: what it has learned can then be looked at by an [`Onlooker`] too.
+    fn as_ridge(&self) -> Option<&Ridge> {
+        None
+    }
+
     /// Whether the confidence set at this reach holds `theta_star`.
     fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {
         match reach {
@@ -112,6 +117,10 @@ impl<E: Estimator + ?Sized> Estimator for Box<E> {
 
     fn forecast(&self, actions: Actions<'_>, round: u64) -> Option<Forecast> {
         (**self).forecast(actions, round)
+    }
+
+    fn as_ridge(&self) -> Option<&Ridge> {
+        (**self).as_ridge()
     }
 
     fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {

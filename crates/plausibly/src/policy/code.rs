@@ -5,7 +5,7 @@ use super::pending::{Pending, tempered_by_design};
 use super::{DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::confidence::{ConfidenceRadius, Pick, Plausible, Reach};
-use crate::estimator::{Contenders, Estimator, Sought};
+use crate::estimator::{Contenders, Estimator, Ridge, Sought};
 use crate::rng::Stream;
 use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
 
@@ -228,6 +228,10 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
         if let Some(pending) = &mut self.pending {
             pending.drop(action);
         }
+    }
+
+    fn learned(&self) -> Option<&Ridge> {
+        self.model.as_ridge()
     }
 }
 

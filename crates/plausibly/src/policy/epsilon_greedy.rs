@@ -3,7 +3,7 @@
 use super::exploration::{Exploration, Explorer};
 use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::estimator::Estimator;
+use crate::estimator::{Estimator, Ridge};
 use crate::rng::Stream;
 use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
 
@@ -99,6 +99,10 @@ impl<E: Estimator> Policy for EpsilonGreedy<E> {
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.model.update(action, reward);
+    }
+
+    fn learned(&self) -> Option<&Ridge> {
+        self.model.as_ridge()
     }
 }
 

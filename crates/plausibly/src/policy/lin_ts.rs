@@ -127,6 +127,10 @@ impl Policy for LinTs {
         scratch.copy_from_slice(action.features());
         self.factor.add_outer(scratch);
     }
+
+    fn learned(&self) -> Option<&Ridge> {
+        Some(&self.model)
+    }
 }
 
 impl Explain for LinTs {

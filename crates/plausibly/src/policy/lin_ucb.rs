@@ -3,7 +3,7 @@
 use super::{Explain, Policy};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::confidence::{ConfidenceRadius, Pick, Reach};
-use crate::estimator::{Estimator, Sought};
+use crate::estimator::{Estimator, Ridge, Sought};
 use crate::rng::Stream;
 use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
 
@@ -69,6 +69,10 @@ impl<E: Estimator, R: ConfidenceRadius> Policy for LinUcb<E, R> {
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.model.update(action, reward);
+    }
+
+    fn learned(&self) -> Option<&Ridge> {
+        self.model.as_ridge()
     }
 }
 

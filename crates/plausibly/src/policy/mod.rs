@@ -33,7 +33,7 @@ pub use ucb1::Ucb1;
 
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::ConfidenceRadius;
-use crate::estimator::Estimator;
+use crate::estimator::{Estimator, Ridge};
 use crate::explain::Explanation;
 use crate::linalg::Isa;
 use crate::rng::Stream;
@@ -61,6 +61,12 @@ pub trait Policy {
 
     /// The reward of an action that was taken, and told to [`Policy::decided`], will never come.
     fn dropped(&mut self, _: Action<'_>) {}
+
+    /// A ridge that has learned from the rewards of [`Policy::update`], each as it came, and from nothing else: whoever watches the policy can look at it and need not learn the same
+    /// once more. `None`, the default, is always right.
+    fn learned(&self) -> Option<&Ridge> {
+        None
+    }
 }
 
 /// A policy that can say what it believes.
@@ -109,6 +115,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn dropped(&mut self, action: Action<'_>) {
         (**self).dropped(action);
     }
+
+    fn learned(&self) -> Option<&Ridge> {
+        (**self).learned()
+    }
 }
 
 impl<P: Policy + ?Sized> Policy for &mut P {
@@ -126,6 +136,10 @@ impl<P: Policy + ?Sized> Policy for &mut P {
 
     fn dropped(&mut self, action: Action<'_>) {
         (**self).dropped(action);
+    }
+
+    fn learned(&self) -> Option<&Ridge> {
+        (**self).learned()
     }
 }
 

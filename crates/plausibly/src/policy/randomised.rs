@@ -3,7 +3,7 @@
 use super::{Code, DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::confidence::ConfidenceRadius;
-use crate::estimator::Estimator;
+use crate::estimator::{Estimator, Ridge};
 use crate::rng::Stream;
 use crate::state::{Durable, DurableModel, PolicyState, StateError};
 
@@ -95,6 +95,10 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for RandomisedCode<E, R> 
 
     fn dropped(&mut self, action: Action<'_>) {
         self.code.dropped(action);
+    }
+
+    fn learned(&self) -> Option<&Ridge> {
+        self.code.learned()
     }
 }
 

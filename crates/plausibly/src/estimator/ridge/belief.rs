@@ -22,7 +22,6 @@ const STEADY: f64 = 1e6;
 
 /// Everything that observations change in a ridge, and nothing that looking at actions does.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_field_names, reason = "`ridge` is the name of λ in V everywhere")]
 pub(super) struct Belief {
     pub(super) dim: usize,
     pub(super) ridge: f64,

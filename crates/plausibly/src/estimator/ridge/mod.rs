@@ -192,6 +192,10 @@ impl Estimator for Ridge {
     fn deviation_growth(&self, noise: f64) -> f64 {
         noise * noise
     }
+
+    fn as_ridge(&self) -> Option<&Ridge> {
+        Some(self)
+    }
 }
 
 /// What the laws tamper with.
@@ -203,6 +207,11 @@ impl Ridge {
 
     pub(super) fn rough_mut(&mut self) -> &mut super::rough::Rough {
         &mut self.looks.rough
+    }
+
+    /// How far the last step went.
+    pub(super) fn forget_length(&mut self) {
+        self.belief.last_step.length = 0.0;
     }
 
     pub(super) fn sieve_mut(&mut self) -> &mut super::sieve::Sieve {

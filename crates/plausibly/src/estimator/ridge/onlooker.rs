@@ -6,10 +6,10 @@ use crate::actions::Actions;
 use crate::confidence::Reach;
 use crate::estimator::{Contenders, Sought};
 
-/// Looks at actions by what a [`Ridge`] of somebody else's has learned, by a radius of its own: to the last bit what a ridge of its own would show that had learned the same, which is
-/// then not learned twice.
+/// Looks at actions by what a [`Ridge`] of somebody else's has learned, by a radius of its own, so that nobody has to learn the same twice.
 ///
-/// It keeps lists and scores of its own, so neither gets in the other's way. It can follow a ridge that learns from one reward between two looks; after more of them it looks afresh.
+/// It keeps lists and scores of its own, and neither gets in the other's way. Where the ridge learns from one reward between two looks, it sees to the last bit what a ridge of its own
+/// would show that had learned the same. After more of them it looks afresh, which costs O(K·d²) and can differ by rounding.
 ///
 /// # Example
 /// ```

@@ -155,6 +155,10 @@ impl Policy for Elimination {
             playing.quota.give_back(action.index());
         }
     }
+
+    fn learned(&self) -> Option<&Ridge> {
+        Some(&self.model)
+    }
 }
 
 impl Explain for Elimination {

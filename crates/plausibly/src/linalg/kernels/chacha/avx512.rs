@@ -30,7 +30,7 @@ pub(in crate::linalg) fn uniforms(key: &[u32; 8], first: u64, out: &mut [[f64; B
         }
         let slots = out.as_chunks_mut::<NUMBERS>().0;
         for (half, numbers) in halves.into_iter().enumerate() {
-            for (i, numbers) in transposed(numbers).into_iter().enumerate() {
+            for (i, numbers) in transposed(&numbers).into_iter().enumerate() {
                 let block = 4 * (i / 2) + 2 * half + i % 2;
                 // SAFETY: eight numbers have room there, and they need no alignment.
                 unsafe { _mm512_storeu_pd(slots[block].as_mut_ptr(), numbers) };
@@ -68,8 +68,8 @@ fn rotated<const LEFT: i32, const RIGHT: i32>(words: __m512i) -> __m512i {
 /// Eight rows as eight columns.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn transposed(rows: [__m512d; 8]) -> [__m512d; 8] {
-    let mut columns = rows;
+fn transposed(rows: &[__m512d; 8]) -> [__m512d; 8] {
+    let mut columns = *rows;
     for odd in 0..2 {
         // Of two rows, the pairs of every other column; then of four, and of all.
         let [a, b, c, d] = [0, 2, 4, 6].map(|row| {
