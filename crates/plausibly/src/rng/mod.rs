@@ -130,7 +130,7 @@ impl Stream {
 /// Words of a block of `ChaCha8`.
 const BLOCK: u64 = 16;
 /// Going on behind numbers that were drawn in bulk costs as much as fifty of them.
-const MANY: usize = 512;
+const MANY: usize = 256;
 
 /// Last word of every key: keeps these streams apart from any other use of the same seed.
 const KEY_DOMAIN: u64 = u64::from_le_bytes(*b"plausibl");
