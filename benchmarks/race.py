@@ -14,6 +14,8 @@ SIGMA = 0.5
 POOL_BYTES = 64 << 20  # of changing sets: more than a cache holds
 
 MOST_TURNS, SHORT_SECONDS = 40, 6.0
+# Who waits for memory is slowed by whoever else on the machine uses it, for seconds on end.
+MEMORY_SECONDS = 25.0
 # Between two rotations of everybody those that are compiled rotate this often among themselves, if all of their turns are shorter than this.
 EXTRA_TURNS, SHORT_TURN_SECONDS = 29, 0.1
 
@@ -137,8 +139,8 @@ def play_turn(entry, contender):
         entry.error = entry.error or str(error)
 
 
-def race(entries, folder, rounds, settings, compare=False):
-    """Everybody plays the problem in turns; fills in the entries. With `compare` also what each chose, in one more turn."""
+def race(entries, folder, rounds, settings, compare=False, seconds=SHORT_SECONDS):
+    """Everybody plays the problem in turns, for about so many seconds where turns are short; fills in the entries. With `compare` also what each chose, in one more turn."""
     running = []
     for entry in entries:
         try:
@@ -156,7 +158,7 @@ def race(entries, folder, rounds, settings, compare=False):
             settings.say(f"    {entry.kind} failed: {error}")
     begun, rotations = time.perf_counter(), 0
     # A turn of a millisecond can miss every quiet moment: where a rotation is short, there are more of them, for everybody.
-    while rotations < settings.repeats or rotations < MOST_TURNS and time.perf_counter() - begun < SHORT_SECONDS:
+    while rotations < settings.repeats or rotations < MOST_TURNS and time.perf_counter() - begun < seconds:
         rotations += 1
         for entry, contender in running:
             play_turn(entry, contender)

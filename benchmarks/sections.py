@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
-from race import Entry, race, write_problem
+from race import MEMORY_SECONDS, Entry, race, write_problem
 from same import explain, first_difference
 
 RADII = ("paper", "determinant")
@@ -106,7 +106,7 @@ def changing(settings):
         for policy in ("code", "lin-ucb"):
             names = [f"ours:changing-{policy}", f"numba:changing-{policy}", f"numba:changing-{policy}-blas"]
             entries = [Entry(name, "determinant", whole=name.startswith("ours:")) for name in names]
-            race(entries, folder, settings.rounds, settings, compare=True)
+            race(entries, folder, settings.rounds, settings, compare=True, seconds=MEMORY_SECONDS)
             rows += [row(entry, size) for entry in entries]
             same += compare(entries, folder, size, f"changing {policy}", "determinant")
         floor = Entry("ours:changing-floor", "determinant")
