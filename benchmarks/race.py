@@ -23,6 +23,8 @@ ONE_THREAD = {
     name: "1"
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
 }
+# NumPy asks for its large arrays to be in huge pages; so does the allocator of everybody else then.
+HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
 def write_problem(folder, dim, actions, rounds, changing=False):
@@ -96,7 +98,7 @@ class Contender:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=os.environ | ONE_THREAD,
+            env=os.environ | ONE_THREAD | HUGE_PAGES,
         )
         ready = self.read()
         entry.about, entry.before_kb = ready["ready"], ready["before_kb"]

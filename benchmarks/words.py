@@ -68,6 +68,8 @@ whole run of n rounds: scored lazily, a longer run has cheaper rounds.""",
   versions keep the inverse alone; ours also keeps compensated sums, refactors, checks every input and gives the same bits on every machine.
 - **The floor of the fixed sets** is a bound on *same algorithm* in double precision: whoever scores every action reads every feature. At d = 64, K = 10,000 they are in the third cache, and reading them
   is most of the time. Ours can be below that floor there because it reads a copy of half the size, whose errors it accounts for; the rivals read doubles.
+- **Pages**: NumPy asks the system for huge pages for its large arrays, and gets them on a machine like this one; whoever else takes part asks for them through its allocator, which changes nothing but the features of large or changing sets.
+  Without them ours was slower by a twentieth to a tenth on changing sets of d = 16, K = 1,000, where most of the time is reading.
 - **For us**: our kernels were tuned on machines like this one. The numba versions were written for this benchmark, tried in several layouts, and are in `benchmarks/rivals`: a faster one
   is welcome and will be measured.
 - **Neither**: policies of other libraries do other work than ours (sampling an action from a distribution, hashing features, keeping K models). That is what their users get, and it is not a comparison of algorithms.

@@ -103,6 +103,8 @@ enum Rows {
 
 /// Sets with so many features keep no second copy of them.
 const LARGE: usize = 1 << 17;
+/// So many features are in the nearest cache when they are copied.
+const AT_A_TIME: usize = 1 << 10;
 
 impl ActionSet {
     /// A set from rows of features.
@@ -196,11 +198,13 @@ impl ActionSet {
         let expected = self.len * self.dim;
         assert!(features.len() == expected, "a set of {expected} features was given {}", features.len());
         self.id = SetId::fresh();
-        let settled = interleave(features, &mut self.blocks, self.dim);
-        match &mut self.rows {
-            Rows::Whole(rows) => rows.copy_from_slice(features),
-            Rows::OfBlocks(blocks) => blocks.fill_with(OnceLock::new),
-        }
+        let settled = match &mut self.rows {
+            Rows::Whole(rows) => take_in(features, rows, &mut self.blocks, self.dim),
+            Rows::OfBlocks(blocks) => {
+                blocks.fill_with(OnceLock::new);
+                interleave(features, &mut self.blocks, self.dim)
+            }
+        };
         self.settle(settled)
     }
 
@@ -360,6 +364,23 @@ fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize) -> Result<(), Action
     Err(ActionSetError::OutOfRange { action: at / dim, feature: at % dim, value: rows[at] })
 }
 
+/// The same with a copy of the rows, some blocks at a time: they are then read from memory once.
+fn take_in(features: &[f64], rows: &mut [f64], blocks: &mut [f64], dim: usize) -> Result<(), ActionSetError> {
+    if features.len() <= AT_A_TIME {
+        let settled = interleave(features, blocks, dim);
+        rows.copy_from_slice(features);
+        return settled;
+    }
+    let count = (AT_A_TIME / (LANES * dim)).max(1);
+    let size = count * LANES * dim;
+    let copies = rows.chunks_mut(size).zip(blocks.chunks_mut(size));
+    for (number, (features, (rows, blocks))) in features.chunks(size).zip(copies).enumerate() {
+        interleave(features, blocks, dim).map_err(|error| error.in_block(number * count))?;
+        rows.copy_from_slice(features);
+    }
+    Ok(())
+}
+
 /// The same without a second copy: the rows of a block are where the block will be.
 fn interleaved_in_place(rows: Vec<f64>, dim: usize) -> Result<Aligned, ActionSetError> {
     let size = LANES * dim;
@@ -394,7 +415,7 @@ mod tests {
         );
         assert!(matches!(rows(&[vec![f64::NAN]]), ActionSetError::OutOfRange { .. }));
         // In every place of whole blocks and of the last one, in small sets and in large ones.
-        for (len, dim) in [(20, 3), (LARGE / 2 + 3, 2)] {
+        for (len, dim) in [(20, 3), (AT_A_TIME + 5, 3), (3 * LANES + 1, AT_A_TIME), (LARGE / 2 + 3, 2)] {
             for culprit in [0, 5, 7, 8, 17, len - 1] {
                 let mut features = vec![1.0; len * dim];
                 features[culprit * dim + 1] = f64::NAN;
@@ -435,8 +456,10 @@ mod tests {
             assert_eq!(given.view().blocks(), written.view().blocks());
             assert!(given.view().iter().eq(written.view().iter()));
             let mut refused = features;
-            refused[dim] = f64::INFINITY;
-            given.refill_from(&refused).unwrap_err();
+            refused[(len - 2) * dim + 1] = -f64::INFINITY;
+            let culprit =
+                ActionSetError::OutOfRange { action: len - 2, feature: 1, value: f64::NEG_INFINITY };
+            assert_eq!(given.refill_from(&refused), Err(culprit));
             assert!(given.view().iter().all(|action| action.features().iter().all(|x| *x == 0.0)));
         }
     }
