@@ -102,11 +102,6 @@ impl Ridge {
         self.belief.dim
     }
 
-    /// λ.
-    pub fn ridge(&self) -> f64 {
-        self.belief.ridge
-    }
-
     /// `V`, row-major.
     pub fn gram(&self) -> Vec<f64> {
         self.belief.gram.rounded()
