@@ -57,6 +57,7 @@ pub(crate) enum Command {
     Decide(decisions::Decide),
     Reward(decisions::Reward),
     Drop(decisions::Drop),
+    History(decisions::History),
     Status(decisions::StatusArgs),
     Explain(decisions::Explain),
     Verify(decisions::Verify),

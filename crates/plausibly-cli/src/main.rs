@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Decide(args) => decisions::decide(&args),
         Command::Reward(args) => decisions::reward(&args),
         Command::Drop(args) => decisions::drop_decision(&args),
+        Command::History(args) => decisions::history(&args),
         Command::Status(args) => decisions::status(&args),
         Command::Explain(args) => decisions::explain(&args),
         Command::Verify(args) => decisions::verify(&args),

@@ -65,7 +65,7 @@ fn the_first_comparison_is_as_the_guide_tells() {
 
 #[test]
 fn decisions_from_a_table_are_as_the_guide_tells() {
-    replayed("docs/guides/decisions-from-a-table.md", &["testdata/tables/trial.csv"], 10);
+    replayed("docs/guides/decisions-from-a-table.md", &["testdata/tables/trial.csv"], 11);
 }
 
 #[test]
@@ -89,7 +89,10 @@ fn the_commands_of_the_readme_do_what_it_says() {
             output(&command.replace("decide ", "decide --yes "), sandbox.path())
         })
         .collect();
-    assert!(said[0].contains("decision 1: A question") && said[1].contains("it paid 0.21"), "{said:?}");
+    assert!(
+        said[0].contains("decision 1: A question") && said[1].contains("(A question): recorded 0.21"),
+        "{said:?}"
+    );
     assert!(said[2].contains("wrote news.svg") && said[3].contains("WHY THIS ONE"), "{said:?}");
     assert!(said[5].contains("nothing was left out, added or changed"), "{said:?}");
 }

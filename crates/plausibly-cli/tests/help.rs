@@ -9,6 +9,7 @@ fn every_help_teaches_and_ends_with_an_example() {
         ("decide", &["decide", "--help"]),
         ("reward", &["reward", "--help"]),
         ("drop", &["drop", "--help"]),
+        ("history", &["history", "--help"]),
         ("status", &["status", "--help"]),
         ("explain", &["explain", "--help"]),
         ("verify", &["verify", "--help"]),

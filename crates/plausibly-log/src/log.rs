@@ -1,5 +1,7 @@
 //! A log in use: the journal and the state it folds to, kept in step.
 
+mod outcomes;
+
 use crate::certificate::{Certificate, GroundsError, Position};
 use crate::event::{Cells, Event, FORMAT};
 use crate::fold::{Folding, certify, parse, time};
@@ -32,6 +34,14 @@ pub enum LogError {
     /// What was asked for cannot follow.
     #[error(transparent)]
     Step(#[from] StepError),
+    /// One of several outcomes that cannot follow.
+    #[error("outcome {}: {source}", .index + 1)]
+    Entry {
+        /// Which of them, from 0.
+        index: usize,
+        /// What is wrong.
+        source: StepError,
+    },
     /// A row or context that the recipe cannot take.
     #[error(transparent)]
     Recipe(#[from] RecipeError),

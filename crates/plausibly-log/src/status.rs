@@ -31,6 +31,21 @@ pub struct Status {
     pub complete: bool,
     /// Since when each action that is out has been out, by its number.
     pub out_since: BTreeMap<u64, OutSince>,
+    /// How often each action on offer was tried, and what came of it last, by its number.
+    pub tried: BTreeMap<u64, Tried>,
+}
+
+/// How often an action was tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Tried {
+    /// Decisions that chose it, whatever became of them.
+    pub tries: u64,
+    /// Those whose rewards have come.
+    pub outcomes: u64,
+    /// Those whose rewards are outstanding.
+    pub pending: u64,
+    /// The reward of the latest of its decisions that has one.
+    pub last_outcome: Option<f64>,
 }
 
 /// A decision whose reward is outstanding.
@@ -120,6 +135,7 @@ pub fn status<S: Storage>(storage: &S, now_us: i64, points: u64) -> Result<Statu
         history: looks.history,
         complete: stride == 1,
         out_since,
+        tried: tried(&state, &now),
         now,
     })
 }
@@ -128,13 +144,30 @@ fn count(state: &State, which: impl Fn(Outcome) -> bool) -> u64 {
     state.decisions().iter().filter(|decision| which(decision.outcome)).count() as u64
 }
 
+fn tried(state: &State, now: &Certificate) -> BTreeMap<u64, Tried> {
+    let on_offer = now.findings.actions.iter().map(|action| (action.id, Tried::default()));
+    let mut tried: BTreeMap<u64, Tried> = on_offer.collect();
+    for decision in state.decisions() {
+        let Some(of_action) = tried.get_mut(&decision.action) else { continue };
+        of_action.tries += 1;
+        match decision.outcome {
+            Outcome::Pending => of_action.pending += 1,
+            Outcome::Settled { reward, .. } => {
+                of_action.outcomes += 1;
+                of_action.last_outcome = Some(reward);
+            }
+            Outcome::Dropped { .. } => {}
+        }
+    }
+    tried
+}
+
 fn pending(state: &State, now_us: i64) -> Vec<PendingDecision> {
     let described = state.pending().filter_map(|number| {
         let decision = state.decision(number).ok()?;
-        let record = state.actions().get(usize::try_from(decision.action).ok()?)?;
         Some(PendingDecision {
             decision: number,
-            label: record.label.clone(),
+            label: state.label_of(number).ok()?.into(),
             at: utc(decision.at_us).unwrap_or_default(),
             age_seconds: (now_us - decision.at_us) as f64 / 1e6,
         })

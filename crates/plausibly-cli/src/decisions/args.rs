@@ -1,6 +1,7 @@
 //! The command line of decisions from a table.
 
 use clap::Args as Arguments;
+use plausibly_log::table::{NumberError, read_number};
 use std::path::PathBuf;
 
 /// Take the next decision among the rows of a table
@@ -83,37 +84,46 @@ pub(crate) struct Vectors {
     pub(crate) as_given: bool,
 
     /// The largest norm that the parameters of vectors as given can have, in units of reward; at first only
-    #[arg(long, value_name = "S", requires = "as_given")]
+    #[arg(long, value_name = "S", requires = "as_given", value_parser = number)]
     pub(crate) theta_norm_bound: Option<f64>,
 }
 
-/// Record what came of a decision
+/// Record what came of a decision, or of many
 ///
 /// The same outcome twice is recorded once. When this command has said so, the outcome is on the disk.
+///
+/// With `--csv`, a file tells many outcomes: a CSV with the columns `decision` and `reward`, where a reward is a
+/// number, the word `drop`, or blank while it is outstanding. `plausibly history --csv` prints such a file to fill in.
+/// Every row is checked before the first is written; if one is refused, none is recorded.
 #[derive(Debug, Arguments)]
 #[command(
     after_help = "Examples:\n  plausibly reward --log wines.log 17 7.5\n  plausibly reward --log wines.log 17 6 --correct\n  \
-                  plausibly reward --log wines.log 17 --retract"
+                  plausibly reward --log wines.log 17 --retract\n  plausibly history --log wines.log --pending --csv > outcomes.csv\n  \
+                  plausibly reward --log wines.log --csv outcomes.csv"
 )]
 pub(crate) struct Reward {
     #[command(flatten)]
     pub(crate) log: LogFile,
 
     /// Number of the decision
-    #[arg(value_name = "DECISION")]
-    pub(crate) decision: u64,
+    #[arg(value_name = "DECISION", required_unless_present = "csv")]
+    pub(crate) decision: Option<u64>,
 
-    /// What it paid
-    #[arg(value_name = "VALUE", allow_negative_numbers = true, required_unless_present = "retract")]
+    /// What it paid, with a point before the decimals
+    #[arg(value_name = "VALUE", allow_negative_numbers = true, value_parser = number, required_unless_present_any = ["retract", "csv"])]
     pub(crate) value: Option<f64>,
 
-    /// Replace the outcome recorded before
+    /// Replace the outcome recorded before; with `--csv`, every one that the file tells otherwise
     #[arg(long, conflicts_with = "retract")]
     pub(crate) correct: bool,
 
     /// Take the outcome back: it is outstanding again
     #[arg(long, conflicts_with = "value")]
     pub(crate) retract: bool,
+
+    /// Record the outcomes in this file: all of them, or none
+    #[arg(long, value_name = "OUTCOMES.csv", conflicts_with_all = ["decision", "value", "retract"])]
+    pub(crate) csv: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) time: Time,
@@ -132,6 +142,39 @@ pub(crate) struct Drop {
 
     #[command(flatten)]
     pub(crate) time: Time,
+}
+
+/// Print every decision with what became of it
+///
+/// A table for people; with `--csv` a CSV that `plausibly reward --csv` reads back once its column `reward` is filled in; with
+/// `--json` one JSON object per line. An outcome that was corrected is shown as it stands now.
+///
+/// Spreadsheets run a cell that begins with = + - or @ as a formula. In the CSV, text that begins like that, or with an
+/// apostrophe, has an apostrophe before it: take one leading apostrophe away to have the text as it is.
+#[derive(Debug, Arguments)]
+#[command(
+    after_help = "Examples:\n  plausibly history --log wines.log --last 10\n  plausibly history --log wines.log --pending --csv > outcomes.csv\n  \
+                  plausibly history --log wines.log --json | jq -r .label | sort | uniq -c"
+)]
+pub(crate) struct History {
+    #[command(flatten)]
+    pub(crate) log: LogFile,
+
+    /// The last N decisions only, of those that are asked for
+    #[arg(long, value_name = "N")]
+    pub(crate) last: Option<usize>,
+
+    /// Decisions whose outcomes are outstanding only
+    #[arg(long)]
+    pub(crate) pending: bool,
+
+    /// As CSV on stdout: `decision`, `at`, `label`, a column `context.KEY` per key, `reward`, `outcome_at`
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+
+    /// As JSON on stdout, one object per line
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Show how a log stands: who is still in the race, how sure that is, and what is outstanding
@@ -264,15 +307,17 @@ impl Listing {
     }
 }
 
+fn number(text: &str) -> Result<f64, NumberError> {
+    read_number(text)
+}
+
 /// `A..B`, two numbers with the smaller one first.
 fn range(text: &str) -> Result<(f64, f64), String> {
-    let parsed = text
-        .split_once("..")
-        .and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
-    let usable = |(low, high): &(f64, f64)| low < high && (high - low).is_finite();
-    parsed
-        .filter(usable)
-        .ok_or_else(|| "must be two numbers with the smaller one first, such as 0..10 or -1..1".into())
+    let usage = "must be two numbers with the smaller one first, such as 0..10 or -1..1";
+    let (low, high) = text.split_once("..").ok_or(usage)?;
+    let end = |text: &str| read_number(text).map_err(|error| error.to_string());
+    let (low, high) = (end(low)?, end(high)?);
+    if low < high && (high - low).is_finite() { Ok((low, high)) } else { Err(usage.into()) }
 }
 
 fn instant(text: &str) -> Result<i64, String> {

@@ -1,8 +1,10 @@
-//! Decisions from a table: `decide`, `reward`, `drop`, `status`, `explain`, `verify`, `replay`.
+//! Decisions from a table: `decide`, `reward`, `drop`, `history`, `status`, `explain`, `verify`, `replay`.
 
 pub(crate) mod args;
 mod decide;
 mod explain;
+mod history;
+mod outcomes;
 mod policy;
 mod replay;
 mod reward;
@@ -12,6 +14,7 @@ mod watched;
 
 pub(crate) use decide::run as decide;
 pub(crate) use explain::run as explain;
+pub(crate) use history::run as history;
 pub(crate) use replay::run as replay;
 pub(crate) use reward::{drop_decision, reward};
 pub(crate) use status::run as status;
@@ -111,6 +114,11 @@ fn print_json(text: &str) -> Result<()> {
         if ('\u{7f}'..='\u{9f}').contains(&c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }
     };
     output::data(&text.chars().map(escaped).collect::<String>()).context("cannot write to standard output")
+}
+
+/// A name on one line, so that it cannot be taken for another line of the output.
+fn line(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// Names come from people's tables, and must not steer the terminal.

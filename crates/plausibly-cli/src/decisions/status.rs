@@ -6,7 +6,7 @@ use crate::exit::Outcome;
 use crate::output;
 use anyhow::Result;
 use plausibly_log::certificate::{Finding, Standing};
-use plausibly_log::{Status, status};
+use plausibly_log::{Status, Tried, status};
 
 /// Looks back: as many as a picture can show.
 const POINTS: u64 = 200;
@@ -56,7 +56,8 @@ fn text(status: &Status) -> String {
     let mean = |action: &Finding| action.mean.unwrap_or(f64::INFINITY);
     actions.sort_by(|a, b| out(a).cmp(&out(b)).then(mean(b).total_cmp(&mean(a))));
     let rows: Vec<Vec<String>> = actions.iter().take(ROWS).map(|action| row(status, action)).collect();
-    text += &output::left_table(&["action", "estimate", "at least", "at most", ""], &rows);
+    let heading = ["action", "tries", "last outcome", "estimate", "at least", "at most", ""];
+    text += &output::left_table(&heading, &rows);
     text += &more(actions.len(), ROWS);
     text += "\n";
     text += &fallen(status);
@@ -88,7 +89,25 @@ fn row(status: &Status, action: &Finding) -> Vec<String> {
         }
     };
     let estimate = action.mean.map_or_else(|| "never tried".into(), |mean| now.number(mean));
-    vec![action.label.clone(), estimate, now.number(action.lower), now.number(action.upper), standing]
+    let tried = status.tried.get(&action.id).copied().unwrap_or_default();
+    vec![
+        action.label.clone(),
+        tried.tries.to_string(),
+        last_outcome(&tried),
+        estimate,
+        now.number(action.lower),
+        now.number(action.upper),
+        standing,
+    ]
+}
+
+/// The outcome as it was recorded; where there is none, why.
+fn last_outcome(tried: &Tried) -> String {
+    match tried.last_outcome {
+        Some(reward) => reward.to_string(),
+        None if tried.pending > 0 => "outstanding".into(),
+        None => "-".into(),
+    }
 }
 
 /// How the race and what is not known have fallen.

@@ -44,8 +44,8 @@ fn kills(count: usize) {
         interrupted += usize::from(said.is_empty());
         for line in said.lines().filter(|_| said.ends_with('\n')) {
             let (number, what) = line.strip_prefix("decision ").unwrap().split_once(": ").unwrap();
-            let number: u64 = number.parse().unwrap();
-            match what.strip_prefix("it paid ") {
+            let number: u64 = number.split(' ').next().unwrap().parse().unwrap();
+            match what.strip_prefix("recorded ") {
                 Some(value) => {
                     let value = value.split(' ').next().unwrap();
                     rewarded.insert(number, value.parse().unwrap());

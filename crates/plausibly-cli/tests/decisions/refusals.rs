@@ -118,17 +118,27 @@ fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
     refused(&desk, &reward(&["1", "6"]), 2, &["from 0 to 5", "got 6"]);
     refused(&desk, &reward(&["1", "NaN"]), 2, &["from 0 to 5"]);
     refused(&desk, &reward(&["1", "--retract"]), 2, &["no reward yet"]);
-    assert_eq!(desk.says(&reward(&["1", "3"])), "decision 1: it paid 3\n");
+    let chosen = desk.says(&["explain", "--log", "a.log", "1"]);
+    let chosen = chosen.split('"').nth(1).unwrap();
+    let named = |what: &str| format!("decision 1 ({chosen}): {what}\n");
+    assert_eq!(desk.says(&reward(&["1", "3"])), named("recorded 3"));
     let size = || fs::metadata(desk.path("a.log")).unwrap().len();
     let before = size();
-    assert!(desk.says(&reward(&["1", "3"])).contains("recorded before"));
+    assert_eq!(desk.says(&reward(&["1", "3"])), named("recorded 3 (already recorded; nothing was written)"));
     assert_eq!(size(), before, "a duplicate is not written");
-    refused(&desk, &reward(&["1", "4"]), 2, &["has the reward 3", "--correct"]);
-    assert_eq!(desk.says(&reward(&["1", "4", "--correct"])), "decision 1: its outcome is now 4\n");
+    refused(&desk, &reward(&["1", "4"]), 2, &[chosen, "has the reward 3", "(--correct)"]);
+    refused(&desk, &["drop", "--log", "a.log", "1"], 2, &["has the reward 3", "--retract"]);
+    assert_eq!(desk.says(&reward(&["1", "4", "--correct"])), named("corrected to 4"));
     desk.says(&reward(&["1", "--retract"]));
-    desk.says(&["drop", "--log", "a.log", "1"]);
-    assert!(desk.says(&["drop", "--log", "a.log", "1"]).contains("recorded before"));
-    refused(&desk, &reward(&["1", "4"]), 2, &["was dropped"]);
+    refused(&desk, &reward(&["1", "4", "--correct"]), 2, &["no reward yet", "without --correct"]);
+    assert_eq!(desk.says(&["drop", "--log", "a.log", "1"]), named("dropped, its outcome will never come"));
+    assert!(desk.says(&["drop", "--log", "a.log", "1"]).contains("nothing was written"));
+    // Nothing undoes a drop, so no flag may be suggested.
+    for more in [&["1", "4"][..], &["1", "4", "--correct"], &["1", "--retract"]] {
+        let args = [&["reward", "--log", "a.log"], more].concat();
+        refused(&desk, &args, 2, &[chosen, "was dropped", "final", "try the same action again"]);
+        assert!(!desk.refuses(&args).1.contains("--"), "no flag helps after a drop");
+    }
 }
 
 #[test]

@@ -102,14 +102,16 @@ pub enum StepError {
         decisions: Vec<u64>,
     },
     /// A change that the outcome of a decision does not allow.
-    #[error("decision {decision} {stored}; {refused}")]
+    #[error("decision {decision} ({label}) {stored}; {remedy}")]
     Outcome {
         /// Which decision.
         decision: u64,
+        /// What it chose.
+        label: String,
         /// What is stored.
         stored: String,
-        /// What was refused, and what to do.
-        refused: &'static str,
+        /// What can be done instead.
+        remedy: &'static str,
     },
     /// A reward beyond the range.
     #[error("a reward must be from {low} to {high}, got {reward}; the range was fixed when the log began")]

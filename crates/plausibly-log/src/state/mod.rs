@@ -183,6 +183,16 @@ impl State {
         decision.checked_sub(1).and_then(|before| at(&self.decisions, before)).ok_or(unknown)
     }
 
+    /// The label of what a decision chose.
+    ///
+    /// # Errors
+    /// If there is no decision of this number.
+    pub fn label_of(&self, decision: u64) -> Result<&str, StepError> {
+        let action = self.decision(decision)?.action;
+        let unknown = StepError::Unknown { what: "action", number: action };
+        Ok(&at(&self.actions, action).ok_or(unknown)?.label)
+    }
+
     /// The context a decision was taken in.
     pub fn context(&self, decision: &Decision) -> &Context {
         &self.contexts[decision.context as usize]

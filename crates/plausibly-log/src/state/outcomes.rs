@@ -3,6 +3,7 @@
 use super::{Decision, Encoded, Outcome, State, StepError, index};
 use crate::scale::Scale;
 use crate::statistics::Change;
+use crate::table::brief;
 use std::collections::BTreeMap;
 
 impl State {
@@ -10,8 +11,7 @@ impl State {
         let scaled = self.scaled(reward)?;
         let stored = self.decision(decision)?;
         if stored.outcome != Outcome::Pending {
-            let refused = "use --correct to replace a reward; drops are final";
-            return Err(self.refusal(decision, refused));
+            return Err(self.refusal(decision, "correct it if it is wrong (--correct)"));
         }
         self.apply(decision, Change::Settled(scaled))?;
         self.set_outcome(decision, Outcome::Settled { reward, seq });
@@ -21,7 +21,7 @@ impl State {
     pub(super) fn correct(&mut self, decision: u64, reward: f64, seq: u64) -> Result<(), StepError> {
         let scaled = self.scaled(reward)?;
         let Outcome::Settled { reward: before, .. } = self.decision(decision)?.outcome else {
-            return Err(self.refusal(decision, "there is no reward to correct"));
+            return Err(self.refusal(decision, "the first one is recorded as a reward, without --correct"));
         };
         let before = self.scaled(before)?;
         self.apply(decision, Change::Unsettled(before))?;
@@ -55,7 +55,9 @@ impl State {
 
     pub(super) fn drop_decision(&mut self, decision: u64, seq: u64) -> Result<(), StepError> {
         if self.decision(decision)?.outcome != Outcome::Pending {
-            return Err(self.refusal(decision, "only a decision whose reward is outstanding can be dropped"));
+            return Err(
+                self.refusal(decision, "if it never came, retract it (--retract), then drop the decision")
+            );
         }
         self.apply(decision, Change::Dropped)?;
         self.set_outcome(decision, Outcome::Dropped { seq });
@@ -116,13 +118,18 @@ impl State {
         Ok(features)
     }
 
-    pub(super) fn refusal(&self, decision: u64, refused: &'static str) -> StepError {
-        let stored = match self.decisions[index(decision) - 1].outcome {
-            Outcome::Pending => "has no reward yet".into(),
-            Outcome::Settled { reward, .. } => format!("has the reward {reward}"),
-            Outcome::Dropped { .. } => "was dropped: its reward was said to never come".into(),
+    /// Why the outcome of a decision stays as it is. `remedy` is for an outcome that can still change.
+    pub(super) fn refusal(&self, decision: u64, remedy: &'static str) -> StepError {
+        let (stored, remedy) = match self.decisions[index(decision) - 1].outcome {
+            Outcome::Pending => ("has no reward yet".into(), remedy),
+            Outcome::Settled { reward, .. } => (format!("has the reward {reward}"), remedy),
+            Outcome::Dropped { .. } => (
+                "was dropped, and drops are final: it can have no reward".into(),
+                "what other decisions taught is kept, and a later decision can try the same action again",
+            ),
         };
-        StepError::Outcome { decision, stored, refused }
+        let label = self.label_of(decision).map(brief).unwrap_or_default();
+        StepError::Outcome { decision, label, stored, remedy }
     }
 
     /// A reward on the scale statistics are kept in.

@@ -3,11 +3,14 @@
 mod error;
 mod label;
 mod number;
+mod plain;
 mod read;
 
 pub use error::TableError;
 pub(crate) use error::listed;
 pub use number::{ColumnKind, NumberFormat};
+pub use plain::{NumberError, read_number};
+pub(crate) use read::{Records, records};
 
 use csv::StringRecord;
 use std::collections::BTreeMap;

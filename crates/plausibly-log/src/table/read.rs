@@ -11,18 +11,18 @@ const MAX_MEGABYTES: u64 = 256;
 const END: &str = "\n\u{1}end of table\n";
 
 /// A header and rows as wide as it, each with its line.
-pub(super) struct Records {
-    pub(super) header: Vec<String>,
-    pub(super) header_line: u64,
-    pub(super) rows: Vec<StringRecord>,
-    pub(super) lines: Vec<u64>,
+pub(crate) struct Records {
+    pub(crate) header: Vec<String>,
+    pub(crate) header_line: u64,
+    pub(crate) rows: Vec<StringRecord>,
+    pub(crate) lines: Vec<u64>,
 }
 
 /// A separator and what a person calls it.
 type Separator = (u8, &'static str);
 const SEPARATORS: [Separator; 3] = [(b',', "`,`"), (b';', "`;`"), (b'\t', "tab")];
 
-pub(super) fn records(reader: impl Read) -> Result<Records, TableError> {
+pub(crate) fn records(reader: impl Read) -> Result<Records, TableError> {
     let mut bytes = Vec::new();
     let limit = MAX_MEGABYTES << 20;
     reader.take(limit + 1).read_to_end(&mut bytes).map_err(|source| TableError::Io { source })?;

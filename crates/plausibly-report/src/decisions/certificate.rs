@@ -54,9 +54,9 @@ fn race(shown: &Certificate) -> Markup {
     html! {
         section {
             h2 { "Still in the race: " (words.plausible()) " of " (shown.grounds.offered()) " could still be best" }
-            (parts::table(shown, first, "chosen"))
+            (parts::table(shown, first, "chosen", None))
             @if !rest.is_empty() {
-                details { summary { "and " (rest.len()) " more" } (parts::table(shown, rest, "chosen")) }
+                details { summary { "and " (rest.len()) " more" } (parts::table(shown, rest, "chosen", None)) }
             }
             (not_listed(unlisted, true))
         }

@@ -5,7 +5,9 @@ use crate::label::readable;
 use crate::number;
 use crate::page::{Page, Script};
 use maud::{Markup, html};
+use plausibly_log::Tried;
 use plausibly_log::certificate::{Certificate, Finding};
+use std::collections::BTreeMap;
 
 /// A page about decisions. It has no script, and lets none in: its words come from other people's tables.
 pub(super) fn page(title: &str, body: &Markup) -> String {
@@ -91,18 +93,31 @@ pub(super) fn meaning(mark: ForestMark, chosen: &str) -> &str {
     }
 }
 
-/// Actions with their estimates and bounds; the chosen one is marked with this word.
-pub(super) fn table(certificate: &Certificate, rows: &[&Finding], mark: &str) -> Markup {
+/// Actions with their estimates and bounds; the chosen one is marked with this word. Where it is known how
+/// often each was tried, that stands behind the names.
+pub(super) fn table(
+    certificate: &Certificate,
+    rows: &[&Finding],
+    mark: &str,
+    tried: Option<&BTreeMap<u64, Tried>>,
+) -> Markup {
     let words = certificate.words();
     let chosen = certificate.findings.chosen.id;
     html! {
         div.scroll {
             table.actions {
-                thead { tr { th { "" } th.n { "estimate" } th.n { "at least" } th.n { "at most" } } }
+                thead {
+                    tr {
+                        th { "" }
+                        @if tried.is_some() { th.n { "tries" } th.n { "last outcome" } }
+                        th.n { "estimate" } th.n { "at least" } th.n { "at most" }
+                    }
+                }
                 tbody {
                     @for row in rows {
                         tr.chosen[row.id == chosen] {
                             th scope="row" { (row.label) @if row.id == chosen { " " span.badge { (mark) } } }
+                            @if let Some(tried) = tried { (tries(tried.get(&row.id))) }
                             td.n { (number::minus(&words.estimate(row.mean))) }
                             td.n { (number::minus(&certificate.number(row.lower))) }
                             td.n { (number::minus(&certificate.number(row.upper))) }
@@ -112,6 +127,17 @@ pub(super) fn table(certificate: &Certificate, rows: &[&Finding], mark: &str) ->
             }
         }
     }
+}
+
+/// How often an action was tried, and its last outcome as it was recorded.
+fn tries(tried: Option<&Tried>) -> Markup {
+    let tried = tried.copied().unwrap_or_default();
+    let last = match tried.last_outcome {
+        Some(reward) => number::minus(&reward.to_string()),
+        None if tried.pending > 0 => "outstanding".into(),
+        None => "–".into(),
+    };
+    html! { td.n { (number::grouped(tried.tries as f64)) } td.n { (last) } }
 }
 
 /// Names and values, for what a page rests on.

@@ -6,7 +6,7 @@ use crate::label::{self, readable};
 use crate::number;
 use maud::{Markup, html};
 use plausibly_log::certificate::{Certificate, Finding};
-use plausibly_log::{OutSince, Status};
+use plausibly_log::{OutSince, Status, Tried};
 
 /// Outstanding decisions that are listed one by one.
 const PENDING: usize = 20;
@@ -38,7 +38,7 @@ pub fn status_page(status: &Status) -> String {
             (parts::forest(&shown, "would be next"))
             details {
                 summary { "Everything still in the race as a table" }
-                (parts::table(&shown, &words.racing(), "would be next"))
+                (parts::table(&shown, &words.racing(), "would be next", Some(&status.tried)))
             }
             (history(status, &shown))
             (out(status, &shown))
@@ -157,6 +157,7 @@ fn out(status: &Status, shown: &Certificate) -> Markup {
                     li {
                         b { (action.label) } ": " (out_when(status, since))
                         @if let Some(by) = named(since.by) { ", by " (by.label) } "."
+                        @if let Some(tried) = status.tried.get(&action.id) { " " (tries(tried)) }
                     }
                 }
             }
@@ -171,6 +172,15 @@ fn out(status: &Status, shown: &Certificate) -> Markup {
             @if !first.is_empty() { (list(first)) }
             @if !rest.is_empty() { details { summary { "and " (rest.len()) " more" } (list(rest)) } }
         }
+    }
+}
+
+/// How often an action was tried, in words.
+fn tries(tried: &Tried) -> String {
+    let count = format!("{} {}", number::grouped(tried.tries as f64), plural(tried.tries, "try", "tries"));
+    match tried.last_outcome {
+        Some(reward) => format!("{count}, last outcome {}.", number::minus(&reward.to_string())),
+        None => format!("{count}, no outcome."),
     }
 }
 

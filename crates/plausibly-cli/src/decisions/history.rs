@@ -1,0 +1,59 @@
+//! `plausibly history`.
+
+use super::args::History;
+use super::{ended, existing, line, print, print_json};
+use crate::exit::Outcome;
+use crate::output;
+use anyhow::{Context as _, Result};
+use plausibly_log::{Became, Past, form, history};
+
+pub(crate) fn run(args: &History) -> Outcome {
+    ended(show(args))
+}
+
+fn show(args: &History) -> Result<Outcome> {
+    let mut past = history(&existing(&args.log.path, 1)?)?;
+    past.retain(|one| !args.pending || one.outcome == Became::Pending);
+    let passed_over = past.len().saturating_sub(args.last.unwrap_or(usize::MAX));
+    let past = &past[passed_over..];
+    if args.csv {
+        // Every byte as it is: the file must hold the labels themselves.
+        output::data(&form(past)).context("cannot write to standard output")?;
+    } else if args.json {
+        let lines: Result<String> = past.iter().map(|one| Ok(serde_json::to_string(one)? + "\n")).collect();
+        print_json(&lines?)?;
+    } else {
+        print(&table(past))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn table(past: &[Past]) -> String {
+    if past.is_empty() {
+        return "no such decisions\n".into();
+    }
+    let any_context = past.iter().any(|one| !one.context.is_empty());
+    let row = |one: &Past| {
+        let mut row = vec![one.decision.to_string(), seconds(&one.at), line(&one.label)];
+        if any_context {
+            let pairs: Vec<String> =
+                one.context.iter().map(|(key, value)| format!("{key}={value}")).collect();
+            row.push(line(&pairs.join(", ")));
+        }
+        row.push(match (one.outcome, one.reward) {
+            (Became::Dropped, _) => "dropped".into(),
+            (_, None) => "pending".into(),
+            (_, Some(reward)) => reward.to_string(),
+        });
+        row
+    };
+    let rows: Vec<Vec<String>> = past.iter().map(row).collect();
+    let with_context = ["decision", "time (UTC)", "action", "context", "outcome"];
+    let without = ["decision", "time (UTC)", "action", "outcome"];
+    output::left_table(if any_context { &with_context } else { &without }, &rows)
+}
+
+/// A time of a log without its fraction of a second.
+fn seconds(at: &str) -> String {
+    at.split('.').next().unwrap_or(at).replace('T', " ")
+}

@@ -1,0 +1,68 @@
+//! `plausibly reward --csv`: many outcomes from one file, all of them or none.
+
+use super::args::Reward;
+use super::{line, moment, must_exist, open, print, put_away};
+use crate::exit::Outcome;
+use crate::output;
+use anyhow::{Context as _, Result};
+use plausibly_log::journal::FileStorage;
+use plausibly_log::{FilledIn, Log, LogError, Recorded, Told, read_form};
+use std::fs::File;
+use std::path::Path;
+
+pub(super) fn record(args: &Reward, path: &Path) -> Result<Outcome> {
+    must_exist(&args.log.path)?;
+    let shown = path.display();
+    let refused =
+        |what: String| Ok(Outcome::Refused(format!("error: {shown}: {what}. Nothing was recorded.")));
+    let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
+    let rows = match read_form(file) {
+        Ok(rows) => rows,
+        Err(error) => return refused(error.to_string()),
+    };
+    let mut log = open(&args.log.path)?;
+    if let Some(mismatch) = rows.iter().find_map(|row| another_label(&log, row)) {
+        return refused(mismatch);
+    }
+    let told: Vec<(u64, Told)> = rows.iter().map(|row| (row.decision, row.told)).collect();
+    let recorded = match log.record_all(moment(args.time.at), &told, args.correct) {
+        Ok(recorded) => recorded,
+        Err(LogError::Entry { index, source }) => {
+            return refused(format!("line {}: {source}", rows[index].line));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    print(&summary(&rows, &recorded))?;
+    put_away(log);
+    Ok(Outcome::Done)
+}
+
+/// A row that says another action than its decision chose: rows have slipped, or the file is of another log.
+fn another_label(log: &Log<FileStorage>, row: &FilledIn) -> Option<String> {
+    let chosen = log.state()?.label_of(row.decision).ok()?;
+    let found = row.label.as_deref().filter(|found| found.trim() != chosen.trim())?;
+    Some(format!(
+        "line {}: decision {} chose `{}`, and the file says `{}`; put it right, or remove the column `label` if a \
+         spreadsheet has only written it differently",
+        row.line,
+        row.decision,
+        line(chosen),
+        line(found)
+    ))
+}
+
+fn summary(rows: &[FilledIn], recorded: &[Recorded]) -> String {
+    let count = |told: fn(&Told) -> bool, when: Recorded| {
+        rows.iter().zip(recorded).filter(|(row, recorded)| told(&row.told) && **recorded == when).count()
+            as u64
+    };
+    let rewards = count(|told| matches!(told, Told::Reward(_)), Recorded::Now);
+    let drops = count(|told| matches!(told, Told::Drop), Recorded::Now);
+    let before = count(|_| true, Recorded::Before);
+    let already = if before > 0 { format!("; {before} already recorded") } else { String::new() };
+    format!(
+        "recorded {} and {}{already}\n",
+        output::plural(rewards, "reward", "rewards"),
+        output::plural(drops, "drop", "drops")
+    )
+}

@@ -1,0 +1,256 @@
+//! The past as a CSV that is also the form for outcomes: what [`form`] writes, [`read_form`] reads.
+//!
+//! Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula. Names in such a form come from
+//! people's tables, so [`form`] puts an apostrophe before text that begins with one of these, a tab, a carriage
+//! return or an apostrophe. Taking one leading apostrophe away gives the text back, for every text.
+
+use crate::history::{Became, Past};
+use crate::table::{NumberError, Records, TableError, listed, present, read_number, records};
+use csv::{QuoteStyle, WriterBuilder};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
+use thiserror::Error;
+
+/// The word that stands for a drop in the column of rewards.
+const DROP: &str = "drop";
+
+/// What a row of a form tells about a decision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Told {
+    /// What it paid.
+    Reward(f64),
+    /// Its reward will never come.
+    Drop,
+}
+
+/// A row of a form that was filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FilledIn {
+    /// The line it stands in, from 1.
+    pub line: u64,
+    /// Which decision.
+    pub decision: u64,
+    /// What it tells.
+    pub told: Told,
+    /// What the form says was chosen, if it has a column `label`.
+    pub label: Option<String>,
+}
+
+/// Why a form was refused: what is wrong, where, and how to put it right.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum FormError {
+    /// It is no table.
+    #[error(transparent)]
+    Table(#[from] TableError),
+    /// Nothing at all.
+    #[error("the file is empty; its first line must be a header such as `decision,reward`")]
+    Empty,
+    /// A column that is not there, or there twice.
+    #[error(
+        "line {line}: the header must name `decision` and `reward` once each, and `{name}` is {}; there are {}",
+        if *.twice { "there twice" } else { "missing" }, listed(.columns)
+    )]
+    Column {
+        /// The line of the header.
+        line: u64,
+        /// The column.
+        name: &'static str,
+        /// Whether it is there twice.
+        twice: bool,
+        /// The columns there are.
+        columns: Vec<String>,
+    },
+    /// A cell that is no number of a decision.
+    #[error("line {line}: `{found}` is not the number of a decision, such as 17")]
+    Decision {
+        /// The line.
+        line: u64,
+        /// What stands there.
+        found: String,
+    },
+    /// A cell that is no outcome.
+    #[error(
+        "line {line}: {source}, or `drop` for an outcome that will never come; leave it blank while it is outstanding"
+    )]
+    Reward {
+        /// The line.
+        line: u64,
+        /// What is wrong with it.
+        source: NumberError,
+    },
+    /// A decision with two rows.
+    #[error("lines {first} and {second} are both about decision {decision}; keep one of them")]
+    Twice {
+        /// The decision.
+        decision: u64,
+        /// The line of the first row.
+        first: u64,
+        /// The line of the second.
+        second: u64,
+    },
+}
+
+/// Decisions as CSV: `decision`, `at`, `label`, one column `context.KEY` per context key, `reward`, `outcome_at`.
+///
+/// The reward of a pending decision is blank, that of a dropped one is the word `drop`.
+pub fn form(past: &[Past]) -> String {
+    let keys: BTreeSet<&str> = past.iter().flat_map(|one| one.context.iter().map(|(key, _)| key)).collect();
+    let mut header = vec!["decision".to_string(), "at".into(), "label".into()];
+    header.extend(keys.iter().map(|key| format!("context.{key}")));
+    header.extend(["reward".into(), "outcome_at".into()]);
+    // A reader that looks for the separator must not find another one in a key.
+    let other = |name: &String| name.contains([';', '\t']);
+    let style = if header.iter().any(other) { QuoteStyle::Always } else { QuoteStyle::Necessary };
+    let mut writer = WriterBuilder::new().quote_style(style).from_writer(Vec::new());
+    // Nothing can fail: the rows are as wide as the header, and memory takes them.
+    let mut write = |row: &[String]| writer.write_record(row).unwrap_or_default();
+    write(&header);
+    for one in past {
+        let mut row = vec![one.decision.to_string(), one.at.clone(), as_text(&one.label)];
+        row.extend(keys.iter().map(|key| one.context.get(key).map(as_text).unwrap_or_default()));
+        row.push(match (one.outcome, one.reward) {
+            (Became::Dropped, _) => DROP.into(),
+            (_, reward) => reward.map_or_else(String::new, |reward| reward.to_string()),
+        });
+        row.push(one.outcome_at.clone().unwrap_or_default());
+        write(&row);
+    }
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Text that no spreadsheet takes for a formula.
+fn as_text(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\'']) { format!("'{text}") } else { text.into() }
+}
+
+/// The text that [`as_text`] was given.
+fn from_text(cell: &str) -> &str {
+    cell.strip_prefix('\'').unwrap_or(cell)
+}
+
+/// The rows of a form that tell something, in order; rows whose reward is blank tell nothing. Columns other than
+/// `decision`, `reward` and `label` are not looked at.
+///
+/// # Errors
+/// If it is no table, lacks a column, a cell cannot be read, or a decision has two rows.
+pub fn read_form(reader: impl Read) -> Result<Vec<FilledIn>, FormError> {
+    let form = records(reader)?;
+    if form.header.is_empty() {
+        return Err(FormError::Empty);
+    }
+    let (decision, reward) = (column(&form, "decision")?, column(&form, "reward")?);
+    let label = column(&form, "label").ok();
+    let mut seen = BTreeMap::new();
+    let mut filled_in = Vec::new();
+    for (row, &line) in form.rows.iter().zip(&form.lines) {
+        let Some(told) = told(&row[reward], line)? else { continue };
+        let found = row[decision].trim();
+        let decision =
+            found.parse().map_err(|_unusable| FormError::Decision { line, found: found.into() })?;
+        if let Some(first) = seen.insert(decision, line) {
+            return Err(FormError::Twice { decision, first, second: line });
+        }
+        let label = label.map(|label| from_text(&row[label]).to_string());
+        filled_in.push(FilledIn { line, decision, told, label });
+    }
+    Ok(filled_in)
+}
+
+fn told(cell: &str, line: u64) -> Result<Option<Told>, FormError> {
+    let Some(cell) = present(cell) else { return Ok(None) };
+    if cell.eq_ignore_ascii_case(DROP) {
+        return Ok(Some(Told::Drop));
+    }
+    let reward = read_number(cell).map_err(|source| FormError::Reward { line, source })?;
+    Ok(Some(Told::Reward(reward)))
+}
+
+/// Where a column is.
+fn column(form: &Records, name: &'static str) -> Result<usize, FormError> {
+    let called = |at: &usize| form.header[*at].eq_ignore_ascii_case(name);
+    let mut found = (0..form.header.len()).filter(called);
+    let refused = |twice| {
+        let columns = form.header.clone();
+        FormError::Column { line: form.header_line, name, twice, columns }
+    };
+    match (found.next(), found.next()) {
+        (Some(at), None) => Ok(at),
+        (first, _) => Err(refused(first.is_some())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::Context;
+    use proptest::prelude::*;
+
+    fn past(decision: u64, label: &str, outcome: Became, reward: Option<f64>) -> Past {
+        past_in("device==1+1", decision, label, outcome, reward)
+    }
+
+    fn past_in(pair: &str, decision: u64, label: &str, outcome: Became, reward: Option<f64>) -> Past {
+        let context = Context::parse([pair]).unwrap();
+        let at = "2026-11-01T08:00:00.000000Z".to_string();
+        Past { decision, at, label: label.into(), context, outcome, reward, outcome_at: None }
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_comes_back_and_none_is_a_formula(text in "[=+@'\\-\t\r\na-z,;\" ]{1,8}") {
+            let cell = as_text(&text);
+            prop_assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r']));
+            prop_assert_eq!(from_text(&cell), &text);
+            let written = form(&[past(1, &text, Became::Rewarded, Some(0.5))]);
+            let read = read_form(written.as_bytes()).unwrap();
+            prop_assert_eq!(read[0].label.as_deref(), Some(text.as_str()));
+        }
+
+        #[test]
+        fn every_reward_comes_back_to_the_bit(reward in -1e300..1e300_f64) {
+            let written = form(&[past(7, "a", Became::Rewarded, Some(reward))]);
+            let read = read_form(written.as_bytes()).unwrap();
+            prop_assert_eq!((read[0].decision, read[0].told), (7, Told::Reward(reward)));
+        }
+    }
+
+    #[test]
+    fn outcomes_are_told_and_what_is_outstanding_is_not() {
+        let all = [
+            past(1, "a", Became::Pending, None),
+            past(2, "b", Became::Dropped, None),
+            past(3, "=1+1", Became::Rewarded, Some(-0.25)),
+        ];
+        let written = form(&all);
+        assert!(written.starts_with("decision,at,label,context.device,reward,outcome_at\n1,"), "{written}");
+        assert!(written.contains(",'=1+1,'=1+1,-0.25,"), "{written}");
+        let told: Vec<_> =
+            read_form(written.as_bytes()).unwrap().iter().map(|row| (row.line, row.told)).collect();
+        assert_eq!(told, [(3, Told::Drop), (4, Told::Reward(-0.25))]);
+    }
+
+    #[test]
+    fn keys_with_separators_do_not_confuse_the_reader() {
+        for key in ["a;b", "a\tb", "a,b", "a\"b"] {
+            let written = form(&[past_in(&format!("{key}=x;y"), 1, "p;q", Became::Dropped, None)]);
+            let read = read_form(written.as_bytes()).unwrap();
+            assert_eq!((read[0].told, read[0].label.as_deref()), (Told::Drop, Some("p;q")), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_line() {
+        for (form, words) in [
+            ("decision,paid\n1,2\n", "line 1: the header must name `decision` and `reward`"),
+            ("decision,reward,Reward\n1,2,3\n", "`reward` is there twice"),
+            ("decision,reward\n1,0.5\nx,0.5\n", "line 3: `x` is not the number of a decision"),
+            ("decision;reward\n1;0,21\n", "line 2: `0,21` is not a number; write 0.21"),
+            ("decision,reward\n1,yes\n", "line 2: `yes` is not a number"),
+            ("decision,reward\n1,0.5\n\n1,0.5\n", "lines 2 and 4 are both about decision 1"),
+        ] {
+            let error = read_form(form.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains(words), "{form}: {error}");
+        }
+    }
+}

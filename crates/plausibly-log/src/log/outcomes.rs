@@ -1,0 +1,66 @@
+//! Many outcomes at once.
+
+use super::{Log, LogError, Recorded};
+use crate::event::Event;
+use crate::form::Told;
+use crate::journal::Storage;
+use crate::state::{Outcome, State};
+
+impl<S: Storage> Log<S> {
+    /// Records many outcomes in one write: all of them, or none if one of them is refused.
+    ///
+    /// What is recorded already is not written again. Another reward than the one recorded is refused, or replaces it
+    /// if `correct`. Only a crash during the write can leave a first part of them recorded; the same call again then
+    /// records the rest.
+    ///
+    /// # Errors
+    /// [`LogError::Entry`] names the first outcome that cannot be recorded; the log is as it was.
+    pub fn record_all(
+        &mut self,
+        at_us: i64,
+        told: &[(u64, Told)],
+        correct: bool,
+    ) -> Result<Vec<Recorded>, LogError> {
+        let last = self.journal.last();
+        // On a copy, so that a refusal in the middle leaves nothing behind.
+        let mut ahead = self.begun()?.clone();
+        let (mut events, mut recorded) = (Vec::new(), Vec::with_capacity(told.len()));
+        for (index, &(decision, told)) in told.iter().enumerate() {
+            let refused = |source| LogError::Entry { index, source };
+            let outcome = ahead.decision(decision).map_err(refused)?.outcome;
+            let Some(event) = event(decision, told, outcome, correct) else {
+                recorded.push(Recorded::Before);
+                continue;
+            };
+            let seq = last.seq + 1 + events.len() as u64;
+            State::step(&mut ahead, seq, at_us.max(last.at_us), &event).map_err(refused)?;
+            events.push(event);
+            recorded.push(Recorded::Now);
+        }
+        if let Err(failed) = self.append(at_us, &events) {
+            self.stopped = true;
+            return Err(failed);
+        }
+        self.state = Some(ahead);
+        Ok(recorded)
+    }
+}
+
+/// What is to be written; nothing if it is recorded already.
+fn event(decision: u64, told: Told, outcome: Outcome, correct: bool) -> Option<Event> {
+    match (told, outcome) {
+        (Told::Drop, Outcome::Dropped { .. }) => None,
+        (Told::Drop, _) => Some(Event::Dropped { decision }),
+        (Told::Reward(reward), Outcome::Settled { reward: stored, .. }) => {
+            // Minus nothing is nothing.
+            let reward = reward + 0.0;
+            let event = if correct {
+                Event::Corrected { decision, reward }
+            } else {
+                Event::Rewarded { decision, reward }
+            };
+            (stored.to_bits() != reward.to_bits()).then_some(event)
+        }
+        (Told::Reward(reward), _) => Some(Event::Rewarded { decision, reward: reward + 0.0 }),
+    }
+}
