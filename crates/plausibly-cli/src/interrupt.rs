@@ -3,8 +3,8 @@
 use crate::exit::Outcome;
 use crate::output;
 use crate::results::Folder;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long work that was asked to stop may take to do so. Most stops between two rounds, at once; a single step on a huge
@@ -20,28 +20,45 @@ const CLOSING: u8 = 2;
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     state: Arc<AtomicU8>,
+    /// Where results will go, once that is known: cleared if the program has to be ended.
+    folder: Arc<Mutex<Option<Arc<Folder>>>>,
 }
 
 impl Interrupt {
-    /// From here on signals are caught. The folder is cleared if the program has to be ended.
+    /// From here on signals are caught.
     ///
     /// # Errors
     /// If signals cannot be caught.
-    pub(crate) fn catch(folder: &Arc<Folder>) -> Result<Self, ctrlc::Error> {
-        let interrupt = Self { state: Arc::new(AtomicU8::new(RUNNING)) };
-        let (state, folder) = (Arc::clone(&interrupt.state), Arc::clone(folder));
+    pub(crate) fn catch() -> Result<Self, ctrlc::Error> {
+        let interrupt = Self { state: Arc::new(AtomicU8::new(RUNNING)), folder: Arc::default() };
+        let caught = interrupt.clone();
         ctrlc::set_handler(move || {
-            let asked = state.compare_exchange(RUNNING, STOPPING, Ordering::SeqCst, Ordering::SeqCst);
+            let asked = caught.state.compare_exchange(RUNNING, STOPPING, Ordering::SeqCst, Ordering::SeqCst);
             if asked.is_ok() {
                 std::thread::sleep(PATIENCE);
-                // Still here: the work sits in one long step. Nothing is being written, so nothing can be torn.
-                folder.clear();
-                let outcome = Outcome::interrupted();
+                // Still here: the work sits in one long step. No results are being written, so none can be torn.
+                let outcome = caught.outcome();
                 output::note(&outcome.message().unwrap_or_default());
                 std::process::exit(130);
             }
         })?;
         Ok(interrupt)
+    }
+
+    /// From here on the work is on results for this folder, no longer on data.
+    pub(crate) fn guard(&self, folder: &Arc<Folder>) {
+        *self.folder.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(folder));
+    }
+
+    /// What to tell a user who stopped the work. Removes the folders that were made for results.
+    pub(crate) fn outcome(&self) -> Outcome {
+        match &*self.folder.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(folder) => {
+                folder.clear();
+                Outcome::interrupted()
+            }
+            None => Outcome::fetch_interrupted(),
+        }
     }
 
     /// Whether the user wants to stop.

@@ -41,7 +41,8 @@ fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
     let folder = Folder::open(&args.out.clone().unwrap_or_else(|| default_folder(&args.spec)))?;
     let replacing = FILES.iter().any(|name| folder.holds(name));
     let folder = Arc::new(folder);
-    let interrupt = Interrupt::catch(&folder).context("cannot catch Ctrl-C")?;
+    let interrupt = Interrupt::catch().context("cannot catch Ctrl-C")?;
+    interrupt.guard(&folder);
     let threads = results::threads(args.threads);
     if !args.quiet {
         output::note(&opening(experiment, threads));
@@ -53,11 +54,7 @@ fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
     progress.clear();
     let summary = match result {
         Ok(summary) if interrupt.close() => summary,
-        Ok(_) | Err(RunError::Stopped) => {
-            // Before the interrupt loses its patience, which would do the same.
-            folder.clear();
-            return Ok(Outcome::interrupted());
-        }
+        Ok(_) | Err(RunError::Stopped) => return Ok(interrupt.outcome()),
         Err(error) => return Err(error.into()),
     };
     let timing = Timing { seconds: begun.elapsed().as_secs_f64(), threads: threads.get() };

@@ -3,6 +3,7 @@
 use crate::{SPEC, Sandbox};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::net::TcpListener;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -72,6 +73,49 @@ fn a_reproduction_stops_in_the_same_way() {
     send("INT", child.id());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(fs::read_dir(sandbox.path()).unwrap().count(), 1, "the spec alone");
+}
+
+/// The address of a server that accepts connections and never answers.
+fn mute_server() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let hold = move || listener.incoming().map(Result::unwrap).collect::<Vec<_>>();
+    std::thread::Builder::new().spawn(hold).unwrap();
+    address
+}
+
+#[test]
+fn a_download_from_a_server_that_is_silent_can_be_stopped() {
+    let address = mute_server();
+    for args in [&["data", "fetch", "heart"][..], &["reproduce", "heart", "--out", "deep/out"]] {
+        let sandbox = Sandbox::new(SPEC);
+        let mut command = sandbox.command(&[args, &["--cache", "cache", "--mirror", &address]].concat());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        stderr.read_line(&mut String::new()).unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        let sent = Instant::now();
+        send("INT", child.id());
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(sent.elapsed() < Duration::from_secs(1), "{:?}", sent.elapsed());
+        let mut rest = String::new();
+        stderr.read_to_string(&mut rest).unwrap();
+        let said = "interrupted: what was fetched is kept, and the next fetch continues from there\n";
+        assert!(rest.ends_with(said), "{rest}");
+        assert!(!sandbox.path().join("deep").exists());
+    }
+}
+
+#[test]
+fn the_time_limit_of_a_download_is_a_flag() {
+    let (sandbox, address) = (Sandbox::new(SPEC), mute_server());
+    let source = ["--from", "python-packages", "--index", &address, "--cache", "cache"];
+    let begun = Instant::now();
+    let output = sandbox.run(&[&["data", "fetch", "heart", "--time-limit", "1"], &source[..]].concat());
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr.contains("not complete within the time limit of 1 s; what came is kept"), "{stderr}");
 }
 
 #[test]

@@ -78,6 +78,14 @@ impl DataSet {
     pub fn find(name: &str) -> Option<&'static Self> {
         DATA_SETS.iter().find(|set| set.name == name)
     }
+
+    /// The most bytes its archive can have: twice those of the members that are read, and 64 KiB.
+    ///
+    /// Archives are not pinned, because a mirror may pack the same members in another way. This leaves room
+    /// for members that are not read and for no compression at all.
+    pub fn most_archive_bytes(&self) -> u64 {
+        2 * self.members.iter().map(|member| member.bytes).sum::<u64>() + (1 << 16)
+    }
 }
 
 /// MovieLens 1M: a million ratings of films.

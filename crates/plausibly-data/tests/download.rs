@@ -1,7 +1,8 @@
-use crate::mirror;
 use crate::server::{Manner, Server};
-use plausibly_data::{DataError, HEART, Source, Status, Store, fetch};
+use crate::{fetch, mirror};
+use plausibly_data::{DataError, HEART, Source, Status, Store, TIME_LIMIT};
 use std::fs;
+use std::ops::ControlFlow;
 use tempfile::TempDir;
 
 /// The archive of the heart data set, if there is a mirror.
@@ -17,7 +18,7 @@ fn setup(file: Vec<u8>, manners: &[Manner]) -> (TempDir, Store, Server) {
 }
 
 fn get(store: &Store, server: &Server) -> Result<(), DataError> {
-    fetch(store, &HEART, &Source::mirror(&server.address), &mut |_, _| {})
+    fetch(store, &HEART, &Source::mirror(&server.address))
 }
 
 fn part_length(store: &Store) -> Option<u64> {
@@ -31,11 +32,15 @@ fn a_whole_download_is_unpacked_and_leaves_no_archive() {
         let (_folder, store, server) = setup(file.clone(), &[manner]);
         let mut seen = Vec::new();
         let source = Source::mirror(&format!("{}/", server.address));
-        fetch(&store, &HEART, &source, &mut |done, total| seen.push((done, total))).unwrap();
+        let mut progress = |done, total| {
+            seen.push((done, total));
+            ControlFlow::Continue(())
+        };
+        plausibly_data::fetch(&store, &HEART, &source, TIME_LIMIT, &mut progress).unwrap();
         assert_eq!(store.status(&HEART).unwrap(), Status::Ready);
         assert_eq!(part_length(&store), None);
         let length = file.len() as u64;
-        assert_eq!((seen[0], seen[seen.len() - 1]), ((0, Some(length)), (length, Some(length))));
+        assert_eq!((seen[0], seen[seen.len() - 1]), ((0, None), (length, Some(length))));
     }
 }
 
@@ -127,12 +132,12 @@ fn an_address_that_does_not_answer_is_an_error_with_its_name() {
         format!("cannot fetch {}/{}: the server answers 404 Not Found", server.address, HEART.archive)
     );
     let nobody = Source::Url("http://127.0.0.1:1".into());
-    let error = fetch(&store, &HEART, &nobody, &mut |_, _| {}).unwrap_err().to_string();
+    let error = fetch(&store, &HEART, &nobody).unwrap_err().to_string();
     assert!(
         error.starts_with("cannot fetch http://127.0.0.1:1/heart+failure+clinical+records.zip: "),
         "{error}"
     );
     let folder = Source::mirror("no/such/folder");
-    let error = fetch(&store, &HEART, &folder, &mut |_, _| {}).unwrap_err().to_string();
+    let error = fetch(&store, &HEART, &folder).unwrap_err().to_string();
     assert!(error.starts_with("cannot open no/such/folder/heart+failure+clinical+records.zip: "), "{error}");
 }

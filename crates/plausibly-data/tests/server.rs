@@ -1,6 +1,6 @@
 //! A server on loopback that can misbehave.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -18,6 +18,16 @@ pub(crate) enum Manner {
     Slowly,
     /// 404.
     NotFound,
+    /// Announce no length, send the file, and then zeros without end.
+    Endless,
+    /// Announce this many bytes, whatever the file has.
+    Announcing(u64),
+    /// Announce everything, send a byte every 20 ms.
+    Dripping,
+    /// Announce everything, send this many bytes, then hold the connection in silence.
+    SilentAfter(usize),
+    /// Accept the connection and never answer.
+    Mute,
 }
 
 /// A server of files; every request takes the next manner, the last one for good.
@@ -81,8 +91,29 @@ fn answer(
         (Some(file), _, Some(from)) if from >= file.len() => ("416 Range Not Satisfiable", &b""[..]),
         (Some(file), _, Some(from)) => ("206 Partial Content", &file[from..]),
     };
-    write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len())?;
+    let length = match manner {
+        Manner::Mute => return hold(stream),
+        Manner::Endless => String::new(),
+        Manner::Announcing(bytes) => format!("Content-Length: {bytes}\r\n"),
+        _ => format!("Content-Length: {}\r\n", body.len()),
+    };
+    write!(stream, "HTTP/1.1 {status}\r\n{length}Connection: close\r\n\r\n")?;
     match manner {
+        Manner::Endless => {
+            stream.write_all(body)?;
+            // Ends when the client hangs up.
+            loop {
+                stream.write_all(&[0; 1 << 12])?;
+            }
+        }
+        Manner::Dripping => body.iter().try_for_each(|byte| {
+            std::thread::sleep(Duration::from_millis(20));
+            stream.write_all(&[*byte])
+        }),
+        Manner::SilentAfter(count) => {
+            stream.write_all(&body[..count.min(body.len())])?;
+            hold(stream)
+        }
         Manner::CutAfter(count) => stream.write_all(&body[..count.min(body.len())]),
         Manner::Slowly => body.chunks(body.len().div_ceil(8).max(1)).try_for_each(|piece| {
             std::thread::sleep(Duration::from_millis(50));
@@ -90,4 +121,9 @@ fn answer(
         }),
         _ => stream.write_all(body),
     }
+}
+
+/// Sends nothing until the client hangs up.
+fn hold(mut stream: &TcpStream) -> std::io::Result<()> {
+    stream.read(&mut [0]).map(drop)
 }

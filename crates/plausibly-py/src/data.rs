@@ -1,10 +1,11 @@
 //! The data sets of the paper, in the cache that the command uses too.
 
 use crate::watch::caught;
-use plausibly_data::{DATA_SETS, DataError, DataSet, Source, Status, Store, fetch};
+use plausibly_data::{DATA_SETS, DataError, DataSet, Source, Status, Store, TIME_LIMIT, fetch};
 use plausibly_paper::DataPools;
 use pyo3::exceptions::{PyOSError, PyPermissionError, PyValueError};
 use pyo3::prelude::*;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -70,11 +71,12 @@ pub(crate) fn fetch_data(
     }
     py.detach(|| {
         caught(|| {
-            let mut unheard = |_, _| {};
-            let mirrored = mirror.map(|mirror| fetch(&store, set, &Source::mirror(&mirror), &mut unheard));
-            match mirrored {
+            let fetch = |source: &Source| {
+                fetch(&store, set, source, TIME_LIMIT, &mut |_, _| ControlFlow::Continue(()))
+            };
+            match mirror.map(|mirror| fetch(&Source::mirror(&mirror))) {
                 Some(Ok(())) => Ok(()),
-                _ => fetch(&store, set, &Source::Official, &mut unheard).map_err(|error| raised(&error)),
+                _ => fetch(&Source::Official).map_err(|error| raised(&error)),
             }
         })
     })

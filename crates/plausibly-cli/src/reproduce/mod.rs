@@ -43,12 +43,13 @@ fn request(args: &Reproduce) -> Request {
 const DEFAULT_FOLDER: &str = "plausibly-results/reproduce";
 
 fn reproduce(args: &Reproduce, request: &Request) -> Result<Outcome> {
-    let skipped = obtain_data(args, request)?;
+    let interrupt = Interrupt::catch().context("cannot catch Ctrl-C")?;
+    let Some(skipped) = obtain_data(args, request, &interrupt)? else { return Ok(interrupt.outcome()) };
     let folder = args.out.as_deref().unwrap_or(Path::new(DEFAULT_FOLDER));
     let folder = Arc::new(Folder::open(folder)?);
+    interrupt.guard(&folder);
     let prepared = Prepared::new(request, skipped, &data::pools(&args.cache))?;
 
-    let interrupt = Interrupt::catch(&folder).context("cannot catch Ctrl-C")?;
     let threads = threads(args.threads);
     if !args.quiet {
         output::note(&format!(
@@ -69,18 +70,16 @@ fn reproduce(args: &Reproduce, request: &Request) -> Result<Outcome> {
     progress.clear();
     let reproduction = match outcome {
         Ok(reproduction) if interrupt.close() => reproduction,
-        Ok(_) | Err(PaperError::Stopped) => {
-            folder.clear();
-            return Ok(Outcome::interrupted());
-        }
+        Ok(_) | Err(PaperError::Stopped) => return Ok(interrupt.outcome()),
         Err(error) => return Err(error.into()),
     };
     let timing = Timing { seconds: begun.elapsed().as_secs_f64(), threads: threads.get() };
     finish(args, &folder, &prepared, &reproduction, timing)
 }
 
-/// Brings in what is missing of the data, unless there shall be no network. What cannot be had is skipped, or fails if it was asked for by name.
-fn obtain_data(args: &Reproduce, request: &Request) -> Result<Vec<Skipped>> {
+/// Fetches the data that is missing, unless there is to be no network. A data set that cannot be had is
+/// skipped, or fails if it was asked for by name. `None` if the user stopped it.
+fn obtain_data(args: &Reproduce, request: &Request, interrupt: &Interrupt) -> Result<Option<Vec<Skipped>>> {
     let store = data::store(&args.cache)?;
     let mut skipped = Vec::new();
     for set in request.data_sets() {
@@ -91,9 +90,10 @@ fn obtain_data(args: &Reproduce, request: &Request) -> Result<Vec<Skipped>> {
                 _ => Some("Its data is not in the cache, and --quick uses no network.".to_string()),
             }
         } else {
-            let fetching = Fetching::new(args.mirror.as_deref(), args.accept_licence, args.quiet);
+            let fetching = Fetching::new(args.mirror.as_deref(), args.accept_licence, args.quiet, interrupt);
             match fetching.obtain(&store, set) {
                 Ok(Obtained::Already | Obtained::Fetched) => None,
+                Ok(Obtained::Interrupted) => return Ok(None),
                 Ok(Obtained::Refused) => {
                     remedy = "Read it, and add --accept-licence if you do.".into();
                     Some("The licence of its data was not accepted.".to_string())
@@ -107,7 +107,7 @@ fn obtain_data(args: &Reproduce, request: &Request) -> Result<Vec<Skipped>> {
         }
         skipped.push(Skipped { study: set.name, reason, remedy });
     }
-    Ok(skipped)
+    Ok(Some(skipped))
 }
 
 fn finish(
