@@ -9,9 +9,9 @@ use crate::journal::{
     Checkpoint, Journal, JournalError, LineHash, LoadedSnapshot, Recovery, Snapshot, Storage, load_snapshot,
     read,
 };
-use crate::policy::PolicyTable;
+use crate::policy::{PolicyTable, check_new_policy};
 use crate::recipe::{Context, Recipe, RecipeError};
-use crate::state::{Moment, Outcome, State, StepError};
+use crate::state::{Moment, Outcome, State, StepError, setting};
 use crate::table::Table;
 use std::borrow::Cow;
 use thiserror::Error;
@@ -108,6 +108,7 @@ impl Opening {
     /// # Errors
     /// If what it says does not hold together.
     pub fn check(&self) -> Result<(), LogError> {
+        check_new_policy(&self.policy, setting(&self.recipe), self.horizon).map_err(StepError::from)?;
         State::open(&self.clone().event())?;
         Ok(())
     }
@@ -192,6 +193,7 @@ impl<S: Storage> Log<S> {
         if self.stopped {
             return Err(LogError::Stopped);
         }
+        opening.check()?;
         let state = State::open(&opening.clone().event())?;
         // Every field with its value, so that a later version with other defaults decides the same.
         let policy = state.policy().1.clone();
@@ -302,6 +304,7 @@ impl<S: Storage> Log<S> {
         if !state.would_change(policy, horizon)? {
             return Ok(Recorded::Before);
         }
+        check_new_policy(policy, setting(state.recipe()), horizon).map_err(StepError::from)?;
         let (_, policy) = state.resolved(policy, horizon)?;
         self.record(at_us, &[Event::PolicyChanged { policy, horizon }])
     }

@@ -20,6 +20,21 @@ pub enum PolicyRefusal {
     Unsuited(&'static str),
 }
 
+/// Checks a policy that is new to a log: one that can be read, and that earlier versions would have recorded
+/// only because they did not look.
+///
+/// # Errors
+/// As [`read_policy`]; and if no bound is known for its settings, or it would never explore.
+pub fn check_new_policy(
+    table: &PolicyTable,
+    setting: Setting,
+    horizon: Option<u64>,
+) -> Result<(), PolicyRefusal> {
+    let (spec, _) = read_policy(table, setting, horizon)?;
+    let refused = spec.unproved().or_else(|| spec.never_explores(horizon?));
+    refused.map_or(Ok(()), |reason| Err(PolicyRefusal::Unsuited(reason)))
+}
+
 /// Reads a policy and fills in what was left out. Units are those of the person: accuracies and noise in units of reward.
 ///
 /// # Errors
@@ -32,7 +47,7 @@ pub fn read_policy(
     let node = node(&Json::Object(table.clone()));
     let mut problems = Vec::new();
     let mut fields = Fields::new("policy", &node, &mut problems);
-    let spec = PolicySpec::read(&mut fields, setting);
+    let spec = PolicySpec::read_recorded(&mut fields, setting);
     let resolved = fields.finish();
     let spec = match spec {
         Some(spec) if problems.is_empty() => spec,

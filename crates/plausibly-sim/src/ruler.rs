@@ -73,8 +73,8 @@ fn learned(policy: &impl Policy) -> &Ridge {
 #[derive(Clone, Debug)]
 pub(crate) struct InStep {
     radius: Radius,
-    /// The last one, and after how many observations.
-    last: Rc<Cell<Option<(u64, f64)>>>,
+    /// The last one, and what it depends on: the number of observations, and the floor.
+    last: Rc<Cell<Option<((u64, f64), f64)>>>,
 }
 
 impl InStep {
@@ -85,15 +85,14 @@ impl InStep {
 
 impl ConfidenceRadius for InStep {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
+        let now = (evidence.observations, evidence.floor);
         match (self.radius, self.last.get()) {
-            (Radius::Paper(_) | Radius::PerArm(_) | Radius::Fixed(_), Some((at, sqrt_beta)))
-                if at == evidence.observations =>
-            {
+            (Radius::Paper(_) | Radius::PerArm(_) | Radius::Fixed(_), Some((at, sqrt_beta))) if at == now => {
                 sqrt_beta
             }
             (radius, _) => {
                 let sqrt_beta = radius.sqrt_beta(evidence);
-                self.last.set(Some((evidence.observations, sqrt_beta)));
+                self.last.set(Some((now, sqrt_beta)));
                 sqrt_beta
             }
         }

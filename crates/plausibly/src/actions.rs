@@ -74,7 +74,8 @@ impl SetId {
 ///
 /// Features are laid out in blocks of lanes (dimension-major, one action a lane), which is how all of them are scored. One action is read by row: small sets keep the rows as
 /// well; large ones, from a mebibyte of features, make those of a block when one of its actions is first asked for, so that they are held in memory once. The set carries an
-/// identity, under which estimators cache their scores.
+/// identity, under which estimators cache their scores. A clone has the same contents and so the same
+/// identity; refilling either gives that one a new identity.
 ///
 /// # Example
 /// ```
@@ -84,7 +85,7 @@ impl SetId {
 /// assert_eq!(set.view().get(1).features(), [0.6, 0.8]);
 /// # Ok::<(), plausibly::ActionSetError>(())
 /// ```
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ActionSet {
     id: SetId,
     len: usize,
@@ -94,7 +95,7 @@ pub struct ActionSet {
 }
 
 /// Features by row.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Rows {
     Whole(Vec<f64>),
     /// Those of a block, once one of its actions was asked for.

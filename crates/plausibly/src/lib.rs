@@ -49,8 +49,8 @@ pub use confidence::{
 };
 pub use design::Design;
 pub use estimator::{
-    ArmMeans, ArmRidges, ArmSums, Contenders, Estimator, Evidence, Forecast, Onlooker, Removed, Ridge,
-    RidgeError, Scores, Sought, Whole,
+    ArmMeans, ArmRidges, ArmSums, Contenders, Estimator, Evidence, Forecast, Misfit, Onlooker, Removed,
+    Ridge, RidgeError, Scores, Shape, Sought, Whole,
 };
 pub use exact::{
     Ledger, LedgerDigest, LedgerError, MalformedLedger, Observation, ObservationError, OffGrid, quantise,

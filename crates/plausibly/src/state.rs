@@ -182,6 +182,10 @@ pub struct RidgeState {
     pub log_det_at_refactor: f64,
     /// By what factor `det V` has grown since.
     pub det_growth: f64,
+    /// The diagonal that was added to a `V` singular to working precision; empty if none was, and `None`
+    /// in states written before it was recorded.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub floor: Option<Vec<f64>>,
     /// What has happened since scores were last made anew.
     pub unscored: UnscoredState,
     /// Whether bounds on later scores can be relied on.
@@ -214,6 +218,15 @@ pub struct UnscoredState {
     pub trace: f64,
     /// Trace of `V⁻¹` then.
     pub trace_inverse: f64,
+    /// The largest `tr V·tr V⁻¹` since.
+    #[cfg_attr(feature = "serde", serde(default = "any_condition"))]
+    pub condition: f64,
+}
+
+/// A state written before conditions were recorded: scores are recomputed at the next refactorisation.
+#[cfg(feature = "serde")]
+fn any_condition() -> f64 {
+    f64::MAX
 }
 
 /// Which actions of a set can matter for a while, and when to look for them.

@@ -12,6 +12,7 @@ mod design; // the duality gap of optimal designs
 mod drift; // long runs against double-double arithmetic
 mod exact; // exact statistics: order leaves no trace, and what rounding costs
 mod explain; // standings and witnesses; asking changes nothing
+mod extremes; // many dimensions, huge features, and what does not fit
 mod instruction_sets; // the same bits on every one
 mod pending; // decisions whose rewards are outstanding
 mod policies; // every policy: ties, value stability

@@ -99,12 +99,21 @@ fn constants_out_of_range_are_refused_by_name() {
     assert!(Radius::PerArm(PerArm { delta: 0.5, noise_scale: 0.0 }).checked().is_err());
 }
 
+/// A radius written outside the crate, which no constructor can check.
+#[derive(Debug)]
+struct Senseless;
+
+impl ConfidenceRadius for Senseless {
+    fn sqrt_beta(&self, _: &plausibly::Evidence) -> f64 {
+        f64::NAN
+    }
+}
+
 #[test]
 #[should_panic(expected = "a confidence radius must be positive and finite, got NaN")]
-fn a_radius_with_senseless_constants_is_named_when_it_is_used() {
+fn a_senseless_radius_is_named_when_it_is_used() {
     let set = plausibly::ActionSet::from_rows(&[[1.0], [2.0]]).unwrap();
-    let radius = Determinant { delta: 2.0, noise_scale: 1.0, theta_norm_bound: 1.0 };
-    let mut policy = plausibly::Code::new(Ridge::new(1, 1.0).unwrap(), radius);
+    let mut policy = plausibly::Code::new(Ridge::new(1, 1.0).unwrap(), Senseless);
     plausibly::Policy::select(&mut policy, set.view(), &mut plausibly::Stream::new(0, 0, ""));
 }
 

@@ -53,6 +53,7 @@ fn after(evidence: Evidence, observations: u64, width_sq: f64) -> Evidence {
     if evidence.ridge > 0.0 {
         let log_det = evidence.log_det_ratio() + libm::log1p(observations as f64 * width_sq);
         after = Evidence::new(evidence.observations, evidence.dim, evidence.ridge, log_det);
+        after.floor = evidence.floor;
     }
     after.observations += observations;
     after

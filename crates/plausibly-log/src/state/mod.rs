@@ -209,7 +209,7 @@ impl State {
     }
 }
 
-pub(super) fn setting(recipe: &Recipe) -> Setting {
+pub(crate) fn setting(recipe: &Recipe) -> Setting {
     if recipe.dim() == 0 { Setting::Arms } else { Setting::Changing }
 }
 

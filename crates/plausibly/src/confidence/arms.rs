@@ -1,6 +1,6 @@
 //! Radii for K-armed problems that hold at any time.
 
-use super::radius::{ConfidenceRadius, Reach};
+use super::radius::{ConfidenceRadius, RadiusError, Reach, check_arms};
 use crate::estimator::Evidence;
 
 /// How far the interval of an arm reaches after `T` plays, by one of three boundaries for sums of sub-Gaussian noise.
@@ -120,6 +120,10 @@ macro_rules! arm_radius {
 
             fn reach(&self, evidence: &Evidence) -> Reach {
                 Reach::Arms(ArmReach::new(Boundary::$radius, self.noise_scale, self.delta, evidence))
+            }
+
+            fn check(&self) -> Result<(), RadiusError> {
+                check_arms(self.delta, self.noise_scale)
             }
         }
     )*};

@@ -10,4 +10,5 @@ pub use arms::{ArmReach, Mixture, Stitched, Union};
 pub use pick::Pick;
 pub use plausible::{Interval, Plausible, PlausibleSummary};
 pub use quantised::Quantised;
+pub(crate) use radius::accepted;
 pub use radius::{ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError, Reach};

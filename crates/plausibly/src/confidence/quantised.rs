@@ -61,12 +61,12 @@ pub struct Quantised<R> {
 }
 
 impl<R: ConfidenceRadius> Quantised<R> {
-    /// Accepts a bound in its range; the inner radius is checked where it is made.
+    /// Accepts a bound and an inner radius in their ranges.
     ///
     /// # Errors
-    /// If the bound is not between 0 and 1e50.
+    /// If the bound is not between 0 and 1e50, or a constant of the inner radius is out of range.
     pub fn checked(self) -> Result<Self, RadiusError> {
-        check_bound("theta_norm_bound", self.theta_norm_bound)?;
+        self.check()?;
         Ok(self)
     }
 }
@@ -87,5 +87,10 @@ impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
             Reach::Arms(arms) => Reach::Arms(arms.widened(HALF_STEP)),
             Reach::Ellipsoid { .. } => Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) },
         }
+    }
+
+    fn check(&self) -> Result<(), RadiusError> {
+        check_bound("theta_norm_bound", self.theta_norm_bound)?;
+        self.radius.check()
     }
 }

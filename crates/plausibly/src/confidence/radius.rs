@@ -18,6 +18,25 @@ pub trait ConfidenceRadius: Debug {
     fn reach(&self, evidence: &Evidence) -> Reach {
         Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) }
     }
+
+    /// Whether its constants are in their ranges; policies refuse a radius that says no when they are built.
+    ///
+    /// # Errors
+    /// Names the first constant that is out of range. A radius of your own is accepted unless you say otherwise.
+    fn check(&self) -> Result<(), RadiusError> {
+        Ok(())
+    }
+}
+
+/// The radius, if its constants are in their ranges.
+///
+/// # Panics
+/// Names the first constant that is not.
+pub(crate) fn accepted<R: ConfidenceRadius>(radius: R) -> R {
+    if let Err(refused) = radius.check() {
+        panic!("{refused}");
+    }
+    radius
 }
 
 impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for &R {
@@ -28,6 +47,10 @@ impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for &R {
     fn reach(&self, evidence: &Evidence) -> Reach {
         (**self).reach(evidence)
     }
+
+    fn check(&self) -> Result<(), RadiusError> {
+        (**self).check()
+    }
 }
 
 impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for Box<R> {
@@ -37,6 +60,10 @@ impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for Box<R> {
 
     fn reach(&self, evidence: &Evidence) -> Reach {
         (**self).reach(evidence)
+    }
+
+    fn check(&self) -> Result<(), RadiusError> {
+        (**self).check()
     }
 }
 
@@ -112,6 +139,12 @@ fn check_positive(name: &'static str, value: f64) -> Result<(), RadiusError> {
     if (1e-50..=1e50).contains(&value) { Ok(()) } else { Err(RadiusError::NotPositive { name, value }) }
 }
 
+/// The constants of every radius for arms.
+pub(super) fn check_arms(delta: f64, noise_scale: f64) -> Result<(), RadiusError> {
+    check_delta(delta)?;
+    check_positive("noise_scale", noise_scale)
+}
+
 pub(super) fn check_bound(name: &'static str, value: f64) -> Result<(), RadiusError> {
     if (0.0..=1e50).contains(&value) { Ok(()) } else { Err(RadiusError::Negative { name, value }) }
 }
@@ -163,7 +196,15 @@ impl ConfidenceRadius for Paper {
         let log_growth =
             log_of(total, self.lambda * self.delta, || log(total) - log(self.lambda) - log(self.delta));
         let spread = (d * log_growth).sqrt();
-        self.noise_scale * spread + self.lambda.sqrt() * self.theta_norm_bound
+        self.noise_scale * spread + (self.lambda + evidence.floor).sqrt() * self.theta_norm_bound
+    }
+
+    fn check(&self) -> Result<(), RadiusError> {
+        check_delta(self.delta)?;
+        check_positive("lambda", self.lambda)?;
+        check_positive("noise_scale", self.noise_scale)?;
+        check_bound("theta_norm_bound", self.theta_norm_bound)?;
+        check_positive("action_norm_bound", self.action_norm_bound)
     }
 }
 
@@ -206,7 +247,13 @@ impl ConfidenceRadius for Determinant {
             "the determinant radius needs a ridge estimator with a positive ridge"
         );
         let spread = spread_sq.sqrt();
-        self.noise_scale * spread + evidence.ridge.sqrt() * self.theta_norm_bound
+        self.noise_scale * spread + (evidence.ridge + evidence.floor).sqrt() * self.theta_norm_bound
+    }
+
+    fn check(&self) -> Result<(), RadiusError> {
+        check_delta(self.delta)?;
+        check_positive("noise_scale", self.noise_scale)?;
+        check_bound("theta_norm_bound", self.theta_norm_bound)
     }
 }
 
@@ -232,6 +279,10 @@ impl ConfidenceRadius for PerArm {
     fn sqrt_beta(&self, _: &Evidence) -> f64 {
         self.noise_scale * (-2.0 * log(self.delta)).sqrt()
     }
+
+    fn check(&self) -> Result<(), RadiusError> {
+        check_arms(self.delta, self.noise_scale)
+    }
 }
 
 /// A constant multiple of the width: LinUCB's `alpha`. Not a confidence set: it promises no coverage at any level.
@@ -244,6 +295,10 @@ pub struct Fixed {
 impl ConfidenceRadius for Fixed {
     fn sqrt_beta(&self, _: &Evidence) -> f64 {
         self.sqrt_beta
+    }
+
+    fn check(&self) -> Result<(), RadiusError> {
+        check_positive("sqrt_beta", self.sqrt_beta)
     }
 }
 
@@ -272,28 +327,7 @@ impl Radius {
     /// # Errors
     /// Names the first constant that is out of range.
     pub fn checked(self) -> Result<Self, RadiusError> {
-        match self {
-            Self::Paper(r) => {
-                check_delta(r.delta)?;
-                check_positive("lambda", r.lambda)?;
-                check_positive("noise_scale", r.noise_scale)?;
-                check_bound("theta_norm_bound", r.theta_norm_bound)?;
-                check_positive("action_norm_bound", r.action_norm_bound)?;
-            }
-            Self::Determinant(r) => {
-                check_delta(r.delta)?;
-                check_positive("noise_scale", r.noise_scale)?;
-                check_bound("theta_norm_bound", r.theta_norm_bound)?;
-            }
-            Self::PerArm(PerArm { delta, noise_scale })
-            | Self::Mixture(Mixture { delta, noise_scale })
-            | Self::Stitched(Stitched { delta, noise_scale })
-            | Self::Union(Union { delta, noise_scale }) => {
-                check_delta(delta)?;
-                check_positive("noise_scale", noise_scale)?;
-            }
-            Self::Fixed(r) => check_positive("sqrt_beta", r.sqrt_beta)?,
-        }
+        self.check()?;
         Ok(self)
     }
 }
@@ -319,6 +353,18 @@ impl ConfidenceRadius for Radius {
             Self::Stitched(r) => r.reach(evidence),
             Self::Union(r) => r.reach(evidence),
             other => Reach::Ellipsoid { sqrt_beta: other.sqrt_beta(evidence) },
+        }
+    }
+
+    fn check(&self) -> Result<(), RadiusError> {
+        match self {
+            Self::Paper(r) => r.check(),
+            Self::Determinant(r) => r.check(),
+            Self::PerArm(r) => r.check(),
+            Self::Mixture(r) => r.check(),
+            Self::Stitched(r) => r.check(),
+            Self::Union(r) => r.check(),
+            Self::Fixed(r) => r.check(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Per-arm means for K-armed problems.
 
-use super::{Estimator, Evidence, Forecast, LogDet, Scores, assert_reward};
+use super::{Estimator, Evidence, Forecast, LogDet, Scores, Shape, assert_reward};
 use crate::actions::{Action, Actions, SetId};
 use crate::confidence::Reach;
 use crate::state::{ArmState, DurableModel, ModelState, StateError, holds, numbers};
@@ -117,12 +117,17 @@ impl Estimator for ArmMeans {
         self.scores.width_sq[arm] = 1.0 / count;
     }
 
+    fn shape(&self) -> Option<Shape> {
+        Some(Shape::Arms { count: self.counts.len() })
+    }
+
     fn evidence(&self) -> Evidence {
         Evidence {
             observations: self.observations + self.whole.other_observations,
             dim: self.whole.arms,
             ridge: 0.0,
             shares: self.whole.shares,
+            floor: 0.0,
             log_det: LogDet::UNDEFINED,
         }
     }

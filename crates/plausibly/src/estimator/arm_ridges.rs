@@ -1,6 +1,6 @@
 //! One ridge regression an arm.
 
-use super::{Estimator, Evidence, LogDet, Ridge, RidgeError, Scores, assert_reward};
+use super::{Estimator, Evidence, LogDet, Ridge, RidgeError, Scores, Shape, assert_reward};
 use crate::actions::{Action, Actions, MAX_MAGNITUDE};
 use crate::linalg::{Compensated, CompensatedGram, Isa, dot, scaled_identity};
 
@@ -269,6 +269,10 @@ impl Estimator for ArmRidges {
         self.learn(action.index(), action.features(), &[reward]);
     }
 
+    fn shape(&self) -> Option<Shape> {
+        Some(Shape::ArmsInContext { count: self.arms.len(), dim: self.dim })
+    }
+
     fn evidence(&self) -> Evidence {
         let arms = || self.arms.iter().map(|block| block.model.evidence());
         let Removed { arms: removed, observations, log_det_ratio } = self.removed;
@@ -278,6 +282,7 @@ impl Estimator for ArmRidges {
             dim,
             ridge: self.ridge,
             shares: dim as u64,
+            floor: arms().map(|arm| arm.floor).fold(0.0, f64::max),
             log_det: LogDet::new(log_det_ratio + arms().map(|arm| arm.log_det_ratio()).sum::<f64>()),
         }
     }

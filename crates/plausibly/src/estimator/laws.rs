@@ -215,7 +215,8 @@ fn a_wrong_bound_is_noticed() {
     // Widths taken to be at most a quarter of their bound.
     assert!(caught(40, changing, |model| model.sieve_mut().tighten_limits()) > 0);
     // Products in single precision taken for exact.
-    assert!(caught(200, without_lists, |model| model.rough_mut().forget_errors()) > 0);
+    // About one problem in a hundred shows it.
+    assert!(caught(800, without_lists, |model| model.rough_mut().forget_errors()) > 0);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod contenders;
 mod laws;
 mod ridge;
 mod rough;
+mod shape;
 mod shortlist;
 mod sieve;
 
@@ -14,6 +15,7 @@ pub use arm_means::{ArmMeans, Whole};
 pub use arm_ridges::{ArmRidges, ArmSums, Removed};
 pub use contenders::{Contenders, Sought};
 pub use ridge::{Onlooker, Ridge, RidgeError};
+pub use shape::{Misfit, Shape};
 
 use crate::actions::{Action, Actions, MAX_MAGNITUDE};
 use crate::confidence::Reach;
@@ -53,6 +55,11 @@ pub trait Estimator {
 
     /// How much has been learned: what confidence radii depend on.
     fn evidence(&self) -> Evidence;
+
+    /// Which actions it takes; `None`, the default, if it takes any.
+    fn shape(&self) -> Option<Shape> {
+        None
+    }
 
     /// The smallest `√β` whose confidence set holds `theta_star`.
     fn deviation(&self, theta_star: &[f64]) -> f64;
@@ -105,6 +112,10 @@ impl<E: Estimator + ?Sized> Estimator for Box<E> {
 
     fn evidence(&self) -> Evidence {
         (**self).evidence()
+    }
+
+    fn shape(&self) -> Option<Shape> {
+        (**self).shape()
     }
 
     fn deviation(&self, theta_star: &[f64]) -> f64 {
@@ -204,28 +215,40 @@ pub struct Evidence {
     pub ridge: f64,
     /// Among how many arms δ is shared: `dim`, unless more of them were or will be looked at.
     pub shares: u64,
+    /// The largest entry of the diagonal matrix `F` that the estimate adds to a `V` that doubles cannot
+    /// tell from a singular one; zero almost always. See [`Ridge`], Precision.
+    pub floor: f64,
     pub(crate) log_det: LogDet,
 }
 
 impl Evidence {
     /// Evidence of an estimator of your own; see the fields, and [`Evidence::log_det_ratio`] for the last.
     pub fn new(observations: u64, dim: usize, ridge: f64, log_det_ratio: f64) -> Self {
-        Self { observations, dim, ridge, shares: dim as u64, log_det: LogDet::new(log_det_ratio) }
+        let log_det = LogDet::new(log_det_ratio);
+        Self { observations, dim, ridge, shares: dim as u64, floor: 0.0, log_det }
     }
 
     /// `log(det V / λᵈ)`, the information gained; not finite without a ridge, which leaves nothing to compare with.
+    ///
+    /// With a [`Evidence::floor`] it is that of `V + F`, which is never smaller.
     pub fn log_det_ratio(&self) -> f64 {
         self.log_det.ratio()
     }
 }
 
-/// `log(det V / det V₀)`: the logarithm at the last refactorisation, and the growth since as a product, so that an update
-/// costs one multiplication and only a reader pays for a logarithm.
+/// `log(det V / det V₀)`: a logarithm, and the growth since the last refactorisation as a product, so that
+/// an update costs one multiplication and only a reader pays for a logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LogDet {
     at_refactor: f64,
     growth: f64,
 }
+
+/// A product above the square of this moves one such factor into the logarithm. In many dimensions a
+/// refactorisation comes only every d/8 observations, and the product of that many factors passes 1e308.
+const GROWTH_UNIT: f64 = 1e100;
+/// `log(GROWTH_UNIT)`.
+const LOG_GROWTH_UNIT: f64 = 100.0 * std::f64::consts::LN_10;
 
 impl LogDet {
     pub(crate) const UNDEFINED: Self = Self { at_refactor: f64::NAN, growth: 1.0 };
@@ -245,7 +268,16 @@ impl LogDet {
 
     /// Multiplies the determinant by `1 + xᵀV⁻¹x`.
     pub(crate) fn grow(&mut self, factor: f64) {
+        if factor > GROWTH_UNIT {
+            self.at_refactor += log(factor);
+            return;
+        }
         self.growth *= factor;
+        if self.growth > GROWTH_UNIT * GROWTH_UNIT {
+            // What stays still says that a refactorisation is due.
+            self.growth /= GROWTH_UNIT;
+            self.at_refactor += LOG_GROWTH_UNIT;
+        }
     }
 
     /// By what factor the determinant has grown since the last refactorisation.

@@ -48,6 +48,10 @@ impl Cholesky {
             row[..k].fill(0.0);
             for (below, i) in tail.chunks_exact_mut(dim).zip(k + 1..) {
                 let scale = row[i];
+                // Most entries of a prior, or of blocks that do not meet, are zero: a diagonal matrix is O(d²).
+                if scale == 0.0 {
+                    continue;
+                }
                 for (entry, other) in below[i..].iter_mut().zip(&row[i..]) {
                     *entry -= scale * other;
                 }
@@ -112,6 +116,9 @@ impl Cholesky {
             let target = &mut head[k * dim..];
             let row = self.row(k);
             for (other, i) in below.chunks_exact(dim).zip(k + 1..) {
+                if row[i] == 0.0 {
+                    continue;
+                }
                 for (entry, value) in target[i..].iter_mut().zip(&other[i..]) {
                     *entry -= row[i] * value;
                 }
@@ -129,6 +136,9 @@ impl Cholesky {
                 *entry = row[k];
             }
             for (row, scale) in out.chunks_exact_mut(dim).zip(&column[..=k]) {
+                if *scale == 0.0 {
+                    continue;
+                }
                 for (entry, value) in row.iter_mut().zip(&column[..=k]) {
                     *entry += scale * value;
                 }

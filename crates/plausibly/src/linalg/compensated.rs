@@ -1,6 +1,6 @@
 //! Sums whose error does not grow with the number of terms.
 
-use super::{FEW_DIMS, Isa};
+use super::{FEW_DIMS, Isa, PIVOT_TOLERANCE};
 
 /// A sum of vectors with the rounding of every addition carried along.
 ///
@@ -97,6 +97,14 @@ impl CompensatedGram {
         let mut out = Vec::new();
         self.rounded_into(&mut out);
         out
+    }
+
+    /// The diagonal of what has to be added to a matrix that is singular to working precision: with twice
+    /// the tolerance of a pivot, entry by entry, every pivot passes, and units do not matter.
+    pub(crate) fn floor(&self) -> Vec<f64> {
+        let Compensated { sum, carry } = &self.entries;
+        let diagonal = sum.iter().zip(carry).step_by(self.dim + 1);
+        diagonal.map(|(sum, carry)| 2.0 * PIVOT_TOLERANCE * (sum + carry)).collect()
     }
 
     /// The sum of the diagonal.

@@ -4,7 +4,7 @@ use super::deadline::Deadline;
 use super::pending::{Pending, tempered_by_design};
 use super::{DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::confidence::{ConfidenceRadius, Pick, Plausible, Reach};
+use crate::confidence::{ConfidenceRadius, Pick, Plausible, Reach, accepted};
 use crate::estimator::{Contenders, Estimator, Ridge, Sought};
 use crate::rng::Stream;
 use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
@@ -75,8 +75,11 @@ pub struct Code<E, R> {
 
 impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// CODE with this model and radius.
+    ///
+    /// # Panics
+    /// If a constant of the radius is out of range ([`ConfidenceRadius::check`]).
     pub fn new(model: E, radius: R) -> Self {
-        let pending = Some(Pending::new());
+        let (radius, pending) = (accepted(radius), Some(Pending::new()));
         Self {
             model,
             radius,

@@ -2,7 +2,7 @@
 
 use super::{Explain, Policy};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::confidence::{ConfidenceRadius, Pick, Reach};
+use crate::confidence::{ConfidenceRadius, Pick, Reach, accepted};
 use crate::estimator::{Estimator, Ridge, Sought};
 use crate::rng::Stream;
 use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
@@ -46,7 +46,11 @@ pub struct LinUcb<E, R> {
 
 impl<E: Estimator, R: ConfidenceRadius> LinUcb<E, R> {
     /// LinUCB with this model and radius.
+    ///
+    /// # Panics
+    /// If a constant of the radius is out of range ([`ConfidenceRadius::check`]).
     pub fn new(model: E, radius: R) -> Self {
+        let radius = accepted(radius);
         Self { model, radius, pick: Pick::new() }
     }
 }

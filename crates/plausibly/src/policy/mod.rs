@@ -33,7 +33,7 @@ pub use ucb1::Ucb1;
 
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::ConfidenceRadius;
-use crate::estimator::{Estimator, Ridge};
+use crate::estimator::{Estimator, Misfit, Ridge};
 use crate::explain::Explanation;
 use crate::linalg::Isa;
 use crate::rng::Stream;
@@ -79,6 +79,26 @@ pub trait Explain: Policy {
     /// The radius the policy itself decides by; `None`, the default, if it decides by none.
     fn radius(&self) -> Option<&dyn ConfidenceRadius> {
         None
+    }
+
+    /// Like [`Policy::select`], for actions that may not fit.
+    ///
+    /// # Errors
+    /// If they do not fit the model; the policy is unchanged then.
+    fn try_select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> Result<ActionIndex, Misfit> {
+        self.model().shape().map_or(Ok(()), |shape| shape.check(actions))?;
+        Ok(self.select(actions, rng))
+    }
+
+    /// Like [`Policy::update`], for an action or a reward that may not fit.
+    ///
+    /// # Errors
+    /// If the action does not fit the model, or the reward is not finite or beyond [`crate::MAX_MAGNITUDE`]; the
+    /// policy is unchanged then.
+    fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
+        self.model().shape().map_or(Ok(()), |shape| shape.check_reward(action, reward))?;
+        self.update(action, reward);
+        Ok(())
     }
 
     /// What the policy explores for; `None`, the default, if it has no target.

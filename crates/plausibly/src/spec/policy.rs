@@ -8,7 +8,7 @@ use crate::confidence::{ConfidenceRadius, RadiusError};
 use crate::estimator::{ArmMeans, Ridge, RidgeError};
 use crate::policy::{
     Code, Elimination, EpsilonGreedy, Exploration, ExploreThenCommit, LinTs, LinUcb, PolicyError,
-    RandomisedCode, Target, Thompson, Ucb1,
+    RandomisedCode, Target, Thompson, Ucb1, exploring_rounds,
 };
 use crate::state::{Durable, DurableModel};
 use thiserror::Error;
@@ -126,6 +126,17 @@ pub enum BuildError {
 impl PolicySpec {
     /// Reads a policy table; `None` if its kind is not known, which is recorded.
     pub fn read(fields: &mut Fields<'_>, setting: Setting) -> Option<Self> {
+        let spec = Self::read_recorded(fields, setting)?;
+        if let Some(reason) = spec.unproved() {
+            fields
+                .object("randomise", Complaint::Misfit { what: "a share of uniform rounds".into(), reason });
+        }
+        Some(spec)
+    }
+
+    /// Like [`PolicySpec::read`], but also accepts what earlier versions accepted: what a log has recorded
+    /// stays readable.
+    pub fn read_recorded(fields: &mut Fields<'_>, setting: Setting) -> Option<Self> {
         let kind = fields.choice("kind", "which policy", None, &POLICY_KINDS)?;
         let label = fields.text_or("label", "its name in results", "the kind", kind);
         if let Some(reason) = misfit(kind, setting) {
@@ -160,6 +171,37 @@ impl PolicySpec {
             other => unreachable!("{other} is in POLICY_KINDS"),
         };
         Some(Self { label, kind })
+    }
+
+    /// Why no bound is known for such a combination of settings; `None` if there is one. Proofs are in
+    /// `docs/concepts/randomised.md`.
+    pub fn unproved(&self) -> Option<&'static str> {
+        let PolicyKind::Code { greed, target, randomise, .. } = self.kind else { return None };
+        if randomise == 0.0 {
+            return None;
+        }
+        match target {
+            Some(Target::Deadline { .. }) => Some(
+                "spends rounds that a deadline counts on for exploring, so the deadline could not be promised; leave out by_round or randomise",
+            ),
+            None if greed == 1.0 => Some(
+                "has no bound on its regret at greed 1, where plausible actions may stay unknown for good; use a greed below 1 or leave out randomise",
+            ),
+            _ => None,
+        }
+    }
+
+    /// Why a policy that is new to a log cannot decide there for this many decisions in all.
+    pub fn never_explores(&self, horizon: u64) -> Option<&'static str> {
+        match self.kind {
+            PolicyKind::EpsilonGreedy { .. } if horizon == 0 => Some(
+                "a horizon of 0 decisions leaves epsilon-greedy nothing to explore in; use the number of decisions you expect",
+            ),
+            PolicyKind::ExploreThenCommit { epsilon, .. } if exploring_rounds(epsilon, horizon) == 0 => Some(
+                "epsilon times the horizon rounds to 0 decisions, so explore-then-commit would commit to the first action unseen; use a larger horizon or epsilon",
+            ),
+            _ => None,
+        }
     }
 
     /// A fresh policy for a problem.

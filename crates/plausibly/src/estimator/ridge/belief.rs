@@ -4,9 +4,7 @@ use super::super::contenders::Moment;
 use super::super::{Evidence, LogDet, assert_reward};
 use super::RidgeError;
 use crate::actions::Actions;
-use crate::linalg::{
-    Cholesky, Compensated, CompensatedGram, FEW_DIMS, Isa, Learned, NotPositive, PIVOT_TOLERANCE,
-};
+use crate::linalg::{Cholesky, Compensated, CompensatedGram, FEW_DIMS, Isa, Learned, NotPositive};
 
 /// A refactorisation comes at the latest after this many observations ….
 const REFACTOR_EVERY: u64 = 4096;
@@ -15,8 +13,13 @@ const REFACTOR_EVERY: u64 = 4096;
 const REFACTOR_GROWTH: f64 = 100.0;
 /// … and at once after a step like this. A step that shrinks a width `g` times loses `log₂ g` bits of it to cancellation.
 const REFACTOR_STEP: f64 = 1e6;
-/// Scores are made anew at the first refactorisation after some width may have shrunk so many times: refreshing it has then cost it less than six of its sixteen digits.
+/// Scores are recomputed at the first refactorisation after some width may have shrunk this many times:
+/// steps have then cost it less than six of its sixteen digits to cancellation.
 const RESCORE_SHRINKAGE: f64 = 1e6;
+/// Scores are also recomputed where shrinkage times condition passes this. A refactored `V⁻¹` differs from
+/// the one that scores have followed by up to `ε·tr V·‖V⁻¹‖` of a width, and that difference is left
+/// behind when the width shrinks: at most nine of sixteen digits are lost.
+const RESCORE_LOSS: f64 = 1e9;
 /// The largest ratio of pivots of `V` at which its inverse is good to seven digits, also just before the next refactorisation.
 const STEADY: f64 = 1e6;
 
@@ -33,6 +36,8 @@ pub(super) struct Belief {
     pub(super) gram_inverse: Vec<f64>,
     pub(super) theta_hat: Vec<f64>,
     pub(super) log_det: LogDet,
+    /// The diagonal of `F` where the estimate is that of `V + F`; empty where it is that of `V`.
+    pub(super) floor: Vec<f64>,
     pub(super) unscored: Unscored,
     pub(super) last_step: Step,
     /// Whether `V` is so far from singular that bounds on later scores can be relied on to the margin of a shortlist.
@@ -74,13 +79,15 @@ pub(super) struct Unscored {
     pub(super) trace: f64,
     /// Of `V⁻¹` then.
     pub(super) trace_inverse: f64,
+    /// The largest `tr V·tr V⁻¹` since, a bound on the condition of `V`.
+    pub(super) condition: f64,
 }
 
 impl Unscored {
     /// No squared width has shrunk more often: by the determinant, all of whose growth could be in its direction, and by
     /// `aᵀV⁻¹a ≥ aᵀV₀⁻¹a/λ_max(V₀⁻¹V)` with `λ_max(V₀⁻¹V) ≤ 1 + tr V₀⁻¹·Σ‖x‖²`.
-    fn shrinkage(&self, gram: &CompensatedGram) -> f64 {
-        self.growth.min(1.0 + self.trace_inverse * (gram.trace() - self.trace))
+    fn shrinkage(&self, trace: f64) -> f64 {
+        self.growth.min(1.0 + self.trace_inverse * (trace - self.trace))
     }
 }
 
@@ -114,8 +121,14 @@ impl Belief {
             gram_inverse: vec![0.0; dim * dim],
             theta_hat: vec![0.0; dim],
             log_det: LogDet::new(0.0),
+            floor: Vec::new(),
             // Nothing has scores yet.
-            unscored: Unscored { growth: f64::INFINITY, trace: f64::NEG_INFINITY, trace_inverse: 1.0 },
+            unscored: Unscored {
+                growth: f64::INFINITY,
+                trace: f64::NEG_INFINITY,
+                trace_inverse: 1.0,
+                condition: 1.0,
+            },
             last_step: Step::none(dim),
             steady: false,
         };
@@ -166,42 +179,51 @@ impl Belief {
             dim: self.dim,
             ridge: self.ridge,
             shares: self.dim as u64,
+            floor: self.floor.iter().copied().fold(0.0, f64::max),
             log_det: self.log_det,
         }
     }
 
     /// Recomputes everything derived from the sums. O(d³).
     fn refactor(&mut self) -> Result<(), NotPositive> {
-        let (factor, exact) = self.factor()?;
-        self.steady = exact && factor.pivot_ratio() < STEADY;
+        let (factor, floor) = self.factor()?;
+        self.steady = floor.is_empty() && factor.pivot_ratio() < STEADY;
+        self.floor = floor;
         factor.inverse_into(&mut self.gram_inverse);
         self.moment.rounded_into(&mut self.theta_hat);
         factor.solve(&mut self.theta_hat);
         self.log_det = LogDet::new(factor.log_det() - self.dim as f64 * libm::log(self.ridge));
         self.since_refactor = 0;
         // A new inverse differs from the old one by rounding, and scores can go on from it for a while.
-        if self.unscored.shrinkage(&self.gram) > RESCORE_SHRINKAGE
+        let trace = self.gram.trace();
+        let trace_inverse: f64 = self.gram_inverse.iter().step_by(self.dim + 1).sum();
+        let condition = trace * trace_inverse;
+        let shrinkage = self.unscored.shrinkage(trace);
+        self.unscored.condition = condition.max(self.unscored.condition);
+        if shrinkage > RESCORE_SHRINKAGE
+            || shrinkage * self.unscored.condition > RESCORE_LOSS
             || self.observations.is_multiple_of(REFACTOR_EVERY)
         {
             self.last_step.valid = false;
-            let trace_inverse = self.gram_inverse.iter().step_by(self.dim + 1).sum();
-            self.unscored = Unscored { growth: 1.0, trace: self.gram.trace(), trace_inverse };
+            self.unscored = Unscored { growth: 1.0, trace, trace_inverse, condition };
         }
         Ok(())
     }
 
-    /// The factor of `V` and true or, where doubles cannot tell it from a singular matrix, of `V + 2·10⁻¹⁰·diag V` and false.
-    fn factor(&self) -> Result<(Cholesky, bool), NotPositive> {
+    /// The factor of `V` and nothing or, where doubles cannot tell `V` from a singular matrix, the factor
+    /// of `V + F` and the diagonal of `F = 2·10⁻¹⁰·diag V`.
+    fn factor(&self) -> Result<(Cholesky, Vec<f64>), NotPositive> {
         let mut gram = self.gram.rounded();
         let exact = Cholesky::new(&gram, self.dim);
         // Without a ridge there is no claim that V has an inverse, and nothing to stand in for it.
         if exact.is_ok() || self.ridge == 0.0 {
-            return exact.map(|factor| (factor, true));
+            return exact.map(|factor| (factor, Vec::new()));
         }
-        for k in 0..self.dim {
-            gram[k * self.dim + k] *= 1.0 + 2.0 * PIVOT_TOLERANCE;
+        let floor = self.gram.floor();
+        for (entry, floor) in gram.iter_mut().step_by(self.dim + 1).zip(&floor) {
+            *entry += floor;
         }
-        Cholesky::new(&gram, self.dim).map(|factor| (factor, false))
+        Cholesky::new(&gram, self.dim).map(|factor| (factor, floor))
     }
 
     /// Whether `V⁻¹` should be recomputed, after a step that shrank its own width so many times.

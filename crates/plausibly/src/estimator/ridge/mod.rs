@@ -11,10 +11,10 @@ pub use onlooker::Onlooker;
 
 use self::belief::Belief;
 use self::looks::Looks;
-use super::{Contenders, Estimator, Evidence, Forecast, Scores, Sought};
+use super::{Contenders, Estimator, Evidence, Forecast, Scores, Shape, Sought};
 use crate::actions::{Action, Actions};
 use crate::confidence::Reach;
-use crate::linalg::{Isa, scaled_identity};
+use crate::linalg::{Isa, PIVOT_TOLERANCE, scaled_identity};
 
 /// Ridge estimate of `θ*` with its gram matrix and the scores of the current action set.
 ///
@@ -29,10 +29,17 @@ use crate::linalg::{Isa, scaled_identity};
 /// measurements).
 ///
 /// # Precision
-/// Doubles cannot tell `V` from a singular matrix once its condition passes 1e10: with a tiny ridge, or features of size 1e6
-/// beside a ridge of 1, in a direction never observed. The estimate is then that of the ridge `V + 2·10⁻¹⁰·diag V`: what is
-/// known of observed directions keeps four digits or more, and everything stays finite. Directions never observed get the
-/// width of that ridge, which is smaller than the true one and still enormous beside the others.
+/// Doubles cannot tell `V` from a singular matrix once its condition passes 1e10: with a tiny ridge, or
+/// features of size 1e6 beside a ridge of 1, in a direction never observed. The estimate is then that of
+/// `V + F` with `F = 2·10⁻¹⁰·diag V`: what is known of observed directions keeps four digits or more, and
+/// everything stays finite. The set stays valid, because radii pay for `F` ([`Evidence::floor`]):
+///
+/// ```text
+/// (V + F)·(θ̂ − θ*) = Σ x·η − (λI + F)·θ*     so     ‖θ̂ − θ*‖_{V+F} ≤ ‖Σ x·η‖_{V⁻¹} + √(λ + max F)·S
+/// ```
+///
+/// Widths of a set that is offered again follow each observation by a step and are recomputed before they
+/// have lost more than nine of their sixteen digits.
 ///
 /// # Cost
 /// An update is O(d²) on average. Scores of the same set one observation later are one pass of O(K·d); of another set, or after
@@ -157,6 +164,10 @@ impl Estimator for Ridge {
         self.looks.shortlist.drifted(self.belief.last_step.length);
     }
 
+    fn shape(&self) -> Option<Shape> {
+        Some(Shape::Features { dim: self.belief.dim })
+    }
+
     fn evidence(&self) -> Evidence {
         self.belief.evidence()
     }
@@ -172,20 +183,30 @@ impl Estimator for Ridge {
         let (ell, d, rounds) = (largest / ridge, dim as f64, round as f64);
         let log_det = d * libm::log1p(rounds * ell / d);
         let width_sq = if ell > 0.0 { ell / libm::log1p(ell) * log_det / rounds } else { 0.0 };
-        Some(Forecast { width_sq, evidence: Evidence::new(round, dim, ridge, log_det) })
+        let mut evidence = Evidence::new(round, dim, ridge, log_det);
+        // No pivot is below λ and no entry above this, so a floor is needed only where they are far apart.
+        let largest_entry = ridge + rounds * largest;
+        if largest_entry * PIVOT_TOLERANCE > 0.5 * ridge {
+            evidence.floor = 2.0 * PIVOT_TOLERANCE * largest_entry;
+        }
+        Some(Forecast { width_sq, evidence })
     }
 
-    /// `‖θ̂ − θ*‖_V`. O(d²).
+    /// `‖θ̂ − θ*‖_{V+F}`. O(d²).
     fn deviation(&self, theta_star: &[f64]) -> f64 {
-        let Belief { dim, gram, theta_hat, .. } = &self.belief;
-        let squared = gram.quadratic_form(theta_hat, &theta_star[..*dim]);
+        let Belief { dim, gram, theta_hat, floor, .. } = &self.belief;
+        let mut squared = gram.quadratic_form(theta_hat, &theta_star[..*dim]);
+        for ((floor, hat), star) in floor.iter().zip(theta_hat).zip(theta_star) {
+            squared += floor * (hat - star) * (hat - star);
+        }
         // A form of a positive matrix; rounding alone can make it negative.
         if squared < 0.0 { 0.0 } else { squared.sqrt() }
     }
 
-    /// The loss `L(θ) = λ‖θ‖² + Σ(y − ⟨x, θ⟩)²` is `L(θ̂) + ‖θ − θ̂‖²_V`. An observation adds `noise²` to `L(θ*)` and takes nothing from `L(θ̂)`, its minimum.
+    /// The loss `L(θ) = λ‖θ‖² + Σ(y − ⟨x, θ⟩)²` is `L(θ̂) + ‖θ − θ̂‖²_V`. An observation adds `noise²` to
+    /// `L(θ*)` and takes nothing from `L(θ̂)`, its minimum. A floor moves the minimum at every refactorisation.
     fn deviation_growth(&self, noise: f64) -> f64 {
-        noise * noise
+        if self.belief.floor.is_empty() { noise * noise } else { f64::INFINITY }
     }
 
     fn as_ridge(&self) -> Option<&Ridge> {

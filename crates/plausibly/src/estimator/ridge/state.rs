@@ -41,7 +41,7 @@ impl DurableModel for Ridge {
         };
         let Self { belief, looks } = self;
         let (log_det_at_refactor, det_growth) = belief.log_det.parts();
-        let Unscored { growth, trace, trace_inverse } = belief.unscored;
+        let Unscored { growth, trace, trace_inverse, condition } = belief.unscored;
         let cached = looks.cache.of.and_then(|(id, observations)| Some((place(sets, id)?, observations)));
         ModelState::Features(Box::new(RidgeState {
             observations: belief.observations,
@@ -52,7 +52,8 @@ impl DurableModel for Ridge {
             theta_hat: belief.theta_hat.clone(),
             log_det_at_refactor,
             det_growth,
-            unscored: UnscoredState { growth: growth.min(f64::MAX), trace, trace_inverse },
+            floor: Some(belief.floor.clone()),
+            unscored: UnscoredState { growth: growth.min(f64::MAX), trace, trace_inverse, condition },
             steady: belief.steady,
             shortlist: looks.shortlist.state(sets),
             sieve: looks.sieve.state(),
@@ -77,7 +78,8 @@ impl DurableModel for Ridge {
         let ModelState::Features(state) = state else {
             return Err(StateError::Kind { what: "a model of arms" });
         };
-        let RidgeState { observations, since_refactor, gram, moment, gram_inverse, theta_hat, .. } = *state;
+        let RidgeState { observations, since_refactor, gram, moment, gram_inverse, theta_hat, floor, .. } =
+            *state;
         let Self { belief, looks } = self;
         let dim = belief.dim;
         numbers("gram.sum", &gram.sum, dim * dim)?;
@@ -90,8 +92,8 @@ impl DurableModel for Ridge {
         // Without a ridge there is nothing to compare a determinant with.
         holds("log_det_at_refactor", at_refactor.is_finite() || belief.ridge == 0.0)?;
         holds("det_growth", det_growth.is_finite() && det_growth >= 1.0)?;
-        let UnscoredState { growth, trace, trace_inverse } = state.unscored;
-        holds("unscored", [growth, trace, trace_inverse].iter().all(|x| x.is_finite()))?;
+        let UnscoredState { growth, trace, trace_inverse, condition } = state.unscored;
+        holds("unscored", [growth, trace, trace_inverse, condition].iter().all(|x| x.is_finite()))?;
         let since = usize::try_from(since_refactor).ok().filter(|_| since_refactor <= observations);
         let since_refactor = since.ok_or(StateError::Number { what: "since_refactor" })?;
         let last_step = match state.step {
@@ -102,16 +104,28 @@ impl DurableModel for Ridge {
             }
             None => Step::none(dim),
         };
+        let gram = CompensatedGram::from_entries(Compensated::from_parts(gram.sum, gram.carry), dim);
+        let floor = match floor {
+            Some(floor) => floor,
+            None if state.steady => Vec::new(),
+            // Written before floors were: today's is no smaller than the one it had.
+            None => gram.floor(),
+        };
+        if !floor.is_empty() {
+            numbers("floor", &floor, dim)?;
+            holds("floor", floor.iter().all(|entry| *entry >= 0.0))?;
+        }
         let cache = state.scores.map_or(Ok(Cache::default()), |scores| self.cached(scores, sets))?;
         let belief = Belief {
             observations,
             since_refactor,
-            gram: CompensatedGram::from_entries(Compensated::from_parts(gram.sum, gram.carry), dim),
+            gram,
             moment: Compensated::from_parts(moment.sum, moment.carry),
             gram_inverse,
             theta_hat,
             log_det: LogDet::from_parts(at_refactor, det_growth),
-            unscored: Unscored { growth, trace, trace_inverse },
+            floor,
+            unscored: Unscored { growth, trace, trace_inverse, condition },
             last_step,
             steady: state.steady,
             ..*belief
