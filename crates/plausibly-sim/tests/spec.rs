@@ -101,3 +101,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_share_of_uniform_rounds_is_refused_where_no_bound_is_known() {
+    let with = |settings: &str| {
+        let text = format!("{MINIMAL}randomise = 0.2\n{settings}");
+        Experiment::from_toml(&text, Overrides::default(), &()).map(drop)
+    };
+    for refused in ["greed = 1.0", "target = { accuracy = 0.5, by_round = 100 }"] {
+        let message = with(refused).unwrap_err().to_string();
+        assert!(message.contains("randomise"), "{message}");
+    }
+    for accepted in ["greed = 0.9", "target = { accuracy = 0.5 }", "target = { kappa = 4.0 }"] {
+        with(accepted).unwrap();
+    }
+}

@@ -1,6 +1,7 @@
 //! Random logs, and what must hold of each.
 
 mod certificates;
+mod doors;
 mod elimination;
 mod given;
 mod histories;

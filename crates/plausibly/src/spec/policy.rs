@@ -184,7 +184,7 @@ impl PolicySpec {
             Some(Target::Deadline { .. }) => Some(
                 "spends rounds that a deadline counts on for exploring, so the deadline could not be promised; leave out by_round or randomise",
             ),
-            None if greed == 1.0 => Some(
+            None if greed >= 1.0 => Some(
                 "has no bound on its regret at greed 1, where plausible actions may stay unknown for good; use a greed below 1 or leave out randomise",
             ),
             _ => None,
