@@ -73,8 +73,21 @@ fn learned(policy: &impl Policy) -> &Ridge {
 #[derive(Clone, Debug)]
 pub(crate) struct InStep {
     radius: Radius,
-    /// The last one, and what it depends on: the number of observations, and the floor.
-    last: Rc<Cell<Option<((u64, f64), f64)>>>,
+    last: Rc<Cell<Option<Last>>>,
+}
+
+/// A radius, and what it depends on.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    observations: u64,
+    floor: f64,
+    sqrt_beta: f64,
+}
+
+impl Last {
+    fn is_of(&self, evidence: &Evidence) -> bool {
+        self.observations == evidence.observations && self.floor.to_bits() == evidence.floor.to_bits()
+    }
 }
 
 impl InStep {
@@ -85,14 +98,14 @@ impl InStep {
 
 impl ConfidenceRadius for InStep {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
-        let now = (evidence.observations, evidence.floor);
         match (self.radius, self.last.get()) {
-            (Radius::Paper(_) | Radius::PerArm(_) | Radius::Fixed(_), Some((at, sqrt_beta))) if at == now => {
-                sqrt_beta
+            (Radius::Paper(_) | Radius::PerArm(_) | Radius::Fixed(_), Some(last)) if last.is_of(evidence) => {
+                last.sqrt_beta
             }
             (radius, _) => {
+                let Evidence { observations, floor, .. } = *evidence;
                 let sqrt_beta = radius.sqrt_beta(evidence);
-                self.last.set(Some((now, sqrt_beta)));
+                self.last.set(Some(Last { observations, floor, sqrt_beta }));
                 sqrt_beta
             }
         }
