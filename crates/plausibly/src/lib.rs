@@ -59,8 +59,8 @@ pub use explain::{Explanation, Standing};
 pub use linalg::Isa;
 pub use policy::{
     Code, DeadlineOutcome, DeadlineStatus, Elimination, EpsilonGreedy, Explain, Exploration,
-    ExploreThenCommit, LinTs, LinUcb, Phase, Plays, Policy, PolicyError, Quota, RandomisedCode, Target,
-    TargetStatus, Thompson, Ucb1,
+    ExploreThenCommit, LinTs, LinUcb, Phase, Plays, Policy, PolicyError, Quota, RandomisedCode, SharedDraws,
+    Target, TargetStatus, Thompson, Ucb1,
 };
 pub use rng::Stream;
 

@@ -1,8 +1,8 @@
 use plausibly::{
     ActionSet, ArmMeans, ArmRidges, Code, Design, Determinant, Elimination, EpsilonGreedy, Explanation,
     ExploreThenCommit, Isa, Ledger, LedgerDigest, LedgerError, LinTs, LinUcb, MalformedLedger, Observation,
-    ObservationError, OffGrid, Plausible, Quantised, Radius, Ridge, Scores, Stream, Thompson, Ucb1, spec,
-    state,
+    ObservationError, OffGrid, Plausible, Quantised, Radius, Ridge, Scores, SharedDraws, Stream, Thompson,
+    Ucb1, spec, state,
 };
 use std::fmt::Debug;
 
@@ -32,6 +32,7 @@ fn public_types_cross_threads_and_print() {
     ordinary::<Plausible>();
     ordinary::<Quantised<Determinant>>();
     ordinary::<Scores>();
+    ordinary::<SharedDraws>();
     ordinary::<Stream>();
     ordinary::<Thompson>();
     ordinary::<Ucb1>();
