@@ -57,6 +57,9 @@ pub trait DurableModel: Estimator + Clone {
 
     /// Whether its scores of the set's rows would be others, by rounding, under another identity.
     fn remembers(&self, set: SetId) -> bool;
+
+    /// Whether an action that a state speaks of is one it could learn from.
+    fn takes(&self, index: ActionIndex, features: &[f64]) -> bool;
 }
 
 /// Why a state was refused.
@@ -483,6 +486,16 @@ pub(crate) fn numbers(what: &'static str, list: &[f64], expected: usize) -> Resu
         return Err(StateError::Length { what, expected, found: list.len() });
     }
     holds(what, list.iter().all(|x| x.is_finite()))
+}
+
+/// Counts that a policy can come to: beyond this they are no longer exact as numbers, and sums of them may overflow.
+const MOST: u64 = 1 << 53;
+
+/// Counts that no sum of which overflows.
+pub(crate) fn counts(what: &'static str, list: impl IntoIterator<Item = u64>) -> Result<u64, StateError> {
+    let mut list = list.into_iter();
+    let sum = list.try_fold(0_u64, |sum, count| sum.checked_add(count).filter(|sum| *sum <= MOST));
+    sum.ok_or(StateError::Number { what })
 }
 
 /// Something that is so in every policy.

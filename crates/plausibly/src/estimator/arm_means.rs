@@ -1,9 +1,9 @@
 //! Per-arm means for K-armed problems.
 
 use super::{Estimator, Evidence, Forecast, LogDet, Scores, Shape, assert_reward};
-use crate::actions::{Action, Actions, SetId};
+use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::confidence::Reach;
-use crate::state::{ArmState, DurableModel, ModelState, StateError, holds, numbers};
+use crate::state::{self, ArmState, DurableModel, ModelState, StateError, holds, numbers};
 
 /// The average reward of each arm.
 ///
@@ -171,13 +171,20 @@ impl DurableModel for ArmMeans {
             return Err(StateError::Length { what: "counts", expected: arms, found: counts.len() });
         }
         let untaken_paid = counts.iter().zip(&totals).any(|(&count, &total)| count == 0 && total != 0.0);
-        let sum = counts.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count));
-        holds("counts", !untaken_paid && sum.is_some())?;
+        holds("counts", !untaken_paid)?;
+        let Whole { arms: of, shares, other_observations } = whole;
+        state::counts("counts", counts.iter().copied().chain([other_observations]))?;
+        state::counts("whole.shares", [shares])?;
+        holds("whole.arms", of >= 1 && shares >= 1 && of as u64 <= shares.max(arms as u64))?;
         Ok(Self::from_statistics(&counts, &totals).part_of(whole))
     }
 
     /// Never: what is known of an arm does not depend on the set it stands in.
     fn remembers(&self, _: SetId) -> bool {
         false
+    }
+
+    fn takes(&self, index: ActionIndex, _: &[f64]) -> bool {
+        index < self.counts.len()
     }
 }

@@ -5,7 +5,7 @@ use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::estimator::{Estimator, Ridge};
 use crate::rng::Stream;
-use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
+use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, counts, fresh};
 
 /// Explores at random at a rate that falls over time, and otherwise takes the action with the best estimate.
 ///
@@ -123,6 +123,7 @@ impl<E: DurableModel> Durable for EpsilonGreedy<E> {
         let OwnState::Rounds { decisions, committed: None } = state.own else {
             return Err(StateError::Kind { what: "what it keeps beside its model" });
         };
+        counts("decisions", [decisions])?;
         self.model = self.model.restored(state.model, sets)?;
         self.round = decisions;
         Ok(())

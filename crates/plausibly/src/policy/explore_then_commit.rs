@@ -5,7 +5,7 @@ use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::estimator::{Estimator, Ridge};
 use crate::rng::Stream;
-use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
+use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, counts, fresh};
 
 /// Explores at random for the first `ε·n` rounds, then acts greedily on what those taught.
 ///
@@ -125,6 +125,7 @@ impl<E: DurableModel> Durable for ExploreThenCommit<E> {
             return Err(StateError::Kind { what: "what it keeps beside its model" });
         };
         let committed = committed.map(|model| self.model.restored(*model, sets)).transpose()?;
+        counts("decisions", [decisions])?;
         self.model = self.model.restored(state.model, sets)?;
         (self.round, self.committed) = (decisions, committed);
         Ok(())

@@ -122,8 +122,10 @@ impl<E: DurableModel> Pending<E> {
 
     pub(super) fn restored(state: PendingState, model: &E, sets: &[Actions<'_>]) -> Result<Self, StateError> {
         let dim = state.decisions.first().map_or(0, |(_, features)| features.len());
-        let fits = |features: &[f64]| features.len() == dim && features.iter().all(|x| x.is_finite());
-        holds("pending.decisions", state.decisions.iter().all(|(_, features)| fits(features)))?;
+        let fits = |index: &ActionIndex, features: &[f64]| {
+            features.len() == dim && features.iter().all(|x| x.is_finite()) && model.takes(*index, features)
+        };
+        holds("pending.decisions", state.decisions.iter().all(|(index, features)| fits(index, features)))?;
         holds("pending.unlisted", !state.unlisted || state.design.is_some())?;
         let mut pending = Self { dim, unlisted: state.unlisted, ..Self::new() };
         for (index, features) in state.decisions {

@@ -6,11 +6,11 @@ use super::super::{LogDet, Scores};
 use super::Ridge;
 use super::belief::{Belief, Step, Unscored};
 use super::looks::{Cache, Looks, Means};
-use crate::actions::{Actions, SetId};
+use crate::actions::{ActionIndex, Actions, MAX_MAGNITUDE, SetId};
 use crate::linalg::{Compensated, CompensatedGram};
 use crate::state::{
     DurableModel, ModelState, RidgeState, ScoresState, StateError, StepState, SumState, UnscoredState, at,
-    holds, numbers, place,
+    counts, holds, numbers, place,
 };
 
 impl Ridge {
@@ -94,6 +94,7 @@ impl DurableModel for Ridge {
         holds("det_growth", det_growth.is_finite() && det_growth >= 1.0)?;
         let UnscoredState { growth, trace, trace_inverse, condition } = state.unscored;
         holds("unscored", [growth, trace, trace_inverse, condition].iter().all(|x| x.is_finite()))?;
+        counts("observations", [observations])?;
         let since = usize::try_from(since_refactor).ok().filter(|_| since_refactor <= observations);
         let since_refactor = since.ok_or(StateError::Number { what: "since_refactor" })?;
         let last_step = match state.step {
@@ -145,5 +146,9 @@ impl DurableModel for Ridge {
     fn remembers(&self, set: SetId) -> bool {
         let Looks { offered, cache, shortlist, .. } = &self.looks;
         *offered == Some(set) || cache.of.is_some_and(|(id, _)| id == set) || shortlist.is_of(set)
+    }
+
+    fn takes(&self, _: ActionIndex, features: &[f64]) -> bool {
+        features.len() == self.dim() && features.iter().all(|x| x.abs() <= MAX_MAGNITUDE)
     }
 }

@@ -9,7 +9,8 @@ use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::estimator::{Estimator, Ridge};
 use crate::rng::Stream;
 use crate::state::{
-    Durable, DurableModel as _, OwnState, PhaseState, PlayingState, PolicyState, StateError, fresh, holds,
+    Durable, DurableModel as _, OwnState, PhaseState, PlayingState, PolicyState, StateError, counts, fresh,
+    holds,
 };
 use phase::Lessons;
 
@@ -200,9 +201,12 @@ impl Playing {
     fn restored(state: PhaseState, dim: usize) -> Result<(Phase, Option<Self>), StateError> {
         let PhaseState { number, survivors, plays, playing } = state;
         let actions = plays.len();
-        holds("phase.number", number >= 1)?;
+        // Phase ℓ plays more than 4^ℓ times, so the 24th is beyond all decisions there will ever be.
+        holds("phase.number", (1..=24).contains(&number))?;
         holds("phase.survivors", !survivors.is_empty() && survivors.iter().all(|action| *action < actions))?;
+        holds("phase.survivors", survivors.is_sorted_by(|a, b| a < b))?;
         holds("phase.plays", plays.iter().all(|(_, _, paid)| paid.is_finite()))?;
+        counts("phase.plays", plays.iter().flat_map(|(taken, settled, _)| [*taken, *settled]))?;
         let plays = plays.into_iter().map(|(taken, settled, paid)| Plays { taken, settled, paid }).collect();
         let playing = playing.map(|state: PlayingState| {
             let (quota, lessons) = Lessons::restored(state, actions, dim)?;

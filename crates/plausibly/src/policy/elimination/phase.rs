@@ -4,7 +4,7 @@ use crate::actions::{ActionIndex, Actions};
 use crate::design::{Design, Span};
 use crate::linalg::{Cholesky, dot};
 use crate::rng::Stream;
-use crate::state::{PlayingState, StateError, holds, numbers};
+use crate::state::{PlayingState, StateError, counts, holds, numbers};
 
 /// Relative gap at which a phase's design counts as optimal; the quota makes up for it.
 const DESIGN_TOLERANCE: f64 = 1e-3;
@@ -230,9 +230,8 @@ impl Lessons {
         numbers("playing.rows", &rows, actions * dim)?;
         numbers("playing.gram", &gram, rank * rank)?;
         numbers("playing.moment", &moment, rank)?;
-        let remaining = left.iter().try_fold(0_u64, |sum, (_, plays)| sum.checked_add(*plays));
+        let remaining = counts("playing.quota", left.iter().map(|(_, plays)| *plays))?;
         holds("playing.quota", left.iter().all(|(action, _)| *action < actions))?;
-        let remaining = remaining.ok_or(StateError::Number { what: "playing.quota" })?;
         let lessons = Self { span, rows, gram, moment, point: Vec::with_capacity(rank) };
         Ok((Quota { left, remaining }, lessons))
     }
