@@ -10,6 +10,23 @@ from typing import Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from ._bars import interval_bars
+
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON can hold."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_plain(entry) for entry in value)
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
 _LONGEST = 20
 """Rows shown of a long table; the rest is counted."""
 
@@ -85,10 +102,19 @@ class Explanation:
         return list(zip(self.lower.tolist(), self.upper.tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in plain Python: lists, numbers, text."""
+        """All of it in plain Python that JSON can hold: lists, numbers, text, None.
+
+        JSON has no infinity and no NaN. Where a bound, a width or a margin is not finite, the entry is None: an arm that was
+        never taken has the interval (None, None). A label that JSON has no value for is its text.
+
+        >>> import json
+        >>> from plausibly import ActionSet, UCB1
+        >>> found = UCB1(noise_scale=1.0).explain(ActionSet.arms(2)).to_dict()
+        >>> json.dumps(found["intervals"], allow_nan=False)
+        '[[null, null], [null, null]]'
+        """
         fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "_document"}
-        plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in fields.items()}
-        return {**plain, "intervals": self.intervals}
+        return {name: _plain(value) for name, value in {**fields, "intervals": self.intervals}.items()}
 
     def certificate(self) -> dict[str, Any]:
         """The certificate of the decision of a log that this explains: what anybody can derive again from the log.
@@ -113,14 +139,19 @@ class Explanation:
         return "\n".join([self._heading(), *table, *self._more(), self._closing()])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("action", "estimate", "from", "to", "standing"))
-        cells = ("".join(f"<td>{escape(cell)}</td>" for cell in self._row(i)) for i in self._shown())
-        body = "".join(f"<tr>{row}</tr>" for row in cells)
-        more = "".join(f"<p>{escape(line)}</p>" for line in self._more())
+        head = "".join(f"<th>{name}</th>" for name in ("action", "interval", "estimate", "from", "to", "standing"))
+        shown = self._shown()
+        bars = interval_bars(self, shown)
+        body = ""
+        for i, bar in zip(shown, bars, strict=True):
+            action, *rest = (f"<td>{escape(cell)}</td>" for cell in self._row(i))
+            body += f"<tr>{action}<td>{bar}</td>{''.join(rest)}</tr>"
+        legend = "The dashed line is the best lower end: an interval that ends left of it is ruled out."
+        lines = [legend, *self._more(), self._closing()]
         return (
             f"<div><p><strong>{escape(self._heading())}</strong></p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
-            f"<p>{escape(self._closing())}</p></div>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"{''.join(f'<p>{escape(line)}</p>' for line in lines)}</div>"
         )
 
     def _heading(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, Union
@@ -78,10 +79,9 @@ class Policy(_core.Policy):
         ...     policy.save(pathlib.Path(folder, "arms.json"))
         ...     again = Policy.load(pathlib.Path(folder, "arms.json"))
         >>> again
-        UCB1(1 rewards)
+        UCB1(noise_scale=1.0)
         """
-        text, sets = self._save()
-        _saved.write(path, _saved.document(text, sets))
+        _saved.write(path, _saved.document(*self._save()))
 
     @classmethod
     def load(cls: type[_P], path: str | os.PathLike[str]) -> _P:
@@ -89,38 +89,81 @@ class Policy(_core.Policy):
 
         `Policy.load` takes any kind of policy, and a subclass its own kind alone.
         """
-        text, sets, kind = _saved.read(path)
+        text, sets, waiting, kind = _saved.read(path)
         wanted = next((_KINDS[base.__name__] for base in cls.__mro__ if base.__name__ in _KINDS), None)
         if wanted not in (None, kind):
             raise ValueError(f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, and {cls.__name__} is {wanted!r}")
         made = cls if wanted is not None else _class_of(kind, path)
         try:
-            return made._restored(_saved.VERSION, text, sets)
-        except (TypeError, ValueError) as error:
+            return made._restored(_saved.VERSION, text, sets, waiting)
+        except (KeyError, OverflowError, TypeError, ValueError) as error:
             raise ValueError(f"path: {os.fspath(path)} cannot be read back: {error}") from error
 
     @classmethod
-    def _restored(cls: type[_P], version: int, text: str, sets: list[_core.ActionSet]) -> _P:
-        table, facts, seed = _saved.settings(version, text)
+    def _restored(
+        cls: type[_P], version: int, text: str, sets: list[_core.ActionSet], waiting: _saved.Waiting
+    ) -> _P:
+        text, table, facts, seed = _saved.settings(version, text)
         policy = _core.Policy.__new__(cls, table, facts, seed)
-        policy._restore(text, sets)
+        policy._restore(text, sets, waiting)
         return policy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        text, sets = self._save()
-        return (_restored, (type(self), _saved.VERSION, text, sets), getattr(self, "__dict__", None) or None)
+        return (_restored, (type(self), _saved.VERSION, *self._save()), getattr(self, "__dict__", None) or None)
+
+    def get_params(self) -> dict[str, Any]:
+        """The parameters it was made with; None where a default is in force. `help` of its class says which.
+
+        >>> from plausibly import UCB1
+        >>> UCB1(noise_scale=0.5).get_params()
+        {'noise_scale': 0.5, 'seed': 0, 'label': None}
+        >>> policy = UCB1(**UCB1(noise_scale=0.5).get_params())
+        """
+        given = self._given()
+        return {name: given.get(name, 0 if name == "seed" else None) for name in _parameters(type(self))}
 
     def __repr__(self) -> str:
-        name = type(self).__name__
-        called = "" if self.label == _KINDS.get(name) else f"{self.label!r}, "
-        return f"{name}({called}{self.observations} rewards)"
+        given = self._given()
+        if given["seed"] == 0:
+            del given["seed"]
+        named = (f"{name}={given[name]!r}" for name in _parameters(type(self)) if name in given)
+        return f"{type(self).__name__}({', '.join(named)})"
 
 
 class Code(Policy):
     """CODE: among the actions that could still be best, the one it knows least about.
 
-    For actions with features and for plain arms. `noise_scale` bounds the noise and `theta_norm_bound` the true parameter
-    (arms have none); the paper's radius needs `action_norm_bound` too. All three can stand in `radius` instead.
+        A_t = argmax of √β·‖a‖_V⁻¹ over the plausible a: those with mean(a) + √β·‖a‖_V⁻¹ ≥ max_b mean(b) − √β·‖b‖_V⁻¹
+
+    For actions with features and for plain arms.
+
+    Parameters
+    ----------
+    noise_scale : float, from 1e-50 to 1e50
+        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards. Needed, unless the radius
+        needs none or has its own.
+    theta_norm_bound : float, at least 0
+        A bound on ‖θ*‖, the norm of the true parameter. Needed with features, unless the radius needs none or has its own.
+    action_norm_bound : float, above 0
+        A bound on ‖a‖ over all actions to come. Only the radius of the kind "paper" needs it.
+    radius : float or dict, default {"kind": "determinant"}, of arms {"kind": "mixture"}
+        √β in mean ± √β·‖a‖_V⁻¹. A number is √β itself (alpha elsewhere); a dict names a kind and its constants, as in
+        docs/reference/spec.md.
+    ridge : float, default 1, from 1e-100 to 1e100
+        λ in V = λI + Σ x·xᵀ. Features only: arms are estimated by plain means.
+    greed : float, default 0, from 0 to 1
+        c in argmax of √β·‖a‖_V⁻¹ + c·mean(a) over the plausible actions: 0 is CODE, 1 is LinUCB with this radius.
+    target : dict, default None, which explores in every round
+        Explore only while a plausible action is known worse than this: {"accuracy": ε} for half an interval, where wanted with
+        "by_round": t, or {"kappa": κ} for a squared width of κ·d/t. Not together with greed.
+    randomise : float, default 0, from 0 to 0.99
+        The share of rounds drawn uniformly from the plausible actions, for exact propensities.
+    count_pending : bool, default True
+        Whether decisions whose rewards are outstanding count in the design at once. In the intervals they never do.
+    seed : int, default 0, from 0 to 2⁶³ − 1
+        Where its random numbers begin, together with the label.
+    label : str, default the kind of the policy
+        Its name in results. Another label means other random numbers.
 
     >>> from plausibly import ActionSet, Code
     >>> policy = Code(noise_scale=0.5, target={"accuracy": 0.1}, seed=7)
@@ -166,6 +209,27 @@ class Code(Policy):
 class LinUCB(Policy):
     """LinUCB: the largest upper confidence bound. For actions with features.
 
+        A_t = argmax_a mean(a) + √β·‖a‖_V⁻¹
+
+    Parameters
+    ----------
+    radius : float or dict, default {"kind": "determinant"}
+        √β in mean ± √β·‖a‖_V⁻¹. A number is √β itself (alpha elsewhere); a dict names a kind and its constants, as in
+        docs/reference/spec.md.
+    noise_scale : float, from 1e-50 to 1e50
+        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards. Needed, unless the radius
+        needs none or has its own.
+    theta_norm_bound : float, at least 0
+        A bound on ‖θ*‖, the norm of the true parameter. Needed with features, unless the radius needs none or has its own.
+    action_norm_bound : float, above 0
+        A bound on ‖a‖ over all actions to come. Only the radius of the kind "paper" needs it.
+    ridge : float, default 1, from 1e-100 to 1e100
+        λ in V = λI + Σ x·xᵀ.
+    seed : int, default 0, from 0 to 2⁶³ − 1
+        Where its random numbers begin, together with the label.
+    label : str, default the kind of the policy
+        Its name in results. Another label means other random numbers.
+
     >>> from plausibly import LinUCB
     >>> policy = LinUCB(radius=1.25)  # a number is the radius itself
     >>> policy.select([[1.0, 0.0], [0.0, 2.0]])
@@ -197,6 +261,19 @@ class LinUCB(Policy):
 class LinTS(Policy):
     """LinTS: Thompson sampling for actions with features.
 
+        θ̃ ~ N(θ̂, σ²·V⁻¹)        A_t = argmax_a ⟨a, θ̃⟩
+
+    Parameters
+    ----------
+    noise_scale : float, from 1e-50 to 1e50
+        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards. Needed.
+    ridge : float, default 1, from 1e-100 to 1e100
+        λ in V = λI + Σ x·xᵀ.
+    seed : int, default 0, from 0 to 2⁶³ − 1
+        Where its random numbers begin, together with the label.
+    label : str, default the kind of the policy
+        Its name in results. Another label means other random numbers.
+
     >>> from plausibly import LinTS
     >>> policy = LinTS(noise_scale=0.5, seed=7)
     >>> policy.select([[1.0, 0.0], [0.0, 1.0]]) in (0, 1)
@@ -220,6 +297,21 @@ class LinTS(Policy):
 class Elimination(Policy):
     """Phased elimination with an optimal design in each phase. For the same actions with features in every round.
 
+        phase ℓ plays ⌈2·d·π(a)·4^ℓ·log(K·ℓ·(ℓ + 1)/δ)⌉ times each a, and then drops a if max_b ⟨b − a, θ̂⟩ > 2^(1 − ℓ)
+
+    Its guarantee is for one fixed set and noise of scale 1; another set is refused.
+
+    Parameters
+    ----------
+    delta : float, default 0.05, above 0 and below 1
+        δ, the chance that the best action is dropped.
+    ridge : float, default 1, from 1e-100 to 1e100
+        λ in V = λI + Σ x·xᵀ. For explanations only.
+    seed : int, default 0, from 0 to 2⁶³ − 1
+        Where its random numbers begin, together with the label.
+    label : str, default the kind of the policy
+        Its name in results. Another label means other random numbers.
+
     >>> from plausibly import Elimination
     >>> policy = Elimination(delta=0.1)
     >>> policy.select([[1.0, 0.0], [0.0, 1.0]]) in (0, 1)
@@ -242,6 +334,23 @@ class Elimination(Policy):
 
 class EpsilonGreedy(Policy):
     """The largest estimate, and in a share of rounds that decays towards the horizon a draw from all actions.
+
+        A_t = argmax_a mean(a), and in about epsilon·horizon rounds, most of them early, a draw
+
+    Parameters
+    ----------
+    horizon : int, from 1 to 10¹²
+        About how many decisions there will be. Needed.
+    epsilon : float, default 0.05, above 0 and at most 1
+        The share of all rounds that explore.
+    exploration : "uniform" or "design", default "uniform"
+        How exploring rounds draw: each action alike, or by the D-optimal design over the set. Arms have no choice.
+    ridge : float, default 1, from 1e-100 to 1e100
+        λ in V = λI + Σ x·xᵀ. Features only: arms are estimated by plain means.
+    seed : int, default 0, from 0 to 2⁶³ − 1
+        Where its random numbers begin, together with the label.
+    label : str, default the kind of the policy
+        Its name in results. Another label means other random numbers.
 
     >>> from plausibly import ActionSet, EpsilonGreedy
     >>> policy = EpsilonGreedy(horizon=1000, epsilon=0.1)
@@ -274,6 +383,23 @@ class EpsilonGreedy(Policy):
 class ExploreThenCommit(Policy):
     """A draw from all actions for a share of the horizon, and then the action that came out best.
 
+        A_t = a draw for t ≤ epsilon·horizon, then argmax_a mean(a) with the means of that moment
+
+    Parameters
+    ----------
+    horizon : int, from 1 to 10¹²
+        About how many decisions there will be. Needed.
+    epsilon : float, default 0.05, above 0 and at most 1
+        The share of rounds, the first ones, that explore.
+    exploration : "uniform" or "design", default "uniform"
+        How exploring rounds draw: each action alike, or by the D-optimal design over the set. Arms have no choice.
+    ridge : float, default 1, from 1e-100 to 1e100
+        λ in V = λI + Σ x·xᵀ. Features only: arms are estimated by plain means.
+    seed : int, default 0, from 0 to 2⁶³ − 1
+        Where its random numbers begin, together with the label.
+    label : str, default the kind of the policy
+        Its name in results. Another label means other random numbers.
+
     >>> from plausibly import ActionSet, ExploreThenCommit
     >>> policy = ExploreThenCommit(horizon=1000)
     >>> policy.select(ActionSet.arms(3)) in (0, 1, 2)
@@ -303,7 +429,18 @@ class ExploreThenCommit(Policy):
 
 
 class UCB1(Policy):
-    """UCB1: the largest upper bound, each action known by its place alone.
+    """UCB1: the largest upper bound. For plain arms, or actions known by their place alone.
+
+        A_t = argmax_a mean(a) + σ·√(2·log t/T(a)), each arm once first
+
+    Parameters
+    ----------
+    noise_scale : float, from 1e-50 to 1e50
+        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards. 1 gives the index as printed. Needed.
+    seed : int, default 0, from 0 to 2⁶³ − 1
+        Where its random numbers begin, together with the label.
+    label : str, default the kind of the policy
+        Its name in results. Another label means other random numbers.
 
     >>> from plausibly import ActionSet, UCB1
     >>> UCB1(noise_scale=1.0).select(ActionSet.arms(3))
@@ -320,7 +457,18 @@ class UCB1(Policy):
 
 
 class Thompson(Policy):
-    """Gaussian Thompson sampling, each action known by its place alone.
+    """Gaussian Thompson sampling. For plain arms, or actions known by their place alone.
+
+        A_t = argmax_a of draws from N(mean(a), σ²/T(a)), each arm once first
+
+    Parameters
+    ----------
+    noise_scale : float, from 1e-50 to 1e50
+        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards. Needed.
+    seed : int, default 0, from 0 to 2⁶³ − 1
+        Where its random numbers begin, together with the label.
+    label : str, default the kind of the policy
+        Its name in results. Another label means other random numbers.
 
     >>> from plausibly import ActionSet, Thompson
     >>> Thompson(noise_scale=1.0, seed=7).select(ActionSet.arms(3))
@@ -336,6 +484,12 @@ class Thompson(Policy):
         return _core.Policy.__new__(cls, table, {}, seed)
 
 
+def _parameters(made: type[Policy]) -> list[str]:
+    """What the constructor of a kind of policy takes, also where a subclass has its own."""
+    kind = next(base for base in made.__mro__ if base.__name__ in _KINDS)
+    return [name for name in inspect.signature(kind.__new__).parameters if name != "cls"]
+
+
 def _class_of(kind: str, path: str | os.PathLike[str]) -> type[Any]:
     for name, its_kind in _KINDS.items():
         if its_kind == kind:
@@ -344,6 +498,12 @@ def _class_of(kind: str, path: str | os.PathLike[str]) -> type[Any]:
     raise ValueError(f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, which this version does not know")
 
 
-def _restored(made: type[Policy], version: int, text: str, sets: list[_core.ActionSet]) -> Policy:
-    """For pickles, which name this function."""
-    return made._restored(version, text, sets)
+def _restored(
+    made: type[Policy],
+    version: int,
+    text: str,
+    sets: list[_core.ActionSet],
+    waiting: _saved.Waiting | tuple[()] = (),
+) -> Policy:
+    """For pickles, which name this function; those of version 1 list no waiting choices."""
+    return made._restored(version, text, sets, list(waiting))

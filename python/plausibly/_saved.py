@@ -16,15 +16,20 @@ import numpy.typing as npt
 from . import _core
 
 FORMAT = "plausibly policy"
-VERSION = 1
+VERSION = 2
 """Of the format. Another meaning of what is there, also another default of a parameter that was left out, is another version."""
 
 
-def document(text: str, sets: list[_core.ActionSet]) -> dict[str, Any]:
+Waiting = list[tuple[_core.Action, bool]]
+"""Choices that wait for their rewards, each with whether it was decided."""
+
+
+def document(text: str, sets: list[_core.ActionSet], waiting: Waiting) -> dict[str, Any]:
     """What the file of a policy holds."""
     policy = json.loads(text)
     head = {"format": FORMAT, "version": VERSION, "written_by": _core.__version__}
-    body = {**head, **policy, "sets": [_plain_set(actions) for actions in sets]}
+    plain = {"waiting": [_plain_choice(*choice) for choice in waiting], "sets": [_plain_set(actions) for actions in sets]}
+    body = {**head, **policy, **plain}
     return {**body, "sha256": _digest(body)}
 
 
@@ -46,8 +51,8 @@ def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     _sync_folder(folder or ".")
 
 
-def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], str]:
-    """Text, sets and kind of the policy in a file."""
+def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Waiting, str]:
+    """Text, sets, waiting choices and kind of the policy in a file."""
     name = os.fspath(_checked_path(path))
 
     def refuse(reason: str) -> ValueError:
@@ -71,19 +76,28 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], str]
         raise refuse("is damaged: it does not hold what was written; save the policy again")
     try:
         sets = [_set_of(entry) for entry in found.pop("sets")]
+        waiting = [_choice_of(entry) for entry in found.pop("waiting")] if version > 1 else []
         kind = found["policy"]["kind"]
         state = {name: value for name, value in found.items() if name not in ("format", "version", "written_by")}
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise refuse(f"cannot be read back: {error!r}") from error
-    return json.dumps(state), sets, str(kind)
+    return json.dumps(_current(version, state)), sets, waiting, str(kind)
 
 
-def settings(version: int, text: str) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """What the policy of a text was made with."""
+def settings(version: int, text: str) -> tuple[str, dict[str, Any], dict[str, Any], int]:
+    """The text of a policy as this version writes it, and what the policy was made with."""
     if version > VERSION:
         raise ValueError(f"a pickle of version {version} of the format, and this plausibly reads up to {VERSION}: install a newer one")
-    state = json.loads(text)
-    return state["policy"], state["facts"], state["seed"]
+    state = _current(version, json.loads(text))
+    return json.dumps(state), state["policy"], state["facts"], state["seed"]
+
+
+def _current(version: int, state: dict[str, Any]) -> dict[str, Any]:
+    """A state as this version writes it. Version 1 counted the choices that wait, and did not list them."""
+    if version > 1 or "waiting" not in state:
+        return state
+    kept = {name: value for name, value in state.items() if name not in ("waiting", "mixed")}
+    return {**kept, "unlisted": state["waiting"]}
 
 
 def _checked_path(path: object) -> str | os.PathLike[str]:
@@ -145,6 +159,18 @@ def _set_of(content: dict[str, Any]) -> _core.ActionSet:
     return _core.ActionSet(np.array(content["rows"], dtype=np.float64), labels)
 
 
+def _plain_choice(action: _core.Action, decided: bool) -> dict[str, Any]:
+    features, labels, index, of = action._parts()
+    plain = [_plain_label(label) for label in labels]
+    return {"labels": plain, "index": index, "of": of, "features": features, "decided": decided}
+
+
+def _choice_of(content: dict[str, Any]) -> tuple[_core.Action, bool]:
+    labels = [_label_of(label) for label in content["labels"]]
+    action = _core.Action._lone(content["features"], labels, content["index"], content["of"])
+    return action, bool(content["decided"])
+
+
 def _plain_label(label: object) -> Any:
     """A label that JSON can hold and that is equal to the one given."""
     if isinstance(label, tuple):
@@ -174,6 +200,11 @@ def _action_set(rows: npt.NDArray[np.float64], labels: Iterable[Any] | None) -> 
     """For pickles, which name this function."""
     count, dim = rows.shape
     return _core.ActionSet.arms(count, labels) if dim == 0 else _core.ActionSet(rows, labels)
+
+
+def _lone_action(features: list[float], labels: list[Any], index: int, of: int) -> _core.Action:
+    """For pickles, which name this function."""
+    return _core.Action._lone(features, labels, index, of)
 
 
 def _action(actions: _core.ActionSet, index: int) -> _core.Action:

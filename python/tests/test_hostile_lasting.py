@@ -114,10 +114,10 @@ FILES: list[Call] = [
     (lambda folder: Policy.load(folder), OSError, "."),
     (lambda folder: Policy.load(folder / "missing.json"), FileNotFoundError, "missing"),
     (lambda folder: Policy.load("a\0b"), ValueError, "null"),
-    (lambda folder: Code(radius=1.0)._restore("{", []), ValueError, "not a policy's state"),
-    (lambda folder: Code(radius=1.0)._restore("{}", []), ValueError, "not a policy's state: missing field"),
-    (lambda folder: Code(radius=1.0)._restore(5, []), TypeError, "text"),
-    (lambda folder: Code(radius=1.0)._restore("{}", [5]), TypeError, "sets"),
+    (lambda folder: Code(radius=1.0)._restore("{", [], []), ValueError, "not a policy's state"),
+    (lambda folder: Code(radius=1.0)._restore("{}", [], []), ValueError, "not a policy's state: missing field"),
+    (lambda folder: Code(radius=1.0)._restore(5, [], []), TypeError, "text"),
+    (lambda folder: Code(radius=1.0)._restore("{}", [5], []), TypeError, "sets"),
 ]
 
 

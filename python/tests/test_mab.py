@@ -97,7 +97,7 @@ def test_code_is_code_over_one_block_an_arm() -> None:
 
 def test_lin_ts_draws_from_the_posterior() -> None:
     rng = np.random.default_rng(7)
-    mab = MAB(["a", "b"], LearningPolicy.LinTS(alpha=0.7))
+    mab = MAB(["a", "b"], LearningPolicy.LinTS(alpha=0.7, shared_draws=False))
     mab.fit(["a"] * 4 + ["b"] * 9, [0.6] * 4 + [0.2] * 9, rng.normal(size=(13, 2)))
     context, draws = [[0.8, -0.3]], 20_000
     found = mab.explain(context, radius=1.0)

@@ -242,3 +242,24 @@ def test_their_expectations_are_not_estimates(policy: str) -> None:
         bandit.fit([1, 2, 2], [1.0, 0.0, 1.0], rows)
     assert ours.predict_expectations(contexts) == ours.predict_expectations(contexts)
     assert not same(ours.predict_expectations(contexts), theirs.predict_expectations(contexts))
+
+
+def test_samples_of_lin_ts_move_together_as_theirs_do() -> None:
+    """Shares of choices in 20,000 rounds are within 5 standard errors of each other (at most 0.025, a false alarm in a
+    million), and far from those of arms that are sampled by themselves."""
+    rng, rounds = np.random.default_rng(8), 20_000
+    contexts = rng.normal(size=(60, 3))
+    decisions = rng.choice([1, 2, 3], size=60).tolist()
+    rewards = (contexts @ [0.4, 0.1, 0.2] + 0.15 * np.array(decisions) + 0.3 * rng.normal(size=60)).tolist()
+    asked = np.repeat([[0.8, 0.5, 1.0]], rounds, axis=0)
+
+    def shares(bandit: Any) -> np.ndarray[Any, Any]:
+        bandit.fit(decisions, rewards, contexts)
+        chosen = np.array(bandit.predict(asked))
+        return np.array([np.mean(chosen == arm) for arm in (1, 2, 3)])
+
+    theirs = shares(Theirs([1, 2, 3], TheirPolicy.LinTS(alpha=0.5)))
+    shared = shares(MAB([1, 2, 3], LearningPolicy.LinTS(alpha=0.5)))
+    alone = shares(MAB([1, 2, 3], LearningPolicy.LinTS(alpha=0.5, shared_draws=False)))
+    assert np.abs(shared - theirs).max() < 0.025, (shared, theirs)
+    assert np.abs(alone - theirs).max() > 0.1, (alone, theirs)

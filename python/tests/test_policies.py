@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import re
 import threading
+from pathlib import Path
+from xml.etree import ElementTree
 from typing import Any
 
 import numpy as np
 import pytest
 
 import plausibly
-from plausibly import UCB1, Action, ActionSet, Code, LinTS, LinUCB, Thompson
+from plausibly import UCB1, Action, ActionSet, Code, Elimination, EpsilonGreedy, ExploreThenCommit, LinTS, LinUCB
+from plausibly import Policy, Thompson
 
 OFFERS = ActionSet([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]], labels=["red", "blue", "both"])
 MEANS = {"red": 0.9, "blue": 0.1, "both": 0.5}
@@ -75,6 +81,23 @@ def test_names_cannot_smuggle_html() -> None:
     assert "<script>" not in page and "&lt;script&gt;" in page and "&amp;" in page
 
 
+def test_intervals_are_drawn_in_notebooks() -> None:
+    """The picture is well-formed, one bar per row on one scale, and what is ruled out ends left of the dashed line."""
+    found = played(400).explain(OFFERS)
+    page = ElementTree.fromstring(found._repr_html_())
+    bars = page.findall(".//svg")
+    assert len(bars) == 3
+    ends = {}
+    for name, row in zip(["red", "both", "blue"], page.findall(".//tbody/tr"), strict=True):
+        assert row[0].text == name
+        interval, dashed = row[1][0].findall("line")
+        ends[name] = (float(interval.get("x1", "")), float(interval.get("x2", "")), float(dashed.get("x1", "")))
+    assert ends["red"][0] == ends["red"][2], "the best lower end is its own"
+    assert ends["both"][1] < ends["both"][2] and ends["blue"][1] < ends["blue"][2]
+    unknown = ElementTree.fromstring(UCB1(noise_scale=1.0).explain(ActionSet.arms(2))._repr_html_())
+    assert "nan" not in str(ElementTree.tostring(unknown.find(".//svg"))).lower()  # type: ignore[arg-type]
+
+
 def test_long_explanations_are_cut_and_say_so() -> None:
     found = LinUCB(radius=1.0).explain(np.arange(1.0, 101.0).reshape(-1, 1))
     assert "and 80 more" in repr(found) and "and 80 more" in found._repr_html_()
@@ -119,7 +142,7 @@ def test_late_rewards_of_other_sets_need_the_action_itself() -> None:
     first = monday[policy.select(monday)]
     policy.decided(first)
     second = tuesday[policy.select(tuesday)]
-    with pytest.raises(ValueError, match="action: choices from different action sets"):
+    with pytest.raises(ValueError, match="action: 0 was chosen from different action sets"):
         policy.update(0, 1.0)
     policy.update(first, 1.0)
     policy.update(second, 1.0)
@@ -156,8 +179,42 @@ def test_a_subclass_is_a_policy_too() -> None:
 
     policy = Mine(noise_scale=1.0, label="mine")
     assert policy.select(ActionSet.arms(2)) == 0
-    assert repr(policy) == "Mine('mine', 0 rewards)"
-    assert repr(Code(radius=1.0)) == "Code(0 rewards)"
+    assert repr(policy) == "Mine(noise_scale=1.0, label='mine')"
+    assert repr(Code(radius=1.0)) == "Code(radius=1.0)"
+
+
+MADE: list[Policy] = [
+    Code(noise_scale=0.5, theta_norm_bound=1.0, target={"accuracy": 0.1, "by_round": 50}, seed=7, label="late"),
+    Code(radius={"kind": "paper", "delta": 0.1}, noise_scale=1, theta_norm_bound=1, action_norm_bound=2, count_pending=False),
+    Code(radius=1.25, greed=0.5, ridge=0.1, randomise=0.25),
+    LinUCB(radius=1.25),
+    LinUCB(noise_scale=0.3, theta_norm_bound=1.0),
+    LinTS(noise_scale=0.5, ridge=2.0),
+    Elimination(delta=0.1),
+    EpsilonGreedy(horizon=1000, epsilon=0.1, exploration="design"),
+    ExploreThenCommit(horizon=1000),
+    UCB1(noise_scale=1e-3, seed=2**62),
+    Thompson(noise_scale=1.0, label="a 'quoted' \"one\""),
+]
+
+
+@pytest.mark.parametrize("policy", MADE, ids=repr)
+def test_a_policy_shows_its_parameters(policy: Policy) -> None:
+    for again in (eval(repr(policy), vars(plausibly)), type(policy)(**policy.get_params())):
+        assert type(again) is type(policy)
+        assert again.get_params() == policy.get_params() and repr(again) == repr(policy)
+        assert again._save() == policy._save()
+
+
+@pytest.mark.parametrize("made", sorted({type(policy) for policy in MADE}, key=lambda made: made.__name__))
+def test_help_explains_every_parameter(made: type[Policy]) -> None:
+    text = made.__doc__ or ""
+    named = dict(re.findall(r"^    (\w+) : (.*)\n        \S", text, flags=re.MULTILINE))
+    assert list(named) and set(named) == set(inspect.signature(made).parameters)
+    for name, what in named.items():
+        needed = name in ("noise_scale", "theta_norm_bound", "action_norm_bound", "horizon")
+        assert needed or "default" in what, (name, what)
+    assert "A_t = " in text or "phase" in text
 
 
 def test_many_threads_on_one_policy() -> None:
@@ -237,7 +294,7 @@ class Last:
 
 def test_a_call_from_a_dying_label_gets_an_answer() -> None:
     policy, heard = Code(noise_scale=0.1, theta_norm_bound=1.0), []
-    policy.select(ActionSet([[1.0, 0.0]], labels=[Last(policy, heard)]))
+    policy.update(policy.select(ActionSet([[1.0, 0.0]], labels=[Last(policy, heard)])), 1.0)
     policy.update(OFFERS["red"], 1.0)
     assert policy.select(OFFERS) in MEANS
     assert len(heard) == 1
@@ -273,3 +330,18 @@ def test_what_they_are_made_of_is_public() -> None:
     assert isinstance(OFFERS["red"], Action)
     for name in plausibly.__all__:
         assert hasattr(plausibly, name)
+
+
+def test_explanations_are_json(tmp_path: Path) -> None:
+    labels: list[Any] = ["text", 3, 2.5, None, True, ("a", 1), np.int64(7), np.str_("numpy"), frozenset({1}), np.float64(0.5)]
+    offers = ActionSet.arms(len(labels), labels=labels)
+    policy = Code(noise_scale=0.5, target={"accuracy": 0.1})
+    for _ in range(12):
+        plain = policy.explain(offers).to_dict()
+        again = json.loads(json.dumps(plain, allow_nan=False))
+        assert list(again) == list(plain) and again["observations"] == plain["observations"]
+        assert [entry[0] for entry in again["intervals"]] == again["lower"]
+        policy.update(policy.select(offers), 0.5)
+    assert again["margin"].count(None) == len(again["plausible"])
+    for value in plain["actions"]:
+        assert not isinstance(value, np.generic)

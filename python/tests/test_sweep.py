@@ -107,6 +107,19 @@ def test_frames_and_files_and_words(tmp_path: Path, expected: str) -> None:
     assert "swept, twice" in repr(sweep([SPEC]))
 
 
+@pytest.mark.parametrize("path", ["seed", "runs", "horizon", "name"])
+def test_every_swept_column_is_shown(path: str) -> None:
+    values = ["one", "other"] if path == "name" else [11, 12]
+    result = sweep(SPEC, {path: values})
+    heading, columns, *rows = repr(result).splitlines()
+    assert path in columns.split() and f"<th>{path}</th>" in result._repr_html_()
+    place = columns.split().index(path)
+    assert {row.split()[place] for row in rows} == {str(value) for value in values}
+    assert path in result.to_pandas().columns and path in result.to_polars().columns
+    listed = sweep([{**SPEC, path: value} for value in values])
+    assert path in repr(listed).splitlines()[1].split()
+
+
 # Workers that die.
 
 

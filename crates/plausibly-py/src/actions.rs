@@ -1,13 +1,16 @@
-//! Action sets and single actions.
+//! Action sets.
 
+use crate::action::{self, PyAction};
 use crate::errors;
-use numpy::{PyArray1, PyReadonlyArray2, PyUntypedArrayMethods, ToPyArray};
+use numpy::{PyReadonlyArray2, PyUntypedArrayMethods, ToPyArray};
 use plausibly::ActionSet;
 use pyo3::IntoPyObjectExt as _;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyIterator, PyList, PySlice, PyString, PyTuple};
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 /// The most plain arms a set may have, as in specs.
 pub(crate) const MOST_ARMS: usize = 1_000_000;
@@ -30,14 +33,20 @@ pub(crate) struct PySet {
     pub(crate) set: ActionSet,
     /// The labels in order, and the position of each.
     labels: Option<(Py<PyList>, Py<PyDict>)>,
+    /// What `select` has returned of each action, made when it is first chosen.
+    chosen: Mutex<HashMap<usize, Named>>,
 }
 
-/// One action of a set, as `offers[label]` gives it: what to teach a policy when a reward comes late and other sets have
-/// been offered since.
-#[pyclass(frozen, name = "Action", module = "plausibly")]
-pub(crate) struct PyAction {
-    pub(crate) set: Py<PySet>,
-    pub(crate) index: usize,
+/// What `select` returns of an action, and the action it carries.
+pub(crate) struct Named {
+    pub(crate) name: Py<PyAny>,
+    pub(crate) action: Py<PyAction>,
+}
+
+impl Named {
+    pub(crate) fn clone_ref(&self, py: Python<'_>) -> Self {
+        Self { name: self.name.clone_ref(py), action: self.action.clone_ref(py) }
+    }
 }
 
 #[pymethods]
@@ -48,22 +57,32 @@ impl PySet {
         Self::checked(set_of_rows(rows, "rows")?, labels)
     }
 
-    /// Arms without features, for problems where an action is known by its place alone.
+    /// Arms without features, for problems where an action is known by its label or place alone.
+    ///
+    /// `arms` is how many there are, or a list of their labels. Arms may come and go: a policy knows them by label, or by
+    /// place where they have none.
     ///
     /// >>> from plausibly import ActionSet
     /// >>> ActionSet.arms(3)
     /// ActionSet.arms(3)
+    /// >>> ActionSet.arms(["red", "blue"]).labels
+    /// ['red', 'blue']
+    #[expect(clippy::doc_link_with_quotes, reason = "lists of Python")]
     #[staticmethod]
-    #[pyo3(signature = (count, labels=None))]
-    fn arms(count: &Bound<'_, PyAny>, labels: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        if count.is_instance_of::<PyBool>() || !count.hasattr("__index__")? {
-            let found = count.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("count: expected a whole number, found {found}")));
+    #[pyo3(signature = (arms, labels=None))]
+    fn arms(arms: &Bound<'_, PyAny>, labels: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        if arms.is_instance_of::<PyList>() || arms.is_instance_of::<PyTuple>() {
+            if labels.is_some() {
+                return Err(PyTypeError::new_err("labels: the arms are labels already"));
+            }
+            return Self::of_arms(arms.len()?, Some(arms));
         }
-        let range =
-            || PyValueError::new_err(format!("count: the number of arms must be from 1 to {MOST_ARMS}"));
-        let count = count.extract::<usize>().ok().filter(|count| *count <= MOST_ARMS).ok_or_else(range)?;
-        Self::checked(ActionSet::arms(count).map_err(|error| errors::of_rows("count", &error))?, labels)
+        if arms.is_instance_of::<PyBool>() || !arms.hasattr("__index__")? {
+            let found = arms.get_type().name()?;
+            let message = format!("arms: expected a whole number or a list of labels, found {found}");
+            return Err(PyTypeError::new_err(message));
+        }
+        Self::of_arms(arms.extract::<usize>().unwrap_or(usize::MAX), labels)
     }
 
     fn __len__(&self) -> usize {
@@ -74,7 +93,7 @@ impl PySet {
         if action.is_instance_of::<PySlice>() {
             return Err(PyTypeError::new_err("action: one action at a time, not a slice"));
         }
-        Ok(PyAction { set: slf.clone().unbind(), index: slf.get().position(action, "action")? })
+        PyAction::at_home(slf, slf.get().position(action, "action")?)
     }
 
     fn __contains__(&self, action: &Bound<'_, PyAny>) -> bool {
@@ -82,7 +101,7 @@ impl PySet {
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyIterator>> {
-        let action = |index| Bound::new(slf.py(), PyAction { set: slf.clone().unbind(), index });
+        let action = |index| Bound::new(slf.py(), PyAction::at_home(slf, index)?);
         let actions = (0..slf.get().__len__()).map(action).collect::<PyResult<Vec<_>>>()?;
         PyList::new(slf.py(), actions)?.try_iter()
     }
@@ -112,53 +131,35 @@ impl PySet {
 
     /// The labels, or None.
     #[getter]
-    fn labels<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyList>> {
+    pub(crate) fn labels<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyList>> {
         // A copy: what is looked up must not change under it.
         self.labels.as_ref().map(|(labels, _)| labels.bind(py).get_slice(0, self.__len__()))
-    }
-}
-
-#[pymethods]
-impl PyAction {
-    /// Its place in its set, from 0.
-    #[getter]
-    fn index(&self) -> usize {
-        self.index
-    }
-
-    /// Its label, or None.
-    #[getter]
-    fn label(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        let set = self.set.get();
-        if set.labels.is_some() { set.name(py, self.index).map(Some) } else { Ok(None) }
-    }
-
-    /// A copy of its features.
-    #[getter]
-    fn features<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        self.set.get().set.view().get(self.index).features().to_pyarray(py)
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let restored = py.import("plausibly._saved")?.getattr("_action")?;
-        (restored, (self.set.clone_ref(py), self.index)).into_bound_py_any(py)
-    }
-
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let name = self.set.get().name(py, self.index)?;
-        Ok(format!("Action({})", name.bind(py).repr()?))
     }
 }
 
 impl PySet {
     fn checked(set: ActionSet, labels: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let labels = labels.map(|labels| read_labels(labels, set.view().len())).transpose()?;
-        Ok(Self { set, labels })
+        Ok(Self { set, labels, chosen: Mutex::default() })
+    }
+
+    /// Plain arms.
+    pub(crate) fn of_arms(count: usize, labels: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        if count > MOST_ARMS {
+            let message = format!("arms: the number of arms must be from 1 to {MOST_ARMS}");
+            return Err(PyValueError::new_err(message));
+        }
+        Self::checked(ActionSet::arms(count).map_err(|error| errors::of_rows("arms", &error))?, labels)
     }
 
     /// Rows given in place of a set.
     pub(crate) fn bare(rows: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self { set: set_of_rows(rows, "actions")?, labels: None })
+        Self::checked(set_of_rows(rows, "actions")?, None)
+    }
+
+    /// The position of each label.
+    pub(crate) fn positions<'py>(&self, py: Python<'py>) -> Option<&Bound<'py, PyDict>> {
+        self.labels.as_ref().map(|(_, positions)| positions.bind(py))
     }
 
     /// Whether the same features stand in the same places.
@@ -167,24 +168,33 @@ impl PySet {
         one.len() == other.len() && one.dim() == other.dim() && one.iter().eq(other.iter())
     }
 
-    /// Whether it can stand for another set: the same rows under the same names.
-    pub(crate) fn is_alike(&self, py: Python<'_>, other: &Self) -> bool {
-        let same_labels = match (&self.labels, &other.labels) {
-            (None, None) => true,
-            (Some((one, _)), Some((other, _))) => {
-                one.bind(py).iter().zip(other.bind(py)).all(|(one, other)| is_same_label(&one, &other))
-            }
-            _ => false,
-        };
-        self.has_rows_of(other) && same_labels
-    }
-
     /// What the caller calls an action: its label if it has one, else its index.
     pub(crate) fn name(&self, py: Python<'_>, index: usize) -> PyResult<Py<PyAny>> {
         match &self.labels {
             Some((labels, _)) => Ok(labels.bind(py).get_item(index)?.unbind()),
             None => Ok(index.into_pyobject(py)?.into_any().unbind()),
         }
+    }
+
+    /// What `select` returns of an action.
+    pub(crate) fn chosen(&self, py: Python<'_>, index: usize) -> PyResult<Named> {
+        // Made without the lock: another thread may need it meanwhile, and whichever comes second is as good.
+        let kept = || self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(named) = kept().get(&index) {
+            return Ok(named.clone_ref(py));
+        }
+        let action = Py::new(py, self.lone(py, index)?)?;
+        let name = action::carrying(self.name(py, index)?.bind(py), &action)?;
+        let named = Named { name, action };
+        kept().insert(index, named.clone_ref(py));
+        Ok(named)
+    }
+
+    /// An action apart from this set.
+    pub(crate) fn lone(&self, py: Python<'_>, index: usize) -> PyResult<PyAction> {
+        let label = if self.labels.is_some() { Some(self.name(py, index)?) } else { None };
+        let view = self.set.view();
+        Ok(PyAction::lone(index, view.len(), label, view.get(index).features()))
     }
 
     /// The index of what the caller calls an action.
@@ -218,7 +228,7 @@ impl PySet {
 }
 
 /// Whether two labels are the same object, or equal ones of Python's own plain types: comparing others could run any code.
-fn is_same_label(one: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> bool {
+pub(crate) fn is_same_label(one: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> bool {
     if one.is(other) {
         return true;
     }
@@ -256,7 +266,8 @@ fn read_labels(labels: &Bound<'_, PyAny>, len: usize) -> PyResult<(Py<PyList>, P
         return Err(PyTypeError::new_err(format!("labels: expected a list of labels, found {found}")));
     };
     // One more than there are actions shows that there are too many, without walking a list that never ends.
-    let all = PyList::new(py, all.take(len + 1).collect::<PyResult<Vec<_>>>()?)?;
+    let all = all.take(len + 1).map(|label| label.and_then(action::bare)).collect::<PyResult<Vec<_>>>()?;
+    let all = PyList::new(py, all)?;
     if all.len() != len {
         let count = if all.len() > len { "more".into() } else { all.len().to_string() };
         return Err(PyValueError::new_err(format!("labels: {len} actions need {len} labels, got {count}")));

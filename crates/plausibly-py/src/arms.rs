@@ -11,7 +11,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArray
 use plausibly::spec::{Facts, PolicyKind, Setting};
 use plausibly::{
     ActionSet, ArmMeans, ArmRidges, ArmSums, Code, EpsilonGreedy, Estimator, Explain, LinUcb, Policy as _,
-    Removed, Stream, Thompson, Ucb1, Whole,
+    Removed, SharedDraws, Stream, Thompson, Ucb1, Whole,
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -24,6 +24,8 @@ pub(crate) struct PyArms {
     settings: Settings,
     /// Explores with this probability in every round, and is greedy otherwise, whatever the settings say.
     epsilon: Option<f64>,
+    /// Whether Thompson sampling draws the same numbers for all arms.
+    shared_draws: bool,
     seed: u64,
     known: Mutex<Known>,
 }
@@ -48,7 +50,7 @@ type Rule = Box<dyn Explain + Send>;
 #[pymethods]
 impl PyArms {
     #[new]
-    #[pyo3(signature = (arms, dim, policy, facts, epsilon, seed))]
+    #[pyo3(signature = (arms, dim, policy, facts, epsilon, seed, shared_draws=false))]
     fn new(
         arms: usize,
         dim: usize,
@@ -56,6 +58,7 @@ impl PyArms {
         facts: &Bound<'_, PyAny>,
         epsilon: Option<f64>,
         seed: u64,
+        shared_draws: bool,
     ) -> PyResult<Self> {
         if arms == 0 {
             return Err(refused("arms: at least one"));
@@ -71,7 +74,7 @@ impl PyArms {
                 Known::Ridges(Box::new(ArmRidges::new(arms, dim, ridge).map_err(refused)?))
             }
         };
-        Ok(Self { settings, epsilon, seed, known: Mutex::new(known) })
+        Ok(Self { settings, epsilon, shared_draws, seed, known: Mutex::new(known) })
     }
 
     /// Learns rewards, row by row; `arms` are places.
@@ -244,6 +247,11 @@ impl PyArms {
             (Known::Means(means), PolicyKind::Ucb1 { noise_scale }) => {
                 let noise_scale = noise_scale.unwrap_or(facts.noise_scale);
                 Box::new(Ucb1::over(means.model(), noise_scale).map_err(refused)?)
+            }
+            (Known::Ridges(model), PolicyKind::LinTs { noise_scale, .. }) if self.shared_draws => {
+                let noise_scale = noise_scale.unwrap_or(facts.noise_scale);
+                let over = || SharedDraws::over(ArmRidges::clone(model), noise_scale);
+                Box::new(unwound(over).map_err(refused)?.map_err(refused)?) as Rule
             }
             (Known::Means(means), _) => self.rule_over(means.model(), &facts)?,
             (Known::Ridges(model), _) => self.rule_over(ArmRidges::clone(model), &facts)?,

@@ -1,22 +1,23 @@
 //! Many rewards at once: all of them are understood before the first is learned from.
 
-use crate::actions::{PyAction, PySet};
+use crate::action::PyAction;
+use crate::actions::PySet;
 use crate::policy::read_reward;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMapping, PySet as Set, PyString};
 
-/// Actions by the set they are of, and what each paid.
+/// Actions, and what each paid.
 pub(crate) struct Batch {
-    pub(crate) told: Vec<(Py<PySet>, usize, f64)>,
+    pub(crate) told: Vec<(Py<PyAction>, f64)>,
 }
 
 impl Batch {
-    /// Reads two lists of one length. `referred` gives the set that an index or label is of, and is asked for once at most.
+    /// Reads two lists of one length. `find` gives the action that an entry means.
     pub(crate) fn read(
         actions: &Bound<'_, PyAny>,
         rewards: &Bound<'_, PyAny>,
-        referred: impl FnOnce() -> PyResult<Py<PySet>>,
+        find: impl Fn(&Bound<'_, PyAny>, &str) -> PyResult<Py<PyAction>>,
     ) -> PyResult<Self> {
         let (actions, rewards) = (list(actions, "actions")?, list(rewards, "rewards")?);
         if actions.len() != rewards.len() {
@@ -27,20 +28,14 @@ impl Batch {
             );
             return Err(PyValueError::new_err(message));
         }
-        let (mut referred, mut offered) = (Some(referred), None);
         let mut told = Vec::with_capacity(actions.len());
         for (place, (action, reward)) in actions.iter().zip(&rewards).enumerate() {
-            let py = action.py();
             let reward = read_reward(reward, &format!("rewards[{place}]"))?;
-            if let Ok(action) = action.cast::<PyAction>() {
-                told.push((action.get().set.clone_ref(py), action.get().index, reward));
-                continue;
-            }
-            if let Some(referred) = referred.take() {
-                offered = Some(referred()?);
-            }
-            let Some(set) = &offered else { unreachable!("asked for above") };
-            told.push((set.clone_ref(py), set.get().position(action, &format!("actions[{place}]"))?, reward));
+            let action = match action.cast::<PyAction>() {
+                Ok(action) => action.clone().unbind(),
+                Err(_) => find(action, &format!("actions[{place}]"))?,
+            };
+            told.push((action, reward));
         }
         Ok(Self { told })
     }

@@ -35,7 +35,14 @@ pub(crate) fn explain(
         model: built.model_setting(),
         known_as: guarded.recalled(set).get(),
     };
-    find(&asked, settings, given)
+    find(&asked, settings, given).map_err(|error| {
+        let py = set.py();
+        if error.is_instance_of::<PyRuntimeError>(py) {
+            guarded.failure(error.value(py).to_string())
+        } else {
+            error
+        }
+    })
 }
 
 /// A policy, what it was made of, and what its model is over.

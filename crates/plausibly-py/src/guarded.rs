@@ -1,8 +1,11 @@
 //! A policy in use: what is behind the lock.
 
+use crate::action::PyAction;
 use crate::actions::PySet;
 use crate::batch::Batch;
+use crate::roster::Roster;
 use crate::settings::Settings;
+use crate::waiting::Waiting;
 use plausibly::spec::{Facts, PolicyKind, PolicySpec, Setting};
 use plausibly::state::Durable;
 use plausibly::{Action, Stream};
@@ -22,12 +25,12 @@ pub(crate) struct Guarded {
     /// The sets of which the policy remembers something, the last one first. Rows that come again are the same set, whatever object
     /// they come in: scores are kept under the identity of a set, and so are the promises of a deadline.
     pub(crate) known: Vec<Py<PySet>>,
-    /// Choices whose rewards have not come, as far as can be told.
-    pub(crate) waiting: u64,
-    /// Whether those choices came from different sets.
-    pub(crate) mixed: bool,
+    /// Choices whose rewards have not come.
+    pub(crate) waiting: Waiting,
     /// Why it can no longer be used.
     broken: Option<String>,
+    /// Whether it was read back, so that what goes wrong may be the fault of what was read.
+    pub(crate) restored: bool,
 }
 
 /// A policy, and what fits it.
@@ -35,8 +38,12 @@ pub(crate) struct Built {
     pub(crate) policy: Box<dyn Durable + Send>,
     pub(crate) spec: PolicySpec,
     pub(crate) facts: Facts,
-    /// The set it began with, for policies that know an action by its place alone.
+    /// The set it began with, for policies that are for one set.
     pub(crate) first: Option<Py<PySet>>,
+    /// Its arms, where actions have no features.
+    pub(crate) roster: Option<Roster>,
+    /// The set of arms that is on duty.
+    pub(crate) on_duty: Option<Py<PySet>>,
 }
 
 /// What is done with one action.
@@ -49,22 +56,29 @@ pub(crate) enum Event {
 
 impl Guarded {
     pub(crate) fn new(rng: Stream) -> Self {
-        Self { rng, built: None, offered: None, known: Vec::new(), waiting: 0, mixed: false, broken: None }
+        Self {
+            rng,
+            built: None,
+            offered: None,
+            known: Vec::new(),
+            waiting: Waiting::default(),
+            broken: None,
+            restored: false,
+        }
     }
 
     /// The policy, made for `set` if it is the first it sees, once `set` is known to fit it.
     fn fitted(&mut self, settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<&mut Built> {
         self.usable()?;
-        match &mut self.built {
-            Some(built) => {
-                built.check(set)?;
-                Ok(built)
-            }
-            unbuilt => Ok(unbuilt.insert(Built::new(settings, set)?)),
+        let mut fresh = None;
+        if let Asked::Made = self.ask(settings, set, &mut fresh)? {
+            self.built = fresh;
         }
+        let Some(built) = &mut self.built else { unreachable!("there, or made above") };
+        Ok(built)
     }
 
-    /// The same for a mere question: a policy that has seen nothing yet stays so, and is made in `fresh`.
+    /// The same for a mere question: what has to be made for it is made in `fresh`, and the policy stays as it is.
     pub(crate) fn asked<'a>(
         &'a self,
         settings: &Settings,
@@ -72,37 +86,63 @@ impl Guarded {
         fresh: &'a mut Option<Built>,
     ) -> PyResult<&'a Built> {
         self.usable()?;
-        match &self.built {
+        let made = self.ask(settings, set, fresh)?;
+        let built = if let Asked::Made = made { fresh.as_ref() } else { self.built.as_ref() };
+        let Some(built) = built else { unreachable!("there, or made above") };
+        Ok(built)
+    }
+
+    fn ask(&self, settings: &Settings, set: &Bound<'_, PySet>, fresh: &mut Option<Built>) -> PyResult<Asked> {
+        let made = match &self.built {
             Some(built) => {
                 built.check(set)?;
-                Ok(built)
+                built.for_arms(settings, set)?
             }
-            None => Ok(fresh.insert(Built::new(settings, set)?)),
+            None => Some(Built::new(settings, set)?),
+        };
+        let Some(made) = made else { return Ok(Asked::There) };
+        *fresh = Some(made);
+        Ok(Asked::Made)
+    }
+
+    /// The policy, made for `action` if it has seen nothing yet, once `action` is known to fit it.
+    fn fitted_to(&mut self, py: Python<'_>, settings: &Settings, action: &PyAction) -> PyResult<&mut Built> {
+        let made = match &self.built {
+            Some(built) => {
+                built.check_action(action)?;
+                built.for_arm(py, settings, action)?
+            }
+            None => Some(Built::for_action(py, settings, action)?),
+        };
+        if let Some(made) = made {
+            self.built = Some(made);
         }
+        let Some(built) = &mut self.built else { unreachable!("there, or made above") };
+        Ok(built)
     }
 
     pub(crate) fn usable(&self) -> PyResult<()> {
         self.broken.as_ref().map_or(Ok(()), |reason| {
-            let message = format!("the policy failed earlier and its model may be wrong: {reason}");
-            Err(PyRuntimeError::new_err(message))
+            Err(self.failure(format!("the policy failed earlier and its model may be wrong: {reason}")))
         })
     }
 
-    /// The next action.
-    pub(crate) fn select(&mut self, settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<usize> {
+    /// The next action, as the caller calls it.
+    pub(crate) fn select(&mut self, settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<Py<PyAny>> {
         self.fitted(settings, set)?;
-        let alike = |offered: &Py<PySet>| offered.is(set) || offered.get().is_alike(set.py(), set.get());
-        if !self.offered.as_ref().is_some_and(alike) {
-            self.mixed |= self.waiting > 0;
-            self.offered = Some(set.clone().unbind());
-        }
+        let py = set.py();
         let same = self.recalled(set).clone_ref(set.py());
         let Some(built) = &mut self.built else { unreachable!("fitted above") };
         let chosen = unwound(|| built.policy.select(same.get().set.view(), &mut self.rng));
         let chosen = self.unbroken(chosen)?;
         self.remember(same);
-        self.waiting += 1;
-        Ok(chosen)
+        if !self.offered.as_ref().is_some_and(|offered| offered.is(set)) {
+            self.offered = Some(set.clone().unbind());
+        }
+        let named = set.get().chosen(py, chosen)?;
+        let name = named.name.clone_ref(py);
+        self.waiting.chosen(named);
+        Ok(name)
     }
 
     /// The set under whose identity the policy knows these rows: the one given, if it knows them by none.
@@ -123,12 +163,8 @@ impl Guarded {
         self.known.insert(0, set);
     }
 
-    /// The set that an index or label refers to.
+    /// The set that an index or label refers to where no choice of that name is waiting.
     pub(crate) fn referred(&self, py: Python<'_>) -> PyResult<Py<PySet>> {
-        if self.mixed {
-            let message = "action: choices from different action sets are waiting for their rewards, so an index or label could mean any of them; pass the action itself, as in offers[3]";
-            return Err(PyValueError::new_err(message));
-        }
         let none = "action: nothing was selected yet, so an index or label has no action set; pass the action itself, as in offers[3]";
         self.offered.as_ref().map(|set| set.clone_ref(py)).ok_or_else(|| PyValueError::new_err(none))
     }
@@ -137,17 +173,29 @@ impl Guarded {
     pub(crate) fn tell(
         &mut self,
         settings: &Settings,
-        set: &Bound<'_, PySet>,
-        index: usize,
+        action: &Bound<'_, PyAction>,
         event: Event,
     ) -> PyResult<()> {
-        let built = self.fitted(settings, set)?;
-        let action = set.get().set.view().get(index);
-        let told = unwound(|| tell(&mut *built.policy, action, event));
+        let (py, action) = (action.py(), action.as_unbound());
+        self.usable()?;
+        if matches!(event, Event::Dropped) && !self.waiting.has(py, action) {
+            let name = action.get().name(py)?;
+            let message = format!(
+                "action: no choice of {} waits for its reward, so none can be dropped: it was never decided, or its reward came, or it was dropped before",
+                name.bind(py).repr()?
+            );
+            return Err(PyValueError::new_err(message));
+        }
+        let built = self.fitted_to(py, settings, action.get())?;
+        let place = built.place(py, action.get())?;
+        let view = Action::new(place, &action.get().features);
+        let told = unwound(|| tell(&mut *built.policy, view, event));
         self.unbroken(told)?;
-        if !matches!(event, Event::Decided) {
-            self.waiting = self.waiting.saturating_sub(1);
-            self.mixed &= self.waiting > 0;
+        match event {
+            Event::Decided => self.waiting.decided(py, action),
+            Event::Rewarded(_) | Event::Dropped => {
+                self.waiting.settle(py, action);
+            }
         }
         Ok(())
     }
@@ -177,14 +225,18 @@ impl Guarded {
 
     /// Tells the policy many rewards, once all of their sets are known to fit it.
     pub(crate) fn tell_all(&mut self, py: Python<'_>, settings: &Settings, batch: &Batch) -> PyResult<()> {
-        let Some((set, ..)) = batch.told.first() else { return self.usable() };
+        self.usable()?;
+        let Some((first, _)) = batch.told.first() else { return Ok(()) };
         let mut fresh = None;
-        let built = self.asked(settings, set.bind(py), &mut fresh)?;
-        for (set, ..) in &batch.told {
-            built.check(set.bind(py))?;
+        let built = match &self.built {
+            Some(built) => built,
+            None => fresh.insert(Built::for_action(py, settings, first.get())?),
+        };
+        for (action, _) in &batch.told {
+            built.check_action(action.get())?;
         }
-        for (set, index, reward) in &batch.told {
-            self.tell(settings, set.bind(py), *index, Event::Rewarded(*reward))?;
+        for (action, reward) in &batch.told {
+            self.tell(settings, action.bind(py), Event::Rewarded(*reward))?;
         }
         Ok(())
     }
@@ -192,10 +244,21 @@ impl Guarded {
     /// A policy that fell over in the middle of a step is not used again.
     fn unbroken<T>(&mut self, outcome: Result<T, String>) -> PyResult<T> {
         outcome.map_err(|reason| {
-            let message = format!("the policy cannot go on: {reason}");
+            let failure = self.failure(format!("the policy cannot go on: {reason}"));
             self.broken = Some(reason);
-            PyRuntimeError::new_err(message)
+            failure
         })
+    }
+
+    /// What went wrong where it should not; of a policy that was read back, most likely by what was read.
+    pub(crate) fn failure(&self, message: String) -> PyErr {
+        if self.restored {
+            PyValueError::new_err(format!(
+                "{message}; what it was read back from is not the state of a policy"
+            ))
+        } else {
+            PyRuntimeError::new_err(message)
+        }
     }
 
     /// Rewards learned from so far.
@@ -212,11 +275,38 @@ fn tell(policy: &mut (dyn Durable + Send), action: Action<'_>, event: Event) {
     }
 }
 
+/// Whether what is asked about was there.
+enum Asked {
+    There,
+    Made,
+}
+
 impl Built {
     fn new(settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<Self> {
         let view = set.get().set.view();
         let mut built = Self::sized(settings, view.dim(), view.len())?;
-        built.first = knows_places(&built.spec).then(|| set.clone().unbind());
+        built.first = built.is_for_one_set().then(|| set.clone().unbind());
+        if view.dim() == 0 {
+            (built.roster, built.on_duty) = (Some(Roster::of(set)?), Some(set.clone().unbind()));
+        }
+        Ok(built)
+    }
+
+    /// For the set of an action, or for the action alone where its set is not at hand.
+    fn for_action(py: Python<'_>, settings: &Settings, action: &PyAction) -> PyResult<Self> {
+        if let Some(home) = &action.home {
+            return Self::new(settings, home.bind(py));
+        }
+        if action.features.is_empty() {
+            let roster = Roster::of_action(py, action)?;
+            let built = Self::sized(settings, 0, roster.size)?;
+            return Ok(Self { roster: Some(roster), ..built });
+        }
+        let built = Self::sized(settings, action.features.len(), action.of)?;
+        if built.is_for_one_set() {
+            let message = "action: this policy is for one set of actions, and has not seen it yet; select from it first, or pass the action itself, as in offers[3]";
+            return Err(PyValueError::new_err(message));
+        }
         Ok(built)
     }
 
@@ -229,7 +319,7 @@ impl Built {
         let setting = if dim == 0 { Setting::Arms } else { Setting::Fixed };
         let (spec, facts) = (settings.spec(setting)?.clone(), settings.facts(setting, dim, actions));
         let policy = spec.build(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(Self { policy, spec, facts, first: None })
+        Ok(Self { policy, spec, facts, first: None, roster: None, on_duty: None })
     }
 
     /// What the model behind it is over: arms, also where actions have features it does not look at.
@@ -237,29 +327,98 @@ impl Built {
         if knows_places(&self.spec) { Setting::Arms } else { self.facts.setting }
     }
 
+    /// Whether every round must offer the same actions with features.
+    pub(crate) fn is_for_one_set(&self) -> bool {
+        let one_set = knows_places(&self.spec) || matches!(self.spec.kind, PolicyKind::Elimination { .. });
+        one_set && self.facts.dim > 0
+    }
+
+    /// The same policy over the arms of a set; `None` if it is over them already.
+    fn for_arms(&self, settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<Option<Self>> {
+        let Some(roster) = &self.roster else { return Ok(None) };
+        if self.on_duty.as_ref().is_some_and(|on_duty| on_duty.is(set)) || roster.has_on_duty(set)? {
+            return Ok(None);
+        }
+        let (known, called) = roster.calling(set)?;
+        let mut built = self.on(settings, known, called)?;
+        built.on_duty = Some(set.clone().unbind());
+        Ok(Some(built))
+    }
+
+    /// The same policy over the arms on duty and the one that an action is; `None` if it is one of them.
+    fn for_arm(&self, py: Python<'_>, settings: &Settings, action: &PyAction) -> PyResult<Option<Self>> {
+        let Some(roster) = &self.roster else { return Ok(None) };
+        if roster.place(py, action)?.is_some() {
+            return Ok(None);
+        }
+        let (known, number) = roster.calling_one(py, action)?;
+        let called = roster.duty.iter().copied().chain([number]).collect();
+        self.on(settings, known, called).map(Some)
+    }
+
+    /// The same policy over the arms of these numbers.
+    pub(crate) fn on(&self, settings: &Settings, mut known: Roster, called: Vec<usize>) -> PyResult<Self> {
+        let Some(roster) = &self.roster else { unreachable!("asked of arms alone") };
+        let mut built = Self::sized(settings, 0, called.len())?;
+        let state = roster.transferred(self.policy.state(&[]), &mut known, called);
+        let restored = built.policy.restore(state, &[]);
+        restored.map_err(|error| PyRuntimeError::new_err(format!("the arms cannot be changed: {error}")))?;
+        built.roster = Some(known);
+        Ok(built)
+    }
+
+    /// The place under which the policy knows an action.
+    fn place(&self, py: Python<'_>, action: &PyAction) -> PyResult<usize> {
+        match &self.roster {
+            Some(roster) => Ok(roster.place(py, action)?.unwrap_or(action.index)),
+            None => Ok(action.index),
+        }
+    }
+
     fn check(&self, set: &Bound<'_, PySet>) -> PyResult<()> {
         let view = set.get().set.view();
-        let refuse = |reason: String| Err(PyValueError::new_err(format!("actions: {reason}")));
-        let Facts { dim, actions, .. } = self.facts;
-        if view.dim() != dim {
-            let plain = |dim| if dim == 0 { "none".to_string() } else { format!("{dim}") };
-            return refuse(format!(
-                "the policy began with {} features and is offered {}",
-                plain(dim),
-                plain(view.dim())
-            ));
-        }
-        let by_count =
-            self.model_setting() == Setting::Arms || matches!(self.spec.kind, PolicyKind::Elimination { .. });
-        if by_count && view.len() != actions {
-            return refuse(format!("the policy began with {actions} actions and is offered {}", view.len()));
-        }
+        self.check_dim(view.dim())?;
         match &self.first {
-            Some(first) if !first.is(set) && !first.get().has_rows_of(set.get()) => refuse(
-                "the policy knows actions by their place alone, and other features stand there now; use Code or LinUCB".into(),
-            ),
+            Some(first) if !first.is(set) && !first.get().has_rows_of(set.get()) => {
+                Err(self.other_set(view.len()))
+            }
             _ => Ok(()),
         }
+    }
+
+    fn check_action(&self, action: &PyAction) -> PyResult<()> {
+        self.check_dim(action.features.len())?;
+        self.roster.as_ref().map_or(Ok(()), |roster| roster.same_naming(action.has_label()))?;
+        let same_row = |first: &Py<PySet>| {
+            let first = first.get().set.view();
+            first.len() == action.of && first.get(action.index).features() == &*action.features
+        };
+        if self.first.as_ref().is_none_or(same_row) { Ok(()) } else { Err(self.other_set(action.of)) }
+    }
+
+    fn check_dim(&self, dim: usize) -> PyResult<()> {
+        if dim == self.facts.dim {
+            return Ok(());
+        }
+        let plain = |dim| if dim == 0 { "none".to_string() } else { format!("{dim}") };
+        let (began, now) = (plain(self.facts.dim), plain(dim));
+        let message = format!("actions: the policy began with {began} features and is offered {now}");
+        Err(PyValueError::new_err(message))
+    }
+
+    /// Why a policy for one set refuses another.
+    fn other_set(&self, len: usize) -> PyErr {
+        let began = self.facts.actions;
+        let reason = if began != len {
+            format!("the policy began with {began} actions and is offered {len}")
+        } else if knows_places(&self.spec) {
+            "the policy knows actions by their place alone, and other features stand there now".into()
+        } else {
+            "elimination plays one fixed set of actions in phases, and these have other features".into()
+        };
+        PyValueError::new_err(format!(
+            "actions: {reason}; use Code or LinUCB where actions change, or make a new policy"
+        ))
     }
 }
 

@@ -4,6 +4,7 @@
 //! `plausibly-sim`, logs to `plausibly-log`, and words and tables to `python/plausibly`. Anything wrong with an argument is a Python exception that
 //! names it.
 
+mod action;
 mod actions;
 mod arms;
 mod batch;
@@ -14,17 +15,21 @@ mod guarded;
 mod log;
 mod policy;
 mod reproduce;
+mod roster;
 mod saved;
 mod settings;
 mod simulate;
 mod value;
+mod waiting;
 mod watch;
 
 /// What `python/plausibly` is built on; not for use by others.
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::actions::{PyAction, PySet};
+    use crate::action::PyAction;
+    #[pymodule_export]
+    use crate::actions::PySet;
     #[pymodule_export]
     use crate::arms::PyArms;
     #[pymodule_export]

@@ -1,11 +1,13 @@
 //! The class all policies share.
 
-use crate::actions::{PyAction, PySet};
+use crate::action::{self, PyAction};
+use crate::actions::PySet;
 use crate::batch::Batch;
 use crate::explain;
 use crate::guarded::{Event, Guarded};
 use crate::saved;
 use crate::settings::Settings;
+use crate::waiting;
 use plausibly::{MAX_MAGNITUDE, Stream};
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -35,23 +37,35 @@ impl PyPolicy {
 
     /// The action to take next: its label if the set has labels, else its index.
     ///
-    /// `actions` is an `ActionSet`, or rows of features, which are then converted on every call.
+    /// `actions` is an `ActionSet`, or rows of features, which are then converted on every call. What is returned is equal
+    /// to the label or index and carries the action itself, so that update knows it however late its reward comes.
     fn select(&self, actions: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let set = offered(actions)?;
-        let chosen = self.lock()?.select(&self.settings, &set)?;
-        set.get().name(actions.py(), chosen)
+        self.lock()?.select(&self.settings, &set)
     }
 
     /// Learns the reward of an action that was taken, now or earlier.
     ///
-    /// `action` is what select returned, or, where other sets have been offered since, the action itself: `offers[label]`.
+    /// `action` is what select returned, however long ago, or the action itself: `offers[label]`. A label or index that was
+    /// written down and read back means the latest choice of that name whose reward has not come, else the action
+    /// of that name in the set offered last; it is refused where choices of that name with different features wait.
+    ///
+    /// >>> from plausibly import LinUCB
+    /// >>> policy = LinUCB(radius=1.0)
+    /// >>> early = policy.select([[1.0, 0.0], [0.0, 0.5]])
+    /// >>> late = policy.select([[0.0, 2.0]])
+    /// >>> policy.update(late, 0.5)
+    /// >>> policy.update(early, 1.0)
+    /// >>> policy.observations
+    /// 2
     fn update(&self, action: &Bound<'_, PyAny>, reward: &Bound<'_, PyAny>) -> PyResult<()> {
         self.tell(action, Event::Rewarded(read_reward(reward, "reward")?))
     }
 
     /// Learns the rewards of many actions that were taken: as one update after another, or nothing at all if one of them is wrong.
     ///
-    /// `actions` lists labels or indices of the set offered last, or of `offers` if that is given, or the actions themselves.
+    /// `actions` lists what select returned, labels or indices, or the actions themselves, as update takes them; with
+    /// `offers`, labels or indices of that set.
     ///
     /// >>> from plausibly import ActionSet, UCB1
     /// >>> policy = UCB1(noise_scale=1.0)
@@ -67,9 +81,13 @@ impl PyPolicy {
         offers: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let offers = offers.map(|offers| given_set(offers)).transpose()?;
-        let batch = Batch::read(actions, rewards, || match offers {
-            Some(offers) => Ok(offers),
-            None => self.lock()?.referred(actions.py()),
+        let batch = Batch::read(actions, rewards, |action, argument| match &offers {
+            Some(offers) => {
+                let offers = offers.bind(action.py());
+                let action = PyAction::at_home(offers, offers.get().position(action, argument)?)?;
+                Py::new(offers.py(), action)
+            }
+            None => self.find(action, argument),
         })?;
         self.lock()?.tell_all(actions.py(), &self.settings, &batch)
     }
@@ -83,6 +101,9 @@ impl PyPolicy {
     }
 
     /// The reward of an action that was taken will never come.
+    ///
+    /// Refused where no choice of the action is outstanding. Of the choices that decided was not called for, the last
+    /// 100 are remembered.
     fn dropped(&self, action: &Bound<'_, PyAny>) -> PyResult<()> {
         self.tell(action, Event::Dropped)
     }
@@ -99,6 +120,13 @@ impl PyPolicy {
         self.settings.label()
     }
 
+    /// The parameters that were given, under their names in Python.
+    fn _given<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let given = self.settings.parameters(py)?;
+        given.set_item("seed", self.seed)?;
+        Ok(given)
+    }
+
     /// So many rounds played here, where an action always pays the same, and what was chosen: a round without Python, for
     /// benchmarks.
     #[expect(clippy::needless_pass_by_value, reason = "what a list of Python becomes")]
@@ -110,15 +138,23 @@ impl PyPolicy {
         self.lock()?.play(&self.settings, actions, &rewards, rounds)
     }
 
-    /// All that it is made of as text, and the sets that the text speaks of by their place.
-    fn _save(&self, py: Python<'_>) -> PyResult<(String, Vec<Py<PySet>>)> {
+    /// All that it is made of as text, the sets that the text speaks of by their place, and the choices that wait for
+    /// their rewards, each with whether it was decided.
+    fn _save(&self, py: Python<'_>) -> PyResult<saved::Written> {
         saved::save(py, &self.settings, self.seed, &*self.lock()?)
     }
 
     /// Goes on from what `_save` gave. For a policy that was just made with the same settings.
     #[expect(clippy::needless_pass_by_value, reason = "a list of Python comes as a vector")]
-    fn _restore(&self, text: &str, sets: Vec<Py<PySet>>) -> PyResult<()> {
-        let restored = saved::restore(&self.settings, stream(self.seed, &self.settings), text, &sets)?;
+    fn _restore(
+        &self,
+        py: Python<'_>,
+        text: &str,
+        sets: Vec<Py<PySet>>,
+        waiting: Vec<(Py<PyAction>, bool)>,
+    ) -> PyResult<()> {
+        let rng = stream(self.seed, &self.settings);
+        let restored = saved::restore(py, &self.settings, rng, text, &sets, waiting)?;
         *self.lock()? = restored;
         Ok(())
     }
@@ -149,15 +185,30 @@ impl PyPolicy {
     }
 
     fn tell(&self, action: &Bound<'_, PyAny>, event: Event) -> PyResult<()> {
+        let found = self.find(action, "action")?;
+        self.lock()?.tell(&self.settings, found.bind(action.py()), event)
+    }
+
+    /// The action that an argument means.
+    fn find(&self, action: &Bound<'_, PyAny>, argument: &str) -> PyResult<Py<PyAction>> {
         let py = action.py();
         if let Ok(action) = action.cast::<PyAction>() {
-            let PyAction { set, index } = action.get();
-            return self.lock()?.tell(&self.settings, set.bind(py), *index, event);
+            return Ok(action.clone().unbind());
         }
-        // Found without the lock: looking a label up may run Python code.
+        if let Some(last) = self.lock()?.waiting.last_as(action) {
+            return Ok(last);
+        }
+        if let Some(carried) = action::carried(action)? {
+            return Ok(carried);
+        }
+        // Without the lock: comparing labels may run Python code.
+        let choices = self.lock()?.waiting.list(py);
+        if let Some(waiting) = waiting::referred(action, &choices)? {
+            return Ok(waiting);
+        }
         let set = self.lock()?.referred(py)?;
-        let index = set.get().position(action, "action")?;
-        self.lock()?.tell(&self.settings, set.bind(py), index, event)
+        let index = set.get().position(action, argument)?;
+        Py::new(py, PyAction::at_home(set.bind(py), index)?)
     }
 }
 

@@ -1,15 +1,21 @@
 //! Policies as text: what `plausibly._saved` writes into files and pickles.
 
+use crate::action::PyAction;
 use crate::actions::{MOST_ARMS, PySet};
-use crate::guarded::{Built, Guarded, knows_places};
+use crate::guarded::{Built, Guarded, unwound};
+use crate::roster::Roster;
 use crate::settings::Settings;
 use crate::value;
+use crate::waiting::Waiting;
 use plausibly::state::PolicyState;
 use plausibly::{Actions, Stream};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
+
+/// Words of 32 bits that a stream can have given: an age of drawing.
+const MOST_DRAWN: u64 = 1 << 60;
 
 /// A policy in use. Sets are known by their place in a list beside it.
 #[derive(Serialize, Deserialize)]
@@ -26,8 +32,8 @@ struct Saved {
     offered: Option<usize>,
     /// What the policy remembers something of.
     known: Vec<usize>,
-    waiting: u64,
-    mixed: bool,
+    /// Choices that wait for their rewards and are known by their number alone.
+    unlisted: u64,
     /// What it has become; nothing before it has seen actions.
     #[serde(deserialize_with = "Deserialize::deserialize")]
     played: Option<Played>,
@@ -39,19 +45,19 @@ struct Played {
     /// Of each action; none for plain arms.
     features: usize,
     actions: usize,
-    /// The set it began with, for policies that know an action by its place alone.
+    /// The set it began with, for policies that are for one set; all arms ever offered, where actions have no features.
     #[serde(deserialize_with = "Deserialize::deserialize")]
     first: Option<usize>,
+    /// The arms that were offered last, by their places in `first`; all of them if it is not there.
+    #[serde(default)]
+    duty: Option<Vec<usize>>,
     state: PolicyState,
 }
 
-/// The text, and the sets it speaks of.
-pub(crate) fn save(
-    py: Python<'_>,
-    settings: &Settings,
-    seed: u64,
-    guarded: &Guarded,
-) -> PyResult<(String, Vec<Py<PySet>>)> {
+/// The text, the sets it speaks of, and the choices that wait for their rewards.
+pub(crate) type Written = (String, Vec<Py<PySet>>, Vec<(Py<PyAction>, bool)>);
+
+pub(crate) fn save(py: Python<'_>, settings: &Settings, seed: u64, guarded: &Guarded) -> PyResult<Written> {
     guarded.usable()?;
     let mut sets: Vec<Py<PySet>> = Vec::new();
     let mut place = |set: &Py<PySet>| {
@@ -62,13 +68,10 @@ pub(crate) fn save(
     };
     let known = guarded.known.iter().map(&mut place).collect();
     let offered = guarded.offered.as_ref().map(&mut place);
-    let first = guarded.built.as_ref().and_then(|built| built.first.as_ref()).map(&mut place);
-    let played = guarded.built.as_ref().map(|built| Played {
-        features: built.facts.dim,
-        actions: built.facts.actions,
-        first,
-        state: built.policy.state(&views(&sets)),
-    });
+    let built = guarded.built.as_ref();
+    let roster = built.and_then(|built| built.roster.as_ref()).map(|roster| roster.as_set(py)).transpose()?;
+    let first = built.and_then(|built| built.first.as_ref()).or(roster.as_ref()).map(&mut place);
+    let played = built.map(|built| played(py, settings, built, first, &sets)).transpose()?;
     let (policy, facts) = settings.given();
     let saved = Saved {
         policy: value::json(policy),
@@ -77,44 +80,101 @@ pub(crate) fn save(
         drawn: guarded.rng.position(),
         offered,
         known,
-        waiting: guarded.waiting,
-        mixed: guarded.mixed,
+        unlisted: guarded.waiting.unlisted,
         played,
     };
     let text = serde_json::to_string(&saved).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok((text, sets))
+    Ok((text, sets, guarded.waiting.list(py)))
 }
 
-/// The policy that a text and its sets were saved from, with `rng` its stream undrawn.
-pub(crate) fn restore(settings: &Settings, rng: Stream, text: &str, sets: &[Py<PySet>]) -> PyResult<Guarded> {
-    let refuse =
-        |reason: &dyn std::fmt::Display| PyValueError::new_err(format!("not a policy's state: {reason}"));
+/// What a policy has become; of arms, over all that were ever offered.
+fn played(
+    py: Python<'_>,
+    settings: &Settings,
+    built: &Built,
+    first: Option<usize>,
+    sets: &[Py<PySet>],
+) -> PyResult<Played> {
+    let sets = views(sets);
+    let (features, duty) = (built.facts.dim, built.roster.as_ref().map(|roster| roster.duty.clone()));
+    let state = match &built.roster {
+        Some(roster) if !roster.is_full() => {
+            let all = (0..roster.size).collect();
+            built.on(settings, roster.copied(py)?, all)?.policy.state(&sets)
+        }
+        _ => built.policy.state(&sets),
+    };
+    let actions = built.roster.as_ref().map_or(built.facts.actions, |roster| roster.size);
+    Ok(Played { features, actions, first, duty, state })
+}
+
+/// The policy that a text, its sets and its choices were saved from, with `rng` its stream undrawn.
+pub(crate) fn restore(
+    py: Python<'_>,
+    settings: &Settings,
+    rng: Stream,
+    text: &str,
+    sets: &[Py<PySet>],
+    waiting: Vec<(Py<PyAction>, bool)>,
+) -> PyResult<Guarded> {
     let saved: Saved = serde_json::from_str(text).map_err(|error| refuse(&error))?;
     let at = |place: usize| {
         let set = sets.get(place).ok_or_else(|| refuse(&"it speaks of an action set that is not there"));
-        Python::attach(|py| set.map(|set| set.clone_ref(py)))
+        set.map(|set| set.clone_ref(py))
     };
+    if saved.drawn > MOST_DRAWN {
+        return Err(refuse(&"no policy has drawn so many random numbers"));
+    }
     let mut guarded = Guarded::new(rng.at(saved.drawn));
+    guarded.restored = true;
     guarded.offered = saved.offered.map(at).transpose()?;
     guarded.known = saved.known.into_iter().map(at).collect::<PyResult<_>>()?;
-    (guarded.waiting, guarded.mixed) = (saved.waiting, saved.mixed);
+    guarded.waiting = Waiting::restored(waiting, saved.unlisted);
     let Some(played) = saved.played else { return Ok(guarded) };
     if played.actions == 0 || (played.features == 0 && played.actions > MOST_ARMS) {
         return Err(refuse(&"no policy has so many actions"));
     }
     let mut built = Built::sized(settings, played.features, played.actions)?;
-    built.policy.restore(played.state, &views(sets)).map_err(|error| refuse(&error))?;
-    built.first = played.first.map(at).transpose()?;
-    if built.first.is_some() != knows_places(&built.spec) {
-        return Err(refuse(&"the set it began with does not fit its kind"));
-    }
-    for set in guarded.offered.iter().chain(&guarded.known).chain(&built.first) {
+    let restored = unwound(|| built.policy.restore(played.state, &views(sets)));
+    restored.map_err(|reason| refuse(&reason))?.map_err(|error| refuse(&error))?;
+    let first = played.first.map(at).transpose()?;
+    for set in guarded.offered.iter().chain(&guarded.known).chain(&first) {
         if set.get().set.view().dim() != played.features {
             return Err(refuse(&"a set has another number of features"));
         }
     }
+    let first = first.or_else(|| guarded.offered.as_ref().map(|set| set.clone_ref(py)));
+    let first = first.filter(|set| set.get().set.view().len() == played.actions);
+    if played.features == 0 {
+        let roster = first.map(|set| Roster::of(set.bind(py))).transpose()?;
+        built.roster = Some(roster.unwrap_or_else(|| Roster::unlabelled(played.actions)));
+        built = on_duty(settings, py, built, played.duty)?;
+    } else if built.is_for_one_set() {
+        built.first = Some(first.ok_or_else(|| refuse(&"the set it began with is not there"))?);
+    } else if played.first.is_some() {
+        return Err(refuse(&"the set it began with does not fit its kind"));
+    }
     guarded.built = Some(built);
     Ok(guarded)
+}
+
+/// The policy over the arms that were offered last.
+fn on_duty(settings: &Settings, py: Python<'_>, built: Built, duty: Option<Vec<usize>>) -> PyResult<Built> {
+    let (Some(duty), Some(roster)) = (duty, &built.roster) else { return Ok(built) };
+    let mut seen = vec![false; roster.size];
+    let once = |number: &usize| seen.get_mut(*number).is_some_and(|seen| !std::mem::replace(seen, true));
+    if duty.is_empty() || !duty.iter().all(once) {
+        return Err(refuse(&"the arms on duty are not some of its arms"));
+    }
+    if duty == roster.duty {
+        return Ok(built);
+    }
+    let known = roster.copied(py)?;
+    unwound(|| built.on(settings, known, duty)).map_err(|reason| refuse(&reason))?
+}
+
+fn refuse(reason: &dyn std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("not a policy's state: {reason}"))
 }
 
 fn views(sets: &[Py<PySet>]) -> Vec<Actions<'_>> {

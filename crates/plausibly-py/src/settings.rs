@@ -6,6 +6,7 @@ use plausibly::spec::{
     Facts, Fields, Node, PolicyKind, PolicySpec, Problem, RadiusSpec, Range, Setting, Value,
 };
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 const NOISE: &str =
     "the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards";
@@ -72,6 +73,21 @@ impl Settings {
     /// The policy table and the facts beside it.
     pub(crate) fn given(&self) -> (&Node, &Node) {
         (&self.given.0, &self.given.1)
+    }
+
+    /// The same as a dict of parameters, a fixed radius as the number it is.
+    pub(crate) fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let parameters = PyDict::new(py);
+        let tables = [&self.given.0, &self.given.1].into_iter();
+        let entries = tables.flat_map(|table| match &table.value {
+            Value::Table(entries) => entries.as_slice(),
+            _ => &[],
+        });
+        for (name, node) in entries.filter(|(name, _)| name != "kind") {
+            let fixed = if name == "radius" { fixed_radius(&node.value) } else { None };
+            parameters.set_item(name, value::to_python(py, fixed.unwrap_or(&node.value))?)?;
+        }
+        Ok(parameters)
     }
 
     pub(crate) fn label(&self) -> &str {
@@ -199,6 +215,17 @@ impl Known {
             theta_norm_bound: or_nan(self.theta_norm_bound),
             action_norm_bound: or_nan(self.action_norm_bound),
         }
+    }
+}
+
+/// The number that [`expand_radius`] has made a table of.
+fn fixed_radius(radius: &Value) -> Option<&Value> {
+    let Value::Table(entries) = radius else { return None };
+    match entries.as_slice() {
+        [(_, kind), (name, number)] if name == "sqrt_beta" && kind.value == Value::Text("fixed".into()) => {
+            Some(&number.value)
+        }
+        _ => None,
     }
 }
 

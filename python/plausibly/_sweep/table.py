@@ -97,7 +97,8 @@ class Sweep:
     def __repr__(self) -> str:
         left = len(self.columns["setting"]) - _SHOWN
         more = [f"and {left} more rows"] if left > 0 else []
-        return "\n".join([self._heading(), *aligned(self._rows(), words=len(self.settings[0]) + 1), *more])
+        rows = self._rows()
+        return "\n".join([self._heading(), *aligned(rows, words=rows[0].index("policy") + 1), *more])
 
     def _repr_html_(self) -> str:
         return html_table(self._heading(), self._rows())
@@ -107,9 +108,12 @@ class Sweep:
         return f"sweep of {len(self)} settings, {runs} runs"
 
     def _rows(self) -> list[list[str]]:
-        named = [name for name in self.columns if name not in ("setting", "name", "seed", "runs", "horizon")]
-        # Without a grid a spec is known by its name.
-        named = named if self.settings[0] else ["name", *named]
+        # What is the same in every setting says nothing; without a grid a spec is known by its name.
+        swept = set(self.settings[0]) or {"name"}
+        for name in ("seed", "runs", "horizon"):
+            swept |= {name} if len(set(_plain(self.columns[name]))) > 1 else set()
+        left_out = {"setting", "name", "seed", "runs", "horizon"} - swept
+        named = [name for name in self.columns if name not in left_out]
         shown = [[_shown(value) for value in _plain(self.columns[name])[:_SHOWN]] for name in named]
         return [named, *(list(row) for row in zip(*shown))]
 

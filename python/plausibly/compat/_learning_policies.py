@@ -46,11 +46,17 @@ class LearningPolicy:
         scale: bool = False
 
     class LinTS(NamedTuple):
-        """The arm with the largest draw from its posterior, of standard deviation `alpha` times its width."""
+        """The arm with the largest draw from its posterior, of standard deviation `alpha` times its width.
+
+        As in MABWiser, all arms of a round are drawn by the same normal numbers, so their draws move together, and the arm
+        with the larger estimate wins more often than if each were drawn by itself. `shared_draws=False` draws each arm by
+        itself, which is Thompson sampling as its theory has it, and explores more.
+        """
 
         alpha: float = 1.0
         l2_lambda: float = 1.0
         scale: bool = False
+        shared_draws: bool = True
 
     class LinUCB(NamedTuple):
         """The arm with the largest estimate plus `alpha` times its width."""
@@ -137,6 +143,9 @@ _MISSING = {
 }
 
 
+_SHARED = "the largest reward under parameters drawn from the posteriors, by the same normal numbers for all arms"
+
+
 class Rule(NamedTuple):
     """A policy as the compiled part takes it."""
 
@@ -144,6 +153,7 @@ class Rule(NamedTuple):
     facts: dict[str, Any]
     epsilon: float | None
     decides_by: str | None
+    shared_draws: bool = False
 
 
 def check_binarizer(binarizer: Any) -> None:
@@ -181,6 +191,8 @@ def check_policy(policy: Any) -> None:
         _number(policy, "alpha", above=0.0)
     elif getattr(policy, "alpha", None) is not None:
         _number(policy, "alpha")
+    if isinstance(policy, LearningPolicy.LinTS) and not isinstance(policy.shared_draws, bool):
+        raise TypeError(f"shared_draws: expected True or False, found {type(policy.shared_draws).__name__}")
     if isinstance(policy, LearningPolicy.ThompsonSampling):
         check_binarizer(policy.binarizer)
     if isinstance(policy, LearningPolicy.Code) and policy.alpha is None and policy.noise_scale is None:
@@ -199,7 +211,7 @@ def rule(policy: KnownPolicy, contextual: bool) -> Rule:
         return Rule(table, {"horizon": 1}, float(policy.epsilon), _greedily(policy.epsilon))
     if isinstance(policy, LearningPolicy.LinTS):
         table = {"kind": "lin-ts", "ridge": float(policy.l2_lambda), "noise_scale": float(policy.alpha)}
-        return Rule(table, {}, None, None)
+        return Rule(table, {}, None, _SHARED if policy.shared_draws else None, policy.shared_draws)
     if isinstance(policy, LearningPolicy.ThompsonSampling):
         # Half the range of rewards that are 0 and 1: no such rewards vary more.
         return Rule({"kind": "thompson", "noise_scale": 0.5}, {}, None, None)

@@ -190,12 +190,15 @@ class MAB:
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         models = state.pop("_models")
-        return {"version": 1, "bandit": state, "learned": None if models is None else models.state()}
+        return {"version": 2, "bandit": state, "learned": None if models is None else models.state()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        if state.get("version") != 1:
+        if state.get("version") not in (1, 2):
             raise ValueError(f"state: version {state.get('version')!r} is not known to this release")
         self.__dict__.update(state["bandit"])
+        if state["version"] == 1 and isinstance(self.learning_policy, LearningPolicy.LinTS):
+            # Arms were drawn by themselves then, and a bandit goes on as it chose.
+            self.learning_policy = self.learning_policy._replace(shared_draws=False)
         self._models = None
         if state["learned"] is not None:
             assert self._dim is not None
@@ -203,8 +206,10 @@ class MAB:
             self._models.restore(**state["learned"])
 
     def _fresh(self, dim: int) -> _core.ArmModels:
-        table, facts, epsilon, _ = rule(self.learning_policy, dim > 0)
-        return _core.ArmModels(len(self._arms), dim, table, facts, epsilon, self.seed)
+        made = rule(self.learning_policy, dim > 0)
+        return _core.ArmModels(
+            len(self._arms), dim, made.table, made.facts, made.epsilon, self.seed, made.shared_draws
+        )
 
     def _learn(self, decisions: Any, rewards: Any, contexts: Any, *, again: bool) -> None:
         places = self._places(decisions)
