@@ -8,6 +8,7 @@ use clap::{Args as Arguments, CommandFactory, FromArgMatches, Parser, Subcommand
 use clap_complete::Shell;
 use plausibly_data::{DATA_SETS, TIME_LIMIT};
 use plausibly_paper::Request;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Decides among the actions that could still be best, takes the one it knows least about, and shows its work.
@@ -25,9 +26,9 @@ pub(crate) struct Args {
 
 impl Args {
     /// Reads the command line, or ends the process with what is wrong with it.
-    pub(crate) fn read() -> Self {
+    pub(crate) fn read(line: impl IntoIterator<Item = OsString>) -> Self {
         let mut command = Self::command();
-        let matches = command.get_matches_mut();
+        let matches = command.try_get_matches_from_mut(line).unwrap_or_else(|error| error.exit());
         if let Some((kind, message)) = misfit(&matches) {
             let fetch =
                 command.find_subcommand_mut("data").and_then(|data| data.find_subcommand_mut("fetch"));

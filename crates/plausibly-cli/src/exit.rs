@@ -1,7 +1,5 @@
 //! How the command ends. `docs/reference/cli.md` documents the codes.
 
-use std::process::ExitCode;
-
 /// What became of the command.
 #[derive(Debug)]
 pub(crate) enum Outcome {
@@ -28,15 +26,15 @@ impl Outcome {
         )
     }
 
-    pub(crate) fn code(&self) -> ExitCode {
-        ExitCode::from(match self {
+    pub(crate) fn code(&self) -> u8 {
+        match self {
             Self::Done => 0,
             Self::Failed(_) => 1,
             // As clap does for a bad command line.
             Self::Refused(_) => 2,
             // 128 + SIGINT, as shells report it.
             Self::Interrupted(_) => 130,
-        })
+        }
     }
 
     pub(crate) fn message(&self) -> Option<String> {

@@ -1,56 +1,7 @@
-//! The command `plausibly`: glue, text and exit codes.
+//! The command `plausibly` as a program of its own.
 
-mod args;
-mod data;
-mod decisions;
-mod exit;
-mod interrupt;
-mod output;
-mod pip;
-mod progress;
-mod reproduce;
-mod results;
-mod simulate;
-
-use anyhow::Context;
-use args::{Args, Command};
-use clap::CommandFactory;
-use exit::Outcome;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = Args::read();
-    let outcome = match args.command {
-        Command::Reproduce(reproduce) => reproduce::run(&reproduce),
-        Command::Simulate(simulate) => simulate::run(&simulate),
-        Command::Data(command) => data::run(&command),
-        Command::Decide(args) => decisions::decide(&args),
-        Command::Reward(args) => decisions::reward(&args),
-        Command::Drop(args) => decisions::drop_decision(&args),
-        Command::History(args) => decisions::history(&args),
-        Command::Status(args) => decisions::status(&args),
-        Command::Explain(args) => decisions::explain(&args),
-        Command::Verify(args) => decisions::verify(&args),
-        Command::Replay(args) => decisions::replay(&args),
-        Command::Spec => {
-            let cache = args::Cache { folder: None };
-            print(&plausibly_sim::spec_reference(&data::pools(&cache)))
-        }
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Args::command(), "plausibly", &mut script);
-            print(&String::from_utf8_lossy(&script))
-        }
-    };
-    if let Some(message) = outcome.message() {
-        output::note(&message);
-    }
-    outcome.code()
-}
-
-fn print(text: &str) -> Outcome {
-    match output::data(text).context("cannot write to standard output") {
-        Ok(()) => Outcome::Done,
-        Err(error) => Outcome::Failed(error),
-    }
+    ExitCode::from(plausibly_cli::run(std::env::args_os()))
 }

@@ -362,7 +362,7 @@ impl Built {
         let mut built = Self::sized(settings, 0, called.len())?;
         let state = roster.transferred(self.policy.state(&[]), &mut known, called);
         let restored = built.policy.restore(state, &[]);
-        restored.map_err(|error| PyRuntimeError::new_err(format!("the arms cannot be changed: {error}")))?;
+        restored.map_err(|error| PyValueError::new_err(format!("the arms cannot be changed: {error}")))?;
         built.roster = Some(known);
         Ok(built)
     }

@@ -8,6 +8,7 @@ mod action;
 mod actions;
 mod arms;
 mod batch;
+mod command;
 mod data;
 mod errors;
 mod explain;
@@ -32,6 +33,8 @@ mod _core {
     use crate::actions::PySet;
     #[pymodule_export]
     use crate::arms::PyArms;
+    #[pymodule_export]
+    use crate::command::run_command;
     #[pymodule_export]
     use crate::data::fetch_data;
     #[pymodule_export]
