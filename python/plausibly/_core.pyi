@@ -136,7 +136,13 @@ class Experiment:
 
 def run_command(arguments: list[str]) -> int: ...
 def parse_spec(text: str) -> dict[str, Any]: ...
-def fetch_data(name: str, cache: str | None, mirror: str | None, accept_licence: bool) -> None: ...
+def fetch_data(
+    name: str,
+    cache: str | None,
+    mirror: str | None,
+    accept_licence: bool,
+    progress: Callable[[int, int | None], object] | None,
+) -> None: ...
 def reproduce(
     experiments: Sequence[str],
     quick: bool,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -170,6 +172,7 @@ def fetch_data(
     cache: str | os.PathLike[str] | None = None,
     mirror: str | os.PathLike[str] | None = None,
     accept_licence: bool = False,
+    progress: bool | Callable[[int, int | None], object] | None = None,
 ) -> None:
     """Brings data sets of the paper into the cache, which the command `plausibly` uses too: "movielens", "wine" and "heart", or all
     if none is named. What is there already stays.
@@ -177,7 +180,49 @@ def fetch_data(
     They come from `mirror`, a folder or an address that holds their archives (else the variable PLAUSIBLY_MIRROR), or if that does
     not have them from their publishers, and nothing is accepted but the published bytes. MovieLens has a licence to read and accept.
     Specs can then play on them: `{"environment": {"kind": "wine"}, ...}`.
+
+    How far a download is shows on a terminal; `progress` is True for a bar by tqdm, False for nothing, or a function that is
+    given the bytes that came and, if known, all there are. Ctrl-C ends it at once, and the next call goes on from there.
     """
     source = os.environ.get("PLAUSIBLY_MIRROR") if mirror is None else os.fspath(mirror)
     for name in names or ("movielens", "wine", "heart"):
-        _core.fetch_data(name, checked_cache(cache), source, bool(accept_licence))
+        with _shown_bytes(name, progress) as show:
+            _core.fetch_data(name, checked_cache(cache), source, bool(accept_licence), show)
+
+
+@contextmanager
+def _shown_bytes(
+    name: str, progress: bool | Callable[[int, int | None], object] | None
+) -> Iterator[Callable[[int, int | None], object] | None]:
+    """What is to be told of a download: a function given, a bar, a line on a terminal, or nothing."""
+    if callable(progress):
+        yield progress
+    elif progress:
+        try:
+            from tqdm.auto import tqdm
+        except ImportError as error:
+            raise ImportError("progress: a bar needs tqdm; install it, or pass a function") from error
+        with tqdm(desc=name, unit="B", unit_scale=True) as bar:
+
+            def advance(done: int, total: int | None) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+
+            yield advance
+    elif progress is None and sys.stderr is not None and sys.stderr.isatty():
+        shown = False
+
+        def write(done: int, total: int | None) -> None:
+            nonlocal shown
+            shown = True
+            of = "" if total is None else f" of {total / 1e6:.1f}"
+            sys.stderr.write(f"\r{name}: {done / 1e6:.1f}{of} MB")
+            sys.stderr.flush()
+
+        try:
+            yield write
+        finally:
+            if shown:
+                sys.stderr.write("\n")
+    else:
+        yield None

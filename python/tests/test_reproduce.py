@@ -11,6 +11,8 @@ import signal
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +176,52 @@ def test_progress_and_ctrl_c() -> None:
     finally:
         signal.signal(signal.SIGINT, before)
     assert time.monotonic() - begun < 10
+
+
+@pytest.fixture
+def slow_server() -> Iterator[str]:
+    """A mirror that sends a piece of an archive and then nothing."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "50000")
+            self.end_headers()
+            self.wfile.write(b"x" * 1000)
+            self.wfile.flush()
+            ended.wait(60)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    ended = threading.Event()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    ended.set()
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_download_shows_how_far_it_is_and_stops_at_ctrl_c(slow_server: str, tmp_path: Path) -> None:
+    heard: list[tuple[int, int | None]] = []
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begun = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fetch_data("wine", cache=tmp_path, mirror=slow_server, progress=lambda *now: heard.append(now))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - begun < 5
+    assert heard[-1] == (1000, 50000)
+    assert 1000 in [len(content) for content in files(tmp_path).values()], "what came is kept for the next time"
+
+
+def test_what_progress_raises_ends_a_download(slow_server: str, tmp_path: Path) -> None:
+    def refuse(done: int, total: int | None) -> None:
+        raise LookupError(f"{done} is enough")
+
+    with pytest.raises(LookupError, match="is enough"):
+        fetch_data("heart", cache=tmp_path, mirror=slow_server, progress=refuse)

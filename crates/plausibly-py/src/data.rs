@@ -44,7 +44,9 @@ pub(crate) fn raised(error: &DataError) -> PyErr {
     PyOSError::new_err(error.to_string())
 }
 
-/// Brings a data set into the cache, from the mirror if there is one, else or if that fails from its publishers. Others run meanwhile.
+/// Brings a data set into the cache, from the mirror if there is one, else or if that fails from its publishers. Others run
+/// meanwhile. `progress` is told bytes so far and, if known, in all; Ctrl-C and whatever `progress` raises end it at once, and
+/// what has come is kept for the next time.
 #[pyfunction]
 pub(crate) fn fetch_data(
     py: Python<'_>,
@@ -52,6 +54,7 @@ pub(crate) fn fetch_data(
     cache: Option<PathBuf>,
     mirror: Option<String>,
     accept_licence: bool,
+    progress: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let Some(set) = DATA_SETS.iter().find(|set| set.name == name) else {
         let names = DATA_SETS.map(|set| set.name).join(", ");
@@ -69,15 +72,33 @@ pub(crate) fn fetch_data(
             format!("{name} has a licence to accept ({licence}); pass accept_licence=True if you do");
         return Err(PyPermissionError::new_err(message));
     }
-    py.detach(|| {
+    let mut sources: Vec<Source> = mirror.iter().map(|mirror| Source::mirror(mirror)).collect();
+    sources.push(Source::Official);
+    let mut stopped = None;
+    let fetched = py.detach(|| {
         caught(|| {
-            let fetch = |source: &Source| {
-                fetch(&store, set, source, TIME_LIMIT, &mut |_, _| ControlFlow::Continue(()))
+            let mut hear = |done: u64, total: Option<u64>| {
+                let heard = Python::attach(|py| {
+                    py.check_signals()?;
+                    progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (done, total)).map(drop))
+                });
+                match heard {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => {
+                        stopped = Some(error);
+                        ControlFlow::Break(())
+                    }
+                }
             };
-            match mirror.map(|mirror| fetch(&Source::mirror(&mirror))) {
-                Some(Ok(())) => Ok(()),
-                _ => fetch(&Source::Official).map_err(|error| raised(&error)),
+            let mut outcome = Ok(());
+            for source in &sources {
+                outcome = fetch(&store, set, source, TIME_LIMIT, &mut hear);
+                if matches!(outcome, Ok(()) | Err(DataError::Stopped { .. })) {
+                    break;
+                }
             }
+            outcome.map_err(|error| raised(&error))
         })
-    })
+    });
+    stopped.map_or(fetched, Err)
 }
