@@ -42,6 +42,30 @@ fn the_arrows_are_those_of_the_architecture_page() {
     assert_eq!(drawn(), real());
 }
 
+#[test]
+fn every_package_carries_its_licences_and_a_readme() {
+    let cargo = |args: &[&str]| {
+        let manifest = workspace("Cargo.toml");
+        let output =
+            Command::new(env!("CARGO")).args(args).arg("--manifest-path").arg(manifest).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1", "--offline"]);
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
+    // `publish` is null for a crate that may be published anywhere, and a list of registries for others.
+    let published =
+        metadata["packages"].as_array().unwrap().iter().filter(|package| package["publish"].is_null());
+    let names: Vec<&str> = published.map(|package| package["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"plausibly") && names.len() > 5, "{names:?}");
+    for name in names {
+        let list = cargo(&["package", "--list", "--allow-dirty", "--offline", "--package", name]);
+        for file in ["LICENSE-APACHE", "LICENSE-MIT", "README.md"] {
+            assert!(list.lines().any(|line| line == file), "{name}: {file} is not in its package");
+        }
+    }
+}
+
 /// All files below a folder with this ending.
 fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
