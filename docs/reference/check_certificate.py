@@ -1,4 +1,4 @@
-"""Checks the intervals and standings of a certificate without plausibly: python3 check_certificate.py FILE.
+"""Checks the intervals, standings and known_within of a certificate without plausibly: python3 check_certificate.py FILE.
 
 Knows the radii determinant (features), mixture (arms) and fixed; needs nothing but Python.
 """
@@ -59,9 +59,15 @@ def scores(grounds):
     return [(dot(x, theta), dot(x, solve(sums["gram"], x)[0])) for x in actions], log_det
 
 
+def once(pairs):
+    """An object, if it has no key twice: readers disagree on which of the two counts."""
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else sys.exit(f"a key stands twice among {[key for key, _ in pairs]}")
+
+
 def main(path):
     with open(path, encoding="utf-8") as file:
-        certificate = json.load(file)
+        certificate = json.load(file, object_pairs_hook=once)
     grounds, findings = certificate["grounds"], certificate["findings"]
     default = {"kind": "determinant" if grounds["features"] else "mixture", "delta": 0.05}
     radius = grounds["policy"].get("radius", default)
@@ -80,7 +86,13 @@ def main(path):
         plausible = action["standing"] == "plausible"
         if plausible != (upper >= best_lower) and abs(upper - best_lower) > 1e-9:
             sys.exit(f"{action['label']}: the standing does not follow")
-    print(f"decision {grounds['decision']}: {len(intervals)} intervals and standings follow from the statistics")
+    # No true average is outside the range, so no estimate is off by more than its distance to the farther end.
+    off = lambda lower, mean, upper: min((high - low) * (upper - mean), max(high - centre - (high - low) * mean, centre + (high - low) * mean - low))
+    racing = [i for i, action in zip(intervals, findings["actions"]) if action["standing"] == "plausible"]
+    within = None if any(math.isinf(upper) for _, _, upper in racing) else max(off(*interval) for interval in racing)
+    if (within is None) != (findings["known_within"] is None) or within is not None and abs(within - findings["known_within"]) > 1e-7 * (high - low):
+        sys.exit(f"known_within is {findings['known_within']}, and {within} follows")
+    print(f"decision {grounds['decision']}: {len(intervals)} intervals and standings follow from the statistics, and what is known within")
 
 
 main(sys.argv[1])

@@ -9,12 +9,16 @@ __all__ = [
     "Action",
     "ActionSet",
     "ArmModels",
+    "CERTIFICATE_MIB",
     "CertificateError",
     "DamagedLogError",
     "Experiment",
     "Log",
     "Policy",
+    "SAVED_POLICY_MIB",
+    "SPEC_MIB",
     "Stop",
+    "TABLE_MIB",
     "__version__",
     "certificate_words",
     "check_certificate",
@@ -28,6 +32,11 @@ _Rows: TypeAlias = ActionSet | npt.ArrayLike
 _P = TypeVar("_P", bound=Policy)
 
 __version__: str
+# Most mebibytes of a file of each kind.
+CERTIFICATE_MIB: int
+SAVED_POLICY_MIB: int
+SPEC_MIB: int
+TABLE_MIB: int
 
 @final
 class ActionSet:

@@ -7,6 +7,16 @@ import tempfile
 from pathlib import Path
 
 
+def read_file(path: str | os.PathLike[str], mebibytes: int, kind: str) -> bytes:
+    """The bytes of a file, read no further than files of its kind go: a device has no end."""
+    most = mebibytes << 20
+    with open(path, "rb") as file:
+        contents = file.read(most + 1)
+    if len(contents) > most:
+        raise ValueError(f"{os.fsdecode(path)} has more than {mebibytes} MiB, the limit of {kind}: is it the right file?")
+    return contents
+
+
 def write_file(path: Path, contents: bytes) -> None:
     """Writes a file under another name and then gives it its own."""
     handle, name = tempfile.mkstemp(prefix=".", suffix=".tmp", dir=path.parent)

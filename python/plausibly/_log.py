@@ -14,6 +14,7 @@ import numpy as np
 
 from . import _core, _tables
 from ._explanation import Explanation, Target
+from ._files import read_file
 
 MOST = 200
 """Actions that a certificate lists unless more are asked for, as on the command line."""
@@ -286,11 +287,10 @@ def _certificate(certificate: object) -> str:
     if isinstance(certificate, str) and certificate.lstrip().startswith("{"):
         return certificate
     if isinstance(certificate, (str, os.PathLike)):
-        with open(certificate, "rb") as file:
-            try:
-                return file.read().decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise ValueError(f"certificate: {os.fsdecode(certificate)} is not a certificate: {error}") from error
+        try:
+            return read_file(certificate, _core.CERTIFICATE_MIB, "a certificate").decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"certificate: {os.fsdecode(certificate)} is not a certificate: {error}") from error
     raise TypeError(f"certificate: expected a decision, a dict, JSON or a path, found {type(certificate).__name__}")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._files import read_file
 
 FORMAT = "plausibly policy"
 VERSION = 2
@@ -38,9 +39,15 @@ def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     target = os.fspath(_checked_path(path))
     folder, name = os.path.split(target)
     beside = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
+    text = (_written(content) + "\n").encode("utf-8")
+    if len(text) > _core.SAVED_POLICY_MIB << 20:
+        raise ValueError(
+            f"the policy would have more than {_core.SAVED_POLICY_MIB} MiB, the limit of a saved policy: it remembers action sets that large; "
+            "nothing was written"
+        )
     try:
-        with open(beside, "x", encoding="utf-8", newline="\n") as file:
-            file.write(_written(content) + "\n")
+        with open(beside, "xb") as file:
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, target)
@@ -58,10 +65,9 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Wait
     def refuse(reason: str) -> ValueError:
         return ValueError(f"path: {name} {reason}")
 
-    with open(name, "rb") as file:
-        raw = file.read()
+    raw = read_file(name, _core.SAVED_POLICY_MIB, "a saved policy")
     try:
-        found = json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
+        found = json.loads(raw.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise refuse(f"is no saved policy, or is damaged: {error}") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
@@ -104,6 +110,16 @@ def _checked_path(path: object) -> str | os.PathLike[str]:
     if isinstance(path, (str, os.PathLike)):
         return path
     raise TypeError(f"path: expected a path, found {type(path).__name__}")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, if it has no name twice: readers disagree on which of the two counts."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the key {name!r} stands twice in an object")
+        found[name] = value
+    return found
 
 
 def _no_constant(name: str) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._files import read_file
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -173,7 +174,7 @@ def read_spec(spec: object) -> Mapping[str, Any] | str:
         return spec
     if isinstance(spec, (str, os.PathLike)):
         try:
-            return Path(spec).read_text(encoding="utf-8")
+            return read_file(spec, _core.SPEC_MIB, "a spec").decode("utf-8")
         except UnicodeDecodeError as error:
             raise ValueError(f"spec: {os.fspath(spec)} is not UTF-8 text") from error
     raise TypeError(f"spec: expected a dict, TOML text or a path, found {type(spec).__name__}")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._files import read_file
 from ._rows import arrow_table, to_rows
 
 
@@ -25,8 +26,7 @@ def to_csv(actions: object, vectors: bool = False) -> bytes:
     if isinstance(actions, _core.ActionSet):
         return _from_set(actions, vectors)
     if isinstance(actions, (str, os.PathLike)):
-        with open(actions, "rb") as file:
-            return file.read()
+        return read_file(actions, _core.TABLE_MIB, "a table")
     if module in ("pandas", "polars") and hasattr(actions, "columns"):
         return _from_pandas(actions) if module == "pandas" else _from_polars(actions)
     if hasattr(actions, "__arrow_c_stream__") or hasattr(actions, "__arrow_c_array__"):

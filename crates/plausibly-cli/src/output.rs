@@ -29,10 +29,14 @@ pub(crate) fn left_table(heading: &[&str], rows: &[Vec<String>]) -> String {
     aligned(heading, rows, |_, cell, width| format!("{cell:<width$}"))
 }
 
+/// Most characters of a column that others are aligned to.
+const WIDEST: usize = 512;
+
 fn aligned(heading: &[&str], rows: &[Vec<String>], pad: impl Fn(usize, &str, usize) -> String) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
-        cells.chain([heading[column].chars().count()]).max().unwrap_or(0)
+        // A cell that is longer sticks out: a width has 16 bits, and names in logs of earlier versions may have more.
+        cells.chain([heading[column].chars().count()]).max().unwrap_or(0).min(WIDEST)
     };
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();
     let line = |cells: &mut dyn Iterator<Item = &str>| {

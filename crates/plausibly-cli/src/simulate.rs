@@ -8,6 +8,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::results::{self, Folder, Timing};
 use anyhow::{Context, Result};
+use plausibly_log::input::{Limit, read_text};
 use plausibly_paper::final_figures;
 use plausibly_sim::{Experiment, Overrides, RunError, SpecError, Summary, summary_csv};
 use serde_json::json;
@@ -18,21 +19,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) fn run(args: &Simulate) -> Outcome {
-    let text = match read(&args.spec) {
+    let text = match read_text(&args.spec, Limit::SPEC) {
         Ok(text) => text,
-        Err(error) => return Outcome::Failed(error),
+        Err(error) => return Outcome::Failed(error.into()),
     };
     let overrides = Overrides { runs: args.runs, seed: args.seed };
     match Experiment::from_toml(&text, overrides, &data::pools(&args.cache)) {
         Ok(experiment) => simulate(args, &experiment).unwrap_or_else(Outcome::Failed),
         Err(error) => Outcome::Refused(refusal(&args.spec, &error)),
     }
-}
-
-fn read(spec: &Path) -> Result<String> {
-    let bytes = fs::read(spec).with_context(|| format!("cannot read {}", spec.display()))?;
-    String::from_utf8(bytes)
-        .with_context(|| format!("{} is not UTF-8 text; save it as UTF-8", spec.display()))
 }
 
 const FILES: [&str; 2] = ["summary.csv", "manifest.json"];

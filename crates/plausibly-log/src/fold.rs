@@ -3,6 +3,7 @@
 use crate::certificate::{Certificate, Findings, Position, Standing, Unlisted};
 use crate::event::Event;
 use crate::journal::{Checkpoint, End, Entry, LineHash, Storage, read, utc};
+use crate::json;
 use crate::log::LogError;
 use crate::state::{Moment, State, StepError};
 
@@ -40,8 +41,7 @@ impl Folding {
 }
 
 pub(crate) fn parse(entry: &Entry<'_>) -> Result<Event, LogError> {
-    serde_json::from_str(entry.body)
-        .map_err(|source| LogError::Line { seq: entry.seq, source: source.into() })
+    json::read(entry.body).map_err(|source| LogError::Line { seq: entry.seq, source: source.into() })
 }
 
 /// An event of a log, and the state it comes to.
@@ -118,12 +118,11 @@ pub fn certificate<S: Storage>(storage: &S, decision: u64, most: usize) -> Resul
 pub fn certify(state: &State, moment: &Moment<'_>, most: usize) -> Result<Certificate, LogError> {
     let grounds = state.grounds(moment.clone(), None)?;
     let (findings, keystones) = Findings::derive_with_keystones(&grounds)?;
-    let full = Certificate::sealed(grounds, findings);
-    let actions = &full.findings.actions;
     let most = most.max(keystones.len());
-    if actions.len() <= most {
-        return Ok(full);
+    if findings.actions.len() <= most {
+        return Ok(Certificate::sealed(grounds, findings));
     }
+    let actions = &findings.actions;
     let mut order: Vec<usize> = (0..actions.len()).collect();
     let last = |place: usize| {
         // What everything hangs on, then those that could still be best, then the closest to it.
@@ -135,15 +134,16 @@ pub fn certify(state: &State, moment: &Moment<'_>, most: usize) -> Result<Certif
     listed.sort_unstable();
     let plausible = order[most..].iter().filter(|place| actions[**place].standing == Standing::Plausible);
     let plausible = plausible.count() as u64;
-    let follows = full.grounds.choice_follows(plausible)?;
+    let follows = grounds.choice_follows(plausible)?;
     let unlisted = Unlisted {
         actions: (actions.len() - listed.len()) as u64,
         plausible,
-        chosen: (!follows).then_some(full.findings.chosen.id),
+        chosen: (!follows).then_some(findings.chosen.id),
     };
     let partial = Certificate::new(state.grounds(moment.clone(), Some((&listed, unlisted)))?)?;
     // A list must never change what was decided.
-    Ok(if partial.findings.chosen.id == full.findings.chosen.id { partial } else { full })
+    let same = partial.findings.chosen.id == findings.chosen.id;
+    Ok(if same { partial } else { Certificate::sealed(grounds, findings) })
 }
 
 /// A time of the journal, which has none that cannot be written.

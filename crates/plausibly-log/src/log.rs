@@ -3,16 +3,19 @@
 mod outcomes;
 
 use crate::certificate::{Certificate, GroundsError, Position};
-use crate::event::{Cells, Event, FORMAT};
+use crate::event::{Cells, Event};
 use crate::fold::{Folding, certify, parse, time};
 use crate::journal::{
     Checkpoint, Journal, JournalError, LineHash, LoadedSnapshot, Recovery, Snapshot, Storage, load_snapshot,
     read,
 };
+use crate::json::JsonError;
+use crate::opening::Opening;
 use crate::policy::{PolicyTable, check_new_policy};
-use crate::recipe::{Context, Recipe, RecipeError};
+use crate::recipe::{Context, RecipeError};
 use crate::state::{Moment, Outcome, State, StepError, setting};
 use crate::table::Table;
+use crate::time::Time;
 use std::borrow::Cow;
 use thiserror::Error;
 
@@ -81,42 +84,10 @@ pub enum LogError {
 pub enum EventError {
     /// Not an event.
     #[error("not an event of this version: {0}")]
-    Syntax(#[from] serde_json::Error),
+    Syntax(#[from] JsonError),
     /// It cannot follow.
     #[error(transparent)]
     Step(#[from] StepError),
-}
-
-/// What a log is about, before its first decision.
-#[derive(Clone, Debug)]
-pub struct Opening {
-    /// Who decides.
-    pub policy: PolicyTable,
-    /// The smallest and the largest reward there can be.
-    pub reward_range: (f64, f64),
-    /// Decisions expected in all, for policies that ask.
-    pub horizon: Option<u64>,
-    /// From which randomness is drawn.
-    pub seed: u64,
-    /// How rows become features.
-    pub recipe: Recipe,
-}
-
-impl Opening {
-    /// Whether a log could begin with this.
-    ///
-    /// # Errors
-    /// If what it says does not hold together.
-    pub fn check(&self) -> Result<(), LogError> {
-        check_new_policy(&self.policy, setting(&self.recipe), self.horizon).map_err(StepError::from)?;
-        State::open(&self.clone().event())?;
-        Ok(())
-    }
-
-    fn event(self) -> Event {
-        let Self { policy, reward_range, horizon, seed, recipe } = self;
-        Event::Opened { format: FORMAT, policy, reward_range, horizon, seed, recipe }
-    }
 }
 
 /// Whether a reward was news.
@@ -186,7 +157,7 @@ impl<S: Storage> Log<S> {
     ///
     /// # Errors
     /// If it has begun, what it shall be about does not hold together, or it cannot be written.
-    pub fn begin(&mut self, at_us: i64, opening: Opening) -> Result<(), LogError> {
+    pub fn begin(&mut self, at: impl Into<Time>, opening: Opening) -> Result<(), LogError> {
         if self.state.is_some() {
             return Err(LogError::Begun);
         }
@@ -197,7 +168,7 @@ impl<S: Storage> Log<S> {
         let state = State::open(&opening.clone().event())?;
         // Every field with its value, so that a later version with other defaults decides the same.
         let policy = state.policy().1.clone();
-        if let Err(failed) = self.append(at_us, &[Opening { policy, ..opening }.event()]) {
+        if let Err(failed) = self.append(at.into().micros(), &[Opening { policy, ..opening }.event()]) {
             self.stopped = true;
             return Err(failed);
         }
@@ -212,11 +183,12 @@ impl<S: Storage> Log<S> {
     /// If the log has not begun, a row cannot be encoded, phased elimination cannot decide about these rows now, or the decision cannot be written: then it was not taken.
     pub fn decide(
         &mut self,
-        at_us: i64,
+        at: impl Into<Time>,
         table: &Table,
         context: &Context,
         most: usize,
     ) -> Result<Certificate, LogError> {
+        let at_us = at.into().micros();
         let state = self.begun()?;
         let (before, offered) = arrival(state, table, context)?;
         // Before anything is written: what cannot be decided shall leave no trace.
@@ -245,14 +217,14 @@ impl<S: Storage> Log<S> {
     ///
     /// # Errors
     /// If there is no such decision, it has another reward or was dropped, or the reward is out of range.
-    pub fn reward(&mut self, at_us: i64, decision: u64, reward: f64) -> Result<Recorded, LogError> {
+    pub fn reward(&mut self, at: impl Into<Time>, decision: u64, reward: f64) -> Result<Recorded, LogError> {
         // Minus nothing is nothing.
         let reward = reward + 0.0;
         match self.begun()?.decision(decision)?.outcome {
             Outcome::Settled { reward: stored, .. } if stored.to_bits() == reward.to_bits() => {
                 Ok(Recorded::Before)
             }
-            _ => self.record(at_us, &[Event::Rewarded { decision, reward }]),
+            _ => self.record(at.into().micros(), &[Event::Rewarded { decision, reward }]),
         }
     }
 
@@ -260,13 +232,13 @@ impl<S: Storage> Log<S> {
     ///
     /// # Errors
     /// If there is no such decision, it has no reward, or the new one is out of range.
-    pub fn correct(&mut self, at_us: i64, decision: u64, reward: f64) -> Result<Recorded, LogError> {
+    pub fn correct(&mut self, at: impl Into<Time>, decision: u64, reward: f64) -> Result<Recorded, LogError> {
         let reward = reward + 0.0;
         match self.begun()?.decision(decision)?.outcome {
             Outcome::Settled { reward: stored, .. } if stored.to_bits() == reward.to_bits() => {
                 Ok(Recorded::Before)
             }
-            _ => self.record(at_us, &[Event::Corrected { decision, reward }]),
+            _ => self.record(at.into().micros(), &[Event::Corrected { decision, reward }]),
         }
     }
 
@@ -274,19 +246,19 @@ impl<S: Storage> Log<S> {
     ///
     /// # Errors
     /// If there is no such decision, or it has no reward.
-    pub fn retract(&mut self, at_us: i64, decision: u64) -> Result<Recorded, LogError> {
+    pub fn retract(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
         self.begun()?;
-        self.record(at_us, &[Event::Retracted { decision }])
+        self.record(at.into().micros(), &[Event::Retracted { decision }])
     }
 
     /// Records that the reward of a decision will never come. Twice is recorded once.
     ///
     /// # Errors
     /// If there is no such decision, or it has a reward.
-    pub fn drop_decision(&mut self, at_us: i64, decision: u64) -> Result<Recorded, LogError> {
+    pub fn drop_decision(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
         match self.begun()?.decision(decision)?.outcome {
             Outcome::Dropped { .. } => Ok(Recorded::Before),
-            _ => self.record(at_us, &[Event::Dropped { decision }]),
+            _ => self.record(at.into().micros(), &[Event::Dropped { decision }]),
         }
     }
 
@@ -296,7 +268,7 @@ impl<S: Storage> Log<S> {
     /// If it cannot decide in this log.
     pub fn change_policy(
         &mut self,
-        at_us: i64,
+        at: impl Into<Time>,
         policy: &PolicyTable,
         horizon: Option<u64>,
     ) -> Result<Recorded, LogError> {
@@ -306,7 +278,7 @@ impl<S: Storage> Log<S> {
         }
         check_new_policy(policy, setting(state.recipe()), horizon).map_err(StepError::from)?;
         let (_, policy) = state.resolved(policy, horizon)?;
-        self.record(at_us, &[Event::PolicyChanged { policy, horizon }])
+        self.record(at.into().micros(), &[Event::PolicyChanged { policy, horizon }])
     }
 
     fn begun(&self) -> Result<&State, LogError> {
@@ -371,7 +343,7 @@ fn arrival(state: &State, table: &Table, context: &Context) -> Result<(Vec<Event
         events.push(Event::RecipeExtended { extension });
     }
     // Before anything is written: a row that cannot be encoded could never be chosen.
-    recipe.features_of_all(table, context)?;
+    recipe.check_rows(table, context)?;
     let mut next = state.actions().len() as u64;
     let mut offered = Vec::with_capacity(table.len());
     for row in table.rows() {

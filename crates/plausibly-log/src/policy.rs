@@ -8,6 +8,19 @@ use thiserror::Error;
 /// A policy as a log records it: every field with its value.
 pub type PolicyTable = Map<String, Json>;
 
+/// CODE with its defaults.
+pub fn code() -> PolicyTable {
+    PolicyTable::from_iter([("kind".to_string(), "code".into())])
+}
+
+/// A typed policy as a log records it, for actions as in this setting.
+pub fn table(kind: &PolicyKind, setting: Setting) -> PolicyTable {
+    match json(&kind.to_value(setting)) {
+        Json::Object(table) => table,
+        _ => unreachable!("a policy is a table"),
+    }
+}
+
 /// Why a policy cannot decide in a log.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]

@@ -7,6 +7,7 @@ use crate::journal::{Storage, utc};
 use crate::log::LogError;
 use crate::recipe::Context;
 use crate::state::{Moment, Outcome, State};
+use crate::time::Time;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -89,14 +90,14 @@ pub struct OutSince {
     pub by: u64,
 }
 
-/// How a log stands at `now_us`, in microseconds since 1970, with at most `points` looks back.
+/// How a log stands now, with at most `points` looks back.
 ///
 /// # Cost
 /// One fold of the log, and a certificate for each point.
 ///
 /// # Errors
 /// If the log is damaged, or has no decision yet.
-pub fn status<S: Storage>(storage: &S, now_us: i64, points: u64) -> Result<Status, LogError> {
+pub fn status<S: Storage>(storage: &S, now: impl Into<Time>, points: u64) -> Result<Status, LogError> {
     let (state, end) = fold(storage, |_| Ok(()))?;
     let state = state.ok_or(LogError::Empty)?;
     let total = state.decisions().len() as u64;
@@ -121,7 +122,7 @@ pub fn status<S: Storage>(storage: &S, now_us: i64, points: u64) -> Result<Statu
         Ok(())
     })?;
     let position = crate::certificate::Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
-    let at_us = now_us.max(end.last.at_us);
+    let at_us = now.into().micros().max(end.last.at_us);
     let context: &Context = state.context(last);
     let (set, _) = state.last_set().ok_or(LogError::Empty)?;
     let now = certify(&state.not_waiting(), &Moment { position, at: time(at_us), set, context }, usize::MAX)?;

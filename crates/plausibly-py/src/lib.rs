@@ -45,6 +45,15 @@ mod _core {
     use crate::reproduce::reproduce;
     #[pymodule_export]
     use crate::simulate::{PyExperiment, PyStop, parse_spec};
+    use plausibly_log::input::Limit;
+    #[pymodule_export]
+    const CERTIFICATE_MIB: u64 = Limit::CERTIFICATE.mebibytes;
+    #[pymodule_export]
+    const SAVED_POLICY_MIB: u64 = Limit::SAVED_POLICY.mebibytes;
+    #[pymodule_export]
+    const SPEC_MIB: u64 = Limit::SPEC.mebibytes;
+    #[pymodule_export]
+    const TABLE_MIB: u64 = Limit::TABLE.mebibytes;
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python packages give it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");

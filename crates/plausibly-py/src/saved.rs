@@ -9,6 +9,7 @@ use crate::value;
 use crate::waiting::Waiting;
 use plausibly::state::PolicyState;
 use plausibly::{Actions, Stream};
+use plausibly_log::json;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -117,7 +118,7 @@ pub(crate) fn restore(
     sets: &[Py<PySet>],
     waiting: Vec<(Py<PyAction>, bool)>,
 ) -> PyResult<Guarded> {
-    let saved: Saved = serde_json::from_str(text).map_err(|error| refuse(&error))?;
+    let saved: Saved = json::read(text).map_err(|error| refuse(&error))?;
     let at = |place: usize| {
         let set = sets.get(place).ok_or_else(|| refuse(&"it speaks of an action set that is not there"));
         set.map(|set| set.clone_ref(py))

@@ -25,6 +25,7 @@ use crate::output;
 use crate::results;
 use anyhow::{Context as _, Result};
 use plausibly_log::certificate::Certificate;
+use plausibly_log::input::{Limit, read_text};
 use plausibly_log::journal::FileStorage;
 use plausibly_log::{Log, LogError};
 use std::fs;
@@ -94,8 +95,8 @@ fn put_away(mut log: Log<FileStorage>) {
 }
 
 fn read_certificate(path: &Path) -> Result<Certificate> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is not a certificate", path.display()))
+    let text = read_text(path, Limit::CERTIFICATE)?;
+    Certificate::from_json(&text).with_context(|| format!("{} is not a certificate", path.display()))
 }
 
 /// Writes a file complete or not at all.

@@ -2,10 +2,11 @@
 
 use anyhow::{Context as _, Result, anyhow};
 use plausibly::spec::POLICY_KINDS;
+use plausibly_log::input::{InputError, Limit, read_text};
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::Recipe;
 use serde_json::{Map, Value, json};
-use std::fs;
+use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
 /// A policy by its kind or from a file, or the one there is, with some fields set.
@@ -48,8 +49,13 @@ fn like(kind: &str, current: &PolicyTable) -> PolicyTable {
 }
 
 fn from_file(path: &str) -> Result<PolicyTable> {
-    let unknown = || format!("`{path}` is no kind of policy ({}) and no file", POLICY_KINDS.join(", "));
-    let text = fs::read_to_string(path).with_context(unknown)?;
+    let text = match read_text(Path::new(path), Limit::POLICY) {
+        Err(error @ InputError::Io { .. }) => {
+            let kinds = POLICY_KINDS.join(", ");
+            return Err(error).context(format!("`{path}` is no kind of policy ({kinds}) and no file"));
+        }
+        read => read?,
+    };
     let table = DeTable::parse(&text).map_err(|error| anyhow!("{path}: {}", error.message().trim_end()))?;
     Ok(entries(table.get_ref()))
 }

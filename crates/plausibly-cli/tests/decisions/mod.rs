@@ -1,6 +1,7 @@
 //! Decisions from a table.
 
 mod kills; // at any moment
+mod limits; // of names and of files
 mod records; // tries, history, many outcomes at once
 mod refusals; // what is wrong is said, and nothing is written
 mod tables; // real ones, from file to explanation

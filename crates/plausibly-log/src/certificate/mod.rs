@@ -15,6 +15,8 @@ pub use findings::{Chosen, Finding, Findings, Reason, Share, Standing, TargetFin
 pub use phase::{Frozen, Phase, Played};
 pub use verify::{Flaw, first_difference};
 
+use crate::journal::MAX_SEQ;
+use crate::json::{self, JsonError};
 use crate::policy::{self, PolicyRefusal, PolicyTable};
 use crate::scale::Scale;
 use crate::statistics::hex;
@@ -199,11 +201,24 @@ impl Certificate {
 
     /// What the seal must be.
     pub fn expected_seal(&self) -> String {
-        let mut document = serde_json::to_value(self).unwrap_or(Json::Null);
-        if let Json::Object(fields) = &mut document {
-            fields.shift_remove("seal");
+        #[derive(Serialize)]
+        struct Unsealed<'a> {
+            format: &'a str,
+            version: u32,
+            grounds: &'a Grounds,
+            findings: &'a Findings,
         }
-        hex(&Sha256::digest(document.to_string().as_bytes()))
+        let Self { format, version, grounds, findings, seal: _ } = self;
+        let document = serde_json::to_string(&Unsealed { format, version: *version, grounds, findings });
+        hex(&Sha256::digest(document.unwrap_or_default().as_bytes()))
+    }
+
+    /// Reads a certificate from its text. Whether what it says is right, [`Certificate::check`] tells.
+    ///
+    /// # Errors
+    /// If it is not a certificate, or an object in it has a key twice.
+    pub fn from_json(text: &str) -> Result<Self, JsonError> {
+        json::read(text)
     }
 
     /// As compact JSON: what files and streams hold, and what the seal is over.
@@ -225,7 +240,7 @@ impl Grounds {
     /// Actions on offer, listed or not.
     pub fn offered(&self) -> usize {
         let unlisted = self.unlisted.map_or(0, |unlisted| unlisted.actions);
-        self.actions.len() + usize::try_from(unlisted).unwrap_or(usize::MAX - self.actions.len())
+        self.actions.len().saturating_add(usize::try_from(unlisted).unwrap_or(usize::MAX))
     }
 
     /// The length of the range of rewards.
@@ -262,6 +277,7 @@ impl Grounds {
         let misfit = |path: &str, what: &str| {
             Err(GroundsError::Misfit { path: format!("grounds.{path}"), what: what.into() })
         };
+        self.check_counts()?;
         let (low, high) = self.reward_range;
         if !(low.is_finite() && high.is_finite() && low < high && self.range().is_finite()) {
             return misfit("reward_range", "must be two numbers, the smaller one first");
@@ -305,6 +321,47 @@ impl Grounds {
         }
     }
 
+    /// That its counts are those of some log, in which every decision, action and outcome has a line of its own. So all of
+    /// them can be added without a thought to how large a number can be.
+    fn check_counts(&self) -> Result<(), GroundsError> {
+        let misfit =
+            |path: &str, what: String| Err(GroundsError::Misfit { path: format!("grounds.{path}"), what });
+        if self.decision == 0 {
+            return misfit("decision", "decisions are counted from 1".into());
+        }
+        if self.log.seq > MAX_SEQ {
+            return misfit("log.seq", format!("no log has more than {MAX_SEQ} lines"));
+        }
+        // The first line says what the log is about; each decision before this one has a line after it.
+        if self.decision > self.log.seq {
+            let lines = self.log.seq;
+            return misfit(
+                "decision",
+                format!("there cannot be {} decisions after {lines} lines", self.decision),
+            );
+        }
+        if let Some(unlisted) = self.unlisted {
+            if unlisted.plausible > unlisted.actions {
+                return misfit(
+                    "unlisted.plausible",
+                    "must not be above the number of actions unlisted".into(),
+                );
+            }
+            let offered = unlisted.actions.checked_add(self.actions.len() as u64);
+            if offered.is_none_or(|offered| offered > self.log.seq) {
+                return misfit("unlisted.actions", "there are more actions than lines in the log".into());
+            }
+        }
+        let all = [("statistics", Some(&self.statistics)), ("design", self.design.as_ref())];
+        for (name, sums) in all.into_iter().chain([("committed", self.committed.as_ref())]) {
+            if sums.is_some_and(|sums| sums.observations >= self.decision) {
+                let what = format!("there are {} decisions before this one, and no more", self.decision - 1);
+                return misfit(&format!("{name}.observations"), what);
+            }
+        }
+        Ok(())
+    }
+
     fn check_sums(&self, name: &str, sums: &Sums) -> Result<(), GroundsError> {
         let (d, k) = (self.dim(), self.actions.len());
         let shaped = if d == 0 {
@@ -321,7 +378,8 @@ impl Grounds {
             .iter()
             .zip(&sums.moment)
             .all(|(plays, paid)| paid.is_finite() && paid.abs() <= 0.5 * *plays as f64);
-        let counted = sums.plays.iter().sum::<u64>() <= sums.observations;
+        let plays = sums.plays.iter().try_fold(0_u64, |all, plays| all.checked_add(*plays));
+        let counted = plays.is_some_and(|plays| plays <= sums.observations);
         if shaped && possible && counted {
             Ok(())
         } else {

@@ -95,6 +95,10 @@ impl Grounds {
         let mut phase = plausibly::Phase::first(self.actions.len());
         phase.number = number;
         phase.survivors = survivors.iter().map(|id| place(*id)).collect::<Result<_, _>>()?;
+        let taken = plays.iter().try_fold(0_u64, |all, played| all.checked_add(played.taken));
+        if taken.is_none_or(|taken| taken >= self.decision) {
+            return misfit(".plays", "are more than the decisions before this one");
+        }
         for played in plays {
             let possible = played.settled <= played.taken && played.taken > 0 && played.paid.is_finite();
             let of_action = &mut phase.plays[place(played.action)?];

@@ -44,6 +44,7 @@ mod writer;
 
 pub use civil::{LATEST_US, parse_utc, utc};
 pub use error::{BodyFault, Damage, JournalError};
+pub(crate) use line::MAX_SEQ;
 pub use line::{LineHash, MAX_BODY};
 pub use reader::{End, Entry, read};
 pub use snapshot::{LoadedSnapshot, Snapshot, Unusable, load_snapshot};

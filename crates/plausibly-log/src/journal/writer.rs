@@ -7,6 +7,7 @@ use super::snapshot;
 use super::storage::{Storage, replace_side, side_path};
 use super::tail::{Recovery, Tail};
 use super::{Checkpoint, LATEST_US};
+use crate::time::Time;
 use std::io;
 
 /// A log that this process, and no other, appends to.
@@ -77,7 +78,7 @@ impl<S: Storage> Journal<S> {
 
     /// Appends events as lines, in one write, and returns when the disk has them: where each of them is.
     ///
-    /// All get the time `at_us`, in microseconds since 1970, or that of the line before if it is later.
+    /// All get this time, or that of the line before if it is later.
     ///
     /// # What a caller may conclude
     /// - `Ok`: all lines are in the log and stay there.
@@ -91,10 +92,11 @@ impl<S: Storage> Journal<S> {
     ///
     /// # Errors
     /// See above. Bodies and time are checked before anything is written.
-    pub fn append(&mut self, at_us: i64, bodies: &[&str]) -> Result<Vec<Checkpoint>, JournalError> {
+    pub fn append(&mut self, at: impl Into<Time>, bodies: &[&str]) -> Result<Vec<Checkpoint>, JournalError> {
         if self.stopped {
             return Err(JournalError::Stopped { log: self.storage.path().into() });
         }
+        let at_us = at.into().micros();
         if !(0..=LATEST_US).contains(&at_us) {
             return Err(JournalError::Time { at_us });
         }

@@ -1,6 +1,6 @@
 //! What is known when a decision is due, and is the same for all actions.
 
-use crate::table::present;
+use crate::table::{MOST_CHARACTERS, brief, present, too_long};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -20,6 +20,16 @@ pub enum ContextError {
     NoKey {
         /// What was given.
         pair: String,
+    },
+    /// A key or value that is too long.
+    #[error("the {what} of `{}` has {characters} characters, more than {MOST_CHARACTERS}; shorten it", brief(.key))]
+    Long {
+        /// `key` or `value`.
+        what: &'static str,
+        /// The key.
+        key: String,
+        /// How many characters it has.
+        characters: usize,
     },
     /// A key with two values.
     #[error("`{key}` is given twice, as `{first}` and `{second}`; give one value a key")]
@@ -43,7 +53,7 @@ pub enum ContextError {
 /// # Ok::<(), plausibly_log::recipe::ContextError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
+#[serde(try_from = "Stored", into = "BTreeMap<String, String>")]
 pub struct Context(BTreeMap<String, String>);
 
 impl Context {
@@ -59,7 +69,7 @@ impl Context {
                 pair.split_once('=').ok_or_else(|| ContextError::NoValue { pair: pair.into() })?;
             insert(&mut context, key, value)?;
         }
-        Ok(Self(context))
+        checked(context)
     }
 
     /// No keys at all.
@@ -78,6 +88,22 @@ impl Context {
     }
 }
 
+/// A context as a log holds it. One that was recorded before there was a limit to lengths is still one.
+#[derive(Deserialize)]
+struct Stored(BTreeMap<String, String>);
+
+/// That nothing in a context from outside is too long.
+fn checked(pairs: BTreeMap<String, String>) -> Result<Context, ContextError> {
+    for (key, value) in &pairs {
+        for (what, text) in [("key", key), ("value", value)] {
+            if let Some(characters) = too_long(text) {
+                return Err(ContextError::Long { what, key: key.clone(), characters });
+            }
+        }
+    }
+    Ok(Context(pairs))
+}
+
 fn insert(context: &mut BTreeMap<String, String>, key: &str, value: &str) -> Result<(), ContextError> {
     let key = key.trim();
     if key.is_empty() {
@@ -94,6 +120,14 @@ impl TryFrom<BTreeMap<String, String>> for Context {
     type Error = ContextError;
 
     fn try_from(pairs: BTreeMap<String, String>) -> Result<Self, ContextError> {
+        checked(Self::try_from(Stored(pairs))?.0)
+    }
+}
+
+impl TryFrom<Stored> for Context {
+    type Error = ContextError;
+
+    fn try_from(Stored(pairs): Stored) -> Result<Self, ContextError> {
         let mut context = BTreeMap::new();
         pairs.iter().try_for_each(|(key, value)| insert(&mut context, key, value))?;
         Ok(Self(context))

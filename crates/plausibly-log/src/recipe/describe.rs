@@ -2,7 +2,7 @@
 
 use super::column::shown;
 use super::{Column, Encoding, Part, Recipe, Shape, Why};
-use crate::table::brief;
+use crate::table::{MOST_CHARACTERS, brief};
 use std::fmt;
 
 /// A recipe as an aligned table: see [`Recipe::describe`].
@@ -108,7 +108,8 @@ impl fmt::Display for Description<'_> {
         let flat = |text: String| text.replace(char::is_control, " ");
         let lines: Vec<Line> =
             self.lines().into_iter().map(|(name, text, d)| (flat(name), flat(text), d)).collect();
-        let width = |text: &str| text.chars().count();
+        // Logs of earlier versions may hold longer names: those stick out.
+        let width = |text: &str| text.chars().count().min(MOST_CHARACTERS);
         let names = lines.iter().map(|line| width(&line.0)).chain([width("column")]).max().unwrap_or(0);
         let texts =
             lines.iter().map(|line| width(&line.1)).chain([width("what becomes of it")]).max().unwrap_or(0);

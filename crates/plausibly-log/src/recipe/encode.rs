@@ -3,7 +3,7 @@
 use super::column::{Reading, on_the_grid};
 use super::{Column, Context, Encoding, Part, Place, Recipe, RecipeError, Shape};
 use crate::event::Cells;
-use crate::table::{Row, Table, brief};
+use crate::table::{Row, Table, brief, too_long};
 
 impl Recipe {
     /// The features of an action in a context: one value a [name](Recipe::feature_names), each a multiple of 2⁻²⁴ of at most
@@ -72,6 +72,16 @@ impl Recipe {
         table.rows().map(|row| self.row_products(row, &context_parts)).collect()
     }
 
+    /// That every row of a table can be encoded, which takes no memory that grows with the table.
+    ///
+    /// # Errors
+    /// As [`Recipe::features`].
+    pub(crate) fn check_rows(&self, table: &Table, context: &Context) -> Result<(), RecipeError> {
+        self.check_table(table)?;
+        let context_parts = self.context_values(context)?;
+        table.rows().try_for_each(|row| self.row_products(row, &context_parts).map(drop))
+    }
+
     fn row_products(&self, row: Row<'_>, context_parts: &[f64]) -> Result<Vec<f64>, RecipeError> {
         let action_parts = self.action_values(row.label(), row.line(), |name| row.cell(name).flatten())?;
         self.products(row.line(), &action_parts, context_parts)
@@ -97,6 +107,20 @@ impl Recipe {
             action: Place::Cell { line, column: column(self.action_part(i)) },
             context: Place::Context { key: column(self.context_part(k)) },
         }
+    }
+
+    /// That no cell which a log would keep is too long.
+    pub(super) fn check_lengths(&self, table: &Table) -> Result<(), RecipeError> {
+        for name in self.columns.iter().filter(|column| column.is_used()).map(|column| &column.name) {
+            let Some(position) = table.position(name) else { continue };
+            for (cell, row) in table.cells(position).zip(table.rows()) {
+                if let Some(characters) = cell.and_then(too_long) {
+                    let place = Place::Cell { line: row.line(), column: name.clone() };
+                    return Err(RecipeError::LongValue { place, characters });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// That a table has what the recipe needs.

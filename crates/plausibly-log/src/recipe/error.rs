@@ -1,6 +1,6 @@
 //! Why a recipe refused.
 
-use crate::table::listed;
+use crate::table::{MOST_CHARACTERS, listed};
 use std::fmt;
 use thiserror::Error;
 
@@ -46,6 +46,16 @@ pub enum RecipeError {
         place: Place,
         /// What stands there.
         value: String,
+    },
+    /// A value that becomes a feature, and is too long for one.
+    #[error(
+        "{place}: a value of {characters} characters, more than {MOST_CHARACTERS}; shorten it, or leave the column out"
+    )]
+    LongValue {
+        /// Where it is.
+        place: Place,
+        /// How many characters it has.
+        characters: usize,
     },
     /// More features than a model is made for.
     #[error(

@@ -43,6 +43,7 @@ impl Recipe {
     /// than [`MAX_FEATURES`].
     pub fn extension(&self, table: &Table, context: &Context) -> Result<Option<Extension>, RecipeError> {
         self.check_table(table)?;
+        self.check_lengths(table)?;
         if self.is_arms() || self.is_given() {
             let key = context.iter().next().map(|(key, _)| key.to_string());
             return key.and_then(|key| self.no_place_for(key).ok()).map_or(Ok(None), Err);

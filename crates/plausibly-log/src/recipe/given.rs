@@ -34,9 +34,10 @@ pub(super) fn recipe(
         features: Vec::new(),
         declared_bound: Some(theta_norm_bound),
     };
+    recipe.check_lengths(table)?;
     recipe.grow()?;
     // What is wrong with a cell is said before a log is begun with it.
-    recipe.features_of_all(table, &Context::default())?;
+    recipe.check_rows(table, &Context::default())?;
     Ok(recipe)
 }
 

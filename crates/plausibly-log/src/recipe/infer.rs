@@ -54,6 +54,7 @@ pub(super) fn recipe(table: &Table, context: &Context, leave_out: &[&str]) -> Re
         let labels: BTreeSet<_> = table.labels().iter().cloned().collect();
         recipe.action_parts = labels.into_iter().map(|label| Part::Action { label }).collect();
     }
+    recipe.check_lengths(table)?;
     recipe.grow()?;
     Ok(recipe)
 }

@@ -4,6 +4,7 @@
 
 use super::phases::Phases;
 use super::{ActionRecord, Committed, Decision, Encoded, Outcome, State, setting};
+use crate::json;
 use crate::policy::{PolicyTable, read_policy};
 use crate::recipe::{Context, Recipe};
 use crate::statistics::Statistics;
@@ -59,8 +60,8 @@ impl State {
     /// The state of these bytes; none if they are not what this version writes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let end = bytes.iter().position(|&byte| byte == b'\n')?;
-        let head: Head =
-            serde_json::from_slice(&bytes[..end]).ok().filter(|head: &Head| head.version == VERSION)?;
+        let head = json::read(str::from_utf8(&bytes[..end]).ok()?);
+        let head = head.ok().filter(|head: &Head| head.version == VERSION)?;
         let (policy, table) = read_policy(&head.policy, setting(&head.recipe), head.horizon).ok()?;
         let records = bytes[end + 1..].chunks_exact(DECISION);
         let whole = records.remainder().is_empty();

@@ -1,5 +1,6 @@
 //! Why a table was refused.
 
+use super::MOST_CHARACTERS;
 use thiserror::Error;
 
 /// Why a table was refused: what is wrong, where, and how to put it right. Lines and columns count from 1.
@@ -14,11 +15,11 @@ pub enum TableError {
     },
     /// Too large to be a table of actions.
     #[error(
-        "the table is larger than {megabytes} MB; a table has one row an action, so leave out columns that are not features"
+        "the table has more than {mebibytes} MiB, the limit of a table; it has one row per action, so leave out columns that are not features"
     )]
     TooLarge {
         /// The most there may be.
-        megabytes: u64,
+        mebibytes: u64,
     },
     /// Bytes of another encoding.
     #[error("line {line}: the text is not UTF-8{}; save the table as \"CSV UTF-8\"", if *.utf16 { " but looks like UTF-16" } else { "" })]
@@ -41,6 +42,18 @@ pub enum TableError {
         line: u64,
         /// Its position, from 1.
         column: usize,
+    },
+    /// A column with too long a name.
+    #[error(
+        "line {line}: the name of column {column} has {characters} characters, more than {MOST_CHARACTERS}; shorten it"
+    )]
+    LongColumn {
+        /// The line of the header.
+        line: u64,
+        /// Its position, from 1.
+        column: usize,
+        /// Characters of the name.
+        characters: usize,
     },
     /// Two columns of one name.
     #[error("line {line}: columns {first} and {second} are both called `{name}`; rename one of them")]
@@ -120,6 +133,19 @@ pub enum TableError {
         first: u64,
         /// The line of the second.
         second: u64,
+    },
+    /// An action with too long a label.
+    #[error(
+        "line {line}, column `{column}`: the label has {characters} characters, more than {MOST_CHARACTERS}; \
+         shorten it, or rename the column if it is not meant as the label"
+    )]
+    LongLabel {
+        /// The line.
+        line: u64,
+        /// The column.
+        column: String,
+        /// Characters of the label.
+        characters: usize,
     },
     /// An action without a label.
     #[error(

@@ -1,6 +1,6 @@
 //! Where labels come from.
 
-use super::{ColumnKind, Table, TableError, brief};
+use super::{ColumnKind, Table, TableError, brief, too_long};
 use std::collections::BTreeMap;
 
 /// The name that declares a column to be the label.
@@ -49,6 +49,9 @@ impl Table {
         let mut labels = Vec::with_capacity(self.rows.len());
         for (cell, &line) in self.cells(column).zip(&self.lines) {
             let label = cell.ok_or_else(|| TableError::MissingLabel { line, column: name() })?;
+            if let Some(characters) = too_long(label) {
+                return Err(TableError::LongLabel { line, column: name(), characters });
+            }
             if let Some(first) = seen.insert(label, line) {
                 return Err(TableError::DuplicateLabel {
                     label: brief(label),

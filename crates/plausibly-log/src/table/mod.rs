@@ -31,6 +31,18 @@ pub fn present(cell: &str) -> Option<&str> {
     (!MISSING.iter().any(|missing| cell.eq_ignore_ascii_case(missing))).then_some(cell)
 }
 
+/// Most characters of a label, of the name of a column or context key, and of a value that becomes a feature.
+///
+/// Names are read by people, on a line each; what is longer is a text that landed in the wrong column.
+pub const MOST_CHARACTERS: usize = 256;
+
+/// How many characters a text has, if these are more than [`MOST_CHARACTERS`].
+pub(crate) fn too_long(text: &str) -> Option<usize> {
+    // No more bytes than that are no more characters.
+    let characters = (text.len() > MOST_CHARACTERS).then(|| text.chars().count());
+    characters.filter(|characters| *characters > MOST_CHARACTERS)
+}
+
 /// A value as it is quoted to a person: on one line, and no longer than one.
 pub(crate) fn brief(value: &str) -> String {
     const MOST: usize = 60;
@@ -126,6 +138,9 @@ impl Table {
         for (name, column) in columns.iter().zip(1..) {
             if name.is_empty() {
                 return Err(TableError::UnnamedColumn { line, column });
+            }
+            if let Some(characters) = too_long(name) {
+                return Err(TableError::LongColumn { line, column, characters });
             }
             if let Some(first) = seen.insert(name.clone(), column) {
                 return Err(TableError::DuplicateColumn { line, name: name.clone(), first, second: column });

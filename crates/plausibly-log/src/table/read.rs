@@ -1,12 +1,12 @@
 //! From bytes to records: encoding, separator, quotes, raggedness.
 
 use super::error::TableError;
+use crate::input::Limit;
 use csv::{ReaderBuilder, StringRecord};
 use std::io::{Cursor, Read};
 
 /// Most rows of a table.
 pub(super) const MAX_ROWS: usize = 1_000_000;
-const MAX_MEGABYTES: u64 = 256;
 /// A last row of our own: if it does not come out of the reader alone, a quote before it was never closed.
 const END: &str = "\n\u{1}end of table\n";
 
@@ -24,10 +24,10 @@ const SEPARATORS: [Separator; 3] = [(b',', "`,`"), (b';', "`;`"), (b'\t', "tab")
 
 pub(crate) fn records(reader: impl Read) -> Result<Records, TableError> {
     let mut bytes = Vec::new();
-    let limit = MAX_MEGABYTES << 20;
+    let limit = Limit::TABLE.mebibytes << 20;
     reader.take(limit + 1).read_to_end(&mut bytes).map_err(|source| TableError::Io { source })?;
     if bytes.len() as u64 > limit {
-        return Err(TableError::TooLarge { megabytes: MAX_MEGABYTES });
+        return Err(TableError::TooLarge { mebibytes: Limit::TABLE.mebibytes });
     }
     let text = text(&bytes)?;
     let found = separators(text);

@@ -3,6 +3,7 @@
 mod choice;
 
 use crate::certificate::{Certificate, Finding, Standing};
+use crate::table::MOST_CHARACTERS;
 use std::fmt::{self, Write};
 
 /// Actions ruled out that are named one by one before the rest is counted.
@@ -124,7 +125,9 @@ impl<'a> Words<'a> {
             writeln!(f, "  {rule}")?;
         }
         let racing = self.racing();
-        let width = racing.iter().map(|action| action.label.chars().count()).max().unwrap_or(0).max(8);
+        let longest = racing.iter().map(|action| action.label.chars().count()).max().unwrap_or(0);
+        // Logs of earlier versions may hold longer labels: those stick out.
+        let width = longest.clamp(8, MOST_CHARACTERS);
         writeln!(
             f,
             "  {:width$}  {:>10}  {:>10}  {:>10}  {:>10}",

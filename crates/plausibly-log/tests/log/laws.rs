@@ -48,15 +48,22 @@ fn after_a_write_that_failed_nothing_more_is_taken_or_told() {
 }
 
 #[test]
-fn a_label_that_cannot_be_written_leaves_the_log_as_it_was() {
+fn a_line_that_cannot_be_written_leaves_the_log_as_it_was() {
     let disk = Memory::default();
-    let mut log = begun(&disk, ARMS, (0.0, 1.0), &[]);
-    let huge = format!("name\na\n{}\n", "x".repeat(17 << 20));
-    assert!(log.decide(2, &table(&huge), &Context::default(), 10).is_err());
-    assert!(matches!(log.decide(3, &table(ARMS), &Context::default(), 10), Err(LogError::Stopped)));
+    let mut log = open(&disk);
+    // A column that says the same of every action is left out, and the recipe remembers what it said.
+    let huge = "x".repeat(17 << 20);
+    let table_of = |note: &str| table(&format!("name,note,price\na,{note},1\nb,{note},2\n"));
+    let opening = |note: &str| {
+        let recipe = Recipe::infer(&table_of(note), &Context::default()).unwrap();
+        Opening::new(recipe, (0.0, 1.0), 1)
+    };
+    assert!(matches!(log.begin(1, opening(&huge)), Err(LogError::Journal(_))));
+    assert!(matches!(log.begin(2, opening("short")), Err(LogError::Stopped)));
     drop(log);
     let mut log = open(&disk);
-    log.decide(4, &table(ARMS), &Context::default(), 10).unwrap();
+    log.begin(3, opening("short")).unwrap();
+    log.decide(4, &table_of("short"), &Context::default(), 10).unwrap();
     drop(log);
     assert_eq!(open(&disk).state().unwrap().decisions().len(), 1);
 }

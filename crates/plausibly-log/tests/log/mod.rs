@@ -2,6 +2,7 @@
 
 mod certificates;
 mod doors;
+mod doubled_keys;
 mod elimination;
 mod given;
 mod histories;
@@ -10,6 +11,7 @@ mod memory;
 mod mutants;
 mod schema;
 mod snapshots;
+mod typed;
 
 use memory::Memory;
 use plausibly::Stream;

@@ -127,6 +127,12 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
             let mut wrong = value_of(last);
             wrong["findings"]["actions"][0]["upper"] = json!(14.999);
             assert!(!run(&wrong.to_string()).status.success());
+            let mut wrong = value_of(last);
+            wrong["findings"]["known_within"] = match wrong["findings"]["known_within"].as_f64() {
+                Some(within) => json!(within * 1.01),
+                None => json!(1.0),
+            };
+            assert!(!run(&wrong.to_string()).status.success());
             checked += 1;
             given += usize::from(as_given);
         }

@@ -280,7 +280,7 @@ fn numbers_of_any_size_are_scaled() {
 
 #[test]
 fn what_is_quoted_to_a_person_stays_on_one_line() {
-    let long = "many words ".repeat(100);
+    let long = "many words ".repeat(20);
     let table = read(&format!("name,x\na,\"two\nlines\"\nb,{long}\nc,short\n"));
     let recipe = infer(&table, &[]);
     let described = recipe.describe().to_string();

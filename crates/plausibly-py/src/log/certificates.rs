@@ -54,6 +54,6 @@ pub(crate) fn certificate_words(py: Python<'_>, text: &str) -> PyResult<String> 
 }
 
 fn read(text: &str) -> PyResult<Certificate> {
-    serde_json::from_str(text)
+    Certificate::from_json(text)
         .map_err(|error| PyValueError::new_err(format!("certificate: not a certificate: {error}")))
 }

@@ -8,6 +8,7 @@ pub(crate) use certificates::{certificate_words, check_certificate};
 pub(crate) use refusal::{CertificateError, DamagedLogError};
 
 use plausibly::spec::Setting;
+use plausibly_log::json;
 use plausibly_log::policy::{PolicyTable, read_policy};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
@@ -311,7 +312,7 @@ impl Wanted {
 }
 
 fn table(policy: &str) -> PyResult<PolicyTable> {
-    serde_json::from_str(policy).map_err(|error| PyValueError::new_err(format!("policy: {error}")))
+    json::read(policy).map_err(|error| PyValueError::new_err(format!("policy: {error}")))
 }
 
 /// That it could decide in some log: with features, or over plain arms.

@@ -11,6 +11,7 @@ mod policy;
 mod problem;
 mod radius;
 mod resume;
+mod written;
 
 pub use fields::{Default, Field, Fields};
 pub use node::{Node, Value};

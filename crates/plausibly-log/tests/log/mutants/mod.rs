@@ -1,5 +1,6 @@
 //! Forged certificates, sealed anew: what contradicts the grounds is found without the log, and what is wrong with the grounds with it.
 
+mod counts;
 mod findings;
 mod grounds;
 

@@ -1,0 +1,176 @@
+//! JSON from outside: certificates, events, saved policies.
+//!
+//! No object may have a key twice. JSON readers disagree on which of the two values counts, so such a document would
+//! say one thing to us and another to somebody else's reader. Serde refuses doubled fields of a struct but lets a map
+//! keep the last one; [`read`] looks at the text itself, whatever type is read from it.
+
+use crate::table::brief;
+use serde::de::DeserializeOwned;
+use std::borrow::Cow;
+use thiserror::Error;
+
+/// Why a text was refused.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum JsonError {
+    /// It is not JSON, or not the JSON of such a value.
+    #[error(transparent)]
+    Syntax(#[from] serde_json::Error),
+    /// An object has a key twice.
+    #[error("the key `{}` stands twice in {}, the second time at line {line} column {column}; readers disagree on which one counts, so keep one", brief(.key), place(.path))]
+    DoubledKey {
+        /// The key.
+        key: String,
+        /// The path of the object, such as `grounds.policy`; empty for the outermost one.
+        path: String,
+        /// The line of the second one, from 1.
+        line: usize,
+        /// Its column, in characters from 1.
+        column: usize,
+    },
+}
+
+fn place(path: &str) -> Cow<'_, str> {
+    if path.is_empty() { "the outermost object".into() } else { format!("`{}`", brief(path)).into() }
+}
+
+/// Reads a value from a JSON text in which no object has a key twice.
+///
+/// ```
+/// use plausibly_log::json;
+/// assert_eq!(json::read::<Vec<u8>>("[1, 2]")?, [1, 2]);
+/// let doubled = json::read::<serde_json::Value>(r#"{"a": {"b": 1, "\u0062": 2}}"#).unwrap_err();
+/// assert!(doubled.to_string().starts_with("the key `b` stands twice in `a`, the second time at line 1 column 16"));
+/// # Ok::<(), json::JsonError>(())
+/// ```
+///
+/// # Errors
+/// If it is not the JSON of such a value, or an object has a key twice.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
+    let value = serde_json::from_str(text)?;
+    match doubled_key(text) {
+        None => Ok(value),
+        Some(doubled) => Err(doubled),
+    }
+}
+
+/// A key as it stands in the text.
+struct Key<'a> {
+    /// Without its escapes.
+    name: Cow<'a, str>,
+    /// Where its quote opens.
+    at: usize,
+}
+
+/// What a place in the text is inside of.
+enum Inside {
+    /// An object, whose keys begin at this place of all that are open.
+    Object { first_key: usize },
+    /// An array, at this item.
+    Array { item: usize },
+}
+
+/// The first object to end that has a key twice, in a text that is known to be JSON.
+fn doubled_key(text: &str) -> Option<JsonError> {
+    let bytes = text.as_bytes();
+    let (mut open, mut keys): (Vec<Inside>, Vec<Key<'_>>) = (Vec::new(), Vec::new());
+    let (mut at, mut key_comes) = (0, false);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'{' => {
+                open.push(Inside::Object { first_key: keys.len() });
+                key_comes = true;
+            }
+            b'[' => {
+                open.push(Inside::Array { item: 0 });
+                key_comes = false;
+            }
+            b']' => drop(open.pop()),
+            b'}' => {
+                if let Some(Inside::Object { first_key }) = open.pop() {
+                    if let Some(second) = repeated(&keys[first_key..]) {
+                        return Some(described(text, &open, &keys[..first_key], second));
+                    }
+                    keys.truncate(first_key);
+                }
+                key_comes = false;
+            }
+            b',' => match open.last_mut() {
+                Some(Inside::Array { item }) => *item += 1,
+                _ => key_comes = true,
+            },
+            b'"' => {
+                let (end, escaped) = closing_quote(bytes, at);
+                if key_comes {
+                    keys.push(Key { name: name(text, at, end, escaped), at });
+                    key_comes = false;
+                }
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Where the string that opens here closes, and whether there are escapes in it.
+fn closing_quote(bytes: &[u8], open: usize) -> (usize, bool) {
+    let (mut at, mut escaped) = (open + 1, false);
+    while at < bytes.len() && bytes[at] != b'"' {
+        let escape = bytes[at] == b'\\';
+        escaped |= escape;
+        at += 1 + usize::from(escape);
+    }
+    (at, escaped)
+}
+
+fn name(text: &str, open: usize, close: usize, escaped: bool) -> Cow<'_, str> {
+    let plain = Cow::Borrowed(&text[open + 1..close]);
+    if escaped { serde_json::from_str(&text[open..=close]).map_or(plain, Cow::Owned) } else { plain }
+}
+
+/// The second of two keys of one name.
+fn repeated<'a, 'b>(keys: &'a [Key<'b>]) -> Option<&'a Key<'b>> {
+    /// Up to here, comparing all pairs is faster than sorting.
+    const FEW: usize = 16;
+    if keys.len() <= FEW {
+        let mut pairs = keys.iter().enumerate();
+        return pairs
+            .find(|(at, key)| keys[..*at].iter().any(|other| other.name == key.name))
+            .map(|(_, key)| key);
+    }
+    let mut sorted: Vec<&Key<'b>> = keys.iter().collect();
+    // Stable, so that of two the second comes second.
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
+    sorted.windows(2).find(|pair| pair[0].name == pair[1].name).map(|pair| pair[1])
+}
+
+/// The refusal of a key, given what its object is inside of and the keys of that.
+fn described(text: &str, open: &[Inside], mut keys: &[Key<'_>], second: &Key<'_>) -> JsonError {
+    let mut path = String::new();
+    // From the innermost outwards: the last of the keys is the one that its object is at.
+    for inside in open.iter().rev() {
+        path = match inside {
+            Inside::Array { item } => format!("[{item}]{}", joined(&path)),
+            Inside::Object { first_key } => {
+                let key = keys.last().map_or("", |key| &key.name);
+                keys = &keys[..*first_key];
+                format!("{key}{}", joined(&path))
+            }
+        };
+    }
+    let before = &text[..second.at];
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    JsonError::DoubledKey {
+        key: second.name.clone().into_owned(),
+        path,
+        line: before.matches('\n').count() + 1,
+        column: before[line_start..].chars().count() + 1,
+    }
+}
+
+/// A path as it stands behind what it is inside of.
+fn joined(path: &str) -> Cow<'_, str> {
+    if path.is_empty() || path.starts_with('[') { path.into() } else { format!(".{path}").into() }
+}

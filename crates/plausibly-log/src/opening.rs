@@ -1,0 +1,53 @@
+//! What a log is about, before its first decision.
+
+use crate::event::{Event, FORMAT};
+use crate::log::LogError;
+use crate::policy::{self, PolicyTable};
+use crate::recipe::Recipe;
+use crate::state::{self, State, StepError};
+use plausibly::spec::PolicyKind;
+
+/// What a log is about, before its first decision.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// Who decides.
+    pub policy: PolicyTable,
+    /// The smallest and the largest reward there can be.
+    pub reward_range: (f64, f64),
+    /// Decisions expected in all, for policies that ask.
+    pub horizon: Option<u64>,
+    /// From which randomness is drawn.
+    pub seed: u64,
+    /// How rows become features.
+    pub recipe: Recipe,
+}
+
+impl Opening {
+    /// A log that decides by CODE with its defaults.
+    pub fn new(recipe: Recipe, reward_range: (f64, f64), seed: u64) -> Self {
+        Self { policy: policy::code(), reward_range, horizon: None, seed, recipe }
+    }
+
+    /// The same, deciding by another policy. Its constants are in units of reward.
+    #[must_use]
+    pub fn deciding_by(mut self, kind: PolicyKind) -> Self {
+        self.policy = policy::table(&kind, state::setting(&self.recipe));
+        self
+    }
+
+    /// Whether a log could begin with this.
+    ///
+    /// # Errors
+    /// If what it says does not hold together.
+    pub fn check(&self) -> Result<(), LogError> {
+        let setting = state::setting(&self.recipe);
+        policy::check_new_policy(&self.policy, setting, self.horizon).map_err(StepError::from)?;
+        State::open(&self.clone().event())?;
+        Ok(())
+    }
+
+    pub(crate) fn event(self) -> Event {
+        let Self { policy, reward_range, horizon, seed, recipe } = self;
+        Event::Opened { format: FORMAT, policy, reward_range, horizon, seed, recipe }
+    }
+}

@@ -1,0 +1,74 @@
+//! Policies back as data.
+
+use super::policy::PolicyKind;
+use super::{Node, Setting, Value};
+use crate::policy::{Exploration, Target};
+
+impl PolicyKind {
+    /// The table that this policy is read from, for actions as in this setting: arms know no ridge and only one way to
+    /// explore. Constants that come from the problem are left out.
+    ///
+    /// ```
+    /// use plausibly::spec::{PolicyKind, RadiusSpec, Setting, Value};
+    /// let policy = PolicyKind::LinUcb { ridge: 1.0, radius: RadiusSpec::Fixed { sqrt_beta: 2.0 } };
+    /// let Value::Table(fields) = policy.to_value(Setting::Fixed) else { unreachable!() };
+    /// assert_eq!(fields.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["kind", "ridge", "radius"]);
+    /// ```
+    pub fn to_value(&self, setting: Setting) -> Value {
+        let arms = setting == Setting::Arms;
+        let number = |name: &'static str, value: f64| (name, Some(Value::Float(value)));
+        let ridge = |ridge: f64| ("ridge", (!arms).then_some(Value::Float(ridge)));
+        let noise = |scale: Option<f64>| ("noise_scale", scale.map(Value::Float));
+        let exploration = |how: Exploration| {
+            let name = if how == Exploration::Design { "design" } else { "uniform" };
+            ("exploration", (!arms).then(|| Value::Text(name.into())))
+        };
+        let (kind, fields) = match *self {
+            Self::Code { ridge: own, radius, greed, target, randomise, count_pending } => {
+                let fields = vec![
+                    ridge(own),
+                    ("radius", Some(radius.to_value())),
+                    number("greed", greed),
+                    ("target", target.map(target_value)),
+                    number("randomise", randomise),
+                    ("count_pending", Some(Value::Bool(count_pending))),
+                ];
+                ("code", fields)
+            }
+            Self::LinUcb { ridge: own, radius } => {
+                ("lin-ucb", vec![ridge(own), ("radius", Some(radius.to_value()))])
+            }
+            Self::LinTs { ridge: own, noise_scale } => ("lin-ts", vec![ridge(own), noise(noise_scale)]),
+            Self::Elimination { ridge: own, delta } => {
+                ("elimination", vec![ridge(own), number("delta", delta)])
+            }
+            Self::EpsilonGreedy { ridge: own, epsilon, exploration: how } => {
+                ("epsilon-greedy", vec![ridge(own), number("epsilon", epsilon), exploration(how)])
+            }
+            Self::ExploreThenCommit { ridge: own, epsilon, exploration: how } => {
+                ("explore-then-commit", vec![ridge(own), number("epsilon", epsilon), exploration(how)])
+            }
+            Self::Ucb1 { noise_scale } => ("ucb1", vec![noise(noise_scale)]),
+            Self::Thompson { noise_scale } => ("thompson", vec![noise(noise_scale)]),
+        };
+        table([("kind", Some(Value::Text(kind.into())))].into_iter().chain(fields))
+    }
+}
+
+fn target_value(target: Target) -> Value {
+    let number = |name: &'static str, value: f64| (name, Some(Value::Float(value)));
+    match target {
+        Target::Kappa(kappa) => table([number("kappa", kappa)]),
+        Target::Accuracy(accuracy) => table([number("accuracy", accuracy)]),
+        Target::Deadline { accuracy, by_round } => {
+            let round = i64::try_from(by_round).unwrap_or(i64::MAX);
+            table([number("accuracy", accuracy), ("by_round", Some(Value::Integer(round)))])
+        }
+    }
+}
+
+/// A table of the fields that are set.
+fn table(fields: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> Value {
+    let set = fields.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    Value::Table(set.map(|(name, value)| (name.into(), Node { value, line: 0 })).collect())
+}
