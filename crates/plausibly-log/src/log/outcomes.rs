@@ -5,6 +5,7 @@ use crate::event::Event;
 use crate::form::Told;
 use crate::journal::Storage;
 use crate::state::{Outcome, State};
+use crate::time::Time;
 
 impl<S: Storage> Log<S> {
     /// Records many outcomes in one write: all of them, or none if one of them is refused.
@@ -17,11 +18,11 @@ impl<S: Storage> Log<S> {
     /// [`LogError::Entry`] names the first outcome that cannot be recorded; the log is as it was.
     pub fn record_all(
         &mut self,
-        at_us: i64,
+        at: impl Into<Time>,
         told: &[(u64, Told)],
         correct: bool,
     ) -> Result<Vec<Recorded>, LogError> {
-        let last = self.journal.last();
+        let (at_us, last) = (at.into().micros(), self.journal.last());
         // On a copy, so that a refusal in the middle leaves nothing behind.
         let mut ahead = self.begun()?.clone();
         let (mut events, mut recorded) = (Vec::new(), Vec::with_capacity(told.len()));
