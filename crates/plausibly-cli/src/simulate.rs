@@ -12,7 +12,6 @@ use plausibly_log::input::{Limit, read_text};
 use plausibly_paper::final_figures;
 use plausibly_sim::{Experiment, Overrides, RunError, SpecError, Summary, summary_csv};
 use serde_json::json;
-use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
