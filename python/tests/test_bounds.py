@@ -45,10 +45,10 @@ def test_a_saved_policy_in_which_a_key_stands_twice_is_refused(tmp_path: Path) -
         tried += 1
     assert tried > 60
     # What a pickle or a copy holds is read by the compiled part.
-    text, sets = policy._save()
+    text, sets, waiting = policy._save()
     for twice in doubled(json.loads(text)):
         with pytest.raises(ValueError, match="stands twice|duplicate field|single key"):
-            Code(radius=1.0, target={"kappa": 2.0})._restore(twice, sets)
+            Code(radius=1.0, target={"kappa": 2.0})._restore(twice, sets, waiting)
 
 
 def test_a_certificate_in_which_a_key_stands_twice_is_refused() -> None:
