@@ -46,6 +46,16 @@ impl Opening {
         Ok(())
     }
 
+    /// Whether a log that has begun stands as if it had begun with this, by whatever seed.
+    pub fn is_that_of(&self, state: &State) -> bool {
+        State::open(&self.clone().event()).is_ok_and(|own| {
+            own.policy().1 == state.policy().1
+                && own.reward_range() == state.reward_range()
+                && own.horizon() == state.horizon()
+                && own.recipe() == state.recipe()
+        })
+    }
+
     pub(crate) fn event(self) -> Event {
         let Self { policy, reward_range, horizon, seed, recipe } = self;
         Event::Opened { format: FORMAT, policy, reward_range, horizon, seed, recipe }

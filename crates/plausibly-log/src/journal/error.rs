@@ -1,5 +1,6 @@
 //! What can go wrong with a journal.
 
+use super::holder::Holder;
 use super::{LATEST_US, MAX_BODY};
 use std::io;
 use std::path::PathBuf;
@@ -9,13 +10,15 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// Somebody else has the writer's lock.
+    /// Another writer has the lock.
     #[error(
-        "another process is writing to {log}; wait for it to end, or stop it, then try again (reading needs no lock)"
+        "{holder} is writing to {log}; wait for it to end, or stop it, then try again (reading needs no lock)"
     )]
     Locked {
         /// Which log.
         log: PathBuf,
+        /// Which writer.
+        holder: Holder,
     },
     /// A line that is not what was written there. Nothing was changed.
     #[error(

@@ -35,6 +35,7 @@
 
 mod civil;
 mod error;
+mod holder;
 mod line;
 mod reader;
 mod snapshot;
@@ -44,6 +45,7 @@ mod writer;
 
 pub use civil::{LATEST_US, parse_utc, utc};
 pub use error::{BodyFault, Damage, JournalError};
+pub use holder::Holder;
 pub(crate) use line::MAX_SEQ;
 pub use line::{LineHash, MAX_BODY};
 pub use reader::{End, Entry, read};

@@ -1,5 +1,6 @@
 //! What a journal needs of a disk, and the disk itself.
 
+use super::holder::Holder;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -18,7 +19,8 @@ pub trait Storage {
     /// is dropped or its process ends, however it ends.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if somebody else has the lock; whatever else the system says.
+    /// [`io::ErrorKind::WouldBlock`] if another writer has the lock, with a [`Holder`] in it where one can be named;
+    /// whatever else the system says.
     fn lock(&mut self) -> io::Result<()>;
 
     /// Opens the log for reading, from its first byte, which needs no lock. Under a lock it reads the file that is locked.
@@ -120,6 +122,26 @@ impl FileStorage {
         Self { path: path.into(), locked: None }
     }
 
+    /// Takes the lock, and waits for another writer as long as `again` says.
+    ///
+    /// Each time the lock is found to be held, `again` is called with its holder. It waits as it sees fit, and returns
+    /// whether to try once more: clock and sleep are the caller's.
+    ///
+    /// # Errors
+    /// As [`Storage::lock`].
+    pub fn lock_or_wait(&mut self, mut again: impl FnMut(&Holder) -> bool) -> io::Result<()> {
+        loop {
+            match self.lock() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if !again(&Holder::in_error(&error)) {
+                        return Err(error);
+                    }
+                }
+                locked => return locked,
+            }
+        }
+    }
+
     fn locked(&self) -> io::Result<&File> {
         self.locked.as_ref().ok_or_else(|| io::Error::other("the log is not locked"))
     }
@@ -138,10 +160,15 @@ impl Storage for FileStorage {
     }
 
     fn lock(&mut self) -> io::Result<()> {
+        if self.locked.is_some() {
+            return self.length().map(drop);
+        }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, Holder::of(&file)));
+            }
             Err(TryLockError::Error(error)) => return Err(error),
         }
         self.locked = Some(file);

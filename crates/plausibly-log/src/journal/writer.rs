@@ -1,6 +1,7 @@
 //! The one writer of a log.
 
 use super::error::JournalError;
+use super::holder::Holder;
 use super::line::{Line, check_body, write_line};
 use super::reader::{Entry, Scanned, scan};
 use super::snapshot;
@@ -49,7 +50,9 @@ impl<S: Storage> Journal<S> {
         mut visit: impl FnMut(Entry<'_>) -> Result<(), E>,
     ) -> Result<Self, E> {
         storage.lock().map_err(|source| match source.kind() {
-            io::ErrorKind::WouldBlock => JournalError::Locked { log: storage.path().into() },
+            io::ErrorKind::WouldBlock => {
+                JournalError::Locked { log: storage.path().into(), holder: Holder::in_error(&source) }
+            }
             _ => JournalError::Io { what: "open", path: storage.path().into(), source },
         })?;
         let mut scanned = scan(&storage, from, &mut visit)?;
