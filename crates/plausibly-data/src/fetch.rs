@@ -35,6 +35,27 @@ impl Source {
             Self::Folder(text.into())
         }
     }
+
+    /// Whether this is an address with a name or a password in it, from which [`fetch`] does not fetch.
+    pub fn holds_password(&self) -> bool {
+        match self {
+            Self::Url(url) | Self::PythonPackages(Index { url, .. }) => without_password(url).is_some(),
+            Self::Official | Self::Folder(_) => false,
+        }
+    }
+}
+
+/// An address that holds a password, without it; none if it holds none.
+fn without_password(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let host = rest.split_once('/').map_or(rest, |(host, _)| host);
+    host.rsplit_once('@').map(|(_, public)| format!("{scheme}://{public}"))
+}
+
+/// Refuses an address that holds a password. It is neither used nor shown: a password in a message ends up in a log.
+pub(crate) fn refuse_password(url: &str, what: &str) -> Result<(), DataError> {
+    let Some(url) = without_password(url) else { return Ok(()) };
+    Err(DataError::Fetch { url, reason: format!("{what} with a password is not supported") })
 }
 
 /// The usual time limit of a download: an hour, enough for the largest file at 8 kB per second.
@@ -79,6 +100,7 @@ pub fn fetch(
         }
         Source::Official => download_archive(store, set, set.url, &mut watch),
         Source::Url(base) => {
+            refuse_password(base, "a mirror")?;
             let url = format!("{}/{}", base.trim_end_matches('/'), set.archive);
             download_archive(store, set, &url, &mut watch)
         }

@@ -5,7 +5,7 @@
 
 use crate::catalogue::{Carried, DataSet, Package};
 use crate::error::DataError;
-use crate::fetch::{Remote, agent, download};
+use crate::fetch::{Remote, agent, download, refuse_password};
 use crate::store::{Store, hexadecimal};
 use crate::tar;
 use crate::transfer::{Request, Watch};
@@ -54,13 +54,7 @@ const MOST_PAGE_BYTES: u64 = 10 << 20;
 
 /// The address of a package's file, from the package's page.
 fn find(agent: &Agent, index: &str, package: &Package, watch: &mut Watch<'_>) -> Result<String, DataError> {
-    let (scheme, rest) = index.split_once("://").unwrap_or(("", index));
-    if let Some((_, public)) = rest.split_once('/').map_or(rest, |(host, _)| host).rsplit_once('@') {
-        // Neither used nor shown: a password in a message ends up in somebody's log.
-        let (url, reason) =
-            (format!("{scheme}://{public}"), "an index with a password is not supported".into());
-        return Err(DataError::Fetch { url, reason });
-    }
+    refuse_password(index, "an index")?;
     let url = format!("{}/{}/", index.trim_end_matches('/'), package.name);
     let failed = |reason: String| DataError::Fetch { url: url.clone(), reason };
     // A registry may answer in JSON unless it is asked not to.

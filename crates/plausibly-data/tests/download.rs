@@ -141,3 +141,15 @@ fn an_address_that_does_not_answer_is_an_error_with_its_name() {
     let error = fetch(&store, &HEART, &folder).unwrap_err().to_string();
     assert!(error.starts_with("cannot open no/such/folder/heart+failure+clinical+records.zip: "), "{error}");
 }
+
+#[test]
+fn a_mirror_with_a_password_is_refused_and_its_password_not_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = Source::mirror("http://user:secret@127.0.0.1:1/data");
+    assert!(source.holds_password());
+    let error = fetch(&Store::new(folder.path()), &HEART, &source).unwrap_err().to_string();
+    assert_eq!(error, "cannot fetch http://127.0.0.1:1: a mirror with a password is not supported");
+    for plain in ["http://127.0.0.1:1/a@b", "folder/with@sign"] {
+        assert!(!Source::mirror(plain).holds_password(), "{plain}");
+    }
+}
