@@ -15,8 +15,8 @@ mod quantile;
 mod reproduction;
 
 pub use claim::{CONFIDENCE, Estimate, Evidence, Paired, Rule, Verdict};
-pub use decisions::{certificate_page, status_page, status_svg};
-pub use page::page;
+pub use decisions::{PICTURE_MARK, certificate_page, status_page, status_svg};
+pub use page::{PAGE_MARK, page};
 pub use reproduction::{
     Checked, Claim, DelayFinding, FrontierFinding, Late, Measure, Measured, Reading, Reproduction, STUDIES,
     Skipped, Study, claims, delay_findings, frontier_findings,

@@ -2,6 +2,9 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+/// By this a page that plausibly wrote is recognised; a version follows.
+pub const PAGE_MARK: &str = r#"<meta name="generator" content="plausibly "#;
+
 /// A page with this title and body: style and script inside, no request to anywhere, readable without the script.
 ///
 /// The policy in its head forbids every load, so that a later mistake shows as an error in the browser and not as a
@@ -38,6 +41,7 @@ impl Page<'_> {
             html lang="en" {
                 head {
                     meta charset="utf-8";
+                    (PreEscaped(PAGE_MARK)) (env!("CARGO_PKG_VERSION")) (PreEscaped("\">"))
                     meta http-equiv="Content-Security-Policy" content=(policy);
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";

@@ -6,5 +6,5 @@ mod slide;
 mod status;
 
 pub use certificate::certificate_page;
-pub use slide::status_svg;
+pub use slide::{PICTURE_MARK, status_svg};
 pub use status::status_page;

@@ -16,6 +16,9 @@ const TOP: f64 = 166.0;
 /// Height the rows of the forest share.
 const ROWS: f64 = 522.0;
 
+/// By this a picture that plausibly wrote is recognised; a version follows.
+pub const PICTURE_MARK: &str = r#"data-generator="plausibly "#;
+
 /// How a log stands as one SVG of 1600 by 900 units: what is known of every action now, how many could still be best over decisions, and to within what these were known.
 ///
 /// It refers to nothing outside of it, and its style uses what drawing programs understand beside browsers. The same status gives the same bytes.
@@ -31,7 +34,7 @@ pub fn status_svg(status: &Status) -> String {
     let (race, known) = (race_curve(status, curve, 19.0), known_curve(status, curve, 19.0));
     let second = TOP + curve.1 + 60.0;
     let markup = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) role="img" {
+        svg xmlns="http://www.w3.org/2000/svg" data-generator={ "plausibly " (env!("CARGO_PKG_VERSION")) } viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) role="img" {
             title { (title) }
             desc { (forest.description()) }
             style { (PreEscaped(include_str!("slide.css"))) }
