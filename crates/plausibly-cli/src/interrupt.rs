@@ -13,8 +13,10 @@ const PATIENCE: Duration = Duration::from_millis(400);
 
 const RUNNING: u8 = 0;
 const STOPPING: u8 = 1;
-/// Past the point where stopping makes sense: results are being written.
+/// Past the point where stopping makes sense: results or events are being written.
 const CLOSING: u8 = 2;
+/// The same, and the user has asked to stop since.
+const CLOSING_ASKED: u8 = 3;
 
 /// Ctrl-C, SIGTERM and SIGHUP: asks the work to stop, and ends the program if it does not.
 #[derive(Clone, Debug)]
@@ -30,17 +32,31 @@ impl Interrupt {
     /// # Errors
     /// If signals cannot be caught.
     pub(crate) fn catch() -> Result<Self, ctrlc::Error> {
+        Self::catch_and(|caught| {
+            std::thread::sleep(PATIENCE);
+            // Still here: the work sits in one long step. No results are being written, so none can be torn.
+            caught.outcome()
+        })
+    }
+
+    /// From here until [`Interrupt::close`] a signal ends the program at once; after it, none does.
+    ///
+    /// # Errors
+    /// If signals cannot be caught.
+    pub(crate) fn catch_until_closed() -> Result<Self, ctrlc::Error> {
+        Self::catch_and(|_| Outcome::interrupted())
+    }
+
+    fn catch_and(ending: impl Fn(&Self) -> Outcome + Send + 'static) -> Result<Self, ctrlc::Error> {
         let interrupt = Self { state: Arc::new(AtomicU8::new(RUNNING)), folder: Arc::default() };
         let caught = interrupt.clone();
         ctrlc::set_handler(move || {
-            let asked = caught.state.compare_exchange(RUNNING, STOPPING, Ordering::SeqCst, Ordering::SeqCst);
-            if asked.is_ok() {
-                std::thread::sleep(PATIENCE);
-                // Still here: the work sits in one long step. No results are being written, so none can be torn.
-                let outcome = caught.outcome();
+            if caught.moves(RUNNING, STOPPING) {
+                let outcome = ending(&caught);
                 output::note(&outcome.message().unwrap_or_default());
                 std::process::exit(130);
             }
+            caught.moves(CLOSING, CLOSING_ASKED);
         })?;
         Ok(interrupt)
     }
@@ -61,13 +77,18 @@ impl Interrupt {
         }
     }
 
-    /// Whether the user wants to stop.
-    pub(crate) fn requested(&self) -> bool {
-        self.state.load(Ordering::Relaxed) == STOPPING
+    fn moves(&self, from: u8, to: u8) -> bool {
+        self.state.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// Closes the door: from here on the program finishes what it is at. False if the user was faster.
+    /// Whether the user wants to stop.
+    pub(crate) fn requested(&self) -> bool {
+        matches!(self.state.load(Ordering::Relaxed), STOPPING | CLOSING_ASKED)
+    }
+
+    /// Closes the door: from here on the program finishes what it is at. False if the user was faster. Once closed, it
+    /// stays closed.
     pub(crate) fn close(&self) -> bool {
-        self.state.compare_exchange(RUNNING, CLOSING, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+        self.moves(RUNNING, CLOSING) || self.state.load(Ordering::SeqCst) != STOPPING
     }
 }

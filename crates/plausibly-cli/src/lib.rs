@@ -7,6 +7,7 @@ mod args;
 mod data;
 mod decisions;
 mod exit;
+mod files;
 mod interrupt;
 mod output;
 mod pip;
@@ -39,12 +40,12 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Replay(args) => decisions::replay(&args),
         Command::Spec => {
             let cache = args::Cache { folder: None };
-            print(&plausibly_sim::spec_reference(&data::pools(&cache)))
+            printed(output::data(&plausibly_sim::spec_reference(&data::pools(&cache))))
         }
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Args::command(), "plausibly", &mut script);
-            print(&String::from_utf8_lossy(&script))
+            printed(output::document(&String::from_utf8_lossy(&script)))
         }
     };
     if let Some(message) = outcome.message() {
@@ -53,8 +54,8 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> u8 {
     outcome.code()
 }
 
-fn print(text: &str) -> Outcome {
-    match output::data(text).context("cannot write to standard output") {
+fn printed(written: std::io::Result<()>) -> Outcome {
+    match written.context("cannot write to standard output") {
         Ok(()) => Outcome::Done,
         Err(error) => Outcome::Failed(error),
     }

@@ -1,11 +1,40 @@
 //! The only place that writes to the terminal: data on stdout, everything else on stderr.
+//!
+//! Labels, keys, file names and specs come from other people. Characters of theirs that could steer a
+//! terminal are shown as escapes, in all text that goes through here.
 
-use std::io::{ErrorKind, Result, Write};
+use std::borrow::Cow;
+use std::io::{ErrorKind, IsTerminal, Result, Write};
 
-/// Data, as is. A reader that has seen enough (`| head`) is no failure.
+/// Text for people. A reader that has seen enough (`| head`) is no failure.
 pub(crate) fn data(text: &str) -> Result<()> {
+    unless_closed(write(&plain(text)))
+}
+
+/// JSON, in which escapes are the same to every reader.
+pub(crate) fn json(text: &str) -> Result<()> {
+    unless_closed(write(&escaped_json(text)))
+}
+
+/// What is meant for a file or another program, which must get every byte as it is. A terminal gets escapes.
+pub(crate) fn document(text: &str) -> Result<()> {
+    let shown = std::io::stdout().is_terminal();
+    unless_closed(if shown { write(&plain(text)) } else { write(text) })
+}
+
+/// The answer after something was recorded, as text or JSON. Here a reader that is gone is a failure: it does not know what
+/// was recorded.
+pub(crate) fn answer(text: &str, is_json: bool) -> Result<()> {
+    write(&if is_json { escaped_json(text) } else { plain(text) })
+}
+
+fn write(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+fn unless_closed(written: Result<()>) -> Result<()> {
+    match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }
@@ -13,7 +42,45 @@ pub(crate) fn data(text: &str) -> Result<()> {
 
 /// A line for the person at the terminal. If nobody can read it, nothing is lost.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", plain(text));
+}
+
+/// Whether a character can do more to a terminal than stand there: controls, and formats that turn the direction of text or
+/// end a line.
+fn steers(c: char) -> bool {
+    matches!(
+        c,
+        '\0'..='\x1f'
+            | '\x7f'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}' | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+    )
+}
+
+/// Text with everything that could steer a terminal as escapes, such as `\u{1b}`, but for ends of lines.
+fn plain(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| steers(c) && c != '\n', |c| c.escape_default().to_string())
+}
+
+/// A label or name, which is part of a line: ends of lines are escapes too.
+pub(crate) fn inline(text: &str) -> Cow<'_, str> {
+    escaped(text, steers, |c| c.escape_default().to_string())
+}
+
+/// The same JSON. Characters below a space stand in it only between tokens, as ends of lines.
+fn escaped_json(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| steers(c) && c != '\n', |c| format!("\\u{:04x}", u32::from(c)))
+}
+
+fn escaped(text: &str, bad: impl Fn(char) -> bool, escape: impl Fn(char) -> String) -> Cow<'_, str> {
+    if !text.contains(&bad) {
+        return text.into();
+    }
+    text.chars().map(|c| if bad(c) { escape(c) } else { c.to_string() }).collect::<String>().into()
 }
 
 /// A table of figures under a heading: the first column to the left, the others to the right.
@@ -33,6 +100,7 @@ pub(crate) fn left_table(heading: &[&str], rows: &[Vec<String>]) -> String {
 const WIDEST: usize = 512;
 
 fn aligned(heading: &[&str], rows: &[Vec<String>], pad: impl Fn(usize, &str, usize) -> String) -> String {
+    let rows: Vec<Vec<_>> = rows.iter().map(|row| row.iter().map(|cell| inline(cell)).collect()).collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         // A cell that is longer sticks out: a width has 16 bits, and names in logs of earlier versions may have more.
@@ -44,8 +112,8 @@ fn aligned(heading: &[&str], rows: &[Vec<String>], pad: impl Fn(usize, &str, usi
         padded.collect::<Vec<_>>().join("  ").trim_end().to_string() + "\n"
     };
     let mut text = line(&mut heading.iter().copied());
-    for row in rows {
-        text += &line(&mut row.iter().map(String::as_str));
+    for row in &rows {
+        text += &line(&mut row.iter().map(|cell| &**cell));
     }
     text
 }

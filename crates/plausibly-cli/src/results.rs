@@ -1,14 +1,13 @@
 //! The files of a run: complete or not there at all.
 
-use anyhow::{Context, Result, ensure};
+use crate::files::{self, temporary_in};
+use anyhow::{Context, Result};
 use plausibly_paper::{final_figures, spec_json};
 use plausibly_sim::{Experiment, Summary};
 use serde_json::json;
 use std::fs;
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 
 /// The folder that results go to. Made at once, so that a run does not end in "permission denied"; what was made is removed
 /// again if nothing came of the run.
@@ -26,7 +25,7 @@ impl Folder {
         let made = path.ancestors().take_while(missing).map(Path::to_path_buf).collect();
         let folder = Self { path: path.into(), made };
         fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))?;
-        folder.temporary()?;
+        temporary_in(path)?;
         Ok(folder)
     }
 
@@ -37,26 +36,11 @@ impl Folder {
 
     /// Writes the files: each is complete on disk under a temporary name before the first takes the place it is meant for.
     /// A name may lead into a folder below.
-    pub(crate) fn write(&self, files: &[(impl AsRef<Path>, Vec<u8>)]) -> Result<Vec<PathBuf>> {
-        let mut ready = Vec::new();
-        for (name, contents) in files {
-            let path = self.path.join(name);
-            if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent)
-                    .with_context(|| format!("cannot make the folder {}", parent.display()))?;
-            }
-            ensure!(!path.is_dir(), "cannot write {}: there is a folder of that name", path.display());
-            let mut file = self.temporary()?;
-            let written = file.write_all(contents).and_then(|()| file.as_file().sync_all());
-            written.with_context(|| format!("cannot write {}", path.display()))?;
-            ready.push((file, path));
-        }
-        let persist = |(file, path): (NamedTempFile, PathBuf)| {
-            let persisted = file.persist(&path).map_err(|error| error.error);
-            persisted.with_context(|| format!("cannot write {}", path.display()))?;
-            Ok(path)
-        };
-        ready.into_iter().map(persist).collect()
+    pub(crate) fn write(&self, files: Vec<(impl AsRef<Path>, Vec<u8>)>) -> Result<Vec<PathBuf>> {
+        let files: Vec<(PathBuf, Vec<u8>)> =
+            files.into_iter().map(|(name, content)| (self.path.join(name), content)).collect();
+        files::write_all(&files)?;
+        Ok(files.into_iter().map(|(path, _)| path).collect())
     }
 
     /// Removes the folders made here as far as they are empty.
@@ -66,23 +50,6 @@ impl Folder {
             let _ = fs::remove_dir(folder);
         }
     }
-
-    fn temporary(&self) -> Result<NamedTempFile> {
-        temporary_in(&self.path)
-    }
-}
-
-/// A file in a folder that has no name yet.
-pub(crate) fn temporary_in(folder: &Path) -> Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".plausibly-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As any new file: the user's umask decides, not the caution that suits secrets in /tmp.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder).with_context(|| format!("cannot write to the folder {}", folder.display()))
 }
 
 impl Drop for Folder {

@@ -2,7 +2,8 @@
 
 use crate::args::Simulate;
 use crate::data;
-use crate::exit::Outcome;
+use crate::exit::{Outcome, of_input};
+use crate::files::{Kind, Outputs};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
@@ -20,20 +21,23 @@ use std::time::Instant;
 pub(crate) fn run(args: &Simulate) -> Outcome {
     let text = match read_text(&args.spec, Limit::SPEC) {
         Ok(text) => text,
-        Err(error) => return Outcome::Failed(error.into()),
+        Err(error) => return of_input(error).into(),
     };
     let overrides = Overrides { runs: args.runs, seed: args.seed };
     match Experiment::from_toml(&text, overrides, &data::pools(&args.cache)) {
-        Ok(experiment) => simulate(args, &experiment).unwrap_or_else(Outcome::Failed),
+        Ok(experiment) => simulate(args, &experiment).unwrap_or_else(Outcome::from),
         Err(error) => Outcome::Refused(refusal(&args.spec, &error)),
     }
 }
 
-const FILES: [&str; 2] = ["summary.csv", "manifest.json"];
+const FILES: [(&str, Kind); 2] = [("summary.csv", Kind::Summary), ("manifest.json", Kind::Manifest)];
 
 fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
-    let folder = Folder::open(&args.out.clone().unwrap_or_else(|| default_folder(&args.spec)))?;
-    let replacing = FILES.iter().any(|name| folder.holds(name));
+    let mut outputs = Outputs::new(args.force).reading("the spec", &args.spec);
+    let folder = args.out.clone().unwrap_or_else(|| default_folder(&args.spec));
+    outputs.allow_all(&folder, &FILES)?;
+    let folder = Folder::open(&folder)?;
+    let replacing = FILES.iter().any(|(name, _)| folder.holds(name));
     let folder = Arc::new(folder);
     let interrupt = Interrupt::catch().context("cannot catch Ctrl-C")?;
     interrupt.guard(&folder);
@@ -54,10 +58,11 @@ fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
     let timing = Timing { seconds: begun.elapsed().as_secs_f64(), threads: threads.get() };
     let manifest = format!("{:#}\n", results::manifest(experiment, &summary, timing));
     let contents = [summary_csv(&[(&experiment.name, &summary)]).into_bytes(), manifest.into_bytes()];
-    let files: Vec<(&str, Vec<u8>)> = FILES.into_iter().zip(contents).collect();
-    let paths = folder.write(&files)?;
-    output::data(&closing(args.json, experiment, &summary, &paths))
-        .context("cannot write to standard output")?;
+    let files: Vec<(&str, Vec<u8>)> = FILES.into_iter().map(|(name, _)| name).zip(contents).collect();
+    let paths = folder.write(files)?;
+    let text = closing(args.json, experiment, &summary, &paths);
+    let printed = if args.json { output::json(&text) } else { output::data(&text) };
+    printed.context("cannot write to standard output")?;
     if !args.quiet {
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         let wrote = if replacing { "replaced" } else { "wrote" };

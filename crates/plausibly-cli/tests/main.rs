@@ -6,12 +6,14 @@ mod architecture; // ARCHITECTURE.md, the reference list and the manifests agree
 mod data; // list, fetch, verify
 mod decisions; // from a table to decisions that show their work
 mod errors; // every way to be refused, by snapshot
+mod exits; // every exit code, and errors that are said once
 mod guide; // the transcripts of the guide
 mod help; // every --help, by snapshot
 mod interrupt; // Ctrl-C
 mod python_packages; // which registry is asked, and what if there is none
 mod reproduce; // the paper, its report and its files
 mod simulate; // runs, files, figures
+mod terminal; // nothing that came from a file steers it
 
 use std::fs;
 use std::path::{Path, PathBuf};

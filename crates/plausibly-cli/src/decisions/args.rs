@@ -3,6 +3,7 @@
 use clap::Args as Arguments;
 use plausibly_log::table::{NumberError, read_number};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Take the next decision among the rows of a table
 ///
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 /// once you agree. From then on only the rows of today's table can be chosen; new ones join, missing ones stay away, and a row whose values have changed counts as a new
 /// action. When this command has printed a decision, it is on the disk.
 #[derive(Debug, Arguments)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  \
                   plausibly decide --log ads.log --actions ads.csv --context device=mobile --reward-range 0..5 --explain\n  \
                   plausibly decide --log lab.log --actions vectors.csv --as-given --theta-norm-bound 1 --reward-range=-1..1\n\n\
@@ -74,6 +76,13 @@ pub(crate) struct Decide {
 
     #[command(flatten)]
     pub(crate) time: Time,
+
+    #[command(flatten)]
+    pub(crate) wait: Wait,
+
+    /// Replace also a file that plausibly did not write, and allow a time more than a day ahead of the clock
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Vectors of one's own.
@@ -127,6 +136,13 @@ pub(crate) struct Reward {
 
     #[command(flatten)]
     pub(crate) time: Time,
+
+    #[command(flatten)]
+    pub(crate) wait: Wait,
+
+    /// Allow a time more than a day ahead of the clock
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Record that the outcome of a decision will never come
@@ -142,6 +158,13 @@ pub(crate) struct Drop {
 
     #[command(flatten)]
     pub(crate) time: Time,
+
+    #[command(flatten)]
+    pub(crate) wait: Wait,
+
+    /// Allow a time more than a day ahead of the clock
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 /// Print every decision with what became of it
@@ -194,6 +217,10 @@ pub(crate) struct StatusArgs {
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) svg: Option<PathBuf>,
 
+    /// Replace also files that plausibly did not write
+    #[arg(long)]
+    pub(crate) force: bool,
+
     /// As JSON on stdout, instead of a table
     #[arg(long)]
     pub(crate) json: bool,
@@ -219,6 +246,10 @@ pub(crate) struct Explain {
     /// Write a page to this file
     #[arg(long, value_name = "FILE.html")]
     pub(crate) html: Option<PathBuf>,
+
+    /// Replace also files that plausibly did not write
+    #[arg(long)]
+    pub(crate) force: bool,
 
     /// The certificate as JSON on stdout
     #[arg(long)]
@@ -293,6 +324,14 @@ pub(crate) struct Time {
     pub(crate) at: Option<i64>,
 }
 
+/// How long to wait for the log.
+#[derive(Debug, Arguments)]
+pub(crate) struct Wait {
+    /// How long to wait if another process is writing to the log
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) wait: Duration,
+}
+
 /// How much to list.
 #[derive(Debug, Arguments)]
 pub(crate) struct Listing {
@@ -318,6 +357,12 @@ fn range(text: &str) -> Result<(f64, f64), String> {
     let end = |text: &str| read_number(text).map_err(|error| error.to_string());
     let (low, high) = (end(low)?, end(high)?);
     if low < high && (high - low).is_finite() { Ok((low, high)) } else { Err(usage.into()) }
+}
+
+/// A time to wait, at most a day.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let parsed = text.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
+    parsed.map(Duration::from_secs_f64).ok_or_else(|| "must be a number of seconds, from 0 to 86400".into())
 }
 
 fn instant(text: &str) -> Result<i64, String> {

@@ -1,16 +1,21 @@
 //! `plausibly decide`.
 
 use super::args::Decide;
-use super::{ended, moment, open, policy, print, print_json, put_away, write};
-use crate::exit::Outcome;
+use super::recording::Recording;
+use super::{ended, moment_to_record, policy, put_away};
+use crate::exit::{Ending, Outcome};
+use crate::files::{Kind, Outputs, Target};
 use crate::output;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
+use plausibly_log::certificate::Certificate;
 use plausibly_log::journal::FileStorage;
+use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
 use plausibly_log::{Log, Opening};
 use std::fs::File;
 use std::io::{self, BufRead, IsTerminal};
+use std::path::Path;
 
 pub(crate) fn run(args: &Decide) -> Outcome {
     let context = match Context::parse(&args.context) {
@@ -21,83 +26,128 @@ pub(crate) fn run(args: &Decide) -> Outcome {
 }
 
 fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
-    let at = moment(args.time.at);
-    let path = args.actions.display();
-    let file = File::open(&args.actions).with_context(|| format!("cannot read {path}"))?;
-    let table = match Table::read(file) {
-        Ok(table) => table,
-        Err(error) => return Ok(Outcome::Refused(format!("error: {path}: {error}"))),
-    };
-    let (mut log, table) = match begun(args)? {
-        Some(log) => {
-            if let Some(refusal) = too_late(args, &log) {
-                return Ok(Outcome::Refused(refusal));
-            }
-            let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
-            match table.with_label(label.as_deref()) {
-                Ok(table) => (log, table),
-                Err(error) => return Ok(Outcome::Refused(format!("error: {path}: {error}"))),
-            }
-        }
-        None => match begin(args, &table, context, at)? {
-            Ok(log) => (log, table),
-            Err(outcome) => return Ok(outcome),
-        },
-    };
-    if let Some(outcome) = change_policy(args, &mut log, at)? {
-        return Ok(outcome);
-    }
+    let at = moment_to_record(args.time.at, args.force)?;
+    let certificate_file = certificate_file(args)?;
+    let table = read_table(&args.actions)?;
+    let recording = Recording::new(&args.log.path, &args.wait)?;
+    let Ready { mut log, table, recorded } = ready(args, &recording, table, context, at)?;
     notes(&log, &table);
-    let certificate = log.decide(at, &table, context, args.listing.most())?;
-    let (decision, label) = (certificate.grounds.decision, &certificate.findings.chosen.label);
-    if args.json {
-        print_json(&(certificate.to_json() + "\n"))?;
-    } else if args.explain {
-        print(&certificate.words().to_string())?;
-    } else {
-        print(&format!("decision {decision}: {label}\n"))?;
-    }
-    if let Some(path) = &args.certificate {
-        let log = args.log.path.display();
-        write(path, &(certificate.to_json() + "\n")).with_context(|| {
-            format!("decision {decision} was taken, and its certificate not written; `plausibly explain --log {log} {decision} --json` makes it again")
-        })?;
-    }
-    output::note(&format!(
-        "tell what came of it: plausibly reward --log {} {decision} VALUE",
-        args.log.path.display()
-    ));
+    recording.begin_write()?;
+    let decided = log.decide(at, &table, context, args.listing.most());
+    let certificate = match recorded {
+        None => decided?,
+        Some(recorded) => decided.with_context(|| {
+            let log = args.log.path.display();
+            Ending::Recorded(format!("{recorded} in {log}, but the decision was not taken"))
+        })?,
+    };
+    // The answer may have to wait for its reader, and others should not wait with it.
     put_away(log);
+    tell(args, &recording, &certificate, certificate_file.as_ref())?;
     Ok(Outcome::Done)
 }
 
+/// The file that the certificate goes to, which must be none of those that are read.
+fn certificate_file(args: &Decide) -> Result<Option<Target>> {
+    let mut outputs = Outputs::new(args.force).with_log(&args.log.path).reading("the table", &args.actions);
+    if let Some(path) = &args.policy {
+        outputs = outputs.reading("the policy", Path::new(path));
+    }
+    args.certificate.as_deref().map(|path| outputs.file(path, Kind::Certificate)).transpose()
+}
+
+fn read_table(path: &Path) -> Result<Table> {
+    let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    Table::read(file).map_err(|error| refused_table(path, &error))
+}
+
+fn refused_table(path: &Path, error: &dyn std::fmt::Display) -> anyhow::Error {
+    Ending::Refused(format!("{}: {error}", path.display())).into()
+}
+
+/// Prints the decision, and writes its certificate if that is asked for; one of them failing does not stop the other.
+fn tell(
+    args: &Decide,
+    recording: &Recording<'_>,
+    certificate: &Certificate,
+    file: Option<&Target>,
+) -> Result<()> {
+    let (decision, label) =
+        (certificate.grounds.decision, output::inline(&certificate.findings.chosen.label));
+    let json = certificate.to_json() + "\n";
+    let text = if args.json {
+        json.clone()
+    } else if args.explain {
+        certificate.words().to_string()
+    } else {
+        format!("decision {decision}: {label}\n")
+    };
+    let printed = recording.answer(&format!("decision {decision} ({label}) was taken"), &text, args.json);
+    let log = args.log.path.display();
+    let written = file.map_or(Ok(()), |file| file.write(json.as_bytes())).with_context(|| {
+        Ending::Recorded(format!(
+            "decision {decision} ({label}) was taken and is in {log}, but its certificate was not written; \
+             `plausibly explain --log {log} {decision} --json` makes it again"
+        ))
+    });
+    printed.and(written)?;
+    output::note(&format!("tell what came of it: plausibly reward --log {log} {decision} VALUE"));
+    Ok(())
+}
+
+/// A log that a decision can be taken in.
+struct Ready {
+    log: Log<FileStorage>,
+    /// With its labels from the column that the log takes them from.
+    table: Table,
+    /// What was recorded on the way.
+    recorded: Option<&'static str>,
+}
+
+/// Opens the log, and begins it or changes its policy if that is asked for and agreed to.
+fn ready(
+    args: &Decide,
+    recording: &Recording<'_>,
+    table: Table,
+    context: &Context,
+    at: i64,
+) -> Result<Ready> {
+    let Some(log) = begun(args, recording)? else {
+        let (log, recorded) = begin(args, recording, &table, context, at)?;
+        return Ok(Ready { log, table, recorded });
+    };
+    if let Some(refusal) = too_late(args, &log) {
+        bail!(Ending::Refused(refusal));
+    }
+    let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
+    let table = table.with_label(label.as_deref()).map_err(|error| refused_table(&args.actions, &error))?;
+    let (log, recorded) = change_policy(args, recording, log, at)?;
+    Ok(Ready { log, table, recorded })
+}
+
 /// The log, if it has begun. Whatever is refused before must not leave an empty file behind; and one whose very first line was torn has not begun.
-fn begun(args: &Decide) -> Result<Option<Log<FileStorage>>> {
+fn begun(args: &Decide, recording: &Recording<'_>) -> Result<Option<Log<FileStorage>>> {
     if !std::fs::metadata(&args.log.path).is_ok_and(|file| file.len() > 0) {
         return Ok(None);
     }
-    let log = open(&args.log.path)?;
+    let log = recording.open()?;
     Ok(log.state().is_some().then_some(log))
 }
 
 /// Shows what the log will be about, asks, and begins it.
 fn begin(
     args: &Decide,
+    recording: &Recording<'_>,
     table: &Table,
     context: &Context,
     at: i64,
-) -> Result<std::result::Result<Log<FileStorage>, Outcome>> {
+) -> Result<(Log<FileStorage>, Option<&'static str>)> {
     let leave_out: Vec<&str> = args.leave_out.iter().map(String::as_str).collect();
     let recipe = match args.vectors.theta_norm_bound {
         Some(bound) => Recipe::given(table, &leave_out, bound),
         None => Recipe::infer_without(table, context, &leave_out),
     };
-    let recipe = match recipe {
-        Ok(recipe) => recipe,
-        Err(error) => {
-            return Ok(Err(Outcome::Refused(format!("error: {}: {error}", args.actions.display()))));
-        }
-    };
+    let recipe = recipe.map_err(|error| refused_table(&args.actions, &error))?;
     let policy = policy::read(args.policy.as_deref(), &policy::kind_of("code"), &args.set, &recipe)?;
     let (low, high) = args.reward_range.unwrap_or((0.0, 1.0));
     for note in table.notes() {
@@ -109,10 +159,8 @@ fn begin(
         if args.reward_range.is_none() { " (say --reward-range A..B if they are others)" } else { "" },
         serde_json::to_string(&policy)?
     ));
-    let question = format!("Begin the log {} with this?", args.log.path.display());
-    if let Some(outcome) = refused(args.yes, &question) {
-        return Ok(Err(outcome));
-    }
+    let name = args.log.path.display();
+    agree(args.yes, &format!("Begin the log {name} with this?"))?;
     let opening = Opening {
         policy,
         reward_range: (low, high),
@@ -122,16 +170,25 @@ fn begin(
     };
     // Checked before a file is made.
     opening.check()?;
-    let mut log = open(&args.log.path)?;
+    recording.begin_write()?;
+    let mut log = recording.open()?;
+    if let Some(state) = log.state() {
+        if !opening.is_that_of(state) || args.seed.is_some_and(|seed| seed != state.seed()) {
+            bail!(Ending::Refused(format!(
+                "another process has begun {name} in the meantime, with other settings; run this again to decide by \
+                 these. Nothing was written."
+            )));
+        }
+        return Ok((log, None));
+    }
     log.begin(at, opening)?;
-    Ok(Ok(log))
+    Ok((log, Some("the log was begun")))
 }
 
 /// What was said that only the first decision can say, and is not what the log says.
 fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
     let (low, high) = log.state()?.reward_range();
-    let fixed =
-        |what: &str| Some(format!("error: {what} when the log began; begin another log for another one"));
+    let fixed = |what: &str| Some(format!("{what} when the log began; begin another log for another one"));
     match args.reward_range {
         Some(range) if range != (low, high) => {
             return fixed(&format!("the range of rewards was fixed as {low}..{high}"));
@@ -147,40 +204,68 @@ fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
     args.seed.and_then(|_| fixed("the seed was fixed"))
 }
 
-/// Another policy than the log's, if one is asked for; what came of the question if it was not answered with yes.
-fn change_policy(args: &Decide, log: &mut Log<FileStorage>, at: i64) -> Result<Option<Outcome>> {
+/// Another policy than the log's, if one is asked for and agreed to.
+fn change_policy(
+    args: &Decide,
+    recording: &Recording<'_>,
+    mut log: Log<FileStorage>,
+    at: i64,
+) -> Result<(Log<FileStorage>, Option<&'static str>)> {
+    let Some((wanted, horizon)) = wanted_policy(args, &log)? else { return Ok((log, None)) };
+    if !args.yes {
+        let asked_about = policy_of(&log);
+        // Others can use the log while the question stands.
+        drop(log);
+        let name = args.log.path.display();
+        agree(false, &format!("Change the policy of {name} to {}?", serde_json::to_string(&wanted)?))?;
+        log = recording.open()?;
+        if policy_of(&log) != asked_about {
+            bail!(Ending::Refused(format!(
+                "another process has changed the policy of {name} in the meantime; run this again to change that one. \
+                 Nothing was written."
+            )));
+        }
+    }
+    recording.begin_write()?;
+    log.change_policy(at, &wanted, horizon)?;
+    Ok((log, Some("the policy was changed")))
+}
+
+/// The policy and horizon asked for, if they are not the log's.
+fn wanted_policy(args: &Decide, log: &Log<FileStorage>) -> Result<Option<(PolicyTable, Option<u64>)>> {
     if args.policy.is_none() && args.set.is_empty() && args.horizon.is_none() {
         return Ok(None);
     }
     let Some(state) = log.state() else { return Ok(None) };
     let wanted = policy::read(args.policy.as_deref(), state.policy().1, &args.set, state.recipe())?;
     let horizon = args.horizon.or(state.horizon());
-    if !state.would_change(&wanted, horizon)? {
-        return Ok(None);
-    }
-    let question =
-        format!("Change the policy of {} to {}?", args.log.path.display(), serde_json::to_string(&wanted)?);
-    if let Some(outcome) = refused(args.yes, &question) {
-        return Ok(Some(outcome));
-    }
-    log.change_policy(at, &wanted, horizon)?;
-    Ok(None)
+    Ok(state.would_change(&wanted, horizon)?.then_some((wanted, horizon)))
 }
 
-/// Asks, unless the answer was given; what to end with if it is not yes.
-fn refused(yes: bool, question: &str) -> Option<Outcome> {
+fn policy_of(log: &Log<FileStorage>) -> Option<(PolicyTable, Option<u64>)> {
+    log.state().map(|state| (state.policy().1.clone(), state.horizon()))
+}
+
+/// Asks, unless the answer was given.
+///
+/// # Errors
+/// A refusal if it is not yes.
+fn agree(yes: bool, question: &str) -> Result<()> {
     if yes {
-        return None;
+        return Ok(());
     }
     if !io::stdin().is_terminal() {
-        let text = format!("error: {question} Nobody can be asked here: add --yes. Nothing was written.");
-        return Some(Outcome::Refused(text));
+        let text = format!("{question} This is no terminal to answer at: add --yes. Nothing was written.");
+        bail!(Ending::Refused(text));
     }
     output::note(&format!("{question} [y/N]"));
     let mut answer = String::new();
     let agreed = io::stdin().lock().read_line(&mut answer).is_ok()
         && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
-    (!agreed).then(|| Outcome::Refused("nothing was written".into()))
+    if !agreed {
+        bail!(Ending::Refused("not agreed to. Nothing was written.".into()));
+    }
+    Ok(())
 }
 
 /// What a person should know about today's table.

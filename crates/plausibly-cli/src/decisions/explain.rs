@@ -1,8 +1,9 @@
 //! `plausibly explain`.
 
 use super::args::Explain;
-use super::{ended, existing, print, print_json, read_certificate, write};
+use super::{ended, existing, print, print_json, read_certificate};
 use crate::exit::Outcome;
+use crate::files::{Kind, Outputs};
 use crate::output;
 use anyhow::{Context as _, Result};
 use plausibly_log::certificate;
@@ -16,6 +17,12 @@ fn explain(args: &Explain) -> Result<Outcome> {
     // A log that is only in the environment is no reason to take a file for a decision.
     let usual = || std::env::var_os("PLAUSIBLY_LOG").filter(|path| !path.is_empty()).map(PathBuf::from);
     let log = args.log.clone().or_else(|| args.what.parse::<u64>().ok().and_then(|_| usual()));
+    let outputs = Outputs::new(args.force);
+    let mut outputs = match &log {
+        Some(log) => outputs.with_log(log),
+        None => outputs.reading("the certificate", Path::new(&args.what)),
+    };
+    let page = args.html.as_deref().map(|path| outputs.file(path, Kind::Page)).transpose()?;
     let found = if let Some(log) = log {
         let Ok(decision) = args.what.parse() else {
             return Ok(Outcome::Refused(format!(
@@ -32,9 +39,9 @@ fn explain(args: &Explain) -> Result<Outcome> {
         found.check().context("the certificate is wrong and will not be explained")?;
         found
     };
-    if let Some(path) = &args.html {
-        write(path, &plausibly_report::certificate_page(&found))?;
-        output::note(&format!("wrote {}", path.display()));
+    if let Some(page) = &page {
+        page.write(plausibly_report::certificate_page(&found).as_bytes())?;
+        output::note(&format!("wrote {page}"));
     }
     if args.json {
         print_json(&(found.to_json() + "\n"))?;

@@ -1,7 +1,7 @@
 //! `plausibly history`.
 
 use super::args::History;
-use super::{ended, existing, line, print, print_json};
+use super::{ended, existing, print, print_json};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::{Context as _, Result};
@@ -18,7 +18,7 @@ fn show(args: &History) -> Result<Outcome> {
     let past = &past[passed_over..];
     if args.csv {
         // Every byte as it is: the file must hold the labels themselves.
-        output::data(&form(past)).context("cannot write to standard output")?;
+        output::document(&form(past)).context("cannot write to standard output")?;
     } else if args.json {
         let lines: Result<String> = past.iter().map(|one| Ok(serde_json::to_string(one)? + "\n")).collect();
         print_json(&lines?)?;
@@ -34,11 +34,11 @@ fn table(past: &[Past]) -> String {
     }
     let any_context = past.iter().any(|one| !one.context.is_empty());
     let row = |one: &Past| {
-        let mut row = vec![one.decision.to_string(), seconds(&one.at), line(&one.label)];
+        let mut row = vec![one.decision.to_string(), seconds(&one.at), one.label.clone()];
         if any_context {
             let pairs: Vec<String> =
                 one.context.iter().map(|(key, value)| format!("{key}={value}")).collect();
-            row.push(line(&pairs.join(", ")));
+            row.push(pairs.join(", "));
         }
         row.push(match (one.outcome, one.reward) {
             (Became::Dropped, _) => "dropped".into(),

@@ -6,6 +6,7 @@ mod explain;
 mod history;
 mod outcomes;
 mod policy;
+mod recording;
 mod replay;
 mod reward;
 mod status;
@@ -20,53 +21,70 @@ pub(crate) use reward::{drop_decision, reward};
 pub(crate) use status::run as status;
 pub(crate) use verify::run as verify;
 
-use crate::exit::Outcome;
+use crate::exit::{Ending, Outcome, told_once};
 use crate::output;
-use crate::results;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use plausibly_log::certificate::Certificate;
 use plausibly_log::input::{Limit, read_text};
 use plausibly_log::journal::FileStorage;
+use plausibly_log::state::StepError;
 use plausibly_log::{Log, LogError};
 use std::fs;
-use std::io::Write as _;
 use std::path::Path;
 use std::time::SystemTime;
 use watched::Watched;
 
 /// What is wrong with what was asked is a refusal; what is wrong with the file is a failure.
 fn ended(result: Result<Outcome>) -> Outcome {
-    result.unwrap_or_else(|error| match error.downcast_ref::<LogError>() {
-        Some(
-            LogError::Step(_)
-            | LogError::Recipe(_)
-            | LogError::Begun
-            | LogError::Empty
-            | LogError::Grounds(_),
-        ) => Outcome::Refused(format!("error: {error:#}")),
-        _ => Outcome::Failed(error),
+    result.unwrap_or_else(|error| {
+        let wrongly_asked = match error.downcast_ref() {
+            Some(error) => matches!(
+                error,
+                LogError::Step(_)
+                    | LogError::Recipe(_)
+                    | LogError::Grounds(_)
+                    | LogError::Begun
+                    | LogError::Empty
+            ),
+            None => error.is::<StepError>(),
+        };
+        if wrongly_asked && !error.is::<Ending>() {
+            return Outcome::Refused(format!("error: {}", told_once(&error)));
+        }
+        error.into()
     })
 }
 
-/// The time given, or now.
+/// Now, in microseconds since 1970.
 #[expect(
     clippy::disallowed_methods,
     reason = "the one place of the command where a clock is read; `--at` stands in for it"
 )]
-fn moment(given: Option<i64>) -> i64 {
-    given.unwrap_or_else(|| {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
-    })
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Opens a log for writing, and says what had to be done for it.
-fn open(path: &Path) -> Result<Log<FileStorage>> {
-    let log = Log::open(FileStorage::new(path)).with_context(|| format!("cannot open {}", path.display()))?;
-    if let Some(recovery) = log.recovery() {
-        output::note(&format!("note: {recovery}"));
+/// The time given, or now.
+fn moment(given: Option<i64>) -> i64 {
+    given.unwrap_or_else(now)
+}
+
+/// The time given, or now, for an event. The time of a log never goes back, so a mistyped year would stay.
+fn moment_to_record(given: Option<i64>, force: bool) -> Result<i64> {
+    const DAY_US: i64 = 86_400_000_000;
+    let now = now();
+    let at = given.unwrap_or(now);
+    if at > now.saturating_add(DAY_US) && !force {
+        let shown = |at| plausibly_log::journal::utc(at).unwrap_or_default();
+        bail!(Ending::Refused(format!(
+            "--at {} is more than a day ahead of the clock ({}), and no later event of the log could be earlier; \
+             add --force if this is meant. Nothing was written.",
+            shown(at),
+            shown(now)
+        )));
     }
-    Ok(log)
+    Ok(at)
 }
 
 /// That a log is there already: a mistyped name must not begin a new one.
@@ -99,31 +117,12 @@ fn read_certificate(path: &Path) -> Result<Certificate> {
     Certificate::from_json(&text).with_context(|| format!("{} is not a certificate", path.display()))
 }
 
-/// Writes a file complete or not at all.
-fn write(path: &Path, content: &str) -> Result<()> {
-    let failed = || format!("cannot write {}", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = results::temporary_in(folder)?;
-    file.write_all(content.as_bytes()).and_then(|()| file.as_file().sync_all()).with_context(failed)?;
-    file.persist(path).with_context(failed)?;
-    Ok(())
-}
-
-/// JSON, with what could steer a terminal written as escapes, which are the same to whoever reads it.
+/// JSON on stdout.
 fn print_json(text: &str) -> Result<()> {
-    let escaped = |c: char| {
-        if ('\u{7f}'..='\u{9f}').contains(&c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() }
-    };
-    output::data(&text.chars().map(escaped).collect::<String>()).context("cannot write to standard output")
+    output::json(text).context("cannot write to standard output")
 }
 
-/// A name on one line, so that it cannot be taken for another line of the output.
-fn line(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
-}
-
-/// Names come from people's tables, and must not steer the terminal.
+/// Text on stdout.
 fn print(text: &str) -> Result<()> {
-    let harmless = |c: char| if c.is_control() && c != '\n' { char::REPLACEMENT_CHARACTER } else { c };
-    output::data(&text.chars().map(harmless).collect::<String>()).context("cannot write to standard output")
+    output::data(text).context("cannot write to standard output")
 }

@@ -1,7 +1,8 @@
 //! `plausibly reward --csv`: many outcomes from one file, all of them or none.
 
 use super::args::Reward;
-use super::{line, moment, must_exist, open, print, put_away};
+use super::recording::Recording;
+use super::{moment_to_record, must_exist, put_away};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::{Context as _, Result};
@@ -11,6 +12,7 @@ use std::fs::File;
 use std::path::Path;
 
 pub(super) fn record(args: &Reward, path: &Path) -> Result<Outcome> {
+    let at = moment_to_record(args.time.at, args.force)?;
     must_exist(&args.log.path)?;
     let shown = path.display();
     let refused =
@@ -20,20 +22,23 @@ pub(super) fn record(args: &Reward, path: &Path) -> Result<Outcome> {
         Ok(rows) => rows,
         Err(error) => return refused(error.to_string()),
     };
-    let mut log = open(&args.log.path)?;
+    let recording = Recording::new(&args.log.path, &args.wait)?;
+    let mut log = recording.open()?;
     if let Some(mismatch) = rows.iter().find_map(|row| another_label(&log, row)) {
         return refused(mismatch);
     }
     let told: Vec<(u64, Told)> = rows.iter().map(|row| (row.decision, row.told)).collect();
-    let recorded = match log.record_all(moment(args.time.at), &told, args.correct) {
+    recording.begin_write()?;
+    let recorded = match log.record_all(at, &told, args.correct) {
         Ok(recorded) => recorded,
         Err(LogError::Entry { index, source }) => {
             return refused(format!("line {}: {source}", rows[index].line));
         }
         Err(error) => return Err(error.into()),
     };
-    print(&summary(&rows, &recorded))?;
     put_away(log);
+    let text = summary(&rows, &recorded);
+    recording.answer(&format!("all of {shown} (\"{text}\") is recorded"), &format!("{text}\n"), false)?;
     Ok(Outcome::Done)
 }
 
@@ -46,8 +51,8 @@ fn another_label(log: &Log<FileStorage>, row: &FilledIn) -> Option<String> {
          spreadsheet has only written it differently",
         row.line,
         row.decision,
-        line(chosen),
-        line(found)
+        output::inline(chosen),
+        output::inline(found)
     ))
 }
 
@@ -61,7 +66,7 @@ fn summary(rows: &[FilledIn], recorded: &[Recorded]) -> String {
     let before = count(|_| true, Recorded::Before);
     let already = if before > 0 { format!("; {before} already recorded") } else { String::new() };
     format!(
-        "recorded {} and {}{already}\n",
+        "recorded {} and {}{already}",
         output::plural(rewards, "reward", "rewards"),
         output::plural(drops, "drop", "drops")
     )

@@ -1,6 +1,7 @@
 //! Policies as the command line names them.
 
-use anyhow::{Context as _, Result, anyhow};
+use crate::exit::{Ending, of_input};
+use anyhow::{Context as _, Result, bail};
 use plausibly::spec::POLICY_KINDS;
 use plausibly_log::input::{InputError, Limit, read_text};
 use plausibly_log::policy::PolicyTable;
@@ -52,11 +53,13 @@ fn from_file(path: &str) -> Result<PolicyTable> {
     let text = match read_text(Path::new(path), Limit::POLICY) {
         Err(error @ InputError::Io { .. }) => {
             let kinds = POLICY_KINDS.join(", ");
-            return Err(error).context(format!("`{path}` is no kind of policy ({kinds}) and no file"));
+            let unknown = format!("`{path}` is no kind of policy ({kinds}) and no file");
+            return Err(error).context(Ending::Refused(unknown));
         }
-        read => read?,
+        read => read.map_err(of_input)?,
     };
-    let table = DeTable::parse(&text).map_err(|error| anyhow!("{path}: {}", error.message().trim_end()))?;
+    let refused = |error: toml::de::Error| Ending::Refused(format!("{path}: {}", error.message().trim_end()));
+    let table = DeTable::parse(&text).map_err(refused)?;
     Ok(entries(table.get_ref()))
 }
 
@@ -85,7 +88,8 @@ const OF_RADIUS: [&str; 4] = ["delta", "noise_scale", "theta_norm_bound", "sqrt_
 fn assign(table: &mut PolicyTable, assignment: &str, arms: bool) -> Result<()> {
     let (path, text) = assignment
         .split_once('=')
-        .ok_or_else(|| anyhow!("`{assignment}` sets nothing; write FIELD=VALUE, such as greed=0.3"))?;
+        .ok_or_else(|| format!("`{assignment}` sets nothing; write FIELD=VALUE, such as greed=0.3"))
+        .map_err(Ending::Refused)?;
     let path = path.trim();
     let has_radius = table.get("kind").is_some_and(|kind| kind == "code" || kind == "lin-ucb");
     let path = if has_radius && OF_RADIUS.contains(&path) { format!("radius.{path}") } else { path.into() };
@@ -99,7 +103,7 @@ fn assign(table: &mut PolicyTable, assignment: &str, arms: bool) -> Result<()> {
             let fresh = if inner == "radius" { json!({ "kind": kind }) } else { json!({}) };
             match table.entry(inner).or_insert(fresh) {
                 Value::Object(target) => target,
-                other => return Err(anyhow!("`{inner}` is {other} and has no fields")),
+                other => bail!(Ending::Refused(format!("`{inner}` is {other} and has no fields"))),
             }
         }
     };

@@ -1,12 +1,14 @@
 //! `plausibly status`.
 
 use super::args::StatusArgs;
-use super::{ended, existing, moment, print, print_json, write};
+use super::{ended, existing, moment, print, print_json};
 use crate::exit::Outcome;
+use crate::files::{Kind, Outputs};
 use crate::output;
 use anyhow::Result;
 use plausibly_log::certificate::{Finding, Standing};
 use plausibly_log::{Status, Tried, status};
+use std::path::PathBuf;
 
 /// Looks back: as many as a picture can show.
 const POINTS: u64 = 200;
@@ -18,14 +20,18 @@ pub(crate) fn run(args: &StatusArgs) -> Outcome {
 }
 
 fn show(args: &StatusArgs) -> Result<Outcome> {
+    let mut outputs = Outputs::new(args.force).with_log(&args.log.path);
+    let mut target =
+        |path: &Option<PathBuf>, kind| path.as_deref().map(|path| outputs.file(path, kind)).transpose();
+    let (page, picture) = (target(&args.html, Kind::Page)?, target(&args.svg, Kind::Picture)?);
     let found = status(&existing(&args.log.path, 2)?, moment(args.time.at), POINTS)?;
-    for (path, content) in [
-        (&args.html, plausibly_report::status_page as fn(&Status) -> String),
-        (&args.svg, plausibly_report::status_svg),
+    for (target, content) in [
+        (page, plausibly_report::status_page as fn(&Status) -> String),
+        (picture, plausibly_report::status_svg),
     ] {
-        if let Some(path) = path {
-            write(path, &content(&found))?;
-            output::note(&format!("wrote {}", path.display()));
+        if let Some(target) = target {
+            target.write(content(&found).as_bytes())?;
+            output::note(&format!("wrote {target}"));
         }
     }
     if args.json {

@@ -4,7 +4,8 @@ mod record;
 
 use crate::args::{ReadingArg, Reproduce};
 use crate::data::{self, Fetching, Obtained};
-use crate::exit::Outcome;
+use crate::exit::{Outcome, told_once};
+use crate::files::{Kind, Outputs};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
@@ -22,7 +23,7 @@ use std::time::Instant;
 pub(crate) fn run(args: &Reproduce) -> Outcome {
     let request = request(args);
     match request.check() {
-        Ok(()) => reproduce(args, &request).unwrap_or_else(Outcome::Failed),
+        Ok(()) => reproduce(args, &request).unwrap_or_else(Outcome::from),
         Err(error @ RequestError::NoLiteralReading { name, .. }) => {
             Outcome::Refused(format!("error: {error}; leave out --reading or {name}"))
         }
@@ -41,11 +42,17 @@ fn request(args: &Reproduce) -> Request {
 }
 
 const DEFAULT_FOLDER: &str = "plausibly-results/reproduce";
+/// What is written beside the specs.
+const FILES: [(&str, Kind); 3] =
+    [("index.html", Kind::Page), ("summary.csv", Kind::Summary), ("manifest.json", Kind::Manifest)];
 
 fn reproduce(args: &Reproduce, request: &Request) -> Result<Outcome> {
     let interrupt = Interrupt::catch().context("cannot catch Ctrl-C")?;
-    let Some(skipped) = obtain_data(args, request, &interrupt)? else { return Ok(interrupt.outcome()) };
     let folder = args.out.as_deref().unwrap_or(Path::new(DEFAULT_FOLDER));
+    let mut outputs = Outputs::new(args.force);
+    outputs.allow_all(folder, &FILES)?;
+    outputs.allow_below(folder, "specs")?;
+    let Some(skipped) = obtain_data(args, request, &interrupt)? else { return Ok(interrupt.outcome()) };
     let folder = Arc::new(Folder::open(folder)?);
     interrupt.guard(&folder);
     let prepared = Prepared::new(request, skipped, &data::pools(&args.cache))?;
@@ -90,7 +97,7 @@ fn obtain_data(args: &Reproduce, request: &Request, interrupt: &Interrupt) -> Re
                 _ => Some("Its data is not in the cache, and --quick uses no network.".to_string()),
             }
         } else {
-            let fetching = Fetching::new(args.mirror.as_deref(), args.accept_licence, args.quiet, interrupt);
+            let fetching = Fetching::new(args.mirror.as_deref(), args.accept_licence, args.quiet, interrupt)?;
             match fetching.obtain(&store, set) {
                 Ok(Obtained::Already | Obtained::Fetched) => None,
                 Ok(Obtained::Interrupted) => return Ok(None),
@@ -98,7 +105,7 @@ fn obtain_data(args: &Reproduce, request: &Request, interrupt: &Interrupt) -> Re
                     remedy = "Read it, and add --accept-licence if you do.".into();
                     Some("The licence of its data was not accepted.".to_string())
                 }
-                Err(error) => Some(format!("Its data could not be had: {error:#}.")),
+                Err(error) => Some(format!("Its data could not be had: {}.", told_once(&error))),
             }
         };
         let Some(reason) = reason else { continue };
@@ -123,22 +130,22 @@ fn finish(
         json!({ "seconds": seconds, "threads": threads, "instruction_set": plausibly::Isa::detect().name() });
     manifest.insert("timings".into(), timings);
     let manifest = serde_json::Value::from(manifest);
-    let mut files = vec![
-        ("index.html".to_string(), reproduction.html().into_bytes()),
-        ("summary.csv".to_string(), summary_csv(reproduction).into_bytes()),
-        ("manifest.json".to_string(), format!("{manifest:#}\n").into_bytes()),
-    ];
+    let contents = [reproduction.html(), summary_csv(reproduction), format!("{manifest:#}\n")];
+    let named = FILES.into_iter().zip(contents);
+    let mut files: Vec<(String, Vec<u8>)> =
+        named.map(|((name, _), content)| (name.into(), content.into_bytes())).collect();
     for (name, text) in reproduction.specs() {
         files.push((format!("specs/{name}.toml"), text.as_bytes().to_vec()));
     }
-    let paths = folder.write(&files)?;
+    let paths = folder.write(files)?;
     let address = file_address(&paths[0])?;
     let text = if args.json {
         record::closing_json(reproduction, &paths)
     } else {
         record::closing(reproduction, &address)
     };
-    output::data(&text).context("cannot write to standard output")?;
+    let printed = if args.json { output::json(&text) } else { output::data(&text) };
+    printed.context("cannot write to standard output")?;
     if !args.quiet {
         for Skipped { study, reason, remedy } in &reproduction.skipped {
             output::note(&format!("skipped {study}: {reason} {remedy}"));

@@ -1,7 +1,10 @@
 //! Decisions from a table.
 
+mod interrupts; // signals, and readers that are gone
 mod kills; // at any moment
 mod limits; // of names and of files
+mod locks; // several at one log
+mod outputs; // what may be replaced
 mod records; // tries, history, many outcomes at once
 mod refusals; // what is wrong is said, and nothing is written
 mod tables; // real ones, from file to explanation
@@ -64,6 +67,8 @@ impl Desk {
     pub(crate) fn refuses(&self, args: &[&str]) -> (i32, String) {
         let output = self.run(args);
         assert!(!output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stdout));
-        (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+        let text = String::from_utf8(output.stderr).unwrap();
+        crate::exits::said_once(&text);
+        (output.status.code().unwrap(), text)
     }
 }

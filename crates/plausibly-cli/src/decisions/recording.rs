@@ -1,0 +1,97 @@
+//! A command that writes to a log: how it waits for the log, and how it can be stopped.
+//!
+//! Until [`Recording::begin_write`] a signal ends the command and nothing is written. From then on
+//! signals wait: what is recorded is also answered.
+
+use super::args::Wait;
+use crate::exit::Ending;
+use crate::interrupt::Interrupt;
+use crate::output;
+use anyhow::{Context as _, Result, anyhow, bail};
+use plausibly_log::Log;
+use plausibly_log::journal::FileStorage;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long to wait for a lock before saying so.
+const SILENT: Duration = Duration::from_millis(500);
+/// Between two tries for a lock: a decision takes about as long.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The writing of one command to one log.
+#[derive(Debug)]
+pub(super) struct Recording<'a> {
+    path: &'a Path,
+    wait: Duration,
+    interrupt: Interrupt,
+}
+
+impl<'a> Recording<'a> {
+    /// From here on signals are caught.
+    pub(super) fn new(path: &'a Path, wait: &Wait) -> Result<Self> {
+        let interrupt = Interrupt::catch_until_closed().context("cannot catch Ctrl-C")?;
+        Ok(Self { path, wait: wait.wait, interrupt })
+    }
+
+    /// Opens the log, waits for another writer if there is one, and says what had to be done for the log.
+    pub(super) fn open(&self) -> Result<Log<FileStorage>> {
+        let mut storage = FileStorage::new(self.path);
+        self.lock(&mut storage)?;
+        let opened = Log::open(storage);
+        let log = opened.with_context(|| format!("cannot open {}", self.path.display()))?;
+        if let Some(recovery) = log.recovery() {
+            output::note(&format!("note: {recovery}"));
+        }
+        Ok(log)
+    }
+
+    fn lock(&self, storage: &mut FileStorage) -> Result<()> {
+        let log = self.path.display();
+        let began = Instant::now();
+        let (mut told, mut held_by) = (false, String::new());
+        let locked = storage.lock_or_wait(|holder| {
+            let waited = began.elapsed();
+            held_by = holder.to_string();
+            if waited >= self.wait || self.interrupt.requested() {
+                return false;
+            }
+            if waited >= SILENT && !told {
+                let most = self.wait.as_secs_f64();
+                output::note(&format!("{holder} is writing to {log}; waiting for it, for up to {most} s"));
+                told = true;
+            }
+            std::thread::sleep(PAUSE.min(self.wait.saturating_sub(waited)));
+            true
+        });
+        match locked {
+            Err(error) if error.kind() == ErrorKind::WouldBlock && self.interrupt.requested() => {
+                bail!(Ending::Interrupted)
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Err(anyhow!(
+                "{held_by} is writing to {log}, and did not end within {} s; try again when it has, or wait longer by \
+                 --wait SECONDS. Nothing was written.",
+                self.wait.as_secs_f64()
+            )),
+            locked => locked.with_context(|| format!("cannot open {log}")),
+        }
+    }
+
+    /// From here on the command finishes what it is at.
+    ///
+    /// # Errors
+    /// If the user has stopped it.
+    pub(super) fn begin_write(&self) -> Result<()> {
+        if !self.interrupt.close() {
+            bail!(Ending::Interrupted);
+        }
+        Ok(())
+    }
+
+    /// Prints the answer, as text or JSON. If that fails, the error says what was recorded.
+    pub(super) fn answer(&self, recorded: &str, text: &str, is_json: bool) -> Result<()> {
+        let recorded =
+            || format!("{recorded} and is in {}, but the answer could not be printed", self.path.display());
+        output::answer(text, is_json).with_context(|| Ending::Recorded(recorded()))
+    }
+}

@@ -1,0 +1,341 @@
+//! Files that the command writes.
+//!
+//! Every output file goes through [`Outputs`] before any work is done: it never replaces a file
+//! that the command reads, and it replaces a file that plausibly did not write only with `--force`.
+//! A file is complete on the disk before it takes its name.
+
+use crate::exit::Ending;
+use anyhow::{Context, Result, bail};
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::NamedTempFile;
+
+/// What a file is, by which an earlier one of its kind is recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Page,
+    Picture,
+    Certificate,
+    Summary,
+    Manifest,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Picture => "picture",
+            Self::Certificate => "certificate",
+            Self::Summary => "summary",
+            Self::Manifest => "manifest",
+        }
+    }
+
+    /// Whether this is what plausibly writes as a file of this kind.
+    fn wrote(self, content: &[u8]) -> bool {
+        let begins = |mark: &str| content.starts_with(mark.as_bytes());
+        let head = &content[..content.len().min(4096)];
+        let mentions = |mark: &str| head.windows(mark.len()).any(|part| part == mark.as_bytes());
+        match self {
+            Self::Page => mentions(plausibly_report::PAGE_MARK),
+            Self::Picture => mentions(plausibly_report::PICTURE_MARK),
+            Self::Certificate => {
+                // Spaces and line ends may be anywhere in JSON.
+                let dense: Vec<u8> =
+                    head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+                dense.starts_with(br#"{"format":"plausiblycertificate""#)
+            }
+            Self::Summary => begins("experiment,policy,round,runs,"),
+            Self::Manifest => serde_json::from_slice::<serde_json::Value>(content).is_ok_and(|found| {
+                found.get("seed").is_some() && found["timings"]["instruction_set"].is_string()
+            }),
+        }
+    }
+}
+
+/// The output files of one command, checked one by one before it begins.
+#[derive(Debug)]
+pub(crate) struct Outputs {
+    /// Replace also what plausibly did not write.
+    force: bool,
+    /// What no output may be, and what that is.
+    taken: Vec<(&'static str, PathBuf)>,
+}
+
+impl Outputs {
+    pub(crate) fn new(force: bool) -> Self {
+        Self { force, taken: Vec::new() }
+    }
+
+    /// No output may be this file, which the command reads.
+    pub(crate) fn reading(mut self, what: &'static str, path: &Path) -> Self {
+        self.taken.push((what, path.into()));
+        self
+    }
+
+    /// No output may be this log or its snapshot.
+    pub(crate) fn with_log(self, path: &Path) -> Self {
+        let mut snapshot = OsString::from(path);
+        snapshot.push(".snapshot");
+        self.reading("the log", path).reading("the snapshot of the log", Path::new(&snapshot))
+    }
+
+    /// A file that may be written. Its folder must be there.
+    ///
+    /// # Errors
+    /// A refusal if it may not; a failure if the folder cannot be written to.
+    pub(crate) fn file(&mut self, path: &Path, kind: Kind) -> Result<Target> {
+        let target = self.allow(path, kind)?;
+        if !target.through {
+            let folder = target.folder();
+            if !folder.is_dir() {
+                bail!(Ending::Refused(format!(
+                    "there is no folder {} for {}; make it first. Nothing was written.",
+                    folder.display(),
+                    path.display()
+                )));
+            }
+            // A folder that cannot be written to should be known now, not after a decision.
+            temporary_in(folder)?;
+        }
+        Ok(target)
+    }
+
+    /// Checks that a file may be written, in a folder that need not be there yet.
+    fn allow(&mut self, path: &Path, kind: Kind) -> Result<Target> {
+        let shown = path.display();
+        if let Some((what, taken)) = self.taken.iter().find(|(_, taken)| is_same_file(path, taken)) {
+            let which = if path == taken { String::new() } else { format!(" ({})", taken.display()) };
+            bail!(Ending::Refused(format!(
+                "{shown} is {what}{which}, which a {} would destroy; name another file. Nothing was written.",
+                kind.name()
+            )));
+        }
+        let target = Target::at(path)?;
+        if target.exists && !target.through && !self.force {
+            let ours = beginning(&target.real).is_ok_and(|found| found.is_empty() || kind.wrote(&found));
+            if !ours {
+                bail!(Ending::Refused(format!(
+                    "{shown} is there and is no {} that plausibly wrote; name another file, or add --force to replace it. \
+                     Nothing was written.",
+                    kind.name()
+                )));
+            }
+        }
+        self.taken.push(("another output of this command", path.into()));
+        Ok(target)
+    }
+
+    /// Checks that results may be written to a folder that need not be there yet.
+    pub(crate) fn allow_all(&mut self, folder: &Path, files: &[(&str, Kind)]) -> Result<()> {
+        files.iter().try_for_each(|(name, kind)| self.allow(&folder.join(name), *kind).map(drop))
+    }
+
+    /// Checks that files may be written to a folder below one of results, whatever their names: it is that of earlier
+    /// results, or holds nothing.
+    pub(crate) fn allow_below(&self, results: &Path, name: &str) -> Result<()> {
+        let folder = results.join(name);
+        let empty = fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none());
+        if !empty && !self.force && !holds_results(results) {
+            bail!(Ending::Refused(format!(
+                "{} holds files and is not of results that plausibly wrote; name another folder, or add --force to \
+                 write to it. Nothing was written.",
+                folder.display()
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a folder holds results that plausibly wrote.
+fn holds_results(folder: &Path) -> bool {
+    beginning(&folder.join("manifest.json")).is_ok_and(|found| Kind::Manifest.wrote(&found))
+}
+
+/// Where a file will be written.
+#[derive(Debug)]
+pub(crate) struct Target {
+    /// As it was named.
+    shown: PathBuf,
+    /// Behind links, so that a link stays one.
+    real: PathBuf,
+    exists: bool,
+    /// A device or a pipe, which is written to and not replaced.
+    through: bool,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shown.display().fmt(to)
+    }
+}
+
+impl Target {
+    fn at(path: &Path) -> Result<Self> {
+        let shown = path.to_path_buf();
+        let Ok(found) = fs::metadata(path) else {
+            if fs::symlink_metadata(path).is_ok() {
+                bail!(Ending::Refused(format!(
+                    "{} is a link to a file that is not there; remove the link. Nothing was written.",
+                    path.display()
+                )));
+            }
+            return Ok(Self { real: shown.clone(), shown, exists: false, through: false });
+        };
+        if found.is_dir() {
+            bail!(Ending::Refused(format!(
+                "{} is a folder; name a file. Nothing was written.",
+                path.display()
+            )));
+        }
+        // What stands behind /dev/stdout can be a plain file, which the shell has opened already.
+        let opened = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
+        let through = !found.is_file() || opened.iter().any(|opened| path.starts_with(opened));
+        let real =
+            if through { shown.clone() } else { fs::canonicalize(path).unwrap_or_else(|_| shown.clone()) };
+        Ok(Self { shown, real, exists: true, through })
+    }
+
+    fn folder(&self) -> &Path {
+        folder_of(&self.real)
+    }
+
+    /// Writes the file, complete or not at all; to a device or a pipe, as far as it takes it.
+    pub(crate) fn write(&self, content: &[u8]) -> Result<()> {
+        self.prepare(content)?.place()
+    }
+
+    /// Puts the content on the disk beside the file's place.
+    fn prepare(&self, content: &[u8]) -> Result<Ready> {
+        let failed = || format!("cannot write {}", self.shown.display());
+        if self.through {
+            // Behind what the shell, or this command, has written to the same file.
+            let mut file = OpenOptions::new().append(true).open(&self.real).with_context(failed)?;
+            file.write_all(content).and_then(|()| file.flush()).with_context(failed)?;
+            return Ok(Ready { file: None, path: self.real.clone() });
+        }
+        let mut file = temporary_in(self.folder())?;
+        file.write_all(content).and_then(|()| file.as_file().sync_all()).with_context(failed)?;
+        Ok(Ready { file: Some(file), path: self.real.clone() })
+    }
+}
+
+/// A file that is complete on the disk and does not have its name yet.
+#[derive(Debug)]
+struct Ready {
+    file: Option<NamedTempFile>,
+    path: PathBuf,
+}
+
+impl Ready {
+    fn place(self) -> Result<()> {
+        let Some(file) = self.file else { return Ok(()) };
+        let placed = file.persist(&self.path).map_err(|error| error.error);
+        placed.with_context(|| format!("cannot write {}", self.path.display()))?;
+        Ok(())
+    }
+}
+
+/// Writes several files: all are complete on the disk before the first takes its name.
+pub(crate) fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
+    let mut ready = Vec::new();
+    for (path, content) in files {
+        let folder = folder_of(path);
+        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        ready.push(Target::at(path)?.prepare(content)?);
+    }
+    ready.into_iter().try_for_each(Ready::place)
+}
+
+/// As much of a file as tells who wrote it.
+fn beginning(path: &Path) -> io::Result<Vec<u8>> {
+    // A manifest is read whole, and none comes near this.
+    const MOST: u64 = 1 << 26;
+    let mut found = Vec::new();
+    File::open(path)?.take(MOST).read_to_end(&mut found)?;
+    Ok(found)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    // A bare file name has the empty path as its parent, which is no folder.
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Whether two paths lead to one file, by links of either sort; or would, if there is none yet.
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    match (fs::metadata(a), fs::metadata(b)) {
+        // A terminal is both read and written, and nothing in it can be destroyed.
+        (Ok(first), Ok(second)) => first.is_file() && same_node(a, &first, b, &second),
+        (Err(_), Err(_)) => place_of(a).is_some_and(|place| place_of(b) == Some(place)),
+        _ => false,
+    }
+}
+
+#[cfg(unix)]
+fn same_node(_: &Path, a: &Metadata, _: &Path, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn same_node(a: &Path, _: &Metadata, b: &Path, _: &Metadata) -> bool {
+    fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
+}
+
+/// Where a file that is not there would be.
+fn place_of(path: &Path) -> Option<PathBuf> {
+    Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?))
+}
+
+const PREFIX: &str = ".plausibly-";
+const SUFFIX: &str = ".tmp";
+/// Random letters between prefix and suffix.
+const LETTERS: usize = 12;
+/// A file younger than this may be one that its process has not locked yet.
+const FRESH: Duration = Duration::from_mins(1);
+
+/// A file in a folder that does not have its name yet.
+pub(crate) fn temporary_in(folder: &Path) -> Result<NamedTempFile> {
+    sweep(folder);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(LETTERS);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As any new file: the user's umask decides, not the caution that suits secrets in /tmp.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let failed = || format!("cannot write to the folder {}", folder.display());
+    let file = builder.tempfile_in(folder).with_context(failed)?;
+    // Shows other processes that it is in use. Where files cannot be locked, none is swept either.
+    let _ = file.as_file().try_lock();
+    Ok(file)
+}
+
+/// Removes temporary files that killed processes have left in a folder: old ones that no process has locked.
+fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let letters = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
+        let ours = letters.is_some_and(|letters| {
+            letters.len() == LETTERS && letters.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        });
+        let old = |found: Metadata| {
+            found.is_file() && found.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > FRESH))
+        };
+        if !ours || !entry.metadata().is_ok_and(old) {
+            continue;
+        }
+        if let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            // If it cannot be removed, it is in nobody's way.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A log that is in use is waited for, and a question does not keep others waiting.
+
+use super::Desk;
+use plausibly_log::fold;
+use plausibly_log::journal::FileStorage;
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+const DECIDE: [&str; 5] = ["decide", "--log", "a.log", "--actions", "actions.csv"];
+
+/// Several decisions at once; each must answer.
+fn at_once(desk: &Desk, args: &[&str], count: usize) -> BTreeSet<String> {
+    let start = || desk.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let all: Vec<Child> = (0..count).map(|_| start()).collect();
+    let answer = |child: Child| {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    all.into_iter().map(answer).map(|said| said.split(':').next().unwrap().to_string()).collect()
+}
+
+#[test]
+fn twenty_decisions_at_once_all_answer() {
+    // From a log that is there, and from one that all of them would begin.
+    let begun = Desk::begun("testdata/tables/ads.csv", "0..5");
+    let expected = |from: u64| (from..from + 20).map(|decision| format!("decision {decision}")).collect();
+    let long: &[&str] = &["--wait", "60"];
+    assert_eq!(at_once(&begun, &[&DECIDE, long].concat(), 20), expected(2));
+    let new = Desk::new("testdata/tables/ads.csv");
+    assert_eq!(at_once(&new, &[&DECIDE, long, &["--yes"]].concat(), 20), expected(1));
+    let (state, _) = fold(&FileStorage::new(new.path("a.log")), |_| Ok(())).unwrap();
+    assert_eq!(state.unwrap().decisions().len(), 20);
+}
+
+#[test]
+fn a_lock_that_is_held_for_longer_is_an_error_that_names_its_holder() {
+    let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
+    let before = fs::read(desk.path("a.log")).unwrap();
+    let held = fs::File::open(desk.path("a.log")).unwrap();
+    held.lock().unwrap();
+    for command in [&DECIDE[..], &["reward", "--log", "a.log", "1", "2"], &["drop", "--log", "a.log", "1"]] {
+        let began = Instant::now();
+        let (code, text) = desk.refuses(&[command, &["--wait", "0.8"]].concat());
+        assert_eq!(code, 1, "{text}");
+        assert!(began.elapsed() >= Duration::from_millis(800), "{:?}", began.elapsed());
+        assert!(text.contains("did not end within 0.8 s") && text.contains("Nothing was written"), "{text}");
+        assert!(text.contains("waiting for it, for up to 0.8 s"), "{text}");
+        if cfg!(target_os = "linux") {
+            assert!(text.contains(&format!("process {} (", std::process::id())), "{text}");
+        }
+        assert_eq!(fs::read(desk.path("a.log")).unwrap(), before);
+    }
+    let (_, at_once) = desk.refuses(&[&DECIDE[..], &["--wait", "0"]].concat());
+    assert!(!at_once.contains("waiting"), "{at_once}");
+    // Readers do not wait.
+    desk.says(&["status", "--log", "a.log"]);
+    // One that ends in time is waited for.
+    let waiting = desk.command(&DECIDE).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    drop(held);
+    let output = waiting.wait_with_output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("decision 2: "));
+}
+
+#[test]
+fn only_some_times_can_be_waited() {
+    let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
+    for wait in ["-1", "soon", "NaN", "inf", "1e9"] {
+        let (code, text) = desk.refuses(&[&DECIDE[..], &[&format!("--wait={wait}")]].concat());
+        assert!(code == 2 && text.contains("from 0 to 86400"), "{text}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod questions {
+    use super::*;
+    use std::io::{Read, Write};
+
+    /// A command at a terminal of its own, up to its question. None if there is no `script` to make terminals with.
+    fn asking(desk: &Desk, args: &[&str]) -> Option<(Child, String)> {
+        let command = format!("{} {}", env!("CARGO_BIN_EXE_plausibly"), args.join(" "));
+        let mut script = std::process::Command::new("script");
+        script.args(["-qfec", &command, "/dev/null"]).current_dir(desk.path("")).env_remove("PLAUSIBLY_LOG");
+        let Ok(mut child) = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() else {
+            eprintln!("skipped: there is no `script` to make a terminal with");
+            return None;
+        };
+        let mut said = String::new();
+        while !said.contains("[y/N]") {
+            let mut byte = [0];
+            let more = child.stdout.as_mut().unwrap().read(&mut byte).unwrap();
+            assert!(more > 0, "{said}");
+            said.push(char::from(byte[0]));
+        }
+        Some((child, said))
+    }
+
+    fn agreeing(mut child: Child) -> (i32, String) {
+        child.stdin.as_mut().unwrap().write_all(b"y\n").unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.code().unwrap(), String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    #[test]
+    fn a_question_about_the_policy_does_not_hold_the_log() {
+        let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
+        let change = [&DECIDE[..], &["--policy", "lin-ucb"]].concat();
+        let Some((child, said)) = asking(&desk, &change) else { return };
+        assert!(said.contains("Change the policy of a.log"), "{said}");
+        assert!(desk.says(&[&DECIDE[..], &["--wait", "2"]].concat()).starts_with("decision 2: "));
+        let (code, said) = agreeing(child);
+        assert!(code == 0 && said.contains("decision 3: "), "{said}");
+        // What was asked about must still hold.
+        let Some((child, _)) = asking(&desk, &[&DECIDE[..], &["--policy", "code"]].concat()) else { return };
+        desk.says(&[&DECIDE[..], &["--set", "delta=0.02", "--yes"]].concat());
+        let (code, said) = agreeing(child);
+        assert!(code == 2 && said.contains("changed the policy of a.log in the meantime"), "{said}");
+        assert!(desk.says(&DECIDE).starts_with("decision 5: "));
+    }
+
+    #[test]
+    fn a_question_about_a_new_log_does_not_hold_it() {
+        for (range, agreed) in [("0..5", true), ("0..6", false)] {
+            let desk = Desk::new("testdata/tables/ads.csv");
+            let Some((child, said)) = asking(&desk, &[&DECIDE[..], &["--reward-range", "0..5"]].concat())
+            else {
+                return;
+            };
+            assert!(said.contains("Begin the log a.log"), "{said}");
+            let other = desk.says(&[&DECIDE[..], &["--reward-range", range, "--yes"]].concat());
+            assert!(other.starts_with("decision 1: "), "{other}");
+            let (code, said) = agreeing(child);
+            if agreed {
+                assert!(code == 0 && said.contains("decision 2: "), "{said}");
+            } else {
+                assert!(code == 2 && said.contains("begun a.log in the meantime"), "{said}");
+            }
+        }
+    }
+}
