@@ -13,7 +13,7 @@ pub(super) const MAX_LINE: usize = MAX_BODY + 296;
 /// A number of more digits is refused: 10¹⁵ lines are never written, and every JSON reader holds such numbers exactly.
 const SEQ_DIGITS: usize = 15;
 /// The largest number that a line can have.
-pub(crate) const MAX_SEQ: u64 = 10_u64.pow(SEQ_DIGITS as u32) - 1;
+pub(crate) const MAX_SEQ: u64 = 999_999_999_999_999;
 
 // The frame, in the order it is written.
 const VERSION: &str = "{\"v\":";
