@@ -5,7 +5,7 @@
 //! return or an apostrophe. Taking one leading apostrophe away gives the text back, for every text.
 
 use crate::history::{Became, Past};
-use crate::table::{NumberError, Records, TableError, listed, present, read_number, records};
+use crate::table::{NumberError, Records, Size, TableError, listed, present, read_number, records};
 use csv::{QuoteStyle, WriterBuilder};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
@@ -135,7 +135,7 @@ fn from_text(cell: &str) -> &str {
 /// # Errors
 /// If it is no table, lacks a column, a cell cannot be read, or a decision has two rows.
 pub fn read_form(reader: impl Read) -> Result<Vec<FilledIn>, FormError> {
-    let form = records(reader)?;
+    let form = records(reader, Size::OUTCOMES)?;
     if form.header.is_empty() {
         return Err(FormError::Empty);
     }

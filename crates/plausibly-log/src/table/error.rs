@@ -111,6 +111,18 @@ pub enum TableError {
         /// The most there may be.
         most: usize,
     },
+    /// More cells than a table may have.
+    #[error(
+        "line {line}: with {columns} columns, the table has more than {most} cells up to here; leave out columns that are not features"
+    )]
+    TooManyCells {
+        /// The line of the first row too many.
+        line: u64,
+        /// Columns of the table.
+        columns: usize,
+        /// The most cells there may be.
+        most: usize,
+    },
     /// No such column.
     #[error("there is no column `{name}` to take labels from; there are {}", listed(.columns))]
     NoSuchColumn {

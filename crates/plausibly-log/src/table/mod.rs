@@ -10,7 +10,7 @@ pub use error::TableError;
 pub(crate) use error::listed;
 pub use number::{ColumnKind, NumberFormat};
 pub use plain::{NumberError, read_number};
-pub(crate) use read::{Records, records};
+pub(crate) use read::{Records, Size, records};
 
 use csv::StringRecord;
 use std::collections::BTreeMap;
@@ -99,7 +99,7 @@ impl Table {
     /// # Errors
     /// Says what is wrong, where, and how to put it right.
     pub fn read(reader: impl Read) -> Result<Self, TableError> {
-        Self::build(read::records(reader)?)
+        Self::build(read::records(reader, Size::ACTIONS)?)
     }
 
     /// A table from cells in memory, numbered as if the header stood in line 1.
@@ -120,9 +120,7 @@ impl Table {
             if found != expected {
                 return Err(TableError::Ragged { line, expected, found, separator: "none" });
             }
-            if records.rows.len() == read::MAX_ROWS {
-                return Err(TableError::TooManyRows { line, most: read::MAX_ROWS });
-            }
+            Size::ACTIONS.room(&records, line)?;
             records.rows.push(row.iter().map(AsRef::as_ref).collect());
             records.lines.push(line);
         }

@@ -5,8 +5,33 @@ use crate::input::Limit;
 use csv::{ReaderBuilder, StringRecord};
 use std::io::{Cursor, Read};
 
-/// Most rows of a table.
-pub(super) const MAX_ROWS: usize = 1_000_000;
+/// How much of a file is read.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    rows: usize,
+    cells: usize,
+}
+
+impl Size {
+    /// A table of actions. A decision keeps it in memory several times over (the rows, their lines of the log, the state):
+    /// about 1.5 kB per row and 350 bytes per cell, which is 1 GB here.
+    pub(crate) const ACTIONS: Self = Self { rows: 200_000, cells: 2_000_000 };
+    /// Outcomes, of which nothing but a number is kept.
+    pub(crate) const OUTCOMES: Self = Self { rows: 1_000_000, cells: 10_000_000 };
+
+    /// Whether there is room for one more row of this many cells, in this line.
+    pub(super) fn room(self, records: &Records, line: u64) -> Result<(), TableError> {
+        let (rows, columns) = (records.rows.len() + 1, records.header.len());
+        if rows > self.rows {
+            return Err(TableError::TooManyRows { line, most: self.rows });
+        }
+        if rows.saturating_mul(columns) > self.cells {
+            return Err(TableError::TooManyCells { line, columns, most: self.cells });
+        }
+        Ok(())
+    }
+}
+
 /// A last row of our own: if it does not come out of the reader alone, a quote before it was never closed.
 const END: &str = "\n\u{1}end of table\n";
 
@@ -22,7 +47,7 @@ pub(crate) struct Records {
 type Separator = (u8, &'static str);
 const SEPARATORS: [Separator; 3] = [(b',', "`,`"), (b';', "`;`"), (b'\t', "tab")];
 
-pub(crate) fn records(reader: impl Read) -> Result<Records, TableError> {
+pub(crate) fn records(reader: impl Read, size: Size) -> Result<Records, TableError> {
     let mut bytes = Vec::new();
     let limit = Limit::TABLE.mebibytes << 20;
     reader.take(limit + 1).read_to_end(&mut bytes).map_err(|source| TableError::Io { source })?;
@@ -32,9 +57,9 @@ pub(crate) fn records(reader: impl Read) -> Result<Records, TableError> {
     let text = text(&bytes)?;
     let found = separators(text);
     let (&first, others) = found.split_first().unwrap_or((&SEPARATORS[0], &[]));
-    let result = split(text, first);
+    let result = split(text, first, size);
     let mut fitting =
-        others.iter().filter_map(|&other| split(text, other).ok().map(|records| (records, other)));
+        others.iter().filter_map(|&other| split(text, other, size).ok().map(|records| (records, other)));
     match (result, fitting.next()) {
         (Ok(_), Some((_, second))) => Err(TableError::Separator { first: first.1, second: second.1 }),
         (Err(_), Some((records, second))) => match fitting.next() {
@@ -78,7 +103,7 @@ fn separators(text: &str) -> Vec<Separator> {
 }
 
 /// The records by one separator. Rows whose every cell is empty are no rows: spreadsheets leave them behind.
-fn split(text: &str, (separator, name): Separator) -> Result<Records, TableError> {
+fn split(text: &str, (separator, name): Separator, size: Size) -> Result<Records, TableError> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -109,9 +134,7 @@ fn split(text: &str, (separator, name): Separator) -> Result<Records, TableError
         if found != expected && !record[found - 1].contains(END.trim()) {
             return Err(TableError::Ragged { line, expected, found, separator: name });
         }
-        if records.rows.len() == MAX_ROWS {
-            return Err(TableError::TooManyRows { line, most: MAX_ROWS });
-        }
+        size.room(&records, line)?;
         // Not a clone, which would have room for the longest row so far.
         records.rows.push(record.iter().collect());
         records.lines.push(line);
