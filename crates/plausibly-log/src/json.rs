@@ -73,7 +73,8 @@ enum Inside {
 /// The first object to end that has a key twice, in a text that is known to be JSON.
 fn doubled_key(text: &str) -> Option<JsonError> {
     let bytes = text.as_bytes();
-    let (mut open, mut keys): (Vec<Inside>, Vec<Key<'_>>) = (Vec::new(), Vec::new());
+    // Room for most events, so that neither grows step by step.
+    let (mut open, mut keys): (Vec<Inside>, Vec<Key<'_>>) = (Vec::with_capacity(8), Vec::with_capacity(16));
     let (mut at, mut key_comes) = (0, false);
     while at < bytes.len() {
         match bytes[at] {
