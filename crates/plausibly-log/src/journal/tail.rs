@@ -117,7 +117,7 @@ fn is_beginning(text: &[u8], last: &Checkpoint) -> bool {
 fn is_event_and_foot(bytes: &[u8], body_hash: &[u8], head: &[u8]) -> bool {
     let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
     match values.next() {
-        Some(Err(error)) => error.is_eof(),
+        Some(Err(error)) => error.is_eof() || ends_inside_a_number(bytes),
         Some(Ok(_)) => {
             let (event, rest) = bytes.split_at(values.byte_offset());
             let foot = [HASH.as_bytes(), &LineHash::of(head).hex(), LINE_END.as_bytes()].concat();
@@ -125,4 +125,14 @@ fn is_event_and_foot(bytes: &[u8], body_hash: &[u8], head: &[u8]) -> bool {
         }
         None => true,
     }
+}
+
+/// Whether bytes are a part of an event that ends where a number needs a digit: behind its `-`,
+/// `.`, `e`, `e-` or `e+`.
+///
+/// The parser calls that a wrong number, and not an end that came too early. With a digit behind
+/// it, it is the latter; and a part of a part of an event is a part of one.
+fn ends_inside_a_number(bytes: &[u8]) -> bool {
+    let with_digit = [bytes, b"0"].concat();
+    serde_json::from_slice::<IgnoredAny>(&with_digit).is_err_and(|error| error.is_eof())
 }

@@ -19,6 +19,11 @@ struct Files {
 }
 
 impl Memory {
+    /// The log.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.borrow().log.clone()
+    }
+
     /// From now on nothing can be written, or again it can.
     pub(crate) fn set_broken(&self, broken: bool) {
         self.0.borrow_mut().broken = broken;

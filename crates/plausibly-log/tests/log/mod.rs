@@ -11,6 +11,7 @@ mod memory;
 mod mutants;
 mod schema;
 mod snapshots;
+mod torn;
 mod typed;
 
 use memory::Memory;
