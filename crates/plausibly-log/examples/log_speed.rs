@@ -1,4 +1,4 @@
-//! How long a log of a million decisions takes to open, without a snapshot and with one, and the next decision after that.
+//! How long a log of a million decisions takes to open, and the next decision after that.
 //!
 //! `cargo run --release -p plausibly-log --example log_speed -- FOLDER [DECISIONS]`
 #![expect(clippy::print_stdout, reason = "figures are shown")]
@@ -31,25 +31,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("wrote {decisions} decisions with their rewards in {:.1} s", begun.elapsed().as_secs_f64());
     }
     println!("{} MB", std::fs::metadata(&path)?.len() / 1_000_000);
-    let mut log = timed(&path, &table)?;
-    for _ in 0..2 {
-        drop(log);
-        log = timed(&path, &table)?;
-    }
-    let begun = Instant::now();
-    log.save_snapshot()?;
-    println!("saved a snapshot in {:.2} s; with it:", begun.elapsed().as_secs_f64());
     for _ in 0..3 {
-        drop(log);
-        log = timed(&path, &table)?;
+        timed(&path, &table)?;
     }
-    drop(log);
-    std::fs::remove_file(folder.join("speed.log.snapshot"))?;
     Ok(())
 }
 
 /// Opens the log and takes a decision.
-fn timed(path: &Path, table: &Table) -> Result<Log<FileStorage>, Box<dyn Error>> {
+fn timed(path: &Path, table: &Table) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
     let mut log = Log::open(FileStorage::new(path))?;
     let opened = begun.elapsed();
@@ -61,7 +50,7 @@ fn timed(path: &Path, table: &Table) -> Result<Log<FileStorage>, Box<dyn Error>>
         certificate.grounds.decision,
         1000.0 * begun.elapsed().as_secs_f64()
     );
-    Ok(log)
+    Ok(())
 }
 
 fn table() -> Result<Table, Box<dyn Error>> {

@@ -21,11 +21,6 @@ impl Folding {
         Self { state: None, id: LineHash::ZERO, last: (0, LineHash::ZERO) }
     }
 
-    /// The fold up to a line, of the log whose first line this is.
-    pub(crate) fn at(state: State, id: LineHash, last: &Checkpoint) -> Self {
-        Self { state: Some(state), id, last: (last.seq, last.hash) }
-    }
-
     /// One line further.
     pub(crate) fn step(&mut self, entry: &Entry<'_>, event: &Event) -> Result<(), LogError> {
         let failed = |source: StepError| LogError::Line { seq: entry.seq, source: source.into() };

@@ -94,6 +94,9 @@ pub enum FormError {
 /// Decisions as CSV: `decision`, `at`, `label`, one column `context.KEY` per context key, `reward`, `outcome_at`.
 ///
 /// The reward of a pending decision is blank, that of a dropped one is the word `drop`.
+///
+/// # Panics
+/// Never: the rows are as wide as the header, and memory takes them.
 pub fn form(past: &[Past]) -> String {
     let keys: BTreeSet<&str> = past.iter().flat_map(|one| one.context.iter().map(|(key, _)| key)).collect();
     let mut header = vec!["decision".to_string(), "at".into(), "label".into()];
@@ -103,8 +106,7 @@ pub fn form(past: &[Past]) -> String {
     let other = |name: &String| name.contains([';', '\t']);
     let style = if header.iter().any(other) { QuoteStyle::Always } else { QuoteStyle::Necessary };
     let mut writer = WriterBuilder::new().quote_style(style).from_writer(Vec::new());
-    // Nothing can fail: the rows are as wide as the header, and memory takes them.
-    let mut write = |row: &[String]| writer.write_record(row).unwrap_or_default();
+    let mut write = |row: &[String]| writer.write_record(row).expect("a row goes to memory");
     write(&header);
     for one in past {
         let mut row = vec![one.decision.to_string(), one.at.clone(), as_text(&one.label)];
@@ -116,7 +118,8 @@ pub fn form(past: &[Past]) -> String {
         row.push(one.outcome_at.clone().unwrap_or_default());
         write(&row);
     }
-    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+    let bytes = writer.into_inner().expect("rows are in memory");
+    String::from_utf8(bytes).expect("rows are made of text")
 }
 
 /// Text that no spreadsheet takes for a formula.

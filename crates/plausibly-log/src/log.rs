@@ -5,10 +5,7 @@ mod outcomes;
 use crate::certificate::{Certificate, GroundsError, Position};
 use crate::event::{Cells, Event};
 use crate::fold::{Folding, certify, parse, time};
-use crate::journal::{
-    Checkpoint, Journal, JournalError, LineHash, LoadedSnapshot, Recovery, Snapshot, Storage, load_snapshot,
-    read,
-};
+use crate::journal::{Checkpoint, Journal, JournalError, LineHash, Recovery, Storage};
 use crate::json::JsonError;
 use crate::opening::Opening;
 use crate::policy::{PolicyTable, check_new_policy};
@@ -65,6 +62,9 @@ pub enum LogError {
         /// What follows.
         follows: String,
     },
+    /// An event that has no form as JSON; nothing was written.
+    #[error("an event cannot be written as JSON ({0}); nothing was written")]
+    Unwritable(#[source] serde_json::Error),
     /// An earlier event could not be written.
     #[error(
         "an event before this one could not be written, so nothing more is taken or told; open the log anew"
@@ -107,40 +107,20 @@ pub struct Log<S> {
     id: LineHash,
     /// The state may be ahead of the disk.
     stopped: bool,
-    /// Lines that opening had to read.
-    read: u64,
 }
 
 impl<S: Storage> Log<S> {
     /// Opens a log for writing, or begins an empty one.
     ///
-    /// If there is a [snapshot](Log::save_snapshot) of it, only what came after is read and checked. Whatever is wrong with a snapshot, the log is then read from its first line.
+    /// Every line is read and checked: what is known comes from the log and from nothing beside it.
     ///
     /// # Errors
     /// If another process writes to it, a line is damaged, or an event cannot follow those before it.
     pub fn open(storage: S) -> Result<Self, LogError> {
-        let (mut folding, from, mut read) =
-            from_snapshot(&storage).unwrap_or((Folding::new(), Checkpoint::START, 0));
-        let journal = Journal::open_from(storage, &from, |entry| {
-            read += 1;
-            folding.step(&entry, &parse(&entry)?)
-        })?;
-        Ok(Self { journal, state: folding.state, id: folding.id, stopped: false, read })
-    }
-
-    /// How many lines opening had to read: where these are many, a [snapshot](Log::save_snapshot) is worth its while.
-    pub fn read_on_opening(&self) -> u64 {
-        self.read
-    }
-
-    /// Saves what is known beside the log, so that opening it next takes less time. It is a cache and never the truth: it can be deleted at any time.
-    ///
-    /// # Errors
-    /// If the log has not begun, or the snapshot cannot be written; the log is not touched.
-    pub fn save_snapshot(&mut self) -> Result<(), LogError> {
-        let state = self.begun()?;
-        let payload = [self.id.to_string().as_bytes(), b"\n", &state.to_bytes()].concat();
-        Ok(self.journal.save_snapshot(&payload)?)
+        let mut folding = Folding::new();
+        let journal =
+            Journal::open_from(storage, &Checkpoint::START, |entry| folding.step(&entry, &parse(&entry)?))?;
+        Ok(Self { journal, state: folding.state, id: folding.id, stopped: false })
     }
 
     /// What opening did about the end of an interrupted write, if there was one.
@@ -310,28 +290,11 @@ impl<S: Storage> Log<S> {
         if events.is_empty() {
             return Ok(());
         }
-        let bodies: Vec<String> =
-            events.iter().map(|event| serde_json::to_string(event).unwrap_or_default()).collect();
+        let bodies = events.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
+        let bodies = bodies.map_err(LogError::Unwritable)?;
         self.journal.append(at_us, &bodies.iter().map(String::as_str).collect::<Vec<_>>())?;
         Ok(())
     }
-}
-
-/// The fold up to the last line by a snapshot and the lines after it, that line, and how many there were after it; none if there is no snapshot of any use.
-fn from_snapshot<S: Storage>(storage: &S) -> Option<(Folding, Checkpoint, u64)> {
-    let LoadedSnapshot::Found(Snapshot { checkpoint, payload }) = load_snapshot(storage) else {
-        return None;
-    };
-    let end = payload.iter().position(|&byte| byte == b'\n')?;
-    let id = LineHash::parse(str::from_utf8(&payload[..end]).ok()?)?;
-    let mut folding = Folding::at(State::from_bytes(&payload[end + 1..])?, id, &checkpoint);
-    let mut after = 0;
-    let read = read(storage, &checkpoint, |entry| {
-        after += 1;
-        folding.step(&entry, &parse(&entry)?)
-    });
-    // Also if what comes after does not follow: then either the snapshot is wrong or the log, and reading all of it tells.
-    Some((folding, read.ok()?.last, after))
 }
 
 /// What a table and a context bring that the log does not know yet, and the actions offered.

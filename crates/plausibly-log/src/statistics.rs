@@ -2,7 +2,6 @@
 
 use crate::certificate::Sums;
 use plausibly::{Ledger, LedgerError, Observation, ObservationError};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
@@ -28,8 +27,7 @@ pub enum StatisticsError {
 }
 
 /// Exact sums of all decisions of a log that are settled, and of all that are settled or pending. Any order of the same changes gives the same bits.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(into = "Stored", try_from = "Stored")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statistics {
     /// Of actions with features.
     Features {
@@ -40,53 +38,6 @@ pub enum Statistics {
     },
     /// Of plain arms, by action.
     Arms(Vec<Arm>),
-}
-
-/// Statistics as text.
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum Stored {
-    /// Both ledgers' bytes in hexadecimal.
-    Features { settled: String, all: String },
-    /// Settled, total and pending of each; the total is beyond what numbers of JSON hold.
-    Arms(Vec<(u64, String, u64)>),
-}
-
-impl From<Statistics> for Stored {
-    fn from(statistics: Statistics) -> Self {
-        match statistics {
-            Statistics::Features { settled, all } => {
-                Self::Features { settled: hex(&settled.to_bytes()), all: hex(&all.to_bytes()) }
-            }
-            Statistics::Arms(arms) => {
-                let stored = |arm: &Arm| (arm.settled, arm.total.to_string(), arm.pending);
-                Self::Arms(arms.iter().map(stored).collect())
-            }
-        }
-    }
-}
-
-impl TryFrom<Stored> for Statistics {
-    type Error = String;
-
-    fn try_from(stored: Stored) -> Result<Self, String> {
-        let ledger = |text: &str| {
-            let bytes = unhex(text).ok_or("not hexadecimal")?;
-            Ledger::from_bytes(&bytes).map_err(|error| error.to_string())
-        };
-        Ok(match stored {
-            Stored::Features { settled, all } => {
-                Self::Features { settled: ledger(&settled)?, all: ledger(&all)? }
-            }
-            Stored::Arms(arms) => {
-                let arm = |(settled, total, pending): (u64, String, u64)| {
-                    let total = total.parse().map_err(|_not_one| "not a whole number")?;
-                    Ok::<_, &str>(Arm { settled, total, pending })
-                };
-                Self::Arms(arms.into_iter().map(arm).collect::<Result<_, _>>()?)
-            }
-        })
-    }
 }
 
 /// What is known of one arm.
@@ -275,10 +226,4 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
-}
-
-fn unhex(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pair = |pair: &[u8]| Some(digit(pair[0])? << 4 | digit(pair[1])?);
-    text.len().is_multiple_of(2).then(|| text.as_bytes().chunks(2).map(pair).collect())?
 }

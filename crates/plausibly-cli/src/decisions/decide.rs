@@ -2,7 +2,7 @@
 
 use super::args::Decide;
 use super::recording::Recording;
-use super::{ended, moment_to_record, policy, put_away};
+use super::{ended, moment_to_record, policy};
 use crate::exit::{Ending, Outcome};
 use crate::files::{Kind, Outputs, Target};
 use crate::output;
@@ -42,7 +42,7 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
         })?,
     };
     // The answer may have to wait for its reader, and others should not wait with it.
-    put_away(log);
+    drop(log);
     tell(args, &recording, &certificate, certificate_file.as_ref())?;
     Ok(Outcome::Done)
 }

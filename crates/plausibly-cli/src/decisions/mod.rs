@@ -99,19 +99,6 @@ fn existing(path: &Path, passes: u64) -> Result<Watched> {
     Ok(Watched::new(path, passes))
 }
 
-/// Ends the use of a log whose lines took long to read by saving what came of them, so that it takes less the next time.
-fn put_away(mut log: Log<FileStorage>) {
-    // Read in about a tenth of a second: below that a snapshot is not worth its file.
-    const MANY_LINES: u64 = 50_000;
-    if log.read_on_opening() >= MANY_LINES
-        && let Err(error) = log.save_snapshot()
-    {
-        output::note(&format!(
-            "note: everything is recorded; only the snapshot that makes opening faster was not saved: {error}"
-        ));
-    }
-}
-
 fn read_certificate(path: &Path) -> Result<Certificate> {
     let text = read_text(path, Limit::CERTIFICATE)?;
     Certificate::from_json(&text).with_context(|| format!("{} is not a certificate", path.display()))

@@ -2,7 +2,7 @@
 
 use super::args::Reward;
 use super::recording::Recording;
-use super::{moment_to_record, must_exist, put_away};
+use super::{moment_to_record, must_exist};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::{Context as _, Result};
@@ -36,7 +36,7 @@ pub(super) fn record(args: &Reward, path: &Path) -> Result<Outcome> {
         }
         Err(error) => return Err(error.into()),
     };
-    put_away(log);
+    drop(log);
     let text = summary(&rows, &recorded);
     recording.answer(&format!("all of {shown} (\"{text}\") is recorded"), &format!("{text}\n"), false)?;
     Ok(Outcome::Done)

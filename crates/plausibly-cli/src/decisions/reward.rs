@@ -2,7 +2,7 @@
 
 use super::args::{Drop, Reward};
 use super::recording::Recording;
-use super::{ended, moment_to_record, must_exist, outcomes, put_away};
+use super::{ended, moment_to_record, must_exist, outcomes};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::Result;
@@ -55,7 +55,7 @@ fn acknowledge(
     let label = log.state().and_then(|state| state.label_of(decision).ok()).unwrap_or_default();
     let already = if recorded == Recorded::Before { " (already recorded; nothing was written)" } else { "" };
     let text = format!("decision {decision} ({}): {what}{already}", output::inline(label));
-    put_away(log);
+    drop(log);
     recording.answer(&format!("\"{text}\" is recorded"), &format!("{text}\n"), false)?;
     Ok(Outcome::Done)
 }

@@ -146,9 +146,16 @@ impl FileStorage {
         self.locked.as_ref().ok_or_else(|| io::Error::other("the log is not locked"))
     }
 
-    fn folder(&self) -> &Path {
+    /// The folders that hold names of the log: the one of its path, where the files beside it are,
+    /// and behind a symbolic link the one of the file itself.
+    fn folders(&self) -> io::Result<Vec<PathBuf>> {
+        let file = std::fs::canonicalize(&self.path)?;
         // A bare file name has the empty path as its parent, which is no folder.
-        self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+        let beside = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let beside = std::fs::canonicalize(beside.unwrap_or(Path::new(".")))?;
+        let mut folders = vec![beside];
+        folders.extend(file.parent().filter(|folder| *folder != folders[0]).map(Path::to_path_buf));
+        Ok(folders)
     }
 }
 
@@ -213,7 +220,11 @@ impl Storage for FileStorage {
 
     fn sync_folder(&mut self) -> io::Result<()> {
         // Elsewhere a folder cannot be opened as a file, and names are the file system's own business.
-        if cfg!(unix) { File::open(self.folder())?.sync_all() } else { Ok(()) }
+        if cfg!(unix) {
+            self.folders()?.iter().try_for_each(|folder| File::open(folder)?.sync_all())
+        } else {
+            Ok(())
+        }
     }
 
     fn read_side(&self, suffix: &str) -> io::Result<Option<Vec<u8>>> {
@@ -232,5 +243,37 @@ impl Storage for FileStorage {
 
     fn rename_side(&mut self, from: &str, to: &str) -> io::Result<()> {
         std::fs::rename(side_path(&self.path, from), side_path(&self.path, to))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::journal::Journal;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn behind_a_link_the_folder_of_the_file_is_synced_too() {
+        let home = tempfile::tempdir().unwrap();
+        let home = fs::canonicalize(home.path()).unwrap();
+        let (links, files) = (home.join("links"), home.join("files"));
+        fs::create_dir(&links).unwrap();
+        fs::create_dir(&files).unwrap();
+        let folders = |log: &Path| FileStorage::new(log).folders().unwrap();
+
+        // A link to a file that is not there yet, and a link to that link.
+        let (near, far) = (links.join("near"), home.join("far"));
+        symlink("../files/log", &near).unwrap();
+        symlink(&near, &far).unwrap();
+        Journal::open(FileStorage::new(&near)).unwrap();
+        assert!(files.join("log").exists());
+        assert_eq!(folders(&near), [links.clone(), files.clone()]);
+        assert_eq!(folders(&far), [home.clone(), files.clone()]);
+        assert_eq!(folders(&files.join("log")), [files.clone()]);
+
+        // A link to the folder is no link of the log.
+        symlink(&files, home.join("other")).unwrap();
+        assert_eq!(folders(&home.join("other/log")), [files]);
     }
 }

@@ -4,7 +4,6 @@ use super::error::JournalError;
 use super::holder::Holder;
 use super::line::{Line, check_body, write_line};
 use super::reader::{Entry, Scanned, scan};
-use super::snapshot;
 use super::storage::{Storage, replace_side, side_path};
 use super::tail::{Recovery, Tail};
 use super::{Checkpoint, LATEST_US};
@@ -125,19 +124,6 @@ impl<S: Storage> Journal<S> {
         }
         self.last = written[written.len() - 1];
         Ok(written)
-    }
-
-    /// Saves what was made of the log up to [`Journal::last`] beside it, for [`load_snapshot`](super::load_snapshot),
-    /// in the place of an earlier one: complete or not at all.
-    ///
-    /// # Errors
-    /// If it cannot be written. The log is not touched, and the journal can be used further.
-    pub fn save_snapshot(&mut self, payload: &[u8]) -> Result<(), JournalError> {
-        let bytes = snapshot::encode(&self.last, payload);
-        replace_side(&mut self.storage, snapshot::SUFFIX, &bytes).map_err(|source| {
-            let path = side_path(self.storage.path(), snapshot::SUFFIX);
-            JournalError::Io { what: "save", path, source }
-        })
     }
 
     /// A program that does not know the lock, an editor say, would otherwise have its bytes continued or cut off.

@@ -4,7 +4,6 @@ mod error;
 mod grounds;
 mod outcomes;
 mod phases;
-mod snapshot;
 mod step;
 
 pub use error::StepError;
@@ -16,7 +15,6 @@ use crate::recipe::{Context, Recipe};
 use crate::statistics::Statistics;
 use phases::Phases;
 use plausibly::spec::{PolicySpec, Setting};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What became of a decision.
@@ -56,7 +54,7 @@ pub struct Decision {
 }
 
 /// An action.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionRecord {
     /// Its name.
     pub label: String,
@@ -102,7 +100,7 @@ impl PartialEq for Encoded {
 }
 
 /// What explore-then-commit committed to.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 struct Committed {
     /// Rewards before this line are in it.
     seq: u64,

@@ -6,11 +6,10 @@ use crate::recipe::Context;
 use crate::statistics::{Arm, Change, Statistics, StatisticsError};
 use plausibly::spec::PolicyKind;
 use plausibly::{ActionSet, Plays};
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Where elimination stands. All its decisions are about the same actions in the same context.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Phases {
     set: Vec<u64>,
     context: Context,
@@ -23,7 +22,7 @@ pub(super) struct Phases {
     first: u64,
 }
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 struct Running {
     number: u32,
     /// Places in the set.

@@ -167,10 +167,6 @@ impl Disk {
         state.names.get(suffix).map(|&inode| state.inodes[inode].shown.clone())
     }
 
-    pub(crate) fn set_side(&self, suffix: &str, bytes: &[u8]) {
-        self.0.borrow_mut().create(suffix).shown = bytes.into();
-    }
-
     /// Bytes at the end of the log that nobody synced, as a killed writer leaves them.
     pub(crate) fn leave_behind(&self, bytes: &[u8]) {
         self.0.borrow_mut().log().shown.extend_from_slice(bytes);

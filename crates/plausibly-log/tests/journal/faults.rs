@@ -5,14 +5,13 @@
 
 use super::disk::{Disk, Fault, FaultyStorage, Step};
 use super::{Draws, NOW, bodies};
-use plausibly_log::journal::{Checkpoint, Journal, JournalError, LoadedSnapshot, Recovery, load_snapshot};
+use plausibly_log::journal::{Checkpoint, Journal, JournalError, Recovery};
 
 /// What is done to a log.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Open,
     Append(usize),
-    Snapshot,
     /// The writer ends in the middle of a line.
     Tear,
 }
@@ -21,12 +20,10 @@ const SCENARIO: &[Act] = &[
     Act::Open,
     Act::Append(1),
     Act::Append(3),
-    Act::Snapshot,
     Act::Append(1),
     Act::Tear,
     Act::Open,
     Act::Append(2),
-    Act::Snapshot,
     Act::Append(1),
     Act::Tear,
     Act::Open,
@@ -55,10 +52,6 @@ impl Play {
         match act {
             Act::Open => self.open(),
             Act::Append(count) => self.append(count),
-            Act::Snapshot => {
-                let payload = self.acknowledged.join("\n");
-                self.journal.as_mut().map_or(Ok(()), |journal| journal.save_snapshot(payload.as_bytes()))
-            }
             Act::Tear => {
                 // What the next line would begin with, as far as a killed writer came.
                 let journal = self.journal.take().unwrap();
@@ -70,18 +63,9 @@ impl Play {
         }
     }
 
-    /// From a snapshot where there is one: it must be of acknowledged lines, and the log must go on from it.
     fn open(&mut self) -> Result<(), JournalError> {
-        let (from, mut found) = match load_snapshot(&self.disk.storage()) {
-            LoadedSnapshot::Found(snapshot) => {
-                let lines = String::from_utf8(snapshot.payload).unwrap();
-                let lines: Vec<String> = lines.lines().map(String::from).collect();
-                assert_eq!(lines.len() as u64, snapshot.checkpoint.seq);
-                (snapshot.checkpoint, lines)
-            }
-            LoadedSnapshot::Missing | LoadedSnapshot::Ignored(_) => (Checkpoint::START, Vec::new()),
-        };
-        let journal = Journal::open_from(self.disk.storage(), &from, |entry| {
+        let mut found = Vec::new();
+        let journal = Journal::open_from(self.disk.storage(), &Checkpoint::START, |entry| {
             found.push(entry.body.to_owned());
             Ok::<(), JournalError>(())
         })?;

@@ -3,8 +3,8 @@
 use super::disk::{Disk, Step};
 use super::{NOW, bodies, log_of, varied};
 use plausibly_log::journal::{
-    BodyFault, Checkpoint, Entry, FileStorage, Journal, JournalError, LATEST_US, LineHash, LoadedSnapshot,
-    MAX_BODY, Storage, Unusable, load_snapshot, parse_utc, read, utc,
+    BodyFault, Checkpoint, Entry, FileStorage, Journal, JournalError, LATEST_US, LineHash, MAX_BODY, Storage,
+    parse_utc, read, utc,
 };
 use proptest::prelude::*;
 
@@ -179,45 +179,6 @@ fn a_visitor_that_fails_ends_the_reading_with_its_error() {
 }
 
 #[test]
-fn a_snapshot_comes_back_or_is_ignored_with_a_reason() {
-    let disk = log_of(&varied(5));
-    assert!(matches!(load_snapshot(&disk.storage()), LoadedSnapshot::Missing));
-    let mut journal = Journal::open(disk.storage()).unwrap();
-    for payload in [&b"first"[..], b"", b"line\nline\n\0\xff", &vec![7; 100_000]] {
-        journal.save_snapshot(payload).unwrap();
-        let LoadedSnapshot::Found(found) = load_snapshot(&disk.storage()) else { panic!("not found") };
-        assert_eq!((found.payload, found.checkpoint), (payload.into(), journal.last()));
-    }
-    journal.save_snapshot(b"payload").unwrap();
-    journal.append(NOW, &["{}"]).unwrap();
-    let good = disk.side("snapshot").unwrap();
-    assert!(matches!(load_snapshot(&disk.storage()), LoadedSnapshot::Found(_)), "the log may go on");
-
-    let ignored = |bytes: &[u8]| {
-        disk.set_side("snapshot", bytes);
-        match load_snapshot(&disk.storage()) {
-            LoadedSnapshot::Ignored(why) => why,
-            other => panic!("{other:?}"),
-        }
-    };
-    for at in 0..good.len() {
-        assert!(matches!(ignored(&good[..at]), Unusable::Damaged));
-        let mut changed = good.clone();
-        changed[at] ^= 2;
-        let why = ignored(&changed);
-        assert!(matches!(why, Unusable::Damaged | Unusable::Version { found: 3 }), "{why}");
-    }
-    assert!(matches!(ignored(&[&good[..], b"x"].concat()), Unusable::Damaged));
-    assert!(matches!(ignored(br#"{"v":2}"#), Unusable::Damaged), "no whole line");
-    assert!(matches!(ignored(b"{\"v\":2,\"new\":true}\n"), Unusable::Version { found: 2 }));
-
-    let other = log_of(&varied(6)[1..]);
-    other.set_side("snapshot", &good);
-    let LoadedSnapshot::Ignored(why) = load_snapshot(&other.storage()) else { panic!("taken") };
-    assert_eq!(why.to_string(), "the snapshot is ignored: it was made for line 5 of another log");
-}
-
-#[test]
 fn files_on_a_real_disk_keep_the_same_laws() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.ndjson");
@@ -230,12 +191,9 @@ fn files_on_a_real_disk_keep_the_same_laws() {
     for body in &all {
         journal.append(NOW, &[body]).unwrap();
     }
-    journal.save_snapshot(b"seven").unwrap();
     let second = Journal::open(FileStorage::new(&path)).unwrap_err();
     assert!(matches!(second, JournalError::Locked { .. }), "{second}");
     drop(journal);
-    let LoadedSnapshot::Found(snapshot) = load_snapshot(&FileStorage::new(&path)) else { panic!("lost") };
-    assert_eq!((snapshot.payload, snapshot.checkpoint.seq), (b"seven".to_vec(), 7));
 
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 40]).unwrap();
@@ -250,10 +208,8 @@ fn files_on_a_real_disk_keep_the_same_laws() {
     assert!(moved.ends_with("it was moved, deleted or replaced while it was open"), "{moved}");
     std::fs::rename(&aside, &path).unwrap();
     assert_eq!(journal.append(NOW, &["{}"]).unwrap()[0].seq, 8, "nothing had been written");
-    let why = load_snapshot(&FileStorage::new(&path));
-    assert!(matches!(why, LoadedSnapshot::Ignored(Unusable::OtherLog { seq: 7 })), "{why:?}");
     let mut names: Vec<_> =
         std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    assert_eq!(names, ["log.ndjson", "log.ndjson.snapshot", "log.ndjson.torn-7"]);
+    assert_eq!(names, ["log.ndjson", "log.ndjson.torn-7"]);
 }

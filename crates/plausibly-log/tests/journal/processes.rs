@@ -3,9 +3,7 @@
 //! A child is this test program again, told by its environment to be a writer.
 
 use super::{Draws, NOW, bodies, log_of, newlines, varied};
-use plausibly_log::journal::{
-    Checkpoint, FileStorage, Journal, JournalError, LoadedSnapshot, load_snapshot, read,
-};
+use plausibly_log::journal::{Checkpoint, FileStorage, Journal, JournalError, LineHash, read};
 use std::env;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -14,6 +12,8 @@ use std::time::Duration;
 
 const LOG: &str = "PLAUSIBLY_LOG_TEST_LOG";
 const LINES: &str = "PLAUSIBLY_LOG_TEST_LINES";
+/// A line that was checked before: a writer that is killed soon has no time to read all of them.
+const FROM: &str = "PLAUSIBLY_LOG_TEST_FROM";
 
 /// This program, as a writer of a log.
 fn writer(log: &Path, lines: usize) -> Command {
@@ -21,6 +21,21 @@ fn writer(log: &Path, lines: usize) -> Command {
     command.args(["--exact", "journal::processes::be_a_writer", "--nocapture"]);
     command.env(LOG, log).env(LINES, lines.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
     command
+}
+
+/// A checkpoint as text, and back.
+fn text_of(Checkpoint { seq, hash, offset, at_us }: &Checkpoint) -> String {
+    format!("{seq} {hash} {offset} {at_us}")
+}
+
+fn checkpoint(text: &str) -> Checkpoint {
+    let parts: Vec<&str> = text.split(' ').collect();
+    Checkpoint {
+        seq: parts[0].parse().unwrap(),
+        hash: LineHash::parse(parts[1]).unwrap(),
+        offset: parts[2].parse().unwrap(),
+        at_us: parts[3].parse().unwrap(),
+    }
 }
 
 fn say(what: &str) {
@@ -39,11 +54,7 @@ fn body(number: u64) -> String {
 fn be_a_writer() {
     let Some(log) = env::var_os(LOG) else { return };
     let lines: usize = env::var_os(LINES).unwrap().to_str().unwrap().parse().unwrap();
-    let from = match load_snapshot(&FileStorage::new(&log)) {
-        LoadedSnapshot::Found(snapshot) => snapshot.checkpoint,
-        LoadedSnapshot::Missing => Checkpoint::START,
-        LoadedSnapshot::Ignored(why) => panic!("{why}"),
-    };
+    let from = env::var_os(FROM).map_or(Checkpoint::START, |text| checkpoint(text.to_str().unwrap()));
     let mut journal =
         Journal::open_from(FileStorage::new(log), &from, |_| Ok::<(), JournalError>(())).unwrap();
     say(&format!("\nopened {}", journal.last().seq));
@@ -54,9 +65,6 @@ fn be_a_writer() {
         let texts: Vec<String> = (next..).take(batch).map(body).collect();
         journal.append(NOW, &texts.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
         say(&format!("acknowledged {}", journal.last().seq));
-        if next % 16 == 0 {
-            journal.save_snapshot(b"so far").unwrap();
-        }
         left -= batch;
     }
     io::stdin().read_to_end(&mut Vec::new()).unwrap();
@@ -83,7 +91,7 @@ fn kill_writers(times: usize) {
     let mut draws = Draws(6);
     let (mut checked, mut recovered, mut in_a_write) = (Checkpoint::START, 0, 0);
     for _ in 0..times {
-        let child = writer(&path, usize::MAX).spawn().unwrap();
+        let child = writer(&path, usize::MAX).env(FROM, text_of(&checked)).spawn().unwrap();
         // From before it opens the log to a dozen lines later.
         std::thread::sleep(Duration::from_micros(draws.below(60_000) as u64));
         let acknowledged = last_acknowledged(&kill(child));

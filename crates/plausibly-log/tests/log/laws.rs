@@ -2,7 +2,7 @@
 
 use super::{Memory, open, policies};
 use plausibly_log::event::Event;
-use plausibly_log::journal::{Checkpoint, Journal, JournalError, read};
+use plausibly_log::journal::{Checkpoint, Journal, JournalError, Storage, read};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::Outcome;
 use plausibly_log::table::Table;
@@ -125,4 +125,28 @@ fn nothing_and_minus_nothing_are_one_outcome() {
     assert_eq!(log.reward(3, 1, 0.0).unwrap(), Recorded::Now);
     assert_eq!(log.reward(3, 1, -0.0).unwrap(), Recorded::Before);
     assert_eq!(log.correct(3, 1, -0.0).unwrap(), Recorded::Before);
+}
+
+/// Earlier versions kept what they knew beside the log, and believed it.
+#[test]
+fn nothing_beside_the_log_is_believed() {
+    let kept = |seq: u64| {
+        format!("{{\"v\":1,\"seq\":{seq},\"offset\":0}}\n{{\"version\":\"state 1 of plausibly 0.1.0\"}}\n")
+    };
+    for content in [Vec::new(), vec![0xff; 999], kept(7).into_bytes(), b"{\"v\":2}\n".to_vec()] {
+        let (alone, beside) = (Memory::default(), Memory::default());
+        for disk in [&alone, &beside] {
+            let mut log = begun(disk, ARMS, (0.0, 1.0), &[]);
+            for decision in 1..=6 {
+                log.decide(2, &table(ARMS), &Context::default(), 10).unwrap();
+                log.reward(3, decision, 0.125 * decision as f64).unwrap();
+            }
+        }
+        beside.clone().write_side("snapshot", &content).unwrap();
+        let (mut log, mut other) = (open(&beside), open(&alone));
+        assert_eq!(log.state(), other.state());
+        let decide = |log: &mut Log<Memory>| log.decide(4, &table(ARMS), &Context::default(), 10).unwrap();
+        assert_eq!(decide(&mut log), decide(&mut other));
+        assert_eq!(beside.read_side("snapshot").unwrap(), Some(content), "it is not ours to change");
+    }
 }

@@ -10,7 +10,6 @@ mod laws;
 mod memory;
 mod mutants;
 mod schema;
-mod snapshots;
 mod torn;
 mod typed;
 

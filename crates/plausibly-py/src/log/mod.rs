@@ -152,7 +152,7 @@ impl PyLog {
     fn status(&self, py: Python<'_>, now_us: i64, points: u64) -> PyResult<String> {
         self.read(py, |storage| {
             let found = status(storage, now_us, points)?;
-            Ok(serde_json::to_string(&found).unwrap_or_default())
+            serde_json::to_string(&found).map_err(LogError::Unwritable)
         })
     }
 
@@ -166,7 +166,7 @@ impl PyLog {
     #[expect(clippy::type_complexity, reason = "a tuple of Python")]
     fn about(&self) -> PyResult<Option<(String, (f64, f64), Vec<String>, String, bool)>> {
         self.known(|state| {
-            let policy = serde_json::to_string(state.policy().1).unwrap_or_default();
+            let policy = serde_json::Value::Object(state.policy().1.clone()).to_string();
             let recipe = state.recipe();
             let names = recipe.feature_names();
             (policy, state.reward_range(), names, recipe.describe().to_string(), recipe.is_given())
@@ -302,7 +302,7 @@ impl Wanted {
         let policy = self.policy.as_ref().unwrap_or(state.policy().1);
         let changes = state.would_change(policy, horizon).map_err(|error| of_log(&error.into(), "policy"))?;
         if changes {
-            let own = serde_json::to_string(state.policy().1).unwrap_or_default();
+            let own = serde_json::Value::Object(state.policy().1.clone());
             return refuse(format!(
                 "policy: the log decides by {own}; leave policy and horizon out to go on with it, or call change_policy"
             ));

@@ -29,7 +29,7 @@ pub(crate) fn of_log(error: &LogError, argument: &str) -> PyErr {
         LogError::Step(StepError::Reward { .. }) => PyValueError::new_err(format!("value: {text}")),
         LogError::Step(StepError::Policy(_)) => PyValueError::new_err(format!("policy: {text}")),
         LogError::Step(StepError::Range { .. }) => PyValueError::new_err(format!("reward_range: {text}")),
-        LogError::Stopped => PyRuntimeError::new_err(text),
+        LogError::Stopped | LogError::Unwritable(_) => PyRuntimeError::new_err(text),
         LogError::Empty => PyValueError::new_err("the log has no decisions yet: `decide` begins it"),
         _ => PyValueError::new_err(format!("{argument}: {text}")),
     }
