@@ -4,7 +4,7 @@ use crate::certificate::{Certificate, Findings, Position, Standing, Unlisted};
 use crate::event::Event;
 use crate::journal::{Checkpoint, End, Entry, LineHash, Storage, read, utc};
 use crate::json;
-use crate::log::LogError;
+use crate::log::{LogError, WrongChoice};
 use crate::state::{Moment, State, StepError};
 
 /// The fold of a log so far.
@@ -59,6 +59,42 @@ impl Step<'_> {
     }
 }
 
+/// What a log says was chosen beside what follows from the lines before it.
+#[derive(Debug, Default)]
+pub(crate) struct Choices {
+    checked: u64,
+    differing: u64,
+    /// The first that does not follow.
+    first: Option<WrongChoice>,
+}
+
+impl Choices {
+    /// Compares the choice that a step records, an action's number and name, with the one that
+    /// follows.
+    pub(crate) fn compare(&mut self, step: &Step<'_>, recorded: (u64, &str), follows: (u64, &str)) {
+        self.checked += 1;
+        if recorded.0 == follows.0 {
+            return;
+        }
+        self.differing += 1;
+        self.first.get_or_insert_with(|| WrongChoice {
+            seq: step.entry.seq,
+            decision: step.state.decisions().len() as u64 + 1,
+            recorded: recorded.1.into(),
+            follows: follows.1.into(),
+        });
+    }
+
+    /// How many were compared.
+    ///
+    /// # Errors
+    /// If one of them does not follow.
+    pub(crate) fn all_follow(self) -> Result<u64, LogError> {
+        let Self { checked, differing, first } = self;
+        first.map_or(Ok(checked), |first| Err(LogError::Choice { first, differing, checked }))
+    }
+}
+
 /// Reads a log event by event; `visit` sees all but the first. Returns the state after the last, `None` for a log without events.
 ///
 /// # Errors
@@ -91,11 +127,9 @@ pub fn certificate<S: Storage>(storage: &S, decision: u64, most: usize) -> Resul
         {
             let moment = Moment { position: step.position(), at: time(step.entry.at_us), set: *set, context };
             let certificate = certify(step.state, &moment, most)?;
-            let follows = &certificate.findings.chosen;
-            if follows.id != *chosen {
-                let (recorded, follows) = (label.clone(), follows.label.clone());
-                return Err(LogError::Choice { seq: step.entry.seq, decision, recorded, follows });
-            }
+            let (mut choices, follows) = (Choices::default(), &certificate.findings.chosen);
+            choices.compare(step, (*chosen, label), (follows.id, &follows.label));
+            choices.all_follow()?;
             found = Some(certificate);
         }
         Ok(())

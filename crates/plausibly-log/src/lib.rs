@@ -24,7 +24,7 @@ mod words;
 pub use fold::{Step, certificate, certify, fold};
 pub use form::{FilledIn, FormError, Told, form, read_form};
 pub use history::{Became, Past, history};
-pub use log::{EventError, Log, LogError, Recorded};
+pub use log::{EventError, Log, LogError, Recorded, WrongChoice};
 pub use opening::Opening;
 pub use replay::{Replayed, replay};
 pub use status::{OutSince, PendingDecision, Point, Status, Tried, status};

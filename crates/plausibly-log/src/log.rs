@@ -48,19 +48,15 @@ pub enum LogError {
     /// Grounds of which nothing follows.
     #[error(transparent)]
     Grounds(#[from] GroundsError),
-    /// A recorded choice that does not follow from the lines before it.
-    #[error(
-        "line {seq} records that decision {decision} chose \"{recorded}\", and \"{follows}\" follows from the lines before it: the log was changed, or written by another version"
-    )]
+    /// Recorded choices that do not follow from the lines before them.
+    #[error("{first}{}: the log was changed, or written by another version", of_many(*differing, *checked))]
     Choice {
-        /// The line.
-        seq: u64,
-        /// The decision.
-        decision: u64,
-        /// What is recorded.
-        recorded: String,
-        /// What follows.
-        follows: String,
+        /// The first of them.
+        first: WrongChoice,
+        /// How many do not follow.
+        differing: u64,
+        /// Of how many that were looked at.
+        checked: u64,
     },
     /// An event that has no form as JSON; nothing was written.
     #[error("an event cannot be written as JSON ({0}); nothing was written")]
@@ -76,6 +72,29 @@ pub enum LogError {
     /// A log that has begun.
     #[error("the log has begun already")]
     Begun,
+}
+
+/// A recorded choice that does not follow from the lines before it.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error(
+    "line {seq} records that decision {decision} chose \"{recorded}\", and \"{follows}\" follows from the lines before it"
+)]
+pub struct WrongChoice {
+    /// The line.
+    pub seq: u64,
+    /// The decision.
+    pub decision: u64,
+    /// The name of what is recorded.
+    pub recorded: String,
+    /// The name of what follows.
+    pub follows: String,
+}
+
+fn of_many(differing: u64, checked: u64) -> String {
+    match checked {
+        0 | 1 => String::new(),
+        _ => format!("; {differing} of {checked} recorded choices that were looked at do not follow"),
+    }
 }
 
 /// Why a line's event was refused.

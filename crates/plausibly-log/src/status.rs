@@ -2,7 +2,7 @@
 
 use crate::certificate::{Certificate, Standing};
 use crate::event::Event;
-use crate::fold::{certify, fold, time};
+use crate::fold::{Choices, certify, fold, time};
 use crate::journal::{Storage, utc};
 use crate::log::LogError;
 use crate::recipe::Context;
@@ -30,6 +30,9 @@ pub struct Status {
     pub history: Vec<Point>,
     /// Whether every decision has its point.
     pub complete: bool,
+    /// How many recorded choices were derived again: those of the points. All of them follow from
+    /// the lines before them.
+    pub checked: u64,
     /// Since when each action that is out has been out, by its number.
     pub out_since: BTreeMap<u64, OutSince>,
     /// How often each action on offer was tried, and what came of it last, by its number.
@@ -96,7 +99,8 @@ pub struct OutSince {
 /// One fold of the log, and a certificate for each point.
 ///
 /// # Errors
-/// If the log is damaged, or has no decision yet.
+/// If the log is damaged or has no decision yet, or what it says was chosen at one of the points
+/// does not follow ([`LogError::Choice`]).
 pub fn status<S: Storage>(storage: &S, now: impl Into<Time>, points: u64) -> Result<Status, LogError> {
     let (state, end) = fold(storage, |_| Ok(()))?;
     let state = state.ok_or(LogError::Empty)?;
@@ -106,21 +110,25 @@ pub fn status<S: Storage>(storage: &S, now: impl Into<Time>, points: u64) -> Res
     };
     let stride = total.div_ceil(points.max(2));
     let looked_at = |decision: u64| decision.is_multiple_of(stride) || decision == 1 || decision == total;
-    let mut looks = Looks::default();
+    let (mut looks, mut choices) = (Looks::default(), Choices::default());
     let mut id = String::new();
     fold(storage, |step| {
-        if let Event::Decided { decision, set, context, .. } = step.event {
+        if let Event::Decided { decision, set, context, chosen, label } = step.event {
             if id.is_empty() {
                 id = step.position().id;
             }
             if looked_at(*decision) {
                 let moment =
                     Moment { position: step.position(), at: time(step.entry.at_us), set: *set, context };
-                looks.look(&certify(step.state, &moment, usize::MAX)?);
+                let certificate = certify(step.state, &moment, usize::MAX)?;
+                let follows = &certificate.findings.chosen;
+                choices.compare(step, (*chosen, label), (follows.id, &follows.label));
+                looks.look(&certificate);
             }
         }
         Ok(())
     })?;
+    let checked = choices.all_follow()?;
     let position = crate::certificate::Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
     let at_us = now.into().micros().max(end.last.at_us);
     let context: &Context = state.context(last);
@@ -135,6 +143,7 @@ pub fn status<S: Storage>(storage: &S, now: impl Into<Time>, points: u64) -> Res
         waiting: state.waiting(),
         history: looks.history,
         complete: stride == 1,
+        checked,
         out_since,
         tried: tried(&state, &now),
         now,

@@ -18,10 +18,10 @@ fn go(args: &Replay) -> Result<Outcome> {
     let state = state.ok_or(LogError::Empty)?;
     let policy = policy::read(args.policy.as_deref(), state.policy().1, &args.set, state.recipe())?;
     let mut all = Vec::new();
-    replay(&storage, &policy, args.horizon, |replayed| all.push(replayed))?;
+    let checked = replay(&storage, &policy, args.horizon, |replayed| all.push(replayed))?;
     drop(storage);
     if args.json {
-        print_json(&format!("{:#}\n", json!({ "policy": policy, "decisions": all })))?;
+        print_json(&format!("{:#}\n", json!({ "policy": policy, "checked": checked, "decisions": all })))?;
     } else {
         print(&table(&all))?;
     }
@@ -37,6 +37,7 @@ fn table(all: &[Replayed]) -> String {
         chosen,
         differing.iter().filter(|replayed| !replayed.lost.is_empty() || !replayed.gained.is_empty()).count(),
     );
+    text += "under the log's own settings: each choice was derived again, and is as recorded\n";
     if differing.is_empty() {
         return text;
     }

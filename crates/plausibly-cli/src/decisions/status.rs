@@ -67,7 +67,7 @@ fn text(status: &Status) -> String {
     text += &more(actions.len(), ROWS);
     text += "\n";
     text += &fallen(status);
-    text + &pending(status) + &waiting(status)
+    text + &checked(status) + &pending(status) + &waiting(status)
 }
 
 fn row(status: &Status, action: &Finding) -> Vec<String> {
@@ -134,6 +134,19 @@ fn fallen(status: &Status) -> String {
         })
         .collect();
     output::table(&["decision", "in the race", "known within"], &rows)
+}
+
+/// How many recorded choices were derived again.
+fn checked(status: &Status) -> String {
+    let Status { checked, decisions, complete, .. } = status;
+    if *complete {
+        "\neach choice was derived again from the log, and is as recorded\n".into()
+    } else {
+        format!(
+            "\n{checked} of the {decisions} choices were derived again from the log, and are as recorded \
+             (`plausibly replay` checks all)\n"
+        )
+    }
 }
 
 fn pending(status: &Status) -> String {

@@ -1,15 +1,17 @@
 //! A long log that shows how far it has been read.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plausibly_log::journal::{FileStorage, Storage};
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::time::Duration;
 
-/// Logs below this many bytes are read before anybody could look.
-const LONG: u64 = 20_000_000;
+/// What is done sooner needs no bar.
+const SOON: Duration = Duration::from_millis(500);
 
-/// A log for reading. If it is long and stderr is a terminal, a bar shows how far it has been read, and goes when this is dropped.
+/// A log for reading. If it takes long, for its length or for what is done with its lines, and
+/// stderr is a terminal, a bar shows how far it has been read, and goes when this is dropped.
 #[derive(Debug)]
 pub(super) struct Watched {
     storage: FileStorage,
@@ -20,7 +22,7 @@ impl Watched {
     /// The log at a path, which will be read so many times over.
     pub(super) fn new(path: &Path, passes: u64) -> Self {
         let bytes = fs::metadata(path).map_or(0, |file| file.len());
-        let bar = if bytes < LONG { ProgressBar::hidden() } else { ProgressBar::new(passes * bytes) };
+        let bar = ProgressBar::with_draw_target(Some(passes * bytes), ProgressDrawTarget::hidden());
         let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  of the log read  {eta} left");
         bar.set_style(style.expect("the template is well formed"));
         Self { storage: FileStorage::new(path), bar }
@@ -44,6 +46,9 @@ impl<R: Read> Read for Counted<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(into)?;
         self.bar.inc(read as u64);
+        if self.bar.is_hidden() && self.bar.elapsed() > SOON {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
         Ok(read)
     }
 }

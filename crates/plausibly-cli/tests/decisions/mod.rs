@@ -1,5 +1,6 @@
 //! Decisions from a table.
 
+mod forged; // recorded choices that do not follow
 mod interrupts; // signals, and readers that are gone
 mod kills; // at any moment
 mod limits; // of names and of files

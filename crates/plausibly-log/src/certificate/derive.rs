@@ -2,11 +2,13 @@
 
 use super::change::RuleOut;
 use super::findings::{Chosen, Finding, Findings, Reason, Share, Standing, TargetFinding};
-use super::{Grounds, GroundsError};
+use super::verdict::Verdict;
+use super::{Grounds, GroundsError, Sums};
 use plausibly::spec::{History, Model, PolicyKind, PolicySpec, RadiusSpec};
 use plausibly::{
     ActionSet, ConfidenceRadius, Explanation, Phase, Quantised, Quota, Radius, Reach, Scores, Stream, Target,
 };
+use std::cell::OnceCell;
 
 impl Grounds {
     /// Whether the choice follows from the actions listed, if so many that are not could still be best.
@@ -28,15 +30,31 @@ fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// A model with what is derived from it once.
-struct Derivation<'a> {
-    grounds: &'a Grounds,
+/// The policy and the actions of grounds that are well formed.
+#[derive(Debug)]
+pub(super) struct Read {
+    /// For scaled rewards.
     spec: PolicySpec,
-    set: ActionSet,
+    pub(super) set: ActionSet,
+}
+
+impl Read {
+    pub(super) fn of(grounds: &Grounds) -> Result<Self, GroundsError> {
+        grounds.well_formed()?;
+        Ok(Self { spec: grounds.spec()?, set: grounds.set()? })
+    }
+}
+
+/// A model with what is derived from it once.
+pub(super) struct Derivation<'a> {
+    grounds: &'a Grounds,
+    spec: &'a PolicySpec,
+    set: &'a ActionSet,
     model: Model,
     design: Option<Model>,
     explanation: Explanation,
-    design_scores: Scores,
+    /// By the design, once they were asked for.
+    design_scores: OnceCell<Scores>,
     radius: Quantised<Radius>,
     reach: Reach,
     confidence: Option<f64>,
@@ -50,12 +68,13 @@ impl Findings {
     /// # Errors
     /// If they are no grounds of any decision.
     pub fn derive(grounds: &Grounds) -> Result<Self, GroundsError> {
-        Derivation::of(grounds)?.findings()
+        Derivation::of(grounds, &Read::of(grounds)?, None)?.findings()
     }
 
     /// What follows, and the places of the actions that it hangs on: with these listed, and every action that could still be best, all other statements are the same.
     pub(crate) fn derive_with_keystones(grounds: &Grounds) -> Result<(Self, Vec<usize>), GroundsError> {
-        let derivation = Derivation::of(grounds)?;
+        let read = Read::of(grounds)?;
+        let derivation = Derivation::of(grounds, &read, None)?;
         let findings = derivation.findings()?;
         let keystones = derivation.keystones(&findings);
         Ok((findings, keystones))
@@ -63,23 +82,30 @@ impl Findings {
 }
 
 impl<'a> Derivation<'a> {
-    fn of(grounds: &'a Grounds) -> Result<Self, GroundsError> {
-        grounds.well_formed()?;
-        let spec = grounds.spec()?;
-        let (set, ridge, facts) = (grounds.set()?, spec.ridge(), grounds.facts());
-        let model = grounds.model(&grounds.statistics, ridge)?;
+    /// The derivation from grounds that were read. Models that another derivation made from the
+    /// same sums are taken over from it.
+    pub(super) fn of(
+        grounds: &'a Grounds,
+        Read { spec, set }: &'a Read,
+        other: Option<&Self>,
+    ) -> Result<Self, GroundsError> {
+        let (ridge, facts) = (spec.ridge(), grounds.facts());
+        let made = |sums: &Sums| match other.and_then(|other| other.made_from(sums, ridge)) {
+            Some(model) => Ok(model.clone()),
+            None => grounds.model(sums, ridge),
+        };
+        let model = made(&grounds.statistics)?;
         // A policy that ignores pending decisions is shown as it decides.
         let ignored = matches!(spec.kind, PolicyKind::Code { count_pending: false, .. });
         let design = grounds.design.as_ref().filter(|_| !ignored);
-        let design = design.map(|sums| grounds.model(sums, ridge)).transpose()?;
+        let design = design.map(made).transpose()?;
         let shown = spec.shown_radius(grounds.setting());
         let radius = shown.build_quantised(&facts)?;
-        let (mut explanation, mut design_scores) = (Explanation::new(), Scores::new());
+        let mut explanation = Explanation::new();
         explanation.fill(model.estimator(), &radius, set.view());
-        design.as_ref().unwrap_or(&model).estimator().score_into(set.view(), &mut design_scores);
         let reach = radius.reach(&model.estimator().evidence());
         let confidence = shown.confidence(ridge).filter(|_| !beyond_bound(&shown, grounds));
-        let phase = grounds.phase_on(&spec.kind, &set)?;
+        let phase = grounds.phase_on(&spec.kind, set)?;
         Ok(Self {
             grounds,
             spec,
@@ -87,12 +113,25 @@ impl<'a> Derivation<'a> {
             model,
             design,
             explanation,
-            design_scores,
+            design_scores: OnceCell::new(),
             radius,
             reach,
             confidence,
             phase,
         })
+    }
+
+    /// The model of these sums, if it is one of those that were made here. Arms are made faster
+    /// than they are compared.
+    fn made_from(&self, sums: &Sums, ridge: f64) -> Option<&Model> {
+        let Grounds { statistics, design, .. } = self.grounds;
+        if sums.gram.is_empty() || self.spec.ridge().to_bits() != ridge.to_bits() {
+            None
+        } else if statistics == sums {
+            Some(&self.model)
+        } else {
+            self.design.as_ref().filter(|_| design.as_ref() == Some(sums))
+        }
     }
 
     /// See [`Findings::derive_with_keystones`].
@@ -108,7 +147,7 @@ impl<'a> Derivation<'a> {
             largest(&all, lower),
             largest(&others, lower),
             largest(&racing, |at| explanation.width_sq()[at]),
-            largest(&racing, |at| self.design_scores.width_sq()[at]),
+            largest(&racing, |at| self.design_width_sq()[at]),
             largest(&racing, |at| explanation.intervals()[at].mean),
             largest(&racing, |at| self.within(at)),
         ];
@@ -130,6 +169,15 @@ fn largest(places: &[usize], value: impl Fn(usize) -> f64) -> Option<usize> {
 }
 
 impl Derivation<'_> {
+    pub(super) fn verdict(&self) -> Result<Verdict, GroundsError> {
+        let plausible = |standing: &plausibly::Standing| *standing == plausibly::Standing::Plausible;
+        Ok(Verdict {
+            chosen: self.choose()?.0,
+            plausible: self.explanation.standings().iter().map(plausible).collect(),
+            known_within: finite(self.known_within()),
+        })
+    }
+
     fn findings(&self) -> Result<Findings, GroundsError> {
         let known_within = finite(self.known_within());
         Ok(Findings {
@@ -166,7 +214,7 @@ impl Derivation<'_> {
 
     fn actions(&self) -> Vec<Finding> {
         let (grounds, explanation) = (self.grounds, &self.explanation);
-        let design_width = |at: usize| self.design_scores.width_sq()[at];
+        let design_width = |at: usize| self.design_width_sq()[at];
         let mut ranking: Vec<usize> = explanation.plausible().collect();
         // Stable, so that equals stay in the order of offering: the first of them is the one taken.
         ranking.sort_by(|a, b| design_width(*b).total_cmp(&design_width(*a)));
@@ -208,7 +256,7 @@ impl Derivation<'_> {
         let grounds = self.grounds;
         let (at, stream_choice) = self.choose()?;
         let (action, width_sq) = (&grounds.actions[at], self.explanation.width_sq()[at]);
-        let design_sq = self.design_scores.width_sq()[at];
+        let design_sq = self.design_width_sq()[at];
         Ok(Chosen {
             id: action.id,
             label: action.label.clone(),
@@ -235,7 +283,7 @@ impl Derivation<'_> {
     fn choose(&self) -> Result<(usize, bool), GroundsError> {
         let grounds = self.grounds;
         if let Some(unlisted) = grounds.unlisted {
-            let own = choice_follows(&self.spec, unlisted.plausible);
+            let own = choice_follows(self.spec, unlisted.plausible);
             let listed = |id| grounds.actions.iter().position(|action| action.id == id);
             let misfit = |what: &str| GroundsError::Misfit {
                 path: "grounds.unlisted.chosen".into(),
@@ -355,6 +403,17 @@ impl Derivation<'_> {
         Some(policy.select(self.set.view(), &mut self.stream()))
     }
 
+    /// Squared widths with pending decisions counted.
+    fn design_width_sq(&self) -> &[f64] {
+        let Some(design) = &self.design else { return self.explanation.width_sq() };
+        let scores = self.design_scores.get_or_init(|| {
+            let mut scores = Scores::new();
+            design.estimator().score_into(self.set.view(), &mut scores);
+            scores
+        });
+        scores.width_sq()
+    }
+
     fn widest_plausible(&self, width_sq: &[f64]) -> f64 {
         self.explanation.plausible().map(|action| width_sq[action]).fold(0.0, f64::max)
     }
@@ -362,7 +421,7 @@ impl Derivation<'_> {
     /// Whether the target is met with pending decisions counted, by which the policy decides whether to explore.
     fn design_target_met(&self, target: Target) -> bool {
         let evidence = self.design.as_ref().unwrap_or(&self.model).estimator().evidence();
-        target.status(self.widest_plausible(self.design_scores.width_sq()), self.reach, &evidence).met()
+        target.status(self.widest_plausible(self.design_width_sq()), self.reach, &evidence).met()
     }
 
     fn target(&self) -> Option<TargetFinding> {

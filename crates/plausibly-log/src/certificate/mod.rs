@@ -8,11 +8,13 @@ mod change;
 mod derive;
 mod findings;
 mod phase;
+mod verdict;
 mod verify;
 
 pub use change::RuleOut;
 pub use findings::{Chosen, Finding, Findings, Reason, Share, Standing, TargetFinding};
 pub use phase::{Frozen, Phase, Played};
+pub(crate) use verdict::Reused;
 pub use verify::{Flaw, first_difference};
 
 use crate::journal::MAX_SEQ;
@@ -200,6 +202,9 @@ impl Certificate {
     }
 
     /// What the seal must be.
+    ///
+    /// # Panics
+    /// Never: what a certificate holds is JSON.
     pub fn expected_seal(&self) -> String {
         #[derive(Serialize)]
         struct Unsealed<'a> {
@@ -210,7 +215,7 @@ impl Certificate {
         }
         let Self { format, version, grounds, findings, seal: _ } = self;
         let document = serde_json::to_string(&Unsealed { format, version: *version, grounds, findings });
-        hex(&Sha256::digest(document.unwrap_or_default().as_bytes()))
+        hex(&Sha256::digest(document.expect("a certificate is JSON").as_bytes()))
     }
 
     /// Reads a certificate from its text. Whether what it says is right, [`Certificate::check`] tells.
@@ -222,8 +227,11 @@ impl Certificate {
     }
 
     /// As compact JSON: what files and streams hold, and what the seal is over.
+    ///
+    /// # Panics
+    /// Never: what a certificate holds is JSON.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
+        serde_json::to_string(self).expect("a certificate is JSON")
     }
 }
 

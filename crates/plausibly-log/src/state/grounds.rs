@@ -1,9 +1,10 @@
 //! What a decision rests on.
 
 use super::{State, StepError, at, index};
-use crate::certificate::{Grounds, Offered, Position, Unlisted};
-use crate::policy::{PolicyTable, arms_sharing};
+use crate::certificate::{Grounds, Offered, Phase, Position, Sums, Unlisted};
+use crate::policy::arms_sharing;
 use crate::recipe::Context;
+use crate::statistics::Statistics;
 use plausibly::spec::PolicySpec;
 
 /// When and where a decision is taken.
@@ -30,55 +31,119 @@ impl State {
         moment: Moment<'_>,
         listed: Option<(&[usize], Unlisted)>,
     ) -> Result<Grounds, StepError> {
-        self.grounds_under(moment, listed, (&self.policy, &self.table, self.horizon))
-    }
-
-    /// The same under another policy than the log's.
-    ///
-    /// # Errors
-    /// As [`State::grounds`].
-    pub(crate) fn grounds_under(
-        &self,
-        moment: Moment<'_>,
-        listed: Option<(&[usize], Unlisted)>,
-        (policy, table, horizon): (&PolicySpec, &PolicyTable, Option<u64>),
-    ) -> Result<Grounds, StepError> {
-        let unknown = StepError::Unknown { what: "set", number: moment.set };
-        let set = at(&self.sets, moment.set).ok_or(unknown)?;
+        let set = self.set(moment.set)?;
         let (places, unlisted) = match listed {
             Some((places, unlisted)) => (places.to_vec(), Some(unlisted)),
             None => ((0..set.len()).collect(), None),
         };
         let chosen: Vec<u64> = places.iter().map(|place| set[*place]).collect();
-        let phases = self.phases_for(&policy.kind, set, moment.context)?;
-        let actions = chosen.iter().map(|&id| {
-            let record = &self.actions[index(id)];
-            let features = self.recipe.encode(&record.label, &record.cells, moment.context)?;
-            Ok(Offered { id, label: record.label.clone(), features })
-        });
-        let actions = actions.collect::<Result<Vec<_>, StepError>>()?;
-        let (ridge, indices) = (policy.ridge(), chosen.iter().map(|id| index(*id)).collect::<Vec<_>>());
-        let first = self.sets.first().map_or(1, Vec::len);
+        let learned = self.learned(&chosen, (set, moment.context), &self.policy, None)?;
+        let actions = self.offered(&chosen, moment.context)?;
         Ok(Grounds {
             log: moment.position,
-            decision: self.decisions.len() as u64 + 1,
+            decision: learned.decision,
             at: moment.at,
-            policy: table.clone(),
+            policy: self.table.clone(),
             reward_range: self.reward_range,
-            horizon,
+            horizon: self.horizon,
             seed: self.seed,
             theta_norm_bound: self.recipe.theta_norm_bound(self.reward_range.1 - self.reward_range.0),
             as_given: self.recipe.is_given(),
-            arms_sharing: (self.recipe.dim() == 0).then(|| arms_sharing(first, self.actions.len())),
+            arms_sharing: learned.arms_sharing,
             context: moment.context.iter().map(|(key, value)| (key.into(), value.into())).collect(),
             features: self.recipe.feature_names(),
-            statistics: self.statistics.settled(&indices, ridge),
-            design: self.statistics.all(&indices, ridge),
-            committed: self.committed.as_ref().map(|committed| committed.statistics.settled(&indices, ridge)),
-            phase: phases.map(|phases| phases.grounds()),
+            statistics: learned.statistics,
+            design: learned.design,
+            committed: learned.committed,
+            phase: learned.phase,
             digest: self.statistics.digest(),
             actions,
             unlisted,
         })
     }
+
+    /// The actions of a set.
+    ///
+    /// # Errors
+    /// If there is none of this number.
+    pub(crate) fn set(&self, number: u64) -> Result<&[u64], StepError> {
+        let unknown = StepError::Unknown { what: "set", number };
+        at(&self.sets, number).map(Vec::as_slice).ok_or(unknown)
+    }
+
+    /// Actions as they are offered in a context.
+    ///
+    /// # Errors
+    /// If a row cannot be encoded.
+    pub(crate) fn offered(&self, actions: &[u64], context: &Context) -> Result<Vec<Offered>, StepError> {
+        let offered = actions.iter().map(|&id| {
+            let record = &self.actions[index(id)];
+            let features = self.recipe.encode(&record.label, &record.cells, context)?;
+            Ok(Offered { id, label: record.label.clone(), features })
+        });
+        offered.collect()
+    }
+
+    /// Brings what was learned in grounds of an earlier decision to now, for a decision about their
+    /// actions. Policy and features are the same as then; the place in the log, the time, the
+    /// context and the digest stay those of the earlier one. Where `same` are grounds of this
+    /// decision under a policy with the same ridge, sums are taken from them.
+    ///
+    /// # Errors
+    /// If the set is unknown, or phased elimination cannot decide about it now.
+    pub(crate) fn renew(
+        &self,
+        grounds: &mut Grounds,
+        (set, context): (u64, &Context),
+        policy: &PolicySpec,
+        same: Option<&Grounds>,
+    ) -> Result<(), StepError> {
+        let listed: Vec<u64> = grounds.actions.iter().map(|action| action.id).collect();
+        let learned = self.learned(&listed, (self.set(set)?, context), policy, same)?;
+        grounds.decision = learned.decision;
+        grounds.arms_sharing = learned.arms_sharing;
+        grounds.statistics = learned.statistics;
+        grounds.design = learned.design;
+        grounds.committed = learned.committed;
+        grounds.phase = learned.phase;
+        Ok(())
+    }
+
+    fn learned(
+        &self,
+        listed: &[u64],
+        (set, context): (&[u64], &Context),
+        policy: &PolicySpec,
+        same: Option<&Grounds>,
+    ) -> Result<Learned, StepError> {
+        let phases = self.phases_for(&policy.kind, set, context)?;
+        let indices: Vec<usize> = listed.iter().map(|id| index(*id)).collect();
+        let (ridge, first) = (policy.ridge(), self.sets.first().map_or(1, Vec::len));
+        let (statistics, design, committed) = if let Some(same) = same {
+            (same.statistics.clone(), same.design.clone(), same.committed.clone())
+        } else {
+            let settled = |statistics: &Statistics| statistics.settled(&indices, ridge);
+            let committed = self.committed.as_ref();
+            let committed = committed.map(|committed| settled(&committed.statistics));
+            (settled(&self.statistics), self.statistics.all(&indices, ridge), committed)
+        };
+        Ok(Learned {
+            decision: self.decisions.len() as u64 + 1,
+            arms_sharing: (self.recipe.dim() == 0).then(|| arms_sharing(first, self.actions.len())),
+            statistics,
+            design,
+            committed,
+            phase: phases.map(|phases| phases.grounds()),
+        })
+    }
+}
+
+/// What of the grounds changes from one decision to the next about the same actions.
+struct Learned {
+    decision: u64,
+    arms_sharing: Option<u64>,
+    statistics: Sums,
+    design: Option<Sums>,
+    committed: Option<Sums>,
+    phase: Option<Phase>,
 }

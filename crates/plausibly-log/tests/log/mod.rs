@@ -9,6 +9,7 @@ mod histories;
 mod laws;
 mod memory;
 mod mutants;
+mod replays;
 mod schema;
 mod torn;
 mod typed;

@@ -139,8 +139,21 @@ fn history(status: &Status, shown: &Certificate) -> Markup {
                     svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img" aria-label=(known_said) { (known.drawing()) }
                 }
             }
+            p { (checked(status)) }
         }
     }
+}
+
+/// How many recorded choices were derived again.
+fn checked(status: &Status) -> String {
+    if status.complete {
+        return "Each choice was derived again from the log, and is as recorded.".into();
+    }
+    format!(
+        "{} of the {} choices were derived again from the log, and are as recorded.",
+        number::grouped(status.checked as f64),
+        number::grouped(status.decisions as f64)
+    )
 }
 
 fn out(status: &Status, shown: &Certificate) -> Markup {
