@@ -80,7 +80,8 @@ def changed_shapes(certificate: Any) -> Iterator[Forgery]:
             yield Forgery(f"the last of {dotted(path)} left out", sealed(altered(certificate, path, lambda v: v[:-1])), alone)
             yield Forgery(f"the last of {dotted(path)} twice", sealed(altered(certificate, path, lambda v: [*v, v[-1]])), alone)
         if isinstance(value, dict):
-            for name in value:
+            # A value that is null may as well be left out: the statement is the same.
+            for name in (name for name, inner in value.items() if inner is not None):
                 rest = altered(certificate, path, lambda v, name=name: {k: x for k, x in v.items() if k != name})
                 yield Forgery(f"{dotted(path)}.{name} left out", sealed(rest), alone)
             added = altered(certificate, path, lambda v: v | {"also": Number("1")})

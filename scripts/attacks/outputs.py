@@ -121,7 +121,8 @@ def attack(arena: Arena) -> Tally:
     for command in WRITERS:
         for force in ((), ("--force",)):
             for target in INPUTS:
-                if target not in command and not target.startswith("a.log"):
+                # What a command does not read, --force may replace.
+                if target not in command and (force or not target.startswith("a.log")):
                     continue
                 for how, out, make in spellings(target):
                     judge("refused, nothing changed", f"{target} {how}", make,
@@ -132,10 +133,11 @@ def attack(arena: Arena) -> Tally:
         for what, out, make in (
             ("a folder", "inner", lambda here: (here / "inner").mkdir()),
             ("a file in no folder", "none/x.out", lambda _: None),
-            ("a pipe", "pipe.out", lambda here: os.mkfifo(here / "pipe.out")),
         ):
             judge("refused, nothing changed", what, make,
                   lambda here, c=command, out=out: special_fault(arena, here, c, out))
+        judge("written through or refused", "a pipe", lambda here: os.mkfifo(here / "pipe.out"),
+              lambda here, c=command: pipe_fault(arena, here, c))
         begins = b"{" if "--certificate" in command else b"<"
         judge("allowed and written", "a new file", lambda _: None,
               lambda here, c=command, b=begins: allowed_fault(arena, here, c, "new.out", b))
@@ -145,6 +147,29 @@ def attack(arena: Arena) -> Tally:
         judge("refused, nothing changed", f"--out is the file {out}", lambda _: None,
               lambda here, out=out: special_fault(arena, here, ("simulate", "spec.toml", "--out", "OUT"), out))
     return tally
+
+
+def pipe_fault(arena: Arena, desk: Path, command: tuple[str, ...]) -> str | None:
+    """A pipe with a reader may be written to, and must not be replaced by a file: it could be a device."""
+    reader = os.open(desk / "pipe.out", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        ran = arena.run(desk, *("pipe.out" if part == "OUT" else part for part in command), patience=20)
+        written = read_all(reader)
+    finally:
+        os.close(reader)
+    if crash := ran.crashed():
+        return f"{crash}: {ran}"
+    if not stat.S_ISFIFO((desk / "pipe.out").lstat().st_mode):
+        return f"it was replaced by a file: {ran}"
+    return f"exit code 0, and nothing was written: {ran}" if ran.code == 0 and not written else None
+
+
+def read_all(reader: int) -> bytes:
+    """What waits in a pipe."""
+    try:
+        return os.read(reader, 1 << 16)
+    except BlockingIOError:
+        return b""
 
 
 def special_fault(arena: Arena, desk: Path, command: tuple[str, ...], out: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,7 +111,8 @@ def after_begin(arena: Arena, desk: Path) -> list[Ran]:
     """Everything that shows a log that was begun."""
     shows: list[tuple[object, ...]] = [
         ("status", "--log", "a.log"), ("status", "--log", "a.log", "--json"), ("explain", "--log", "a.log", 1),
-        ("explain", "--log", "a.log", 1, "--json"), ("replay", "--log", "a.log"),
+        ("explain", "--log", "a.log", 1, "--json"), ("replay", "--log", "a.log"), ("history", "--log", "a.log"),
+        ("history", "--log", "a.log", "--csv"), ("history", "--log", "a.log", "--json"),
         ("status", "--log", "a.log", "--html", "s.html"), ("status", "--log", "a.log", "--svg", "s.svg"),
         ("explain", "--log", "a.log", 1, "--html", "e.html"), ("reward", "--log", "a.log", 1, "0.5"),
     ]
@@ -134,6 +136,8 @@ def log_fault(case: Case, desk: Path, shown: list[Ran]) -> str | None:
             return f"the table was accepted, and then: {ran}"
         if "--json" in ran.args:
             json.loads(ran.out)
+        if "--csv" in ran.args and re.search(rb'(^|,)"?[=+@-]', ran.out, re.MULTILINE):
+            return f"a spreadsheet would run a cell of {ran.out[:200]!r}"
     for page in ("s.html", "e.html", "s.svg"):
         if b"<script>alert" in (desk / page).read_bytes():
             return f"{page} holds a label as markup"
@@ -169,6 +173,7 @@ def endless(arena: Arena, tally: Tally) -> None:
     inputs: list[tuple[str, Callable[[str], tuple[object, ...]]]] = [
         ("a table", lambda path: ("decide", "--log", "a.log", "--actions", path, "--yes")),
         ("a policy", lambda path: ("decide", "--log", "a.log", "--actions", "t.csv", "--policy", path, "--yes")),
+        ("outcomes", lambda path: ("reward", "--log", "a.log", "--csv", path)),
         ("a certificate to verify", lambda path: ("verify", path)),
         ("a certificate to explain", lambda path: ("explain", path)),
         ("a spec", lambda path: ("simulate", path, "--out", "out")),
