@@ -77,11 +77,21 @@ impl Outputs {
         self
     }
 
-    /// No output may be this log or its snapshot.
-    pub(crate) fn with_log(self, path: &Path) -> Self {
-        let mut snapshot = OsString::from(path);
-        snapshot.push(".snapshot");
-        self.reading("the log", path).reading("the snapshot of the log", Path::new(&snapshot))
+    /// No output may be this log, its snapshot, or an end of an interrupted write that was kept beside it.
+    pub(crate) fn with_log(mut self, path: &Path) -> Self {
+        let beside = |suffix: &str| {
+            let mut name = OsString::from(path.file_name().unwrap_or_default());
+            name.push(suffix);
+            path.with_file_name(name)
+        };
+        let torn = beside(".torn-");
+        let torn = torn.file_name().unwrap_or_default().as_encoded_bytes();
+        for entry in fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
+            if entry.file_name().as_encoded_bytes().starts_with(torn) {
+                self = self.reading("a kept end of the log", &entry.path());
+            }
+        }
+        self.reading("the log", path).reading("the snapshot of the log", &beside(".snapshot"))
     }
 
     /// A file that may be written. Its folder must be there.
@@ -164,7 +174,7 @@ pub(crate) struct Target {
     /// Behind links, so that a link stays one.
     real: PathBuf,
     exists: bool,
-    /// A device or a pipe, which is written to and not replaced.
+    /// A device or an open pipe, which is written to and not replaced.
     through: bool,
 }
 
@@ -194,7 +204,16 @@ impl Target {
         }
         // What stands behind /dev/stdout can be a plain file, which the shell has opened already.
         let opened = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
-        let through = !found.is_file() || opened.iter().any(|opened| path.starts_with(opened));
+        let opened = opened.iter().any(|opened| path.starts_with(opened));
+        if is_pipe(&found) && !opened {
+            // Opening it waits for a reader, perhaps for good, and that would be after a decision.
+            bail!(Ending::Refused(format!(
+                "{} is a named pipe, which may have no reader; write to /dev/stdout and send that there. \
+                 Nothing was written.",
+                path.display()
+            )));
+        }
+        let through = !found.is_file() || opened;
         let real =
             if through { shown.clone() } else { fs::canonicalize(path).unwrap_or_else(|_| shown.clone()) };
         Ok(Self { shown, real, exists: true, through })
@@ -273,6 +292,17 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
         (Err(_), Err(_)) => place_of(a).is_some_and(|place| place_of(b) == Some(place)),
         _ => false,
     }
+}
+
+#[cfg(unix)]
+fn is_pipe(found: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    found.file_type().is_fifo()
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
 }
 
 #[cfg(unix)]

@@ -8,6 +8,7 @@ fn desk() -> Desk {
     let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
     desk.says(&["decide", "--log", "a.log", "--actions", "actions.csv", "--certificate", "c.json"]);
     fs::write(desk.path("a.log.snapshot"), "a cache").unwrap();
+    fs::write(desk.path("a.log.torn-9"), "an end").unwrap();
     fs::write(desk.path("policy.toml"), "kind = \"code\"\n").unwrap();
     fs::create_dir(desk.path("below")).unwrap();
     #[cfg(unix)]
@@ -18,7 +19,7 @@ fn desk() -> Desk {
     desk
 }
 
-const FILES: [&str; 5] = ["a.log", "actions.csv", "c.json", "a.log.snapshot", "policy.toml"];
+const FILES: [&str; 6] = ["a.log", "actions.csv", "c.json", "a.log.snapshot", "a.log.torn-9", "policy.toml"];
 
 #[test]
 fn no_output_replaces_what_is_read() {
@@ -35,7 +36,7 @@ fn no_output_replaces_what_is_read() {
     };
     let decide = ["decide", "--log", "a.log", "--actions", "actions.csv", "--policy", "policy.toml", "--yes"];
     let commands: [(&[&str], &str, &[&str]); 5] = [
-        (&["status", "--log", "a.log"], "--svg", &["a.log", "a.log.snapshot"]),
+        (&["status", "--log", "a.log"], "--svg", &["a.log", "a.log.snapshot", "a.log.torn-9"]),
         (&["status", "--log", "a.log"], "--html", &["a.log", "a.log.snapshot"]),
         (&["explain", "--log", "a.log", "1"], "--html", &["a.log", "a.log.snapshot"]),
         (&["explain", "c.json"], "--html", &["c.json"]),
@@ -133,6 +134,15 @@ fn links_stay_and_devices_are_written_to() {
     assert!(fs::read_to_string(desk.path("below/page.html")).unwrap().contains("generator"));
     let said = desk.says(&["status", "--log", "a.log", "--svg", "/dev/stdout"]);
     assert!(said.starts_with("<svg") && said.ends_with("</svg>"), "{said}");
+    // A named pipe without a reader would be waited for after the decision.
+    let pipe = std::process::Command::new("mkfifo").arg(desk.path("pipe")).status();
+    if pipe.is_ok_and(|made| made.success()) {
+        let log = fs::read(desk.path("a.log")).unwrap();
+        let args = ["decide", "--log", "a.log", "--actions", "actions.csv", "--certificate", "pipe"];
+        let (code, text) = desk.refuses(&args);
+        assert!(code == 2 && text.contains("named pipe"), "{text}");
+        assert_eq!(fs::read(desk.path("a.log")).unwrap(), log);
+    }
     // Also where the shell has put a file behind it, which stays that file.
     let command = "\"$0\" status --log a.log --svg /dev/stdout > all.svg && echo more >> all.svg";
     let mut shell = std::process::Command::new("sh");
