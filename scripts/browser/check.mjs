@@ -1,5 +1,6 @@
-// Opens a report in Chromium as a reader would, and fails on anything a reader should not meet.
-// usage: node check.mjs REPORT.html [FOLDER FOR SCREENSHOTS]
+// Opens a page of results in Chromium as a reader would, and fails on anything a reader should not meet.
+// The page is a report of `plausibly reproduce` or the page of `plausibly simulate`.
+// usage: node check.mjs PAGE.html [FOLDER FOR SCREENSHOTS]
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -8,7 +9,7 @@ import { chromium } from "playwright-core";
 
 const [file, pictures] = process.argv.slice(2);
 if (!file) {
-  console.error("usage: node check.mjs REPORT.html [FOLDER FOR SCREENSHOTS]");
+  console.error("usage: node check.mjs PAGE.html [FOLDER FOR SCREENSHOTS]");
   process.exit(2);
 }
 const address = pathToFileURL(resolve(file)).href;
@@ -38,7 +39,9 @@ async function check(name, body) {
 }
 
 const wide = { width: 1280, height: 900 };
-const phone = { width: 390, height: 844 };
+const phone = { width: 360, height: 800 };
+// A sheet of A4 between the margins that browsers leave, in CSS pixels.
+const sheet = { width: 717, height: 1046 };
 
 for (const [name, viewport] of Object.entries({ wide, phone, small: { width: 320, height: 600 }, huge: { width: 2560, height: 1300 } })) {
   for (const colorScheme of ["light", "dark"]) {
@@ -61,17 +64,24 @@ for (const [name, viewport] of Object.entries({ wide, phone, small: { width: 320
   }
 }
 
+// What stands on a page, by how its title begins.
+const about = {
+  "The paper, re-measured": ["Does the paper hold up?", "How the paper was read", "How it was measured", "holds"],
+  "Between CODE and LinUCB": ["Is there something better between CODE and LinUCB?", "How it was measured", "holds"],
+  "Late rewards": ["Should decisions count before their rewards are known?", "settled rewards", "How it was measured", "holds"],
+};
+const simulated = ["Curves", "Final figures", "Run it again", "plausibly simulate"];
+
 await check("without scripts everything is there", async () => {
   const { page, close } = await open({ viewport: wide, javaScriptEnabled: false });
   const text = await page.locator("body").innerText();
-  const about = (await page.title()).startsWith("Late rewards")
-    ? ["Should decisions count before their rewards are known?", "settled rewards"]
-    : ["Does the paper hold up?", "How the paper was read"];
-  for (const words of [...about, "How it was measured", "holds"]) {
+  const title = await page.title();
+  const known = Object.entries(about).find(([start]) => title.startsWith(start));
+  for (const words of known ? known[1] : simulated) {
     assert.ok(text.includes(words), `"${words}" is not on the page`);
   }
   const figures = page.locator("svg[role=img]");
-  assert.ok((await figures.count()) >= 4);
+  assert.ok((await figures.count()) >= 2);
   for (const figure of await figures.all()) {
     const box = await figure.boundingBox();
     assert.ok(box && box.width > 300 && box.height > 150, "a figure has no size");
@@ -88,7 +98,7 @@ await check("pointing at a figure reads it out", async () => {
   if ((await svg.count()) === 0) return close();
   await svg.scrollIntoViewIfNeeded();
   await svg.hover();
-  assert.match(await figure.locator(".readout").innerText(), /^round [\d,]+: .*CODE [\d.,]+/);
+  assert.match(await figure.locator(".readout").innerText(), /^round [\d,]+: .* [\d.,]+/);
   await page.mouse.move(2, 2);
   assert.equal(await figure.locator(".readout").innerText(), "");
   assert.deepEqual(complaints, []);
@@ -120,19 +130,68 @@ for (const [name, viewport] of Object.entries({ wide, phone })) await check(`${n
 await check("a link to a spec opens it", async () => {
   const { page, close } = await open({ viewport: wide });
   const link = page.locator("a[href^='#spec-']").first();
+  // The page of a simulation shows its only spec as it is.
+  if ((await link.count()) === 0) return close();
   const target = (await link.getAttribute("href")).slice(1);
   await link.click();
   await page.locator(`#${target} pre`).waitFor({ state: "visible" });
   await close();
 });
 
+await check("every link leads to something on the page, and no table is empty", async () => {
+  const { page, close } = await open({ viewport: wide });
+  const troubles = await page.evaluate(() => {
+    const target = (link) => document.getElementById(decodeURIComponent(link.getAttribute("href").slice(1)));
+    const links = [...document.querySelectorAll("a")];
+    const dead = links.filter((link) => !link.getAttribute("href").startsWith("#") || !target(link));
+    const empty = [...document.querySelectorAll("table")].filter((table) => !table.querySelector("tbody td"));
+    return [...dead.map((link) => `dead link: ${link.outerHTML}`), ...empty.map((table) => `empty table: ${table.outerHTML.slice(0, 200)}`)];
+  });
+  assert.deepEqual(troubles, []);
+  await close();
+});
+
+await check("phone: the table of verdicts fits", async () => {
+  const { page, close } = await open({ viewport: phone });
+  const troubles = await page.evaluate(() =>
+    [...document.querySelectorAll("header table")].flatMap((table) => {
+      const around = table.parentElement;
+      return around.scrollWidth > around.clientWidth ? [`${table.className}: ${around.scrollWidth} in ${around.clientWidth}`] : [];
+    }),
+  );
+  assert.deepEqual(troubles, []);
+  if (pictures) await page.screenshot({ path: join(pictures, "phone-whole.png"), fullPage: true });
+  await close();
+});
+
+await check("print: no table, figure or spec is cut off", async () => {
+  const { page, close } = await open({ viewport: sheet });
+  await page.emulateMedia({ media: "print" });
+  const troubles = await page.evaluate(() => {
+    const edge = document.documentElement.clientWidth;
+    const found = [];
+    for (const part of document.querySelectorAll("table, td, th, svg, pre, p, li, figcaption")) {
+      const box = part.getBoundingClientRect();
+      if (box.right > edge + 1) found.push(`${part.tagName} ${part.className.baseVal ?? part.className} ends at ${box.right} of ${edge}: ${part.textContent.slice(0, 60)}`);
+    }
+    for (const part of document.querySelectorAll(".scroll, pre, td, th")) {
+      if (part.scrollWidth > part.clientWidth + 1 && getComputedStyle(part).overflowX !== "visible") found.push(`${part.tagName} scrolls on paper`);
+    }
+    return found;
+  });
+  assert.deepEqual(troubles, []);
+  if (pictures) await page.screenshot({ path: join(pictures, "print-whole.png"), fullPage: true });
+  await close();
+});
+
 await check("it prints, specs included", async () => {
   const { page, close } = await open({ viewport: wide });
-  const pdf = await page.pdf({ format: "A4" });
+  const margin = { top: "1cm", bottom: "1cm", left: "1cm", right: "1cm" };
+  const pdf = await page.pdf({ format: "A4", margin, ...(pictures ? { path: join(pictures, "print.pdf") } : {}) });
   assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
-  assert.ok(pdf.length > 50_000, `only ${pdf.length} bytes`);
+  assert.ok(pdf.length > 20_000, `only ${pdf.length} bytes`);
   await close();
 });
 
 await browser.close();
-console.log(`${checks} checks of the report in a browser`);
+console.log(`${checks} checks of the page in a browser`);

@@ -174,11 +174,15 @@ pub(crate) enum ReadingArg {
 
 /// Run the comparison a spec describes
 ///
-/// Every policy of the spec plays the same problems, action sets and noise. Writes `summary.csv` (regret, model error and
-/// plausible-set size at rounds evenly spread on a logarithmic scale) and `manifest.json` (the spec with its defaults filled
-/// in, seed, version, timings) to the output folder, each complete or not at all, and prints the final figures. The same spec and seed
-/// give the same summary, byte for byte, on any number of threads and any instruction set.
+/// Every policy of the spec plays the same problems, action sets and noise. Prints the final figures, and writes to the output folder,
+/// each file complete or not at all: `index.html` (curves, final figures and the spec on one page that needs no network), the curves as
+/// `figures/regret.svg` and `figures/model-error.svg`, `summary.csv` (regret, model error and plausible-set size at rounds evenly
+/// spread on a logarithmic scale) and `manifest.json` (the spec with its defaults filled in, seed, version, timings).
+///
+/// The same spec and seed give the same files, byte for byte, on any number of threads and any instruction set; only the manifest's
+/// timings differ.
 #[derive(Debug, Arguments)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(after_help = "Example:\n  plausibly simulate examples/compare.toml --runs 20 --out compare-20\n\n\
                   `plausibly spec` lists every field of a spec.")]
 pub(crate) struct Simulate {
@@ -198,13 +202,21 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<1, 1024>)]
     pub(crate) threads: Option<u64>,
 
-    /// Folder for the results [default: plausibly-results/ and the name of the spec file]
+    /// Folder for the results [default: plausibly-results/ and the spec's name, or its file's if it has none]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
     /// Replace also files that plausibly did not write
     #[arg(long)]
     pub(crate) force: bool,
+
+    /// Write `runs.csv` too: the final figures of every run, one row per run and policy
+    #[arg(long)]
+    pub(crate) per_run: bool,
+
+    /// Write `table.tex` too: the final figures as a LaTeX table with the rules of booktabs
+    #[arg(long)]
+    pub(crate) latex: bool,
 
     #[command(flatten)]
     pub(crate) cache: Cache,

@@ -21,6 +21,8 @@ pub(crate) enum Kind {
     Picture,
     Certificate,
     Summary,
+    Runs,
+    Table,
     Manifest,
 }
 
@@ -31,6 +33,8 @@ impl Kind {
             Self::Picture => "picture",
             Self::Certificate => "certificate",
             Self::Summary => "summary",
+            Self::Runs => "table of runs",
+            Self::Table => "LaTeX table",
             Self::Manifest => "manifest",
         }
     }
@@ -50,6 +54,8 @@ impl Kind {
                 dense.starts_with(br#"{"format":"plausiblycertificate""#)
             }
             Self::Summary => begins("experiment,policy,round,runs,"),
+            Self::Runs => begins("experiment,run,policy,"),
+            Self::Table => begins("% Written by plausibly "),
             Self::Manifest => serde_json::from_slice::<serde_json::Value>(content).is_ok_and(|found| {
                 found.get("seed").is_some() && found["timings"]["instruction_set"].is_string()
             }),

@@ -29,6 +29,11 @@ impl Folder {
         Ok(folder)
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether a file of an earlier run is there.
     pub(crate) fn holds(&self, name: &str) -> bool {
         self.path.join(name).exists()

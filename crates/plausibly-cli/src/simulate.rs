@@ -11,7 +11,8 @@ use crate::results::{self, Folder, Timing};
 use anyhow::{Context, Result};
 use plausibly_log::input::{Limit, read_text};
 use plausibly_paper::final_figures;
-use plausibly_sim::{Experiment, Overrides, RunError, SpecError, Summary, summary_csv};
+use plausibly_report::Simulation;
+use plausibly_sim::{Experiment, Overrides, RunError, RunsCsv, SpecError, Summary, summary_csv};
 use serde_json::json;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -25,17 +26,34 @@ pub(crate) fn run(args: &Simulate) -> Outcome {
     };
     let overrides = Overrides { runs: args.runs, seed: args.seed };
     match Experiment::from_toml(&text, overrides, &data::pools(&args.cache)) {
-        Ok(experiment) => simulate(args, &experiment).unwrap_or_else(Outcome::from),
+        Ok(experiment) => simulate(args, &experiment, &text).unwrap_or_else(Outcome::from),
         Err(error) => Outcome::Refused(refusal(&args.spec, &error)),
     }
 }
 
-const FILES: [(&str, Kind); 2] = [("summary.csv", Kind::Summary), ("manifest.json", Kind::Manifest)];
+/// Files that are always written.
+const FILES: [(&str, Kind); 5] = [
+    ("index.html", Kind::Page),
+    ("figures/regret.svg", Kind::Picture),
+    ("figures/model-error.svg", Kind::Picture),
+    ("summary.csv", Kind::Summary),
+    ("manifest.json", Kind::Manifest),
+];
+/// Files that only a flag asks for.
+const PER_RUN: (&str, &str) = ("--per-run", "runs.csv");
+const LATEX: (&str, &str) = ("--latex", "table.tex");
 
-fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
+fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outcome> {
+    // Git-ignored in this project, and out of the way in any other.
+    let usual = || Path::new("plausibly-results").join(short_name(experiment, &args.spec));
+    let folder = args.out.clone().unwrap_or_else(usual);
     let mut outputs = Outputs::new(args.force).reading("the spec", &args.spec);
-    let folder = args.out.clone().unwrap_or_else(|| default_folder(&args.spec));
     outputs.allow_all(&folder, &FILES)?;
+    for (asked, name, kind) in [(args.per_run, PER_RUN.1, Kind::Runs), (args.latex, LATEX.1, Kind::Table)] {
+        if asked {
+            outputs.allow_all(&folder, &[(name, kind)])?;
+        }
+    }
     let folder = Folder::open(&folder)?;
     let replacing = FILES.iter().any(|(name, _)| folder.holds(name));
     let folder = Arc::new(folder);
@@ -48,7 +66,12 @@ fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
     let comparison = experiment.comparison();
     let progress = Progress::new(comparison.total_rounds(), args.quiet, interrupt.clone());
     let begun = Instant::now();
-    let result = comparison.run(threads, &progress);
+    let mut runs = RunsCsv::new(&experiment.name, experiment.policies.iter().map(|policy| &policy.label));
+    let result = comparison.run_each(threads, &progress, &mut |run, policies| {
+        if args.per_run {
+            runs.add(run, policies);
+        }
+    });
     progress.clear();
     let summary = match result {
         Ok(summary) if interrupt.close() => summary,
@@ -56,24 +79,70 @@ fn simulate(args: &Simulate, experiment: &Experiment) -> Result<Outcome> {
         Err(error) => return Err(error.into()),
     };
     let timing = Timing { seconds: begun.elapsed().as_secs_f64(), threads: threads.get() };
-    let manifest = format!("{:#}\n", results::manifest(experiment, &summary, timing));
-    let contents = [summary_csv(&[(&experiment.name, &summary)]).into_bytes(), manifest.into_bytes()];
-    let files: Vec<(&str, Vec<u8>)> = FILES.into_iter().map(|(name, _)| name).zip(contents).collect();
-    let paths = folder.write(files)?;
+    let mut files = pictured(args, experiment, spec, &summary);
+    files.push(("summary.csv", summary_csv(&[(&experiment.name, &summary)])));
+    if args.per_run {
+        files.push((PER_RUN.1, runs.finish()));
+    }
+    files.push(("manifest.json", format!("{:#}\n", results::manifest(experiment, &summary, timing))));
+    let (names, contents): (Vec<&str>, Vec<String>) = files.into_iter().unzip();
+    let contents = contents.into_iter().map(String::into_bytes);
+    let paths = folder.write(names.iter().zip(contents).collect())?;
     let text = closing(args.json, experiment, &summary, &paths);
     let printed = if args.json { output::json(&text) } else { output::data(&text) };
     printed.context("cannot write to standard output")?;
     if !args.quiet {
-        let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         let wrote = if replacing { "replaced" } else { "wrote" };
-        output::note(&format!("{wrote} {} in {:.1} s", names.join(" and "), timing.seconds));
+        let (names, place) = (names.join(", "), folder.path().display());
+        output::note(&format!("{wrote} {names} to {place} in {:.1} s", timing.seconds));
+        for (flag, name) in [PER_RUN, LATEX] {
+            if !names.contains(name) && folder.holds(name) {
+                output::note(&format!("{name} there is from an earlier run; add {flag} to replace it"));
+            }
+        }
     }
     Ok(Outcome::Done)
 }
 
-/// Git-ignored in this project, and out of the way in any other.
-fn default_folder(spec: &Path) -> PathBuf {
-    Path::new("plausibly-results").join(spec.file_stem().unwrap_or(spec.as_os_str()))
+/// The page, its pictures, and the table for papers if it is asked for.
+fn pictured(
+    args: &Simulate,
+    experiment: &Experiment,
+    spec: &str,
+    summary: &Summary,
+) -> Vec<(&'static str, String)> {
+    let Experiment { name, seed, horizon, .. } = experiment;
+    let spec_file = format!("{}.toml", short_name(experiment, &args.spec));
+    let flags = [("--runs", args.runs), ("--seed", args.seed)];
+    let given = flags.iter().filter_map(|(flag, value)| Some(format!(" {flag} {}", (*value)?)));
+    let command = format!("plausibly simulate {spec_file}{}", given.collect::<String>());
+    let (seed, horizon) = (*seed, *horizon);
+    let shown = Simulation { name, spec, spec_file: &spec_file, command: &command, seed, horizon, summary };
+    let mut files = vec![
+        ("index.html", shown.html()),
+        ("figures/regret.svg", shown.regret_svg()),
+        ("figures/model-error.svg", shown.model_error_svg()),
+    ];
+    if args.latex {
+        files.push((LATEX.1, shown.latex()));
+    }
+    files
+}
+
+/// The name of an experiment as one of a file: that of the spec, or else of the spec's file.
+fn short_name(experiment: &Experiment, spec: &Path) -> String {
+    let stem = spec.file_stem().unwrap_or(spec.as_os_str()).to_string_lossy();
+    // What a spec without a name is called; two of them should not share a folder.
+    let name = if experiment.name == "experiment" { &*stem } else { &experiment.name };
+    let kept = name.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.')));
+    let kept = kept.filter(|part| part.contains(|c| c != '.')).collect::<Vec<_>>().join("-");
+    let short: String = kept.trim_start_matches('.').chars().take(80).collect();
+    match short.trim_end_matches('.') {
+        "" => "experiment".into(),
+        // The folder of the other command.
+        "reproduce" => "reproduce-spec".into(),
+        short => short.into(),
+    }
 }
 
 fn opening(experiment: &Experiment, threads: NonZeroUsize) -> String {

@@ -4,6 +4,7 @@ use crate::workspace;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use tempfile::TempDir;
 
 /// What a command of a guide prints, both streams as a terminal shows them, without the seconds it took.
 fn output(command: &str, folder: &Path) -> String {
@@ -23,7 +24,7 @@ fn without_seconds(line: &str) -> &str {
 }
 
 /// Plays a guide from its first line to its last: files are written, commands run, and what they print is put in the place of what the guide says.
-fn replayed(guide: &str, files: &[&str], expected_commands: usize) {
+fn replayed(guide: &str, files: &[&str], expected_commands: usize) -> TempDir {
     let path = workspace(guide);
     let page = fs::read_to_string(&path).unwrap();
     let sandbox = tempfile::tempdir().unwrap();
@@ -56,11 +57,17 @@ fn replayed(guide: &str, files: &[&str], expected_commands: usize) {
     }
     assert_eq!(commands, expected_commands);
     plausibly_testkit::assert_golden(&path, &rebuilt);
+    sandbox
 }
 
 #[test]
 fn the_first_comparison_is_as_the_guide_tells() {
-    replayed("docs/guides/first-comparison.md", &["examples/compare.toml"], 4);
+    let sandbox = replayed("docs/guides/first-comparison.md", &["examples/compare.toml"], 6);
+    for figure in ["regret", "model-error"] {
+        let drawn = sandbox.path().join(format!("plausibly-results/compare/figures/{figure}.svg"));
+        let shown = workspace(&format!("docs/images/compare-{figure}.svg"));
+        plausibly_testkit::assert_golden(&shown, &fs::read_to_string(drawn).unwrap());
+    }
 }
 
 #[test]

@@ -3,6 +3,29 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
 
+/// What is written without a flag.
+const USUAL: [&str; 5] =
+    ["figures/model-error.svg", "figures/regret.svg", "index.html", "manifest.json", "summary.csv"];
+
+/// The files of a folder and of those below, in order.
+fn files(sandbox: &Sandbox, folder: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![sandbox.path().join(folder)];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let below = path.strip_prefix(sandbox.path().join(folder)).unwrap();
+                found.push(below.to_str().unwrap().replace('\\', "/"));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
 #[test]
 fn a_run_shows_its_figures_and_names_its_files() {
     let sandbox = Sandbox::new(SPEC);
@@ -10,10 +33,7 @@ fn a_run_shows_its_figures_and_names_its_files() {
     assert_snapshot!("again", sandbox.transcript(&["simulate", "spec.toml", "--threads", "1"]));
     assert_snapshot!("json", sandbox.transcript(&["simulate", "spec.toml", "--json", "--quiet"]));
     assert_snapshot!("single_run", sandbox.transcript(&["simulate", "spec.toml", "--runs", "1", "--quiet"]));
-    let folder = sandbox.path().join("plausibly-results/spec");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    files.sort();
-    assert_eq!(files, ["manifest.json", "summary.csv"]);
+    assert_eq!(files(&sandbox, "plausibly-results/tiny"), USUAL);
 }
 
 #[test]
@@ -35,14 +55,17 @@ fn summary_and_manifest_have_their_documented_shape() {
 #[test]
 fn threads_and_repetition_give_the_same_bytes() {
     let sandbox = Sandbox::new(SPEC);
-    let summary = |out: &str, threads: &str| {
-        let args = ["simulate", "spec.toml", "--out", out, "--threads", threads, "--quiet", "--runs", "200"];
-        assert!(sandbox.run(&args).status.success());
-        fs::read(sandbox.path().join(out).join("summary.csv")).unwrap()
+    let written = |out: &str, threads: &str| -> Vec<(String, Vec<u8>)> {
+        let how = ["--out", out, "--threads", threads, "--quiet", "--runs", "200", "--per-run", "--latex"];
+        assert!(sandbox.run(&[&["simulate", "spec.toml"], &how[..]].concat()).status.success());
+        let read = |file: String| (file.clone(), fs::read(sandbox.path().join(out).join(file)).unwrap());
+        // The manifest has timings.
+        files(&sandbox, out).into_iter().filter(|file| file != "manifest.json").map(read).collect()
     };
-    let one = summary("one", "1");
-    assert_eq!(one, summary("two", "2"));
-    assert_eq!(one, summary("two", "3"), "written over an earlier result");
+    let one = written("one", "1");
+    assert_eq!(one.len(), USUAL.len() + 1);
+    assert_eq!(one, written("two", "2"));
+    assert_eq!(one, written("two", "3"), "written over an earlier result");
 }
 
 #[test]
@@ -61,4 +84,72 @@ fn results_are_as_readable_as_any_new_file() {
     assert!(sandbox.run(&["simulate", "spec.toml", "--out", "out", "--quiet"]).status.success());
     let mode = |path: &str| fs::metadata(sandbox.path().join(path)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("out/summary.csv"), mode("spec.toml"));
+}
+
+#[test]
+fn every_run_and_a_table_for_papers_are_written_if_asked_for() {
+    let sandbox = Sandbox::new(&SPEC.replace("\"TS\"", "'a_1, \"b\" & 5 %'"));
+    assert!(sandbox.run(&["simulate", "spec.toml", "--out", "out", "--per-run", "--latex"]).status.success());
+    let read = |file: &str| fs::read_to_string(sandbox.path().join("out").join(file)).unwrap();
+    let runs = read("runs.csv");
+    assert_snapshot!("runs_csv", runs);
+    // Their means are the figures of the summary.
+    let regrets = |policy: &str| -> Vec<f64> {
+        let lines = runs.lines().skip(1).filter(|line| line.contains(policy));
+        lines.map(|line| line.rsplit(',').nth(3).unwrap().parse().unwrap()).collect()
+    };
+    let code = regrets(",code,");
+    let manifest: Value = serde_json::from_str(&read("manifest.json")).unwrap();
+    let mean = manifest["final"][0]["regret_mean"].as_f64().unwrap();
+    assert_eq!(code.len(), 3);
+    assert!((code.iter().sum::<f64>() / 3.0 - mean).abs() < 1e-12 * mean.abs());
+    assert!(
+        read("table.tex").contains("\na\\_1, \\textquotedbl{}b\\textquotedbl{} \\& 5 \\% & $"),
+        "{}",
+        read("table.tex")
+    );
+    // Without the flags they stay as they were, and that is said.
+    let again = sandbox.run(&["simulate", "spec.toml", "--out", "out", "--seed", "8"]);
+    let stderr = String::from_utf8(again.stderr).unwrap();
+    assert!(
+        stderr.contains("runs.csv there is from an earlier run; add --per-run to replace it"),
+        "{stderr}"
+    );
+    assert_eq!(read("runs.csv"), runs);
+}
+
+#[test]
+fn the_page_tells_how_to_make_it_again() {
+    let sandbox = Sandbox::new(SPEC);
+    let page = |out: &str| fs::read_to_string(sandbox.path().join(out).join("index.html")).unwrap();
+    let args = ["simulate", "spec.toml", "--out", "one", "--runs", "4", "--seed", "9", "--quiet"];
+    assert!(sandbox.run(&args).status.success());
+    let first = page("one");
+    let (_, after) = first.split_once("<pre><code>plausibly ").unwrap();
+    let (command, _) = after.split_once("</code>").unwrap();
+    assert_eq!(command, "simulate tiny.toml --runs 4 --seed 9");
+    fs::rename(sandbox.path().join("spec.toml"), sandbox.path().join("tiny.toml")).unwrap();
+    let again: Vec<&str> = command.split(' ').chain(["--out", "two", "--quiet"]).collect();
+    assert!(sandbox.run(&again).status.success());
+    assert_eq!(first, page("two"));
+}
+
+#[test]
+fn results_go_to_a_folder_of_the_name_of_the_spec() {
+    for (name, folder) in [
+        ("tiny", "tiny"),
+        ("Wide & narrow, 2nd/try", "Wide-narrow-2nd-try"),
+        ("../../etc", "etc"),
+        ("größe 10²", "größe-10²"),
+        ("...", "experiment"),
+        ("reproduce", "reproduce-spec"),
+        // What a spec without a name is called.
+        ("experiment", "spec"),
+    ] {
+        let sandbox = Sandbox::new(&SPEC.replace("tiny", name));
+        assert!(sandbox.run(&["simulate", "spec.toml", "--quiet"]).status.success());
+        let made: Vec<_> = fs::read_dir(sandbox.path().join("plausibly-results")).unwrap().collect();
+        assert_eq!(made.len(), 1);
+        assert_eq!(made[0].as_ref().unwrap().file_name().to_str(), Some(folder), "{name}");
+    }
 }

@@ -5,6 +5,7 @@ mod claims; // verdicts on synthetic results, both ways
 mod decisions; // pages and slides of logs that are played here
 mod delay; // late rewards: verdicts, and a page of their own
 mod report; // a small reproduction: snapshot, links, nothing from outside
+mod simulation; // any comparison: page, pictures, table
 
 use plausibly_sim::{JointMoments, Moments, Point, PolicySummary, Summary};
 

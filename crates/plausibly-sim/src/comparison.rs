@@ -7,7 +7,7 @@ use crate::metrics::{ModelError, Regret};
 use crate::part::Part;
 use crate::play::{Draws, Player, play, play_late};
 use crate::ruler::{Estimate, InStep};
-use crate::summary::{Run, Sample, Summary};
+use crate::summary::{FinalFigures, Run, Sample, Summary};
 use plausibly::spec::{BuildError, Facts, RadiusSpec};
 use plausibly::{Policy, Stream};
 use rayon::prelude::*;
@@ -202,9 +202,28 @@ impl Comparison {
     /// # Errors
     /// If a policy or the metric cannot be built, the monitor stops the run, or no threads can be had.
     pub fn run(&self, threads: NonZeroUsize, monitor: &dyn Monitor) -> Result<Summary, RunError> {
+        self.run_each(threads, monitor, &mut |_, _| {})
+    }
+
+    /// Like [`Comparison::run`], and shows `each` the number of every run, from 0, with the final figures of its policies. Runs come in
+    /// the order of their numbers, on any number of threads.
+    ///
+    /// # Errors
+    /// As [`Comparison::run`].
+    pub fn run_each(
+        &self,
+        threads: NonZeroUsize,
+        monitor: &dyn Monitor,
+        each: &mut dyn FnMut(u64, &[FinalFigures]),
+    ) -> Result<Summary, RunError> {
         let mut summary = self.nothing_yet();
         let play = |run| play_run(&[(self, monitor)], run);
-        in_order(self.plan.runs, threads, play, |runs| runs.iter().for_each(|run| summary.add(run)))?;
+        in_order(self.plan.runs, threads, play, |runs| {
+            for run in &runs {
+                each(summary.runs, &run.last());
+                summary.add(run);
+            }
+        })?;
         Ok(summary)
     }
 

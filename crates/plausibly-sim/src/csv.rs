@@ -1,6 +1,6 @@
 //! `summary.csv`: the outcome of comparisons as text, the same bytes wherever it is written.
 
-use crate::summary::{Moments, Summary};
+use crate::summary::{FinalFigures, Moments, Summary};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -36,6 +36,39 @@ pub fn summary_csv(experiments: &[(&str, &Summary)]) -> String {
         }
     }
     text
+}
+
+/// The final figures of every run as CSV, one row per run and policy.
+#[derive(Clone, Debug)]
+pub struct RunsCsv {
+    name: String,
+    labels: Vec<String>,
+    text: String,
+}
+
+impl RunsCsv {
+    /// The heading, of an experiment with these policies.
+    pub fn new(name: &str, labels: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
+        let labels = labels.into_iter().map(|label| quoted(label.as_ref()).into_owned()).collect();
+        let text = "experiment,run,policy,regret,model_error,plausible,theta_star_left\n".into();
+        Self { name: quoted(name).into_owned(), labels, text }
+    }
+
+    /// Adds a run, its policies in their order.
+    pub fn add(&mut self, run: u64, policies: &[FinalFigures]) {
+        let Self { name, labels, text } = self;
+        for (label, policy) in labels.iter().zip(policies) {
+            let FinalFigures { regret, model_error, plausible, theta_star_left } = policy;
+            // Writing to a string cannot fail.
+            let _ =
+                writeln!(text, "{name},{run},{label},{regret},{model_error},{plausible},{theta_star_left}");
+        }
+    }
+
+    /// The file.
+    pub fn finish(self) -> String {
+        self.text
+    }
 }
 
 /// A field as CSV has it: in quotes if it holds what would end it.

@@ -39,7 +39,7 @@ mod summary;
 mod theory;
 
 pub use comparison::{Comparison, Metric, Monitor, Plan, RunError};
-pub use csv::summary_csv;
+pub use csv::{RunsCsv, summary_csv};
 pub use delay::Delay;
 pub use environment::{Bandit, ChangingLinear, Environment, Pool, PoolError};
 pub use grid::log_grid;
@@ -50,5 +50,5 @@ pub use play::{Draws, Player, play, play_late};
 pub use spec::{
     EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, parse_spec, spec_reference,
 };
-pub use summary::{JointMoments, Moments, Point, PolicySummary, Summary};
+pub use summary::{FinalFigures, JointMoments, Moments, Point, PolicySummary, Summary};
 pub use theory::{ArmsTheory, BoundCheck, LinearTheory, TheoryError};

@@ -157,6 +157,33 @@ pub(crate) struct Sample {
     pub(crate) plausible: f64,
 }
 
+/// One policy at the end of one run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FinalFigures {
+    /// Cumulative pseudo-regret.
+    pub regret: f64,
+    /// Cumulative model error.
+    pub model_error: f64,
+    /// Size of the plausible set in the last round.
+    pub plausible: f64,
+    /// Whether `θ*` ever left the metric's confidence set.
+    pub theta_star_left: bool,
+}
+
+impl Run {
+    /// The figures of every policy at the horizon.
+    pub(crate) fn last(&self) -> Vec<FinalFigures> {
+        let samples = self.curves.iter().filter_map(|curve| curve.last());
+        let figures = |(sample, left): (&Sample, &bool)| FinalFigures {
+            regret: sample.regret,
+            model_error: sample.model_error,
+            plausible: sample.plausible,
+            theta_star_left: *left,
+        };
+        samples.zip(&self.left).map(figures).collect()
+    }
+}
+
 impl Summary {
     pub(crate) fn new(labels: impl Iterator<Item = String>, rounds: Vec<u64>) -> Self {
         let points = vec![Point::default(); rounds.len()];

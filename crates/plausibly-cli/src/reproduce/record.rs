@@ -3,7 +3,7 @@
 use crate::output;
 use plausibly_paper::{claims_json, delay_json, final_figures, frontier_json, reading_name, skipped_json};
 use plausibly_report::{
-    Claim, Estimate, Evidence, Measured, Reproduction, STUDIES, Verdict, claims, delay_findings,
+    Claim, Estimate, Evidence, Measured, Reproduction, STUDIES, Tally, claims, delay_findings,
     frontier_findings,
 };
 use serde_json::json;
@@ -34,27 +34,31 @@ pub(super) fn closing_json(reproduction: &Reproduction, paths: &[PathBuf]) -> St
 /// The answer for a person: every claim of the paper with its verdict, and where the report is.
 pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
     let mut rows = Vec::new();
-    let mut counts = [0_u32; 3];
     for measured in &reproduction.experiments {
         let title = STUDIES
             .iter()
             .find(|study| study.id == measured.study)
             .map_or(measured.study, |study| study.title);
         for claim in claims(measured.study, &measured.summary).iter().filter(|claim| claim.stated) {
-            counts[match claim.verdict {
-                Verdict::Holds => 0,
-                Verdict::DoesNotHold => 1,
-                Verdict::Undecided => 2,
-            }] += 1;
             rows.push(vec![
                 title.to_string(),
                 format!("({}) {}", claim.key, claim.statement),
-                claim.verdict.name().to_string(),
+                if reproduction.counts(measured, claim) {
+                    claim.verdict.name().to_string()
+                } else {
+                    format!("{}, not counted", claim.verdict.name())
+                },
                 claim.deciding().map_or_else(String::new, |evidence| ratio(claim, evidence)),
             ]);
         }
     }
-    let [hold, fail, open] = counts;
+    let tally = reproduction.tally();
+    let Tally { hold, fail, open, chose_reading } = tally;
+    let uncounted = if chose_reading {
+        "Not counted: (a) on Linear, by which the reading of the paper was chosen.\n"
+    } else {
+        ""
+    };
     let beyond = frontier_table(reproduction) + &delay_table(reproduction);
     let answer = if rows.is_empty() && !beyond.is_empty() {
         String::new()
@@ -64,8 +68,8 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
         let table =
             output::left_table(&["experiment", "claim", "verdict", "decided by, 95 % interval"], &rows);
         format!(
-            "{table}\nClaims of the paper: {}. They hold: {hold}, do not hold: {fail}, undecided: {open}.\n",
-            rows.len()
+            "{table}\nClaims counted: {}. They hold: {hold}, do not hold: {fail}, undecided: {open}.\n{uncounted}",
+            tally.counted()
         )
     };
     format!("{answer}{beyond}report: {address}\n")

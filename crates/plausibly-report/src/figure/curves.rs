@@ -1,14 +1,15 @@
 //! Curves over rounds, with confidence bands.
 
 use super::{Frame, labels, px};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// One policy's curve.
 #[derive(Clone, Debug)]
 pub struct Series<'a> {
     /// Its name.
-    pub label: &'a str,
+    pub label: Cow<'a, str>,
     /// Which of the page's styles it is drawn in: the same policy, the same style, everywhere.
     pub style: usize,
     /// Mean and standard error, if there is one, at each round.
@@ -22,21 +23,82 @@ pub struct Curves<'a> {
     pub description: String,
     /// What goes up.
     pub y_name: &'a str,
+    /// The room for labels beside the curves, [`Curves::LABEL_ROOM`] or more.
+    pub label_room: f64,
     /// The rounds.
     pub rounds: &'a [u64],
     /// The curves.
     pub series: Vec<Series<'a>>,
 }
 
-const FRAME: Frame = Frame { width: 440.0, height: 290.0, left: 54.0, right: 112.0, top: 9.0, bottom: 36.0 };
+const FRAME: Frame =
+    Frame { width: 440.0, height: 290.0, left: 54.0, right: Curves::LABEL_ROOM, top: 9.0, bottom: 36.0 };
+
+/// A letter of a label on a phone, where text is drawn larger.
+const LETTER: f64 = 7.6;
+
 /// Of a normal distribution: bands are 95 % intervals, point by point.
 const BAND: f64 = 1.96;
 /// What happens before is noise, and takes a quarter of a logarithmic axis.
 const FIRST_ROUND: u64 = 10;
 
+/// A drawing without its outermost element.
+struct Drawing {
+    frame: Frame,
+    /// How many rounds at the beginning are left out.
+    skip: usize,
+    x: super::LogAxis,
+    parts: Markup,
+}
+
 impl Curves<'_> {
+    /// Room for the labels of the paper's policies.
+    pub const LABEL_ROOM: f64 = 112.0;
+
+    /// Room for labels of this many letters.
+    pub fn room_for(letters: usize) -> f64 {
+        Self::LABEL_ROOM.max(15.0 + LETTER * letters as f64)
+    }
+
+    /// Wide and tall enough that the labels of all curves find room beside them.
+    fn frame(&self) -> Frame {
+        let height = FRAME.height.max(FRAME.top + FRAME.bottom + labels::room(self.series.len()));
+        let width = FRAME.width + self.label_room - FRAME.right;
+        Frame { width, height, right: self.label_room, ..FRAME }
+    }
+
     /// The drawing, with the figures beside it for the page's script to read.
     pub fn svg(&self) -> Markup {
+        let Drawing { frame, skip, x, parts } = self.drawing();
+        html! {
+            svg.curves viewBox={ "0 0 " (frame.width) " " (frame.height) } role="img" aria-label=(self.description)
+                data-left=(frame.left) data-right=(frame.width - frame.right) data-top=(frame.top) data-bottom=(frame.height - frame.bottom) {
+                (parts)
+                line.cursor x1="-9" x2="-9" y1=(frame.top) y2=(frame.height - frame.bottom) {}
+            }
+            script type="application/json" { (PreEscaped(self.figures(skip, &x))) }
+        }
+    }
+
+    /// The drawing as a file of its own: it refers to nothing outside, and its style is what drawing programs understand too.
+    pub fn file(&self, title: &str) -> String {
+        let Drawing { frame, parts, .. } = self.drawing();
+        let Frame { width, height, .. } = frame;
+        let markup = html! {
+            svg xmlns="http://www.w3.org/2000/svg" data-generator={ "plausibly " (env!("CARGO_PKG_VERSION")) } viewBox={ "0 0 " (width) " " (height) }
+                width=(2.0 * width) height=(2.0 * height) role="img" {
+                title { (title) }
+                desc { (self.description) }
+                style { (PreEscaped(include_str!("curves.css"))) }
+                rect.paper width=(width) height=(height) {}
+                (parts)
+            }
+        };
+        markup.into_string() + "\n"
+    }
+
+    fn drawing(&self) -> Drawing {
+        let frame = self.frame();
         let first =
             if self.rounds.last().is_some_and(|last| *last >= 10 * FIRST_ROUND) { FIRST_ROUND } else { 1 };
         let skip = self.rounds.iter().take_while(|round| **round < first).count();
@@ -45,11 +107,11 @@ impl Curves<'_> {
         let seen = || self.series.iter().flat_map(|series| &series.points[skip..]);
         let low = seen().map(|(mean, _)| *mean).filter(|mean| *mean > 0.0).fold(f64::INFINITY, f64::min);
         let high = seen().map(|point| band(point).1).fold(0.0, f64::max);
-        let x = FRAME.x_axis(first as f64, self.rounds.last().copied().unwrap_or(1) as f64);
-        let y = FRAME.y_axis(0.8 * low, 1.2 * high);
+        let x = frame.x_axis(first as f64, self.rounds.last().copied().unwrap_or(1) as f64);
+        let y = frame.y_axis(0.8 * low, 1.2 * high);
         let ends_at: Vec<f64> = self.series.iter().map(|series| y.at(ends(series))).collect();
-        let labels = labels::spread(&ends_at, &FRAME);
-        let right = FRAME.width - FRAME.right;
+        let labels = labels::spread(&ends_at, &frame);
+        let right = frame.width - frame.right;
         let path = |series: &Series<'_>, pick: fn(&(f64, Option<f64>)) -> f64, backwards: bool| {
             let points = rounds.iter().zip(&series.points[skip..]);
             let place =
@@ -60,26 +122,22 @@ impl Curves<'_> {
             }
             polyline(&places)
         };
-        html! {
-            svg.curves viewBox={ "0 0 " (FRAME.width) " " (FRAME.height) } role="img" aria-label=(self.description)
-                data-left=(FRAME.left) data-right=(right) data-top=(FRAME.top) data-bottom=(FRAME.height - FRAME.bottom) {
-                (FRAME.axes(&x, &y, "round", self.y_name))
-                @for series in &self.series {
-                    path class={ "band s" (series.style) }
-                        d={ "M" (path(series, |p| band(p).0, false)) "L" (path(series, |p| band(p).1, true)) "Z" } {}
-                }
-                @for series in &self.series {
-                    path class={ "curve s" (series.style) } d={ "M" (path(series, |p| p.0, false)) } {}
-                }
-                @for (series, label) in self.series.iter().zip(&labels) {
-                    path class={ "leader s" (series.style) }
-                        d={ "M" (px(right + 2.0)) " " (px(y.at(ends(series)))) "L" (px(right + 10.0)) " " (px(*label)) } {}
-                    text class={ "label s" (series.style) } x=(px(right + 13.0)) y=(px(label + 4.0)) { (series.label) }
-                }
-                line.cursor x1="-9" x2="-9" y1=(FRAME.top) y2=(FRAME.height - FRAME.bottom) {}
+        let parts = html! {
+            (frame.axes(&x, &y, "round", self.y_name))
+            @for series in &self.series {
+                path class={ "band s" (series.style) }
+                    d={ "M" (path(series, |p| band(p).0, false)) "L" (path(series, |p| band(p).1, true)) "Z" } {}
             }
-            script type="application/json" { (maud::PreEscaped(self.figures(skip, &x))) }
-        }
+            @for series in &self.series {
+                path class={ "curve s" (series.style) } d={ "M" (path(series, |p| p.0, false)) } {}
+            }
+            @for (series, label) in self.series.iter().zip(&labels) {
+                path class={ "leader s" (series.style) }
+                    d={ "M" (px(right + 2.0)) " " (px(y.at(ends(series)))) "L" (px(right + 10.0)) " " (px(*label)) } {}
+                text class={ "label s" (series.style) } x=(px(right + 13.0)) y=(px(label + 4.0)) { (series.label) }
+            }
+        };
+        Drawing { frame, skip, x, parts }
     }
 
     /// Positions, rounds and means as JSON. Labels cannot end the script element: `<` is escaped.

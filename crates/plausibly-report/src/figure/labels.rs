@@ -5,6 +5,11 @@ use super::Frame;
 /// Smallest distance between two labels.
 const LABEL_STEP: f64 = 13.5;
 
+/// The height that this many labels take.
+pub(super) fn room(labels: usize) -> f64 {
+    LABEL_STEP * labels as f64
+}
+
 /// Labels moved apart as little as it takes, in the order of what they name.
 pub(super) fn spread(wanted: &[f64], frame: &Frame) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();

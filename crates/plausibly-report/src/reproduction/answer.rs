@@ -1,6 +1,6 @@
 //! The answer first: which claims hold, and how the paper was read.
 
-use super::{Claim, Measured, Reproduction, STUDIES, Skipped};
+use super::{Claim, Measured, Reproduction, STUDIES, Skipped, Tally};
 use crate::claim::{Evidence, Verdict};
 use crate::number::{figure, interval, percent};
 use maud::{Markup, html};
@@ -33,17 +33,17 @@ impl Reproduction {
                         b { "regret" } ", against always taking the best action) and know the serious candidates well (" b { "model error" } " Qₙ: summed over rounds, the largest squared error of "
                         "an estimate among the actions that could still be best). LinUCB and LinTS are strong baselines that are not meant to be interpretable; elimination (Elim), ε-greedy and explore-then-commit (EtC) the “interpretable” ones."
                     }
-                    (self.caveats(&judged))
+                    (Self::caveats(&judged))
                 }
-                div { (matrix(&judged)) }
+                @if !judged.is_empty() { div { (self.matrix(&judged)) } }
             }
-            (listed(&judged, Verdict::DoesNotHold, "What does not hold", &self.problem_readings))
-            (listed(&judged, Verdict::Undecided, "What these runs leave open", &self.problem_readings))
+            (self.listed(&judged, Verdict::DoesNotHold, "What does not hold"))
+            (self.listed(&judged, Verdict::Undecided, "What these runs leave open"))
             (self.reading_box())
             @for skipped in &self.skipped { (skipped_box(skipped)) }
             nav {
                 @for (measured, _) in &judged { a href={ "#" (measured.study) } { (measured.study().title) } }
-                @if self.policy_readings.is_some() || !self.problem_readings.is_empty() { a href="#readings" { "Readings" } }
+                @if self.has_readings() { a href="#readings" { "Readings" } }
                 @if !self.frontier.is_empty() { a href="#frontier" { "Frontier" } }
                 @if !self.delay.is_empty() { a href="#delay" { "Late rewards" } }
                 @if !self.arms_theory.is_empty() || self.linear_theory.is_some() { a href="#theory" { "Theory" } }
@@ -55,50 +55,69 @@ impl Reproduction {
 
     /// How many claims hold.
     fn lead(&self, judged: &[(&Measured, Vec<Claim>)]) -> Markup {
-        let stated = || judged.iter().flat_map(|(_, claims)| claims).filter(|claim| claim.stated);
-        let [hold, fail, open] = [Verdict::Holds, Verdict::DoesNotHold, Verdict::Undecided]
-            .map(|verdict| stated().filter(|claim| claim.verdict == verdict).count());
+        let tally = self.tally();
+        let Tally { hold, fail, open, chose_reading } = tally;
+        let about = self.stated_experiments(judged);
         html! {
             p.lead {
-                @if stated().next().is_none() {
+                @if tally.counted() == 0 && !chose_reading {
                     "The paper makes no claims about what was run here; what was measured stands below."
                 } @else {
-                    "Of " (stated().count()) " claims that the paper makes about " (self.stated_experiments(judged)) ", "
+                    "Of " (tally.counted()) " claims that the paper makes about " (about) " and that count as evidence, "
                     b { (hold) (if hold == 1 { " holds" } else { " hold" }) } ", "
                     b { (fail) (if fail == 1 { " does not" } else { " do not" }) } " and "
                     b { (open) " cannot be decided" } " from these runs."
+                }
+            }
+            @if chose_reading {
+                p {
+                    b { "Not counted: (a) on Linear." } " The " a href="#reading" { "reading of the paper" }
+                    " was chosen so that this claim comes out, so its verdict is no evidence."
                 }
             }
         }
     }
 
     /// What a reader should know of the count.
-    fn caveats(&self, judged: &[(&Measured, Vec<Claim>)]) -> Markup {
-        let find = |key: &'static str| {
+    fn caveats(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
+        let to_the_letter = || {
             let of = judged
                 .iter()
                 .filter(|(measured, _)| matches!(measured.study, "linear" | "changing" | "movielens"));
-            of.flat_map(move |(measured, claims)| {
-                claims.iter().filter(move |claim| claim.key == key).map(move |claim| (measured.study, claim))
-            })
+            of.flat_map(|(_, claims)| claims).filter(|claim| claim.key == "e′")
         };
-        let chosen_by = !self.is_literal()
-            && find("a").any(|(study, claim)| study == "linear" && claim.verdict == Verdict::Holds);
-        let to_the_letter = find("e′").filter(|(_, claim)| claim.verdict == Verdict::DoesNotHold).count();
+        let fail = to_the_letter().filter(|claim| claim.verdict == Verdict::DoesNotHold).count();
         html! {
-            @if chosen_by {
-                p.note { "One of those that hold, (a) on Linear, is the sentence by which the reading below was chosen; it is no test of the paper." }
-            }
-            @if self.ruler_turns_d(judged) {
-                p.note {
-                    "Claim (d) depends on the set of actions that Qₙ looks at. On Linear it turns if that set is a valid confidence set instead of CODE’s own narrow one: see "
-                    a href="#readings-ruler" { "the ruler of Qₙ" } "."
-                }
-            }
-            @if to_the_letter > 0 {
+            @if fail > 0 {
                 p.note {
                     "Claim (e) is taken to speak of the interpretable baselines, as the sentences around it do. Taken to the letter, of all methods, it does not hold in "
-                    (to_the_letter) " of " (find("e′").count()) " experiments that it is made of: LinUCB comes before Elim and EtC. That is (e′) below, and is not counted."
+                    (fail) " of " (to_the_letter().count()) " experiments that it is made of: LinUCB comes before Elim and EtC. That is (e′) below, and is not counted."
+                }
+            }
+        }
+    }
+
+    /// The linear experiment with Qₙ measured by a valid confidence set: its place in the matrix, and what follows from it.
+    fn ruler_rows(&self, judged: &[(&Measured, Vec<Claim>)]) -> Markup {
+        let shown = judged.iter().any(|(measured, _)| measured.study == "linear");
+        let Some(measured) = self.ruler_reading.as_ref().filter(|_| shown) else { return html! {} };
+        let claims = measured.claims();
+        let by_model_error =
+            |key: &str| claims.iter().find(|claim| claim.key == key && matches!(key, "d" | "e"));
+        html! {
+            tr {
+                th scope="row" { a href="#readings-ruler" { "Linear, valid ruler" } }
+                @for (key, _) in SHARED {
+                    td { @if let Some(claim) = by_model_error(key) { a href="#readings-ruler" { (sign(claim.verdict, false)) } } }
+                }
+                td {}
+            }
+            @if self.ruler_turns_d(judged) {
+                tr {
+                    td.said colspan=(SHARED.len() + 2) {
+                        b { "(d) depends on the ruler." } " With Qₙ measured by a valid confidence set instead of CODE’s own narrow one, its verdict on Linear turns: see "
+                        a href="#readings-ruler" { "the ruler of Qₙ" } "."
+                    }
                 }
             }
         }
@@ -111,6 +130,79 @@ impl Reproduction {
             judged.iter().find(|(measured, _)| measured.study == "linear").and_then(|(_, claims)| of(claims));
         let ruled = self.ruler_reading.as_ref().and_then(|measured| of(&measured.claims()));
         !self.is_literal() && matches!((linear, ruled), (Some(one), Some(other)) if one != other)
+    }
+
+    fn matrix(&self, judged: &[(&Measured, Vec<Claim>)]) -> Markup {
+        html! {
+            div.scroll {
+                table.matrix {
+                    caption {
+                        "✓ holds, ✗ does not hold, ? undecided. Outlined: judged, but not counted, because the paper does not say it of this experiment"
+                        @if self.tally().chose_reading { " or, (a) on Linear, because it chose the reading" }
+                        "."
+                    }
+                    thead {
+                        tr {
+                            th scope="col" { "" }
+                            @for (key, meaning) in SHARED { th scope="col" title=(meaning) { "(" (key) ")" } }
+                            th scope="col" { "its own" }
+                        }
+                    }
+                    tbody {
+                        @for (measured, claims) in judged {
+                            tr {
+                                th scope="row" { a href={ "#" (measured.study) } { (measured.study().title) } }
+                                @for (key, _) in SHARED {
+                                    td {
+                                        @for claim in claims.iter().filter(|claim| claim.key == key) {
+                                            a href={ "#" (claim_id(measured, claim)) } { (sign(claim.verdict, self.counts(measured, claim))) }
+                                        }
+                                    }
+                                }
+                                td {
+                                    @for claim in claims.iter().filter(|claim| matches!(claim.key, "w" | "h" | "m")) {
+                                        span.nowrap { "(" (claim.key) ") " a href={ "#" (claim_id(measured, claim)) } { (sign(claim.verdict, self.counts(measured, claim))) } " " }
+                                    }
+                                }
+                            }
+                        }
+                        (self.ruler_rows(judged))
+                    }
+                }
+            }
+            p.note {
+                @for (position, (key, meaning)) in SHARED.iter().enumerate() {
+                    @if position > 0 { "; " }
+                    "(" (key) ") " (meaning)
+                }
+                ". Wine and heart have claims of their own: (w), (h) and (m). On K-armed problems UCB1 and Thompson sampling stand for LinUCB and LinTS."
+                @if self.ruler_reading.is_some() { " Valid ruler: Qₙ measured with a valid confidence set instead of CODE’s own." }
+            }
+        }
+    }
+
+    /// The claims of the paper with a verdict, each with the ratio that decides.
+    fn listed(&self, judged: &[(&Measured, Vec<Claim>)], verdict: Verdict, title: &str) -> Markup {
+        let found = || {
+            judged.iter().flat_map(|(measured, claims)| {
+                let wanted = move |claim: &&Claim| self.counts(measured, claim) && claim.verdict == verdict;
+                claims.iter().filter(wanted).map(move |claim| (measured, claim))
+            })
+        };
+        html! {
+            @if found().next().is_some() {
+                p { b { (title) } }
+                ul {
+                    @for (measured, claim) in found() {
+                        li {
+                            a href={ "#" (claim_id(measured, claim)) } { (measured.study().title) ", (" (claim.key) ")" } ": " (claim.statement) " "
+                            @if let Some(evidence) = claim.deciding() { "The " (claim.measure.name()) " of " (evidence.over) " is " (ratio(evidence)) " times that of " (evidence.under) "." }
+                            (elsewhere(measured, claim, &self.problem_readings))
+                        }
+                    }
+                }
+            }
+        }
     }
 
     fn stated_experiments(&self, judged: &[(&Measured, Vec<Claim>)]) -> &'static str {
@@ -139,7 +231,8 @@ impl Reproduction {
                         "; if it is a constant of the confidence width alone and the ridge is 1, the sentence holds on the first experiment. "
                         b { "This second reading is the one adopted" } ", because of that sentence, with LinUCB at its standard width. The resulting set is not a confidence set at its nominal 95 %"
                         @if let Some((left, runs)) = self.code_left() { " (on Linear the truth left it in " (percent(left, runs)) " of CODE’s runs)" }
-                        ", so the paper’s theorems do not apply to these experiments; they are checked separately. Both readings, and the other things the paper leaves open, are under " a href="#readings" { "readings" } "."
+                        ", so the paper’s theorems do not apply to these experiments; they are checked separately."
+                        @if self.has_readings() { " Both readings, and the other things the paper leaves open, are under " a href="#readings" { "readings" } "." }
                     }
                 }
             }
@@ -184,75 +277,8 @@ pub(super) fn sign(verdict: Verdict, stated: bool) -> Markup {
     html! { span class={ "verdict " (class) @if !stated { " unstated" } } title=(word) aria-label=(word) { (sign) } }
 }
 
-fn matrix(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
-    html! {
-        div.scroll {
-            table.matrix {
-                caption { "✓ holds, ✗ does not hold, ? undecided. Outlined: the paper does not say it of this experiment; judged for comparison, not counted." }
-                thead {
-                    tr {
-                        th scope="col" { "" }
-                        @for (key, meaning) in SHARED { th scope="col" title=(meaning) { "(" (key) ")" } }
-                        th scope="col" { "its own" }
-                    }
-                }
-                tbody {
-                    @for (measured, claims) in judged {
-                        tr {
-                            th scope="row" { a href={ "#" (measured.study) } { (measured.study().title) } }
-                            @for (key, _) in SHARED {
-                                td {
-                                    @for claim in claims.iter().filter(|claim| claim.key == key) {
-                                        a href={ "#" (claim_id(measured, claim)) } { (sign(claim.verdict, claim.stated)) }
-                                    }
-                                }
-                            }
-                            td {
-                                @for claim in claims.iter().filter(|claim| matches!(claim.key, "w" | "h" | "m")) {
-                                    span.nowrap { "(" (claim.key) ") " a href={ "#" (claim_id(measured, claim)) } { (sign(claim.verdict, claim.stated)) } " " }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        p.note {
-            @for (position, (key, meaning)) in SHARED.iter().enumerate() {
-                @if position > 0 { "; " }
-                "(" (key) ") " (meaning)
-            }
-            ". Wine and heart have claims of their own: (w), (h) and (m). On K-armed problems UCB1 and Thompson sampling stand for LinUCB and LinTS."
-        }
-    }
-}
-
 pub(super) fn claim_id(measured: &Measured, claim: &Claim) -> String {
     format!("{}-{}", measured.study, claim.key.replace('′', "-all"))
-}
-
-/// The claims of the paper with a verdict, each with the ratio that decides.
-fn listed(judged: &[(&Measured, Vec<Claim>)], verdict: Verdict, title: &str, others: &[Measured]) -> Markup {
-    let found = || {
-        judged.iter().flat_map(|(measured, claims)| {
-            let wanted = |claim: &&Claim| claim.stated && claim.verdict == verdict;
-            claims.iter().filter(wanted).map(move |claim| (measured, claim))
-        })
-    };
-    html! {
-        @if found().next().is_some() {
-            p { b { (title) } }
-            ul {
-                @for (measured, claim) in found() {
-                    li {
-                        a href={ "#" (claim_id(measured, claim)) } { (measured.study().title) ", (" (claim.key) ")" } ": " (claim.statement) " "
-                        @if let Some(evidence) = claim.deciding() { "The " (claim.measure.name()) " of " (evidence.over) " is " (ratio(evidence)) " times that of " (evidence.under) "." }
-                        (elsewhere(measured, claim, others))
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// What becomes of a claim where the problem is read in other ways, if anything does.

@@ -1,8 +1,8 @@
 //! Between CODE and LinUCB: what tempering and targets pay, and what they know.
 
-use super::answer::ratio;
+use super::answer::{ratio, skipped_box};
 use super::experiments::{style, verdict};
-use super::{Measured, Reproduction, spec_link};
+use super::{Measured, Reproduction, Topic, spec_link, verdict_word};
 use crate::claim::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
 use crate::figure::{Mark, TradeOff, Trail};
 use maud::{Markup, html};
@@ -88,28 +88,88 @@ pub fn frontier_findings(measured: &Measured) -> Vec<FrontierFinding> {
 }
 
 impl Reproduction {
+    /// The head of a report that is about the frontier and not about the paper's experiments.
+    pub(super) fn frontier_answer(&self) -> Markup {
+        html! {
+            p.eyebrow {
+                "Plausibly " (self.version) " · the frontier"
+                @if self.quick { " " span.badge { "quick run: a tenth of the runs" } }
+            }
+            h1 { "Is there something better between CODE and LinUCB?" }
+            (self.frontier_lead())
+            (words())
+            (self.frontier_table())
+            @for skipped in &self.skipped { (skipped_box(skipped)) }
+            nav {
+                @for measured in self.frontier_studies() { a href={ "#frontier-" (measured.study) } { (measured.study().title) } }
+                @if !self.delay.is_empty() { a href="#delay" { "Late rewards" } }
+                a href="#method" { "Method" }
+                a href="#specs" { "Specs" }
+            }
+        }
+    }
+
+    /// On how many problems each statement holds.
+    fn frontier_lead(&self) -> Markup {
+        let found: Vec<FrontierFinding> = self.frontier.iter().flat_map(frontier_findings).collect();
+        let mut statements: Vec<&str> = Vec::new();
+        for finding in &found {
+            if !statements.contains(&finding.statement.as_str()) {
+                statements.push(&finding.statement);
+            }
+        }
+        let count = |statement: &str, wanted: Option<Verdict>| {
+            let of = |finding: &&FrontierFinding| {
+                finding.statement == statement && wanted.is_none_or(|wanted| finding.verdict == wanted)
+            };
+            found.iter().filter(of).count()
+        };
+        html! {
+            @for statement in statements {
+                p.lead {
+                    "“" (statement) "” This " b { "holds in " (count(statement, Some(Verdict::Holds))) " of " (count(statement, None)) " comparisons" }
+                    ", does not hold in " (count(statement, Some(Verdict::DoesNotHold))) " and is undecided in " (count(statement, Some(Verdict::Undecided))) "."
+                }
+            }
+        }
+    }
+
+    /// How a report about the frontier was made.
+    pub(super) fn frontier_method(&self) -> Markup {
+        html! {
+            p {
+                "All policies of a comparison play the same problems, action sets and noise, so they are compared in pairs, run by run. A statement rests on ratios of mean regret and of mean model error at the last round, each with Fieller’s interval for "
+                "paired means by Student’s t; the intervals of a statement hold together with 95 % confidence (Bonferroni, also over the greeds that are tried). It " (verdict_word("holds", "holds"))
+                " if every interval lies where the statement puts it, " (verdict_word("fails", "does not hold")) " if one lies wholly elsewhere, and is " (verdict_word("open", "undecided")) " otherwise."
+            }
+            p { "Bars in figures are standard errors. Seed " (self.seed) ". Made by " code { (self.command) } "." }
+        }
+    }
+
+    /// The first comparison of every problem.
+    fn frontier_studies(&self) -> impl Iterator<Item = &Measured> {
+        let mut seen: Vec<&str> = Vec::new();
+        self.frontier.iter().filter(move |measured| {
+            let new = !seen.contains(&measured.study);
+            seen.push(measured.study);
+            new
+        })
+    }
+
     pub(super) fn frontier_section(&self) -> Markup {
         if self.frontier.is_empty() {
             return html! {};
         }
-        let studies = || {
-            let mut seen: Vec<&str> = Vec::new();
-            self.frontier.iter().filter(move |measured| {
-                let new = !seen.contains(&measured.study);
-                seen.push(measured.study);
-                new
-            })
-        };
         html! {
-            h2 #frontier { "The frontier between CODE and LinUCB" }
-            p {
-                "Tempered CODE takes, among the plausible actions, the one with the largest c·estimate + half-interval: c = 0 is CODE, c = 1 is LinUCB with CODE’s width. CODE to a target explores only while a plausible action’s squared width "
-                "is above κ·d/t, and plays c = 1 otherwise. Both are this project’s; the paper has neither. Down and left is better. Each problem is shown with the width of the reproduction, which is not a confidence set, and with the determinant radius, whose set does (then for LinUCB too, which is where the curves end); "
-                "Qₙ is measured with the set in use."
+            @if self.topic() == Topic::Frontier {
+                h2 #frontier { "What was measured" }
+            } @else {
+                h2 #frontier { "The frontier between CODE and LinUCB" }
+                (words())
+                (self.frontier_table())
             }
-            (self.frontier_table())
-            @for first in studies() {
-                h3 { (first.study().title) }
+            @for first in self.frontier_studies() {
+                h3 #{ "frontier-" (first.study) } { (first.study().title) }
                 div.figures {
                     @for measured in self.frontier.iter().filter(|measured| measured.study == first.study) { (figure(measured)) }
                 }
@@ -141,6 +201,17 @@ impl Reproduction {
                     }
                 }
             }
+        }
+    }
+}
+
+/// What is compared.
+fn words() -> Markup {
+    html! {
+        p {
+            "Tempered CODE takes, among the plausible actions, the one with the largest c·estimate + half-interval: c = 0 is CODE, c = 1 is LinUCB with CODE’s width. CODE to a target explores only while a plausible action’s squared width "
+            "is above κ·d/t, and plays c = 1 otherwise. Both are this project’s; the paper has neither. Down and left is better. Each problem is shown with the width of the reproduction, which is not a confidence set, and with the determinant radius, whose set is one (then for LinUCB too, which is where the curves end); "
+            "Qₙ is measured with the set in use."
         }
     }
 }

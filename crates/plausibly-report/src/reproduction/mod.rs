@@ -7,12 +7,14 @@ mod experiments;
 mod frontier;
 mod readings;
 mod studies;
+mod tally;
 mod theory;
 
 pub use claims::{Claim, Measure, claims};
 pub use delay::{DelayFinding, Late, delay_findings};
 pub use frontier::{FrontierFinding, frontier_findings};
 pub use studies::{STUDIES, Study};
+pub use tally::Tally;
 
 use crate::number;
 use maud::{Markup, html};
@@ -99,6 +101,14 @@ pub struct Reproduction {
     pub linear_theory: Option<Checked<LinearTheory>>,
 }
 
+/// What a report is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Topic {
+    Paper,
+    Frontier,
+    Delay,
+}
+
 impl Measured {
     fn study(&self) -> &'static Study {
         STUDIES.iter().find(|study| study.id == self.study).expect("a study of the list")
@@ -113,7 +123,13 @@ impl Reproduction {
     /// The report.
     pub fn html(&self) -> String {
         let body = html! {
-            header.top { @if self.is_about_delay() { (self.delay_answer()) } @else { (self.answer()) } }
+            header.top {
+                @match self.topic() {
+                    Topic::Paper => (self.answer()),
+                    Topic::Frontier => (self.frontier_answer()),
+                    Topic::Delay => (self.delay_answer()),
+                }
+            }
             main {
                 (self.experiment_sections())
                 (self.reading_section())
@@ -129,8 +145,27 @@ impl Reproduction {
                 }
             }
         };
-        let title = if self.is_about_delay() { "Late rewards" } else { "The paper, re-measured" };
+        let title = match self.topic() {
+            Topic::Paper => "The paper, re-measured",
+            Topic::Frontier => "Between CODE and LinUCB",
+            Topic::Delay => "Late rewards",
+        };
         crate::page(&format!("{title} – Plausibly"), &body)
+    }
+
+    /// What the head of the report is about. Beside experiments of the paper, the other studies are sections of it.
+    fn topic(&self) -> Topic {
+        let nothing_of_the_paper = self.experiments.is_empty();
+        match (nothing_of_the_paper, self.frontier.is_empty(), self.delay.is_empty()) {
+            (true, false, _) => Topic::Frontier,
+            (true, true, false) => Topic::Delay,
+            _ => Topic::Paper,
+        }
+    }
+
+    /// Whether there is a section on how the paper can be read.
+    fn has_readings(&self) -> bool {
+        self.policy_readings.is_some() || !self.problem_readings.is_empty()
     }
 
     fn is_literal(&self) -> bool {
@@ -140,7 +175,14 @@ impl Reproduction {
     fn method_section(&self) -> Markup {
         html! {
             h2 #method { "How it was measured" }
-            @if self.is_about_delay() { (self.delay_method()) } @else { (self.paper_method()) }
+            @match self.topic() {
+                Topic::Paper => (self.paper_method()),
+                Topic::Frontier => {
+                    (self.frontier_method())
+                    @if !self.delay.is_empty() { h3 { "Late rewards" } (self.delay_method()) }
+                }
+                Topic::Delay => (self.delay_method()),
+            }
             h3 #specs { "Specs" }
             p {
                 "Every number comes from a spec, and the same spec gives the same number: save one as a file and run " code { "plausibly simulate FILE.toml" } "."
@@ -150,7 +192,8 @@ impl Reproduction {
                         @if position > 0 { ", " }
                         a href={ "#spec-" (measured.spec_name) } { (measured.spec_name) }
                     }
-                    ". These are the others:"
+                    "."
+                    @if self.specs().len() > self.experiments.len() { " These are the others:" }
                 }
             }
             @for (name, text) in self.specs().into_iter().skip(self.experiments.len()) { (spec_details(name, text)) }
@@ -219,12 +262,4 @@ fn spec_link(name: &str, runs: u64, horizon: u64) -> Markup {
 
 fn verdict_word(class: &str, word: &str) -> Markup {
     html! { span class={ "verdict " (class) } { (word) } }
-}
-
-/// `x` with its standard error, as two cells.
-fn mean_cells(moments: plausibly_sim::Moments) -> Markup {
-    html! {
-        td.n { (number::figure(moments.mean())) }
-        td.se { @if let Some(error) = moments.standard_error() { "± " (number::figure(error)) } }
-    }
 }

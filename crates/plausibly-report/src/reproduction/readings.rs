@@ -68,7 +68,7 @@ fn variants(title: &str, measured: &[&Measured]) -> Markup {
         .unwrap_or_default();
     html! {
         div.scroll {
-            table {
+            table.readings {
                 caption { (title) ": verdicts and final figures by reading. Outlined: judged for comparison, not counted." }
                 thead {
                     tr {

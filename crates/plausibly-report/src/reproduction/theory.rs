@@ -1,8 +1,9 @@
 //! The paper's theorems beside measurements.
 
-use super::{Checked, Reproduction, mean_cells, spec_link, verdict_word};
+use super::{Checked, Reproduction, spec_link, verdict_word};
 use crate::claim::CONFIDENCE;
 use crate::number::{constant, figure, grouped, percent};
+use crate::outcome::mean_cells;
 use crate::quantile::clopper_pearson;
 use maud::{Markup, html};
 use plausibly_sim::{ArmsTheory, BoundCheck, LinearTheory, Moments};

@@ -2,7 +2,7 @@
 
 mod pages;
 mod slide;
-mod xml;
+pub(crate) mod xml;
 
 use plausibly_log::certificate::Certificate;
 use plausibly_log::journal::FileStorage;

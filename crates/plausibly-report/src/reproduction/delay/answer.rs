@@ -9,11 +9,6 @@ use crate::reproduction::{Reproduction, verdict_word};
 use maud::{Markup, html};
 
 impl Reproduction {
-    /// Whether the report is about late rewards and nothing else.
-    pub(in crate::reproduction) fn is_about_delay(&self) -> bool {
-        !self.delay.is_empty() && self.experiments.is_empty() && self.frontier.is_empty()
-    }
-
     /// The head of a report about late rewards alone.
     pub(in crate::reproduction) fn delay_answer(&self) -> Markup {
         html! {

@@ -4,10 +4,11 @@ use super::{DelayFinding, Late, MEASURES, Measure, PAIRS, Pair, delay_findings};
 use crate::claim::{Estimate, Verdict};
 use crate::figure::{Levels, Line, Shape};
 use crate::number::{figure, grouped};
+use crate::outcome::{heavy, mean_cells};
 use crate::quantile::student_t;
 use crate::reproduction::answer::ratio;
-use crate::reproduction::experiments::{heavy, style, verdict};
-use crate::reproduction::{Reproduction, mean_cells};
+use crate::reproduction::experiments::{style, verdict};
+use crate::reproduction::{Reproduction, Topic};
 use maud::{Markup, html};
 use plausibly_sim::{Moments, PolicySummary};
 
@@ -66,8 +67,8 @@ impl Reproduction {
         }
         let findings = delay_findings(&self.delay);
         html! {
-            h2 #delay { @if self.is_about_delay() { "What was measured" } @else { "Late rewards" } }
-            @if !self.is_about_delay() { (self.delay_overview()) }
+            h2 #delay { @if self.topic() == Topic::Delay { "What was measured" } @else { "Late rewards" } }
+            @if self.topic() != Topic::Delay { (self.delay_overview()) }
             p { "In the figures the marks of one delay stand side by side, so that equal ones are all seen, and an interval is not seen where its mark is larger." }
             @for group in groups(&self.delay) { (part(&group, &findings)) }
         }
@@ -94,7 +95,7 @@ fn part(group: &Group<'_>, findings: &[DelayFinding]) -> Markup {
             (verdict_table(group, findings))
             (number_table(group))
             @for late in &group.late {
-                @for (label, share, what) in heavy(&late.measured) {
+                @for (label, share, what) in heavy(&late.measured.summary, "Qₙ") {
                     p.note {
                         "One run of " (late.measured.summary.runs) " carries " (format!("{:.0}", 100.0 * share)) " % of the summed " (what) " of " (label) ", "
                         (late_by(late.rounds)) ": no interval on its mean can be relied on."

@@ -1,0 +1,90 @@
+//! Final figures and curves of a comparison, as every page shows them.
+
+use crate::figure::Curves;
+use crate::label;
+use crate::number::{figure, percent};
+use maud::{Markup, html};
+use plausibly_sim::{JointMoments, Moments, Summary};
+
+/// The figures at the last round, one row per policy.
+pub(crate) struct FinalTable<'a> {
+    pub(crate) summary: &'a Summary,
+    pub(crate) caption: Markup,
+    /// What the model error is called.
+    pub(crate) model_error: &'a str,
+    /// The label of the policy in bold.
+    pub(crate) highlighted: Option<&'a str>,
+}
+
+impl FinalTable<'_> {
+    pub(crate) fn markup(&self) -> Markup {
+        let Self { summary, caption, model_error, highlighted } = self;
+        html! {
+            div.scroll {
+                table {
+                    caption { (caption) }
+                    thead {
+                        tr {
+                            th scope="col" { "policy" }
+                            th.n scope="col" colspan="2" { "regret" }
+                            th.n scope="col" colspan="2" { (model_error) }
+                            th.n scope="col" { "plausible" }
+                            th.n scope="col" { "θ* left" }
+                        }
+                    }
+                    tbody {
+                        @for policy in &summary.policies {
+                            tr.code[Some(policy.label.as_str()) == *highlighted] {
+                                th scope="row" { (label::readable(&policy.label)) }
+                                (mean_cells(policy.last().regret))
+                                (mean_cells(policy.last().model_error))
+                                td.n { (figure(policy.last().plausible.mean())) }
+                                td.n { (percent(policy.runs_left, summary.runs)) }
+                            }
+                        }
+                    }
+                }
+            }
+            @for (label, share, what) in heavy(summary, model_error) {
+                p.note { "One run of " (summary.runs) " carries " (format!("{:.0}", 100.0 * share)) " % of " (label) "’s summed " (what) ": no interval on its mean can be relied on." }
+            }
+        }
+    }
+}
+
+/// `x` with its standard error, as two cells.
+pub(crate) fn mean_cells(moments: Moments) -> Markup {
+    html! {
+        td.n { (figure(moments.mean())) }
+        td.se { @if let Some(error) = moments.standard_error() { "± " (figure(error)) } }
+    }
+}
+
+/// A mean of which a single run makes up this share is not one to rely on.
+const HEAVY: f64 = 0.2;
+
+/// Figures of policies that hang on one run, by its share.
+pub(crate) fn heavy<'a>(summary: &'a Summary, model_error: &'a str) -> Vec<(&'a str, f64, &'a str)> {
+    let of = |moments: &JointMoments, what: &'a str| -> Vec<(&'a str, f64, &'a str)> {
+        let shares = summary
+            .policies
+            .iter()
+            .enumerate()
+            .map(|(i, policy)| (policy.label.as_str(), moments.largest_share(i), what));
+        // Of few runs each carries much.
+        let usual = 4.0 / summary.runs as f64;
+        shares.filter(|(_, share, _)| *share > HEAVY.max(usual)).collect()
+    };
+    [of(&summary.final_regret, "regret"), of(&summary.final_model_error, model_error)].concat()
+}
+
+/// Curves with their caption and the place where the page's script reads them out.
+pub(crate) fn curves_figure(curves: &Curves<'_>, title: &str, place: &str) -> Markup {
+    html! {
+        figure {
+            figcaption { b { (title) } " by round, " (place) "; bands are 95 % intervals" }
+            (curves.svg())
+            div.readout aria-hidden="true" {}
+        }
+    }
+}

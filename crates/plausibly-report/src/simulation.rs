@@ -1,0 +1,161 @@
+//! The outcome of a comparison: one page, two pictures and a table.
+
+use crate::figure::{Curves, Series};
+use crate::outcome::{FinalTable, curves_figure};
+use crate::{label, latex, number};
+use maud::{Markup, html};
+use plausibly_sim::{Moments, Point, PolicySummary, Summary};
+
+/// What is shown of a comparison. The same contents give the same bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Simulation<'a> {
+    /// What the spec calls it.
+    pub name: &'a str,
+    /// The spec that made it, word for word.
+    pub spec: &'a str,
+    /// The file name under which `command` expects the spec.
+    pub spec_file: &'a str,
+    /// What gives the same results again.
+    pub command: &'a str,
+    /// Seed of all randomness.
+    pub seed: u64,
+    /// Rounds per run.
+    pub horizon: u64,
+    /// What came out.
+    pub summary: &'a Summary,
+}
+
+/// How many of the page's styles there are. With more policies, styles repeat and labels tell them apart.
+const STYLES: usize = 8;
+/// Letters of a label that fit beside a curve.
+const LETTERS: usize = 17;
+
+impl Simulation<'_> {
+    /// The page: curves, final figures and what they mean, the spec, and how to run it again.
+    pub fn html(&self) -> String {
+        let Self { summary, horizon, .. } = self;
+        let title = label::readable(self.name);
+        let (runs, rounds) = (number::grouped(summary.runs as f64), number::grouped(*horizon as f64));
+        let body = html! {
+            header.top {
+                p.eyebrow {
+                    "Plausibly " (env!("CARGO_PKG_VERSION")) " · " (counted(summary.policies.len(), "policy", "policies")) " compared in "
+                    (runs) (if summary.runs == 1 { " run" } else { " runs" }) " of " (rounds) (if *horizon == 1 { " round" } else { " rounds" })
+                }
+                h1 { (title) }
+                (self.lead())
+                nav { a href="#curves" { "Curves" } a href="#figures" { "Final figures" } a href="#spec" { "Spec" } a href="#again" { "Run it again" } }
+            }
+            main {
+                h2 #curves { "Curves" }
+                div.figures {
+                    (curves_figure(&self.regret(), "Regret", &title))
+                    (curves_figure(&self.model_error(), "Model error", &title))
+                }
+                h2 #figures { "Final figures" }
+                (FinalTable { summary, model_error: "model error", highlighted: None, caption: html! { "At the last round: means over runs ± standard errors." } }.markup())
+                (columns())
+                h2 #spec { "Spec" }
+                p { "Every policy played the same problems, action sets and noise. This is the spec they come from, as it was given:" }
+                pre { code { (self.spec) } }
+                h2 #again { "Run it again" }
+                p { "Save the spec as " code { (self.spec_file) } " and run:" }
+                pre { code { (self.command) } }
+                p { "The same spec, seed and version give this page again, byte for byte, on any number of threads. Seed " (self.seed) "." }
+            }
+            footer { p { "Made by Plausibly " (env!("CARGO_PKG_VERSION")) "." } }
+        };
+        crate::page(&format!("{title} – Plausibly"), &body)
+    }
+
+    /// Regret by round, as an SVG file.
+    pub fn regret_svg(&self) -> String {
+        self.regret().file(&format!("{}: regret", label::readable(self.name)))
+    }
+
+    /// Model error by round, as an SVG file.
+    pub fn model_error_svg(&self) -> String {
+        self.model_error().file(&format!("{}: model error", label::readable(self.name)))
+    }
+
+    /// The final figures as a LaTeX table.
+    pub fn latex(&self) -> String {
+        latex::final_table(&label::readable(self.name), self.summary)
+    }
+
+    /// Which policies have the lowest means; nothing is said of a policy alone.
+    fn lead(&self) -> Markup {
+        let Summary { policies, .. } = self.summary;
+        let lowest = |pick: fn(&Point) -> Moments| {
+            let mean = |policy: &&PolicySummary| pick(policy.last()).mean();
+            policies.iter().min_by(|a, b| mean(a).total_cmp(&mean(b))).map(|policy| (policy, mean(&policy)))
+        };
+        let (Some((cheap, regret)), Some((knowing, error))) =
+            (lowest(|point| point.regret), lowest(|point| point.model_error))
+        else {
+            return html! {};
+        };
+        html! {
+            @if policies.len() > 1 {
+                p.lead {
+                    "The lowest mean regret is that of " b { (label::readable(&cheap.label)) } " (" (number::figure(regret)) "), the lowest mean model error that of "
+                    b { (label::readable(&knowing.label)) } " (" (number::figure(error)) ")."
+                }
+            }
+        }
+    }
+
+    fn regret(&self) -> Curves<'_> {
+        self.curves("Regret", "cumulative regret", |point| point.regret)
+    }
+
+    fn model_error(&self) -> Curves<'_> {
+        self.curves("Model error", "cumulative model error", |point| point.model_error)
+    }
+
+    fn curves(&self, title: &str, y_name: &'static str, pick: fn(&Point) -> Moments) -> Curves<'_> {
+        let policies = &self.summary.policies;
+        let series = policies.iter().enumerate().map(|(index, policy)| Series {
+            label: label::cut(&label::readable(&policy.label), LETTERS).into(),
+            style: index % STYLES,
+            points: policy
+                .points
+                .iter()
+                .map(|point| (pick(point).mean(), pick(point).standard_error()))
+                .collect(),
+        });
+        let longest =
+            policies.iter().map(|policy| label::columns(&policy.label)).max().unwrap_or(0).min(LETTERS);
+        let last = |policy: &PolicySummary| {
+            format!("{} {}", label::readable(&policy.label), number::figure(pick(policy.last()).mean()))
+        };
+        let finals: Vec<String> = policies.iter().map(last).collect();
+        Curves {
+            description: format!(
+                "{title} by round, logarithmic scales; at the last round: {}.",
+                finals.join(", ")
+            ),
+            y_name,
+            label_room: Curves::room_for(longest),
+            rounds: &self.summary.rounds,
+            series: series.collect(),
+        }
+    }
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// What the columns of the final figures say.
+fn columns() -> Markup {
+    html! {
+        ul {
+            li { b { "Regret" } ": the expected reward lost against always taking the best action, summed over the rounds. Lower is better." }
+            li { b { "Model error" } ": in each round the largest squared error of an estimate among the actions that could still be best, summed over the rounds. Lower means that the candidates are known better." }
+            li { b { "Plausible" } ": how many actions could still be best in the last round, judged by each policy’s own data." }
+            li { b { "θ* left" } ": the share of runs in which the truth was ever outside the confidence set that model error and plausible actions are measured with." }
+            li { b { "±" } ": the standard error of the mean; there is none for a single run. Bands in the figures are 95 % intervals of the mean, round by round." }
+        }
+    }
+}
