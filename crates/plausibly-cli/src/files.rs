@@ -132,6 +132,11 @@ impl Outputs {
             )));
         }
         let target = Target::at(path)?;
+        if target.exists && !target.through && belongs_to_log(&target.real) {
+            bail!(Ending::Refused(format!(
+                "{shown} is a log or was kept beside one, and is not replaced; name another file. Nothing was written."
+            )));
+        }
         if target.exists && !target.through && !self.force {
             let ours = beginning(&target.real).is_ok_and(|found| found.is_empty() || kind.wrote(&found));
             if !ours {
@@ -165,6 +170,19 @@ impl Outputs {
         }
         Ok(())
     }
+}
+
+/// Whether a file is a log of any command, or has the name of what is kept beside one. Nothing can bring a log back, so
+/// that it is not replaced by force either.
+fn belongs_to_log(path: &Path) -> bool {
+    let is_log = |path: &Path| {
+        let mut begins = [0; 15];
+        let read = File::open(path).and_then(|mut file| file.read_exact(&mut begins));
+        read.is_ok() && begins == *br#"{"v":1,"seq":1,"#
+    };
+    let name = path.to_string_lossy();
+    let beside = name.strip_suffix(".snapshot").or_else(|| name.rsplit_once(".torn-").map(|(log, _)| log));
+    is_log(path) || beside.is_some_and(|log| is_log(Path::new(log)))
 }
 
 /// Whether a folder holds results that plausibly wrote.

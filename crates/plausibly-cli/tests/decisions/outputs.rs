@@ -55,6 +55,11 @@ fn no_output_replaces_what_is_read() {
             }
         }
     }
+    // Nor does a command that does not read the log.
+    for name in ["a.log", "a.log.snapshot", "a.log.torn-9"] {
+        let (code, text) = desk.refuses(&["explain", "c.json", "--html", name, "--force"]);
+        assert!(code == 2 && text.contains("is a log or was kept beside one"), "{text}");
+    }
     let (code, text) = desk.refuses(&["status", "--log", "a.log", "--html", "x", "--svg", "x"]);
     assert!(code == 2 && text.contains("another output"), "{text}");
     assert!(!desk.path("x").exists());
