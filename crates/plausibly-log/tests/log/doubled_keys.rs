@@ -62,7 +62,8 @@ fn doubled(value: &Value, place: &mut Option<usize>, form: Form) -> String {
 }
 
 fn in_escapes(key: &str) -> String {
-    format!("\"{}\"", key.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect::<String>())
+    let units: Vec<String> = key.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+    format!("\"{}\"", units.concat())
 }
 
 /// Calls `refused` with every text in which one key of the value stands twice, and says how many there were.
