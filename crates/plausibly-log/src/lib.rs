@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod certificate;
+mod changes;
 pub mod event;
 mod fold;
 mod form;
@@ -21,6 +22,7 @@ pub mod table;
 mod time;
 mod words;
 
+pub use changes::{ChangedRow, Changes, NewName};
 pub use fold::{Step, certificate, certify, fold};
 pub use form::{FilledIn, FormError, Told, form, read_form};
 pub use history::{Became, Past, history};

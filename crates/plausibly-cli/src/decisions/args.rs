@@ -10,10 +10,15 @@ use std::time::Duration;
 /// The first decision begins the log: how the table's columns become features is worked out from it and shown, and recorded with the policy and the range of rewards
 /// once you agree. From then on only the rows of today's table can be chosen; new ones join, missing ones stay away, and a row whose values have changed counts as a new
 /// action. When this command has printed a decision, it is on the disk.
+///
+/// What is different since the last decision is noted: new rows and the missing name they are most like, rows that are gone or have changed, new context keys. When a
+/// log begins, you are asked about what may not be meant: names that are bare numbers, a first column that numbers the rows, dates, a first line that may be a row.
 #[derive(Debug, Arguments)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  \
                   plausibly decide --log ads.log --actions ads.csv --context device=mobile --reward-range 0..5 --explain\n  \
+                  plausibly decide --log ads.log --actions ads.csv --count 10\n  \
+                  plausibly decide --log shop.log --actions articles.csv --label title --leave-out added\n  \
                   plausibly decide --log lab.log --actions vectors.csv --as-given --theta-norm-bound 1 --reward-range=-1..1\n\n\
                   Tell what came of it with `plausibly reward`.")]
 pub(crate) struct Decide {
@@ -23,6 +28,11 @@ pub(crate) struct Decide {
     /// The actions to choose from, one row each: a CSV file with a header
     #[arg(long, value_name = "ACTIONS.csv")]
     pub(crate) actions: PathBuf,
+
+    /// Take this many decisions at once, each counting those before it as on their way. Certificates are made
+    /// afterwards, by `plausibly explain --log LOG DECISION --json`
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000), conflicts_with = "certificate")]
+    pub(crate) count: u64,
 
     /// What is known about this occasion
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
@@ -43,6 +53,15 @@ pub(crate) struct Decide {
     /// A column that shall not become a feature; at first only
     #[arg(long, value_name = "COLUMN")]
     pub(crate) leave_out: Vec<String>,
+
+    /// The column that names the actions; at first only [default: one called label, name, id or the like, else the first
+    /// column of text without repetitions]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
+
+    /// The first line of the table names the columns, although it looks like a row
+    #[arg(long)]
+    pub(crate) header: bool,
 
     #[command(flatten)]
     pub(crate) vectors: Vectors,
@@ -70,7 +89,7 @@ pub(crate) struct Decide {
     #[command(flatten)]
     pub(crate) listing: Listing,
 
-    /// The certificate as JSON on stdout
+    /// The certificate as JSON on stdout; of several decisions, one per line
     #[arg(long, conflicts_with = "explain")]
     pub(crate) json: bool,
 

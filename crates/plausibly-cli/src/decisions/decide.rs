@@ -2,17 +2,16 @@
 
 use super::args::Decide;
 use super::recording::Recording;
-use super::{ended, moment_to_record, policy};
+use super::{ended, first_table, moment_to_record, policy, told};
 use crate::exit::{Ending, Outcome};
 use crate::files::{Kind, Outputs, Target};
 use crate::output;
 use anyhow::{Context as _, Result, bail};
-use plausibly_log::certificate::Certificate;
 use plausibly_log::journal::FileStorage;
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
-use plausibly_log::{Log, Opening};
+use plausibly_log::{Changes, Log, Opening};
 use std::fs::File;
 use std::io::{self, BufRead, IsTerminal};
 use std::path::Path;
@@ -28,23 +27,35 @@ pub(crate) fn run(args: &Decide) -> Outcome {
 fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
     let at = moment_to_record(args.time.at, args.force)?;
     let certificate_file = certificate_file(args)?;
-    let table = read_table(&args.actions)?;
+    let table = read_table(args)?;
     let recording = Recording::new(&args.log.path, &args.wait)?;
     let Ready { mut log, table, recorded } = ready(args, &recording, table, context, at)?;
-    notes(&log, &table);
+    notes(&log, &table, context);
     recording.begin_write()?;
-    let decided = log.decide(at, &table, context, args.listing.most());
-    let certificate = match recorded {
-        None => decided?,
-        Some(recorded) => decided.with_context(|| {
-            let log = args.log.path.display();
-            Ending::Recorded(format!("{recorded} in {log}, but the decision was not taken"))
-        })?,
-    };
+    let mut taken = Vec::new();
+    let failed = (0..args.count).find_map(|_| {
+        log.decide(at, &table, context, args.listing.most()).map(|decision| taken.push(decision)).err()
+    });
     // The answer may have to wait for its reader, and others should not wait with it.
     drop(log);
-    tell(args, &recording, &certificate, certificate_file.as_ref())?;
-    Ok(Outcome::Done)
+    if !taken.is_empty() {
+        told::tell(args, &recording, &taken, certificate_file.as_ref())?;
+    }
+    let log = args.log.path.display();
+    let before = match (recorded, taken.len()) {
+        (None, 0) => None,
+        (Some(recorded), 0) => Some(format!("{recorded} in {log}, but the decision was not taken")),
+        (_, some) => Some(format!(
+            "{some} of {} decisions were taken and are in {log}, {}; the next was not",
+            args.count,
+            told::numbers(&taken)
+        )),
+    };
+    match (failed, before) {
+        (None, _) => Ok(Outcome::Done),
+        (Some(failed), None) => Err(failed.into()),
+        (Some(failed), Some(before)) => Err(failed).context(Ending::Recorded(before)),
+    }
 }
 
 /// The file that the certificate goes to, which must be none of those that are read.
@@ -56,43 +67,18 @@ fn certificate_file(args: &Decide) -> Result<Option<Target>> {
     args.certificate.as_deref().map(|path| outputs.file(path, Kind::Certificate)).transpose()
 }
 
-fn read_table(path: &Path) -> Result<Table> {
+fn read_table(args: &Decide) -> Result<Table> {
+    let path = &args.actions;
     let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-    Table::read(file).map_err(|error| refused_table(path, &error))
+    let table = match &args.label {
+        Some(column) => Table::read_labelled(file, column),
+        None => Table::read(file),
+    };
+    table.map_err(|error| refused_table(path, &error))
 }
 
 fn refused_table(path: &Path, error: &dyn std::fmt::Display) -> anyhow::Error {
     Ending::Refused(format!("{}: {error}", path.display())).into()
-}
-
-/// Prints the decision, and writes its certificate if that is asked for; one of them failing does not stop the other.
-fn tell(
-    args: &Decide,
-    recording: &Recording<'_>,
-    certificate: &Certificate,
-    file: Option<&Target>,
-) -> Result<()> {
-    let (decision, label) =
-        (certificate.grounds.decision, output::inline(&certificate.findings.chosen.label));
-    let json = certificate.to_json() + "\n";
-    let text = if args.json {
-        json.clone()
-    } else if args.explain {
-        certificate.words().to_string()
-    } else {
-        format!("decision {decision}: {label}\n")
-    };
-    let printed = recording.answer(&format!("decision {decision} ({label}) was taken"), &text, args.json);
-    let log = args.log.path.display();
-    let written = file.map_or(Ok(()), |file| file.write(json.as_bytes())).with_context(|| {
-        Ending::Recorded(format!(
-            "decision {decision} ({label}) was taken and is in {log}, but its certificate was not written; \
-             `plausibly explain --log {log} {decision} --json` makes it again"
-        ))
-    });
-    printed.and(written)?;
-    output::note(&format!("tell what came of it: plausibly reward --log {log} {decision} VALUE"));
-    Ok(())
 }
 
 /// A log that a decision can be taken in.
@@ -142,6 +128,7 @@ fn begin(
     context: &Context,
     at: i64,
 ) -> Result<(Log<FileStorage>, Option<&'static str>)> {
+    first_table::check_header(args, table)?;
     let leave_out: Vec<&str> = args.leave_out.iter().map(String::as_str).collect();
     let recipe = match args.vectors.theta_norm_bound {
         Some(bound) => Recipe::given(table, &leave_out, bound),
@@ -159,6 +146,7 @@ fn begin(
         if args.reward_range.is_none() { " (say --reward-range A..B if they are others)" } else { "" },
         serde_json::to_string(&policy)?
     ));
+    first_table::ask(args, table, &recipe)?;
     let name = args.log.path.display();
     agree(args.yes, &format!("Begin the log {name} with this?"))?;
     let opening = Opening {
@@ -196,6 +184,11 @@ fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
         _ => {}
     }
     let recipe = log.state()?.recipe();
+    if args.label.is_some() && args.label.as_deref() != recipe.label() {
+        let from =
+            recipe.label().map_or_else(|| "their position".into(), |label| format!("column `{label}`"));
+        return fixed(&format!("labels were fixed to come from {from}"));
+    }
     let as_fixed =
         |bound: f64| recipe.is_given() && recipe.theta_norm_bound(1.0).to_bits() == bound.to_bits();
     if !args.leave_out.is_empty() || args.vectors.theta_norm_bound.is_some_and(|bound| !as_fixed(bound)) {
@@ -250,7 +243,7 @@ fn policy_of(log: &Log<FileStorage>) -> Option<(PolicyTable, Option<u64>)> {
 ///
 /// # Errors
 /// A refusal if it is not yes.
-fn agree(yes: bool, question: &str) -> Result<()> {
+pub(super) fn agree(yes: bool, question: &str) -> Result<()> {
     if yes {
         return Ok(());
     }
@@ -268,11 +261,12 @@ fn agree(yes: bool, question: &str) -> Result<()> {
     Ok(())
 }
 
-/// What a person should know about today's table.
-fn notes(log: &Log<FileStorage>, table: &Table) {
-    if let Some(state) = log.state() {
-        for note in state.recipe().ignored(table) {
-            output::note(&format!("note: {note}"));
-        }
+/// What a person should know about today's table and context, before the decision is taken.
+fn notes(log: &Log<FileStorage>, table: &Table, context: &Context) {
+    let Some(state) = log.state() else { return };
+    // A table that cannot be compared cannot be decided about either, and that error says why.
+    let changes = Changes::between(state, table, context).map(|changes| changes.notes()).unwrap_or_default();
+    for note in state.recipe().ignored(table).into_iter().chain(changes) {
+        output::note(&format!("note: {note}"));
     }
 }

@@ -3,6 +3,8 @@
 pub(crate) mod args;
 mod decide;
 mod explain;
+mod fields;
+mod first_table;
 mod history;
 mod outcomes;
 mod policy;
@@ -10,6 +12,7 @@ mod recording;
 mod replay;
 mod reward;
 mod status;
+mod told;
 mod verify;
 mod watched;
 

@@ -1,11 +1,13 @@
 //! Policies as the command line names them.
 
+use super::fields;
 use crate::exit::{Ending, of_input};
 use anyhow::{Context as _, Result, bail};
-use plausibly::spec::POLICY_KINDS;
+use plausibly::spec::{POLICY_KINDS, Setting};
 use plausibly_log::input::{InputError, Limit, read_text};
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::Recipe;
+use plausibly_log::table::read_number;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
@@ -24,6 +26,14 @@ pub(super) fn read(
     };
     for assignment in set {
         assign(&mut table, assignment, recipe.is_arms())?;
+    }
+    for name in set.iter().filter_map(|assignment| Some(assignment.split_once('=')?.0.trim())) {
+        let setting = if recipe.dim() == 0 { Setting::Arms } else { Setting::Changing };
+        if table.contains_key(name)
+            && let Some(unknown) = fields::unknown(&table, name, setting)
+        {
+            bail!(Ending::Refused(format!("--set {name}: {unknown}")));
+        }
     }
     Ok(table)
 }
@@ -108,6 +118,9 @@ fn assign(table: &mut PolicyTable, assignment: &str, arms: bool) -> Result<()> {
         }
     };
     let text = text.trim();
+    if let Some(error) = read_number(text).err().filter(|error| !error.instead.is_empty()) {
+        bail!(Ending::Refused(format!("--set {assignment}: {error}")));
+    }
     let value = text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<f64>().map(Value::from));
     let value = value.or_else(|_| text.parse::<bool>().map(Value::from)).unwrap_or_else(|_| json!(text));
     target.insert(name.into(), value);

@@ -47,9 +47,24 @@ impl Recipe {
 
     /// Whether two rows say the same, in whichever way they write it: `4` and `4.0` are one number, `yes` and `Yes` one answer.
     pub fn is_same_row(&self, one: &Cells, other: &Cells) -> bool {
+        one.len() == other.len() && self.differing_columns(one, other).next().is_none()
+    }
+
+    /// The columns in which two rows do not say the same, with what each says.
+    pub(crate) fn differing(
+        &self,
+        one: &Cells,
+        other: &Cells,
+    ) -> Vec<(String, Option<String>, Option<String>)> {
+        let said = |cells: &Cells, name: &str| cells.get(name).cloned().flatten();
+        let columns = self.differing_columns(one, other);
+        columns.map(|Column { name, .. }| (name.clone(), said(one, name), said(other, name))).collect()
+    }
+
+    fn differing_columns(&self, one: &Cells, other: &Cells) -> impl Iterator<Item = &Column> {
         let same = |column: &Column| {
-            let (one, other) =
-                (one.get(&column.name).cloned().flatten(), other.get(&column.name).cloned().flatten());
+            let said = |cells: &Cells| cells.get(&column.name).cloned().flatten();
+            let (one, other) = (said(one), said(other));
             let (Some(a), Some(b)) = (&one, &other) else { return one == other };
             match &column.encoding {
                 Encoding::Linear { numbers, .. } | Encoding::Log { numbers, .. } => {
@@ -59,7 +74,7 @@ impl Recipe {
                 _ => a == b,
             }
         };
-        one.len() == other.len() && self.columns.iter().filter(|column| column.is_used()).all(same)
+        self.columns.iter().filter(|column| column.is_used()).filter(move |column| !same(column))
     }
 
     /// The features of all actions of a table, in the order of rows.

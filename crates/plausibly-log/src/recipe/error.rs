@@ -1,6 +1,6 @@
 //! Why a recipe refused.
 
-use crate::table::{MOST_CHARACTERS, listed};
+use crate::table::{MOST_CHARACTERS, NumberError, NumberFormat, listed, read_number};
 use std::fmt;
 use thiserror::Error;
 
@@ -56,6 +56,14 @@ pub enum RecipeError {
         place: Place,
         /// How many characters it has.
         characters: usize,
+    },
+    /// A number of the context that is written with a comma.
+    #[error("{place}: {source}")]
+    WithComma {
+        /// Where it is.
+        place: Place,
+        /// How to write it.
+        source: NumberError,
     },
     /// More features than a model is made for.
     #[error(
@@ -133,7 +141,8 @@ pub enum RecipeError {
     },
     /// Text where numbers were.
     #[error(
-        "{place}: `{value}` is not a number such as {example}; correct it, or leave it blank if it is unknown"
+        "{place}: `{value}` is not a number such as {example}; {}, or leave it blank if it is unknown",
+        correction(.value, .example)
     )]
     NotANumber {
         /// Where.
@@ -145,8 +154,9 @@ pub enum RecipeError {
     },
     /// A blank or a word in a vector that is taken as it is given.
     #[error(
-        "{place}: {} is not a number such as -0.25, and vectors taken as they are given have one in every cell; correct it, or leave out the column or the row",
-        .value.as_ref().map_or_else(|| "the cell is blank and".into(), |value| format!("`{value}`"))
+        "{place}: {} is not a number such as -0.25, and vectors taken as they are given have one in every cell; {}, or leave out the column or the row",
+        .value.as_ref().map_or_else(|| "the cell is blank and".into(), |value| format!("`{value}`")),
+        correction(.value.as_deref().unwrap_or_default(), NumberFormat::Plain.example())
     )]
     NotInAVector {
         /// Where.
@@ -290,6 +300,16 @@ fn most_expensive(costs: &[(String, usize)]) -> String {
         text = format!("{text} and {} others less each", costs.len() - MOST);
     }
     text
+}
+
+/// What to do about a cell that is no number, in a column whose numbers are written like the example.
+fn correction(value: &str, example: &str) -> String {
+    match read_number(value) {
+        Err(error) if example == NumberFormat::Plain.example() && !error.instead.is_empty() => {
+            format!("write {}", error.instead.join(" or "))
+        }
+        _ => "correct it".into(),
+    }
 }
 
 fn at_line(line: u64) -> String {

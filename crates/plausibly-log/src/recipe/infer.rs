@@ -2,7 +2,7 @@
 
 use super::column::range;
 use super::{Column, Context, Encoding, Part, Place, Recipe, RecipeError, Shape, Why};
-use crate::table::{ColumnKind, NumberFormat, Table, brief};
+use crate::table::{ColumnKind, NumberFormat, Table, brief, read_number};
 use std::collections::BTreeSet;
 
 /// Above this many categories text is taken for an identifier.
@@ -173,26 +173,23 @@ fn not_quite_numbers(cells: &[&str]) -> Option<String> {
 /// A key by the one value known of it.
 pub(super) fn key_of_context(key: &str, value: &str, late: bool) -> Result<(Column, Vec<Part>), RecipeError> {
     let place = || Place::Context { key: key.into() };
-    let in_another_format =
-        || [NumberFormat::Grouped, NumberFormat::Comma].iter().any(|format| format.parse(value).is_some());
-    let (encoding, parts) = match NumberFormat::Plain.parse(value) {
-        Some(number) => {
-            let value_part = Part::Value { column: key.into() };
-            let given = late.then(|| Part::Given { column: key.into() });
-            let scale = power_of_ten(number.abs()).ok_or_else(|| RecipeError::TooFar {
-                place: place(),
-                value: brief(value),
-                low: -1e308,
-                high: 1e308,
-            })?;
-            (Encoding::Magnitude { scale }, given.into_iter().chain([value_part]).collect())
+    let with_comma =
+        [NumberFormat::Grouped, NumberFormat::Comma].iter().any(|format| format.parse(value).is_some());
+    let (encoding, parts) = if let Some(number) = NumberFormat::Plain.parse(value) {
+        let value_part = Part::Value { column: key.into() };
+        let given = late.then(|| Part::Given { column: key.into() });
+        let scale = power_of_ten(number.abs()).ok_or_else(|| RecipeError::TooFar {
+            place: place(),
+            value: brief(value),
+            low: -1e308,
+            high: 1e308,
+        })?;
+        (Encoding::Magnitude { scale }, given.into_iter().chain([value_part]).collect())
+    } else {
+        if let (true, Err(source)) = (with_comma, read_number(value)) {
+            return Err(RecipeError::WithComma { place: place(), source });
         }
-        None if in_another_format() => {
-            return Err(RecipeError::Ambiguous { place: place(), value: brief(value) });
-        }
-        None => {
-            (Encoding::Categories {}, vec![Part::Category { column: key.into(), category: value.into() }])
-        }
+        (Encoding::Categories {}, vec![Part::Category { column: key.into(), category: value.into() }])
     };
     Ok((Column { name: key.into(), encoding, late, note: None }, parts))
 }

@@ -7,6 +7,7 @@ mod bound;
 mod column;
 mod context;
 mod describe;
+mod doubt;
 mod encode;
 mod error;
 mod extend;
@@ -18,6 +19,7 @@ mod stored;
 pub use column::{Column, Encoding, Part, Why};
 pub use context::{Context, ContextError};
 pub use describe::Description;
+pub use doubt::Doubt;
 pub use error::{Place, RecipeError};
 pub use extend::Extension;
 

@@ -162,6 +162,16 @@ impl State {
         self.live.get(label).copied()
     }
 
+    /// The names of all actions that are not retired, in their order.
+    pub(crate) fn live_labels(&self) -> impl Iterator<Item = &str> {
+        self.live.keys().map(String::as_str)
+    }
+
+    /// An action, by its number.
+    pub(crate) fn action(&self, action: u64) -> Option<&ActionRecord> {
+        at(&self.actions, action)
+    }
+
     /// The last set offered, with its number.
     pub fn last_set(&self) -> Option<(u64, &[u64])> {
         Some((self.sets.len().checked_sub(1)? as u64, self.sets.last()?))

@@ -1,6 +1,7 @@
 //! A person's table of actions: one row an action, as it comes out of a spreadsheet.
 
 mod error;
+mod header;
 mod label;
 mod number;
 mod plain;
@@ -8,6 +9,7 @@ mod read;
 
 pub use error::TableError;
 pub(crate) use error::listed;
+pub use header::FirstLine;
 pub use number::{ColumnKind, NumberFormat};
 pub use plain::{NumberError, read_number};
 pub(crate) use read::{Records, Size, records};
@@ -99,7 +101,15 @@ impl Table {
     /// # Errors
     /// Says what is wrong, where, and how to put it right.
     pub fn read(reader: impl Read) -> Result<Self, TableError> {
-        Self::build(read::records(reader, Size::ACTIONS)?)
+        Self::build(read::records(reader, Size::ACTIONS)?, None)
+    }
+
+    /// Reads a table whose labels come from this column, whichever would be taken otherwise.
+    ///
+    /// # Errors
+    /// As [`Table::read`], and if there is no such column, or it is not complete and unique.
+    pub fn read_labelled(reader: impl Read, column: &str) -> Result<Self, TableError> {
+        Self::build(read::records(reader, Size::ACTIONS)?, Some(column))
     }
 
     /// A table from cells in memory, numbered as if the header stood in line 1.
@@ -124,10 +134,10 @@ impl Table {
             records.rows.push(row.iter().map(AsRef::as_ref).collect());
             records.lines.push(line);
         }
-        Self::build(records)
+        Self::build(records, None)
     }
 
-    fn build(records: read::Records) -> Result<Self, TableError> {
+    fn build(records: read::Records, label: Option<&str>) -> Result<Self, TableError> {
         let read::Records { header: columns, header_line: line, rows, lines } = records;
         if columns.is_empty() {
             return Err(TableError::NoHeader);
@@ -160,6 +170,9 @@ impl Table {
             by_label: Vec::new(),
             notes: Vec::new(),
         };
+        if label.is_some() {
+            return table.with_label(label);
+        }
         let column = table.choose_label()?;
         table.set_label(column)?;
         Ok(table)

@@ -183,7 +183,12 @@ fn commas_in_numbers_are_read_where_there_is_one_way_to() {
         refusal("name;price\nmug;1,234\nbowl;2\n", &[]),
         "line 2, column `price`: `1,234` can be read with a comma between thousands or before the decimals; write such numbers without separators between thousands and with a point before the decimals"
     );
-    assert!(refusal("name\nmug\nbowl\n", &["price=1,5"]).starts_with("context `price`: `1,5` can be read"));
+    for (pair, write) in
+        [("price=1,5", "`1,5` is not a number; write 1.5"), ("price=1,234", "write 1.234 or 1234")]
+    {
+        let text = refusal("name\nmug\nbowl\n", &[pair]);
+        assert!(text.starts_with("context `price`: ") && text.ends_with(write), "{text}");
+    }
     let recipe = infer(&read("name;price\nmug;1,5\nbowl;2,75\n"), &[]);
     let later = read("name;price\nmug;1,625\n");
     let features = recipe.features(later.row(0).unwrap(), &Context::default()).unwrap();

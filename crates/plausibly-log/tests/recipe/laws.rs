@@ -76,7 +76,8 @@ fn inferred(table: &Table, context: &Context) -> Option<Recipe> {
         Err(
             RecipeError::TooManyFeatures { .. }
             | RecipeError::TooManyBlocks { .. }
-            | RecipeError::Ambiguous { .. },
+            | RecipeError::Ambiguous { .. }
+            | RecipeError::WithComma { .. },
         ) => None,
         Err(other) => panic!("{other}"),
     }

@@ -1,0 +1,192 @@
+//! What is different about a table and a context since the last decision, told before the next one.
+
+use crate::recipe::{Context, RecipeError};
+use crate::state::State;
+use crate::table::{Table, brief};
+use std::collections::BTreeSet;
+
+/// Lines per kind of change before the rest is counted.
+const LINES: usize = 5;
+/// New names that are compared with old ones; beyond, a table is new and not mistyped.
+const COMPARED: usize = 20;
+/// Old names that new ones are compared with.
+const CANDIDATES: usize = 10_000;
+/// How alike two names must be to be called a slip.
+const ALIKE: f64 = 0.85;
+
+/// What is different since the last decision.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Rows whose labels the log does not know.
+    pub new: Vec<NewName>,
+    /// Labels of the last decision that are not in the table.
+    pub gone: Vec<String>,
+    /// Rows whose cells are others than before.
+    pub changed: Vec<ChangedRow>,
+    /// Context keys that no decision had before.
+    pub keys: Vec<NewName>,
+}
+
+/// A name that is new.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewName {
+    /// The name.
+    pub name: String,
+    /// The old name it is most like, of those that are not there now.
+    pub like: Option<String>,
+}
+
+/// A row with an old label and other cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedRow {
+    /// Its label.
+    pub label: String,
+    /// Columns with their values before and now.
+    pub cells: Vec<(String, Option<String>, Option<String>)>,
+}
+
+impl Changes {
+    /// What a table and a context bring, compared with a log. Nothing before the first decision.
+    ///
+    /// # Errors
+    /// If the table lacks a column, or takes its labels from elsewhere than the log.
+    pub fn between(state: &State, table: &Table, context: &Context) -> Result<Self, RecipeError> {
+        let Some((_, last)) = state.last_set() else { return Ok(Self::default()) };
+        let mut changes = Self::default();
+        let mut strangers = Vec::new();
+        for row in table.rows() {
+            let Some(record) = state.live(row.label()).and_then(|action| state.action(action)) else {
+                strangers.push(row.label());
+                continue;
+            };
+            let cells = state.recipe().cells(row)?;
+            if !state.recipe().is_same_row(&record.cells, &cells) {
+                let differing = state.recipe().differing(&record.cells, &cells);
+                changes.changed.push(ChangedRow { label: row.label().into(), cells: differing });
+            }
+        }
+        let missing = |label: &&str| table.find(label).is_none();
+        let of_last = last.iter().filter_map(|&action| Some(state.action(action)?.label.as_str()));
+        changes.gone = of_last.filter(missing).map(str::to_string).collect();
+        let away: Vec<&str> = state.live_labels().filter(missing).collect();
+        changes.new = compared(&strangers, &away);
+        let known: Vec<&str> = state.recipe().context().iter().map(|key| key.name.as_str()).collect();
+        let strange: Vec<&str> =
+            context.iter().map(|(key, _)| key).filter(|key| !known.contains(key)).collect();
+        let absent: Vec<&str> = known.into_iter().filter(|key| context.get(key).is_none()).collect();
+        changes.keys = compared(&strange, &absent);
+        Ok(changes)
+    }
+
+    /// One line per change, the first few of each kind.
+    pub fn notes(&self) -> Vec<String> {
+        let new = |one: &NewName| format!("\"{}\" is new{}", brief(&one.name), like(one));
+        let key = |one: &NewName| format!("the context key \"{}\" is new{}", brief(&one.name), like(one));
+        let mut notes = lines(&self.new, "new rows", new);
+        notes.extend(self.gone_line());
+        notes.extend(lines(&self.changed, "changed rows", ChangedRow::note));
+        notes.extend(lines(&self.keys, "new context keys", key));
+        notes
+    }
+
+    fn gone_line(&self) -> Option<String> {
+        let names: Vec<String> =
+            self.gone.iter().take(LINES).map(|name| format!("\"{}\"", brief(name))).collect();
+        let more = self.gone.len().saturating_sub(LINES);
+        let and_more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!names.is_empty()).then(|| {
+            format!(
+                "not in the table any more: {}{and_more}; back in it, they go on as before",
+                names.join(", ")
+            )
+        })
+    }
+}
+
+impl ChangedRow {
+    fn note(&self) -> String {
+        let shown = |value: &Option<String>| value.as_deref().map_or_else(|| "blank".into(), brief);
+        let cells = self.cells.iter().take(3);
+        let cells: Vec<String> = cells
+            .map(|(name, before, now)| format!("{name} was {}, is {}", shown(before), shown(now)))
+            .collect();
+        let more = if self.cells.len() > 3 { ", …" } else { "" };
+        format!(
+            "\"{}\" has changed ({}{more}) and counts as a new action",
+            brief(&self.label),
+            cells.join(", ")
+        )
+    }
+}
+
+fn like(one: &NewName) -> String {
+    one.like.as_ref().map_or_else(String::new, |like| format!("; did you mean \"{}\"?", brief(like)))
+}
+
+/// The first few by a line each, those that look like slips first, and how many more there are.
+fn lines<T>(all: &[T], what: &str, line: impl Fn(&T) -> String) -> Vec<String> {
+    let mut notes: Vec<String> = all.iter().take(LINES).map(line).collect();
+    if all.len() > LINES {
+        notes.push(format!("and {} more {what}", all.len() - LINES));
+    }
+    notes
+}
+
+/// New names, each with the old one it is most like.
+fn compared(new: &[&str], old: &[&str]) -> Vec<NewName> {
+    let few = new.len() <= COMPARED && old.len() <= CANDIDATES;
+    let old: BTreeSet<&str> = if few { old.iter().copied().collect() } else { BTreeSet::new() };
+    let mut all: Vec<NewName> = new
+        .iter()
+        .map(|name| NewName { name: (*name).into(), like: closest(name, &old).map(str::to_string) })
+        .collect();
+    all.sort_by_key(|one| one.like.is_none());
+    all
+}
+
+/// The old name that a new one is most like, if it is close enough to be a slip. Names with other digits are not:
+/// they number something.
+fn closest<'a>(name: &str, old: &BTreeSet<&'a str>) -> Option<&'a str> {
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    let name = name.to_lowercase();
+    let score = |old: &str| {
+        // One slip in a short name changes much of it.
+        let one_slip = name.chars().count() > 2 && strsim::osa_distance(&name, old) <= 1;
+        if one_slip { 1.0 } else { strsim::jaro_winkler(&name, old) }
+    };
+    let old = old.iter().filter(|old| digits(old) == digits(&name));
+    let scored = old.map(|old| (score(&old.to_lowercase()), *old));
+    scored.filter(|(score, _)| *score > ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, old)| old)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slips_are_recognised_and_other_names_are_not() {
+        let old = BTreeSet::from(["jug", "A question", "version 10", "Müsli", "ab"]);
+        for (name, like) in [
+            ("jgu", Some("jug")),
+            ("a qestion", Some("A question")),
+            ("version 11", None),
+            ("versoin 10", Some("version 10")),
+            ("Musli", Some("Müsli")),
+            ("plate", None),
+            ("ac", None),
+        ] {
+            assert_eq!(closest(name, &old), like, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_table_of_new_names_is_told_in_a_few_lines() {
+        let names: Vec<String> = (0..30).map(|number| format!("row {number}")).collect();
+        let new = compared(&names.iter().map(String::as_str).collect::<Vec<_>>(), &["row"]);
+        let changes = Changes { new, gone: names, ..Changes::default() };
+        let notes = changes.notes();
+        assert_eq!(notes.len(), LINES + 2, "{notes:?}");
+        assert_eq!(notes[LINES], "and 25 more new rows");
+        assert!(notes[LINES + 1].contains("\"row 4\" and 25 more;"), "{notes:?}");
+    }
+}
