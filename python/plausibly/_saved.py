@@ -209,6 +209,8 @@ def _plain_label(label: object) -> Any:
 def _label_of(plain: Any) -> Any:
     if isinstance(plain, dict):
         return tuple(_label_of(part) for part in plain["tuple"])
+    if plain is not None and not isinstance(plain, (str, int, float, bool)):
+        raise ValueError(f"{plain!r} is no label")
     return plain
 
 

@@ -17,7 +17,7 @@ pub use phase::{Frozen, Phase, Played};
 pub(crate) use verdict::Reused;
 pub use verify::{Flaw, first_difference};
 
-use crate::journal::MAX_SEQ;
+use crate::journal::{LineHash, MAX_SEQ, parse_utc};
 use crate::json::{self, JsonError};
 use crate::policy::{self, PolicyRefusal, PolicyTable};
 use crate::scale::Scale;
@@ -334,6 +334,13 @@ impl Grounds {
     fn check_counts(&self) -> Result<(), GroundsError> {
         let misfit =
             |path: &str, what: String| Err(GroundsError::Misfit { path: format!("grounds.{path}"), what });
+        let hashes = [("log.id", &self.log.id), ("log.hash", &self.log.hash), ("digest", &self.digest)];
+        if let Some((path, _)) = hashes.into_iter().find(|(_, text)| LineHash::parse(text).is_none()) {
+            return misfit(path, "must be a SHA-256 in 64 small hexadecimal digits".into());
+        }
+        if parse_utc(&self.at).is_none() {
+            return misfit("at", "must be a time such as 2026-11-16T08:30:00.000000Z".into());
+        }
         if self.decision == 0 {
             return misfit("decision", "decisions are counted from 1".into());
         }

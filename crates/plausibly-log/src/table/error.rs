@@ -123,6 +123,16 @@ pub enum TableError {
         /// The most cells there may be.
         most: usize,
     },
+    /// A header longer than any model has features.
+    #[error(
+        "the table has {columns} columns, and at most {most} are read; leave out columns that are not features"
+    )]
+    TooManyColumns {
+        /// Columns of the table.
+        columns: usize,
+        /// The most there may be.
+        most: usize,
+    },
     /// No such column.
     #[error("there is no column `{name}` to take labels from; there are {}", listed(.columns))]
     NoSuchColumn {

@@ -12,6 +12,9 @@ pub(crate) struct Size {
     cells: usize,
 }
 
+/// The most columns: as many features as a model is made for.
+const MOST_COLUMNS: usize = 4096;
+
 impl Size {
     /// A table of actions. A decision keeps it in memory several times over (the rows, their lines of the log, the state):
     /// about 1.5 kB per row and 350 bytes per cell, which is 1 GB here.
@@ -32,7 +35,8 @@ impl Size {
     }
 }
 
-/// A last row of our own: if it does not come out of the reader alone, a quote before it was never closed.
+/// A last row of our own: if it does not come out of the reader alone, a quote before it was never closed. A row of
+/// the table may read the same: only the one at the very end is ours.
 const END: &str = "\n\u{1}end of table\n";
 
 /// A header and rows as wide as it, each with its line.
@@ -118,7 +122,8 @@ fn split(text: &str, (separator, name): Separator, size: Size) -> Result<Records
     while reader.read_record(&mut record).map_err(|error| TableError::Io { source: error.into() })? {
         let line = lines.of(record.position().map_or(0, csv::Position::byte));
         last_line = line;
-        if record.len() == 1 && &record[0] == END.trim() {
+        let at_end = reader.position().byte() == (text.len() + END.len()) as u64;
+        if at_end && record.len() == 1 && &record[0] == END.trim() {
             ended = true;
             break;
         }
@@ -126,12 +131,15 @@ fn split(text: &str, (separator, name): Separator, size: Size) -> Result<Records
             continue;
         }
         if records.header.is_empty() {
+            if record.len() > MOST_COLUMNS {
+                return Err(TableError::TooManyColumns { columns: record.len(), most: MOST_COLUMNS });
+            }
             records.header = record.iter().map(|name| name.trim().to_string()).collect();
             records.header_line = line;
             continue;
         }
         let (expected, found) = (records.header.len(), record.len());
-        if found != expected && !record[found - 1].contains(END.trim()) {
+        if found != expected && !(at_end && record[found - 1].contains(END.trim())) {
             return Err(TableError::Ragged { line, expected, found, separator: name });
         }
         size.room(&records, line)?;

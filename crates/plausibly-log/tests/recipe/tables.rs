@@ -159,3 +159,18 @@ fn a_table_that_a_decision_has_no_memory_for_is_refused_by_the_limit() {
     let again = Table::from_rows(&["x"], std::iter::repeat_n(vec!["1"], 200_001)).unwrap_err().to_string();
     assert_eq!(again, rows);
 }
+
+#[test]
+fn a_row_that_reads_like_the_end_is_a_row() {
+    for text in ["name\na\n\u{1}end of table\nb\n", "name\na\nb\n\u{1}end of table"] {
+        assert_eq!(Table::read(text.as_bytes()).unwrap().len(), 3, "{text:?}");
+    }
+    let ragged = "name,x\na,1\n\u{1}end of table\nb,2\n";
+    assert!(refusal(ragged.as_bytes()).contains("line 3"), "{}", refusal(ragged.as_bytes()));
+}
+
+#[test]
+fn a_header_of_a_million_columns_is_refused_by_the_limit() {
+    let header: String = (0..1_000_000).map(|column| format!("x{column},")).collect();
+    assert!(refusal(format!("{header}y\n").as_bytes()).contains("at most 4096"));
+}

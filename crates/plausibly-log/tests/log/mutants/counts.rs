@@ -14,7 +14,31 @@ struct Impossible {
 /// Half of what 64 bits hold: two of these wrap to nothing.
 const HALF: u64 = 1 << 63;
 
-const COUNTS: [Impossible; 10] = [
+const COUNTS: [Impossible; 13] = [
+    Impossible {
+        name: "a hash that is none",
+        found_at: "grounds.log.hash: ",
+        write: |grounds| {
+            grounds.log.hash = "g".repeat(64);
+            true
+        },
+    },
+    Impossible {
+        name: "a digest that is none",
+        found_at: "grounds.digest: ",
+        write: |grounds| {
+            grounds.digest.clear();
+            true
+        },
+    },
+    Impossible {
+        name: "a day that is none",
+        found_at: "grounds.at: ",
+        write: |grounds| {
+            grounds.at.replace_range(5..10, "13-41");
+            true
+        },
+    },
     Impossible {
         name: "a decision before the first",
         found_at: "grounds.decision: ",
