@@ -48,6 +48,7 @@ pub(crate) fn raised(error: &DataError) -> PyErr {
 /// meanwhile. `progress` is told bytes so far and, if known, in all; Ctrl-C and whatever `progress` raises end it at once, and
 /// what has come is kept for the next time.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "arguments of Python come by value")]
 pub(crate) fn fetch_data(
     py: Python<'_>,
     name: &str,

@@ -171,6 +171,6 @@ fn a_row_that_reads_like_the_end_is_a_row() {
 
 #[test]
 fn a_header_of_a_million_columns_is_refused_by_the_limit() {
-    let header: String = (0..1_000_000).map(|column| format!("x{column},")).collect();
-    assert!(refusal(format!("{header}y\n").as_bytes()).contains("at most 4096"));
+    let header = "x,".repeat(1_000_000) + "y\n";
+    assert!(refusal(header.as_bytes()).contains("at most 4096"));
 }
