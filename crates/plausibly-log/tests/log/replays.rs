@@ -21,7 +21,8 @@ fn played(plan: &Plan) -> Memory {
 /// The certificate of a decision, from the state alone.
 fn of_own(step: &Step<'_>) -> Certificate {
     let Event::Decided { set, context, .. } = step.event else { panic!("no decision") };
-    let moment = Moment { position: step.position(), at: String::new(), set: *set, context };
+    let moment =
+        Moment { position: step.position(), at: "2026-11-16T08:30:00.000000Z".into(), set: *set, context };
     Certificate::new(step.state.grounds(moment, None).unwrap()).unwrap()
 }
 
