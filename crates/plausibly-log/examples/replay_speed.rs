@@ -47,7 +47,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         if let Event::Decided { decision, set, context, .. } = step.event
             && *decision <= CERTIFIED
         {
-            let moment = Moment { position: step.position(), at: String::new(), set: *set, context };
+            let moment = Moment {
+                position: step.position(),
+                at: "2026-11-16T08:30:00.000000Z".into(),
+                set: *set,
+                context,
+            };
             for _ in 0..2 {
                 last = Some(Certificate::new(step.state.grounds(moment.clone(), None)?)?);
             }
