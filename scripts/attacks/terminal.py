@@ -16,7 +16,9 @@ SPEC = 'name = "{evil}"\nruns = 1\nhorizon = 5\n[environment]\nkind = "{kind}"\n
 
 def raw_control(ran: Ran) -> str | None:
     """The first control character, or mark that turns the direction of text, that a command printed."""
-    for name, stream in (("stdout", ran.out), ("stderr", ran.err)):
+    # A CSV that goes to a file or a pipe holds labels as they are, to be read back; on a terminal it is escaped.
+    piped = "history" in ran.args and "--csv" in ran.args
+    for name, stream in ((("stderr", ran.err),) if piped else (("stdout", ran.out), ("stderr", ran.err))):
         text = stream.decode("utf-8", "replace")
         for at, character in enumerate(text):
             if (unicodedata.category(character) == "Cc" and character != "\n") or character in DIRECTIONS:
