@@ -72,7 +72,7 @@ def to_closed_pipe(arena: Arena, desk: Path, args: tuple[object, ...]) -> Ran:
 
 
 def unwritable(arena: Arena, tally: Tally, count: int) -> None:
-    """Standard output on a full disk and into a pipe that nobody reads: exit code 4, and stderr names the decision."""
+    """Standard output on a full disk and into a closed pipe: exit code 4, and stderr names the decision."""
     desk = arena.desk()
     play(arena, desk, FEATURES, 3)
     log = desk / "a.log"

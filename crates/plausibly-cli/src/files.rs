@@ -388,7 +388,7 @@ fn sweep(folder: &Path) {
         if let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()
         {
-            // If it cannot be removed, it is in nobody's way.
+            // A file that cannot be removed does no harm: the next write tries again.
             let _ = fs::remove_file(entry.path());
         }
     }

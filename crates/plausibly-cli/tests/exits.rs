@@ -84,7 +84,7 @@ fn errors_of_decisions_have_the_codes_of_the_reference() {
     desk_ends(&desk, &["replay", "--log", "none.log"], 1, "there is no log none.log");
     desk_ends(&desk, &["explain", "none.json"], 1, "cannot read none.json");
     desk_ends(&desk, &["verify", "none.json"], 1, "cannot read none.json");
-    // A certificate that is none is as wrong as one that was changed: whoever checks it needs one code.
+    // A file that is no certificate fails like a changed one, so a script that verifies needs one code.
     desk_ends(&desk, &["verify", "not.json"], 1, "not a certificate");
     desk_ends(&desk, &["explain", "not.json"], 1, "not a certificate");
 }

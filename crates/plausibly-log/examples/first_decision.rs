@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let second = log.decide(now, &table, &context, 200)?;
     println!("{}", second.words());
 
-    // Whoever has the text can check what follows; whoever has the log, that it is true.
+    // The text suffices to check that the findings follow; the log shows that the grounds are true.
     let received = Certificate::from_json(&second.to_json())?;
     received.check()?;
     received.check_against(&certificate(&FileStorage::new(&path), received.grounds.decision, 200)?)?;

@@ -3,7 +3,8 @@
 //!
 //! `cargo run --release -p plausibly-log --example replay_speed -- FOLDER [DECISIONS [ROWS [HOURS]]]`
 //!
-//! With HOURS, each decision is taken in another of so many contexts. A folder in memory (`/dev/shm`) saves the time of writing to a disk.
+//! With HOURS, decisions go round that many contexts. A folder in memory (`/dev/shm`) saves the time of
+//! writing to a disk.
 #![expect(clippy::print_stdout, reason = "figures are shown")]
 
 use plausibly::Stream;

@@ -1,7 +1,7 @@
 //! JSON from outside: certificates, events, saved policies.
 //!
 //! No object may have a key twice. JSON readers disagree on which of the two values counts, so such a document would
-//! say one thing to us and another to somebody else's reader. Serde refuses doubled fields of a struct but lets a map
+//! say one thing to this reader and another to the next. Serde refuses doubled fields of a struct but lets a map
 //! keep the last one; [`read`] looks at the text itself, whatever type is read from it.
 
 use crate::table::brief;

@@ -31,7 +31,7 @@ pub struct TimeError {
 }
 
 impl Time {
-    /// The instant so many microseconds after the beginning of 1970.
+    /// The instant this many microseconds after the beginning of 1970.
     pub const fn from_micros(micros: i64) -> Self {
         Self(micros)
     }

@@ -136,7 +136,7 @@ fn carriers(py: Python<'_>) -> PyResult<&'static Carriers> {
 }
 
 /// The name of an action as an object that is equal to it and carries the action. A label of a class that cannot be
-/// extended, or is somebody's own, comes back as it is.
+/// extended, or of a class of the user's, comes back as it is.
 pub(crate) fn carrying(name: &Bound<'_, PyAny>, action: &Py<PyAction>) -> PyResult<Py<PyAny>> {
     let py = name.py();
     let classes = carriers(py)?;
@@ -162,7 +162,7 @@ pub(crate) fn carried(label: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAction>>
     if !label.is_instance(carriers(py)?.any.bind(py))? {
         return Ok(None);
     }
-    // A copy that somebody made by hand carries nothing, and is the label that it is equal to.
+    // A copy made by hand carries no action, and counts as the label that it is equal to.
     let action = label.getattr_opt(pyo3::intern!(py, "action"))?;
     Ok(action.and_then(|action| action.cast_into::<PyAction>().ok()).map(Bound::unbind))
 }

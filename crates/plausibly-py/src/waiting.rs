@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use std::collections::VecDeque;
 
-/// Choices that are remembered though nobody called `decided` for them: a program that only selects must not fill the
+/// The most choices remembered without a call of `decided`: a program that only selects must not fill the
 /// memory.
 const MOST_UNDECIDED: usize = 100;
 

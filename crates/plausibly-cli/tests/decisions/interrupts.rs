@@ -89,7 +89,7 @@ fn a_signal_before_a_log_begins_leaves_no_file() {
     }
 }
 
-/// What is said on stderr, and the exit code, if nobody can read the answer.
+/// Exit code and stderr where stdout is a full disk or a closed pipe.
 fn unread(desk: &Desk, args: &[&str]) -> Vec<(Option<i32>, String)> {
     let told = |output: Output| (output.status.code(), String::from_utf8(output.stderr).unwrap());
     let (reader, writer) = std::io::pipe().unwrap();

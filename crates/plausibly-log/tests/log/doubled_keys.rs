@@ -110,7 +110,7 @@ fn a_log_line_in_which_a_key_stands_twice_is_refused_wherever_it_stands() {
             let before: Vec<&str> = bodies[..at].iter().map(String::as_str).collect();
             tried += each_doubled(&json::read(body).unwrap(), |text| {
                 let forged = Memory::default();
-                // With hashes that are right: whoever can write the file can make them.
+                // With right hashes: a forger who can write the file can compute them.
                 let mut journal = Journal::open(forged.clone()).unwrap();
                 journal.append(1_000_000, &[&before[..], &[text]].concat()).unwrap();
                 drop(journal);

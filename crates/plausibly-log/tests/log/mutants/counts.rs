@@ -150,7 +150,7 @@ fn counts_that_no_log_has_are_found_in_a_certificate_alone() {
                 }
                 let refusal = Certificate::new(grounds.clone()).expect_err(impossible.name).to_string();
                 assert!(refusal.starts_with(impossible.found_at), "{}: {refusal}", impossible.name);
-                // The same by whoever checks it, however its findings were made.
+                // The check refuses it too, whatever its findings say.
                 let mut forged = Certificate { grounds, ..genuine.clone() };
                 forged.seal = forged.expected_seal();
                 assert_eq!(forged.check().unwrap_err().to_string(), refusal);
