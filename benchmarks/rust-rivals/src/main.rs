@@ -1,7 +1,9 @@
-//! Other crates' LinUCB as contenders: `rust-rivals KIND FOLDER RADIUS`; the radius is theirs, `alpha = 1`.
+//! Other crates' LinUCB as contenders: `rust-rivals KIND FOLDER RADIUS`; the radius is theirs,
+//! `alpha = 1`.
 //!
-//! Both crates keep one model an arm and give every arm the same context, which is another problem of the same size. rill-ml can also be asked to score many
-//! contexts for one arm, which is a model shared by all actions: ours.
+//! Both crates keep one model an arm and give every arm the same context, which is another problem
+//! of the same size. rill-ml can also be asked to score many contexts for one arm, which is a model
+//! shared by all actions: ours.
 
 use plausibly_bench::{Play, Problem, serve, status};
 use rand::SeedableRng;
@@ -61,7 +63,8 @@ fn rill_shared(problem: &Problem, actions: &[&[f64]], rounds: usize, choices: &m
     }
 }
 
-/// Goes on from what it has learned in earlier turns: only its time is compared, and copying all its models would be measured with it.
+/// Goes on from what it has learned in earlier turns: only its time is compared, and copying all
+/// its models would be measured with it.
 fn rill_arms(
     problem: &Problem,
     contexts: &[&[f64]],

@@ -1,12 +1,16 @@
 //! CODE without lists of contenders.
 
-use plausibly::{Action, Actions, ConfidenceRadius, Estimator, Pick, Policy, Reach, Ridge, Sought, Stream};
+use plausibly::{
+    Action, Actions, ConfidenceRadius, Estimator, Pick, Policy, Reach, Ridge, Sought, Stream,
+};
 
-/// From so many features on a pass over all actions is in single precision, and few are scored in double. Smaller sets do not go through `contenders`, whose questions are 4 % of
-/// a small round and have one answer here.
+/// From so many features on a pass over all actions is in single precision, and few are scored in
+/// double. Smaller sets do not go through `contenders`, whose questions are 4 % of a small round
+/// and have one answer here.
 const LARGE: usize = 1 << 16;
 
-/// CODE with every action scored in every round, one pass of O(K·d): what [`plausibly::Code`] chooses, without lists of contenders.
+/// CODE with every action scored in every round, one pass of O(K·d): what [`plausibly::Code`]
+/// chooses, without lists of contenders.
 #[derive(Clone, Debug)]
 pub struct EveryAction<R> {
     model: Ridge,
@@ -27,7 +31,8 @@ impl<R: ConfidenceRadius> Policy for EveryAction<R> {
         if actions.len() * actions.dim() < LARGE {
             return self.pick.widest_plausible(self.model.scores(actions), sqrt_beta);
         }
-        let contenders = self.model.contenders(actions, Reach::Ellipsoid { sqrt_beta }, Sought::Widest);
+        let contenders =
+            self.model.contenders(actions, Reach::Ellipsoid { sqrt_beta }, Sought::Widest);
         contenders.index(self.pick.widest_plausible(contenders.scores(), sqrt_beta))
     }
 

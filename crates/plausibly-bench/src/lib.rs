@@ -1,4 +1,5 @@
-//! What contenders of the benchmark share, ours and other crates': the problems, and taking turns on command. And what the gates share with ours.
+//! What contenders of the benchmark share, ours and other crates': the problems, and taking turns
+//! on command. And what the gates share with ours.
 
 mod every_action;
 mod problem;

@@ -5,7 +5,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Features, true means and noise, drawn in advance: the reward of action `a` in round `t` is `means[a] + noise[t]`.
+/// Features, true means and noise, drawn in advance: the reward of action `a` in round `t` is
+/// `means[a] + noise[t]`.
 #[derive(Debug)]
 pub struct Problem {
     /// d.
@@ -34,7 +35,8 @@ pub struct Sets {
 }
 
 impl Problem {
-    /// Reads the files of a folder: `shape.txt` with `d K σ`, and doubles in the order of this machine.
+    /// Reads the files of a folder: `shape.txt` with `d K σ`, and doubles in the order of this
+    /// machine.
     ///
     /// # Errors
     /// If a file is missing or malformed.

@@ -1,14 +1,16 @@
-//! A contender is a process that plays when it is told to, so that rivals in many languages take turns.
+//! A contender is a process that plays when it is told to, so that rivals in many languages take
+//! turns.
 
 use std::fs;
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
 
-/// Plays so many rounds of a problem with a policy that has learned nothing, and pushes what it chose.
+/// Plays so many rounds of a problem with a policy that has learned nothing, and pushes what it
+/// chose.
 pub type Play<'a> = dyn FnMut(usize, &mut Vec<usize>) + 'a;
 
-/// Says that it is ready, then answers `turn ROUNDS [FILE]` by playing, writing the choices to the file if there is one and saying how long it took, until the
-/// input ends. Lines said are JSON.
+/// Says that it is ready, then answers `turn ROUNDS [FILE]` by playing, writing the choices to the
+/// file if there is one and saying how long it took, until the input ends. Lines said are JSON.
 ///
 /// # Errors
 /// If input or output fails, or a command is not understood.
@@ -20,7 +22,8 @@ pub fn serve(about: &str, resident_before_kb: u64, play: &mut Play<'_>) -> io::R
     for line in io::stdin().lock().lines() {
         let line = line?;
         let mut words = line.split_whitespace();
-        let (verb, rounds) = (words.next(), words.next().and_then(|rounds| rounds.parse::<usize>().ok()));
+        let (verb, rounds) =
+            (words.next(), words.next().and_then(|rounds| rounds.parse::<usize>().ok()));
         let (Some("turn"), Some(rounds)) = (verb, rounds) else {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -36,7 +39,10 @@ pub fn serve(about: &str, resident_before_kb: u64, play: &mut Play<'_>) -> io::R
         if let Some(file) = words.next() {
             fs::write(
                 file,
-                choices.iter().flat_map(|choice| (*choice as u64).to_ne_bytes()).collect::<Vec<u8>>(),
+                choices
+                    .iter()
+                    .flat_map(|choice| (*choice as u64).to_ne_bytes())
+                    .collect::<Vec<u8>>(),
             )?;
         }
         writeln!(
@@ -59,5 +65,6 @@ pub fn status(field: &str) -> u64 {
 /// For how long this process has had a core, as Linux counts; zero elsewhere.
 fn on_core_seconds() -> f64 {
     let counted = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    counted.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(0.0) * 1e-9
+    counted.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok()).unwrap_or(0.0)
+        * 1e-9
 }

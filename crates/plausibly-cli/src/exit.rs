@@ -10,7 +10,8 @@ pub(crate) enum Outcome {
     Done,
     /// It could not: a file, a folder, a thread.
     Failed(anyhow::Error),
-    /// It was asked for something that makes no sense; the text says what, where and what is allowed.
+    /// It was asked for something that makes no sense; the text says what, where and what is
+    /// allowed.
     Refused(String),
     /// The log has it, and what comes after failed; the text says what the log has.
     Recorded(String),
@@ -40,7 +41,8 @@ impl fmt::Display for Ending {
 
 impl std::error::Error for Ending {}
 
-/// What is wrong with a file that was read is the fault of what was asked for; that it cannot be read is a failure.
+/// What is wrong with a file that was read is the fault of what was asked for; that it cannot be
+/// read is a failure.
 pub(crate) fn of_input(error: InputError) -> anyhow::Error {
     match error {
         InputError::Io { .. } => error.into(),
@@ -77,7 +79,9 @@ impl Outcome {
         match self {
             Self::Done => None,
             Self::Failed(error) => Some(format!("error: {}", told_once(error))),
-            Self::Refused(text) | Self::Recorded(text) | Self::Interrupted(text) => Some(text.clone()),
+            Self::Refused(text) | Self::Recorded(text) | Self::Interrupted(text) => {
+                Some(text.clone())
+            }
         }
     }
 }
@@ -93,7 +97,8 @@ impl From<anyhow::Error> for Outcome {
     }
 }
 
-/// An error and its causes. Many say in their own words what their cause says, which is then left out.
+/// An error and its causes. Many say in their own words what their cause says, which is then left
+/// out.
 pub(crate) fn told_once(error: &anyhow::Error) -> String {
     let mut told: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {

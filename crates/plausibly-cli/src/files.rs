@@ -56,9 +56,11 @@ impl Kind {
             Self::Summary => begins("experiment,policy,round,runs,"),
             Self::Runs => begins("experiment,run,policy,"),
             Self::Table => begins("% Written by plausibly "),
-            Self::Manifest => serde_json::from_slice::<serde_json::Value>(content).is_ok_and(|found| {
-                found.get("seed").is_some() && found["timings"]["instruction_set"].is_string()
-            }),
+            Self::Manifest => {
+                serde_json::from_slice::<serde_json::Value>(content).is_ok_and(|found| {
+                    found.get("seed").is_some() && found["timings"]["instruction_set"].is_string()
+                })
+            }
         }
     }
 }
@@ -83,7 +85,8 @@ impl Outputs {
         self
     }
 
-    /// No output may be this log, its snapshot, or an end of an interrupted write that was kept beside it.
+    /// No output may be this log, its snapshot, or an end of an interrupted write that was kept
+    /// beside it.
     pub(crate) fn with_log(mut self, path: &Path) -> Self {
         let beside = |suffix: &str| {
             let mut name = OsString::from(path.file_name().unwrap_or_default());
@@ -124,8 +127,10 @@ impl Outputs {
     /// Checks that a file may be written, in a folder that need not be there yet.
     fn allow(&mut self, path: &Path, kind: Kind) -> Result<Target> {
         let shown = path.display();
-        if let Some((what, taken)) = self.taken.iter().find(|(_, taken)| is_same_file(path, taken)) {
-            let which = if path == taken { String::new() } else { format!(" ({})", taken.display()) };
+        if let Some((what, taken)) = self.taken.iter().find(|(_, taken)| is_same_file(path, taken))
+        {
+            let which =
+                if path == taken { String::new() } else { format!(" ({})", taken.display()) };
             bail!(Ending::Refused(format!(
                 "{shown} is {what}{which}, which a {} would destroy; name another file. Nothing was written.",
                 kind.name()
@@ -138,7 +143,8 @@ impl Outputs {
             )));
         }
         if target.exists && !target.through && !self.force {
-            let ours = beginning(&target.real).is_ok_and(|found| found.is_empty() || kind.wrote(&found));
+            let ours =
+                beginning(&target.real).is_ok_and(|found| found.is_empty() || kind.wrote(&found));
             if !ours {
                 bail!(Ending::Refused(format!(
                     "{shown} is there and is no {} that plausibly wrote; name another file, or add --force to replace it. \
@@ -156,8 +162,8 @@ impl Outputs {
         files.iter().try_for_each(|(name, kind)| self.allow(&folder.join(name), *kind).map(drop))
     }
 
-    /// Checks that files may be written to a folder below one of results, whatever their names: it is that of earlier
-    /// results, or holds nothing.
+    /// Checks that files may be written to a folder below one of results, whatever their names: it
+    /// is that of earlier results, or holds nothing.
     pub(crate) fn allow_below(&self, results: &Path, name: &str) -> Result<()> {
         let folder = results.join(name);
         let empty = fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none());
@@ -172,8 +178,8 @@ impl Outputs {
     }
 }
 
-/// Whether a file is a log of any command, or has the name of what is kept beside one. Nothing can bring a log back, so
-/// that it is not replaced by force either.
+/// Whether a file is a log of any command, or has the name of what is kept beside one. Nothing can
+/// bring a log back, so that it is not replaced by force either.
 fn belongs_to_log(path: &Path) -> bool {
     let is_log = |path: &Path| {
         let mut begins = [0; 15];
@@ -181,7 +187,8 @@ fn belongs_to_log(path: &Path) -> bool {
         read.is_ok() && begins == *br#"{"v":1,"seq":1,"#
     };
     let name = path.to_string_lossy();
-    let beside = name.strip_suffix(".snapshot").or_else(|| name.rsplit_once(".torn-").map(|(log, _)| log));
+    let beside =
+        name.strip_suffix(".snapshot").or_else(|| name.rsplit_once(".torn-").map(|(log, _)| log));
     is_log(path) || beside.is_some_and(|log| is_log(Path::new(log)))
 }
 
@@ -238,8 +245,11 @@ impl Target {
             )));
         }
         let through = !found.is_file() || opened;
-        let real =
-            if through { shown.clone() } else { fs::canonicalize(path).unwrap_or_else(|_| shown.clone()) };
+        let real = if through {
+            shown.clone()
+        } else {
+            fs::canonicalize(path).unwrap_or_else(|_| shown.clone())
+        };
         Ok(Self { shown, real, exists: true, through })
     }
 
@@ -288,7 +298,8 @@ pub(crate) fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
     let mut ready = Vec::new();
     for (path, content) in files {
         let folder = folder_of(path);
-        fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         ready.push(Target::at(path)?.prepare(content)?);
     }
     ready.into_iter().try_for_each(Ready::place)
@@ -370,17 +381,20 @@ pub(crate) fn temporary_in(folder: &Path) -> Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Removes temporary files that killed processes have left in a folder: old ones that no process has locked.
+/// Removes temporary files that killed processes have left in a folder: old ones that no process
+/// has locked.
 fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let letters = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
+        let letters =
+            name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.strip_suffix(SUFFIX));
         let ours = letters.is_some_and(|letters| {
             letters.len() == LETTERS && letters.bytes().all(|byte| byte.is_ascii_alphanumeric())
         });
         let old = |found: Metadata| {
-            found.is_file() && found.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > FRESH))
+            found.is_file()
+                && found.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > FRESH))
         };
         if !ours || !entry.metadata().is_ok_and(old) {
             continue;

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long work that was asked to stop may take to do so. Most stops between two rounds, at once; a single step on a huge
-/// set can take longer.
+/// How long work that was asked to stop may take to do so. Most stops between two rounds, at once;
+/// a single step on a huge set can take longer.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 const RUNNING: u8 = 0;
@@ -34,7 +34,8 @@ impl Interrupt {
     pub(crate) fn catch() -> Result<Self, ctrlc::Error> {
         Self::catch_and(|caught| {
             std::thread::sleep(PATIENCE);
-            // Still here: the work sits in one long step. No results are being written, so none can be torn.
+            // Still here: the work sits in one long step. No results are being written, so none can
+            // be torn.
             caught.outcome()
         })
     }
@@ -86,8 +87,8 @@ impl Interrupt {
         matches!(self.state.load(Ordering::Relaxed), STOPPING | CLOSING_ASKED)
     }
 
-    /// Closes the door: from here on the program finishes what it is at. False if the user was faster. Once closed, it
-    /// stays closed.
+    /// Closes the door: from here on the program finishes what it is at. False if the user was
+    /// faster. Once closed, it stays closed.
     pub(crate) fn close(&self) -> bool {
         self.moves(RUNNING, CLOSING) || self.state.load(Ordering::SeqCst) != STOPPING
     }

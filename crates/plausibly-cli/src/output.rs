@@ -1,7 +1,7 @@
 //! The only place that writes to the terminal: data on stdout, everything else on stderr.
 //!
-//! Labels, keys, file names and specs come from other people. Characters of theirs that could steer a
-//! terminal are shown as escapes, in all text that goes through here.
+//! Labels, keys, file names and specs come from other people. Characters of theirs that could steer
+//! a terminal are shown as escapes, in all text that goes through here.
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Result, Write};
@@ -16,14 +16,15 @@ pub(crate) fn json(text: &str) -> Result<()> {
     unless_closed(write(&escaped_json(text)))
 }
 
-/// What is meant for a file or another program, which must get every byte as it is. A terminal gets escapes.
+/// What is meant for a file or another program, which must get every byte as it is. A terminal gets
+/// escapes.
 pub(crate) fn document(text: &str) -> Result<()> {
     let shown = std::io::stdout().is_terminal();
     unless_closed(if shown { write(&plain(text)) } else { write(text) })
 }
 
-/// The answer after something was recorded, as text or JSON. Here a reader that is gone is a failure: it does not know what
-/// was recorded.
+/// The answer after something was recorded, as text or JSON. Here a reader that is gone is a
+/// failure: it does not know what was recorded.
 pub(crate) fn answer(text: &str, is_json: bool) -> Result<()> {
     write(&if is_json { escaped_json(text) } else { plain(text) })
 }
@@ -45,8 +46,8 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", plain(text));
 }
 
-/// Whether a character can do more to a terminal than stand there: controls, and formats that turn the direction of text or
-/// end a line.
+/// Whether a character can do more to a terminal than stand there: controls, and formats that turn
+/// the direction of text or end a line.
 fn steers(c: char) -> bool {
     matches!(
         c,
@@ -61,7 +62,8 @@ fn steers(c: char) -> bool {
     )
 }
 
-/// Text with everything that could steer a terminal as escapes, such as `\u{1b}`, but for ends of lines.
+/// Text with everything that could steer a terminal as escapes, such as `\u{1b}`, but for ends of
+/// lines.
 fn plain(text: &str) -> Cow<'_, str> {
     escaped(text, |c| steers(c) && c != '\n', |c| c.escape_default().to_string())
 }
@@ -76,7 +78,11 @@ fn escaped_json(text: &str) -> Cow<'_, str> {
     escaped(text, |c| steers(c) && c != '\n', |c| format!("\\u{:04x}", u32::from(c)))
 }
 
-fn escaped(text: &str, bad: impl Fn(char) -> bool, escape: impl Fn(char) -> String) -> Cow<'_, str> {
+fn escaped(
+    text: &str,
+    bad: impl Fn(char) -> bool,
+    escape: impl Fn(char) -> String,
+) -> Cow<'_, str> {
     if !text.contains(&bad) {
         return text.into();
     }
@@ -99,11 +105,17 @@ pub(crate) fn left_table(heading: &[&str], rows: &[Vec<String>]) -> String {
 /// Most characters of a column that others are aligned to.
 const WIDEST: usize = 512;
 
-fn aligned(heading: &[&str], rows: &[Vec<String>], pad: impl Fn(usize, &str, usize) -> String) -> String {
-    let rows: Vec<Vec<_>> = rows.iter().map(|row| row.iter().map(|cell| inline(cell)).collect()).collect();
+fn aligned(
+    heading: &[&str],
+    rows: &[Vec<String>],
+    pad: impl Fn(usize, &str, usize) -> String,
+) -> String {
+    let rows: Vec<Vec<_>> =
+        rows.iter().map(|row| row.iter().map(|cell| inline(cell)).collect()).collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
-        // A cell that is longer sticks out: a width has 16 bits, and names in logs of earlier versions may have more.
+        // A cell that is longer sticks out: a width has 16 bits, and names in logs of earlier
+        // versions may have more.
         cells.chain([heading[column].chars().count()]).max().unwrap_or(0).min(WIDEST)
     };
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();

@@ -1,5 +1,5 @@
-//! Which registry of Python packages this machine uses: what pip is told on the command line or by the environment, by its files, or
-//! else was built with. No registry is named in this program.
+//! Which registry of Python packages this machine uses: what pip is told on the command line or by
+//! the environment, by its files, or else was built with. No registry is named in this program.
 
 use crate::args::Registry;
 use anyhow::{Context, Result, bail};
@@ -34,11 +34,16 @@ fn built_in() -> Result<String> {
     )
 }
 
-/// What python3 prints. Isolated (`-I`), so that a file named `pip.py` in the current folder is not taken for pip.
+/// What python3 prints. Isolated (`-I`), so that a file named `pip.py` in the current folder is not
+/// taken for pip.
 fn python(args: &[&str]) -> Result<String> {
     let mut command = Command::new("python3");
-    let output =
-        command.arg("-I").args(args).stdin(Stdio::null()).output().context("python3 does not run")?;
+    let output = command
+        .arg("-I")
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .context("python3 does not run")?;
     let printed = String::from_utf8_lossy(&output.stdout).trim().to_string();
     if !output.status.success() || printed.is_empty() {
         let complaint = String::from_utf8_lossy(&output.stderr);

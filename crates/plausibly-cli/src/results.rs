@@ -9,8 +9,8 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// The folder that results go to. Made at once, so that a run does not end in "permission denied"; what was made is removed
-/// again if nothing came of the run.
+/// The folder that results go to. Made at once, so that a run does not end in "permission denied";
+/// what was made is removed again if nothing came of the run.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
@@ -24,7 +24,8 @@ impl Folder {
         let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let made = path.ancestors().take_while(missing).map(Path::to_path_buf).collect();
         let folder = Self { path: path.into(), made };
-        fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))?;
+        fs::create_dir_all(path)
+            .with_context(|| format!("cannot make the folder {}", path.display()))?;
         temporary_in(path)?;
         Ok(folder)
     }
@@ -39,8 +40,8 @@ impl Folder {
         self.path.join(name).exists()
     }
 
-    /// Writes the files: each is complete on disk under a temporary name before the first takes the place it is meant for.
-    /// A name may lead into a folder below.
+    /// Writes the files: each is complete on disk under a temporary name before the first takes the
+    /// place it is meant for. A name may lead into a folder below.
     pub(crate) fn write(&self, files: Vec<(impl AsRef<Path>, Vec<u8>)>) -> Result<Vec<PathBuf>> {
         let files: Vec<(PathBuf, Vec<u8>)> =
             files.into_iter().map(|(name, content)| (self.path.join(name), content)).collect();
@@ -77,7 +78,11 @@ pub(crate) struct Timing {
 }
 
 /// `manifest.json`: what would be needed to do it again, and how it went.
-pub(crate) fn manifest(experiment: &Experiment, summary: &Summary, timing: Timing) -> serde_json::Value {
+pub(crate) fn manifest(
+    experiment: &Experiment,
+    summary: &Summary,
+    timing: Timing,
+) -> serde_json::Value {
     let decisions = summary.runs as f64 * experiment.horizon as f64 * summary.policies.len() as f64;
     json!({
         "version": env!("CARGO_PKG_VERSION"),

@@ -49,7 +49,9 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outc
     let folder = args.out.clone().unwrap_or_else(usual);
     let mut outputs = Outputs::new(args.force).reading("the spec", &args.spec);
     outputs.allow_all(&folder, &FILES)?;
-    for (asked, name, kind) in [(args.per_run, PER_RUN.1, Kind::Runs), (args.latex, LATEX.1, Kind::Table)] {
+    for (asked, name, kind) in
+        [(args.per_run, PER_RUN.1, Kind::Runs), (args.latex, LATEX.1, Kind::Table)]
+    {
         if asked {
             outputs.allow_all(&folder, &[(name, kind)])?;
         }
@@ -66,7 +68,8 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outc
     let comparison = experiment.comparison();
     let progress = Progress::new(comparison.total_rounds(), args.quiet, interrupt.clone());
     let begun = Instant::now();
-    let mut runs = RunsCsv::new(&experiment.name, experiment.policies.iter().map(|policy| &policy.label));
+    let mut runs =
+        RunsCsv::new(&experiment.name, experiment.policies.iter().map(|policy| &policy.label));
     let result = comparison.run_each(threads, &progress, &mut |run, policies| {
         if args.per_run {
             runs.add(run, policies);
@@ -84,7 +87,10 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outc
     if args.per_run {
         files.push((PER_RUN.1, runs.finish()));
     }
-    files.push(("manifest.json", format!("{:#}\n", results::manifest(experiment, &summary, timing))));
+    files.push((
+        "manifest.json",
+        format!("{:#}\n", results::manifest(experiment, &summary, timing)),
+    ));
     let (names, contents): (Vec<&str>, Vec<String>) = files.into_iter().unzip();
     let contents = contents.into_iter().map(String::into_bytes);
     let paths = folder.write(names.iter().zip(contents).collect())?;
@@ -97,7 +103,9 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outc
         output::note(&format!("{wrote} {names} to {place} in {:.1} s", timing.seconds));
         for (flag, name) in [PER_RUN, LATEX] {
             if !names.contains(name) && folder.holds(name) {
-                output::note(&format!("{name} there is from an earlier run; add {flag} to replace it"));
+                output::note(&format!(
+                    "{name} there is from an earlier run; add {flag} to replace it"
+                ));
             }
         }
     }
@@ -117,7 +125,8 @@ fn pictured(
     let given = flags.iter().filter_map(|(flag, value)| Some(format!(" {flag} {}", (*value)?)));
     let command = format!("plausibly simulate {spec_file}{}", given.collect::<String>());
     let (seed, horizon) = (*seed, *horizon);
-    let shown = Simulation { name, spec, spec_file: &spec_file, command: &command, seed, horizon, summary };
+    let shown =
+        Simulation { name, spec, spec_file: &spec_file, command: &command, seed, horizon, summary };
     let mut files = vec![
         ("index.html", shown.html()),
         ("figures/regret.svg", shown.regret_svg()),
@@ -182,7 +191,8 @@ fn closing(json: bool, experiment: &Experiment, summary: &Summary, paths: &[Path
             format!("{:.0} %", 100.0 * policy.runs_left as f64 / summary.runs as f64),
         ]
     };
-    let heading = ["policy", "regret", "± s.e.", "model error", "± s.e.", "plausible", "θ* left set"];
+    let heading =
+        ["policy", "regret", "± s.e.", "model error", "± s.e.", "plausible", "θ* left set"];
     output::table(&heading, &summary.policies.iter().map(row).collect::<Vec<_>>())
 }
 
@@ -191,7 +201,8 @@ fn refusal(spec: &Path, error: &SpecError) -> String {
     let mut lines: Vec<String> = Vec::new();
     for problem in &error.problems {
         let place = if problem.line > 0 { format!(":{}", problem.line) } else { String::new() };
-        let field = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
+        let field =
+            if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
         lines.push(format!("error: {}{place}: {field}{}", spec.display(), problem.complaint));
     }
     lines.push("hint: nothing was run; `plausibly spec` lists every field".into());

@@ -8,7 +8,8 @@ use std::process::Command;
 /// The arrows that ARCHITECTURE.md draws, from its block of lines `crate -> crate, crate`.
 fn drawn() -> BTreeMap<String, Vec<String>> {
     let page = fs::read_to_string(workspace("ARCHITECTURE.md")).unwrap();
-    let block = page.split("```arrows\n").nth(1).expect("a block of arrows").split("```").next().unwrap();
+    let block =
+        page.split("```arrows\n").nth(1).expect("a block of arrows").split("```").next().unwrap();
     let arrows = block.lines().map(|line| {
         let (from, to) = line.split_once("->").expect("an arrow");
         let to = to.split(',').map(str::trim).filter(|name| !name.is_empty());
@@ -46,16 +47,24 @@ fn the_arrows_are_those_of_the_architecture_page() {
 fn every_package_carries_its_licences_and_a_readme() {
     let cargo = |args: &[&str]| {
         let manifest = workspace("Cargo.toml");
-        let output =
-            Command::new(env!("CARGO")).args(args).arg("--manifest-path").arg(manifest).output().unwrap();
+        let output = Command::new(env!("CARGO"))
+            .args(args)
+            .arg("--manifest-path")
+            .arg(manifest)
+            .output()
+            .unwrap();
         assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     };
     let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1", "--offline"]);
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
-    // `publish` is null for a crate that may be published anywhere, and a list of registries for others.
-    let published =
-        metadata["packages"].as_array().unwrap().iter().filter(|package| package["publish"].is_null());
+    // `publish` is null for a crate that may be published anywhere, and a list of registries for
+    // others.
+    let published = metadata["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|package| package["publish"].is_null());
     let names: Vec<&str> = published.map(|package| package["name"].as_str().unwrap()).collect();
     assert!(names.contains(&"plausibly") && names.len() > 5, "{names:?}");
     for name in names {
@@ -81,7 +90,8 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
 /// Citation keys in a text: capitals, then digits, in brackets that Rust documentation escapes.
 fn keys(text: &str) -> Vec<&str> {
     let open = text.match_indices('[').map(|(at, _)| &text[at + 1..]);
-    let inside = open.filter_map(|rest| rest.split(']').next()).map(|key| key.trim_end_matches('\\'));
+    let inside =
+        open.filter_map(|rest| rest.split(']').next()).map(|key| key.trim_end_matches('\\'));
     let is_key = |key: &&str| {
         let letters = key.chars().take_while(char::is_ascii_uppercase).count();
         let digits = key[letters..].chars().count();

@@ -17,10 +17,19 @@ pub(crate) fn mirror() -> Option<PathBuf> {
 fn an_empty_cache_is_listed_and_verified() {
     let sandbox = Sandbox::new(SPEC);
     assert_snapshot!("list", sandbox.transcript(&["data", "list", "--cache", "cache"]));
-    assert_snapshot!("list_json", sandbox.transcript(&["data", "list", "--cache", "cache", "--json"]));
+    assert_snapshot!(
+        "list_json",
+        sandbox.transcript(&["data", "list", "--cache", "cache", "--json"])
+    );
     assert_snapshot!("verify_nothing", sandbox.transcript(&["data", "verify", "--cache", "cache"]));
-    assert_snapshot!("verify_missing", sandbox.transcript(&["data", "verify", "wine", "--cache", "cache"]));
-    assert_snapshot!("unknown_set", sandbox.transcript(&["data", "fetch", "iris", "--cache", "cache"]));
+    assert_snapshot!(
+        "verify_missing",
+        sandbox.transcript(&["data", "verify", "wine", "--cache", "cache"])
+    );
+    assert_snapshot!(
+        "unknown_set",
+        sandbox.transcript(&["data", "fetch", "iris", "--cache", "cache"])
+    );
     assert!(!sandbox.path().join("cache").exists(), "looking makes nothing");
 }
 
@@ -45,7 +54,10 @@ fn a_mirror_fills_the_cache_and_damage_is_replaced() {
     fs::write(&file, "changed").unwrap();
     assert_snapshot!("verify_damaged", shown(&["data", "verify", "--cache", "cache"]));
     assert!(sandbox.run(&fetch).status.success());
-    assert_snapshot!("verify_repaired", shown(&["data", "verify", "wine", "heart", "--cache", "cache"]));
+    assert_snapshot!(
+        "verify_repaired",
+        shown(&["data", "verify", "wine", "heart", "--cache", "cache"])
+    );
 }
 
 #[test]
@@ -53,7 +65,8 @@ fn the_environment_names_cache_and_mirror_too() {
     let Some(mirror) = mirror() else { return };
     let sandbox = Sandbox::new(SPEC);
     let mut command = sandbox.command(&["data", "fetch", "heart", "--quiet"]);
-    let output = command.env("PLAUSIBLY_DATA", "kept").env("PLAUSIBLY_MIRROR", mirror).output().unwrap();
+    let output =
+        command.env("PLAUSIBLY_DATA", "kept").env("PLAUSIBLY_MIRROR", mirror).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty());
     assert!(sandbox.path().join("kept/heart/heart_failure_clinical_records_dataset.csv").exists());
 }
@@ -75,7 +88,10 @@ fn spec(environment: &str) -> String {
 #[test]
 fn problems_from_data_are_played_once_they_are_fetched() {
     let missing = Sandbox::new(&spec("kind = \"wine\""));
-    assert_snapshot!("not_fetched", missing.transcript(&["simulate", "spec.toml", "--cache", "cache"]));
+    assert_snapshot!(
+        "not_fetched",
+        missing.transcript(&["simulate", "spec.toml", "--cache", "cache"])
+    );
     assert_snapshot!(
         "bad_option",
         Sandbox::new(&spec("kind = \"heart\"\ntarget = \"life\"")).transcript(&[
@@ -90,7 +106,16 @@ fn problems_from_data_are_played_once_they_are_fetched() {
     let mirror = mirror.to_str().unwrap();
     assert!(
         sandbox
-            .run(&["data", "fetch", "--cache", "cache", "--mirror", mirror, "--accept-licence", "--quiet"])
+            .run(&[
+                "data",
+                "fetch",
+                "--cache",
+                "cache",
+                "--mirror",
+                mirror,
+                "--accept-licence",
+                "--quiet"
+            ])
             .status
             .success()
     );
@@ -102,6 +127,9 @@ fn problems_from_data_are_played_once_they_are_fetched() {
         ("play_movielens", "kind = \"movielens\""),
     ] {
         fs::write(sandbox.path().join("spec.toml"), spec(environment)).unwrap();
-        assert_snapshot!(name, sandbox.transcript(&["simulate", "spec.toml", "--cache", "cache", "--quiet"]));
+        assert_snapshot!(
+            name,
+            sandbox.transcript(&["simulate", "spec.toml", "--cache", "cache", "--quiet"])
+        );
     }
 }

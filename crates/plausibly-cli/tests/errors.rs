@@ -26,11 +26,17 @@ fn fields() {
     assert_snapshot!("wrong_type_number", refused(&with("runs = 3", "runs = \"many\""), &[]));
     assert_snapshot!("wrong_type_fraction", refused(&with("runs = 3", "runs = 2.5"), &[]));
     assert_snapshot!("wrong_type_text", refused(&with("name = \"tiny\"", "name = 7"), &[]));
-    assert_snapshot!("wrong_type_table", refused("environment = 3\n[[policy]]\nkind = \"code\"\n", &[]));
+    assert_snapshot!(
+        "wrong_type_table",
+        refused("environment = 3\n[[policy]]\nkind = \"code\"\n", &[])
+    );
     assert_snapshot!("wrong_type_date", refused(&with("seed = 1", "seed = 2024-01-01"), &[]));
     assert_snapshot!(
         "policy_not_a_list",
-        refused(&SPEC.replace("[[policy]]\nkind = \"code\"\n\n", "").replace("[[policy]]", "[policy]"), &[])
+        refused(
+            &SPEC.replace("[[policy]]\nkind = \"code\"\n\n", "").replace("[[policy]]", "[policy]"),
+            &[]
+        )
     );
     assert_snapshot!("not_a_number", refused(&with("noise = 0.5", "noise = nan"), &[]));
     assert_snapshot!("infinite", refused(&with("noise = 0.5", "noise = inf"), &[]));
@@ -39,7 +45,10 @@ fn fields() {
         "too_large_together",
         refused(&with("dim = 2\nactions = 4", "dim = 1000\nactions = 1000000"), &[])
     );
-    assert_snapshot!("beyond_64_bits", refused(&with("seed = 1", "seed = 99999999999999999999"), &[]));
+    assert_snapshot!(
+        "beyond_64_bits",
+        refused(&with("seed = 1", "seed = 99999999999999999999"), &[])
+    );
     assert_snapshot!("missing", refused(&with("dim = 2\n", ""), &[]));
     assert_snapshot!(
         "no_policies",
@@ -47,7 +56,10 @@ fn fields() {
     );
     assert_snapshot!("exponent", refused(&with("horizon = 50", "horizon = 5e1"), &[]));
     assert_snapshot!("misplaced", refused(&with("dim = 2", "dim = 2\nruns = 3"), &[]));
-    assert_snapshot!("control_characters", refused(&with("label = \"TS\"", "label = \"a\\nb\""), &[]));
+    assert_snapshot!(
+        "control_characters",
+        refused(&with("label = \"TS\"", "label = \"a\\nb\""), &[])
+    );
     assert_snapshot!("missing_tables", refused("seed = 1\n", &[]));
     assert_snapshot!("empty_label", refused(&with("label = \"TS\"", "label = \" \""), &[]));
     assert_snapshot!("duplicate_label", refused(&with("label = \"TS\"", "label = \"code\""), &[]));
@@ -61,7 +73,10 @@ fn fields() {
 fn kinds() {
     assert_snapshot!("capitals", refused(&with("kind = \"code\"", "kind = \"LinUCB\""), &[]));
     assert_snapshot!("unknown_policy", refused(&with("kind = \"code\"", "kind = \"cod\""), &[]));
-    assert_snapshot!("unknown_environment", refused(&with("kind = \"linear\"", "kind = \"quadratic\""), &[]));
+    assert_snapshot!(
+        "unknown_environment",
+        refused(&with("kind = \"linear\"", "kind = \"quadratic\""), &[])
+    );
     assert_snapshot!("missing_kind", refused(&with("kind = \"code\"", "ridge = 1.0"), &[]));
     let armed = with("kind = \"linear\"\ndim = 2", "kind = \"k-armed\"");
     assert_snapshot!("linear_policy_on_arms", refused(&armed, &[]));
@@ -85,17 +100,29 @@ fn command_lines() {
     let sandbox = Sandbox::new(SPEC);
     assert_snapshot!("no_command", sandbox.transcript(&[]));
     assert_snapshot!("no_spec", sandbox.transcript(&["simulate"]));
-    assert_snapshot!("unknown_flag", sandbox.transcript(&["simulate", "spec.toml", "--thread", "2"]));
+    assert_snapshot!(
+        "unknown_flag",
+        sandbox.transcript(&["simulate", "spec.toml", "--thread", "2"])
+    );
     assert_snapshot!("zero_runs", sandbox.transcript(&["simulate", "spec.toml", "--runs", "0"]));
-    assert_snapshot!("zero_threads", sandbox.transcript(&["simulate", "spec.toml", "--threads", "0"]));
-    assert_snapshot!("negative_seed", sandbox.transcript(&["simulate", "spec.toml", "--seed", "-1"]));
+    assert_snapshot!(
+        "zero_threads",
+        sandbox.transcript(&["simulate", "spec.toml", "--threads", "0"])
+    );
+    assert_snapshot!(
+        "negative_seed",
+        sandbox.transcript(&["simulate", "spec.toml", "--seed", "-1"])
+    );
 }
 
 #[test]
 fn files() {
     let sandbox = Sandbox::new(SPEC);
     assert_snapshot!("no_such_spec", sandbox.transcript(&["simulate", "nowhere.toml"]));
-    assert_snapshot!("out_is_a_file", sandbox.transcript(&["simulate", "spec.toml", "--out", "spec.toml"]));
+    assert_snapshot!(
+        "out_is_a_file",
+        sandbox.transcript(&["simulate", "spec.toml", "--out", "spec.toml"])
+    );
     assert_snapshot!(
         "out_below_a_file",
         sandbox.transcript(&["simulate", "spec.toml", "--out", "spec.toml/sub"])
@@ -119,7 +146,9 @@ fn a_full_disk_behind_standard_output_is_a_failure() {
         let output = sandbox.command(args).stdout(full()).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
         assert!(
-            String::from_utf8(output.stderr).unwrap().starts_with("error: cannot write to standard output: ")
+            String::from_utf8(output.stderr)
+                .unwrap()
+                .starts_with("error: cannot write to standard output: ")
         );
     }
     // Notes that nobody can read are no reason to fail.

@@ -70,21 +70,42 @@ fn errors_of_decisions_have_the_codes_of_the_reference() {
     desk_ends(&desk, &["explain", "--log", "a.log", "7"], 2, "there is no decision 7");
     desk_ends(&desk, &["explain", "--log", "a.log", "c.json"], 2, "the number of a decision");
     fs::write(desk.path("outcomes.csv"), "decision,reward\n7,1\n").unwrap();
-    desk_ends(&desk, &["reward", "--log", "a.log", "--csv", "outcomes.csv"], 2, "there is no decision 7");
+    desk_ends(
+        &desk,
+        &["reward", "--log", "a.log", "--csv", "outcomes.csv"],
+        2,
+        "there is no decision 7",
+    );
     desk_ends(&desk, &["reward", "--log", "a.log", "--csv", "actions.csv"], 2, "actions.csv");
     // A file cannot be used.
     desk_ends(&desk, &["reward", "--log", "a.log", "--csv", "none.csv"], 1, "cannot read none.csv");
     desk_ends(&desk, &["history", "--log", "none.log"], 1, "there is no log none.log");
-    desk_ends(&desk, &["decide", "--log", "a.log", "--actions", "none.csv"], 1, "cannot read none.csv");
-    desk_ends(&desk, &["decide", "--log", "no/a.log", "--actions", "actions.csv", "--yes"], 1, "no/a.log");
-    desk_ends(&desk, &["decide", "--log", "folder", "--actions", "actions.csv", "--yes"], 1, "folder");
+    desk_ends(
+        &desk,
+        &["decide", "--log", "a.log", "--actions", "none.csv"],
+        1,
+        "cannot read none.csv",
+    );
+    desk_ends(
+        &desk,
+        &["decide", "--log", "no/a.log", "--actions", "actions.csv", "--yes"],
+        1,
+        "no/a.log",
+    );
+    desk_ends(
+        &desk,
+        &["decide", "--log", "folder", "--actions", "actions.csv", "--yes"],
+        1,
+        "folder",
+    );
     desk_ends(&desk, &["reward", "--log", "none.log", "1", "1"], 1, "there is no log none.log");
     desk_ends(&desk, &["status", "--log", "none.log"], 1, "there is no log none.log");
     desk_ends(&desk, &["status", "--log", "folder"], 1, "folder");
     desk_ends(&desk, &["replay", "--log", "none.log"], 1, "there is no log none.log");
     desk_ends(&desk, &["explain", "none.json"], 1, "cannot read none.json");
     desk_ends(&desk, &["verify", "none.json"], 1, "cannot read none.json");
-    // A file that is no certificate fails like a changed one, so a script that verifies needs one code.
+    // A file that is no certificate fails like a changed one, so a script that verifies needs one
+    // code.
     desk_ends(&desk, &["verify", "not.json"], 1, "not a certificate");
     desk_ends(&desk, &["explain", "not.json"], 1, "not a certificate");
 }

@@ -6,11 +6,15 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// What a command of a guide prints, both streams as a terminal shows them, without the seconds it took.
+/// What a command of a guide prints, both streams as a terminal shows them, without the seconds it
+/// took.
 fn output(command: &str, folder: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_plausibly")).parent().unwrap();
     let output = Command::new("sh")
-        .args(["-c", &format!("exec 2>&1; export PATH='{}':\"$PATH\"; {command}", program.display())])
+        .args([
+            "-c",
+            &format!("exec 2>&1; export PATH='{}':\"$PATH\"; {command}", program.display()),
+        ])
         .current_dir(folder)
         .env_remove("PLAUSIBLY_LOG")
         .output()
@@ -23,7 +27,8 @@ fn without_seconds(line: &str) -> &str {
     if line.starts_with("wrote ") { line.split(" in ").next().unwrap() } else { line }
 }
 
-/// Plays a guide from its first line to its last: files are written, commands run, and what they print is put in the place of what the guide says.
+/// Plays a guide from its first line to its last: files are written, commands run, and what they
+/// print is put in the place of what the guide says.
 fn replayed(guide: &str, files: &[&str], expected_commands: usize) -> TempDir {
     let path = workspace(guide);
     let page = fs::read_to_string(&path).unwrap();
@@ -31,7 +36,8 @@ fn replayed(guide: &str, files: &[&str], expected_commands: usize) -> TempDir {
     for file in files {
         let name = Path::new(file);
         // Examples stay in their folder, tables lie at hand.
-        let to = if name.starts_with("examples") { name } else { Path::new(name.file_name().unwrap()) };
+        let to =
+            if name.starts_with("examples") { name } else { Path::new(name.file_name().unwrap()) };
         fs::create_dir_all(sandbox.path().join(to).parent().unwrap()).unwrap();
         fs::copy(workspace(file), sandbox.path().join(to)).unwrap();
     }
@@ -85,8 +91,10 @@ fn the_commands_of_the_readme_do_what_it_says() {
     let readme = fs::read_to_string(workspace("README.md")).unwrap();
     let sandbox = tempfile::tempdir().unwrap();
     fs::create_dir(sandbox.path().join("examples")).unwrap();
-    fs::copy(workspace("examples/subjects.csv"), sandbox.path().join("examples/subjects.csv")).unwrap();
-    let commands: Vec<&str> = readme.lines().filter(|line| line.starts_with("plausibly ")).collect();
+    fs::copy(workspace("examples/subjects.csv"), sandbox.path().join("examples/subjects.csv"))
+        .unwrap();
+    let commands: Vec<&str> =
+        readme.lines().filter(|line| line.starts_with("plausibly ")).collect();
     assert_eq!(commands.len(), 6, "{commands:?}");
     let said: Vec<String> = commands
         .iter()
@@ -97,7 +105,8 @@ fn the_commands_of_the_readme_do_what_it_says() {
         })
         .collect();
     assert!(
-        said[0].contains("decision 1: A question") && said[1].contains("(A question): recorded 0.21"),
+        said[0].contains("decision 1: A question")
+            && said[1].contains("(A question): recorded 0.21"),
         "{said:?}"
     );
     assert!(said[2].contains("wrote news.svg") && said[3].contains("WHY THIS ONE"), "{said:?}");

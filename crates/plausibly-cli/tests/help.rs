@@ -26,7 +26,8 @@ fn every_help_teaches_and_ends_with_an_example() {
     ] {
         let transcript = sandbox.transcript(args);
         assert!(
-            transcript.contains("Example:\n  plausibly ") || transcript.contains("Examples:\n  plausibly "),
+            transcript.contains("Example:\n  plausibly ")
+                || transcript.contains("Examples:\n  plausibly "),
             "{transcript}"
         );
         assert_snapshot!(name, transcript);

@@ -9,8 +9,11 @@ use std::time::{Duration, Instant};
 
 /// Starts a run and waits until it says that it is at work, by when signals are caught.
 fn started(sandbox: &Sandbox, out: &str) -> (Child, BufReader<ChildStderr>) {
-    let mut child =
-        sandbox.command(&["simulate", "spec.toml", "--out", out]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = sandbox
+        .command(&["simulate", "spec.toml", "--out", out])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut opening = String::new();
     stderr.read_line(&mut opening).unwrap();
@@ -18,11 +21,13 @@ fn started(sandbox: &Sandbox, out: &str) -> (Child, BufReader<ChildStderr>) {
     (child, stderr)
 }
 
-/// Runs something that would take hours, sends a signal once it is at work, and returns what became of it.
+/// Runs something that would take hours, sends a signal once it is at work, and returns what became
+/// of it.
 fn interrupted(signal: &str, environment: &str) -> (Sandbox, Option<i32>, Duration, String) {
     let long = SPEC.replace("horizon = 50", "horizon = 1000000000");
-    let sandbox =
-        Sandbox::new(&long.replace("noise = 0.5\n", "").replace("dim = 2\nactions = 4", environment));
+    let sandbox = Sandbox::new(
+        &long.replace("noise = 0.5\n", "").replace("dim = 2\nactions = 4", environment),
+    );
     let (mut child, mut stderr) = started(&sandbox, "deep/out");
     // Into the work itself.
     std::thread::sleep(Duration::from_millis(200));
@@ -89,7 +94,8 @@ fn a_download_from_a_server_that_is_silent_can_be_stopped() {
     let address = mute_server();
     for args in [&["data", "fetch", "heart"][..], &["reproduce", "heart", "--out", "deep/out"]] {
         let sandbox = Sandbox::new(SPEC);
-        let mut command = sandbox.command(&[args, &["--cache", "cache", "--mirror", &address]].concat());
+        let mut command =
+            sandbox.command(&[args, &["--cache", "cache", "--mirror", &address]].concat());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         stderr.read_line(&mut String::new()).unwrap();
@@ -100,7 +106,8 @@ fn a_download_from_a_server_that_is_silent_can_be_stopped() {
         assert!(sent.elapsed() < Duration::from_secs(1), "{:?}", sent.elapsed());
         let mut rest = String::new();
         stderr.read_to_string(&mut rest).unwrap();
-        let said = "interrupted: what was fetched is kept, and the next fetch continues from there\n";
+        let said =
+            "interrupted: what was fetched is kept, and the next fetch continues from there\n";
         assert!(rest.ends_with(said), "{rest}");
         assert!(!sandbox.path().join("deep").exists());
     }
@@ -111,12 +118,16 @@ fn the_time_limit_of_a_download_is_a_flag() {
     let (sandbox, address) = (Sandbox::new(SPEC), mute_server());
     let source = ["--from", "python-packages", "--index", &address, "--cache", "cache"];
     let begun = Instant::now();
-    let output = sandbox.run(&[&["data", "fetch", "heart", "--time-limit", "1"], &source[..]].concat());
+    let output =
+        sandbox.run(&[&["data", "fetch", "heart", "--time-limit", "1"], &source[..]].concat());
     // Before the silence that counts as broken.
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr.contains("not complete within the time limit of 1 s; what came is kept"), "{stderr}");
+    assert!(
+        stderr.contains("not complete within the time limit of 1 s; what came is kept"),
+        "{stderr}"
+    );
 }
 
 #[test]

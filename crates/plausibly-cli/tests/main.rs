@@ -77,7 +77,8 @@ impl Sandbox {
         let Output { status, stdout, stderr } = self.run(args);
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let stderr = text(stderr);
-        let stderr: Vec<&str> = stderr.lines().map(|line| line.split(" in 0.").next().unwrap()).collect();
+        let stderr: Vec<&str> =
+            stderr.lines().map(|line| line.split(" in 0.").next().unwrap()).collect();
         format!(
             "$ plausibly {}\n--- exit code {}\n--- stdout\n{}--- stderr\n{}\n",
             args.join(" "),

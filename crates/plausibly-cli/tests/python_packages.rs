@@ -5,7 +5,8 @@ use std::process::Output;
 /// An address where nobody answers.
 const NOBODY: &str = "http://127.0.0.1:1";
 
-const FETCH: [&str; 7] = ["data", "fetch", "heart", "--cache", "cache", "--from", "python-packages"];
+const FETCH: [&str; 7] =
+    ["data", "fetch", "heart", "--cache", "cache", "--from", "python-packages"];
 
 fn stderr(output: Output) -> String {
     String::from_utf8(output.stderr).unwrap()
@@ -16,7 +17,10 @@ fn flags_that_do_not_go_together_are_refused() {
     let sandbox = Sandbox::new(SPEC);
     let both = [&FETCH[..], &["--mirror", "nowhere"]].concat();
     assert_snapshot!("both", sandbox.transcript(&both));
-    assert_snapshot!("index_alone", sandbox.transcript(&["data", "fetch", "heart", "--index", NOBODY]));
+    assert_snapshot!(
+        "index_alone",
+        sandbox.transcript(&["data", "fetch", "heart", "--index", NOBODY])
+    );
     assert_snapshot!("unknown", sandbox.transcript(&["data", "fetch", "--from", "conda-packages"]));
 }
 
@@ -44,18 +48,27 @@ fn the_index_is_the_flag_or_the_variable_and_a_mirror_in_the_environment_waits()
         let said = stderr(output);
         assert!(said.contains("cite: D. Chicco"), "{said}");
         assert!(said.contains("from: survival_model-0.0.4-py3-none-any.whl, 34.39 KiB"), "{said}");
-        assert!(said.contains(&format!("error: cannot fetch {NOBODY}/survival-model/: ")), "{said}");
+        assert!(
+            said.contains(&format!("error: cannot fetch {NOBODY}/survival-model/: ")),
+            "{said}"
+        );
     }
     // Whoever has set an index for pip still fetches from anywhere.
     let mut command = sandbox.command(&["data", "list", "--cache", "cache"]);
-    assert!(command.env("PIP_INDEX_URL", NOBODY).env("PIP_CERT", "").output().unwrap().status.success());
+    assert!(
+        command.env("PIP_INDEX_URL", NOBODY).env("PIP_CERT", "").output().unwrap().status.success()
+    );
 }
 
 #[test]
 fn without_python_the_error_says_what_to_do() {
     let sandbox = Sandbox::new(SPEC);
-    let output =
-        sandbox.command(&FETCH).env("PATH", sandbox.path()).env("PIP_INDEX_URL", "").output().unwrap();
+    let output = sandbox
+        .command(&FETCH)
+        .env("PATH", sandbox.path())
+        .env("PIP_INDEX_URL", "")
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(output);
     let advice = "error: cannot ask pip for its package index (name one by --index URL or PIP_INDEX_URL, or use --mirror instead): \
@@ -67,10 +80,18 @@ fn without_python_the_error_says_what_to_do() {
 #[cfg(unix)]
 fn with_python(script: &str) -> String {
     let sandbox = Sandbox::new(SPEC);
-    // Written by a process of its own: a file that is open for writing here could be so in another test's child too, and cannot be run.
+    // Written by a process of its own: a file that is open for writing here could be so in another
+    // test's child too, and cannot be run.
     let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > python3 && chmod +x python3";
     let mut shell = std::process::Command::new("/bin/sh");
-    assert!(shell.args(["-c", write, "sh", script]).current_dir(sandbox.path()).status().unwrap().success());
+    assert!(
+        shell
+            .args(["-c", write, "sh", script])
+            .current_dir(sandbox.path())
+            .status()
+            .unwrap()
+            .success()
+    );
     stderr(sandbox.command(&FETCH).env("PATH", sandbox.path()).output().unwrap())
 }
 
@@ -78,12 +99,15 @@ fn with_python(script: &str) -> String {
 #[test]
 fn pip_is_asked_for_its_settings_and_then_for_its_default() {
     let asked = "cannot fetch http://127.0.0.1:1/told/survival-model/: ";
+    let said = with_python(
+        "case \"$*\" in *global.index-url) echo http://127.0.0.1:1/told/;; *) exit 1;; esac",
+    );
+    assert!(said.contains(asked), "{said}");
     let said =
-        with_python("case \"$*\" in *global.index-url) echo http://127.0.0.1:1/told/;; *) exit 1;; esac");
+        with_python("case \"$*\" in '-I -c '*) echo http://127.0.0.1:1/told;; *) exit 1;; esac");
     assert!(said.contains(asked), "{said}");
-    let said = with_python("case \"$*\" in '-I -c '*) echo http://127.0.0.1:1/told;; *) exit 1;; esac");
-    assert!(said.contains(asked), "{said}");
-    let said = with_python("case \"$*\" in *.cert) echo no/such.pem;; *) echo http://127.0.0.1:1/;; esac");
+    let said =
+        with_python("case \"$*\" in *.cert) echo no/such.pem;; *) echo http://127.0.0.1:1/;; esac");
     assert!(said.contains("cannot read the certificates in no/such.pem: "), "{said}");
     let said = with_python("echo '/usr/bin/python3: No module named pip' >&2; exit 1");
     assert!(said.contains("instead): python3: /usr/bin/python3: No module named pip\n"), "{said}");

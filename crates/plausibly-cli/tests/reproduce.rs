@@ -5,14 +5,16 @@ use serde_json::Value;
 use std::fs;
 
 fn manifest(sandbox: &Sandbox, out: &str) -> Value {
-    serde_json::from_slice(&fs::read(sandbox.path().join(out).join("manifest.json")).unwrap()).unwrap()
+    serde_json::from_slice(&fs::read(sandbox.path().join(out).join("manifest.json")).unwrap())
+        .unwrap()
 }
 
 #[test]
 fn a_small_reproduction_answers_and_writes_everything() {
     let sandbox = Sandbox::new(SPEC);
     let folder = sandbox.path().canonicalize().unwrap();
-    let shown = |args: &[&str]| sandbox.transcript(args).replace(folder.to_str().unwrap(), "FOLDER");
+    let shown =
+        |args: &[&str]| sandbox.transcript(args).replace(folder.to_str().unwrap(), "FOLDER");
     let args = ["reproduce", "linear", "k-armed", "--runs", "3", "--threads", "2", "--quiet"];
     assert_snapshot!("table", shown(&args));
     let folder = sandbox.path().join("plausibly-results/reproduce");
@@ -39,7 +41,8 @@ fn a_small_reproduction_answers_and_writes_everything() {
             "theory-linear.toml",
         ]
     );
-    let json = sandbox.run(&["reproduce", "linear", "--runs", "2", "--json", "--quiet", "--out", "json"]);
+    let json =
+        sandbox.run(&["reproduce", "linear", "--runs", "2", "--json", "--quiet", "--out", "json"]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json["experiments"][0]["claims"][0]["claim"], "a");
     assert_eq!(json["files"].as_array().unwrap().len(), 7);
@@ -90,13 +93,19 @@ fn threads_change_nothing_and_every_number_follows_from_its_spec() {
 #[test]
 fn what_cannot_be_had_is_skipped_unless_it_was_asked_for() {
     let sandbox = Sandbox::new(SPEC);
-    let output = sandbox.run(&["reproduce", "--quick", "--runs", "1", "--cache", "empty", "--out", "out"]);
+    let output =
+        sandbox.run(&["reproduce", "--quick", "--runs", "1", "--cache", "empty", "--out", "out"]);
     assert!(output.status.success());
     let stderr = String::from_utf8(output.stderr).unwrap();
     let page = fs::read_to_string(sandbox.path().join("out/index.html")).unwrap();
-    for (name, title) in [("movielens", "MovieLens"), ("wine", "White wine"), ("heart", "Heart failure")] {
+    for (name, title) in
+        [("movielens", "MovieLens"), ("wine", "White wine"), ("heart", "Heart failure")]
+    {
         let remedy = format!("`plausibly data fetch {name}`");
-        assert!(stderr.contains(&format!("skipped {name}: ")) && stderr.contains(&remedy), "{stderr}");
+        assert!(
+            stderr.contains(&format!("skipped {name}: ")) && stderr.contains(&remedy),
+            "{stderr}"
+        );
         assert!(page.contains(&format!("{title} was skipped. ")) && page.contains(&remedy));
     }
     assert_eq!(manifest(&sandbox, "out")["skipped"].as_array().unwrap().len(), 3);
@@ -105,7 +114,8 @@ fn what_cannot_be_had_is_skipped_unless_it_was_asked_for() {
     let named = ["reproduce", "heart", "--quick", "--cache", "empty", "--out", "named"];
     assert_snapshot!("named_without_data", sandbox.transcript(&named));
     assert!(!sandbox.path().join("named").exists());
-    let licence = ["reproduce", "movielens", "--cache", "empty", "--out", "named", "--mirror", "nowhere"];
+    let licence =
+        ["reproduce", "movielens", "--cache", "empty", "--out", "named", "--mirror", "nowhere"];
     assert_snapshot!("licence_not_accepted", sandbox.transcript(&licence));
     assert_snapshot!("unknown_experiment", sandbox.transcript(&["reproduce", "iris"]));
 }
@@ -115,7 +125,18 @@ fn data_is_fetched_on_the_way() {
     let Some(mirror) = mirror() else { return };
     let sandbox = Sandbox::new(SPEC);
     let mirror = mirror.to_str().unwrap();
-    let args = ["reproduce", "heart", "--runs", "2", "--cache", "cache", "--mirror", mirror, "--out", "out"];
+    let args = [
+        "reproduce",
+        "heart",
+        "--runs",
+        "2",
+        "--cache",
+        "cache",
+        "--mirror",
+        mirror,
+        "--out",
+        "out",
+    ];
     let output = sandbox.run(&args);
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && stderr.contains("licence: CC BY 4.0"), "{stderr}");
@@ -127,21 +148,44 @@ fn data_is_fetched_on_the_way() {
 #[test]
 fn the_frontier_is_run_by_its_name_alone() {
     let sandbox = Sandbox::new(SPEC);
-    let args =
-        ["reproduce", "frontier", "--quick", "--runs", "2", "--cache", "empty", "--out", "out", "--quiet"];
+    let args = [
+        "reproduce",
+        "frontier",
+        "--quick",
+        "--runs",
+        "2",
+        "--cache",
+        "empty",
+        "--out",
+        "out",
+        "--quiet",
+    ];
     let output = sandbox.run(&args);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let manifest = manifest(&sandbox, "out");
-    let names: Vec<&str> =
-        manifest["experiments"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
+    let names: Vec<&str> = manifest["experiments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
     assert_eq!(
         names,
-        ["frontier-linear", "frontier-linear-valid", "frontier-changing", "frontier-changing-valid"]
+        [
+            "frontier-linear",
+            "frontier-linear-valid",
+            "frontier-changing",
+            "frontier-changing-valid"
+        ]
     );
     // Statements of its own, and none that the paper would have made.
     assert_eq!(manifest["frontier"].as_array().unwrap().len(), 8);
     assert!(
-        manifest["experiments"].as_array().unwrap().iter().all(|one| one["claims"] == serde_json::json!([]))
+        manifest["experiments"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one["claims"] == serde_json::json!([]))
     );
     assert_snapshot!(
         "frontier_literal",
@@ -152,7 +196,18 @@ fn the_frontier_is_run_by_its_name_alone() {
 #[test]
 fn late_rewards_are_a_study_by_their_name_and_change_nothing_one_round_late() {
     let sandbox = Sandbox::new(SPEC);
-    let args = ["reproduce", "delay", "--runs", "1", "--cache", "empty", "--out", "out", "--quiet", "--json"];
+    let args = [
+        "reproduce",
+        "delay",
+        "--runs",
+        "1",
+        "--cache",
+        "empty",
+        "--out",
+        "out",
+        "--quiet",
+        "--json",
+    ];
     let output = sandbox.run(&args);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -161,7 +216,9 @@ fn late_rewards_are_a_study_by_their_name_and_change_nothing_one_round_late() {
     // Two problems, two widths, four delays; of each two policies and two figures.
     let experiments = manifest["experiments"].as_array().unwrap();
     assert_eq!(experiments.len(), 16);
-    assert!(experiments.iter().all(|one| one["claims"] == serde_json::json!([]) && one["runs"] == 1));
+    assert!(
+        experiments.iter().all(|one| one["claims"] == serde_json::json!([]) && one["runs"] == 1)
+    );
     let findings = manifest["delay"].as_array().unwrap();
     assert_eq!(findings.len(), 64);
     for finding in findings {
@@ -181,17 +238,23 @@ fn late_rewards_are_a_study_by_their_name_and_change_nothing_one_round_late() {
             assert_eq!(ways[0] == ways[1], name.ends_with("-1"), "{name}, {policy}");
         }
     }
-    assert_snapshot!("delay_literal", sandbox.transcript(&["reproduce", "delay", "--reading", "literal"]));
+    assert_snapshot!(
+        "delay_literal",
+        sandbox.transcript(&["reproduce", "delay", "--reading", "literal"])
+    );
 }
 
 #[test]
 fn the_literal_reading_is_another_experiment() {
     let sandbox = Sandbox::new(SPEC);
     for (out, reading) in [("adopted", "adopted"), ("literal", "literal")] {
-        let args = ["reproduce", "linear", "--runs", "2", "--out", out, "--reading", reading, "--quiet"];
+        let args =
+            ["reproduce", "linear", "--runs", "2", "--out", out, "--reading", reading, "--quiet"];
         assert!(sandbox.run(&args).status.success());
     }
-    let ridge = |out: &str| manifest(&sandbox, out)["experiments"][0]["spec"]["policy"][0]["ridge"].as_f64();
+    let ridge = |out: &str| {
+        manifest(&sandbox, out)["experiments"][0]["spec"]["policy"][0]["ridge"].as_f64()
+    };
     assert_eq!((ridge("adopted"), ridge("literal")), (Some(1.0), Some(1e4)));
     let page = fs::read_to_string(sandbox.path().join("literal/index.html")).unwrap();
     assert!(page.contains("How the paper was read: literally."));

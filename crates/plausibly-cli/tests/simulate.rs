@@ -32,14 +32,18 @@ fn a_run_shows_its_figures_and_names_its_files() {
     assert_snapshot!("table", sandbox.transcript(&["simulate", "spec.toml", "--threads", "1"]));
     assert_snapshot!("again", sandbox.transcript(&["simulate", "spec.toml", "--threads", "1"]));
     assert_snapshot!("json", sandbox.transcript(&["simulate", "spec.toml", "--json", "--quiet"]));
-    assert_snapshot!("single_run", sandbox.transcript(&["simulate", "spec.toml", "--runs", "1", "--quiet"]));
+    assert_snapshot!(
+        "single_run",
+        sandbox.transcript(&["simulate", "spec.toml", "--runs", "1", "--quiet"])
+    );
     assert_eq!(files(&sandbox, "plausibly-results/tiny"), USUAL);
 }
 
 #[test]
 fn summary_and_manifest_have_their_documented_shape() {
     let sandbox = Sandbox::new(SPEC);
-    let output = sandbox.run(&["simulate", "spec.toml", "--out", "deep/out", "--seed", "9", "--quiet"]);
+    let output =
+        sandbox.run(&["simulate", "spec.toml", "--out", "deep/out", "--seed", "9", "--quiet"]);
     assert!(output.status.success() && output.stderr.is_empty(), "quiet means quiet");
     let summary = fs::read_to_string(sandbox.path().join("deep/out/summary.csv")).unwrap();
     assert_snapshot!("summary_csv", summary);
@@ -56,9 +60,20 @@ fn summary_and_manifest_have_their_documented_shape() {
 fn threads_and_repetition_give_the_same_bytes() {
     let sandbox = Sandbox::new(SPEC);
     let written = |out: &str, threads: &str| -> Vec<(String, Vec<u8>)> {
-        let how = ["--out", out, "--threads", threads, "--quiet", "--runs", "200", "--per-run", "--latex"];
+        let how = [
+            "--out",
+            out,
+            "--threads",
+            threads,
+            "--quiet",
+            "--runs",
+            "200",
+            "--per-run",
+            "--latex",
+        ];
         assert!(sandbox.run(&[&["simulate", "spec.toml"], &how[..]].concat()).status.success());
-        let read = |file: String| (file.clone(), fs::read(sandbox.path().join(out).join(file)).unwrap());
+        let read =
+            |file: String| (file.clone(), fs::read(sandbox.path().join(out).join(file)).unwrap());
         // The manifest has timings.
         files(&sandbox, out).into_iter().filter(|file| file != "manifest.json").map(read).collect()
     };
@@ -82,14 +97,20 @@ fn results_are_as_readable_as_any_new_file() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::new(SPEC);
     assert!(sandbox.run(&["simulate", "spec.toml", "--out", "out", "--quiet"]).status.success());
-    let mode = |path: &str| fs::metadata(sandbox.path().join(path)).unwrap().permissions().mode() & 0o777;
+    let mode =
+        |path: &str| fs::metadata(sandbox.path().join(path)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("out/summary.csv"), mode("spec.toml"));
 }
 
 #[test]
 fn every_run_and_a_table_for_papers_are_written_if_asked_for() {
     let sandbox = Sandbox::new(&SPEC.replace("\"TS\"", "'a_1, \"b\" & 5 %'"));
-    assert!(sandbox.run(&["simulate", "spec.toml", "--out", "out", "--per-run", "--latex"]).status.success());
+    assert!(
+        sandbox
+            .run(&["simulate", "spec.toml", "--out", "out", "--per-run", "--latex"])
+            .status
+            .success()
+    );
     let read = |file: &str| fs::read_to_string(sandbox.path().join("out").join(file)).unwrap();
     let runs = read("runs.csv");
     assert_snapshot!("runs_csv", runs);
@@ -148,7 +169,8 @@ fn results_go_to_a_folder_of_the_name_of_the_spec() {
     ] {
         let sandbox = Sandbox::new(&SPEC.replace("tiny", name));
         assert!(sandbox.run(&["simulate", "spec.toml", "--quiet"]).status.success());
-        let made: Vec<_> = fs::read_dir(sandbox.path().join("plausibly-results")).unwrap().collect();
+        let made: Vec<_> =
+            fs::read_dir(sandbox.path().join("plausibly-results")).unwrap().collect();
         assert_eq!(made.len(), 1);
         assert_eq!(made[0].as_ref().unwrap().file_name().to_str(), Some(folder), "{name}");
     }

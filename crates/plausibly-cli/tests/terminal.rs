@@ -3,7 +3,8 @@
 use crate::Sandbox;
 use std::fs;
 
-/// Everything that can: C0 but for the end of a line, DEL, C1, directions, ends of lines, the byte-order mark.
+/// Everything that can: C0 but for the end of a line, DEL, C1, directions, ends of lines, the
+/// byte-order mark.
 fn steering() -> Vec<char> {
     let ranges = [
         0x01..=0x09,
@@ -18,7 +19,8 @@ fn steering() -> Vec<char> {
     listed.filter_map(char::from_u32).collect()
 }
 
-/// Runs a command, whatever comes of it: neither stream has such a character. What it said on stdout.
+/// Runs a command, whatever comes of it: neither stream has such a character. What it said on
+/// stdout.
 fn harmless(sandbox: &Sandbox, args: &[&str]) -> String {
     let output = sandbox.command(args).env_remove("PLAUSIBLY_LOG").output().unwrap();
     let steering = steering();
@@ -30,7 +32,8 @@ fn harmless(sandbox: &Sandbox, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A folder with a table, a spec, a policy and a certificate full of them, and a log of decisions about that table.
+/// A folder with a table, a spec, a policy and a certificate full of them, and a log of decisions
+/// about that table.
 struct Hostile {
     sandbox: Sandbox,
     /// All of them but the end of a row.
@@ -74,9 +77,12 @@ impl Hostile {
         harmless(&self.sandbox, &decide);
         let said = harmless(&self.sandbox, &[&decide[..], &["--yes"]].concat());
         assert!(said.starts_with("decision 1: ") && said.lines().count() == 1, "{said}");
-        for more in
-            [&["--explain"][..], &["--json"], &["--certificate", "c.json"], &["--policy", "policy.toml"]]
-        {
+        for more in [
+            &["--explain"][..],
+            &["--json"],
+            &["--certificate", "c.json"],
+            &["--policy", "policy.toml"],
+        ] {
             harmless(&self.sandbox, &[&decide[..], more].concat());
         }
         assert!(self.sandbox.path().join("c.json").exists());

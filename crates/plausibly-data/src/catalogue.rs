@@ -34,7 +34,8 @@ pub struct Member {
     pub sha256: &'static str,
 }
 
-/// A file in registries of Python packages that has a data set in it, for machines that reach nothing else.
+/// A file in registries of Python packages that has a data set in it, for machines that reach
+/// nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Package {
     /// The package, spelt as in its address.
@@ -57,7 +58,8 @@ pub enum Carried {
     AsPublished(&'static str),
     /// Commas in place of semicolons.
     WithCommas(&'static str),
-    /// Ratings of MovieLens 1M that name a film by its title, where the published ones have its number.
+    /// Ratings of MovieLens 1M that name a film by its title, where the published ones have its
+    /// number.
     ByTitle {
         /// The ratings, in the published order.
         ratings: &'static str,
@@ -81,8 +83,8 @@ impl DataSet {
 
     /// The most bytes its archive can have: twice those of the members that are read, and 64 KiB.
     ///
-    /// Archives are not pinned, because a mirror may pack the same members in another way. This leaves room
-    /// for members that are not read and for no compression at all.
+    /// Archives are not pinned, because a mirror may pack the same members in another way. This
+    /// leaves room for members that are not read and for no compression at all.
     pub fn most_archive_bytes(&self) -> u64 {
         2 * self.members.iter().map(|member| member.bytes).sum::<u64>() + (1 << 16)
     }

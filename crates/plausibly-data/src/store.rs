@@ -34,7 +34,8 @@ impl Store {
         Self { root: root.into() }
     }
 
-    /// The cache in this folder, or else in `plausibly` of the platform's folder for data; `None` if there is no such folder.
+    /// The cache in this folder, or else in `plausibly` of the platform's folder for data; `None`
+    /// if there is no such folder.
     pub fn at(folder: Option<PathBuf>) -> Option<Self> {
         folder.or_else(|| Some(dirs::data_dir()?.join("plausibly"))).map(Self::new)
     }
@@ -109,7 +110,12 @@ impl Store {
     }
 
     /// Keeps the members of a data set, all or none, after checking each.
-    pub(crate) fn accept(&self, set: &DataSet, found: &[Vec<u8>], from: &Path) -> Result<(), DataError> {
+    pub(crate) fn accept(
+        &self,
+        set: &DataSet,
+        found: &[Vec<u8>],
+        from: &Path,
+    ) -> Result<(), DataError> {
         let mut members = set.members.iter().zip(found);
         members.clone().try_for_each(|(member, bytes)| check(member, bytes, from))?;
         members.try_for_each(|(member, bytes)| self.keep(set, member, bytes))
@@ -140,5 +146,10 @@ fn check(member: &Member, bytes: &[u8], path: &Path) -> Result<(), DataError> {
     if found == member.sha256 {
         return Ok(());
     }
-    Err(DataError::Checksum { member: member.path, path: path.into(), expected: member.sha256, found })
+    Err(DataError::Checksum {
+        member: member.path,
+        path: path.into(),
+        expected: member.sha256,
+        found,
+    })
 }

@@ -86,8 +86,11 @@ fn parse(bytes: &[u8], member: &'static str, separator: char) -> Result<Table, D
     columns.pop();
     let mut table = Table { columns, features: Vec::new(), target: Vec::new() };
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
-        let row: Option<Vec<f64>> = line.split(separator).map(|cell| cell.trim().parse().ok()).collect();
-        let row = row.filter(|row| row.len() == table.columns.len() + 1).ok_or_else(|| form(number, line))?;
+        let row: Option<Vec<f64>> =
+            line.split(separator).map(|cell| cell.trim().parse().ok()).collect();
+        let row = row
+            .filter(|row| row.len() == table.columns.len() + 1)
+            .ok_or_else(|| form(number, line))?;
         table.target.push(row[row.len() - 1]);
         table.features.extend_from_slice(&row[..row.len() - 1]);
     }
@@ -102,7 +105,10 @@ mod tests {
     fn a_fit_finds_the_model_that_made_the_targets() {
         let text = b"\"a\";\"b\";\"y\"\n1;0;2\n0;1;-1\n2;1;3\n";
         let table = parse(text, "test", ';').unwrap();
-        assert_eq!((table.columns.as_slice(), table.target.len()), (&["a".to_string(), "b".into()][..], 3));
+        assert_eq!(
+            (table.columns.as_slice(), table.target.len()),
+            (&["a".to_string(), "b".into()][..], 3)
+        );
         let theta = table.least_squares().unwrap();
         assert!((theta[0] - 2.0).abs() < 1e-12 && (theta[1] + 1.0).abs() < 1e-12, "{theta:?}");
         assert_eq!(table.min_max_scaled().features, [0.5, 0.0, 0.0, 1.0, 1.0, 1.0]);

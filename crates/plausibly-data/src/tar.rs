@@ -1,4 +1,5 @@
-//! One member of a tar archive. What is not understood is refused: a wrong guess would read a name or a length as data.
+//! One member of a tar archive. What is not understood is refused: a wrong guess would read a name
+//! or a length as data.
 
 use std::io::{self, Error, ErrorKind, Read};
 
@@ -42,8 +43,11 @@ pub(crate) fn member(mut archive: impl Read, path: &str) -> io::Result<Vec<u8>> 
                 let length = said.length.unwrap_or(length);
                 match kind {
                     b'0' | 0 if found => return contents(&mut archive, length),
-                    _ if found => return Err(refused("not a plain file under the name that is looked for")),
-                    // Links, devices, folders and pipes have no contents, whatever their length says.
+                    _ if found => {
+                        return Err(refused("not a plain file under the name that is looked for"));
+                    }
+                    // Links, devices, folders and pipes have no contents, whatever their length
+                    // says.
                     b'1'..=b'6' => {}
                     _ => skip(&mut archive, length.next_multiple_of(BLOCK as u64))?,
                 }
@@ -62,11 +66,13 @@ struct Said {
 impl Said {
     fn read(&mut self, mut records: &[u8]) -> io::Result<()> {
         while !records.is_empty() {
-            let (key, value, rest) = record(records).ok_or_else(|| refused("a malformed extended header"))?;
+            let (key, value, rest) =
+                record(records).ok_or_else(|| refused("a malformed extended header"))?;
             match key {
                 b"path" => self.path = Some(value.to_vec()),
                 b"size" => {
-                    let length = std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
+                    let length =
+                        std::str::from_utf8(value).ok().and_then(|value| value.parse().ok());
                     let length = length.filter(|&length| length <= LONGEST_MEMBER);
                     self.length = Some(length.ok_or_else(|| refused("a length that cannot be"))?);
                 }
@@ -78,7 +84,8 @@ impl Said {
     }
 }
 
-/// Key and value of the first record, and what comes after it. Values may hold any byte, so the length rules.
+/// Key and value of the first record, and what comes after it. Values may hold any byte, so the
+/// length rules.
 fn record(records: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let digits = records.iter().position(|&byte| byte == b' ')?;
     let length = std::str::from_utf8(&records[..digits]).ok()?.parse().ok()?;
@@ -100,7 +107,8 @@ fn name(header: &[u8; BLOCK]) -> Vec<u8> {
 
 /// A header holds the sum of its bytes, with its own field taken for blanks.
 fn verify(header: &[u8; BLOCK]) -> io::Result<()> {
-    let plain = header[..148].iter().chain(&header[156..]).map(|&byte| u64::from(byte)).sum::<u64>();
+    let plain =
+        header[..148].iter().chain(&header[156..]).map(|&byte| u64::from(byte)).sum::<u64>();
     if octal(&header[148..156])? == plain + 8 * u64::from(b' ') {
         return Ok(());
     }

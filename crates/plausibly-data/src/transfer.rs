@@ -1,9 +1,9 @@
 //! One HTTP request, received piece by piece within limits.
 //!
-//! A separate thread talks to the server, because a read, a name lookup and a handshake cannot be cut
-//! short. The caller's thread waits for pieces, a tenth of a second at a time, so it answers a request to
-//! stop and the time limit at once, whatever the server does. An abandoned thread ends with its
-//! connection: at the next piece, or after the silence that counts as broken.
+//! A separate thread talks to the server, because a read, a name lookup and a handshake cannot be
+//! cut short. The caller's thread waits for pieces, a tenth of a second at a time, so it answers a
+//! request to stop and the time limit at once, whatever the server does. An abandoned thread ends
+//! with its connection: at the next piece, or after the silence that counts as broken.
 
 use crate::error::DataError;
 use std::io::{self, Read};
@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use ureq::http::StatusCode;
 use ureq::{Agent, ResponseExt};
 
-/// Hears how many bytes came and, if known, how many there are in all, and answers whether to go on.
+/// Hears how many bytes came and, if known, how many there are in all, and answers whether to go
+/// on.
 pub type OnProgress<'a> = dyn FnMut(u64, Option<u64>) -> ControlFlow<()> + 'a;
 
 /// How long a connection may be silent before it counts as broken.
@@ -67,14 +68,16 @@ impl<'w> Watch<'w> {
         Self { begun: Instant::now(), limit, progress }
     }
 
-    /// Sends a request and waits for the beginning of its answer; `have` bytes of the file came before.
+    /// Sends a request and waits for the beginning of its answer; `have` bytes of the file came
+    /// before.
     pub(crate) fn ask<'a>(
         &'a mut self,
         agent: &Agent,
         request: &'a Request<'a>,
         have: u64,
     ) -> Result<Answer<'a, 'w>, DataError> {
-        // Two pieces on the way are enough to keep both threads busy, and bound what a stop throws away.
+        // Two pieces on the way are enough to keep both threads busy, and bound what a stop throws
+        // away.
         let (sender, messages) = sync_channel(2);
         let (agent, url, header) = (agent.clone(), request.url.to_string(), request.header.clone());
         let thread = std::thread::Builder::new().name("plausibly-download".into());
@@ -86,7 +89,9 @@ impl<'w> Watch<'w> {
         started.map_err(|error| failed(request, format!("no thread for the download: {error}")))?;
         match self.next(&messages, request, have, None)? {
             Event::Head(head) => Ok(Answer { head, request, messages, watch: self }),
-            Event::Piece(_) | Event::End => Err(failed(request, "the server gave no answer".into())),
+            Event::Piece(_) | Event::End => {
+                Err(failed(request, "the server gave no answer".into()))
+            }
         }
     }
 
@@ -117,7 +122,8 @@ impl<'w> Watch<'w> {
 }
 
 impl Answer<'_, '_> {
-    /// Passes the body on, piece by piece; `have` bytes of the file came before. Returns the file's length.
+    /// Passes the body on, piece by piece; `have` bytes of the file came before. Returns the file's
+    /// length.
     pub(crate) fn receive(
         self,
         have: u64,
@@ -126,7 +132,8 @@ impl Answer<'_, '_> {
         let Self { head, request, messages, watch } = self;
         let mut have = have;
         let total = head.length.map(|length| have.saturating_add(length));
-        let too_large = || DataError::TooLarge { url: request.url.into(), limit: request.most_bytes };
+        let too_large =
+            || DataError::TooLarge { url: request.url.into(), limit: request.most_bytes };
         if total.is_some_and(|total| total > request.most_bytes) {
             return Err(too_large());
         }
@@ -138,9 +145,10 @@ impl Answer<'_, '_> {
             keep(&piece)?;
         }
         match total {
-            Some(total) if have < total => {
-                Err(failed(request, format!("the connection ended after {have} bytes; what came is kept")))
-            }
+            Some(total) if have < total => Err(failed(
+                request,
+                format!("the connection ended after {have} bytes; what came is kept"),
+            )),
             _ => Ok(have),
         }
     }
@@ -162,7 +170,10 @@ fn talk(
         request = request.header(name, value);
     }
     let response = request.call().map_err(|error| reason(&error))?;
-    let length = response.headers().get("content-length").and_then(|value| value.to_str().ok()?.parse().ok());
+    let length = response
+        .headers()
+        .get("content-length")
+        .and_then(|value| value.to_str().ok()?.parse().ok());
     let head = Head { status: response.status(), address: response.get_uri().to_string(), length };
     if sender.send(Ok(Event::Head(head))).is_err() {
         return Ok(());
@@ -188,7 +199,9 @@ fn reason(error: &ureq::Error) -> String {
         ureq::Error::Timeout(ureq::Timeout::Connect) => {
             format!("no connection within {} seconds", PATIENCE.as_secs())
         }
-        ureq::Error::Timeout(_) => format!("the server was silent for {} seconds", PATIENCE.as_secs()),
+        ureq::Error::Timeout(_) => {
+            format!("the server was silent for {} seconds", PATIENCE.as_secs())
+        }
         other => other.to_string(),
     }
 }
@@ -203,7 +216,8 @@ mod tests {
         assert_eq!(timeout(ureq::Timeout::Connect), "no connection within 30 seconds");
         for silence in [ureq::Timeout::RecvResponse, ureq::Timeout::PerRead] {
             assert_eq!(timeout(silence), "the server was silent for 30 seconds");
-            let while_reading = io::Error::new(io::ErrorKind::TimedOut, ureq::Error::Timeout(silence));
+            let while_reading =
+                io::Error::new(io::ErrorKind::TimedOut, ureq::Error::Timeout(silence));
             assert_eq!(reason(&while_reading.into()), "the server was silent for 30 seconds");
         }
     }

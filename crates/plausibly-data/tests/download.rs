@@ -129,7 +129,10 @@ fn an_address_that_does_not_answer_is_an_error_with_its_name() {
     let error = get(&store, &server).unwrap_err().to_string();
     assert_eq!(
         error,
-        format!("cannot fetch {}/{}: the server answers 404 Not Found", server.address, HEART.archive)
+        format!(
+            "cannot fetch {}/{}: the server answers 404 Not Found",
+            server.address, HEART.archive
+        )
     );
     let nobody = Source::Url("http://127.0.0.1:1".into());
     let error = fetch(&store, &HEART, &nobody).unwrap_err().to_string();
@@ -139,7 +142,10 @@ fn an_address_that_does_not_answer_is_an_error_with_its_name() {
     );
     let folder = Source::mirror("no/such/folder");
     let error = fetch(&store, &HEART, &folder).unwrap_err().to_string();
-    assert!(error.starts_with("cannot open no/such/folder/heart+failure+clinical+records.zip: "), "{error}");
+    assert!(
+        error.starts_with("cannot open no/such/folder/heart+failure+clinical+records.zip: "),
+        "{error}"
+    );
 }
 
 #[test]

@@ -59,7 +59,8 @@ fn a_server_that_sends_drop_by_drop_meets_the_time_limit() {
         for source in sources(&server) {
             let begun = Instant::now();
             let mut progress = |_, _| ControlFlow::Continue(());
-            let error = plausibly_data::fetch(&store, &HEART, &source, limit, &mut progress).unwrap_err();
+            let error =
+                plausibly_data::fetch(&store, &HEART, &source, limit, &mut progress).unwrap_err();
             let took = begun.elapsed();
             assert!(limit <= took && took < limit + Duration::from_secs(1), "{took:?}");
             assert!(matches!(error, DataError::TooSlow { .. }), "{error}");

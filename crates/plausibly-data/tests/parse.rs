@@ -28,7 +28,9 @@ fn the_facts_of_the_ratings_and_their_factorisation() {
     let mean = ratings.iter().map(|rating| rating.stars).sum::<f64>() / ratings.len() as f64;
     assert!((mean - 3.58156).abs() < 1e-5, "{mean}");
     assert!(
-        ratings.iter().all(|rating| (1..=6040).contains(&rating.user) && (1..=3952).contains(&rating.movie))
+        ratings
+            .iter()
+            .all(|rating| (1..=6040).contains(&rating.user) && (1..=3952).contains(&rating.movie))
     );
     let factors = factorise(&ratings, 5);
     assert_eq!((factors.users.len(), factors.movies.len()), (6040 * 5, 3706 * 5));
@@ -39,15 +41,18 @@ fn the_facts_of_the_ratings_and_their_factorisation() {
 #[test]
 fn a_factorisation_finds_factors() {
     // Ratings that are a product of two small vectors, nearly all of them known.
-    let stars =
-        |user: u32, movie: u32| (1.0 + 0.1 * f64::from(user % 7)) * (1.0 + 0.2 * f64::from(movie % 5));
+    let stars = |user: u32, movie: u32| {
+        (1.0 + 0.1 * f64::from(user % 7)) * (1.0 + 0.2 * f64::from(movie % 5))
+    };
     let pairs = (1..=60).flat_map(|user| (1..=40).map(move |movie| (user, movie)));
     let known = pairs.filter(|(user, movie)| (user * movie) % 11 != 3);
-    let ratings: Vec<Rating> =
-        known.map(|(user, movie)| Rating { user, movie: 3 * movie, stars: stars(user, movie) }).collect();
+    let ratings: Vec<Rating> = known
+        .map(|(user, movie)| Rating { user, movie: 3 * movie, stars: stars(user, movie) })
+        .collect();
     let factors = factorise(&ratings, 1);
     assert_eq!((factors.movie_ids.len(), factors.movie_ids[39]), (40, 120));
-    // The ridge of 2 takes a few hundredths off; without the movies the error would be the spread of their factor.
+    // The ridge of 2 takes a few hundredths off; without the movies the error would be the spread
+    // of their factor.
     assert!(factors.residual < 0.1, "{}", factors.residual);
 }
 
@@ -71,5 +76,8 @@ fn an_empty_cache_says_what_to_do() {
     let store = Store::new(folder.path().join("not there yet"));
     assert!(DATA_SETS.iter().all(|set| store.status(set).unwrap() == Status::Missing));
     let error = heart(&store).unwrap_err().to_string();
-    assert_eq!(error, "the data set heart is not in the cache; `plausibly data fetch heart` gets it");
+    assert_eq!(
+        error,
+        "the data set heart is not in the cache; `plausibly data fetch heart` gets it"
+    );
 }

@@ -15,12 +15,18 @@ const SOURCE: &str = "made-up-1.0.tar.gz";
 const CONTENTS: &[u8] = b"age,DEATH_EVENT\n75,1\n";
 
 fn sha256(bytes: &[u8]) -> &'static str {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat().leak()
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect::<Vec<_>>()
+        .concat()
+        .leak()
 }
 
 /// A data set of one member, and the package that carries it.
 fn made_up(file: &'static str, archive: &[u8], carried: Carried, published: &[u8]) -> DataSet {
-    let member = Member { path: "table.csv", bytes: published.len() as u64, sha256: sha256(published) };
+    let member =
+        Member { path: "table.csv", bytes: published.len() as u64, sha256: sha256(published) };
     let package = Package {
         name: "made-up",
         file,
@@ -80,7 +86,8 @@ fn serve(file: &str, archive: &[u8], manners: &[Manner]) -> (TempDir, Store, Ser
         "<!DOCTYPE html><body><a href=\"../../files/made_up-0.9-py3-none-any.whl#sha256=00\">older</a>\n\
          <a href=\"../../files/{file}#sha256=00\" data-requires-python=\"&gt;=3.7\">{file}</a></body>"
     );
-    let files = vec![(PAGE.into(), page.into_bytes()), (format!("/files/{file}"), archive.to_vec())];
+    let files =
+        vec![(PAGE.into(), page.into_bytes()), (format!("/files/{file}"), archive.to_vec())];
     let folder = tempfile::tempdir().unwrap();
     let store = Store::new(folder.path());
     (folder, store, Server::of(files, manners))
@@ -92,7 +99,12 @@ fn get(store: &Store, set: &DataSet, server: &Server) -> Result<(), DataError> {
 }
 
 /// Fetches from an archive that is the pinned one, and has what it should iff the result is `Ok`.
-fn convert(file: &'static str, archive: &[u8], carried: Carried, published: &[u8]) -> Result<(), DataError> {
+fn convert(
+    file: &'static str,
+    archive: &[u8],
+    carried: Carried,
+    published: &[u8],
+) -> Result<(), DataError> {
     let (_folder, store, server) = serve(file, archive, &[Manner::Well]);
     let set = made_up(file, archive, carried, published);
     let result = get(&store, &set, &server);
@@ -111,10 +123,12 @@ fn every_data_set_has_a_form_for_each_of_its_members() {
 
 #[test]
 fn a_wheel_and_a_source_archive_are_opened_as_files() {
-    let members: [(&str, &[u8]); 2] = [("made_up/__init__.py", b"1 / 0"), ("made_up/table.csv", CONTENTS)];
+    let members: [(&str, &[u8]); 2] =
+        [("made_up/__init__.py", b"1 / 0"), ("made_up/table.csv", CONTENTS)];
     convert(WHEEL, &wheel(&members), Carried::AsPublished("made_up/table.csv"), CONTENTS).unwrap();
     let members = members.map(|(path, contents)| entry(b'0', "", path, contents));
-    convert(SOURCE, &source(&members), Carried::AsPublished("made_up/table.csv"), CONTENTS).unwrap();
+    convert(SOURCE, &source(&members), Carried::AsPublished("made_up/table.csv"), CONTENTS)
+        .unwrap();
 }
 
 #[test]
@@ -144,14 +158,18 @@ fn names_too_long_for_a_header_are_found() {
     convert(SOURCE, &source(&[decoy.clone(), folder.clone(), ustar]), form, CONTENTS).unwrap();
     let gnu = entry(b'L', "", "././@LongLink", format!("{long}\0").as_bytes());
     let cut = entry(b'0', "", &long[..100], CONTENTS);
-    convert(SOURCE, &source(&[decoy.clone(), folder.clone(), gnu, cut.clone()]), form, CONTENTS).unwrap();
+    convert(SOURCE, &source(&[decoy.clone(), folder.clone(), gnu, cut.clone()]), form, CONTENTS)
+        .unwrap();
     let comment = entry(b'g', "", "pax_global_header", &record("comment", "of no matter"));
-    let said = [record("mtime", "1.5"), record("path", long), record("comment", "two\nlines")].concat();
+    let said =
+        [record("mtime", "1.5"), record("path", long), record("comment", "two\nlines")].concat();
     let pax = entry(b'x', "", "PaxHeaders/table.csv", &said);
-    convert(SOURCE, &source(&[comment, decoy, folder, pax.clone(), cut.clone()]), form, CONTENTS).unwrap();
+    convert(SOURCE, &source(&[comment, decoy, folder, pax.clone(), cut.clone()]), form, CONTENTS)
+        .unwrap();
     // A name holds for one member only.
     let other = entry(b'0', "", "other", b"another");
-    let missing = source(&[entry(b'x', "", "PaxHeaders/other", &record("path", "else")), other, cut]);
+    let missing =
+        source(&[entry(b'x', "", "PaxHeaders/other", &record("path", "else")), other, cut]);
     let error = convert(SOURCE, &missing, form, CONTENTS).unwrap_err().to_string();
     assert!(error.contains(&format!("there is no {long} in it")), "{error}");
 }
@@ -171,23 +189,34 @@ fn a_source_archive_that_is_not_understood_is_refused() {
     damaged[0] = b'T';
     let mut cut = source(&[entry(b'0', "", "table.csv", CONTENTS)]);
     cut.truncate(cut.len() / 2);
-    // It announces more than follows, so the end of the archive is read as contents, and then nothing is left.
+    // It announces more than follows, so the end of the archive is read as contents, and then
+    // nothing is left.
     let short = entry(b'0', "", "table.csv", &[b'x'; 5000])[..1024].to_vec();
     for (archive, why) in [
         (source(&[damaged]), "a header with a wrong sum"),
-        (source(&[entry(b'2', "", "table.csv", b"")]), "not a plain file under the name that is looked for"),
-        (source(&[entry(b'g', "", "g", &record("path", "table.csv"))]), "one name or length for all members"),
+        (
+            source(&[entry(b'2', "", "table.csv", b"")]),
+            "not a plain file under the name that is looked for",
+        ),
+        (
+            source(&[entry(b'g', "", "g", &record("path", "table.csv"))]),
+            "one name or length for all members",
+        ),
         (source(&[entry(b'x', "", "x", b"999 path=short\n")]), "a malformed extended header"),
         (source(&[entry(b'x', "", "x", b"0 path=short\n")]), "a malformed extended header"),
         (source(&[entry(b'x', "", "x", &record("size", "-1"))]), "a length that cannot be"),
-        (source(&[entry(b'x', "", "x", &record("size", "18446744073709551615"))]), "a length that cannot be"),
+        (
+            source(&[entry(b'x', "", "x", &record("size", "18446744073709551615"))]),
+            "a length that cannot be",
+        ),
         (source(&[entry(b'L', "", "L", &vec![b'a'; 1 << 17])]), "a name longer than any"),
         (source(&[entry(b'0', "", "other.csv", CONTENTS)]), "there is no table.csv in it"),
         (source(&[short]), "unexpected end of file"),
         (cut, "i/o error"),
         (b"not compressed".to_vec(), "invalid gzip header"),
     ] {
-        let error = convert(SOURCE, &archive, Carried::AsPublished("table.csv"), CONTENTS).unwrap_err();
+        let error =
+            convert(SOURCE, &archive, Carried::AsPublished("table.csv"), CONTENTS).unwrap_err();
         assert!(matches!(error, DataError::Archive { .. }), "{error}");
         assert!(error.to_string().contains(why), "{error} is not {why}");
     }
@@ -243,7 +272,8 @@ fn an_interrupted_download_is_taken_up_again() {
 fn an_index_without_the_file_is_an_error_with_its_address() {
     let archive = wheel(&[("table.csv", CONTENTS)]);
     let set = made_up(WHEEL, &archive, Carried::AsPublished("table.csv"), CONTENTS);
-    let (_folder, store, server) = serve("made_up-1.0.zip", &archive, &[Manner::Well, Manner::NotFound]);
+    let (_folder, store, server) =
+        serve("made_up-1.0.zip", &archive, &[Manner::Well, Manner::NotFound]);
     let page = format!("{}{PAGE}", server.address);
     let error = get(&store, &set, &server).unwrap_err().to_string();
     assert_eq!(error, format!("cannot fetch {page}: the page has no link to {WHEEL}"));
@@ -255,7 +285,8 @@ fn an_index_without_the_file_is_an_error_with_its_address() {
 fn an_index_is_refused_with_a_password_or_without_certificates() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::new(folder.path());
-    let ask = |index| fetch(&store, &HEART, &Source::PythonPackages(index)).unwrap_err().to_string();
+    let ask =
+        |index| fetch(&store, &HEART, &Source::PythonPackages(index)).unwrap_err().to_string();
     let url = "http://somebody:secret@127.0.0.1:1/simple".into();
     assert_eq!(
         ask(Index { url, certificates: None }),
@@ -268,6 +299,7 @@ fn an_index_is_refused_with_a_password_or_without_certificates() {
         error,
         format!("cannot use the certificates in {}: there are none in PEM form", pem.display())
     );
-    let error = ask(Index { url: "http://127.0.0.1:1".into(), certificates: Some("no/such.pem".into()) });
+    let error =
+        ask(Index { url: "http://127.0.0.1:1".into(), certificates: Some("no/such.pem".into()) });
     assert!(error.starts_with("cannot read the certificates in no/such.pem: "), "{error}");
 }

@@ -84,11 +84,14 @@ fn answer(
     }
     ranges.lock().unwrap().push(range.clone());
     let from = range.and_then(|range| range.trim_end_matches('-').parse::<usize>().ok());
-    let file = files.iter().find(|(end, _)| address.ends_with(end.as_str())).map(|(_, file)| &file[..]);
+    let file =
+        files.iter().find(|(end, _)| address.ends_with(end.as_str())).map(|(_, file)| &file[..]);
     let (status, body) = match (file, manner, from) {
         (None, ..) | (_, Manner::NotFound, _) => ("404 Not Found", &b""[..]),
         (Some(file), Manner::FromTheStart, _) | (Some(file), _, None) => ("200 OK", file),
-        (Some(file), _, Some(from)) if from >= file.len() => ("416 Range Not Satisfiable", &b""[..]),
+        (Some(file), _, Some(from)) if from >= file.len() => {
+            ("416 Range Not Satisfiable", &b""[..])
+        }
         (Some(file), _, Some(from)) => ("206 Partial Content", &file[from..]),
     };
     let length = match manner {

@@ -1,4 +1,5 @@
-//! From a table to a certificate that was checked: `cargo run -p plausibly-log --example first_decision`
+//! From a table to a certificate that was checked: `cargo run -p plausibly-log --example
+//! first_decision`
 #![expect(clippy::print_stdout, reason = "the decision is shown")]
 
 use plausibly::spec::{PolicyKind, RadiusSpec};
@@ -12,13 +13,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("mugs.log");
     let now: Time = "2026-11-15T15:10:02Z".parse()?;
-    let table = Table::read("name,price,colour\nmug,4.5,red\nbowl,7,blue\nplate,9,red\n".as_bytes())?;
+    let table =
+        Table::read("name,price,colour\nmug,4.5,red\nbowl,7,blue\nplate,9,red\n".as_bytes())?;
     let context = Context::default();
 
-    // How columns become features is worked out once, from the first table. Rewards are sales of a day, 0 to 20.
+    // How columns become features is worked out once, from the first table. Rewards are sales of a
+    // day, 0 to 20.
     let recipe = Recipe::infer(&table, &context)?;
     let radius = RadiusSpec::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None };
-    let opening = Opening::new(recipe, (0.0, 20.0), 7).deciding_by(PolicyKind::LinUcb { ridge: 1.0, radius });
+    let opening =
+        Opening::new(recipe, (0.0, 20.0), 7).deciding_by(PolicyKind::LinUcb { ridge: 1.0, radius });
     let mut log = Log::open(FileStorage::new(&path))?;
     log.begin(now, opening)?;
 
@@ -31,7 +35,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The text suffices to check that the findings follow; the log shows that the grounds are true.
     let received = Certificate::from_json(&second.to_json())?;
     received.check()?;
-    received.check_against(&certificate(&FileStorage::new(&path), received.grounds.decision, 200)?)?;
+    received.check_against(&certificate(
+        &FileStorage::new(&path),
+        received.grounds.decision,
+        200,
+    )?)?;
     println!("the certificate of decision {} is right", received.grounds.decision);
     Ok(())
 }

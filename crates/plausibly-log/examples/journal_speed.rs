@@ -1,7 +1,8 @@
-//! How fast a journal is: `cargo run --release -p plausibly-log --example journal_speed -- FOLDER [LINES]`.
+//! How fast a journal is: `cargo run --release -p plausibly-log --example journal_speed -- FOLDER
+//! [LINES]`.
 //!
-//! Writes a log of lines of about 350 bytes into the folder, reads it with all checks, and appends to it with a sync for
-//! each line. The folder should be on the disk that is asked about.
+//! Writes a log of lines of about 350 bytes into the folder, reads it with all checks, and appends
+//! to it with a sync for each line. The folder should be on the disk that is asked about.
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
 use plausibly_log::journal::{Checkpoint, FileStorage, Journal, JournalError, read};
@@ -15,7 +16,8 @@ const SYNCED: u32 = 200;
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args_os().skip(1);
     let folder = arguments.next().ok_or("usage: journal_speed FOLDER [LINES]")?;
-    let lines = arguments.next().map_or(Ok(2_000_000), |text| text.to_string_lossy().parse::<usize>())?;
+    let lines =
+        arguments.next().map_or(Ok(2_000_000), |text| text.to_string_lossy().parse::<usize>())?;
     let path = PathBuf::from(folder).join("journal_speed.ndjson");
     if path.exists() {
         return Err(format!("{} is in the way", path.display()).into());
@@ -25,7 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut journal = Journal::open(FileStorage::new(&path))?;
     for batch in 0..lines.div_ceil(BATCH) {
         let numbers = batch * BATCH..lines.min((batch + 1) * BATCH);
-        let body = |number| format!(r#"{{"kind":"decided","id":"{number:08}","chosen":3,"p":[0.25]}}"#);
+        let body =
+            |number| format!(r#"{{"kind":"decided","id":"{number:08}","chosen":3,"p":[0.25]}}"#);
         let bodies: Vec<String> = numbers.map(body).collect();
         let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
         journal.append(1_794_000_000_000_000, &bodies)?;
@@ -53,7 +56,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     for _ in 0..SYNCED {
         journal.append(1_794_000_000_000_000, &[r#"{"kind":"reward","value":0.5}"#])?;
     }
-    println!("append with its sync: {:.2} ms", begun.elapsed().as_secs_f64() * 1e3 / f64::from(SYNCED));
+    println!(
+        "append with its sync: {:.2} ms",
+        begun.elapsed().as_secs_f64() * 1e3 / f64::from(SYNCED)
+    );
     std::fs::remove_file(path)?;
     Ok(())
 }

@@ -28,7 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     if !path.exists() {
         let begun = Instant::now();
         write(&path, &table, decisions)?;
-        println!("wrote {decisions} decisions with their rewards in {:.1} s", begun.elapsed().as_secs_f64());
+        println!(
+            "wrote {decisions} decisions with their rewards in {:.1} s",
+            begun.elapsed().as_secs_f64()
+        );
     }
     println!("{} MB", std::fs::metadata(&path)?.len() / 1_000_000);
     for _ in 0..3 {
@@ -89,7 +92,13 @@ fn write(path: &PathBuf, table: &Table, decisions: u64) -> Result<(), Box<dyn Er
     for decision in 1..=decisions {
         let chosen = rng.below(ROWS);
         let label = format!("action {chosen}");
-        events.push(Event::Decided { decision, set: 0, context: Context::default(), chosen, label });
+        events.push(Event::Decided {
+            decision,
+            set: 0,
+            context: Context::default(),
+            chosen,
+            label,
+        });
         events.push(Event::Rewarded { decision, reward: rng.uniform() });
         if events.len() >= BATCH || decision == decisions {
             append(&mut journal, i64::try_from(decision)?, &events)?;
@@ -99,7 +108,11 @@ fn write(path: &PathBuf, table: &Table, decisions: u64) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-fn append(journal: &mut Journal<FileStorage>, at_us: i64, events: &[Event]) -> Result<(), Box<dyn Error>> {
+fn append(
+    journal: &mut Journal<FileStorage>,
+    at_us: i64,
+    events: &[Event],
+) -> Result<(), Box<dyn Error>> {
     let bodies = events.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
     let bodies: Vec<&str> = bodies.iter().map(String::as_str).collect();
     journal.append(at_us, &bodies).map_err(LogError::from)?;

@@ -1,10 +1,11 @@
 //! How long it takes to replay a log, beside two certificates for each decision; and to explain a
 //! decision of it.
 //!
-//! `cargo run --release -p plausibly-log --example replay_speed -- FOLDER [DECISIONS [ROWS [HOURS]]]`
+//! `cargo run --release -p plausibly-log --example replay_speed -- FOLDER [DECISIONS [ROWS
+//! [HOURS]]]`
 //!
-//! With HOURS, decisions go round that many contexts. A folder in memory (`/dev/shm`) saves the time of
-//! writing to a disk.
+//! With HOURS, decisions go round that many contexts. A folder in memory (`/dev/shm`) saves the
+//! time of writing to a disk.
 #![expect(clippy::print_stdout, reason = "figures are shown")]
 
 use plausibly::Stream;

@@ -55,7 +55,8 @@ impl Changes {
         let mut changes = Self::default();
         let mut strangers = Vec::new();
         for row in table.rows() {
-            let Some(record) = state.live(row.label()).and_then(|action| state.action(action)) else {
+            let Some(record) = state.live(row.label()).and_then(|action| state.action(action))
+            else {
                 strangers.push(row.label());
                 continue;
             };
@@ -70,10 +71,12 @@ impl Changes {
         changes.gone = of_last.filter(missing).map(str::to_string).collect();
         let away: Vec<&str> = state.live_labels().filter(missing).collect();
         changes.new = compared(&strangers, &away);
-        let known: Vec<&str> = state.recipe().context().iter().map(|key| key.name.as_str()).collect();
+        let known: Vec<&str> =
+            state.recipe().context().iter().map(|key| key.name.as_str()).collect();
         let strange: Vec<&str> =
             context.iter().map(|(key, _)| key).filter(|key| !known.contains(key)).collect();
-        let absent: Vec<&str> = known.into_iter().filter(|key| context.get(key).is_none()).collect();
+        let absent: Vec<&str> =
+            known.into_iter().filter(|key| context.get(key).is_none()).collect();
         changes.keys = compared(&strange, &absent);
         Ok(changes)
     }
@@ -81,7 +84,8 @@ impl Changes {
     /// One line per change, the first few of each kind.
     pub fn notes(&self) -> Vec<String> {
         let new = |one: &NewName| format!("\"{}\" is new{}", brief(&one.name), like(one));
-        let key = |one: &NewName| format!("the context key \"{}\" is new{}", brief(&one.name), like(one));
+        let key =
+            |one: &NewName| format!("the context key \"{}\" is new{}", brief(&one.name), like(one));
         let mut notes = lines(&self.new, "new rows", new);
         notes.extend(self.gone_line());
         notes.extend(lines(&self.changed, "changed rows", ChangedRow::note));
@@ -120,7 +124,9 @@ impl ChangedRow {
 }
 
 fn like(one: &NewName) -> String {
-    one.like.as_ref().map_or_else(String::new, |like| format!("; did you mean \"{}\"?", brief(like)))
+    one.like
+        .as_ref()
+        .map_or_else(String::new, |like| format!("; did you mean \"{}\"?", brief(like)))
 }
 
 /// The first few by a line each, those that look like slips first, and how many more there are.
@@ -144,8 +150,8 @@ fn compared(new: &[&str], old: &[&str]) -> Vec<NewName> {
     all
 }
 
-/// The old name that a new one is most like, if it is close enough to be a slip. Names with other digits are not:
-/// they number something.
+/// The old name that a new one is most like, if it is close enough to be a slip. Names with other
+/// digits are not: they number something.
 fn closest<'a>(name: &str, old: &BTreeSet<&'a str>) -> Option<&'a str> {
     let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
     let name = name.to_lowercase();
@@ -156,7 +162,10 @@ fn closest<'a>(name: &str, old: &BTreeSet<&'a str>) -> Option<&'a str> {
     };
     let old = old.iter().filter(|old| digits(old) == digits(&name));
     let scored = old.map(|old| (score(&old.to_lowercase()), *old));
-    scored.filter(|(score, _)| *score > ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, old)| old)
+    scored
+        .filter(|(score, _)| *score > ALIKE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, old)| old)
 }
 
 #[cfg(test)]

@@ -36,7 +36,8 @@ impl Folding {
 }
 
 pub(crate) fn parse(entry: &Entry<'_>) -> Result<Event, LogError> {
-    json::read(entry.body).map_err(|source| LogError::Line { seq: entry.seq, source: source.into() })
+    json::read(entry.body)
+        .map_err(|source| LogError::Line { seq: entry.seq, source: source.into() })
 }
 
 /// An event of a log, and the state it comes to.
@@ -95,7 +96,8 @@ impl Choices {
     }
 }
 
-/// Reads a log event by event; `visit` sees all but the first. Returns the state after the last, `None` for a log without events.
+/// Reads a log event by event; `visit` sees all but the first. Returns the state after the last,
+/// `None` for a log without events.
 ///
 /// # Errors
 /// If a line is damaged, is no event or cannot follow, or `visit` fails.
@@ -115,17 +117,27 @@ pub fn fold<S: Storage>(
     Ok((folding.state, end))
 }
 
-/// The certificate of a decision of a log, from nothing but its lines; it lists at most `most` actions.
+/// The certificate of a decision of a log, from nothing but its lines; it lists at most `most`
+/// actions.
 ///
 /// # Errors
 /// If the log is damaged, or has no such decision.
-pub fn certificate<S: Storage>(storage: &S, decision: u64, most: usize) -> Result<Certificate, LogError> {
+pub fn certificate<S: Storage>(
+    storage: &S,
+    decision: u64,
+    most: usize,
+) -> Result<Certificate, LogError> {
     let mut found = None;
     let (state, _) = fold(storage, |step| {
         if let Event::Decided { decision: number, set, context, chosen, label } = step.event
             && *number == decision
         {
-            let moment = Moment { position: step.position(), at: time(step.entry.at_us), set: *set, context };
+            let moment = Moment {
+                position: step.position(),
+                at: time(step.entry.at_us),
+                set: *set,
+                context,
+            };
             let certificate = certify(step.state, &moment, most)?;
             let (mut choices, follows) = (Choices::default(), &certificate.findings.chosen);
             choices.compare(step, (*chosen, label), (follows.id, &follows.label));
@@ -140,7 +152,8 @@ pub fn certificate<S: Storage>(storage: &S, decision: u64, most: usize) -> Resul
 
 /// The certificate of the decision that would be taken now, listing at most `most` actions.
 ///
-/// First come the few that everything it says hangs on, then those that could still be best, then those with the largest upper bounds.
+/// First come the few that everything it says hangs on, then those that could still be best, then
+/// those with the largest upper bounds.
 ///
 /// # Errors
 /// If the set is unknown, or a row cannot be encoded.
@@ -158,10 +171,13 @@ pub fn certify(state: &State, moment: &Moment<'_>, most: usize) -> Result<Certif
         let plausible = actions[place].standing == Standing::Plausible;
         (!keystones.contains(&place), !plausible)
     };
-    order.sort_by(|a, b| last(*a).cmp(&last(*b)).then(actions[*b].upper.total_cmp(&actions[*a].upper)));
+    order.sort_by(|a, b| {
+        last(*a).cmp(&last(*b)).then(actions[*b].upper.total_cmp(&actions[*a].upper))
+    });
     let mut listed = order[..most].to_vec();
     listed.sort_unstable();
-    let plausible = order[most..].iter().filter(|place| actions[**place].standing == Standing::Plausible);
+    let plausible =
+        order[most..].iter().filter(|place| actions[**place].standing == Standing::Plausible);
     let plausible = plausible.count() as u64;
     let follows = grounds.choice_follows(plausible)?;
     let unlisted = Unlisted {

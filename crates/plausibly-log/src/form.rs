@@ -1,8 +1,9 @@
 //! The past as a CSV that is also the form for outcomes: what [`form`] writes, [`read_form`] reads.
 //!
-//! Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula. Names in such a form come from
-//! people's tables, so [`form`] puts an apostrophe before text that begins with one of these, a tab, a carriage
-//! return or an apostrophe. Taking one leading apostrophe away gives the text back, for every text.
+//! Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula. Names in such a form
+//! come from people's tables, so [`form`] puts an apostrophe before text that begins with one of
+//! these, a tab, a carriage return or an apostrophe. Taking one leading apostrophe away gives the
+//! text back, for every text.
 
 use crate::history::{Became, Past};
 use crate::table::{NumberError, Records, Size, TableError, listed, present, read_number, records};
@@ -91,14 +92,16 @@ pub enum FormError {
     },
 }
 
-/// Decisions as CSV: `decision`, `at`, `label`, one column `context.KEY` per context key, `reward`, `outcome_at`.
+/// Decisions as CSV: `decision`, `at`, `label`, one column `context.KEY` per context key, `reward`,
+/// `outcome_at`.
 ///
 /// The reward of a pending decision is blank, that of a dropped one is the word `drop`.
 ///
 /// # Panics
 /// Never: the rows are as wide as the header, and memory takes them.
 pub fn form(past: &[Past]) -> String {
-    let keys: BTreeSet<&str> = past.iter().flat_map(|one| one.context.iter().map(|(key, _)| key)).collect();
+    let keys: BTreeSet<&str> =
+        past.iter().flat_map(|one| one.context.iter().map(|(key, _)| key)).collect();
     let mut header = vec!["decision".to_string(), "at".into(), "label".into()];
     header.extend(keys.iter().map(|key| format!("context.{key}")));
     header.extend(["reward".into(), "outcome_at".into()]);
@@ -124,7 +127,11 @@ pub fn form(past: &[Past]) -> String {
 
 /// Text that no spreadsheet takes for a formula.
 fn as_text(text: &str) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\'']) { format!("'{text}") } else { text.into() }
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\'']) {
+        format!("'{text}")
+    } else {
+        text.into()
+    }
 }
 
 /// The text that [`as_text`] was given.
@@ -132,8 +139,8 @@ fn from_text(cell: &str) -> &str {
     cell.strip_prefix('\'').unwrap_or(cell)
 }
 
-/// The rows of a form that tell something, in order; rows whose reward is blank tell nothing. Columns other than
-/// `decision`, `reward` and `label` are not looked at.
+/// The rows of a form that tell something, in order; rows whose reward is blank tell nothing.
+/// Columns other than `decision`, `reward` and `label` are not looked at.
 ///
 /// # Errors
 /// If it is no table, lacks a column, a cell cannot be read, or a decision has two rows.
@@ -193,7 +200,13 @@ mod tests {
         past_in("device==1+1", decision, label, outcome, reward)
     }
 
-    fn past_in(pair: &str, decision: u64, label: &str, outcome: Became, reward: Option<f64>) -> Past {
+    fn past_in(
+        pair: &str,
+        decision: u64,
+        label: &str,
+        outcome: Became,
+        reward: Option<f64>,
+    ) -> Past {
         let context = Context::parse([pair]).unwrap();
         let at = "2026-11-01T08:00:00.000000Z".to_string();
         Past { decision, at, label: label.into(), context, outcome, reward, outcome_at: None }
@@ -226,7 +239,10 @@ mod tests {
             past(3, "=1+1", Became::Rewarded, Some(-0.25)),
         ];
         let written = form(&all);
-        assert!(written.starts_with("decision,at,label,context.device,reward,outcome_at\n1,"), "{written}");
+        assert!(
+            written.starts_with("decision,at,label,context.device,reward,outcome_at\n1,"),
+            "{written}"
+        );
         assert!(written.contains(",'=1+1,'=1+1,-0.25,"), "{written}");
         let told: Vec<_> =
             read_form(written.as_bytes()).unwrap().iter().map(|row| (row.line, row.told)).collect();
@@ -238,7 +254,11 @@ mod tests {
         for key in ["a;b", "a\tb", "a,b", "a\"b"] {
             let written = form(&[past_in(&format!("{key}=x;y"), 1, "p;q", Became::Dropped, None)]);
             let read = read_form(written.as_bytes()).unwrap();
-            assert_eq!((read[0].told, read[0].label.as_deref()), (Told::Drop, Some("p;q")), "{written}");
+            assert_eq!(
+                (read[0].told, read[0].label.as_deref()),
+                (Told::Drop, Some("p;q")),
+                "{written}"
+            );
         }
     }
 

@@ -1,4 +1,5 @@
-//! Files from outside, read to a limit: a device or a file of another kind must not fill the memory.
+//! Files from outside, read to a limit: a device or a file of another kind must not fill the
+//! memory.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,8 +16,8 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// A certificate has about 500 bytes per action with five features, and lists 200 of them unless more are asked for: this
-    /// is room for every action of the largest table.
+    /// A certificate has about 500 bytes per action with five features, and lists 200 of them
+    /// unless more are asked for: this is room for every action of the largest table.
     pub const CERTIFICATE: Self = Self { kind: "a certificate", mebibytes: 256 };
     /// A spec is written by hand.
     pub const SPEC: Self = Self { kind: "a spec", mebibytes: 4 };
@@ -24,7 +25,8 @@ impl Limit {
     pub const POLICY: Self = Self { kind: "the file of a policy", mebibytes: 1 };
     /// A table has one row per action.
     pub const TABLE: Self = Self { kind: "a table", mebibytes: 256 };
-    /// A saved policy carries the action sets it remembers: ten million features have about 200 MB as text.
+    /// A saved policy carries the action sets it remembers: ten million features have about 200 MB
+    /// as text.
     pub const SAVED_POLICY: Self = Self { kind: "a saved policy", mebibytes: 512 };
 }
 

@@ -1,8 +1,9 @@
 //! JSON from outside: certificates, events, saved policies.
 //!
-//! No object may have a key twice. JSON readers disagree on which of the two values counts, so such a document would
-//! say one thing to this reader and another to the next. Serde refuses doubled fields of a struct but lets a map
-//! keep the last one; [`read`] looks at the text itself, whatever type is read from it.
+//! No object may have a key twice. JSON readers disagree on which of the two values counts, so such
+//! a document would say one thing to this reader and another to the next. Serde refuses doubled
+//! fields of a struct but lets a map keep the last one; [`read`] looks at the text itself, whatever
+//! type is read from it.
 
 use crate::table::brief;
 use serde::de::DeserializeOwned;
@@ -31,7 +32,11 @@ pub enum JsonError {
 }
 
 fn place(path: &str) -> Cow<'_, str> {
-    if path.is_empty() { "the outermost object".into() } else { format!("`{}`", brief(path)).into() }
+    if path.is_empty() {
+        "the outermost object".into()
+    } else {
+        format!("`{}`", brief(path)).into()
+    }
 }
 
 /// Reads a value from a JSON text in which no object has a key twice.
@@ -74,7 +79,8 @@ enum Inside {
 fn doubled_key(text: &str) -> Option<JsonError> {
     let bytes = text.as_bytes();
     // Room for most events, so that neither grows step by step.
-    let (mut open, mut keys): (Vec<Inside>, Vec<Key<'_>>) = (Vec::with_capacity(8), Vec::with_capacity(16));
+    let (mut open, mut keys): (Vec<Inside>, Vec<Key<'_>>) =
+        (Vec::with_capacity(8), Vec::with_capacity(16));
     let (mut at, mut key_comes) = (0, false);
     while at < bytes.len() {
         match bytes[at] {
@@ -128,7 +134,11 @@ fn closing_quote(bytes: &[u8], open: usize) -> (usize, bool) {
 
 fn name(text: &str, open: usize, close: usize, escaped: bool) -> Cow<'_, str> {
     let plain = Cow::Borrowed(&text[open + 1..close]);
-    if escaped { serde_json::from_str(&text[open..=close]).map_or(plain, Cow::Owned) } else { plain }
+    if escaped {
+        serde_json::from_str(&text[open..=close]).map_or(plain, Cow::Owned)
+    } else {
+        plain
+    }
 }
 
 /// The second of two keys of one name.

@@ -93,7 +93,9 @@ pub struct WrongChoice {
 fn of_many(differing: u64, checked: u64) -> String {
     match checked {
         0 | 1 => String::new(),
-        _ => format!("; {differing} of {checked} recorded choices that were looked at do not follow"),
+        _ => {
+            format!("; {differing} of {checked} recorded choices that were looked at do not follow")
+        }
     }
 }
 
@@ -134,11 +136,13 @@ impl<S: Storage> Log<S> {
     /// Every line is read and checked: what is known comes from the log and from nothing beside it.
     ///
     /// # Errors
-    /// If another process writes to it, a line is damaged, or an event cannot follow those before it.
+    /// If another process writes to it, a line is damaged, or an event cannot follow those before
+    /// it.
     pub fn open(storage: S) -> Result<Self, LogError> {
         let mut folding = Folding::new();
-        let journal =
-            Journal::open_from(storage, &Checkpoint::START, |entry| folding.step(&entry, &parse(&entry)?))?;
+        let journal = Journal::open_from(storage, &Checkpoint::START, |entry| {
+            folding.step(&entry, &parse(&entry)?)
+        })?;
         Ok(Self { journal, state: folding.state, id: folding.id, stopped: false })
     }
 
@@ -167,7 +171,9 @@ impl<S: Storage> Log<S> {
         let state = State::open(&opening.clone().event())?;
         // Every field with its value, so that a later version with other defaults decides the same.
         let policy = state.policy().1.clone();
-        if let Err(failed) = self.append(at.into().micros(), &[Opening { policy, ..opening }.event()]) {
+        if let Err(failed) =
+            self.append(at.into().micros(), &[Opening { policy, ..opening }.event()])
+        {
             self.stopped = true;
             return Err(failed);
         }
@@ -176,10 +182,12 @@ impl<S: Storage> Log<S> {
         Ok(())
     }
 
-    /// Takes a decision among the rows of a table, in a context; its certificate lists at most `most` actions.
+    /// Takes a decision among the rows of a table, in a context; its certificate lists at most
+    /// `most` actions.
     ///
     /// # Errors
-    /// If the log has not begun, a row cannot be encoded, phased elimination cannot decide about these rows now, or the decision cannot be written: then it was not taken.
+    /// If the log has not begun, a row cannot be encoded, phased elimination cannot decide about
+    /// these rows now, or the decision cannot be written: then it was not taken.
     pub fn decide(
         &mut self,
         at: impl Into<Time>,
@@ -194,7 +202,8 @@ impl<S: Storage> Log<S> {
         state.may_decide(&offered, context)?;
         self.record(at_us, &before)?;
         let last = self.journal.last();
-        let position = Position { id: self.id.to_string(), seq: last.seq, hash: last.hash.to_string() };
+        let position =
+            Position { id: self.id.to_string(), seq: last.seq, hash: last.hash.to_string() };
         let state = self.begun()?;
         let (set, _) = state.last_set().ok_or(LogError::Empty)?;
         let at_us = at_us.max(last.at_us);
@@ -215,8 +224,14 @@ impl<S: Storage> Log<S> {
     /// Records the reward of a decision. The same one twice is recorded once.
     ///
     /// # Errors
-    /// If there is no such decision, it has another reward or was dropped, or the reward is out of range.
-    pub fn reward(&mut self, at: impl Into<Time>, decision: u64, reward: f64) -> Result<Recorded, LogError> {
+    /// If there is no such decision, it has another reward or was dropped, or the reward is out of
+    /// range.
+    pub fn reward(
+        &mut self,
+        at: impl Into<Time>,
+        decision: u64,
+        reward: f64,
+    ) -> Result<Recorded, LogError> {
         // Minus nothing is nothing.
         let reward = reward + 0.0;
         match self.begun()?.decision(decision)?.outcome {
@@ -231,7 +246,12 @@ impl<S: Storage> Log<S> {
     ///
     /// # Errors
     /// If there is no such decision, it has no reward, or the new one is out of range.
-    pub fn correct(&mut self, at: impl Into<Time>, decision: u64, reward: f64) -> Result<Recorded, LogError> {
+    pub fn correct(
+        &mut self,
+        at: impl Into<Time>,
+        decision: u64,
+        reward: f64,
+    ) -> Result<Recorded, LogError> {
         let reward = reward + 0.0;
         match self.begun()?.decision(decision)?.outcome {
             Outcome::Settled { reward: stored, .. } if stored.to_bits() == reward.to_bits() => {
@@ -254,7 +274,11 @@ impl<S: Storage> Log<S> {
     ///
     /// # Errors
     /// If there is no such decision, or it has a reward.
-    pub fn drop_decision(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
+    pub fn drop_decision(
+        &mut self,
+        at: impl Into<Time>,
+        decision: u64,
+    ) -> Result<Recorded, LogError> {
         match self.begun()?.decision(decision)?.outcome {
             Outcome::Dropped { .. } => Ok(Recorded::Before),
             _ => self.record(at.into().micros(), &[Event::Dropped { decision }]),
@@ -287,7 +311,8 @@ impl<S: Storage> Log<S> {
         self.state.as_ref().ok_or(LogError::Empty)
     }
 
-    /// Steps, then writes: what cannot follow is never written. If writing fails the state is ahead of the disk, and nothing more is taken from it or told of it.
+    /// Steps, then writes: what cannot follow is never written. If writing fails the state is ahead
+    /// of the disk, and nothing more is taken from it or told of it.
     fn record(&mut self, at_us: i64, events: &[Event]) -> Result<Recorded, LogError> {
         self.begun()?;
         let state = self.state.as_mut().ok_or(LogError::Empty)?;
@@ -317,7 +342,11 @@ impl<S: Storage> Log<S> {
 }
 
 /// What a table and a context bring that the log does not know yet, and the actions offered.
-fn arrival(state: &State, table: &Table, context: &Context) -> Result<(Vec<Event>, Vec<u64>), LogError> {
+fn arrival(
+    state: &State,
+    table: &Table,
+    context: &Context,
+) -> Result<(Vec<Event>, Vec<u64>), LogError> {
     let mut events = Vec::new();
     let mut recipe = Cow::Borrowed(state.recipe());
     if let Some(extension) = recipe.extension(table, context)? {

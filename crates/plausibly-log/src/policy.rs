@@ -1,7 +1,9 @@
 //! The policy of a log: the same spec as everywhere, in the units of the person who wrote it.
 
 use plausibly::Target;
-use plausibly::spec::{Facts, Fields, Node, PolicyKind, PolicySpec, Problem, RadiusSpec, Setting, Value};
+use plausibly::spec::{
+    Facts, Fields, Node, PolicyKind, PolicySpec, Problem, RadiusSpec, Setting, Value,
+};
 use serde_json::{Map, Number, Value as Json};
 use thiserror::Error;
 
@@ -33,8 +35,8 @@ pub enum PolicyRefusal {
     Unsuited(&'static str),
 }
 
-/// Checks a policy that is new to a log: one that can be read, and that earlier versions would have recorded
-/// only because they did not look.
+/// Checks a policy that is new to a log: one that can be read, and that earlier versions would have
+/// recorded only because they did not look.
 ///
 /// # Errors
 /// As [`read_policy`]; and if no bound is known for its settings, or it would never explore.
@@ -48,7 +50,8 @@ pub fn check_new_policy(
     refused.map_or(Ok(()), |reason| Err(PolicyRefusal::Unsuited(reason)))
 }
 
-/// Reads a policy and fills in what was left out. Units are those of the person: accuracies and noise in units of reward.
+/// Reads a policy and fills in what was left out. Units are those of the person: accuracies and
+/// noise in units of reward.
 ///
 /// # Errors
 /// If a field is wrong, or the policy cannot decide from a log.
@@ -79,7 +82,9 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
             "a deadline counts rounds with rewards that come at once, and a log promises neither; leave out by_round"
         }
         PolicyKind::Code { radius: RadiusSpec::Paper { action_norm_bound: None, .. }, .. }
-        | PolicyKind::LinUcb { radius: RadiusSpec::Paper { action_norm_bound: None, .. }, .. } => {
+        | PolicyKind::LinUcb {
+            radius: RadiusSpec::Paper { action_norm_bound: None, .. }, ..
+        } => {
             "the paper's radius needs a bound on the norms of all actions to come: set action_norm_bound, or use the radius determinant"
         }
         _ if spec.needs_horizon() && horizon.is_none() => {
@@ -90,8 +95,9 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
     Err(PolicyRefusal::Unsuited(reason))
 }
 
-/// The same policy for rewards divided by `range`. A bound on θ* is scaled too where features are vectors as given, and left as it is elsewhere: centring moves θ*, so that only a bound for scaled
-/// rewards means anything.
+/// The same policy for rewards divided by `range`. A bound on θ* is scaled too where features are
+/// vectors as given, and left as it is elsewhere: centring moves θ*, so that only a bound for
+/// scaled rewards means anything.
 pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpec {
     let by = |value: Option<f64>| value.map(|value| value / range);
     let bound = |value: Option<f64>| if as_given { by(value) } else { value };
@@ -115,7 +121,9 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
         RadiusSpec::Stitched { delta, noise_scale } => {
             RadiusSpec::Stitched { delta, noise_scale: by(noise_scale) }
         }
-        RadiusSpec::Union { delta, noise_scale } => RadiusSpec::Union { delta, noise_scale: by(noise_scale) },
+        RadiusSpec::Union { delta, noise_scale } => {
+            RadiusSpec::Union { delta, noise_scale: by(noise_scale) }
+        }
         RadiusSpec::PerArm { delta, noise_scale } => {
             RadiusSpec::PerArm { delta, noise_scale: by(noise_scale) }
         }
@@ -140,9 +148,11 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
     spec
 }
 
-/// Among how many arms δ is shared: at least `actions`, and such that all shares ever given out stay within δ however many actions are added later.
+/// Among how many arms δ is shared: at least `actions`, and such that all shares ever given out
+/// stay within δ however many actions are added later.
 ///
-/// A log of `first` arms gives each `δ/(2·first)`. When their number has grown `2ʲ`-fold, every arm's share falls to `δ/(2·4ʲ·first)`; so the stage with `2ʲ·first` arms costs at most
+/// A log of `first` arms gives each `δ/(2·first)`. When their number has grown `2ʲ`-fold, every
+/// arm's share falls to `δ/(2·4ʲ·first)`; so the stage with `2ʲ·first` arms costs at most
 /// `δ·2⁻ʲ⁻¹`, and all stages together at most δ.
 pub(crate) fn arms_sharing(first: usize, actions: usize) -> u64 {
     let (mut capacity, mut shares) = (first.max(1) as u64, 2 * first.max(1) as u64);
@@ -153,8 +163,14 @@ pub(crate) fn arms_sharing(first: usize, actions: usize) -> u64 {
     shares
 }
 
-/// Facts of a log for policies: rewards are scaled to an interval of length one, whose noise is sub-Gaussian with ½.
-pub(crate) fn facts(dim: usize, offered: usize, horizon: Option<u64>, theta_norm_bound: f64) -> Facts {
+/// Facts of a log for policies: rewards are scaled to an interval of length one, whose noise is
+/// sub-Gaussian with ½.
+pub(crate) fn facts(
+    dim: usize,
+    offered: usize,
+    horizon: Option<u64>,
+    theta_norm_bound: f64,
+) -> Facts {
     Facts {
         setting: if dim == 0 { Setting::Arms } else { Setting::Changing },
         dim,
@@ -170,9 +186,9 @@ pub(crate) fn facts(dim: usize, offered: usize, horizon: Option<u64>, theta_norm
 fn node(value: &Json) -> Node {
     let value = match value {
         Json::Bool(truth) => Value::Bool(*truth),
-        Json::Number(number) => {
-            number.as_i64().map_or_else(|| Value::Float(number.as_f64().unwrap_or(f64::NAN)), Value::Integer)
-        }
+        Json::Number(number) => number
+            .as_i64()
+            .map_or_else(|| Value::Float(number.as_f64().unwrap_or(f64::NAN)), Value::Integer),
         Json::String(text) => Value::Text(text.clone()),
         Json::Array(items) => Value::List(items.iter().map(node).collect()),
         Json::Object(entries) => {
@@ -190,9 +206,9 @@ fn json(value: &Value) -> Json {
         Value::Float(number) => Number::from_f64(*number).map_or(Json::Null, Json::Number),
         Value::Text(text) => Json::String(text.clone()),
         Value::List(items) => Json::Array(items.iter().map(|item| json(&item.value)).collect()),
-        Value::Table(entries) => {
-            Json::Object(entries.iter().map(|(name, node)| (name.clone(), json(&node.value))).collect())
-        }
+        Value::Table(entries) => Json::Object(
+            entries.iter().map(|(name, node)| (name.clone(), json(&node.value))).collect(),
+        ),
         Value::Other(_) => Json::Null,
     }
 }

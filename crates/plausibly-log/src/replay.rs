@@ -132,7 +132,9 @@ impl Asked {
     /// Whether the log still decides by the same policy, with the same features.
     fn is_under(&self, state: &State) -> bool {
         let own = &self.own.grounds;
-        self.dim == state.recipe().dim() && own.horizon == state.horizon() && own.policy == *state.policy().1
+        self.dim == state.recipe().dim()
+            && own.horizon == state.horizon()
+            && own.policy == *state.policy().1
     }
 
     /// Goes on to a later decision.
@@ -160,11 +162,10 @@ fn suits(asked: &PolicyKind, own: &PolicyKind) -> Result<(), StepError> {
         );
     }
     match (asked, own) {
-        (PolicyKind::Elimination { delta: asked, .. }, PolicyKind::Elimination { delta: own, .. })
-            if asked.to_bits() == own.to_bits() =>
-        {
-            Ok(())
-        }
+        (
+            PolicyKind::Elimination { delta: asked, .. },
+            PolicyKind::Elimination { delta: own, .. },
+        ) if asked.to_bits() == own.to_bits() => Ok(()),
         (PolicyKind::Elimination { .. }, _) => refused(
             "phased elimination decides by its phases, and those that this log has are of another policy or another delta",
         ),

@@ -1,9 +1,12 @@
 //! Rewards between a person's units and those that statistics are kept in.
 
-/// Rewards are divided by the length of their range, so that their noise is sub-Gaussian with ½ whatever the units.
+/// Rewards are divided by the length of their range, so that their noise is sub-Gaussian with ½
+/// whatever the units.
 ///
-/// Where features have an intercept, the middle of the range becomes zero: a shift is then only another intercept, and it makes the bound on θ* as small as it can be. Vectors as they are given need
-/// not have one. There a shift would make means that are linear in the features ones that are not, so zero stays zero.
+/// Where features have an intercept, the middle of the range becomes zero: a shift is then only
+/// another intercept, and it makes the bound on θ* as small as it can be. Vectors as they are given
+/// need not have one. There a shift would make means that are linear in the features ones that are
+/// not, so zero stays zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
     range: (f64, f64),
@@ -41,7 +44,8 @@ impl Scale {
 
     /// Whether every reward of the range is one that exact sums can hold.
     pub(crate) fn fits(self) -> bool {
-        let held = |reward| self.scaled(reward).is_some_and(|scaled| plausibly::quantise(scaled).is_ok());
+        let held =
+            |reward| self.scaled(reward).is_some_and(|scaled| plausibly::quantise(scaled).is_ok());
         held(self.range.0) && held(self.range.1)
     }
 }

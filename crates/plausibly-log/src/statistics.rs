@@ -26,7 +26,8 @@ pub enum StatisticsError {
     },
 }
 
-/// Exact sums of all decisions of a log that are settled, and of all that are settled or pending. Any order of the same changes gives the same bits.
+/// Exact sums of all decisions of a log that are settled, and of all that are settled or pending.
+/// Any order of the same changes gives the same bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statistics {
     /// Of actions with features.
@@ -101,7 +102,9 @@ impl Statistics {
                 Change::Taken => all.add(&Observation::new(features, 0.0)?)?,
                 Change::Dropped => all.retract(&Observation::new(features, 0.0)?)?,
                 Change::Settled(reward) => settled.add(&Observation::new(features, reward)?)?,
-                Change::Unsettled(reward) => settled.retract(&Observation::new(features, reward)?)?,
+                Change::Unsettled(reward) => {
+                    settled.retract(&Observation::new(features, reward)?)?
+                }
             },
             Self::Arms(arms) => {
                 let arm = &mut arms[action];
@@ -176,7 +179,9 @@ impl Statistics {
             return None;
         }
         Some(match self {
-            Self::Features { settled, all } => Sums { moment: settled.moment(), ..features_sums(all, ridge) },
+            Self::Features { settled, all } => {
+                Sums { moment: settled.moment(), ..features_sums(all, ridge) }
+            }
             Self::Arms(arms) => {
                 let counted = self.observations() + self.pending();
                 arms_sums(arms, actions, counted, Arm::taken)
@@ -194,7 +199,12 @@ fn features_sums(ledger: &Ledger, ridge: f64) -> Sums {
     Sums { observations: ledger.observations(), gram, moment: ledger.moment(), plays: Vec::new() }
 }
 
-fn arms_sums(arms: &[Arm], actions: &[usize], observations: u64, count: impl Fn(&Arm) -> u64) -> Sums {
+fn arms_sums(
+    arms: &[Arm],
+    actions: &[usize],
+    observations: u64,
+    count: impl Fn(&Arm) -> u64,
+) -> Sums {
     let listed = || actions.iter().map(|action| arms[*action]);
     Sums {
         observations,

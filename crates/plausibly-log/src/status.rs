@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 /// How a log stands.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Status {
-    /// What would be decided now, over the last set and in the last context, with what is known of every action.
+    /// What would be decided now, over the last set and in the last context, with what is known of
+    /// every action.
     pub now: Certificate,
     /// Decisions so far.
     pub decisions: u64,
@@ -24,7 +25,8 @@ pub struct Status {
     pub dropped: u64,
     /// Those whose rewards are outstanding, the oldest first.
     pub pending: Vec<PendingDecision>,
-    /// Those that a phase of elimination waits for: before their rewards come or they are dropped, no decision can be taken. `now` is then what would follow if they were dropped.
+    /// Those that a phase of elimination waits for: before their rewards come or they are dropped,
+    /// no decision can be taken. `now` is then what would follow if they were dropped.
     pub waiting: Vec<u64>,
     /// How it came to be: one point a decision, or evenly many where there are more of them.
     pub history: Vec<Point>,
@@ -87,7 +89,8 @@ pub struct Point {
 pub struct OutSince {
     /// The first decision from which on it was found out at every look.
     pub decision: u64,
-    /// The last one before at which it was looked at and could still be best; zero if there is none.
+    /// The last one before at which it was looked at and could still be best; zero if there is
+    /// none.
     pub last_plausible: u64,
     /// Which action ruled it out there.
     pub by: u64,
@@ -101,7 +104,11 @@ pub struct OutSince {
 /// # Errors
 /// If the log is damaged or has no decision yet, or what it says was chosen at one of the points
 /// does not follow ([`LogError::Choice`]).
-pub fn status<S: Storage>(storage: &S, now: impl Into<Time>, points: u64) -> Result<Status, LogError> {
+pub fn status<S: Storage>(
+    storage: &S,
+    now: impl Into<Time>,
+    points: u64,
+) -> Result<Status, LogError> {
     let (state, end) = fold(storage, |_| Ok(()))?;
     let state = state.ok_or(LogError::Empty)?;
     let total = state.decisions().len() as u64;
@@ -109,7 +116,8 @@ pub fn status<S: Storage>(storage: &S, now: impl Into<Time>, points: u64) -> Res
         return Err(LogError::Empty);
     };
     let stride = total.div_ceil(points.max(2));
-    let looked_at = |decision: u64| decision.is_multiple_of(stride) || decision == 1 || decision == total;
+    let looked_at =
+        |decision: u64| decision.is_multiple_of(stride) || decision == 1 || decision == total;
     let (mut looks, mut choices) = (Looks::default(), Choices::default());
     let mut id = String::new();
     fold(storage, |step| {
@@ -118,8 +126,12 @@ pub fn status<S: Storage>(storage: &S, now: impl Into<Time>, points: u64) -> Res
                 id = step.position().id;
             }
             if looked_at(*decision) {
-                let moment =
-                    Moment { position: step.position(), at: time(step.entry.at_us), set: *set, context };
+                let moment = Moment {
+                    position: step.position(),
+                    at: time(step.entry.at_us),
+                    set: *set,
+                    context,
+                };
                 let certificate = certify(step.state, &moment, usize::MAX)?;
                 let follows = &certificate.findings.chosen;
                 choices.compare(step, (*chosen, label), (follows.id, &follows.label));
@@ -129,11 +141,16 @@ pub fn status<S: Storage>(storage: &S, now: impl Into<Time>, points: u64) -> Res
         Ok(())
     })?;
     let checked = choices.all_follow()?;
-    let position = crate::certificate::Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
+    let position =
+        crate::certificate::Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
     let at_us = now.into().micros().max(end.last.at_us);
     let context: &Context = state.context(last);
     let (set, _) = state.last_set().ok_or(LogError::Empty)?;
-    let now = certify(&state.not_waiting(), &Moment { position, at: time(at_us), set, context }, usize::MAX)?;
+    let now = certify(
+        &state.not_waiting(),
+        &Moment { position, at: time(at_us), set, context },
+        usize::MAX,
+    )?;
     let out_since = looks.out_since(&now);
     Ok(Status {
         decisions: total,
@@ -188,7 +205,8 @@ fn pending(state: &State, now_us: i64) -> Vec<PendingDecision> {
 #[derive(Default)]
 struct Looks {
     history: Vec<Point>,
-    /// By action: the last look at which it was plausible, and the first of the unbroken looks since at which it was out.
+    /// By action: the last look at which it was plausible, and the first of the unbroken looks
+    /// since at which it was out.
     last_plausible: BTreeMap<u64, u64>,
     out: BTreeMap<u64, OutSince>,
 }

@@ -8,8 +8,9 @@ use thiserror::Error;
 
 /// An instant, in microseconds since the beginning of 1970 in UTC.
 ///
-/// This crate never reads a clock: every function that records something takes the time as an argument. A [`SystemTime`]
-/// and a number of microseconds will do as well. A log has no instants before 1970 or after 9999, and refuses them.
+/// This crate never reads a clock: every function that records something takes the time as an
+/// argument. A [`SystemTime`] and a number of microseconds will do as well. A log has no instants
+/// before 1970 or after 9999, and refuses them.
 ///
 /// ```
 /// use plausibly_log::Time;
@@ -51,7 +52,8 @@ impl From<i64> for Time {
 impl From<SystemTime> for Time {
     /// What is beyond the microseconds that 64 bits can count is the last or the first of them.
     fn from(time: SystemTime) -> Self {
-        let micros = |span: std::time::Duration| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
+        let micros =
+            |span: std::time::Duration| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
         Self(match time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(since) => micros(since),
             Err(before) => -micros(before.duration()),

@@ -1,4 +1,5 @@
-//! Laws of the log: nothing acknowledged is lost, nothing is invented, and everything can be re-derived.
+//! Laws of the log: nothing acknowledged is lost, nothing is invented, and everything can be
+//! re-derived.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 #![expect(clippy::print_stderr, reason = "what is skipped is said")]
 

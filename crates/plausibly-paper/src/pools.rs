@@ -6,7 +6,8 @@ use plausibly_sim::{LoadPool, Pool, Pools};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// `movielens`, `wine` and `heart`, from the cache of data sets. What was read once is kept: a thousand specs may play on the same.
+/// `movielens`, `wine` and `heart`, from the cache of data sets. What was read once is kept: a
+/// thousand specs may play on the same.
 #[derive(Debug)]
 pub struct DataPools {
     folder: Option<PathBuf>,
@@ -16,13 +17,15 @@ pub struct DataPools {
 }
 
 impl DataPools {
-    /// From the cache in this folder, or in the usual one; `remedy` says how to get a data set that is not there.
+    /// From the cache in this folder, or in the usual one; `remedy` says how to get a data set that
+    /// is not there.
     pub fn new(folder: Option<PathBuf>, remedy: fn(&str) -> String) -> Self {
         Self { folder, remedy, factors: Mutex::default(), made: Mutex::default() }
     }
 
     fn read<T>(&self, read: fn(&Store) -> Result<T, DataError>) -> Result<T, String> {
-        let store = Store::at(self.folder.clone()).ok_or("this platform has no folder for data; name one")?;
+        let store = Store::at(self.folder.clone())
+            .ok_or("this platform has no folder for data; name one")?;
         read(&store).map_err(|error| match error {
             DataError::NotFetched { name } => {
                 format!("the data set {name} is not in the cache; {}", (self.remedy)(name))
@@ -32,7 +35,11 @@ impl DataPools {
     }
 
     /// A pool that was made before, or is made now.
-    fn shared(&self, name: String, make: impl FnOnce() -> Result<Pool, String>) -> Result<Arc<Pool>, String> {
+    fn shared(
+        &self,
+        name: String,
+        make: impl FnOnce() -> Result<Pool, String>,
+    ) -> Result<Arc<Pool>, String> {
         // What a thread that panicked had pushed is complete.
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, pool)) = made.iter().find(|(known, _)| *known == name) {
@@ -57,10 +64,12 @@ impl DataPools {
             table.target.iter_mut().for_each(|target| *target = 1.0 - *target);
         }
         let theta = table.least_squares().map_err(|error| error.to_string())?;
-        Pool::new(table.dim(), table.features, theta, options.noise).map_err(|error| error.to_string())
+        Pool::new(table.dim(), table.features, theta, options.noise)
+            .map_err(|error| error.to_string())
     }
 
-    /// Users are the parameters, movies the actions, and what the factors leave of the ratings is the noise.
+    /// Users are the parameters, movies the actions, and what the factors leave of the ratings is
+    /// the noise.
     fn factorised(&self, noise: Option<f64>) -> Result<Pool, String> {
         let mut kept = self.factors.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.is_none() {
@@ -89,7 +98,8 @@ const NOISE: &str = "standard deviation of the Gaussian noise";
 
 fn read_table_options(fields: &mut Fields<'_>) -> TableOptions {
     let noise = fields.number("noise", NOISE, 0.5, Range::POSITIVE);
-    let scaling = fields.choice("scaling", "how features are scaled", Some("min-max"), &["min-max", "none"]);
+    let scaling =
+        fields.choice("scaling", "how features are scaled", Some("min-max"), &["min-max", "none"]);
     TableOptions { noise, scaled: scaling != Some("none"), reversed: false }
 }
 
@@ -112,15 +122,21 @@ impl Pools for DataPools {
             }
             "heart" => {
                 let options = read_table_options(fields);
-                let meaning = "what the reward stands for: the file's column, 1 for a death, or 1 minus it";
-                let target = fields.choice("target", meaning, Some("death"), &["death", "survival"]);
+                let meaning =
+                    "what the reward stands for: the file's column, 1 for a death, or 1 minus it";
+                let target =
+                    fields.choice("target", meaning, Some("death"), &["death", "survival"]);
                 let options = TableOptions { reversed: target == Some("survival"), ..options };
                 let name = format!("heart {options:?}");
                 Box::new(move || self.shared(name, || self.fitted(plausibly_data::heart, options)))
             }
             _ => {
-                let noise =
-                    fields.number_or("noise", NOISE, "the residual of the factorisation", Range::POSITIVE);
+                let noise = fields.number_or(
+                    "noise",
+                    NOISE,
+                    "the residual of the factorisation",
+                    Range::POSITIVE,
+                );
                 let name = format!("movielens {noise:?}");
                 Box::new(move || self.shared(name, || self.factorised(noise)))
             }

@@ -3,10 +3,12 @@
 use crate::request::{DELAY, FRONTIER};
 use plausibly::spec::{Node, Value as SpecValue};
 use plausibly_report::{
-    Claim, DelayFinding, Evidence, Measured, Reading, Reproduction, Skipped, claims, delay_findings,
-    frontier_findings,
+    Claim, DelayFinding, Evidence, Measured, Reading, Reproduction, Skipped, claims,
+    delay_findings, frontier_findings,
 };
-use plausibly_sim::{ArmsTheory, BoundCheck, Experiment, LinearTheory, Moments, PolicySummary, Summary};
+use plausibly_sim::{
+    ArmsTheory, BoundCheck, Experiment, LinearTheory, Moments, PolicySummary, Summary,
+};
 use serde_json::{Map, Value, json};
 
 /// `summary.csv`: the curves of every experiment.
@@ -16,7 +18,8 @@ pub fn summary_csv(reproduction: &Reproduction) -> String {
     plausibly_sim::summary_csv(&all)
 }
 
-/// `manifest.json`: what would be needed to do it again, and what was found. How long it took is for the caller to add.
+/// `manifest.json`: what would be needed to do it again, and what was found. How long it took is
+/// for the caller to add.
 pub fn manifest<'a>(
     reproduction: &Reproduction,
     experiments: impl IntoIterator<Item = &'a Experiment>,
@@ -90,9 +93,11 @@ pub fn spec_json(value: &SpecValue) -> Value {
         SpecValue::Float(float) => json!(float),
         SpecValue::Text(text) => json!(text),
         SpecValue::List(items) => items.iter().map(inner).collect(),
-        SpecValue::Table(entries) => {
-            entries.iter().map(|(name, node)| (name.clone(), inner(node))).collect::<Map<_, _>>().into()
-        }
+        SpecValue::Table(entries) => entries
+            .iter()
+            .map(|(name, node)| (name.clone(), inner(node)))
+            .collect::<Map<_, _>>()
+            .into(),
         SpecValue::Other(name) => json!(name),
     }
 }

@@ -50,7 +50,13 @@ pub enum RequestError {
 /// All of the paper's, in its sizes.
 impl Default for Request {
     fn default() -> Self {
-        Self { experiments: Vec::new(), runs: None, quick: false, seed: 2024, reading: Reading::Adopted }
+        Self {
+            experiments: Vec::new(),
+            runs: None,
+            quick: false,
+            seed: 2024,
+            reading: Reading::Adopted,
+        }
     }
 }
 
@@ -70,7 +76,9 @@ impl Request {
     /// # Errors
     /// If it names what there is not, or reads literally what the paper does not have.
     pub fn check(&self) -> Result<(), RequestError> {
-        if let Some(name) = self.experiments.iter().find(|name| !Self::names().contains(&name.as_str())) {
+        if let Some(name) =
+            self.experiments.iter().find(|name| !Self::names().contains(&name.as_str()))
+        {
             return Err(RequestError::Unknown { name: name.clone() });
         }
         let beyond = [
@@ -87,8 +95,9 @@ impl Request {
 
     /// The data sets that it plays on.
     pub fn data_sets(&self) -> impl Iterator<Item = &'static DataSet> + '_ {
-        let wanted =
-            |name: &str| self.experiments.is_empty() || self.is_named(name) || self.is_named(FRONTIER);
+        let wanted = |name: &str| {
+            self.experiments.is_empty() || self.is_named(name) || self.is_named(FRONTIER)
+        };
         DATA_SETS.iter().filter(move |set| wanted(set.name))
     }
 

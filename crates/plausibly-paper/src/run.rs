@@ -4,8 +4,8 @@ use crate::plan::{Job, Role};
 use crate::request::{DELAY, FRONTIER, Request};
 use plausibly_report::{Checked, Late, Measured, Reproduction, Skipped};
 use plausibly_sim::{
-    ArmsTheory, Comparison, Experiment, LinearTheory, Monitor, Overrides, Pools, RunError, SpecError,
-    Summary, TheoryError,
+    ArmsTheory, Comparison, Experiment, LinearTheory, Monitor, Overrides, Pools, RunError,
+    SpecError, Summary, TheoryError,
 };
 use rayon::prelude::*;
 use std::num::NonZeroUsize;
@@ -53,11 +53,16 @@ impl Prepared {
     ///
     /// # Errors
     /// If data that one of them plays on cannot be had.
-    pub fn new(request: &Request, skipped: Vec<Skipped>, pools: &dyn Pools) -> Result<Self, PaperError> {
+    pub fn new(
+        request: &Request,
+        skipped: Vec<Skipped>,
+        pools: &dyn Pools,
+    ) -> Result<Self, PaperError> {
         let mut jobs = Vec::new();
         for job in request.jobs(&skipped) {
             let read = Experiment::from_toml(&job.spec, Overrides::default(), pools);
-            let experiment = read.map_err(|source| PaperError::Spec { name: job.spec_name, source })?;
+            let experiment =
+                read.map_err(|source| PaperError::Spec { name: job.spec_name, source })?;
             jobs.push((job, experiment));
         }
         Ok(Self { request: request.clone(), skipped, jobs })
@@ -86,13 +91,15 @@ impl Prepared {
 
     /// Rounds of all runs and policies together, for progress.
     pub fn total_rounds(&self) -> u64 {
-        let work =
-            |experiment: &Experiment| experiment.runs * experiment.horizon * experiment.policies.len() as u64;
+        let work = |experiment: &Experiment| {
+            experiment.runs * experiment.horizon * experiment.policies.len() as u64
+        };
         self.experiments().map(work).sum()
     }
 
-    /// Plays everything on `threads` threads, which go on with the next spec where they would wait for one another; `begins` is told the name of every spec before it is
-    /// played. The outcome is the same, to the last bit, for any number of threads.
+    /// Plays everything on `threads` threads, which go on with the next spec where they would wait
+    /// for one another; `begins` is told the name of every spec before it is played. The outcome is
+    /// the same, to the last bit, for any number of threads.
     ///
     /// # Errors
     /// If the monitor asks to stop, or a run fails.
@@ -130,7 +137,9 @@ impl Prepared {
         for (at, (job, experiment)) in self.jobs.iter().enumerate() {
             let fits = |other: &usize| {
                 let (other, theirs) = &self.jobs[*other];
-                job.role.is_comparison() && other.role.is_comparison() && experiment.plays_with(theirs)
+                job.role.is_comparison()
+                    && other.role.is_comparison()
+                    && experiment.plays_with(theirs)
             };
             match groups.iter_mut().find(|group| group.iter().all(fits)) {
                 Some(group) => group.push(at),
@@ -189,22 +198,28 @@ fn run_group(
     threads: NonZeroUsize,
     monitor: &dyn Monitor,
 ) -> Result<Vec<Outcome>, TheoryError> {
-    let weigh = |experiment: &Experiment| Weighted { monitor, weight: experiment.policies.len() as u64 };
+    let weigh =
+        |experiment: &Experiment| Weighted { monitor, weight: experiment.policies.len() as u64 };
     if let [(job, experiment)] = group {
         let monitor = weigh(experiment);
         match job.role {
             Role::ArmsTheory => {
-                return Ok(vec![Outcome::ArmsTheory(ArmsTheory::check(experiment, threads, &monitor)?)]);
+                return Ok(vec![Outcome::ArmsTheory(ArmsTheory::check(
+                    experiment, threads, &monitor,
+                )?)]);
             }
             Role::LinearTheory => {
-                return Ok(vec![Outcome::LinearTheory(LinearTheory::check(experiment, threads, &monitor)?)]);
+                return Ok(vec![Outcome::LinearTheory(LinearTheory::check(
+                    experiment, threads, &monitor,
+                )?)]);
             }
             _ => {}
         }
     }
     let played: Vec<_> =
         group.iter().map(|(_, experiment)| (experiment.comparison(), weigh(experiment))).collect();
-    let followed: Vec<_> = played.iter().map(|(each, monitor)| (each, monitor as &dyn Monitor)).collect();
+    let followed: Vec<_> =
+        played.iter().map(|(each, monitor)| (each, monitor as &dyn Monitor)).collect();
     let summaries = Comparison::run_together(&followed, threads)?;
     Ok(summaries.into_iter().map(Outcome::Summary).collect())
 }
@@ -215,7 +230,9 @@ impl Outcome {
         let &Job { study, role, spec_name, ref spec } = job;
         let spec = spec.clone();
         let summary = match self {
-            Self::ArmsTheory(theory) => return into.arms_theory.push(Checked { spec_name, spec, theory }),
+            Self::ArmsTheory(theory) => {
+                return into.arms_theory.push(Checked { spec_name, spec, theory });
+            }
             Self::LinearTheory(theory) => {
                 into.linear_theory = Some(Checked { spec_name, spec, theory });
                 return;
@@ -223,14 +240,15 @@ impl Outcome {
             Self::Summary(summary) => summary,
         };
         let variant = match role {
-            Role::ProblemReading(variant) | Role::Frontier(variant) | Role::Delay { variant, .. } => {
-                Some(variant)
-            }
+            Role::ProblemReading(variant)
+            | Role::Frontier(variant)
+            | Role::Delay { variant, .. } => Some(variant),
             Role::PolicyReadings => Some("policies read in other ways"),
             Role::RulerReading => Some("Qₙ measured by another ruler"),
             Role::Experiment | Role::ArmsTheory | Role::LinearTheory => None,
         };
-        let measured = Measured { study, variant, spec_name, spec, horizon: experiment.horizon, summary };
+        let measured =
+            Measured { study, variant, spec_name, spec, horizon: experiment.horizon, summary };
         match role {
             Role::PolicyReadings => into.policy_readings = Some(measured),
             Role::RulerReading => into.ruler_reading = Some(measured),
@@ -250,10 +268,12 @@ mod tests {
     #[test]
     fn what_is_played_on_the_same_problems_is_played_together() {
         let groups = |reading| {
-            let request = Request { experiments: vec!["linear".into()], reading, ..Request::default() };
+            let request =
+                Request { experiments: vec!["linear".into()], reading, ..Request::default() };
             Prepared::new(&request, Vec::new(), &()).unwrap().groups()
         };
-        // The experiment, its policies read in other ways and measured by another ruler; and a theory.
+        // The experiment, its policies read in other ways and measured by another ruler; and a
+        // theory.
         assert_eq!(groups(Reading::Adopted), [vec![0, 1, 2], vec![3]]);
         // Read literally the experiment's CODE is another one, under the same label.
         assert_eq!(groups(Reading::Literal), [vec![0], vec![1, 2], vec![3]]);

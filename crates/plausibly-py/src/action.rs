@@ -1,8 +1,8 @@
 //! Single actions, and the labels that `select` returns.
 //!
-//! What `select` returns is equal to the label of an action and carries the action itself, so `update` never has to
-//! guess which set a label came from. An action is kept apart from its set: labels that people collect in a list must not
-//! keep every set alive that was ever offered.
+//! What `select` returns is equal to the label of an action and carries the action itself, so
+//! `update` never has to guess which set a label came from. An action is kept apart from its set:
+//! labels that people collect in a list must not keep every set alive that was ever offered.
 
 use crate::actions::{PySet, is_same_label};
 use numpy::{PyArray1, ToPyArray};
@@ -11,7 +11,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyFloat, PyInt, PyString, PyTuple, PyType};
 
-/// One action of a set, as `offers[label]` gives it: what to teach a policy when its reward comes late.
+/// One action of a set, as `offers[label]` gives it: what to teach a policy when its reward comes
+/// late.
 #[pyclass(frozen, name = "Action", module = "plausibly")]
 pub(crate) struct PyAction {
     pub(crate) index: usize,
@@ -43,7 +44,8 @@ impl PyAction {
         self.features.to_pyarray(py)
     }
 
-    /// What `_lone` makes it of, without its set. Its label is a list of one, or empty: a label may be None.
+    /// What `_lone` makes it of, without its set. Its label is a list of one, or empty: a label may
+    /// be None.
     #[pyo3(name = "_parts")]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let labels: Vec<_> = self.label(py).into_iter().collect();
@@ -52,21 +54,36 @@ impl PyAction {
 
     /// An action of a set that is not at hand.
     #[staticmethod]
-    fn _lone(features: Vec<f64>, labels: Vec<Py<PyAny>>, index: usize, of: usize) -> PyResult<Self> {
+    fn _lone(
+        features: Vec<f64>,
+        labels: Vec<Py<PyAny>>,
+        index: usize,
+        of: usize,
+    ) -> PyResult<Self> {
         let refuse = pyo3::exceptions::PyValueError::new_err;
         if features.iter().any(|x| x.is_nan() || x.abs() > plausibly::MAX_MAGNITUDE) {
-            return Err(refuse("not an action: a feature is not a number, or above 1e100 in magnitude"));
+            return Err(refuse(
+                "not an action: a feature is not a number, or above 1e100 in magnitude",
+            ));
         }
         if index >= of {
             return Err(refuse("not an action: its place is not in its set"));
         }
-        Ok(Self { index, of, label: labels.into_iter().next(), features: features.into(), home: None })
+        Ok(Self {
+            index,
+            of,
+            label: labels.into_iter().next(),
+            features: features.into(),
+            home: None,
+        })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let saved = py.import("plausibly._saved")?;
         match &self.home {
-            Some(set) => (saved.getattr("_action")?, (set.clone_ref(py), self.index)).into_bound_py_any(py),
+            Some(set) => {
+                (saved.getattr("_action")?, (set.clone_ref(py), self.index)).into_bound_py_any(py)
+            }
             None => (saved.getattr("_lone_action")?, self.parts(py)?).into_bound_py_any(py),
         }
     }
@@ -82,7 +99,12 @@ impl PyAction {
         Ok(Self { home, ..set.get().lone(set.py(), index)? })
     }
 
-    pub(crate) fn lone(index: usize, of: usize, label: Option<Py<PyAny>>, features: &[f64]) -> Self {
+    pub(crate) fn lone(
+        index: usize,
+        of: usize,
+        label: Option<Py<PyAny>>,
+        features: &[f64],
+    ) -> Self {
         Self { index, of, label, features: features.into(), home: None }
     }
 
@@ -135,8 +157,8 @@ fn carriers(py: Python<'_>) -> PyResult<&'static Carriers> {
     })
 }
 
-/// The name of an action as an object that is equal to it and carries the action. A label of a class that cannot be
-/// extended, or of a class of the user's, comes back as it is.
+/// The name of an action as an object that is equal to it and carries the action. A label of a
+/// class that cannot be extended, or of a class of the user's, comes back as it is.
 pub(crate) fn carrying(name: &Bound<'_, PyAny>, action: &Py<PyAction>) -> PyResult<Py<PyAny>> {
     let py = name.py();
     let classes = carriers(py)?;
@@ -170,5 +192,9 @@ pub(crate) fn carried(label: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAction>>
 /// A label without what it carries.
 pub(crate) fn bare(label: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     let py = label.py();
-    if label.is_instance(carriers(py)?.any.bind(py))? { label.call_method0("bare") } else { Ok(label) }
+    if label.is_instance(carriers(py)?.any.bind(py))? {
+        label.call_method0("bare")
+    } else {
+        Ok(label)
+    }
 }

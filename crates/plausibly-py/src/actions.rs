@@ -17,9 +17,9 @@ pub(crate) const MOST_ARMS: usize = 1_000_000;
 
 /// The actions to choose from: checked and converted once, then reused round after round.
 ///
-/// `rows` is one row of features an action: a NumPy array in any order, a list of lists, or a pandas frame, a polars frame or
-/// an Arrow table whose columns are all numbers. With `labels`, one for each row and all different, policies speak of actions by label;
-/// without, by index.
+/// `rows` is one row of features an action: a NumPy array in any order, a list of lists, or a
+/// pandas frame, a polars frame or an Arrow table whose columns are all numbers. With `labels`, one
+/// for each row and all different, policies speak of actions by label; without, by index.
 ///
 /// >>> from plausibly import ActionSet
 /// >>> offers = ActionSet([[1.0, 0.0], [0.0, 1.0]], labels=["red", "blue"])
@@ -59,8 +59,8 @@ impl PySet {
 
     /// Arms without features, for problems where an action is known by its label or place alone.
     ///
-    /// `arms` is how many there are, or a list of their labels. Arms may come and go: a policy knows them by label, or by
-    /// place where they have none.
+    /// `arms` is how many there are, or a list of their labels. Arms may come and go: a policy
+    /// knows them by label, or by place where they have none.
     ///
     /// >>> from plausibly import ActionSet
     /// >>> ActionSet.arms(3)
@@ -79,7 +79,8 @@ impl PySet {
         }
         if arms.is_instance_of::<PyBool>() || !arms.hasattr("__index__")? {
             let found = arms.get_type().name()?;
-            let message = format!("arms: expected a whole number or a list of labels, found {found}");
+            let message =
+                format!("arms: expected a whole number or a list of labels, found {found}");
             return Err(PyTypeError::new_err(message));
         }
         Self::of_arms(arms.extract::<usize>().unwrap_or(usize::MAX), labels)
@@ -149,7 +150,10 @@ impl PySet {
             let message = format!("arms: the number of arms must be from 1 to {MOST_ARMS}");
             return Err(PyValueError::new_err(message));
         }
-        Self::checked(ActionSet::arms(count).map_err(|error| errors::of_rows("arms", &error))?, labels)
+        Self::checked(
+            ActionSet::arms(count).map_err(|error| errors::of_rows("arms", &error))?,
+            labels,
+        )
     }
 
     /// Rows given in place of a set.
@@ -178,7 +182,8 @@ impl PySet {
 
     /// What `select` returns of an action.
     pub(crate) fn chosen(&self, py: Python<'_>, index: usize) -> PyResult<Named> {
-        // Made without the lock: another thread may need it meanwhile, and whichever comes second is as good.
+        // Made without the lock: another thread may need it meanwhile, and whichever comes second
+        // is as good.
         let kept = || self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(named) = kept().get(&index) {
             return Ok(named.clone_ref(py));
@@ -212,22 +217,25 @@ impl PySet {
         let whole = action.is_instance_of::<PyInt>() || action.hasattr("__index__")?;
         if !whole || action.is_instance_of::<PyBool>() {
             let found = action.get_type().name()?;
-            let message =
-                format!("{argument}: expected an index (this set has no labels) or an Action, found {found}");
+            let message = format!(
+                "{argument}: expected an index (this set has no labels) or an Action, found {found}"
+            );
             return Err(PyTypeError::new_err(message));
         }
         match action.extract::<usize>() {
             Ok(index) if index < len => Ok(index),
             Err(error) if !error.is_instance_of::<PyOverflowError>(action.py()) => Err(error),
             _ => {
-                let message = format!("{argument}: {} is not from 0 to {}", action.repr()?, len - 1);
+                let message =
+                    format!("{argument}: {} is not from 0 to {}", action.repr()?, len - 1);
                 Err(PyIndexError::new_err(message))
             }
         }
     }
 }
 
-/// Whether two labels are the same object, or equal ones of Python's own plain types: comparing others could run any code.
+/// Whether two labels are the same object, or equal ones of Python's own plain types: comparing
+/// others could run any code.
 pub(crate) fn is_same_label(one: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> bool {
     if one.is(other) {
         return true;
@@ -250,10 +258,13 @@ fn set_of_rows(rows: &Bound<'_, PyAny>, argument: &str) -> PyResult<ActionSet> {
     let py = rows.py();
     let convert = CONVERT.import(py, "plausibly._rows", "to_rows")?;
     let array: PyReadonlyArray2<'_, f64> = convert.call1((rows, argument))?.extract()?;
-    // A slice of a Fortran-ordered array would be its columns, so the order is asked for and not assumed.
-    let features = if array.is_c_contiguous() { array.as_slice().ok().map(<[f64]>::to_vec) } else { None };
+    // A slice of a Fortran-ordered array would be its columns, so the order is asked for and not
+    // assumed.
+    let features =
+        if array.is_c_contiguous() { array.as_slice().ok().map(<[f64]>::to_vec) } else { None };
     let features = features.unwrap_or_else(|| array.as_array().iter().copied().collect());
-    ActionSet::from_flat(features, array.shape()[1]).map_err(|error| errors::of_rows(argument, &error))
+    ActionSet::from_flat(features, array.shape()[1])
+        .map_err(|error| errors::of_rows(argument, &error))
 }
 
 fn read_labels(labels: &Bound<'_, PyAny>, len: usize) -> PyResult<(Py<PyList>, Py<PyDict>)> {
@@ -263,14 +274,22 @@ fn read_labels(labels: &Bound<'_, PyAny>, len: usize) -> PyResult<(Py<PyList>, P
     }
     let Ok(all) = labels.try_iter() else {
         let found = labels.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("labels: expected a list of labels, found {found}")));
+        return Err(PyTypeError::new_err(format!(
+            "labels: expected a list of labels, found {found}"
+        )));
     };
-    // One more than there are actions shows that there are too many, without walking a list that never ends.
-    let all = all.take(len + 1).map(|label| label.and_then(action::bare)).collect::<PyResult<Vec<_>>>()?;
+    // One more than there are actions shows that there are too many, without walking a list that
+    // never ends.
+    let all = all
+        .take(len + 1)
+        .map(|label| label.and_then(action::bare))
+        .collect::<PyResult<Vec<_>>>()?;
     let all = PyList::new(py, all)?;
     if all.len() != len {
         let count = if all.len() > len { "more".into() } else { all.len().to_string() };
-        return Err(PyValueError::new_err(format!("labels: {len} actions need {len} labels, got {count}")));
+        return Err(PyValueError::new_err(format!(
+            "labels: {len} actions need {len} labels, got {count}"
+        )));
     }
     let positions = PyDict::new(py);
     for (index, label) in all.iter().enumerate() {

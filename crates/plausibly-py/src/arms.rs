@@ -1,17 +1,21 @@
-//! Arms in a context, with a model an arm that learns in batches: what `plausibly.compat` is made of.
+//! Arms in a context, with a model an arm that learns in batches: what `plausibly.compat` is made
+//! of.
 //!
-//! Rules have no state of their own there, so a call makes its policy over a copy of the model. Arrays come from
-//! `plausibly.compat`, which has checked and converted them; what is wrong all the same is refused here without words.
+//! Rules have no state of their own there, so a call makes its policy over a copy of the model.
+//! Arrays come from `plausibly.compat`, which has checked and converted them; what is wrong all the
+//! same is refused here without words.
 
 use crate::actions::PySet;
 use crate::explain::{self, Asked};
 use crate::guarded::unwound;
 use crate::settings::Settings;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods, ToPyArray};
+use numpy::{
+    PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods, ToPyArray,
+};
 use plausibly::spec::{Facts, PolicyKind, Setting};
 use plausibly::{
-    ActionSet, ArmMeans, ArmRidges, ArmSums, Code, EpsilonGreedy, Estimator, Explain, LinUcb, Policy as _,
-    Removed, SharedDraws, Stream, Thompson, Ucb1, Whole,
+    ActionSet, ArmMeans, ArmRidges, ArmSums, Code, EpsilonGreedy, Estimator, Explain, LinUcb,
+    Policy as _, Removed, SharedDraws, Stream, Thompson, Ucb1, Whole,
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -22,7 +26,8 @@ use std::sync::{Mutex, MutexGuard};
 #[pyclass(frozen, name = "ArmModels", module = "plausibly._core")]
 pub(crate) struct PyArms {
     settings: Settings,
-    /// Explores with this probability in every round, and is greedy otherwise, whatever the settings say.
+    /// Explores with this probability in every round, and is greedy otherwise, whatever the
+    /// settings say.
     epsilon: Option<f64>,
     /// Whether Thompson sampling draws the same numbers for all arms.
     shared_draws: bool,
@@ -111,7 +116,8 @@ impl PyArms {
         all.to_pyarray(py).reshape([all.len() / arms, arms])
     }
 
-    /// The arm to take in each context, or in so many rounds without; `call` numbers the random numbers.
+    /// The arm to take in each context, or in so many rounds without; `call` numbers the random
+    /// numbers.
     #[pyo3(signature = (contexts, rounds, call))]
     fn select<'py>(
         &self,
@@ -186,7 +192,9 @@ impl PyArms {
         let known = self.lock()?;
         let (sums, removed) = match &*known {
             Known::Means(means) => (means.totals.clone(), means.removed),
-            Known::Ridges(model) => (model.sums().into_iter().flat_map(joined).collect(), model.removed()),
+            Known::Ridges(model) => {
+                (model.sums().into_iter().flat_map(joined).collect(), model.removed())
+            }
         };
         let state = PyDict::new(py);
         state.set_item("observations", known.observations())?;
@@ -205,7 +213,8 @@ impl PyArms {
         let mut known = self.lock()?;
         let sums = sums.try_readonly()?;
         let sums = sums.as_slice()?;
-        let removed = Removed { arms: removed.0, observations: removed.1, log_det_ratio: removed.2 };
+        let removed =
+            Removed { arms: removed.0, observations: removed.1, log_det_ratio: removed.2 };
         let of_arm = match &*known {
             Known::Means(_) => 1,
             Known::Ridges(model) => 2 * model.dim() * (model.dim() + 1),
@@ -222,8 +231,11 @@ impl PyArms {
             Known::Ridges(model) => {
                 let (dim, ridge) = (model.dim(), model.evidence().ridge);
                 let arms = observations.into_iter().zip(sums.chunks_exact(of_arm));
-                let arms: Vec<ArmSums> = arms.map(|(count, sums)| split(count, sums, dim)).collect();
-                Known::Ridges(Box::new(ArmRidges::from_sums(dim, ridge, &arms, removed).map_err(refused)?))
+                let arms: Vec<ArmSums> =
+                    arms.map(|(count, sums)| split(count, sums, dim)).collect();
+                Known::Ridges(Box::new(
+                    ArmRidges::from_sums(dim, ridge, &arms, removed).map_err(refused)?,
+                ))
             }
         };
         Ok(())
@@ -259,18 +271,27 @@ impl PyArms {
         Ok((rule, facts, setting))
     }
 
-    fn rule_over<E: Estimator + Clone + Send + 'static>(&self, model: E, facts: &Facts) -> PyResult<Rule> {
+    fn rule_over<E: Estimator + Clone + Send + 'static>(
+        &self,
+        model: E,
+        facts: &Facts,
+    ) -> PyResult<Rule> {
         Ok(match (self.epsilon, self.settings.spec(facts.setting)?.kind) {
-            (Some(epsilon), _) => Box::new(EpsilonGreedy::constant(model, epsilon).map_err(refused)?),
+            (Some(epsilon), _) => {
+                Box::new(EpsilonGreedy::constant(model, epsilon).map_err(refused)?)
+            }
             (None, PolicyKind::Code { radius, .. }) => {
                 Box::new(Code::new(model, radius.build(facts).map_err(refused)?))
             }
             (None, PolicyKind::LinUcb { radius, .. }) => {
                 Box::new(LinUcb::new(model, radius.build(facts).map_err(refused)?))
             }
-            (None, PolicyKind::LinTs { noise_scale, .. } | PolicyKind::Thompson { noise_scale }) => {
-                Box::new(Thompson::over(model, noise_scale.unwrap_or(facts.noise_scale)).map_err(refused)?)
-            }
+            (
+                None,
+                PolicyKind::LinTs { noise_scale, .. } | PolicyKind::Thompson { noise_scale },
+            ) => Box::new(
+                Thompson::over(model, noise_scale.unwrap_or(facts.noise_scale)).map_err(refused)?,
+            ),
             _ => return Err(refused("policy: its choices are no function of a model alone")),
         })
     }
@@ -300,7 +321,8 @@ impl Known {
         }
     }
 
-    /// Hands on what is offered in each context, which is the same for all arms; without contexts, in so many rounds.
+    /// Hands on what is offered in each context, which is the same for all arms; without contexts,
+    /// in so many rounds.
     fn each_set(
         &self,
         contexts: Option<&Bound<'_, PyArray2<f64>>>,
@@ -318,8 +340,9 @@ impl Known {
         let contexts = rows(contexts, dim)?;
         let mut set = ActionSet::from_flat(vec![0.0; arms * dim], dim).map_err(refused)?;
         for context in contexts.as_slice()?.chunks_exact(dim) {
-            let copy =
-                |rows: &mut [f64]| rows.chunks_exact_mut(dim).for_each(|row| row.copy_from_slice(context));
+            let copy = |rows: &mut [f64]| {
+                rows.chunks_exact_mut(dim).for_each(|row| row.copy_from_slice(context))
+            };
             set.refill(copy).map_err(refused)?;
             each(&set);
         }
@@ -339,10 +362,12 @@ impl Means {
         }
     }
 
-    /// Arms that are gone keep their share of δ: they may have been removed because of what they paid.
+    /// Arms that are gone keep their share of δ: they may have been removed because of what they
+    /// paid.
     fn model(&self) -> ArmMeans {
         let arms = self.counts.len();
-        let (shares, other_observations) = ((arms + self.removed.arms) as u64, self.removed.observations);
+        let (shares, other_observations) =
+            ((arms + self.removed.arms) as u64, self.removed.observations);
         let whole = Whole { arms, shares, other_observations };
         ArmMeans::from_statistics(&self.counts, &self.totals).part_of(whole)
     }
@@ -375,7 +400,11 @@ fn learn_by_arm(
 }
 
 /// Places of arms, one a reward.
-fn places(arms: &[i64], rewards: usize, count: usize) -> PyResult<impl Iterator<Item = usize> + '_> {
+fn places(
+    arms: &[i64],
+    rewards: usize,
+    count: usize,
+) -> PyResult<impl Iterator<Item = usize> + '_> {
     let there = |arm: &i64| usize::try_from(*arm).is_ok_and(|arm| arm < count);
     if arms.len() != rewards || !arms.iter().all(there) {
         return Err(refused("arms: a place from 0 for each reward"));

@@ -49,7 +49,10 @@ fn list<'py>(value: &Bound<'py, PyAny>, argument: &str) -> PyResult<Vec<Bound<'p
         || value.is_instance_of::<Set>()
         || value.cast::<PyMapping>().is_ok();
     let expected = || {
-        let found = value.get_type().name().map_or_else(|_| "something else".into(), |name| name.to_string());
+        let found = value
+            .get_type()
+            .name()
+            .map_or_else(|_| "something else".into(), |name| name.to_string());
         PyTypeError::new_err(format!("{argument}: expected a list, found {found}"))
     };
     if unordered || value.is_instance_of::<PySet>() || value.len().is_err() {

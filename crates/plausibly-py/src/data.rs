@@ -44,9 +44,10 @@ pub(crate) fn raised(error: &DataError) -> PyErr {
     PyOSError::new_err(error.to_string())
 }
 
-/// Brings a data set into the cache, from the mirror if there is one, else or if that fails from its publishers. Others run
-/// meanwhile. `progress` is told bytes so far and, if known, in all; Ctrl-C and whatever `progress` raises end it at once, and
-/// what has come is kept for the next time.
+/// Brings a data set into the cache, from the mirror if there is one, else or if that fails from
+/// its publishers. Others run meanwhile. `progress` is told bytes so far and, if known, in all;
+/// Ctrl-C and whatever `progress` raises end it at once, and what has come is kept for the next
+/// time.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "arguments of Python come by value")]
 pub(crate) fn fetch_data(
@@ -69,8 +70,9 @@ pub(crate) fn fetch_data(
     }
     if set.must_accept && !accept_licence {
         let DataSet { licence, .. } = set;
-        let message =
-            format!("{name} has a licence to accept ({licence}); pass accept_licence=True if you do");
+        let message = format!(
+            "{name} has a licence to accept ({licence}); pass accept_licence=True if you do"
+        );
         return Err(PyPermissionError::new_err(message));
     }
     let mut sources: Vec<Source> = mirror.iter().map(|mirror| Source::mirror(mirror)).collect();
@@ -81,7 +83,9 @@ pub(crate) fn fetch_data(
             let mut hear = |done: u64, total: Option<u64>| {
                 let heard = Python::attach(|py| {
                     py.check_signals()?;
-                    progress.as_ref().map_or(Ok(()), |progress| progress.call1(py, (done, total)).map(drop))
+                    progress
+                        .as_ref()
+                        .map_or(Ok(()), |progress| progress.call1(py, (done, total)).map(drop))
                 });
                 match heard {
                     Ok(()) => ControlFlow::Continue(()),

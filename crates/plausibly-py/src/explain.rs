@@ -19,7 +19,8 @@ pub(crate) struct Found {
     target: Option<Target>,
 }
 
-/// What a policy says of a set: under the radius given, else its own, else the default for such actions.
+/// What a policy says of a set: under the radius given, else its own, else the default for such
+/// actions.
 pub(crate) fn explain(
     guarded: &Guarded,
     settings: &Settings,
@@ -65,8 +66,9 @@ pub(crate) fn find(
     let mut explanation = Explanation::new();
     let mut fill = |radius: &dyn plausibly::ConfidenceRadius| {
         // Takes the policy as it is and changes nothing, so a failure here does not spoil it.
-        unwound(|| policy.explain(asked.known_as.set.view(), radius, &mut explanation))
-            .map_err(|reason| PyRuntimeError::new_err(format!("no explanation can be given: {reason}")))
+        unwound(|| policy.explain(asked.known_as.set.view(), radius, &mut explanation)).map_err(
+            |reason| PyRuntimeError::new_err(format!("no explanation can be given: {reason}")),
+        )
     };
     let confidence = if let (None, Some(own)) = (given, policy.radius()) {
         fill(own)?;
@@ -74,12 +76,19 @@ pub(crate) fn find(
     } else {
         let radius = settings.radius(given, spec, asked.model)?;
         let facts = settings.facts_beside(spec, asked.facts);
-        let refuse = |error: plausibly::RadiusError| PyValueError::new_err(format!("radius: {error}"));
+        let refuse =
+            |error: plausibly::RadiusError| PyValueError::new_err(format!("radius: {error}"));
         fill(&radius.build(&facts).map_err(refuse)?)?;
         radius.confidence(spec.ridge())
     };
     let observations = policy.model().evidence().observations;
-    Ok(Found { explanation, decides_by: decides_by(spec), confidence, observations, target: policy.target() })
+    Ok(Found {
+        explanation,
+        decides_by: decides_by(spec),
+        confidence,
+        observations,
+        target: policy.target(),
+    })
 }
 
 impl Found {
@@ -87,8 +96,9 @@ impl Found {
     pub(crate) fn to_dict<'py>(&self, set: &Bound<'py, PySet>) -> PyResult<Bound<'py, PyDict>> {
         let (py, explanation) = (set.py(), &self.explanation);
         let name = |index: usize| set.get().name(py, index);
-        let column =
-            |pick: fn(&Interval) -> f64| -> Vec<f64> { explanation.intervals().iter().map(pick).collect() };
+        let column = |pick: fn(&Interval) -> f64| -> Vec<f64> {
+            explanation.intervals().iter().map(pick).collect()
+        };
         let ruled_out = |standing: &Standing| match standing {
             Standing::Plausible => Ok(None),
             Standing::RuledOut { by, .. } => name(*by).map(Some),
@@ -99,14 +109,22 @@ impl Found {
         };
         let standings = explanation.standings();
         let fields = PyDict::new(py);
-        fields.set_item("actions", (0..standings.len()).map(name).collect::<PyResult<Vec<_>>>()?)?;
+        fields
+            .set_item("actions", (0..standings.len()).map(name).collect::<PyResult<Vec<_>>>()?)?;
         fields.set_item("mean", column(|interval| interval.mean).to_pyarray(py))?;
         fields.set_item("lower", column(|interval| interval.lower).to_pyarray(py))?;
         fields.set_item("upper", column(|interval| interval.upper).to_pyarray(py))?;
         fields.set_item("width_sq", explanation.width_sq().to_pyarray(py))?;
-        fields.set_item("plausible", explanation.plausible().map(name).collect::<PyResult<Vec<_>>>()?)?;
-        fields.set_item("ruled_out_by", standings.iter().map(ruled_out).collect::<PyResult<Vec<_>>>()?)?;
-        fields.set_item("margin", standings.iter().map(margin).collect::<Vec<_>>().to_pyarray(py))?;
+        fields.set_item(
+            "plausible",
+            explanation.plausible().map(name).collect::<PyResult<Vec<_>>>()?,
+        )?;
+        fields.set_item(
+            "ruled_out_by",
+            standings.iter().map(ruled_out).collect::<PyResult<Vec<_>>>()?,
+        )?;
+        fields
+            .set_item("margin", standings.iter().map(margin).collect::<Vec<_>>().to_pyarray(py))?;
         fields.set_item("sqrt_beta", explanation.sqrt_beta())?;
         fields.set_item("confidence", self.confidence)?;
         fields.set_item("model_error_bound", explanation.model_error_bound())?;

@@ -22,8 +22,9 @@ pub(crate) struct Guarded {
     pub(crate) built: Option<Built>,
     /// The set that was offered last: what an index or a label without a set refers to.
     pub(crate) offered: Option<Py<PySet>>,
-    /// The sets of which the policy remembers something, the last one first. Rows that come again are the same set, whatever object
-    /// they come in: scores are kept under the identity of a set, and so are the promises of a deadline.
+    /// The sets of which the policy remembers something, the last one first. Rows that come again
+    /// are the same set, whatever object they come in: scores are kept under the identity of a set,
+    /// and so are the promises of a deadline.
     pub(crate) known: Vec<Py<PySet>>,
     /// Choices whose rewards have not come.
     pub(crate) waiting: Waiting,
@@ -78,7 +79,8 @@ impl Guarded {
         Ok(built)
     }
 
-    /// The same for a mere question: what has to be made for it is made in `fresh`, and the policy stays as it is.
+    /// The same for a mere question: what has to be made for it is made in `fresh`, and the policy
+    /// stays as it is.
     pub(crate) fn asked<'a>(
         &'a self,
         settings: &Settings,
@@ -92,7 +94,12 @@ impl Guarded {
         Ok(built)
     }
 
-    fn ask(&self, settings: &Settings, set: &Bound<'_, PySet>, fresh: &mut Option<Built>) -> PyResult<Asked> {
+    fn ask(
+        &self,
+        settings: &Settings,
+        set: &Bound<'_, PySet>,
+        fresh: &mut Option<Built>,
+    ) -> PyResult<Asked> {
         let made = match &self.built {
             Some(built) => {
                 built.check(set)?;
@@ -106,7 +113,12 @@ impl Guarded {
     }
 
     /// The policy, made for `action` if it has seen nothing yet, once `action` is known to fit it.
-    fn fitted_to(&mut self, py: Python<'_>, settings: &Settings, action: &PyAction) -> PyResult<&mut Built> {
+    fn fitted_to(
+        &mut self,
+        py: Python<'_>,
+        settings: &Settings,
+        action: &PyAction,
+    ) -> PyResult<&mut Built> {
         let made = match &self.built {
             Some(built) => {
                 built.check_action(action)?;
@@ -123,12 +135,17 @@ impl Guarded {
 
     pub(crate) fn usable(&self) -> PyResult<()> {
         self.broken.as_ref().map_or(Ok(()), |reason| {
-            Err(self.failure(format!("the policy failed earlier and its model may be wrong: {reason}")))
+            Err(self
+                .failure(format!("the policy failed earlier and its model may be wrong: {reason}")))
         })
     }
 
     /// The next action, as the caller calls it.
-    pub(crate) fn select(&mut self, settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<Py<PyAny>> {
+    pub(crate) fn select(
+        &mut self,
+        settings: &Settings,
+        set: &Bound<'_, PySet>,
+    ) -> PyResult<Py<PyAny>> {
         self.fitted(settings, set)?;
         let py = set.py();
         let same = self.recalled(set).clone_ref(set.py());
@@ -145,28 +162,34 @@ impl Guarded {
         Ok(name)
     }
 
-    /// The set under whose identity the policy knows these rows: the one given, if it knows them by none.
+    /// The set under whose identity the policy knows these rows: the one given, if it knows them by
+    /// none.
     pub(crate) fn recalled<'a>(&'a self, set: &'a Bound<'_, PySet>) -> &'a Py<PySet> {
         let same = |known: &&Py<PySet>| known.is(set) || known.get().has_rows_of(set.get());
         self.known.iter().find(same).unwrap_or(set.as_unbound())
     }
 
-    /// Keeps a set that was chosen from, and of those before it the ones that the policy still remembers.
+    /// Keeps a set that was chosen from, and of those before it the ones that the policy still
+    /// remembers.
     fn remember(&mut self, set: Py<PySet>) {
         if self.known.first().is_some_and(|last| last.is(&set)) {
             return;
         }
         let policy = self.built.as_ref().map(|built| &built.policy);
         let id = |set: &Py<PySet>| set.get().set.view().id();
-        self.known
-            .retain(|known| !known.is(&set) && policy.is_some_and(|policy| policy.remembers(id(known))));
+        self.known.retain(|known| {
+            !known.is(&set) && policy.is_some_and(|policy| policy.remembers(id(known)))
+        });
         self.known.insert(0, set);
     }
 
     /// The set that an index or label refers to where no choice of that name is waiting.
     pub(crate) fn referred(&self, py: Python<'_>) -> PyResult<Py<PySet>> {
         let none = "action: nothing was selected yet, so an index or label has no action set; pass the action itself, as in offers[3]";
-        self.offered.as_ref().map(|set| set.clone_ref(py)).ok_or_else(|| PyValueError::new_err(none))
+        self.offered
+            .as_ref()
+            .map(|set| set.clone_ref(py))
+            .ok_or_else(|| PyValueError::new_err(none))
     }
 
     /// Tells the policy what became of an action.
@@ -224,7 +247,12 @@ impl Guarded {
     }
 
     /// Tells the policy many rewards, once all of their sets are known to fit it.
-    pub(crate) fn tell_all(&mut self, py: Python<'_>, settings: &Settings, batch: &Batch) -> PyResult<()> {
+    pub(crate) fn tell_all(
+        &mut self,
+        py: Python<'_>,
+        settings: &Settings,
+        batch: &Batch,
+    ) -> PyResult<()> {
         self.usable()?;
         let Some((first, _)) = batch.told.first() else { return Ok(()) };
         let mut fresh = None;
@@ -250,7 +278,8 @@ impl Guarded {
         })
     }
 
-    /// What went wrong where it should not; of a policy that was read back, most likely by what was read.
+    /// What went wrong where it should not; of a policy that was read back, most likely by what was
+    /// read.
     pub(crate) fn failure(&self, message: String) -> PyErr {
         if self.restored {
             PyValueError::new_err(format!(
@@ -313,30 +342,37 @@ impl Built {
     /// For so many actions of so many features; none for plain arms.
     pub(crate) fn sized(settings: &Settings, dim: usize, actions: usize) -> PyResult<Self> {
         if dim > MOST_FEATURES {
-            let message = format!("actions: {dim} features, and a policy takes at most {MOST_FEATURES}");
+            let message =
+                format!("actions: {dim} features, and a policy takes at most {MOST_FEATURES}");
             return Err(PyValueError::new_err(message));
         }
         let setting = if dim == 0 { Setting::Arms } else { Setting::Fixed };
-        let (spec, facts) = (settings.spec(setting)?.clone(), settings.facts(setting, dim, actions));
-        let policy = spec.build(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let (spec, facts) =
+            (settings.spec(setting)?.clone(), settings.facts(setting, dim, actions));
+        let policy =
+            spec.build(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Self { policy, spec, facts, first: None, roster: None, on_duty: None })
     }
 
-    /// What the model behind it is over: arms, also where actions have features it does not look at.
+    /// What the model behind it is over: arms, also where actions have features it does not look
+    /// at.
     pub(crate) fn model_setting(&self) -> Setting {
         if knows_places(&self.spec) { Setting::Arms } else { self.facts.setting }
     }
 
     /// Whether every round must offer the same actions with features.
     pub(crate) fn is_for_one_set(&self) -> bool {
-        let one_set = knows_places(&self.spec) || matches!(self.spec.kind, PolicyKind::Elimination { .. });
+        let one_set =
+            knows_places(&self.spec) || matches!(self.spec.kind, PolicyKind::Elimination { .. });
         one_set && self.facts.dim > 0
     }
 
     /// The same policy over the arms of a set; `None` if it is over them already.
     fn for_arms(&self, settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<Option<Self>> {
         let Some(roster) = &self.roster else { return Ok(None) };
-        if self.on_duty.as_ref().is_some_and(|on_duty| on_duty.is(set)) || roster.has_on_duty(set)? {
+        if self.on_duty.as_ref().is_some_and(|on_duty| on_duty.is(set))
+            || roster.has_on_duty(set)?
+        {
             return Ok(None);
         }
         let (known, called) = roster.calling(set)?;
@@ -345,8 +381,14 @@ impl Built {
         Ok(Some(built))
     }
 
-    /// The same policy over the arms on duty and the one that an action is; `None` if it is one of them.
-    fn for_arm(&self, py: Python<'_>, settings: &Settings, action: &PyAction) -> PyResult<Option<Self>> {
+    /// The same policy over the arms on duty and the one that an action is; `None` if it is one of
+    /// them.
+    fn for_arm(
+        &self,
+        py: Python<'_>,
+        settings: &Settings,
+        action: &PyAction,
+    ) -> PyResult<Option<Self>> {
         let Some(roster) = &self.roster else { return Ok(None) };
         if roster.place(py, action)?.is_some() {
             return Ok(None);
@@ -357,12 +399,19 @@ impl Built {
     }
 
     /// The same policy over the arms of these numbers.
-    pub(crate) fn on(&self, settings: &Settings, mut known: Roster, called: Vec<usize>) -> PyResult<Self> {
+    pub(crate) fn on(
+        &self,
+        settings: &Settings,
+        mut known: Roster,
+        called: Vec<usize>,
+    ) -> PyResult<Self> {
         let Some(roster) = &self.roster else { unreachable!("asked of arms alone") };
         let mut built = Self::sized(settings, 0, called.len())?;
         let state = roster.transferred(self.policy.state(&[]), &mut known, called);
         let restored = built.policy.restore(state, &[]);
-        restored.map_err(|error| PyValueError::new_err(format!("the arms cannot be changed: {error}")))?;
+        restored.map_err(|error| {
+            PyValueError::new_err(format!("the arms cannot be changed: {error}"))
+        })?;
         built.roster = Some(known);
         Ok(built)
     }
@@ -393,7 +442,11 @@ impl Built {
             let first = first.get().set.view();
             first.len() == action.of && first.get(action.index).features() == &*action.features
         };
-        if self.first.as_ref().is_none_or(same_row) { Ok(()) } else { Err(self.other_set(action.of)) }
+        if self.first.as_ref().is_none_or(same_row) {
+            Ok(())
+        } else {
+            Err(self.other_set(action.of))
+        }
     }
 
     fn check_dim(&self, dim: usize) -> PyResult<()> {
@@ -402,7 +455,8 @@ impl Built {
         }
         let plain = |dim| if dim == 0 { "none".to_string() } else { format!("{dim}") };
         let (began, now) = (plain(self.facts.dim), plain(dim));
-        let message = format!("actions: the policy began with {began} features and is offered {now}");
+        let message =
+            format!("actions: the policy began with {began} features and is offered {now}");
         Err(PyValueError::new_err(message))
     }
 
@@ -412,9 +466,11 @@ impl Built {
         let reason = if began != len {
             format!("the policy began with {began} actions and is offered {len}")
         } else if knows_places(&self.spec) {
-            "the policy knows actions by their place alone, and other features stand there now".into()
+            "the policy knows actions by their place alone, and other features stand there now"
+                .into()
         } else {
-            "elimination plays one fixed set of actions in phases, and these have other features".into()
+            "elimination plays one fixed set of actions in phases, and these have other features"
+                .into()
         };
         PyValueError::new_err(format!(
             "actions: {reason}; use Code or LinUCB where actions change, or make a new policy"
@@ -422,12 +478,14 @@ impl Built {
     }
 }
 
-/// Whether a policy looks at no features: the same place must then mean the same action in every round.
+/// Whether a policy looks at no features: the same place must then mean the same action in every
+/// round.
 pub(crate) fn knows_places(spec: &PolicySpec) -> bool {
     matches!(spec.kind, PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. })
 }
 
-/// Runs `step`; if it panics, says why. Arguments are checked before they come here, so this is for what nobody thought of.
+/// Runs `step`; if it panics, says why. Arguments are checked before they come here, so this is for
+/// what nobody thought of.
 pub(crate) fn unwound<T>(step: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(step)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();

@@ -1,8 +1,8 @@
 //! The compiled part of the Python package `plausibly`, which is `plausibly._core` there.
 //!
-//! It checks arguments, translates, and calls the library: mathematics belongs to `plausibly`, simulation to
-//! `plausibly-sim`, logs to `plausibly-log`, and words and tables to `python/plausibly`. Anything wrong with an argument is a Python exception that
-//! names it.
+//! It checks arguments, translates, and calls the library: mathematics belongs to `plausibly`,
+//! simulation to `plausibly-sim`, logs to `plausibly-log`, and words and tables to
+//! `python/plausibly`. Anything wrong with an argument is a Python exception that names it.
 
 mod action;
 mod actions;
@@ -38,7 +38,9 @@ mod _core {
     #[pymodule_export]
     use crate::data::fetch_data;
     #[pymodule_export]
-    use crate::log::{CertificateError, DamagedLogError, PyLog, certificate_words, check_certificate};
+    use crate::log::{
+        CertificateError, DamagedLogError, PyLog, certificate_words, check_certificate,
+    };
     #[pymodule_export]
     use crate::policy::PyPolicy;
     #[pymodule_export]

@@ -28,7 +28,11 @@ pub(crate) struct PyPolicy {
 impl PyPolicy {
     #[new]
     #[pyo3(signature = (policy, facts, seed))]
-    fn new(policy: &Bound<'_, PyAny>, facts: &Bound<'_, PyAny>, seed: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(
+        policy: &Bound<'_, PyAny>,
+        facts: &Bound<'_, PyAny>,
+        seed: &Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
         let settings = Settings::read(policy, facts)?;
         let seed = read_seed(seed)?;
         let rng = stream(seed, &settings);
@@ -37,8 +41,9 @@ impl PyPolicy {
 
     /// The action to take next: its label if the set has labels, else its index.
     ///
-    /// `actions` is an `ActionSet`, or rows of features, which are then converted on every call. What is returned is equal
-    /// to the label or index and carries the action itself, so that update knows it however late its reward comes.
+    /// `actions` is an `ActionSet`, or rows of features, which are then converted on every call.
+    /// What is returned is equal to the label or index and carries the action itself, so that
+    /// update knows it however late its reward comes.
     fn select(&self, actions: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let set = offered(actions)?;
         self.lock()?.select(&self.settings, &set)
@@ -46,9 +51,10 @@ impl PyPolicy {
 
     /// Learns the reward of an action that was taken, now or earlier.
     ///
-    /// `action` is what select returned, however long ago, or the action itself: `offers[label]`. A label or index that was
-    /// written down and read back means the latest choice of that name whose reward has not come, else the action
-    /// of that name in the set offered last; it is refused where choices of that name with different features wait.
+    /// `action` is what select returned, however long ago, or the action itself: `offers[label]`. A
+    /// label or index that was written down and read back means the latest choice of that name
+    /// whose reward has not come, else the action of that name in the set offered last; it is
+    /// refused where choices of that name with different features wait.
     ///
     /// >>> from plausibly import LinUCB
     /// >>> policy = LinUCB(radius=1.0)
@@ -62,10 +68,11 @@ impl PyPolicy {
         self.tell(action, Event::Rewarded(read_reward(reward, "reward")?))
     }
 
-    /// Learns the rewards of many actions that were taken: as one update after another, or nothing at all if one of them is wrong.
+    /// Learns the rewards of many actions that were taken: as one update after another, or nothing
+    /// at all if one of them is wrong.
     ///
-    /// `actions` lists what select returned, labels or indices, or the actions themselves, as update takes them; with
-    /// `offers`, labels or indices of that set.
+    /// `actions` lists what select returned, labels or indices, or the actions themselves, as
+    /// update takes them; with `offers`, labels or indices of that set.
     ///
     /// >>> from plausibly import ActionSet, UCB1
     /// >>> policy = UCB1(noise_scale=1.0)
@@ -94,16 +101,16 @@ impl PyPolicy {
 
     /// An action was taken, and its reward is outstanding until update brings it.
     ///
-    /// Call it after each select where rewards may come after the next one: Code then counts the decision in its design
-    /// at once. Where rewards come at once it changes nothing.
+    /// Call it after each select where rewards may come after the next one: Code then counts the
+    /// decision in its design at once. Where rewards come at once it changes nothing.
     fn decided(&self, action: &Bound<'_, PyAny>) -> PyResult<()> {
         self.tell(action, Event::Decided)
     }
 
     /// The reward of an action that was taken will never come.
     ///
-    /// Refused where no choice of the action is outstanding. Of the choices that decided was not called for, the last
-    /// 100 are remembered.
+    /// Refused where no choice of the action is outstanding. Of the choices that decided was not
+    /// called for, the last 100 are remembered.
     fn dropped(&self, action: &Bound<'_, PyAny>) -> PyResult<()> {
         self.tell(action, Event::Dropped)
     }
@@ -127,19 +134,25 @@ impl PyPolicy {
         Ok(given)
     }
 
-    /// So many rounds played here, where an action always pays the same, and what was chosen: a round without Python, for
-    /// benchmarks.
+    /// So many rounds played here, where an action always pays the same, and what was chosen: a
+    /// round without Python, for benchmarks.
     #[expect(clippy::needless_pass_by_value, reason = "what a list of Python becomes")]
-    fn _play(&self, actions: &Bound<'_, PySet>, rewards: Vec<f64>, rounds: usize) -> PyResult<Vec<usize>> {
-        if rewards.len() != actions.get().set.view().len() || rewards.iter().any(|reward| !reward.is_finite())
+    fn _play(
+        &self,
+        actions: &Bound<'_, PySet>,
+        rewards: Vec<f64>,
+        rounds: usize,
+    ) -> PyResult<Vec<usize>> {
+        if rewards.len() != actions.get().set.view().len()
+            || rewards.iter().any(|reward| !reward.is_finite())
         {
             return Err(PyValueError::new_err("rewards: a finite number for each action"));
         }
         self.lock()?.play(&self.settings, actions, &rewards, rounds)
     }
 
-    /// All that it is made of as text, the sets that the text speaks of by their place, and the choices that wait for
-    /// their rewards, each with whether it was decided.
+    /// All that it is made of as text, the sets that the text speaks of by their place, and the
+    /// choices that wait for their rewards, each with whether it was decided.
     fn _save(&self, py: Python<'_>) -> PyResult<saved::Written> {
         saved::save(py, &self.settings, self.seed, &*self.lock()?)
     }
@@ -177,10 +190,10 @@ fn stream(seed: u64, settings: &Settings) -> Stream {
 }
 
 impl PyPolicy {
-    /// No Python code runs under the lock but what an object may do as it goes; if that calls back, it is refused here.
+    /// No Python code runs under the lock but what an object may do as it goes; if that calls back,
+    /// it is refused here.
     fn lock(&self) -> PyResult<MutexGuard<'_, Guarded>> {
-        let busy =
-            "the policy is busy with another call: it was called from another thread, or from within itself";
+        let busy = "the policy is busy with another call: it was called from another thread, or from within itself";
         self.guarded.try_lock().ok().ok_or_else(|| PyRuntimeError::new_err(busy))
     }
 
@@ -235,8 +248,10 @@ pub(crate) fn read_reward(reward: &Bound<'_, PyAny>, argument: &str) -> PyResult
         if error.is_instance_of::<PyOverflowError>(reward.py()) {
             return PyValueError::new_err(format!("{argument}: too large for a number"));
         }
-        let found =
-            reward.get_type().name().map_or_else(|_| "something else".into(), |name| name.to_string());
+        let found = reward
+            .get_type()
+            .name()
+            .map_or_else(|_| "something else".into(), |name| name.to_string());
         PyTypeError::new_err(format!("{argument}: expected a number, found {found}"))
     })?;
     // Not a comparison with the opposite: a NaN must be refused too.

@@ -31,13 +31,15 @@ pub(crate) fn reproduce<'py>(
     request.check().map_err(|error| PyValueError::new_err(format!("experiments: {error}")))?;
     let skipped = missing_data(&request, cache.clone())?;
     let pools = data::pools(cache);
-    let prepared = py.detach(|| Prepared::new(&request, skipped, &*pools)).map_err(|error| raised(&error))?;
+    let prepared =
+        py.detach(|| Prepared::new(&request, skipped, &*pools)).map_err(|error| raised(&error))?;
     let reproduction = watched(py, prepared.total_rounds(), progress, |pulse| {
         prepared.run(threads, pulse, |_| {}).map_err(|error| raised(&error))
     })?;
     let results = PyDict::new(py);
     for measured in reproduction.measured() {
-        let played = prepared.experiments().find(|experiment| experiment.name == measured.spec_name);
+        let played =
+            prepared.experiments().find(|experiment| experiment.name == measured.spec_name);
         let experiment = played.expect("what was measured was played");
         results.set_item(measured.spec_name, to_dict(py, experiment, &measured.summary)?)?;
     }
@@ -61,7 +63,8 @@ fn missing_data(request: &Request, cache: Option<PathBuf>) -> PyResult<Vec<Skipp
         if store.status(set).map_err(|error| data::raised(&error))? != Status::Ready {
             let remedy = data::remedy(set.name);
             if request.is_named(set.name) {
-                let message = format!("experiments: the data of {} is not in the cache; {remedy}", set.name);
+                let message =
+                    format!("experiments: the data of {} is not in the cache; {remedy}", set.name);
                 return Err(PyFileNotFoundError::new_err(message));
             }
             let reason = "Its data is not in the cache.".into();

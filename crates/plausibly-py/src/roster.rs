@@ -1,9 +1,10 @@
-//! Plain arms that come and go: what is known of an arm follows its label, or its index where arms have no labels.
+//! Plain arms that come and go: what is known of an arm follows its label, or its index where arms
+//! have no labels.
 //!
-//! A policy of the library is over a fixed list of arms. Here it is over those on duty, which are the ones offered last;
-//! what is known of the others is kept beside it, and offering another list makes a policy over that list of all that is
-//! known. δ is shared among all arms ever offered, so the intervals of all of them hold at once from the moment the last
-//! new arm came.
+//! A policy of the library is over a fixed list of arms. Here it is over those on duty, which are
+//! the ones offered last; what is known of the others is kept beside it, and offering another list
+//! makes a policy over that list of all that is known. δ is shared among all arms ever offered, so
+//! the intervals of all of them hold at once from the moment the last new arm came.
 
 use crate::action::PyAction;
 use crate::actions::{MOST_ARMS, PySet};
@@ -60,7 +61,8 @@ impl Roster {
 
     /// Whether all arms are on duty in the order of their numbers.
     pub(crate) fn is_full(&self) -> bool {
-        self.duty.len() == self.size && self.duty.iter().enumerate().all(|(place, number)| place == *number)
+        self.duty.len() == self.size
+            && self.duty.iter().enumerate().all(|(place, number)| place == *number)
     }
 
     /// All arms ever offered, as a set.
@@ -137,7 +139,12 @@ impl Roster {
     }
 
     /// The state of the policy over `duty` in place of those on duty now, whose state this is.
-    pub(crate) fn transferred(&self, state: PolicyState, to: &mut Self, duty: Vec<usize>) -> PolicyState {
+    pub(crate) fn transferred(
+        &self,
+        state: PolicyState,
+        to: &mut Self,
+        duty: Vec<usize>,
+    ) -> PolicyState {
         let (record, own) = self.record(state, to.size);
         let state = PolicyState { model: record.model(&duty), own: record.own(own, &duty) };
         (to.away, to.duty) = (record, duty);
@@ -173,7 +180,9 @@ impl Roster {
     pub(crate) fn same_naming(&self, labelled: bool) -> PyResult<()> {
         let message = match (&self.numbers, labelled) {
             (Some(_), false) => "actions: the policy knows its arms by label, and these have none",
-            (None, true) => "actions: the policy began with arms that have no labels, and these have some",
+            (None, true) => {
+                "actions: the policy began with arms that have no labels, and these have some"
+            }
             _ => return Ok(()),
         };
         Err(PyValueError::new_err(message))
@@ -196,14 +205,19 @@ impl Roster {
     }
 
     fn fits(&self) -> PyResult<()> {
-        let message =
-            || format!("actions: {} arms so far, and a policy takes at most {MOST_ARMS}", self.size);
+        let message = || {
+            format!("actions: {} arms so far, and a policy takes at most {MOST_ARMS}", self.size)
+        };
         if self.size <= MOST_ARMS { Ok(()) } else { Err(PyValueError::new_err(message())) }
     }
 }
 
 /// The number of a label, which gets the next one if it has none.
-fn enlisted(numbers: &Bound<'_, PyDict>, label: Bound<'_, PyAny>, size: &mut usize) -> PyResult<usize> {
+fn enlisted(
+    numbers: &Bound<'_, PyDict>,
+    label: Bound<'_, PyAny>,
+    size: &mut usize,
+) -> PyResult<usize> {
     if let Some(number) = numbers.get_item(&label)? {
         return number.extract();
     }
@@ -239,7 +253,8 @@ impl Record {
         match own {
             OwnState::Rounds { decisions, .. } => {
                 let committed = self.committed.as_ref();
-                let committed = committed.map(|(counts, totals)| Box::new(arms(counts, totals, duty)));
+                let committed =
+                    committed.map(|(counts, totals)| Box::new(arms(counts, totals, duty)));
                 OwnState::Rounds { decisions, committed }
             }
             OwnState::Code { pending, deadline } => {
@@ -247,10 +262,15 @@ impl Record {
                 let on_duty = self.pending.iter().filter_map(|number| places[*number]);
                 let decisions = on_duty.map(|place| (place, Vec::new())).collect();
                 // Without a design, which is made again of the model and the decisions.
-                let pending = pending.map(|_| PendingState { decisions, design: None, unlisted: false });
+                let pending =
+                    pending.map(|_| PendingState { decisions, design: None, unlisted: false });
                 // Other arms are another set, on which no end was foreseen.
-                let elsewhere =
-                    |deadline| DeadlineState { set: None, foreseen: false, survivors: vec![], ..deadline };
+                let elsewhere = |deadline| DeadlineState {
+                    set: None,
+                    foreseen: false,
+                    survivors: vec![],
+                    ..deadline
+                };
                 OwnState::Code { pending, deadline: deadline.map(elsewhere) }
             }
             other => other,

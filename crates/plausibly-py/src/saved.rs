@@ -46,7 +46,8 @@ struct Played {
     /// Of each action; none for plain arms.
     features: usize,
     actions: usize,
-    /// The set it began with, for policies that are for one set; all arms ever offered, where actions have no features.
+    /// The set it began with, for policies that are for one set; all arms ever offered, where
+    /// actions have no features.
     #[serde(deserialize_with = "Deserialize::deserialize")]
     first: Option<usize>,
     /// The arms that were offered last, by their places in `first`; all of them if it is not there.
@@ -58,7 +59,12 @@ struct Played {
 /// The text, the sets it speaks of, and the choices that wait for their rewards.
 pub(crate) type Written = (String, Vec<Py<PySet>>, Vec<(Py<PyAction>, bool)>);
 
-pub(crate) fn save(py: Python<'_>, settings: &Settings, seed: u64, guarded: &Guarded) -> PyResult<Written> {
+pub(crate) fn save(
+    py: Python<'_>,
+    settings: &Settings,
+    seed: u64,
+    guarded: &Guarded,
+) -> PyResult<Written> {
     guarded.usable()?;
     let mut sets: Vec<Py<PySet>> = Vec::new();
     let mut place = |set: &Py<PySet>| {
@@ -70,7 +76,10 @@ pub(crate) fn save(py: Python<'_>, settings: &Settings, seed: u64, guarded: &Gua
     let known = guarded.known.iter().map(&mut place).collect();
     let offered = guarded.offered.as_ref().map(&mut place);
     let built = guarded.built.as_ref();
-    let roster = built.and_then(|built| built.roster.as_ref()).map(|roster| roster.as_set(py)).transpose()?;
+    let roster = built
+        .and_then(|built| built.roster.as_ref())
+        .map(|roster| roster.as_set(py))
+        .transpose()?;
     let first = built.and_then(|built| built.first.as_ref()).or(roster.as_ref()).map(&mut place);
     let played = built.map(|built| played(py, settings, built, first, &sets)).transpose()?;
     let (policy, facts) = settings.given();
@@ -84,7 +93,8 @@ pub(crate) fn save(py: Python<'_>, settings: &Settings, seed: u64, guarded: &Gua
         unlisted: guarded.waiting.unlisted,
         played,
     };
-    let text = serde_json::to_string(&saved).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let text =
+        serde_json::to_string(&saved).map_err(|error| PyValueError::new_err(error.to_string()))?;
     Ok((text, sets, guarded.waiting.list(py)))
 }
 
@@ -97,7 +107,8 @@ fn played(
     sets: &[Py<PySet>],
 ) -> PyResult<Played> {
     let sets = views(sets);
-    let (features, duty) = (built.facts.dim, built.roster.as_ref().map(|roster| roster.duty.clone()));
+    let (features, duty) =
+        (built.facts.dim, built.roster.as_ref().map(|roster| roster.duty.clone()));
     let state = match &built.roster {
         Some(roster) if !roster.is_full() => {
             let all = (0..roster.size).collect();
@@ -120,7 +131,8 @@ pub(crate) fn restore(
 ) -> PyResult<Guarded> {
     let saved: Saved = json::read(text).map_err(|error| refuse(&error))?;
     let at = |place: usize| {
-        let set = sets.get(place).ok_or_else(|| refuse(&"it speaks of an action set that is not there"));
+        let set =
+            sets.get(place).ok_or_else(|| refuse(&"it speaks of an action set that is not there"));
         set.map(|set| set.clone_ref(py))
     };
     if saved.drawn > MOST_DRAWN {
@@ -160,10 +172,16 @@ pub(crate) fn restore(
 }
 
 /// The policy over the arms that were offered last.
-fn on_duty(settings: &Settings, py: Python<'_>, built: Built, duty: Option<Vec<usize>>) -> PyResult<Built> {
+fn on_duty(
+    settings: &Settings,
+    py: Python<'_>,
+    built: Built,
+    duty: Option<Vec<usize>>,
+) -> PyResult<Built> {
     let (Some(duty), Some(roster)) = (duty, &built.roster) else { return Ok(built) };
     let mut seen = vec![false; roster.size];
-    let once = |number: &usize| seen.get_mut(*number).is_some_and(|seen| !std::mem::replace(seen, true));
+    let once =
+        |number: &usize| seen.get_mut(*number).is_some_and(|seen| !std::mem::replace(seen, true));
     if duty.is_empty() || !duty.iter().all(once) {
         return Err(refuse(&"the arms on duty are not some of its arms"));
     }

@@ -8,8 +8,7 @@ use plausibly::spec::{
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-const NOISE: &str =
-    "the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards";
+const NOISE: &str = "the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards";
 const THETA: &str = "a bound on the norm of the true parameter, for actions with features";
 const NORM: &str = "a bound on the norms of all actions to come, which the paper's radius needs";
 const HORIZON: &str =
@@ -38,7 +37,8 @@ impl Settings {
     /// Reads a policy table and the facts beside it.
     ///
     /// # Errors
-    /// If it could play with no kind of actions. What is wrong for one kind alone is said when that kind is met.
+    /// If it could play with no kind of actions. What is wrong for one kind alone is said when that
+    /// kind is met.
     pub(crate) fn read(policy: &Bound<'_, PyAny>, facts: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (mut policy, facts) = (value::node(policy)?, value::node(facts)?);
         if let Value::Table(entries) = &mut policy.value {
@@ -60,10 +60,11 @@ impl Settings {
         });
         let label = match (&features, &arms) {
             (Ok(spec), _) | (_, Ok(spec)) => spec.label.clone(),
-            // Those of the actions it is for and fits better, which are likelier to be the ones that were meant.
+            // Those of the actions it is for and fits better, which are likelier to be the ones
+            // that were meant.
             (Err(features), Err(arms)) => {
-                let for_arms =
-                    arms.iter().all(|problem| problem.path != "kind") && arms.len() < features.len();
+                let for_arms = arms.iter().all(|problem| problem.path != "kind")
+                    && arms.len() < features.len();
                 return Err(errors::of_problems(if for_arms { arms } else { features }));
             }
         };
@@ -147,7 +148,12 @@ impl Known {
         let unset = "unset";
         let known = Self {
             noise_scale: fields.number_or("noise_scale", NOISE, unset, Range::POSITIVE),
-            theta_norm_bound: fields.number_or("theta_norm_bound", THETA, unset, Range::NOT_NEGATIVE),
+            theta_norm_bound: fields.number_or(
+                "theta_norm_bound",
+                THETA,
+                unset,
+                Range::NOT_NEGATIVE,
+            ),
             action_norm_bound: fields.number_or("action_norm_bound", NORM, unset, Range::POSITIVE),
             horizon: fields.integer_or("horizon", HORIZON, unset, (1, 1_000_000_000_000)),
         };
@@ -174,8 +180,12 @@ impl Known {
             }
             PolicyKind::LinTs { noise_scale: None, .. }
             | PolicyKind::Ucb1 { noise_scale: None }
-            | PolicyKind::Thompson { noise_scale: None } => vec![errors::missing("noise_scale", NOISE)],
-            _ if spec.needs_horizon() && self.horizon.is_none() => vec![errors::missing("horizon", HORIZON)],
+            | PolicyKind::Thompson { noise_scale: None } => {
+                vec![errors::missing("noise_scale", NOISE)]
+            }
+            _ if spec.needs_horizon() && self.horizon.is_none() => {
+                vec![errors::missing("horizon", HORIZON)]
+            }
             _ => Vec::new(),
         }
     }
@@ -222,7 +232,9 @@ impl Known {
 fn fixed_radius(radius: &Value) -> Option<&Value> {
     let Value::Table(entries) = radius else { return None };
     match entries.as_slice() {
-        [(_, kind), (name, number)] if name == "sqrt_beta" && kind.value == Value::Text("fixed".into()) => {
+        [(_, kind), (name, number)]
+            if name == "sqrt_beta" && kind.value == Value::Text("fixed".into()) =>
+        {
             Some(&number.value)
         }
         _ => None,

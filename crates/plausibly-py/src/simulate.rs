@@ -100,7 +100,8 @@ impl PyExperiment {
         to_dict(py, &self.experiment, &summary)
     }
 
-    /// Plays the runs from `first` to before `end` on this thread; others run meanwhile. Returns them as bytes.
+    /// Plays the runs from `first` to before `end` on this thread; others run meanwhile. Returns
+    /// them as bytes.
     fn play<'py>(
         &self,
         py: Python<'py>,
@@ -117,8 +118,13 @@ impl PyExperiment {
         Ok(PyBytes::new(py, &played))
     }
 
-    /// Sums up parts that make up all runs, in their order, and returns the fields of `plausibly.Result`.
-    fn sum_up<'py>(&self, py: Python<'py>, parts: Vec<PyBackedBytes>) -> PyResult<Bound<'py, PyDict>> {
+    /// Sums up parts that make up all runs, in their order, and returns the fields of
+    /// `plausibly.Result`.
+    fn sum_up<'py>(
+        &self,
+        py: Python<'py>,
+        parts: Vec<PyBackedBytes>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let mut summary = self.comparison.nothing_yet();
         for part in parts {
             let taken = Part::from_bytes(&part).and_then(|part| summary.take(&part));
@@ -150,15 +156,22 @@ fn read(spec: &Bound<'_, PyAny>, overrides: Overrides, pools: &DataPools) -> PyR
         py.detach(|| Experiment::from_node(root, overrides, pools))
     };
     read.map_err(|error: SpecError| {
-        // Text has lines, and they help more than the difference between a wrong type and a wrong value.
+        // Text has lines, and they help more than the difference between a wrong type and a wrong
+        // value.
         let is_text = error.problems.iter().any(|problem| problem.line > 0);
-        if is_text { PyValueError::new_err(error.to_string()) } else { errors::of_problems(&error.problems) }
+        if is_text {
+            PyValueError::new_err(error.to_string())
+        } else {
+            errors::of_problems(&error.problems)
+        }
     })
 }
 
 fn raised(error: &RunError) -> PyErr {
     match error {
-        RunError::Policy { .. } | RunError::Metric { .. } => PyValueError::new_err(error.to_string()),
+        RunError::Policy { .. } | RunError::Metric { .. } => {
+            PyValueError::new_err(error.to_string())
+        }
         other => PyRuntimeError::new_err(other.to_string()),
     }
 }
@@ -169,12 +182,18 @@ pub(crate) fn to_dict<'py>(
     experiment: &Experiment,
     summary: &Summary,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let all =
-        || summary.policies.iter().flat_map(|policy| policy.points.iter().map(move |point| (policy, point)));
-    let column =
-        |pick: fn(&Point) -> f64| all().map(|(_, point)| pick(point)).collect::<Vec<f64>>().to_pyarray(py);
+    let all = || {
+        summary
+            .policies
+            .iter()
+            .flat_map(|policy| policy.points.iter().map(move |point| (policy, point)))
+    };
+    let column = |pick: fn(&Point) -> f64| {
+        all().map(|(_, point)| pick(point)).collect::<Vec<f64>>().to_pyarray(py)
+    };
     let labels: Vec<&str> = all().map(|(policy, _)| policy.label.as_str()).collect();
-    let rounds: Vec<u64> = summary.policies.iter().flat_map(|_| summary.rounds.iter().copied()).collect();
+    let rounds: Vec<u64> =
+        summary.policies.iter().flat_map(|_| summary.rounds.iter().copied()).collect();
     let columns = PyDict::new(py);
     columns.set_item("policy", labels)?;
     columns.set_item("round", rounds.to_pyarray(py))?;

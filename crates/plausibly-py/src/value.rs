@@ -26,7 +26,8 @@ fn convert(value: &Bound<'_, PyAny>, deepest: usize) -> PyResult<Value> {
         return Ok(Value::Bool(truth.is_true()));
     }
     if let Ok(number) = value.cast::<PyInt>() {
-        // What does not fit 64 bits is no value any field takes; as a float it still shows up in the error.
+        // What does not fit 64 bits is no value any field takes; as a float it still shows up in
+        // the error.
         return Ok(match number.extract::<i64>() {
             Ok(integer) => Value::Integer(integer),
             Err(_) => Value::Float(number.extract::<f64>().unwrap_or(f64::INFINITY)),
@@ -106,7 +107,8 @@ pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'
         Value::Table(entries) => {
             let table = PyDict::new(py);
             let mut entries = entries.iter();
-            entries.try_for_each(|(name, node)| table.set_item(name, to_python(py, &node.value)?))?;
+            entries
+                .try_for_each(|(name, node)| table.set_item(name, to_python(py, &node.value)?))?;
             table.into_any()
         }
     })

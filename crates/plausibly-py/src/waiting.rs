@@ -1,7 +1,8 @@
 //! Choices whose rewards have not come.
 //!
-//! What `select` returned carries its action, so it needs no list. The list is for labels that were written down and
-//! come back by themselves, and for `dropped`, which must not take back what was never decided.
+//! What `select` returned carries its action, so it needs no list. The list is for labels that were
+//! written down and come back by themselves, and for `dropped`, which must not take back what was
+//! never decided.
 
 use crate::action::PyAction;
 use crate::actions::Named;
@@ -10,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use std::collections::VecDeque;
 
-/// The most choices remembered without a call of `decided`: a program that only selects must not fill the
-/// memory.
+/// The most choices remembered without a call of `decided`: a program that only selects must not
+/// fill the memory.
 const MOST_UNDECIDED: usize = 100;
 
 /// Choices whose rewards have not come, the oldest first.
@@ -55,7 +56,9 @@ impl Waiting {
 
     /// Takes out one choice of an action; false if none is waiting.
     pub(crate) fn settle(&mut self, py: Python<'_>, action: &Py<PyAction>) -> bool {
-        if let Some(choice) = self.place(py, action, |_| true).and_then(|place| self.choices.remove(place)) {
+        if let Some(choice) =
+            self.place(py, action, |_| true).and_then(|place| self.choices.remove(place))
+        {
             self.undecided -= usize::from(!choice.decided);
             return true;
         }
@@ -98,9 +101,15 @@ impl Waiting {
     }
 
     /// The latest choice of this action.
-    fn place(&self, py: Python<'_>, action: &Py<PyAction>, fits: impl Fn(&Choice) -> bool) -> Option<usize> {
+    fn place(
+        &self,
+        py: Python<'_>,
+        action: &Py<PyAction>,
+        fits: impl Fn(&Choice) -> bool,
+    ) -> Option<usize> {
         let alike = |choice: &Choice| {
-            (choice.action.is(action) || choice.action.get().is_alike(py, action.get())) && fits(choice)
+            (choice.action.is(action) || choice.action.get().is_alike(py, action.get()))
+                && fits(choice)
         };
         self.choices.iter().rposition(alike)
     }

@@ -31,8 +31,8 @@ impl Monitor for Pulse {
     }
 }
 
-/// Works on a thread of its own while this one watches for signals, which Python delivers to it alone, and tells `progress` the rounds done of
-/// all there are.
+/// Works on a thread of its own while this one watches for signals, which Python delivers to it
+/// alone, and tells `progress` the rounds done of all there are.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     total: u64,
@@ -69,8 +69,9 @@ pub(crate) fn watched<T: Send>(
 /// What came of work that may panic.
 pub(crate) fn caught<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     // What a panic leaves behind is dropped: experiments do not change while they are played.
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(PyRuntimeError::new_err("the simulation failed; please report the spec")))
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        Err(PyRuntimeError::new_err("the simulation failed; please report the spec"))
+    })
 }
 
 /// As many threads as asked for, else as many as there are cores.
@@ -79,5 +80,6 @@ pub(crate) fn checked_threads(threads: Option<usize>) -> PyResult<NonZeroUsize> 
         return Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
     };
     let checked = NonZeroUsize::new(threads).filter(|threads| threads.get() <= MOST_THREADS);
-    checked.ok_or_else(|| PyValueError::new_err(format!("threads: must be from 1 to {MOST_THREADS}")))
+    checked
+        .ok_or_else(|| PyValueError::new_err(format!("threads: must be from 1 to {MOST_THREADS}")))
 }

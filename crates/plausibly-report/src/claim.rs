@@ -99,7 +99,8 @@ pub struct Paired<'a> {
 }
 
 impl Paired<'_> {
-    /// Ratios of mean figures, each with its rule; their intervals hold together at [`CONFIDENCE`] (Bonferroni).
+    /// Ratios of mean figures, each with its rule; their intervals hold together at [`CONFIDENCE`]
+    /// (Bonferroni).
     ///
     /// A part is `(over, under, rule)`. Parts that name a policy which did not play are left out.
     pub fn judge(&self, parts: &[(&str, &str, Rule)]) -> Vec<Evidence> {
@@ -128,9 +129,11 @@ impl Paired<'_> {
         known.iter().map(evidence).collect()
     }
 
-    /// Mean over mean with Fieller's interval: all ρ ≥ 0 for which the paired difference `x − ρ·y` is compatible with a mean of
-    /// zero by Student's t. So 1 is outside exactly if the means differ significantly. It has no upper end if the mean below the
-    /// line is itself compatible with zero, and no lower one either for fewer than two runs. The figures must not be negative.
+    /// Mean over mean with Fieller's interval: all ρ ≥ 0 for which the paired difference `x − ρ·y`
+    /// is compatible with a mean of zero by Student's t. So 1 is outside exactly if the means
+    /// differ significantly. It has no upper end if the mean below the line is itself compatible
+    /// with zero, and no lower one either for fewer than two runs. The figures must not be
+    /// negative.
     fn ratio(&self, over: usize, under: usize, confidence: f64) -> Estimate {
         let moments = self.moments;
         let (x, y) = (moments.mean(over), moments.mean(under));
@@ -149,11 +152,13 @@ impl Paired<'_> {
         let (a, b, c) = (y * y - t_sq * yy, x * y - t_sq * xy, x * x - t_sq * xx);
         let root = (b * b - a * c).max(0.0).sqrt();
         if a > 0.0 {
-            // ρ = x/y satisfies the inequality, so there are two roots but for rounding, and it holds between them.
+            // ρ = x/y satisfies the inequality, so there are two roots but for rounding, and it
+            // holds between them.
             return Estimate { value, low: ((b - root) / a).max(0.0), high: (b + root) / a };
         }
-        // It holds outside the roots, or everywhere. Between two positive roots x − ρ·y has a sign for certain, which with y ≥ 0
-        // says on which side of them the ratio is: that of the estimate.
+        // It holds outside the roots, or everywhere. Between two positive roots x − ρ·y has a sign
+        // for certain, which with y ≥ 0 says on which side of them the ratio is: that of the
+        // estimate.
         let (small, large) = ((b + root) / a, (b - root) / a);
         if root > 0.0 && large > 0.0 && value >= large {
             from(large)
@@ -185,9 +190,12 @@ mod tests {
 
     #[test]
     fn verdicts_are_known_where_the_truth_is() {
-        // A is B and a half, but for a little noise of its own: pairing sees through the spread of B.
-        let clear: Vec<[f64; 2]> =
-            (0..30).map(|i| f64::from(i) + 1.0).map(|b| [1.5 * b + (b * 7.0).sin() * 0.1, b]).collect();
+        // A is B and a half, but for a little noise of its own: pairing sees through the spread of
+        // B.
+        let clear: Vec<[f64; 2]> = (0..30)
+            .map(|i| f64::from(i) + 1.0)
+            .map(|b| [1.5 * b + (b * 7.0).sin() * 0.1, b])
+            .collect();
         assert_eq!(verdict(&clear, Rule::Above(1.0)), Verdict::Holds);
         assert_eq!(verdict(&clear, Rule::Above(2.0)), Verdict::DoesNotHold);
         assert_eq!(verdict(&clear, Rule::Within(0.5, 2.0)), Verdict::Holds);
@@ -197,8 +205,10 @@ mod tests {
         let reversed: Vec<[f64; 2]> = clear.iter().map(|[a, b]| [*b, *a]).collect();
         assert_eq!(verdict(&reversed, Rule::Above(1.0)), Verdict::DoesNotHold);
         // Noise alone, and too few runs.
-        let noise: Vec<[f64; 2]> =
-            (0..30).map(f64::from).map(|i| [10.0 + (i * 3.0).sin(), 10.0 + (i * 5.0).cos()]).collect();
+        let noise: Vec<[f64; 2]> = (0..30)
+            .map(f64::from)
+            .map(|i| [10.0 + (i * 3.0).sin(), 10.0 + (i * 5.0).cos()])
+            .collect();
         assert_eq!(verdict(&noise, Rule::Above(1.0)), Verdict::Undecided);
         assert_eq!(verdict(&clear[..1], Rule::Above(1.0)), Verdict::Undecided);
     }
@@ -219,21 +229,27 @@ mod tests {
             paired(&runs, |paired| {
                 let ratio = paired.judge(&[("A", "B", Rule::Above(1.0))])[0].ratio;
                 assert!(ratio.low < ratio.value && ratio.value < ratio.high);
-                assert_eq!(ratio.low > 1.0 || ratio.high < 1.0, significant, "{shift}: {ratio:?}, t {t}");
+                assert_eq!(
+                    ratio.low > 1.0 || ratio.high < 1.0,
+                    significant,
+                    "{shift}: {ratio:?}, t {t}"
+                );
             });
         }
     }
 
     #[test]
     fn more_parts_make_wider_intervals() {
-        let runs: Vec<[f64; 2]> = (0..20).map(f64::from).map(|i| [6.0 + (i * 3.0).sin(), 5.0]).collect();
+        let runs: Vec<[f64; 2]> =
+            (0..20).map(f64::from).map(|i| [6.0 + (i * 3.0).sin(), 5.0]).collect();
         paired(&runs, |paired| {
             let part = ("A", "B", Rule::Above(1.0));
-            let (one, three) = (paired.judge(&[part])[0].ratio, paired.judge(&[part, part, part])[0].ratio);
+            let (one, three) =
+                (paired.judge(&[part])[0].ratio, paired.judge(&[part, part, part])[0].ratio);
             assert!(three.low < one.low && one.high < three.high);
             // Bonferroni's 1 − 0.05/3 by the t distribution itself, B being constant.
-            let half =
-                student_t(1.0 - 0.05 / 6.0, 19.0) * (paired.moments.covariance(0, 0).unwrap() / 20.0).sqrt();
+            let half = student_t(1.0 - 0.05 / 6.0, 19.0)
+                * (paired.moments.covariance(0, 0).unwrap() / 20.0).sqrt();
             assert!((three.high - (paired.moments.mean(0) + half) / 5.0).abs() < 1e-9);
         });
     }
@@ -241,7 +257,8 @@ mod tests {
     #[test]
     fn a_mean_that_could_be_zero_still_bounds_the_ratio_from_below() {
         // B is 0 but in one run of twenty, so its mean is compatible with zero; A is 100 in all.
-        let runs: Vec<[f64; 2]> = (0..20).map(|i| [100.0, if i == 0 { 20.0 } else { 0.0 }]).collect();
+        let runs: Vec<[f64; 2]> =
+            (0..20).map(|i| [100.0, if i == 0 { 20.0 } else { 0.0 }]).collect();
         paired(&runs, |paired| {
             let ratio = paired.judge(&[("A", "B", Rule::Above(1.0))])[0].ratio;
             assert!(ratio.high.is_infinite());
@@ -254,7 +271,8 @@ mod tests {
 
     #[test]
     fn a_shared_run_that_makes_both_means_does_not_hide_a_difference() {
-        // One run in twenty makes both means, which are compatible with zero; the difference is 0.5 in every run.
+        // One run in twenty makes both means, which are compatible with zero; the difference is 0.5
+        // in every run.
         let runs: Vec<[f64; 2]> = (0..20)
             .map(|i| (f64::from(i), if i == 0 { 100.0 } else { 0.0 }))
             .map(|(i, b)| [b + 0.5 + 0.01 * i.sin(), b])
@@ -266,7 +284,10 @@ mod tests {
 
     #[test]
     fn too_little_decides_nothing() {
-        assert_eq!(verdict(&[[1.0, 1.0], [2.0, 0.0], [1.5, 0.1]], Rule::Above(1.0)), Verdict::Undecided);
+        assert_eq!(
+            verdict(&[[1.0, 1.0], [2.0, 0.0], [1.5, 0.1]], Rule::Above(1.0)),
+            Verdict::Undecided
+        );
         assert_eq!(Verdict::of_all([]), Verdict::Holds);
         let parts = [Verdict::Holds, Verdict::Undecided];
         assert_eq!(Verdict::of_all(parts), Verdict::Undecided);

@@ -1,15 +1,21 @@
 //! Names from people's tables, made fit to be shown.
 //!
-//! Markup is escaped where it is written; this is about what escaping leaves: characters that XML forbids, that reorder the text around them, or that cannot be seen.
+//! Markup is escaped where it is written; this is about what escaping leaves: characters that XML
+//! forbids, that reorder the text around them, or that cannot be seen.
 
 /// Isolates what runs from right to left, so that the sentence around it does not turn.
 const ISOLATE: (char, char) = ('\u{2068}', '\u{2069}');
 
-/// A name as it can be shown anywhere. One that looks empty is told by its code points; controls, among them those of direction, become replacement characters.
+/// A name as it can be shown anywhere. One that looks empty is told by its code points; controls,
+/// among them those of direction, become replacement characters.
 pub(crate) fn readable(name: &str) -> String {
     if name.chars().all(|c| c.is_whitespace() || c.is_control() || invisible(c)) {
         let points: Vec<String> = name.chars().map(|c| format!("U+{:04X}", u32::from(c))).collect();
-        return if points.is_empty() { "blank".into() } else { format!("blank ({})", points.join(" ")) };
+        return if points.is_empty() {
+            "blank".into()
+        } else {
+            format!("blank ({})", points.join(" "))
+        };
     }
     let shown = name.chars().map(|c| match c {
         '\t' | '\n' | '\r' => ' ',
@@ -60,8 +66,10 @@ fn column(c: char) -> usize {
 
 /// Without ink or width.
 fn invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}')
-        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}')
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
+    ) || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}')
 }
 
 /// Embeddings, overrides, isolates and separators: their effect would reach beyond the name.

@@ -31,7 +31,8 @@ pub(crate) fn figure(value: f64) -> String {
     }
 }
 
-/// A ratio with its interval: another digit where rounding would hide on which side of 1 an end lies.
+/// A ratio with its interval: another digit where rounding would hide on which side of 1 an end
+/// lies.
 pub(crate) fn interval(estimate: &Estimate) -> (String, String) {
     let near_one = |end: f64| (end - 1.0).abs() < 0.005;
     let end = |end: f64| if near_one(end) { format!("{end:.4}") } else { figure(end) };

@@ -64,7 +64,10 @@ pub(crate) fn mean_cells(moments: Moments) -> Markup {
 const HEAVY: f64 = 0.2;
 
 /// Figures of policies that hang on one run, by its share.
-pub(crate) fn heavy<'a>(summary: &'a Summary, model_error: &'a str) -> Vec<(&'a str, f64, &'a str)> {
+pub(crate) fn heavy<'a>(
+    summary: &'a Summary,
+    model_error: &'a str,
+) -> Vec<(&'a str, f64, &'a str)> {
     let of = |moments: &JointMoments, what: &'a str| -> Vec<(&'a str, f64, &'a str)> {
         let shares = summary
             .policies

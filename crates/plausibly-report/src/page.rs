@@ -5,10 +5,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// By this a page that plausibly wrote is recognised; a version follows.
 pub const PAGE_MARK: &str = r#"<meta name="generator" content="plausibly "#;
 
-/// A page with this title and body: style and script inside, no request to anywhere, readable without the script.
+/// A page with this title and body: style and script inside, no request to anywhere, readable
+/// without the script.
 ///
-/// The policy in its head forbids every load, so that a later mistake shows as an error in the browser and not as a
-/// request to somebody's server.
+/// The policy in its head forbids every load, so that a later mistake shows as an error in the
+/// browser and not as a request to somebody's server.
 pub fn page(title: &str, body: &Markup) -> String {
     Page { title, style: "", script: Script::Figures }.with(body)
 }
@@ -32,7 +33,8 @@ pub(crate) enum Script {
 
 impl Page<'_> {
     pub(crate) fn with(&self, body: &Markup) -> String {
-        let scripts = if self.script == Script::Figures { " script-src 'unsafe-inline';" } else { "" };
+        let scripts =
+            if self.script == Script::Figures { " script-src 'unsafe-inline';" } else { "" };
         let policy = format!(
             "default-src 'none'; style-src 'unsafe-inline';{scripts} img-src data:; base-uri 'none'; form-action 'none'"
         );

@@ -1,7 +1,8 @@
 //! The two quantiles that intervals need, exact to about ten digits.
 //!
-//! Both rest on the regularised incomplete beta function `I_x(a, b)`, by its continued fraction (Lentz's method), and are found by
-//! bisection: a report asks for a few hundred, so plainness beats speed.
+//! Both rest on the regularised incomplete beta function `I_x(a, b)`, by its continued fraction
+//! (Lentz's method), and are found by bisection: a report asks for a few hundred, so plainness
+//! beats speed.
 
 /// `I_x(a, b)` for `0 ≤ x ≤ 1`.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
@@ -12,8 +13,9 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x > (a + 1.0) / (a + b + 2.0) {
         return 1.0 - incomplete_beta(1.0 - x, b, a);
     }
-    let log_front =
-        libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b) + a * libm::log(x) + b * libm::log1p(-x);
+    let log_front = libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b)
+        + a * libm::log(x)
+        + b * libm::log1p(-x);
     let away_from_zero = |value: f64| if value.abs() < 1e-300 { 1e-300 } else { value };
     let mut d = 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0));
     let (mut c, mut fraction) = (1.0, d);
@@ -47,19 +49,23 @@ fn crossing(mut low: f64, mut high: f64, level: f64, grows: impl Fn(f64) -> f64)
     f64::midpoint(low, high)
 }
 
-/// The value that Student's t with `freedom` degrees of freedom stays below with this probability, from a half up.
+/// The value that Student's t with `freedom` degrees of freedom stays below with this probability,
+/// from a half up.
 pub(crate) fn student_t(probability: f64, freedom: f64) -> f64 {
     let cdf = |t: f64| 1.0 - incomplete_beta(freedom / (freedom + t * t), freedom / 2.0, 0.5) / 2.0;
     crossing(0.0, 1e8, probability, cdf)
 }
 
-/// The interval that holds the probability of an event seen `events` times in `trials`, at this confidence (Clopper and Pearson's, which
-/// never covers less).
+/// The interval that holds the probability of an event seen `events` times in `trials`, at this
+/// confidence (Clopper and Pearson's, which never covers less).
 pub(crate) fn clopper_pearson(events: u64, trials: u64, confidence: f64) -> (f64, f64) {
     let (k, n, tail) = (events as f64, trials as f64, (1.0 - confidence) / 2.0);
     // P(X ≥ k) = I_p(k, n − k + 1) grows in p, and P(X ≤ k) = 1 − I_p(k + 1, n − k) falls.
-    let low =
-        if events == 0 { 0.0 } else { crossing(0.0, 1.0, tail, |p| incomplete_beta(p, k, n - k + 1.0)) };
+    let low = if events == 0 {
+        0.0
+    } else {
+        crossing(0.0, 1.0, tail, |p| incomplete_beta(p, k, n - k + 1.0))
+    };
     let high = if events == trials {
         1.0
     } else {
@@ -89,9 +95,11 @@ mod tests {
 
     #[test]
     fn clopper_pearson_is_where_the_binomial_tails_are() {
-        let choose = |n: u32, k: u32| (0..k).fold(1.0, |c, i| c * f64::from(n - i) / f64::from(i + 1));
-        let pmf =
-            |k: u32, p: f64| choose(20, k) * p.powi(k.cast_signed()) * (1.0 - p).powi((20 - k).cast_signed());
+        let choose =
+            |n: u32, k: u32| (0..k).fold(1.0, |c, i| c * f64::from(n - i) / f64::from(i + 1));
+        let pmf = |k: u32, p: f64| {
+            choose(20, k) * p.powi(k.cast_signed()) * (1.0 - p).powi((20 - k).cast_signed())
+        };
         let (low, high) = clopper_pearson(3, 20, 0.95);
         close((3..=20).map(|k| pmf(k, low)).sum(), 0.025);
         close((0..=3).map(|k| pmf(k, high)).sum(), 0.025);

@@ -25,7 +25,8 @@ pub struct Simulation<'a> {
     pub summary: &'a Summary,
 }
 
-/// How many of the page's styles there are. With more policies, styles repeat and labels tell them apart.
+/// How many of the page's styles there are. With more policies, styles repeat and labels tell them
+/// apart.
 const STYLES: usize = 8;
 /// Letters of a label that fit beside a curve.
 const LETTERS: usize = 17;
@@ -35,7 +36,8 @@ impl Simulation<'_> {
     pub fn html(&self) -> String {
         let Self { summary, horizon, .. } = self;
         let title = label::readable(self.name);
-        let (runs, rounds) = (number::grouped(summary.runs as f64), number::grouped(*horizon as f64));
+        let (runs, rounds) =
+            (number::grouped(summary.runs as f64), number::grouped(*horizon as f64));
         let body = html! {
             header.top {
                 p.eyebrow {
@@ -88,7 +90,10 @@ impl Simulation<'_> {
         let Summary { policies, .. } = self.summary;
         let lowest = |pick: fn(&Point) -> Moments| {
             let mean = |policy: &&PolicySummary| pick(policy.last()).mean();
-            policies.iter().min_by(|a, b| mean(a).total_cmp(&mean(b))).map(|policy| (policy, mean(&policy)))
+            policies
+                .iter()
+                .min_by(|a, b| mean(a).total_cmp(&mean(b)))
+                .map(|policy| (policy, mean(&policy)))
         };
         let (Some((cheap, regret)), Some((knowing, error))) =
             (lowest(|point| point.regret), lowest(|point| point.model_error))
@@ -124,10 +129,18 @@ impl Simulation<'_> {
                 .map(|point| (pick(point).mean(), pick(point).standard_error()))
                 .collect(),
         });
-        let longest =
-            policies.iter().map(|policy| label::columns(&policy.label)).max().unwrap_or(0).min(LETTERS);
+        let longest = policies
+            .iter()
+            .map(|policy| label::columns(&policy.label))
+            .max()
+            .unwrap_or(0)
+            .min(LETTERS);
         let last = |policy: &PolicySummary| {
-            format!("{} {}", label::readable(&policy.label), number::figure(pick(policy.last()).mean()))
+            format!(
+                "{} {}",
+                label::readable(&policy.label),
+                number::figure(pick(policy.last()).mean())
+            )
         };
         let finals: Vec<String> = policies.iter().map(last).collect();
         Curves {

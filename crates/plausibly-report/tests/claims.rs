@@ -13,7 +13,8 @@ const AS_CLAIMED: [(&str, f64, f64); 6] = [
 
 /// The same with one policy's figures changed.
 fn with(label: &str, regret: f64, model_error: f64) -> [(&'static str, f64, f64); 6] {
-    AS_CLAIMED.map(|(name, r, e)| if name == label { (name, regret, model_error) } else { (name, r, e) })
+    AS_CLAIMED
+        .map(|(name, r, e)| if name == label { (name, regret, model_error) } else { (name, r, e) })
 }
 
 fn verdict(study: &str, policies: &[(&str, f64, f64)], spread: f64, key: &str) -> Verdict {
@@ -55,9 +56,14 @@ fn every_claim_fails_where_it_is_false() {
 #[test]
 fn noise_leaves_claims_undecided_and_never_turned() {
     // The truth of every claim, under noise that hides it.
-    for (study, key) in
-        [("linear", "a"), ("linear", "b"), ("linear", "d"), ("linear", "e"), ("wine", "w"), ("heart", "m")]
-    {
+    for (study, key) in [
+        ("linear", "a"),
+        ("linear", "b"),
+        ("linear", "d"),
+        ("linear", "e"),
+        ("wine", "w"),
+        ("heart", "m"),
+    ] {
         let found = claims(study, &synthetic(&AS_CLAIMED, 3, 3.0));
         let claim = found.iter().find(|claim| claim.key == key).unwrap();
         assert_eq!(claim.verdict, Verdict::Undecided, "{study} ({key})");

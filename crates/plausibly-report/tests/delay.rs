@@ -1,10 +1,12 @@
 use crate::report::{assert_sound, reproduction, words};
 use crate::synthetic;
 use plausibly_report::{
-    CONFIDENCE, DelayFinding, Late, Measure, Measured, Paired, Reproduction, Rule, Verdict, delay_findings,
+    CONFIDENCE, DelayFinding, Late, Measure, Measured, Paired, Reproduction, Rule, Verdict,
+    delay_findings,
 };
 
-/// A comparison in which counting divides regret and model error by these; with no spread every run is the same.
+/// A comparison in which counting divides regret and model error by these; with no spread every run
+/// is the same.
 fn late_by(
     rounds: u64,
     (study, variant, spec_name): (&'static str, &'static str, &'static str),
@@ -22,11 +24,19 @@ fn late_by(
     let summary = synthetic(&policies, 40, spread);
     Late {
         rounds,
-        measured: Measured { study, variant: Some(variant), spec_name, spec, horizon: 100, summary },
+        measured: Measured {
+            study,
+            variant: Some(variant),
+            spec_name,
+            spec,
+            horizon: 100,
+            summary,
+        },
     }
 }
 
-/// One problem where counting helps, and one where it does harm to one figure and nothing certain to the other.
+/// One problem where counting helps, and one where it does harm to one figure and nothing certain
+/// to the other.
 pub(crate) fn late() -> Vec<Late> {
     let (linear, changing) = ("the reproduction’s width", "a valid radius");
     vec![
@@ -72,11 +82,13 @@ fn verdicts_are_known_where_the_truth_is() {
 fn the_intervals_of_all_late_comparisons_hold_together() {
     let late = late();
     let findings = delay_findings(&late);
-    // Three delays above one round, two policies, two figures; at one round there is nothing to find out.
+    // Three delays above one round, two policies, two figures; at one round there is nothing to
+    // find out.
     let confidence = 1.0 - (1.0 - CONFIDENCE) / 12.0;
     for one in late.iter().filter(|one| one.rounds > 1) {
         let summary = &one.measured.summary;
-        let labels: Vec<String> = summary.policies.iter().map(|policy| policy.label.clone()).collect();
+        let labels: Vec<String> =
+            summary.policies.iter().map(|policy| policy.label.clone()).collect();
         let alone = Paired { labels: &labels, moments: &summary.final_regret }
             .judge_at(&[("CODE, ignoring", "CODE, counting", Rule::Above(1.0))], confidence);
         assert_eq!(found(&findings, one.measured.spec_name, Measure::Regret).evidence, alone[0]);
@@ -112,7 +124,9 @@ fn a_report_on_late_rewards_alone_answers_its_own_question() {
     assert_eq!(page, report.html(), "the same contents, the same bytes");
     assert_eq!(page.matches("<svg class=\"levels\"").count(), 4);
     let words = words(&page);
-    assert!(!words.contains("Does the paper hold up?") && !words.contains("How the paper was read"));
+    assert!(
+        !words.contains("Does the paper hold up?") && !words.contains("How the paper was read")
+    );
     insta::assert_snapshot!("delay_words", words);
 }
 
@@ -130,5 +144,8 @@ fn what_is_said_follows_the_numbers() {
     ));
     assert!(page.contains("Counting lowers the regret nowhere for certain."));
     assert!(page.contains("Counting raises the regret most for CODE, Linear, a valid radius, 10 rounds late: ignoring / counting = 0.5"));
-    assert!(!page.contains("One round late nothing is pending"), "nothing was played one round late");
+    assert!(
+        !page.contains("One round late nothing is pending"),
+        "nothing was played one round late"
+    );
 }

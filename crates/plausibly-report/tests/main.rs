@@ -9,14 +9,15 @@ mod simulation; // any comparison: page, pictures, table
 
 use plausibly_sim::{JointMoments, Moments, Point, PolicySummary, Summary};
 
-/// A summary of policies whose regret and model error at the only round are drawn around these means: labels with
-/// `(regret, model error)`, and a relative spread between runs.
+/// A summary of policies whose regret and model error at the only round are drawn around these
+/// means: labels with `(regret, model error)`, and a relative spread between runs.
 fn synthetic(policies: &[(&str, f64, f64)], runs: u32, spread: f64) -> Summary {
     let mut final_regret = JointMoments::new(policies.len());
     let mut final_model_error = JointMoments::new(policies.len());
     let mut points = vec![Point::default(); policies.len()];
     for run in 0..runs {
-        // Deterministic, centred, different for every policy, and shared in part: what pairing takes out.
+        // Deterministic, centred, different for every policy, and shared in part: what pairing
+        // takes out.
         let shared = (f64::from(run) * 2.4).sin();
         let draw = |mean: f64, policy: usize| {
             let own = (f64::from(run) * (3.1 + policy as f64)).sin();

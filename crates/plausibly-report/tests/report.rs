@@ -21,7 +21,14 @@ fn measured(
     ];
     policies.extend_from_slice(extra);
     let spec = format!("name = \"{spec_name}\" # <not a tag> & \"quoted\"\n");
-    Measured { study, variant, spec_name, spec, horizon: 100, summary: synthetic(&policies, 40, 0.2) }
+    Measured {
+        study,
+        variant,
+        spec_name,
+        spec,
+        horizon: 100,
+        summary: synthetic(&policies, 40, 0.2),
+    }
 }
 
 fn experiment(text: &str) -> Experiment {
@@ -53,7 +60,10 @@ pub(crate) fn reproduction() -> Reproduction {
         seed: 1,
         quick: true,
         reading: Reading::Adopted,
-        experiments: vec![measured("linear", None, "linear", &[]), measured("heart", None, "heart", &[])],
+        experiments: vec![
+            measured("linear", None, "linear", &[]),
+            measured("heart", None, "heart", &[]),
+        ],
         skipped: vec![Skipped {
             study: "wine",
             reason: "Its data could not be had: <nobody> answered.".into(),
@@ -61,14 +71,23 @@ pub(crate) fn reproduction() -> Reproduction {
         }],
         policy_readings: Some(measured("linear", Some("policies"), "linear-readings", &readings)),
         ruler_reading: Some(measured("linear", Some("another ruler"), "linear-ruler", &[])),
-        problem_readings: vec![measured("heart", Some("survival as the reward"), "heart-survival", &[])],
+        problem_readings: vec![measured(
+            "heart",
+            Some("survival as the reward"),
+            "heart-survival",
+            &[],
+        )],
         delay: crate::delay::late(),
         frontier: vec![measured("linear", Some("a valid radius"), "frontier-linear", &frontier)],
         arms_theory: vec![
             checked("theory-arms", arms(2000, "1e-9")),
             checked("theory-lemma-1", arms(100, "1e-4")),
         ],
-        linear_theory: Some(Checked { spec_name: "theory-linear", spec: "# spec\n".into(), theory: linear }),
+        linear_theory: Some(Checked {
+            spec_name: "theory-linear",
+            spec: "# spec\n".into(),
+            theory: linear,
+        }),
     }
 }
 
@@ -115,9 +134,17 @@ fn figures_are_drawn_by_class_and_carry_their_numbers() {
         label_room: Curves::LABEL_ROOM,
         rounds: &[1, 10, 100, 1000],
         series: vec![
-            series("CODE", 0, &[(1.0, Some(0.1)), (8.0, Some(1.0)), (20.0, Some(2.0)), (40.0, Some(4.0))]),
+            series(
+                "CODE",
+                0,
+                &[(1.0, Some(0.1)), (8.0, Some(1.0)), (20.0, Some(2.0)), (40.0, Some(4.0))],
+            ),
             // Touches zero, which a logarithmic axis does not have, and ends beside the other.
-            series("</script>\"B\"", 1, &[(0.0, None), (4.0, Some(3.0)), (19.0, None), (41.0, None)]),
+            series(
+                "</script>\"B\"",
+                1,
+                &[(0.0, None), (4.0, Some(3.0)), (19.0, None), (41.0, None)],
+            ),
         ],
     };
     insta::assert_snapshot!("figure", curves.svg().into_string().replace("><", ">\n<"));
@@ -137,7 +164,8 @@ pub(crate) fn assert_sound(page: &str) {
     let links = attributes(page, "href");
     assert!(links.len() > 3);
     for link in links.iter().filter(|link| **link != "data:,") {
-        let target = link.strip_prefix('#').unwrap_or_else(|| panic!("{link} leads out of the page"));
+        let target =
+            link.strip_prefix('#').unwrap_or_else(|| panic!("{link} leads out of the page"));
         assert!(unique.contains(target), "{link} leads nowhere");
     }
     for outside in [" src=", "url(", "@import", "http:", "https:", "fetch(", "XMLHttp"] {
@@ -147,10 +175,11 @@ pub(crate) fn assert_sound(page: &str) {
         assert!(body.starts_with("<tr"), "a table is empty: {}", &body[..80.min(body.len())]);
     }
     for tag in [
-        "table", "div", "section", "svg", "details", "tr", "td", "th", "figure", "script", "span", "p", "ul",
-        "li",
+        "table", "div", "section", "svg", "details", "tr", "td", "th", "figure", "script", "span",
+        "p", "ul", "li",
     ] {
-        let opened = page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        let opened =
+            page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
         assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
     }
 }
@@ -211,7 +240,8 @@ fn a_report_on_the_frontier_alone_is_about_the_frontier() {
         assert!(page.contains("<title>Between CODE and LinUCB – Plausibly</title>"));
         let words = words(&page);
         assert!(words.contains("Is there something better between CODE and LinUCB?"), "{words}");
-        for of_the_paper in ["Does the paper hold up?", "How the paper was read", "makes no claims"] {
+        for of_the_paper in ["Does the paper hold up?", "How the paper was read", "makes no claims"]
+        {
             assert!(!words.contains(of_the_paper), "{of_the_paper}");
         }
     }
@@ -240,22 +270,31 @@ fn every_part_of_a_report_stands_by_itself() {
     ] {
         let page = part.html();
         assert_sound(&page);
-        assert!(!words(&page).trim_end().ends_with("These are the others:"), "and then there are none");
+        assert!(
+            !words(&page).trim_end().ends_with("These are the others:"),
+            "and then there are none"
+        );
     }
 }
 
 #[test]
 fn the_claim_that_chose_the_reading_is_not_counted() {
     let of = |reading| {
-        let part =
-            Reproduction { experiments: vec![measured("linear", None, "linear", &[])], reading, ..nothing() };
+        let part = Reproduction {
+            experiments: vec![measured("linear", None, "linear", &[])],
+            reading,
+            ..nothing()
+        };
         (part.tally(), words(&part.html()))
     };
     let (adopted, page) = of(Reading::Adopted);
     let (literal, _) = of(Reading::Literal);
     assert!(adopted.chose_reading && !literal.chose_reading);
     // (a) holds here, and is the difference.
-    assert_eq!((adopted.hold + 1, adopted.fail, adopted.open), (literal.hold, literal.fail, literal.open));
+    assert_eq!(
+        (adopted.hold + 1, adopted.fail, adopted.open),
+        (literal.hold, literal.fail, literal.open)
+    );
     assert_eq!((adopted.counted(), literal.counted()), (4, 5));
     assert!(page.contains("Not counted: (a) on Linear."), "{page}");
 }
@@ -281,6 +320,12 @@ fn the_first_table_says_that_d_depends_on_the_ruler() {
     let page = whole.html();
     let (_, table) = page.split_once("<table class=\"matrix\">").unwrap();
     let (table, _) = table.split_once("</table>").unwrap();
-    assert!(table.contains("(d) depends on the ruler.") && table.contains("Linear, valid ruler"), "{table}");
-    assert!(!reproduction().html().contains("(d) depends on the ruler."), "unless it does not turn");
+    assert!(
+        table.contains("(d) depends on the ruler.") && table.contains("Linear, valid ruler"),
+        "{table}"
+    );
+    assert!(
+        !reproduction().html().contains("(d) depends on the ruler."),
+        "unless it does not turn"
+    );
 }

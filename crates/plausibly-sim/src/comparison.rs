@@ -1,4 +1,5 @@
-//! Comparisons: many runs of the same policies, in parallel, with the same result on any number of threads.
+//! Comparisons: many runs of the same policies, in parallel, with the same result on any number of
+//! threads.
 
 use crate::delay::Delay;
 use crate::environment::Environment;
@@ -116,8 +117,9 @@ impl fmt::Debug for Comparison {
     }
 }
 
-/// Plays runs on several threads, and takes in what came of them in the order of their numbers. On a thread of a pool those are the threads of the pool, so that whoever has
-/// several comparisons can let them share it.
+/// Plays runs on several threads, and takes in what came of them in the order of their numbers. On
+/// a thread of a pool those are the threads of the pool, so that whoever has several comparisons
+/// can let them share it.
 pub(crate) fn in_order<T: Send>(
     runs: u64,
     threads: NonZeroUsize,
@@ -147,7 +149,8 @@ pub(crate) fn in_order<T: Send>(
     Ok(())
 }
 
-/// Runs per thread between two summings-up: enough that threads seldom wait, few enough that memory stays small.
+/// Runs per thread between two summings-up: enough that threads seldom wait, few enough that memory
+/// stays small.
 const BATCH: usize = 128;
 /// Reports of progress a run.
 const REPORTS: u64 = 100;
@@ -185,7 +188,10 @@ impl Comparison {
         make: impl Fn(&Facts) -> Result<Box<dyn Policy>, BoxError> + Send + Sync + 'static,
     ) -> Self {
         let label = label.into();
-        assert!(self.entrants.iter().all(|(taken, _)| *taken != label), "two policies are called {label:?}");
+        assert!(
+            self.entrants.iter().all(|(taken, _)| *taken != label),
+            "two policies are called {label:?}"
+        );
         self.entrants.push((label, Box::new(make)));
         self
     }
@@ -195,18 +201,19 @@ impl Comparison {
         self.plan.runs.saturating_mul(self.plan.horizon)
     }
 
-    /// Plays all runs on `threads` threads. The result is the same, to the last bit, for any number of them: a run depends
-    /// on its number alone, and runs are summed up in order.
-    /// Called on a thread of a rayon pool it plays on the threads of that pool instead.
+    /// Plays all runs on `threads` threads. The result is the same, to the last bit, for any number
+    /// of them: a run depends on its number alone, and runs are summed up in order. Called on a
+    /// thread of a rayon pool it plays on the threads of that pool instead.
     ///
     /// # Errors
-    /// If a policy or the metric cannot be built, the monitor stops the run, or no threads can be had.
+    /// If a policy or the metric cannot be built, the monitor stops the run, or no threads can be
+    /// had.
     pub fn run(&self, threads: NonZeroUsize, monitor: &dyn Monitor) -> Result<Summary, RunError> {
         self.run_each(threads, monitor, &mut |_, _| {})
     }
 
-    /// Like [`Comparison::run`], and shows `each` the number of every run, from 0, with the final figures of its policies. Runs come in
-    /// the order of their numbers, on any number of threads.
+    /// Like [`Comparison::run`], and shows `each` the number of every run, from 0, with the final
+    /// figures of its policies. Runs come in the order of their numbers, on any number of threads.
     ///
     /// # Errors
     /// As [`Comparison::run`].
@@ -227,10 +234,12 @@ impl Comparison {
         Ok(summary)
     }
 
-    /// Plays comparisons on the same problems together, each followed by a monitor of its own. The outcome of each is that of [`Comparison::run`], to the last bit; a policy that is in several
+    /// Plays comparisons on the same problems together, each followed by a monitor of its own. The
+    /// outcome of each is that of [`Comparison::run`], to the last bit; a policy that is in several
     /// of them is played once in every run that they share, and measured by the metric of each.
     ///
-    /// What cannot be seen here is up to the caller: that they draw the same problems, and that a label means the same policy in all of them.
+    /// What cannot be seen here is up to the caller: that they draw the same problems, and that a
+    /// label means the same policy in all of them.
     ///
     /// # Errors
     /// As [`Comparison::run`].
@@ -246,7 +255,8 @@ impl Comparison {
             comparisons.windows(2).all(|two| common(&two[0]) == common(&two[1])),
             "comparisons that are played together have a seed, a horizon and a delay in common"
         );
-        let mut summaries: Vec<Summary> = comparisons.iter().map(|(each, _)| each.nothing_yet()).collect();
+        let mut summaries: Vec<Summary> =
+            comparisons.iter().map(|(each, _)| each.nothing_yet()).collect();
         let most = comparisons.iter().map(|(each, _)| each.plan.runs).max().unwrap_or(0);
         let play = |run| {
             let playing = comparisons.iter().filter(|(each, _)| run < each.plan.runs);
@@ -254,15 +264,18 @@ impl Comparison {
         };
         let mut run = 0;
         in_order(most, threads, play, |runs| {
-            let played = comparisons.iter().zip(&mut summaries).filter(|((each, _), _)| run < each.plan.runs);
+            let played = comparisons
+                .iter()
+                .zip(&mut summaries)
+                .filter(|((each, _), _)| run < each.plan.runs);
             played.zip(&runs).for_each(|((_, summary), run)| summary.add(run));
             run += 1;
         })?;
         Ok(summaries)
     }
 
-    /// Plays some of the runs, on this thread: for work that is spread in another way. Parts are summed up by [`Summary::take`], in order,
-    /// from [`Comparison::nothing_yet`].
+    /// Plays some of the runs, on this thread: for work that is spread in another way. Parts are
+    /// summed up by [`Summary::take`], in order, from [`Comparison::nothing_yet`].
     ///
     /// # Errors
     /// As [`Comparison::run`].
@@ -270,7 +283,11 @@ impl Comparison {
     /// # Panics
     /// If the range is empty, or has runs that are not planned.
     pub fn part(&self, runs: Range<u64>, monitor: &dyn Monitor) -> Result<Part, RunError> {
-        assert!(runs.start < runs.end && runs.end <= self.plan.runs, "a part of {} runs", self.plan.runs);
+        assert!(
+            runs.start < runs.end && runs.end <= self.plan.runs,
+            "a part of {} runs",
+            self.plan.runs
+        );
         let first = runs.start;
         let played: Result<Vec<_>, _> = runs.map(|run| play_run(&[(self, monitor)], run)).collect();
         Ok(Part { first, runs: played?.into_iter().flatten().collect() })
@@ -297,21 +314,30 @@ struct Column {
 }
 
 impl Cast {
-    fn new(comparisons: &[(&Comparison, &dyn Monitor)], run: u64, facts: &Facts) -> Result<Self, RunError> {
+    fn new(
+        comparisons: &[(&Comparison, &dyn Monitor)],
+        run: u64,
+        facts: &Facts,
+    ) -> Result<Self, RunError> {
         let mut cast = Self { players: Vec::new(), columns: Vec::new() };
         let mut known: Vec<(&str, Vec<Metric>)> = Vec::new();
         let failed = |source| RunError::Metric { source };
         for (Comparison { metric, entrants, plan, delay, .. }, _) in comparisons {
-            let radius = InStep::new(metric.radius.build(facts).map_err(|error| failed(error.into()))?);
+            let radius =
+                InStep::new(metric.radius.build(facts).map_err(|error| failed(error.into()))?);
             let mut columns = Vec::with_capacity(entrants.len());
             for (label, make) in entrants {
                 let place = known.iter().position(|(taken, _)| taken == label);
                 let player = place.unwrap_or(known.len());
                 if place.is_none() {
-                    let policy =
-                        make(facts).map_err(|source| RunError::Policy { label: label.clone(), source })?;
+                    let policy = make(facts)
+                        .map_err(|source| RunError::Policy { label: label.clone(), source })?;
                     let choices = Stream::new(plan.seed, run, &format!("policy/{label}"));
-                    cast.players.push(Player { policy, observer: (Regret::new(), Vec::new()), choices });
+                    cast.players.push(Player {
+                        policy,
+                        observer: (Regret::new(), Vec::new()),
+                        choices,
+                    });
                     known.push((label, Vec::new()));
                 }
                 let metrics = &mut known[player].1;
@@ -333,7 +359,8 @@ impl Cast {
 
 /// Plays a run of comparisons on the same problems: what it contributes to each.
 fn play_run(comparisons: &[(&Comparison, &dyn Monitor)], run: u64) -> Result<Vec<Run>, RunError> {
-    let Some((Comparison { problem, plan: Plan { horizon, seed, .. }, delay, .. }, _)) = comparisons.first()
+    let Some((Comparison { problem, plan: Plan { horizon, seed, .. }, delay, .. }, _)) =
+        comparisons.first()
     else {
         return Ok(Vec::new());
     };
@@ -373,7 +400,9 @@ fn play_run(comparisons: &[(&Comparison, &dyn Monitor)], run: u64) -> Result<Vec
     }
     let left = |column: &Column| players[column.player].observer.1[column.metric].theta_star_left();
     let runs = curves.into_iter().zip(&columns);
-    Ok(runs.map(|(curves, columns)| Run { curves, left: columns.iter().map(left).collect() }).collect())
+    Ok(runs
+        .map(|(curves, columns)| Run { curves, left: columns.iter().map(left).collect() })
+        .collect())
 }
 
 fn sample(player: &Watched, metric: usize) -> Sample {

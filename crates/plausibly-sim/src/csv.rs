@@ -4,17 +4,18 @@ use crate::summary::{FinalFigures, Moments, Summary};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-const COLUMNS: &str =
-    "experiment,policy,round,runs,regret_mean,regret_se,model_error_mean,model_error_se,plausible_mean";
+const COLUMNS: &str = "experiment,policy,round,runs,regret_mean,regret_se,model_error_mean,model_error_se,plausible_mean";
 
-/// One row an experiment, policy and round; a standard error that a single run does not have is left empty.
+/// One row an experiment, policy and round; a standard error that a single run does not have is
+/// left empty.
 ///
 /// ```
 /// assert!(plausibly_sim::summary_csv(&[]).starts_with("experiment,policy,round,"));
 /// ```
 pub fn summary_csv(experiments: &[(&str, &Summary)]) -> String {
-    let error =
-        |moments: &Moments| moments.standard_error().map_or_else(String::new, |error| error.to_string());
+    let error = |moments: &Moments| {
+        moments.standard_error().map_or_else(String::new, |error| error.to_string())
+    };
     let mut text = format!("{COLUMNS}\n");
     for (name, summary) in experiments {
         for policy in &summary.policies {
@@ -60,8 +61,10 @@ impl RunsCsv {
         for (label, policy) in labels.iter().zip(policies) {
             let FinalFigures { regret, model_error, plausible, theta_star_left } = policy;
             // Writing to a string cannot fail.
-            let _ =
-                writeln!(text, "{name},{run},{label},{regret},{model_error},{plausible},{theta_star_left}");
+            let _ = writeln!(
+                text,
+                "{name},{run},{label},{regret},{model_error},{plausible},{theta_star_left}"
+            );
         }
     }
 

@@ -15,7 +15,8 @@ pub enum Delay {
         /// At least one.
         rounds: u64,
     },
-    /// After a random number of rounds, geometric with this mean, the same for every policy and whatever was chosen.
+    /// After a random number of rounds, geometric with this mean, the same for every policy and
+    /// whatever was chosen.
     Random {
         /// At least one.
         mean: f64,
@@ -32,8 +33,8 @@ pub enum Delay {
         /// After how many rounds the policy is told.
         told_after: u64,
     },
-    /// At once if the reward is above its mean, else after so many rounds. Delays that depend on rewards break confidence sets:
-    /// this one is here to show it.
+    /// At once if the reward is above its mean, else after so many rounds. Delays that depend on
+    /// rewards break confidence sets: this one is here to show it.
     ByReward {
         /// Of the rewards below their mean.
         rounds: u64,
@@ -50,9 +51,15 @@ pub(crate) struct Arrival {
 }
 
 impl Delay {
-    /// What comes of a decision of this round whose reward is `reward`, above its mean by `noise`. Draws once, whatever the
-    /// kind, so that copies of a stream stay in step.
-    pub(crate) fn arrival(&self, round: u64, reward: f64, noise: f64, lateness: &mut Stream) -> Arrival {
+    /// What comes of a decision of this round whose reward is `reward`, above its mean by `noise`.
+    /// Draws once, whatever the kind, so that copies of a stream stay in step.
+    pub(crate) fn arrival(
+        &self,
+        round: u64,
+        reward: f64,
+        noise: f64,
+        lateness: &mut Stream,
+    ) -> Arrival {
         let uniform = lateness.uniform();
         let late = |rounds: u64| round.saturating_add(rounds.max(1) - 1);
         let (round, reward) = match *self {
@@ -61,7 +68,9 @@ impl Delay {
             Self::Batches { size } => (round.div_ceil(size.max(1)) * size.max(1), Some(reward)),
             Self::Never { share, told_after } if uniform < share => (late(told_after), None),
             Self::None | Self::Never { .. } => (round, Some(reward)),
-            Self::ByReward { rounds } => (if noise > 0.0 { round } else { late(rounds) }, Some(reward)),
+            Self::ByReward { rounds } => {
+                (if noise > 0.0 { round } else { late(rounds) }, Some(reward))
+            }
         };
         Arrival { round, reward }
     }
@@ -73,7 +82,11 @@ fn geometric(mean: f64, uniform: f64) -> u64 {
         return 1;
     }
     let rounds = libm::floor(libm::log1p(-uniform) / libm::log1p(-1.0 / mean));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not negative; saturates")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative; saturates"
+    )]
     let rounds = rounds as u64;
     rounds.saturating_add(1)
 }
@@ -83,8 +96,8 @@ fn geometric(mean: f64, uniform: f64) -> u64 {
 pub(crate) struct Outstanding {
     /// In the order of the decisions.
     waiting: VecDeque<Waiting>,
-    /// Whether a later decision may arrive before an earlier one. Where none does, as with a fixed delay, a round costs what arrives and not
-    /// what waits.
+    /// Whether a later decision may arrive before an earlier one. Where none does, as with a fixed
+    /// delay, a round costs what arrives and not what waits.
     overtaken: bool,
 }
 
@@ -170,7 +183,10 @@ mod tests {
         assert_eq!(decide(7, 7), [5, 6, 7]);
         assert_eq!(decide(9, 9), [4, 9]);
         // In order again, nothing being left that was overtaken.
-        assert_eq!((decide(10, 11), decide(11, 12), decide(12, 12)), (vec![], vec![10], vec![11, 12]));
+        assert_eq!(
+            (decide(10, 11), decide(11, 12), decide(12, 12)),
+            (vec![], vec![10], vec![11, 12])
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The rounds at which curves are recorded.
 
-/// Ten rounds a decade, evenly on a logarithmic scale (the preferred numbers R10), from 1 to the horizon itself.
+/// Ten rounds a decade, evenly on a logarithmic scale (the preferred numbers R10), from 1 to the
+/// horizon itself.
 ///
 /// ```
 /// assert_eq!(plausibly_sim::log_grid(30), [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30]);

@@ -1,7 +1,9 @@
 //! What is measured of a policy, as observers.
 
 use crate::observer::{Decided, Observer, Rewarded};
-use plausibly::{Action, Actions, ConfidenceRadius, Contenders, Estimator, Plausible, Reach, Sought};
+use plausibly::{
+    Action, Actions, ConfidenceRadius, Contenders, Estimator, Plausible, Reach, Sought,
+};
 
 /// Pseudo-regret: `R_n = Σ_t max_a ⟨a, θ*⟩ − ⟨A_t, θ*⟩`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,13 +29,19 @@ impl<P: ?Sized> Observer<P> for Regret {
     }
 }
 
-/// Where a metric takes its estimates from: a model that it teaches what the policy learns, which is any [`Estimator`], or what the policy itself has learned.
+/// Where a metric takes its estimates from: a model that it teaches what the policy learns, which
+/// is any [`Estimator`], or what the policy itself has learned.
 pub trait Source<P: ?Sized> {
     /// What has been learned.
     fn estimator<'a>(&'a self, policy: &'a P) -> &'a dyn Estimator;
 
     /// The actions among which all that are plausible at this reach are to be found.
-    fn plausible<'a>(&'a mut self, policy: &P, actions: Actions<'_>, reach: Reach) -> Contenders<'a>;
+    fn plausible<'a>(
+        &'a mut self,
+        policy: &P,
+        actions: Actions<'_>,
+        reach: Reach,
+    ) -> Contenders<'a>;
 
     /// Learns a reward that the policy has just learned.
     fn learn(&mut self, action: Action<'_>, reward: f64);
@@ -55,9 +63,10 @@ impl<P: ?Sized, E: Estimator> Source<P> for E {
 
 /// Model error: `Q_n = Σ_t max_{a ∈ Ã_t} (⟨a, θ̂_t⟩ − ⟨a, θ*⟩)²`.
 ///
-/// Estimate and plausible set are computed from the policy's own history by an estimate and a radius of the metric's own, the
-/// same for all policies of a comparison. So every policy has a `Q_n`, whatever it is made of, and all are measured by one
-/// ruler. An arm never taken is estimated at 0, as everywhere.
+/// Estimate and plausible set are computed from the policy's own history by an estimate and a
+/// radius of the metric's own, the same for all policies of a comparison. So every policy has a
+/// `Q_n`, whatever it is made of, and all are measured by one ruler. An arm never taken is
+/// estimated at 0, as everywhere.
 #[derive(Clone, Debug)]
 pub struct ModelError<S, R> {
     source: S,
@@ -107,7 +116,8 @@ impl<S, R> ModelError<S, R> {
         self.left
     }
 
-    /// Whether `θ*` is in the confidence set. Looked at where it is not known from before: it moves by the noise of the observations since at most.
+    /// Whether `θ*` is in the confidence set. Looked at where it is not known from before: it moves
+    /// by the noise of the observations since at most.
     fn look_for<P: ?Sized>(&mut self, theta_star: &[f64], policy: &P, reach: Reach)
     where
         S: Source<P>,
@@ -158,8 +168,13 @@ impl<P: ?Sized, S: Source<P>, R: ConfidenceRadius> Observer<P> for ModelError<S,
     fn rewarded(&mut self, rewarded: &Rewarded<'_>) {
         self.source.learn(rewarded.action, rewarded.reward);
         // Where nothing was known before there is no θ* yet, and nothing is known after.
-        let mean: f64 =
-            rewarded.action.features().iter().zip(&self.theta_star).map(|(x, theta)| x * theta).sum();
+        let mean: f64 = rewarded
+            .action
+            .features()
+            .iter()
+            .zip(&self.theta_star)
+            .map(|(x, theta)| x * theta)
+            .sum();
         self.noises.push(rewarded.reward - mean);
     }
 }
@@ -169,7 +184,8 @@ mod tests {
     use super::*;
     use plausibly::{Action, ActionSet, Actions, Evidence, Fixed, Ridge, Scores, Stream};
 
-    /// A ridge of which it is not known how far an observation can move it; or, wrongly, taken not to move at all.
+    /// A ridge of which it is not known how far an observation can move it; or, wrongly, taken not
+    /// to move at all.
     struct Looked {
         model: Ridge,
         growth: f64,
@@ -246,6 +262,9 @@ mod tests {
             overlooked += usize::from(left_in(number, looked(0.0)) != expected);
         }
         assert!(left > 40 && left < 360, "it left in {left} of 400, which tells little");
-        assert!(overlooked > 40, "an estimate that is taken not to move was noticed {overlooked} times only");
+        assert!(
+            overlooked > 40,
+            "an estimate that is taken not to move was noticed {overlooked} times only"
+        );
     }
 }

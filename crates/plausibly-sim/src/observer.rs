@@ -4,8 +4,9 @@ use plausibly::{Action, ActionIndex, Actions};
 
 /// Sees every decision and every reward of one policy; what it does not care about, it ignores.
 ///
-/// Observers are lent the moment, not sent a log of it: one that wants more asks the policy, and one that wants nothing
-/// costs nothing. Those of this crate work for any policy, because they keep their own model of its history.
+/// Observers are lent the moment, not sent a log of it: one that wants more asks the policy, and
+/// one that wants nothing costs nothing. Those of this crate work for any policy, because they keep
+/// their own model of its history.
 pub trait Observer<P: ?Sized> {
     /// A decision was taken; its reward is not known yet.
     fn decided(&mut self, _: &Decided<'_, P>) {}

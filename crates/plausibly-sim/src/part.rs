@@ -1,11 +1,12 @@
-//! Parts of a comparison: runs that were played anywhere, as bytes, to be summed up in the order of their numbers.
+//! Parts of a comparison: runs that were played anywhere, as bytes, to be summed up in the order of
+//! their numbers.
 
 use crate::summary::{Run, Sample, Summary};
 use std::ops::Range;
 use thiserror::Error;
 
-/// What a range of runs contributes to a [`Summary`]: every figure of every run, because sums of rounded numbers depend on their order
-/// and a part may be played anywhere, at any time.
+/// What a range of runs contributes to a [`Summary`]: every figure of every run, because sums of
+/// rounded numbers depend on their order and a part may be played anywhere, at any time.
 ///
 /// Its size is 24 bytes a run, policy and recorded round, and one a run and policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,9 +60,11 @@ impl Part {
         self.runs.first().and_then(|run| run.curves.first()).map_or(0, Vec::len)
     }
 
-    /// The same part as bytes, on any machine: little-endian words, the figures of run after run, and then whether `θ*` left the set.
+    /// The same part as bytes, on any machine: little-endian words, the figures of run after run,
+    /// and then whether `θ*` left the set.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let heading = [self.first, self.runs.len() as u64, self.policies() as u64, self.rounds() as u64];
+        let heading =
+            [self.first, self.runs.len() as u64, self.policies() as u64, self.rounds() as u64];
         let mut bytes: Vec<u8> = heading.iter().flat_map(|word| word.to_le_bytes()).collect();
         for sample in self.runs.iter().flat_map(|run| run.curves.iter().flatten()) {
             for figure in [sample.regret, sample.model_error, sample.plausible] {
@@ -75,7 +78,8 @@ impl Part {
     /// Reads what [`Part::to_bytes`] wrote.
     ///
     /// # Errors
-    /// If the bytes are not of that form. Figures are taken as they are: whoever stores bytes checks that they stay the same.
+    /// If the bytes are not of that form. Figures are taken as they are: whoever stores bytes
+    /// checks that they stay the same.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PartError> {
         let word = |at: usize| -> Option<[u8; WORD]> { bytes.get(at..at + WORD)?.try_into().ok() };
         let count = |place: usize| usize::try_from(u64::from_le_bytes(word(place * WORD)?)).ok();
@@ -95,7 +99,8 @@ impl Part {
             let curves: Vec<_> = samples.chunks_exact(rounds).map(<[Sample]>::to_vec).collect();
             let left: Vec<bool> = left.iter().map(|byte| *byte != 0).collect();
             let runs = curves.chunks_exact(policies).zip(left.chunks_exact(policies));
-            let runs = runs.map(|(curves, left)| Run { curves: curves.to_vec(), left: left.to_vec() });
+            let runs =
+                runs.map(|(curves, left)| Run { curves: curves.to_vec(), left: left.to_vec() });
             Some(Self { first, runs: runs.collect() })
         };
         read().ok_or(PartError::Form)
@@ -112,10 +117,12 @@ fn sample(bytes: &[u8]) -> Sample {
 }
 
 impl Summary {
-    /// Takes in the next runs. However a comparison was cut into parts, the outcome is that of [`crate::Comparison::run`], to the last bit.
+    /// Takes in the next runs. However a comparison was cut into parts, the outcome is that of
+    /// [`crate::Comparison::run`], to the last bit.
     ///
     /// # Errors
-    /// If the part does not begin where the summary ends, or is of another comparison; the summary is then as it was.
+    /// If the part does not begin where the summary ends, or is of another comparison; the summary
+    /// is then as it was.
     pub fn take(&mut self, part: &Part) -> Result<(), PartError> {
         if part.first != self.runs {
             return Err(PartError::Order { expected: self.runs, found: part.first });

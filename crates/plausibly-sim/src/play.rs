@@ -26,11 +26,11 @@ pub struct Draws {
     pub noise: Stream,
 }
 
-/// Plays `horizon` rounds, all players in step: each round is offered to every player, then `after` is called with its
-/// number, and may end the play.
+/// Plays `horizon` rounds, all players in step: each round is offered to every player, then `after`
+/// is called with its number, and may end the play.
 ///
-/// A player's decision is observed before its reward is learned from. Besides what the players do, a round costs one
-/// [`Environment::advance`] and one [`Environment::luck`].
+/// A player's decision is observed before its reward is learned from. Besides what the players do,
+/// a round costs one [`Environment::advance`] and one [`Environment::luck`].
 ///
 /// # Panics
 /// If a policy chooses an action that was not offered.
@@ -74,11 +74,12 @@ pub fn play<P: Policy, O: Observer<P>>(
     rounds(environment, horizon, draws, players, at_once, after)
 }
 
-/// As [`play`], with rewards that come late. Each player has a copy of `lateness`, so that all wait alike.
+/// As [`play`], with rewards that come late. Each player has a copy of `lateness`, so that all wait
+/// alike.
 ///
-/// A reward is learned from at the end of the round in which it arrives, rewards of one round in the order of their decisions; what
-/// is still outstanding at the horizon is never learned from. A reward that never comes is a [`Policy::dropped`] and no
-/// [`Observer::rewarded`].
+/// A reward is learned from at the end of the round in which it arrives, rewards of one round in
+/// the order of their decisions; what is still outstanding at the horizon is never learned from. A
+/// reward that never comes is a [`Policy::dropped`] and no [`Observer::rewarded`].
 ///
 /// # Panics
 /// If a policy chooses an action that was not offered.
@@ -112,8 +113,8 @@ pub fn play_late<P: Policy, O: Observer<P>>(
     rounds(environment, horizon, draws, players, when_it_comes, after)
 }
 
-/// The loop itself. `settle` gets what a decision pays: the position of the player, the player, the round, the action, its reward, and by how
-/// much that is above its mean.
+/// The loop itself. `settle` gets what a decision pays: the position of the player, the player, the
+/// round, the action, its reward, and by how much that is above its mean.
 fn rounds<P: Policy, O: Observer<P>>(
     environment: &mut dyn Environment,
     horizon: u64,
@@ -132,7 +133,15 @@ fn rounds<P: Policy, O: Observer<P>>(
             let Player { policy, observer, choices } = player;
             let chosen = policy.select(actions, choices);
             assert!(chosen < actions.len(), "a policy chose action {chosen} of {}", actions.len());
-            observer.decided(&Decided { round, actions, means, best_mean, theta_star, chosen, policy });
+            observer.decided(&Decided {
+                round,
+                actions,
+                means,
+                best_mean,
+                theta_star,
+                chosen,
+                policy,
+            });
             let (action, reward) = (actions.get(chosen), environment.reward(chosen, luck));
             policy.decided(action);
             settle(index, player, round, action, reward, reward - means[chosen]);

@@ -4,13 +4,14 @@ use crate::comparison::Metric;
 use crate::metrics::Source;
 use plausibly::spec::{BuildError, Facts, Setting};
 use plausibly::{
-    Action, Actions, ArmMeans, ConfidenceRadius, Contenders, Estimator, Evidence, Onlooker, Policy, Radius,
-    Reach, Ridge, Sought,
+    Action, Actions, ArmMeans, ConfidenceRadius, Contenders, Estimator, Evidence, Onlooker, Policy,
+    Radius, Reach, Ridge, Sought,
 };
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The estimate that a metric is taken by: the ridge of its λ, or the means of the arms, after the policy's own history.
+/// The estimate that a metric is taken by: the ridge of its λ, or the means of the arms, after the
+/// policy's own history.
 pub(crate) enum Estimate {
     /// Learned for the metric alone.
     Own(Box<dyn Estimator>),
@@ -19,7 +20,8 @@ pub(crate) enum Estimate {
 }
 
 impl Estimate {
-    /// For a metric of this policy, which has seen nothing yet; `in_step` if every reward comes before the next decision.
+    /// For a metric of this policy, which has seen nothing yet; `in_step` if every reward comes
+    /// before the next decision.
     pub(crate) fn new(
         metric: &Metric,
         facts: &Facts,
@@ -51,10 +53,17 @@ impl<P: Policy> Source<P> for Estimate {
         }
     }
 
-    fn plausible<'a>(&'a mut self, policy: &P, actions: Actions<'_>, reach: Reach) -> Contenders<'a> {
+    fn plausible<'a>(
+        &'a mut self,
+        policy: &P,
+        actions: Actions<'_>,
+        reach: Reach,
+    ) -> Contenders<'a> {
         match self {
             Self::Own(model) => model.contenders(actions, reach, Sought::Plausible),
-            Self::Shared(onlooker) => onlooker.contenders(learned(policy), actions, reach, Sought::Plausible),
+            Self::Shared(onlooker) => {
+                onlooker.contenders(learned(policy), actions, reach, Sought::Plausible)
+            }
         }
     }
 
@@ -69,7 +78,8 @@ fn learned(policy: &impl Policy) -> &Ridge {
     policy.learned().expect("a policy that had a ridge when it was new")
 }
 
-/// The radius of the metrics of a run, which ask for it in step: where it depends on nothing but the number of observations, it is computed once for all of them.
+/// The radius of the metrics of a run, which ask for it in step: where it depends on nothing but
+/// the number of observations, it is computed once for all of them.
 #[derive(Clone, Debug)]
 pub(crate) struct InStep {
     radius: Radius,
@@ -86,7 +96,8 @@ struct Last {
 
 impl Last {
     fn is_of(&self, evidence: &Evidence) -> bool {
-        self.observations == evidence.observations && self.floor.to_bits() == evidence.floor.to_bits()
+        self.observations == evidence.observations
+            && self.floor.to_bits() == evidence.floor.to_bits()
     }
 }
 
@@ -99,7 +110,9 @@ impl InStep {
 impl ConfidenceRadius for InStep {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
         match (self.radius, self.last.get()) {
-            (Radius::Paper(_) | Radius::PerArm(_) | Radius::Fixed(_), Some(last)) if last.is_of(evidence) => {
+            (Radius::Paper(_) | Radius::PerArm(_) | Radius::Fixed(_), Some(last))
+                if last.is_of(evidence) =>
+            {
                 last.sqrt_beta
             }
             (radius, _) => {
@@ -113,7 +126,9 @@ impl ConfidenceRadius for InStep {
 
     fn reach(&self, evidence: &Evidence) -> Reach {
         match self.radius {
-            Radius::Mixture(_) | Radius::Stitched(_) | Radius::Union(_) => self.radius.reach(evidence),
+            Radius::Mixture(_) | Radius::Stitched(_) | Radius::Union(_) => {
+                self.radius.reach(evidence)
+            }
             _ => Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) },
         }
     }

@@ -1,6 +1,7 @@
 //! Means and standard errors over runs, as they come in.
 
-/// Mean and squared deviations of a stream of numbers, by Welford's method. Order matters to the last bit.
+/// Mean and squared deviations of a stream of numbers, by Welford's method. Order matters to the
+/// last bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
     count: u64,
@@ -29,9 +30,11 @@ impl Moments {
     }
 }
 
-/// Several numbers a run, taken together: their means, and the covariance of every pair, in one pass.
+/// Several numbers a run, taken together: their means, and the covariance of every pair, in one
+/// pass.
 ///
-/// This is what a paired comparison needs of runs, and its size does not depend on how many there are.
+/// This is what a paired comparison needs of runs, and its size does not depend on how many there
+/// are.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JointMoments {
     count: u64,
@@ -57,7 +60,11 @@ impl JointMoments {
     /// # Panics
     /// If there are more or fewer than were announced.
     pub fn add(&mut self, run: &[f64]) {
-        assert!(run.len() == self.mean.len(), "one number for each of {} policies", self.mean.len());
+        assert!(
+            run.len() == self.mean.len(),
+            "one number for each of {} policies",
+            self.mean.len()
+        );
         self.count += 1;
         let n = self.count as f64;
         let off: Vec<f64> = run.iter().zip(&self.mean).map(|(x, mean)| x - mean).collect();
@@ -89,7 +96,8 @@ impl JointMoments {
         (self.count > 1).then(|| self.products[i * self.mean.len() + j] / (self.count - 1) as f64)
     }
 
-    /// Which share of the sum over all runs the largest run has: near one if a single run makes the mean.
+    /// Which share of the sum over all runs the largest run has: near one if a single run makes the
+    /// mean.
     pub fn largest_share(&self, i: usize) -> f64 {
         self.largest[i] / (self.mean[i] * self.count as f64)
     }
@@ -127,7 +135,8 @@ impl PolicySummary {
     }
 }
 
-/// The outcome of a comparison. Its size depends on policies and grid alone, not on runs or horizon.
+/// The outcome of a comparison. Its size depends on policies and grid alone, not on runs or
+/// horizon.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Runs summed up.
@@ -187,8 +196,9 @@ impl Run {
 impl Summary {
     pub(crate) fn new(labels: impl Iterator<Item = String>, rounds: Vec<u64>) -> Self {
         let points = vec![Point::default(); rounds.len()];
-        let policies: Vec<_> =
-            labels.map(|label| PolicySummary { label, points: points.clone(), runs_left: 0 }).collect();
+        let policies: Vec<_> = labels
+            .map(|label| PolicySummary { label, points: points.clone(), runs_left: 0 })
+            .collect();
         let joint = JointMoments::new(policies.len());
         Self { runs: 0, rounds, policies, final_regret: joint.clone(), final_model_error: joint }
     }

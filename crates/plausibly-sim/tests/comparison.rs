@@ -27,7 +27,10 @@ fn threads_change_nothing() {
     ] {
         let one = run(environment, &policies, 1);
         for threads in [2, 3, 7] {
-            assert!(one == run(environment, &policies, threads), "{threads} threads differ on {environment}");
+            assert!(
+                one == run(environment, &policies, threads),
+                "{threads} threads differ on {environment}"
+            );
         }
     }
 }
@@ -48,8 +51,9 @@ fn a_policy_does_the_same_alone_in_company_and_in_any_order() {
 #[test]
 fn comparisons_played_together_come_out_as_alone() {
     let (code, ts, ucb) = ("kind = 'code'", "kind = 'lin-ts'", "kind = 'lin-ucb'");
-    let ruler =
-        |sqrt_beta| format!("{LINEAR}\n[metric]\nradius = {{ kind = 'fixed', sqrt_beta = {sqrt_beta:?} }}");
+    let ruler = |sqrt_beta| {
+        format!("{LINEAR}\n[metric]\nradius = {{ kind = 'fixed', sqrt_beta = {sqrt_beta:?} }}")
+    };
     let made = |runs: u64, environment: &str, policies: &[&str]| {
         experiment(&format!("runs = {runs}\nhorizon = 120\nseed = 3"), environment, policies)
     };
@@ -62,18 +66,27 @@ fn comparisons_played_together_come_out_as_alone() {
     for pair in experiments.windows(2) {
         assert!(pair[0].plays_with(&pair[1]) && pair[1].plays_with(&pair[0]));
     }
-    let comparisons: Vec<_> = experiments.iter().map(plausibly_sim::Experiment::comparison).collect();
-    let counters: Vec<Counter> =
-        experiments.iter().map(|_| Counter { rounds: AtomicU64::new(0), limit: u64::MAX }).collect();
-    let followed: Vec<_> =
-        comparisons.iter().zip(&counters).map(|(each, counter)| (each, counter as &dyn Monitor)).collect();
+    let comparisons: Vec<_> =
+        experiments.iter().map(plausibly_sim::Experiment::comparison).collect();
+    let counters: Vec<Counter> = experiments
+        .iter()
+        .map(|_| Counter { rounds: AtomicU64::new(0), limit: u64::MAX })
+        .collect();
+    let followed: Vec<_> = comparisons
+        .iter()
+        .zip(&counters)
+        .map(|(each, counter)| (each, counter as &dyn Monitor))
+        .collect();
     for threads in [1, 2] {
         let threads = NonZeroUsize::new(threads).unwrap();
         let together = Comparison::run_together(&followed, threads).unwrap();
         for (summary, alone) in together.iter().zip(&comparisons) {
             assert_eq!(*summary, alone.run(threads, &()).unwrap());
         }
-        assert_ne!(together[0].policies[1].last().model_error, together[2].policies[0].last().model_error);
+        assert_ne!(
+            together[0].policies[1].last().model_error,
+            together[2].policies[0].last().model_error
+        );
     }
     for (comparison, counter) in comparisons.iter().zip(&counters) {
         assert_eq!(counter.rounds.load(Ordering::Relaxed), 2 * comparison.total_rounds());
@@ -87,13 +100,19 @@ fn what_has_less_in_common_is_not_played_together() {
     for other in [
         experiment("runs = 2\nhorizon = 9\nseed = 4", LINEAR, &["kind = 'lin-ts'"]),
         experiment("runs = 2\nhorizon = 8\nseed = 3", LINEAR, &["kind = 'lin-ts'"]),
-        experiment(head, "kind = 'linear'\ndim = 3\nactions = 11\nnoise = 0.5", &["kind = 'lin-ts'"]),
+        experiment(
+            head,
+            "kind = 'linear'\ndim = 3\nactions = 11\nnoise = 0.5",
+            &["kind = 'lin-ts'"],
+        ),
         experiment(head, LINEAR, &["kind = 'lin-ts'\nnoise_scale = 2.0"]),
     ] {
         assert!(!one.plays_with(&other) && !other.plays_with(&one));
     }
-    let (one, other) =
-        (one.comparison(), experiment("runs = 2\nhorizon = 9\nseed = 4", LINEAR, &["kind = 'code'"]));
+    let (one, other) = (
+        one.comparison(),
+        experiment("runs = 2\nhorizon = 9\nseed = 4", LINEAR, &["kind = 'code'"]),
+    );
     let other = other.comparison();
     let together = || Comparison::run_together(&[(&one, &()), (&other, &())], NonZeroUsize::MIN);
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(together)).is_err());
@@ -103,7 +122,11 @@ fn what_has_less_in_common_is_not_played_together() {
 fn compared_policies_see_the_same_problems_and_noise() {
     // Two copies of a policy without randomness of its own must come out the same.
     for environment in [LINEAR, CHANGING] {
-        let twins = run(environment, &["kind = 'lin-ucb'\nlabel = 'a'", "kind = 'lin-ucb'\nlabel = 'b'"], 2);
+        let twins = run(
+            environment,
+            &["kind = 'lin-ucb'\nlabel = 'a'", "kind = 'lin-ucb'\nlabel = 'b'"],
+            2,
+        );
         assert_eq!(twins.policies[0].points, twins.policies[1].points);
     }
 }
@@ -131,7 +154,8 @@ fn cycling(runs: u64, horizon: u64) -> Comparison {
 fn policies_from_outside_are_measured_like_any_other() {
     let summary = cycling(20, 400).run(NonZeroUsize::MIN, &()).unwrap();
     let last = summary.policies[0].last();
-    // Playing all actions in turn learns them all: regret grows with the rounds, the plausible set closes in.
+    // Playing all actions in turn learns them all: regret grows with the rounds, the plausible set
+    // closes in.
     assert!(last.regret.mean() > 100.0 && last.plausible.mean() < 3.0, "{last:?}");
     assert!(last.model_error.mean() > 0.0 && last.model_error.standard_error().unwrap() > 0.0);
 }

@@ -1,4 +1,5 @@
-//! Rewards that come late: the same play where they do not, valid sets where lateness ignores rewards, and broken ones where it does not.
+//! Rewards that come late: the same play where they do not, valid sets where lateness ignores
+//! rewards, and broken ones where it does not.
 
 use crate::experiment;
 use plausibly::{Action, ActionIndex, Actions, Policy, Stream};
@@ -18,17 +19,24 @@ fn summary(head: &str, policies: &[&str], delay: &str) -> Summary {
 
 #[test]
 fn a_delay_of_one_round_is_none() {
-    let policies = [CODE, "kind = \"lin-ts\"", "kind = \"elimination\"", "kind = \"epsilon-greedy\""];
+    let policies =
+        [CODE, "kind = \"lin-ts\"", "kind = \"elimination\"", "kind = \"epsilon-greedy\""];
     let play = |delay| summary("runs = 5\nhorizon = 200\nseed = 2", &policies, delay);
     let at_once = play("kind = \"none\"");
-    for delay in
-        ["kind = \"fixed\", rounds = 1", "kind = \"batches\", size = 1", "kind = \"random\", mean = 1.0"]
-    {
+    for delay in [
+        "kind = \"fixed\", rounds = 1",
+        "kind = \"batches\", size = 1",
+        "kind = \"random\", mean = 1.0",
+    ] {
         assert_eq!(at_once, play(delay), "{delay}");
     }
     let late = play("kind = \"fixed\", rounds = 100");
     for (late, prompt) in late.policies.iter().zip(&at_once.policies) {
-        assert!(late.last().regret.mean() > prompt.last().regret.mean(), "{}: waiting costs", late.label);
+        assert!(
+            late.last().regret.mean() > prompt.last().regret.mean(),
+            "{}: waiting costs",
+            late.label
+        );
     }
 }
 
@@ -46,7 +54,8 @@ impl Policy for Counter {
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
-        // The reward is that of this action, however late: arms pay their own number, without noise.
+        // The reward is that of this action, however late: arms pay their own number, without
+        // noise.
         assert!((reward - action.index() as f64).abs() < 1e-12);
         self.updated += 1;
     }
@@ -65,11 +74,13 @@ fn every_decision_settles_once_or_is_outstanding() {
     let counts = |delay: Delay| {
         let stream = |role| Stream::new(3, 0, role);
         let mut problem = Bandit::arms((0..5).map(f64::from).collect(), 1e-300);
-        let mut players = [Player { policy: Counter::default(), observer: (), choices: stream("policy") }];
+        let mut players =
+            [Player { policy: Counter::default(), observer: (), choices: stream("policy") }];
         let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
         let late = (delay, &stream("lateness"));
-        let flow =
-            play_late(&mut problem, 1000, &mut draws, &mut players, late, |_, _| ControlFlow::Continue(()));
+        let flow = play_late(&mut problem, 1000, &mut draws, &mut players, late, |_, _| {
+            ControlFlow::Continue(())
+        });
         assert!(flow.is_continue());
         let Counter { decided, updated, dropped } = players[0].policy;
         assert_eq!(decided, 1000);
@@ -89,7 +100,8 @@ fn sets_stay_valid_when_lateness_ignores_rewards_and_break_when_it_does_not() {
     let runs = 400;
     let limit = most_events(runs, 0.05, 1e-6);
     let left = |delay: &str| {
-        summary(&format!("runs = {runs}\nhorizon = 600\nseed = 4"), &[CODE], delay).policies[0].runs_left
+        summary(&format!("runs = {runs}\nhorizon = 600\nseed = 4"), &[CODE], delay).policies[0]
+            .runs_left
     };
     for delay in [
         "kind = \"fixed\", rounds = 50",
@@ -98,7 +110,10 @@ fn sets_stay_valid_when_lateness_ignores_rewards_and_break_when_it_does_not() {
         "kind = \"never\", share = 0.3, told_after = 10",
     ] {
         let left = left(delay);
-        assert!(left <= limit, "{delay}: θ* left in {left} of {runs} runs, at most {limit} are allowed");
+        assert!(
+            left <= limit,
+            "{delay}: θ* left in {left} of {runs} runs, at most {limit} are allowed"
+        );
     }
     // Good news at once and bad news late: the estimates are of the lucky.
     let broken = left("kind = \"by-reward\", rounds = 500");

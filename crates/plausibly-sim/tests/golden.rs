@@ -11,14 +11,19 @@ fn text(summary: &Summary) -> String {
         for (round, point) in summary.rounds.iter().zip(&policy.points) {
             let (regret, error, plausible) =
                 (point.regret.mean(), point.model_error.mean(), point.plausible.mean());
-            writeln!(text, "{},{round},{regret},{error},{plausible},{}", policy.label, policy.runs_left)
-                .unwrap();
+            writeln!(
+                text,
+                "{},{round},{regret},{error},{plausible},{}",
+                policy.label, policy.runs_left
+            )
+            .unwrap();
         }
     }
     text
 }
 
-/// Whole runs of every policy that fits. Changing them is a decision, and needs a line in CHANGELOG.md.
+/// Whole runs of every policy that fits. Changing them is a decision, and needs a line in
+/// CHANGELOG.md.
 #[test]
 fn whole_runs_are_reproduced_to_the_last_bit() {
     for (name, environment) in [

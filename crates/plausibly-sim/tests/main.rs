@@ -1,4 +1,5 @@
-//! The simulator: fairness of comparisons, threads, metrics against brute force, whole runs by golden file.
+//! The simulator: fairness of comparisons, threads, metrics against brute force, whole runs by
+//! golden file.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 #![expect(clippy::print_stdout, reason = "measurements are shown")]
 
@@ -23,7 +24,9 @@ fn workspace(path: &str) -> PathBuf {
 
 /// A spec with this environment and these policies.
 fn experiment(head: &str, environment: &str, policies: &[&str]) -> plausibly_sim::Experiment {
-    let text =
-        format!("{head}\n[environment]\n{environment}\n[[policy]]\n{}\n", policies.join("\n[[policy]]\n"));
+    let text = format!(
+        "{head}\n[environment]\n{environment}\n[[policy]]\n{}\n",
+        policies.join("\n[[policy]]\n")
+    );
     plausibly_sim::Experiment::from_toml(&text, plausibly_sim::Overrides::default(), &()).unwrap()
 }

@@ -7,12 +7,16 @@ use std::ops::ControlFlow;
 fn model_error_and_regret_are_their_definitions() {
     let mut environment = Bandit::random_linear(3, 20, 0.5, &mut Stream::new(5, 0, "problem"));
     let (theta_star, means) = (environment.theta_star().to_vec(), environment.means().to_vec());
-    let rows: Vec<Vec<f64>> = environment.actions().iter().map(|action| action.features().to_vec()).collect();
+    let rows: Vec<Vec<f64>> =
+        environment.actions().iter().map(|action| action.features().to_vec()).collect();
     let sqrt_beta = 1.1;
     let stream = |role| Stream::new(5, 0, role);
     let player = Player {
         policy: LinTs::new(Ridge::new(3, 1.0).unwrap(), 0.5).unwrap(),
-        observer: (Regret::new(), ModelError::new(Ridge::new(3, 2.0).unwrap(), Fixed { sqrt_beta })),
+        observer: (
+            Regret::new(),
+            ModelError::new(Ridge::new(3, 2.0).unwrap(), Fixed { sqrt_beta }),
+        ),
         choices: stream("policy"),
     };
     let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
@@ -20,7 +24,12 @@ fn model_error_and_regret_are_their_definitions() {
     let mut players = [player];
     let flow = play(&mut environment, 300, &mut draws, &mut players, |_, players| {
         let (regret, error) = &players[0].observer;
-        measured.push((regret.total(), error.total(), error.plausible_count(), error.theta_star_left()));
+        measured.push((
+            regret.total(),
+            error.total(),
+            error.plausible_count(),
+            error.theta_star_left(),
+        ));
         ControlFlow::Continue(())
     });
     assert!(flow.is_continue());
@@ -34,13 +43,19 @@ fn model_error_and_regret_are_their_definitions() {
     for (round, seen) in measured.iter().enumerate() {
         let chosen = policy.select(environment.actions(), &mut rng);
         let scores: Vec<(f64, f64)> = rows.iter().map(|row| reference.score(row)).collect();
-        let lower = scores.iter().map(|(m, w)| m - sqrt_beta * w.sqrt()).fold(f64::NEG_INFINITY, f64::max);
-        let plausible: Vec<usize> =
-            (0..rows.len()).filter(|&i| scores[i].0 + sqrt_beta * scores[i].1.sqrt() >= lower).collect();
+        let lower =
+            scores.iter().map(|(m, w)| m - sqrt_beta * w.sqrt()).fold(f64::NEG_INFINITY, f64::max);
+        let plausible: Vec<usize> = (0..rows.len())
+            .filter(|&i| scores[i].0 + sqrt_beta * scores[i].1.sqrt() >= lower)
+            .collect();
         error += plausible.iter().map(|&i| (scores[i].0 - means[i]).powi(2)).fold(0.0, f64::max);
         regret += best - means[chosen];
         left = left || reference.deviation(&theta_star) > sqrt_beta;
-        assert!((seen.0 - regret).abs() < 1e-9 && (seen.1 - error).abs() < 1e-9, "round {}", round + 1);
+        assert!(
+            (seen.0 - regret).abs() < 1e-9 && (seen.1 - error).abs() < 1e-9,
+            "round {}",
+            round + 1
+        );
         assert_eq!((seen.2, seen.3), (plausible.len(), left), "round {}", round + 1);
         let reward = means[chosen] + 0.5 * noise.normal();
         policy.update(Action::new(chosen, &rows[chosen]), reward);
@@ -63,7 +78,8 @@ fn an_arm_never_taken_counts_with_the_estimate_it_has() {
         errors.push(players[0].observer.total());
         ControlFlow::Continue(())
     });
-    // Nothing known: 0.9². After the first arm: 0.9² again. After the second: 0.5². Then all are known.
+    // Nothing known: 0.9². After the first arm: 0.9² again. After the second: 0.5². Then all are
+    // known.
     let expected = [0.81, 1.62, 1.87, 1.87, 1.87];
     assert!(errors.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6), "{errors:?}");
 }

@@ -52,7 +52,8 @@ fn a_part_out_of_order_twice_or_from_elsewhere_is_refused_and_changes_nothing() 
     sum.take(&part(0..2)).unwrap();
     let before = sum.clone();
     assert_eq!(sum.take(&part(0..2)), Err(PartError::Order { expected: 2, found: 0 }), "twice");
-    let other = experiment("runs = 5\nhorizon = 60", "kind = 'k-armed'\nactions = 3", &["kind = 'ucb1'"]);
+    let other =
+        experiment("runs = 5\nhorizon = 60", "kind = 'k-armed'\nactions = 3", &["kind = 'ucb1'"]);
     let other = other.comparison().part(2..3, &()).unwrap();
     let rounds = before.rounds.len();
     assert_eq!(sum.take(&other), Err(PartError::Shape { policies: 1, rounds }));

@@ -1,4 +1,5 @@
-//! The first experiment of the paper beside an implementation that shares nothing with this one (NumPy, other seeds).
+//! The first experiment of the paper beside an implementation that shares nothing with this one
+//! (NumPy, other seeds).
 
 use crate::workspace;
 use plausibly::spec::PolicyKind;
@@ -20,8 +21,8 @@ fn z(ours: (f64, f64), theirs: (f64, f64)) -> f64 {
     (ours.0 - theirs.0) / ours.1.hypot(theirs.1)
 }
 
-// Twelve comparisons of means that would agree: |z| ≤ 4 fails by chance with probability 12·6e-5 = 8e-4 over the choice of
-// seed; the seed is that of the example and was not chosen for the outcome.
+// Twelve comparisons of means that would agree: |z| ≤ 4 fails by chance with probability 12·6e-5 =
+// 8e-4 over the choice of seed; the seed is that of the example and was not chosen for the outcome.
 #[test]
 fn the_first_experiment_agrees_with_an_independent_implementation() {
     let text = std::fs::read_to_string(workspace("examples/first-experiment.toml")).unwrap();
@@ -36,7 +37,8 @@ fn the_first_experiment_agrees_with_an_independent_implementation() {
         let last = policy.last();
         let regret = (last.regret.mean(), last.regret.standard_error().unwrap());
         let error = (last.model_error.mean(), last.model_error.standard_error().unwrap());
-        let (z_regret, z_error) = (z(regret, (figures[0], figures[1])), z(error, (figures[2], figures[3])));
+        let (z_regret, z_error) =
+            (z(regret, (figures[0], figures[1])), z(error, (figures[2], figures[3])));
         println!(
             "| {label} | {:.1} | {:.1} | {z_regret:+.2} | {:.1} | {:.1} | {z_error:+.2} |",
             regret.0, regret.1, error.0, error.1
@@ -49,7 +51,8 @@ fn the_first_experiment_agrees_with_an_independent_implementation() {
 fn a_wrong_width_would_not_agree() {
     // LinUCB with CODE's narrow width instead of its own: its regret falls several times over.
     let text = std::fs::read_to_string(workspace("examples/first-experiment.toml")).unwrap();
-    let mut experiment = Experiment::from_toml(&text, Overrides { runs: Some(30), seed: None }, &()).unwrap();
+    let mut experiment =
+        Experiment::from_toml(&text, Overrides { runs: Some(30), seed: None }, &()).unwrap();
     let narrow = experiment.metric;
     experiment.policies.retain(|policy| policy.label == "LinUCB");
     experiment.policies[0].kind = PolicyKind::LinUcb { ridge: narrow.ridge, radius: narrow.radius };

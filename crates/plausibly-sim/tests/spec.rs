@@ -2,7 +2,8 @@ use plausibly::spec::{PolicyKind, RadiusSpec, Value};
 use plausibly_sim::{Experiment, Overrides};
 use proptest::prelude::*;
 
-const MINIMAL: &str = "[environment]\nkind = 'linear'\ndim = 2\nactions = 3\n[[policy]]\nkind = 'code'\n";
+const MINIMAL: &str =
+    "[environment]\nkind = 'linear'\ndim = 2\nactions = 3\n[[policy]]\nkind = 'code'\n";
 
 fn read(text: &str) -> Experiment {
     Experiment::from_toml(text, Overrides::default(), &()).unwrap()
@@ -14,7 +15,8 @@ fn unset_fields_take_their_defaults() {
     assert_eq!((experiment.name.as_str(), experiment.seed), ("experiment", 0));
     assert_eq!((experiment.runs, experiment.horizon), (100, 10_000));
     assert_eq!(experiment.policies[0].label, "code");
-    let determinant = RadiusSpec::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None };
+    let determinant =
+        RadiusSpec::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None };
     assert_eq!(
         experiment.policies[0].kind,
         PolicyKind::Code {
@@ -44,10 +46,12 @@ fn the_metric_is_that_of_the_first_code_policy_unless_set() {
 #[test]
 fn overrides_replace_what_the_text_says_and_are_recorded() {
     let text = format!("runs = 5\nseed = 1\n{MINIMAL}");
-    let experiment = Experiment::from_toml(&text, Overrides { runs: Some(9), seed: Some(8) }, &()).unwrap();
+    let experiment =
+        Experiment::from_toml(&text, Overrides { runs: Some(9), seed: Some(8) }, &()).unwrap();
     assert_eq!((experiment.runs, experiment.seed), (9, 8));
     let Value::Table(entries) = experiment.resolved else { panic!("a table") };
-    let recorded = |name: &str| entries.iter().find(|(key, _)| key == name).unwrap().1.value.clone();
+    let recorded =
+        |name: &str| entries.iter().find(|(key, _)| key == name).unwrap().1.value.clone();
     assert_eq!((recorded("runs"), recorded("seed")), (Value::Integer(9), Value::Integer(8)));
 }
 
@@ -56,8 +60,10 @@ fn all_problems_are_found_at_once_with_their_lines() {
     let text = "runs = 0\ncolour = 'red'\n[environment]\nkind = 'linear'\ndim = 2\nactions = 3\n\
                 [[policy]]\nkind = 'code'\nradius = { kind = 'paper', delta = 2 }\n[[policy]]\nkind = 'code'\n";
     let error = Experiment::from_toml(text, Overrides::default(), &()).unwrap_err();
-    let found: Vec<(usize, &str)> = error.problems.iter().map(|p| (p.line, p.path.as_str())).collect();
-    let expected = [(1, "runs"), (2, "colour"), (9, "policy[1].radius.delta"), (10, "policy[2].label")];
+    let found: Vec<(usize, &str)> =
+        error.problems.iter().map(|p| (p.line, p.path.as_str())).collect();
+    let expected =
+        [(1, "runs"), (2, "colour"), (9, "policy[1].radius.delta"), (10, "policy[2].label")];
     assert_eq!(found, expected, "{error}");
 }
 

@@ -11,8 +11,8 @@ fn arms(runs: u64, horizon: u64, delta: f64) -> ArmsTheory {
     ArmsTheory::check(&experiment, NonZeroUsize::MIN, &()).unwrap()
 }
 
-/// Failures among `runs` that a true rate of at most `rate` exceeds with probability below 1e-6: a Chernoff bound,
-/// `P(X ≥ k) ≤ exp(−runs·KL(k/runs ‖ rate))`.
+/// Failures among `runs` that a true rate of at most `rate` exceeds with probability below 1e-6: a
+/// Chernoff bound, `P(X ≥ k) ≤ exp(−runs·KL(k/runs ‖ rate))`.
 fn most_failures(runs: u64, rate: f64) -> u64 {
     let unlikely = |k: &u64| {
         let share = *k as f64 / runs as f64;
@@ -101,7 +101,8 @@ fn tempered_code_keeps_its_bounds_at_any_greed() {
 
 #[test]
 fn targets_keep_their_bounds() {
-    for target in ["kappa = 1.0", "kappa = 4.0", "kappa = 16.0", "accuracy = 2.0", "accuracy = 0.5"] {
+    for target in ["kappa = 1.0", "kappa = 4.0", "kappa = 16.0", "accuracy = 2.0", "accuracy = 0.5"]
+    {
         let environment = "kind = \"linear\"\ndim = 3\nactions = 30\nnoise = 0.5";
         let radius = "{ kind = \"determinant\", delta = 0.01, theta_norm_bound = 5.0 }";
         let code = format!("kind = \"code\"\ntarget = {{ {target} }}\nradius = {radius}");
@@ -124,7 +125,10 @@ fn theory_says_what_it_does_not_speak_of() {
         let code = format!("kind = \"code\"\n{field}\nradius = {{ kind = \"per-arm\" }}");
         let arms = experiment("horizon = 10", "kind = \"k-armed\"\nactions = 3", &[&code]);
         assert!(
-            matches!(ArmsTheory::check(&arms, NonZeroUsize::MIN, &()), Err(TheoryError::Unsuited(_))),
+            matches!(
+                ArmsTheory::check(&arms, NonZeroUsize::MIN, &()),
+                Err(TheoryError::Unsuited(_))
+            ),
             "{field}"
         );
     }

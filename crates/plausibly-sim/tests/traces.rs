@@ -16,18 +16,20 @@ impl<P> Observer<P> for Trace {
     }
 }
 
-/// What the Python package, or any other user of the policies, has to reproduce choice by choice. Changing them is a decision, and needs a line in
-/// CHANGELOG.md.
+/// What the Python package, or any other user of the policies, has to reproduce choice by choice.
+/// Changing them is a decision, and needs a line in CHANGELOG.md.
 #[test]
 fn first_runs_are_traced_choice_by_choice() {
     for name in ["linear", "arms"] {
-        let spec = std::fs::read_to_string(workspace(&format!("testdata/traces/{name}.toml"))).unwrap();
+        let spec =
+            std::fs::read_to_string(workspace(&format!("testdata/traces/{name}.toml"))).unwrap();
         let experiment = Experiment::from_toml(&spec, Overrides::default(), &()).unwrap();
         let summary = experiment.comparison().run(NonZeroUsize::MIN, &()).unwrap();
         let stream = |role: &str| Stream::new(experiment.seed, 0, role);
         let mut environment = experiment.environment.draw(&mut stream("problem"));
         let facts = environment.bandit().facts(experiment.horizon);
-        let mut text = format!("norms {:?} {:?}\n", facts.theta_norm_bound, facts.action_norm_bound);
+        let mut text =
+            format!("norms {:?} {:?}\n", facts.theta_norm_bound, facts.action_norm_bound);
         for action in environment.bandit().actions().iter().map(Action::features) {
             let features: Vec<String> = action.iter().map(|x| format!(" {x:?}")).collect();
             writeln!(text, "action{}", features.concat()).unwrap();
@@ -40,11 +42,17 @@ fn first_runs_are_traced_choice_by_choice() {
         let mut players: Vec<_> = experiment.policies.iter().map(player).collect();
         let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
         let on = |_, _: &[_]| ControlFlow::Continue(());
-        assert!(play(&mut *environment, experiment.horizon, &mut draws, &mut players, on).is_continue());
+        assert!(
+            play(&mut *environment, experiment.horizon, &mut draws, &mut players, on).is_continue()
+        );
         for (player, policy) in players.iter().zip(&summary.policies) {
             let (regret, trace) = &player.observer;
             let compared = policy.last().regret.mean();
-            assert_eq!(regret.total().to_bits(), compared.to_bits(), "this is not the run that was compared");
+            assert_eq!(
+                regret.total().to_bits(),
+                compared.to_bits(),
+                "this is not the run that was compared"
+            );
             write!(text, "policy {}\n{}", policy.label, trace.0).unwrap();
         }
         assert_golden(&workspace(&format!("testdata/traces/{name}.txt")), &text);

@@ -1,8 +1,10 @@
 //! Exact binomial limits for tests of rates.
 
-/// The most events that `trials` at a rate of at most `rate` exceed with probability no more than `false_alarm`.
+/// The most events that `trials` at a rate of at most `rate` exceed with probability no more than
+/// `false_alarm`.
 pub fn most_events(trials: u64, rate: f64, false_alarm: f64) -> u64 {
-    // From the top down: the tail grows, and the first count at which it passes the limit is the most allowed.
+    // From the top down: the tail grows, and the first count at which it passes the limit is the
+    // most allowed.
     let mut tail = 0.0;
     for events in (0..=trials).rev() {
         tail += probability(trials, rate, events);
@@ -13,7 +15,8 @@ pub fn most_events(trials: u64, rate: f64, false_alarm: f64) -> u64 {
     0
 }
 
-/// The probability that more than `limit` events happen in `trials` at this rate: the power of a test against it.
+/// The probability that more than `limit` events happen in `trials` at this rate: the power of a
+/// test against it.
 pub fn tail_above(trials: u64, rate: f64, limit: u64) -> f64 {
     (limit + 1..=trials).map(|events| probability(trials, rate, events)).sum()
 }

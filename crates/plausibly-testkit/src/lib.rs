@@ -1,7 +1,8 @@
-//! What holds plausibly to account: slow references, generators of hard cases, golden files. Development only.
+//! What holds plausibly to account: slow references, generators of hard cases, golden files.
+//! Development only.
 //!
-//! Nothing here is shared with the code under test: the references use direct inverses and determinants from another
-//! library, or twice the precision.
+//! Nothing here is shared with the code under test: the references use direct inverses and
+//! determinants from another library, or twice the precision.
 
 mod binomial;
 mod double_double;

@@ -54,7 +54,8 @@ impl BruteForce {
         offset.dot(&(&self.gram * &offset)).sqrt()
     }
 
-    /// By elimination: up to four dimensions the library's own inverse goes by cofactors, which lose twice the digits.
+    /// By elimination: up to four dimensions the library's own inverse goes by cofactors, which
+    /// lose twice the digits.
     fn inverse(&self) -> DMatrix<f64> {
         self.gram.clone().full_piv_lu().try_inverse().expect("a ridge makes V invertible")
     }
@@ -66,7 +67,8 @@ impl BruteForce {
     }
 }
 
-/// `aᵀM⁺a` of each point under a design, over the eigenvectors of `M` that count: the points need not span.
+/// `aᵀM⁺a` of each point under a design, over the eigenvectors of `M` that count: the points need
+/// not span.
 pub fn leverages(points: &[Vec<f64>], weights: &[f64]) -> Vec<f64> {
     let dim = points[0].len();
     let mut matrix = DMatrix::zeros(dim, dim);

@@ -1,11 +1,13 @@
 //! Scoring and updating, beside what one would write with a general matrix library.
 //!
-//! `cargo bench -p plausibly`. Contenders take turns in short blocks and the fastest block of each counts, so that a noisy
-//! machine slows nobody in particular; the ratios are what to look at.
+//! `cargo bench -p plausibly`. Contenders take turns in short blocks and the fastest block of each
+//! counts, so that a noisy machine slows nobody in particular; the ratios are what to look at.
 #![expect(clippy::print_stdout, reason = "a benchmark shows its figures")]
 
 use nalgebra::{DMatrix, DVector};
-use plausibly::{ActionSet, Code, Estimator, Fixed, Isa, Ledger, Observation, Policy, Ridge, Stream};
+use plausibly::{
+    ActionSet, Code, Estimator, Fixed, Isa, Ledger, Observation, Policy, Ridge, Stream,
+};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::hint::black_box;
@@ -140,7 +142,8 @@ fn draws(count: usize) -> Vec<Contender<'static>> {
     let (mut stream, mut single) = (Stream::new(1, 0, "actions"), Stream::new(1, 0, "actions"));
     let (mut theirs, mut bytes) = (ChaCha8Rng::from_seed([1; 32]), vec![0; 8 * count]);
     let number = |word: &[u8; 8]| (u64::from_le_bytes(*word) >> 11) as f64 * 2.0_f64.powi(-53);
-    let (mut ours, mut one_by_one, mut from_bytes) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
+    let (mut ours, mut one_by_one, mut from_bytes) =
+        (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
     vec![
         (
             "ours",
@@ -234,8 +237,10 @@ fn updates<'a>(set: &'a ActionSet, inverse: &'a DMatrix<f64>) -> Vec<Contender<'
 /// The exact sums beside the model in doubles.
 fn records(set: &ActionSet) -> Vec<Contender<'_>> {
     let action = set.view().get(0);
-    let on_grid = move || Observation::new(action.features(), black_box(0.1)).expect("values on the grid");
-    let (kept, empty) = (on_grid(), Ledger::new(action.features().len()).expect("a valid dimension"));
+    let on_grid =
+        move || Observation::new(action.features(), black_box(0.1)).expect("values on the grid");
+    let (kept, empty) =
+        (on_grid(), Ledger::new(action.features().len()).expect("a valid dimension"));
     let (mut adding, mut rounding, mut retracting) = (empty.clone(), empty.clone(), empty);
     let mut model = Ridge::new(action.features().len(), 1.0).expect("a valid ridge");
     let exact = rounding.clone();
@@ -250,7 +255,10 @@ fn records(set: &ActionSet) -> Vec<Contender<'_>> {
                 retracting.retract(black_box(&again)).expect("what was just added");
             }),
         ),
-        ("ours: a model from the sums", Box::new(move || drop(black_box(exact.ridge(black_box(1.0)))))),
+        (
+            "ours: a model from the sums",
+            Box::new(move || drop(black_box(exact.ridge(black_box(1.0))))),
+        ),
         ("the f64 model: update", Box::new(move || model.update(action, black_box(0.1)))),
     ]
 }

@@ -3,7 +3,9 @@
 //! `cargo run -p plausibly --example quickstart`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use plausibly::{ActionSet, Code, Determinant, Explain, Explanation, Policy, Ridge, Standing, Stream};
+use plausibly::{
+    ActionSet, Code, Determinant, Explain, Explanation, Policy, Ridge, Standing, Stream,
+};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Features of ten offers: price, quality, and a constant for everything else.

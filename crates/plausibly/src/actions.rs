@@ -7,8 +7,8 @@ use thiserror::Error;
 
 /// The largest magnitude a feature or reward may have.
 ///
-/// Squares, their sums and their quotients by any allowed ridge then stay finite, so no accepted input can turn a model
-/// into NaN.
+/// Squares, their sums and their quotients by any allowed ridge then stay finite, so no accepted
+/// input can turn a model into NaN.
 pub const MAX_MAGNITUDE: f64 = 1e100;
 
 /// Position of an action in its set, from 0.
@@ -64,7 +64,8 @@ pub struct SetId(u64);
 
 impl SetId {
     pub(crate) fn fresh() -> Self {
-        // Only equality is ever looked at, so the order in which threads draw ids cannot reach a result.
+        // Only equality is ever looked at, so the order in which threads draw ids cannot reach a
+        // result.
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
@@ -72,10 +73,12 @@ impl SetId {
 
 /// The actions offered in a round, owned.
 ///
-/// Features are laid out in blocks of lanes (dimension-major, one action a lane), which is how all of them are scored. One action is read by row: small sets keep the rows as
-/// well; large ones, from a mebibyte of features, make those of a block when one of its actions is first asked for, so that they are held in memory once. The set carries an
-/// identity, under which estimators cache their scores. A clone has the same contents and so the same
-/// identity; refilling either gives that one a new identity.
+/// Features are laid out in blocks of lanes (dimension-major, one action a lane), which is how all
+/// of them are scored. One action is read by row: small sets keep the rows as well; large ones,
+/// from a mebibyte of features, make those of a block when one of its actions is first asked for,
+/// so that they are held in memory once. The set carries an identity, under which estimators cache
+/// their scores. A clone has the same contents and so the same identity; refilling either gives
+/// that one a new identity.
 ///
 /// # Example
 /// ```
@@ -111,7 +114,8 @@ impl ActionSet {
     /// A set from rows of features.
     ///
     /// # Errors
-    /// If there is no row or no feature, rows differ in length, or a feature is not finite or beyond [`MAX_MAGNITUDE`].
+    /// If there is no row or no feature, rows differ in length, or a feature is not finite or
+    /// beyond [`MAX_MAGNITUDE`].
     pub fn from_rows<Row: AsRef<[f64]>>(rows: &[Row]) -> Result<Self, ActionSetError> {
         let expected = rows.first().ok_or(ActionSetError::Empty)?.as_ref().len();
         let mut flat = Vec::with_capacity(rows.len() * expected);
@@ -135,7 +139,11 @@ impl ActionSet {
         }
         let len = features.len() / dim;
         if !features.len().is_multiple_of(dim) {
-            return Err(ActionSetError::Ragged { action: len, expected: dim, found: features.len() % dim });
+            return Err(ActionSetError::Ragged {
+                action: len,
+                expected: dim,
+                found: features.len() % dim,
+            });
         }
         if len == 0 {
             return Err(ActionSetError::Empty);
@@ -170,10 +178,12 @@ impl ActionSet {
         })
     }
 
-    /// Writes new features over the old ones (row-major) and takes a new identity. Nothing is allocated, but for the rows of a large set the first time.
+    /// Writes new features over the old ones (row-major) and takes a new identity. Nothing is
+    /// allocated, but for the rows of a large set the first time.
     ///
     /// # Errors
-    /// If a feature is not finite or beyond [`MAX_MAGNITUDE`]. All features of the set are zero then.
+    /// If a feature is not finite or beyond [`MAX_MAGNITUDE`]. All features of the set are zero
+    /// then.
     pub fn refill(&mut self, write: impl FnOnce(&mut [f64])) -> Result<(), ActionSetError> {
         self.id = SetId::fresh();
         if matches!(self.rows, Rows::OfBlocks(_)) {
@@ -188,7 +198,8 @@ impl ActionSet {
         self.settle(settled)
     }
 
-    /// The same from features at hand, in one pass less. A large set goes on without rows of its own.
+    /// The same from features at hand, in one pass less. A large set goes on without rows of its
+    /// own.
     ///
     /// # Errors
     /// As [`ActionSet::refill`].
@@ -197,7 +208,11 @@ impl ActionSet {
     /// If there are more or fewer than the set has.
     pub fn refill_from(&mut self, features: &[f64]) -> Result<(), ActionSetError> {
         let expected = self.len * self.dim;
-        assert!(features.len() == expected, "a set of {expected} features was given {}", features.len());
+        assert!(
+            features.len() == expected,
+            "a set of {expected} features was given {}",
+            features.len()
+        );
         self.id = SetId::fresh();
         let settled = match &mut self.rows {
             Rows::Whole(rows) => take_in(features, rows, &mut self.blocks, self.dim),
@@ -254,7 +269,10 @@ impl<'a> Actions<'a> {
     /// # Panics
     /// If `theta` has another dimension than the actions, or they have none.
     pub fn dot_into(self, theta: &[f64], out: &mut Vec<f64>) {
-        assert!(!theta.is_empty() && theta.len() == self.dim(), "θ and the actions differ in dimension");
+        assert!(
+            !theta.is_empty() && theta.len() == self.dim(),
+            "θ and the actions differ in dimension"
+        );
         out.resize(self.len(), 0.0);
         Isa::detect().dots(self.blocks(), theta, out);
     }
@@ -283,7 +301,8 @@ impl<'a> Actions<'a> {
         (0..self.len()).map(move |index| self.get(index))
     }
 
-    /// The largest Euclidean norm of an action: the smallest valid `action_norm_bound` for this set.
+    /// The largest Euclidean norm of an action: the smallest valid `action_norm_bound` for this
+    /// set.
     pub fn largest_norm(self) -> f64 {
         self.largest_norm_sq().sqrt()
     }
@@ -366,7 +385,12 @@ fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize) -> Result<(), Action
 }
 
 /// The same with a copy of the rows, some blocks at a time: they are then read from memory once.
-fn take_in(features: &[f64], rows: &mut [f64], blocks: &mut [f64], dim: usize) -> Result<(), ActionSetError> {
+fn take_in(
+    features: &[f64],
+    rows: &mut [f64],
+    blocks: &mut [f64],
+    dim: usize,
+) -> Result<(), ActionSetError> {
     if features.len() <= AT_A_TIME {
         let settled = interleave(features, blocks, dim);
         rows.copy_from_slice(features);
@@ -409,7 +433,10 @@ mod tests {
         let rows = |rows: &[Vec<f64>]| ActionSet::from_rows(rows).unwrap_err();
         assert_eq!(rows(&[]), ActionSetError::Empty);
         assert_eq!(rows(&[vec![]]), ActionSetError::ZeroDim);
-        assert_eq!(rows(&[vec![1.0], vec![]]), ActionSetError::Ragged { action: 1, expected: 1, found: 0 });
+        assert_eq!(
+            rows(&[vec![1.0], vec![]]),
+            ActionSetError::Ragged { action: 1, expected: 1, found: 0 }
+        );
         assert_eq!(
             rows(&[vec![1.0, 2.0], vec![1.0, f64::INFINITY]]),
             ActionSetError::OutOfRange { action: 1, feature: 1, value: f64::INFINITY }
@@ -444,8 +471,11 @@ mod tests {
 
     #[test]
     fn features_at_hand_are_taken_in_as_written_ones_are() {
-        // In one piece, in several with a last one that is not full, a block at a time, and held once.
-        for (len, dim) in [(20, 3), (AT_A_TIME + 5, 3), (3 * LANES + 1, AT_A_TIME), (LARGE / 2 + 3, 2)] {
+        // In one piece, in several with a last one that is not full, a block at a time, and held
+        // once.
+        for (len, dim) in
+            [(20, 3), (AT_A_TIME + 5, 3), (3 * LANES + 1, AT_A_TIME), (LARGE / 2 + 3, 2)]
+        {
             let features: Vec<f64> = (0..len * dim).map(|at| at as f64).collect();
             let mut given = ActionSet::from_flat(vec![1.0; len * dim], dim).unwrap();
             let mut written = ActionSet::from_flat(vec![1.0; len * dim], dim).unwrap();
@@ -459,8 +489,11 @@ mod tests {
             assert!(given.view().iter().eq(written.view().iter()));
             let mut refused = features;
             refused[(len - 2) * dim + 1] = -f64::INFINITY;
-            let culprit =
-                ActionSetError::OutOfRange { action: len - 2, feature: 1, value: f64::NEG_INFINITY };
+            let culprit = ActionSetError::OutOfRange {
+                action: len - 2,
+                feature: 1,
+                value: f64::NEG_INFINITY,
+            };
             assert_eq!(given.refill_from(&refused), Err(culprit));
             assert!(given.view().iter().all(|action| action.features().iter().all(|x| *x == 0.0)));
         }

@@ -41,7 +41,8 @@ impl Explanation {
 
     /// Replaces the contents by what `model` says under `radius`.
     ///
-    /// The scores are those the model decides by, bit for bit; the model is not changed. Cost as scoring the set.
+    /// The scores are those the model decides by, bit for bit; the model is not changed. Cost as
+    /// scoring the set.
     pub fn fill(
         &mut self,
         model: &(impl Estimator + ?Sized),
@@ -57,7 +58,8 @@ impl Explanation {
         self.intervals.clear();
         self.intervals.extend((0..actions.len()).map(interval));
         let best_lower = self.plausible.best_lower();
-        let by = self.intervals.iter().position(|interval| interval.lower >= best_lower).unwrap_or(0);
+        let by =
+            self.intervals.iter().position(|interval| interval.lower >= best_lower).unwrap_or(0);
         self.standings.clear();
         self.standings.extend(self.intervals.iter().map(|interval| {
             if interval.upper >= best_lower {
@@ -78,8 +80,9 @@ impl Explanation {
     ) {
         let evidence = model.evidence();
         let widest_sq = |scores: &Scores| scores.width_sq[self.plausible.widest(scores)];
-        self.target =
-            target.map(|target| target.status(widest_sq(&self.scores), radius.reach(&evidence), &evidence));
+        self.target = target.map(|target| {
+            target.status(widest_sq(&self.scores), radius.reach(&evidence), &evidence)
+        });
         self.deadline = deadline;
     }
 
@@ -88,7 +91,8 @@ impl Explanation {
         self.target
     }
 
-    /// What became of the deadline of the policy's target, over the actions that were plausible in every round so far; `None` if it has none.
+    /// What became of the deadline of the policy's target, over the actions that were plausible in
+    /// every round so far; `None` if it has none.
     pub fn deadline(&self) -> Option<DeadlineStatus> {
         self.deadline
     }
@@ -122,10 +126,12 @@ impl Explanation {
             .map(|(action, _)| action)
     }
 
-    /// The largest squared half-width over the plausible set, `β·max width²` for an ellipsoid: the most by which, squared, the estimate of an action that could still be best
-    /// can be wrong while the confidence set holds the truth. Infinite while a plausible arm was never taken.
+    /// The largest squared half-width over the plausible set, `β·max width²` for an ellipsoid: the
+    /// most by which, squared, the estimate of an action that could still be best can be wrong
+    /// while the confidence set holds the truth. Infinite while a plausible arm was never taken.
     pub fn model_error_bound(&self) -> f64 {
-        let widest = self.plausible().map(|action| self.plausible.half_widths()[action]).fold(0.0, f64::max);
+        let widest =
+            self.plausible().map(|action| self.plausible.half_widths()[action]).fold(0.0, f64::max);
         widest * widest
     }
 }

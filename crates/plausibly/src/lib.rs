@@ -1,9 +1,10 @@
 //! Bandits that decide among the actions that could still be best, and show their work.
 //!
-//! The heart is [`Code`] (constrained optimal design): it keeps the *plausible* actions, those whose upper confidence bound
-//! reaches every lower one, and takes the one it knows least about. Beside it stand the policies it is compared with, the
-//! estimators and confidence radii all of them are built from, and [`Explanation`]s that say of every action whether it
-//! could still be best and, if not, which other rules it out.
+//! The heart is [`Code`] (constrained optimal design): it keeps the *plausible* actions, those
+//! whose upper confidence bound reaches every lower one, and takes the one it knows least about.
+//! Beside it stand the policies it is compared with, the estimators and confidence radii all of
+//! them are built from, and [`Explanation`]s that say of every action whether it could still be
+//! best and, if not, which other rules it out.
 //!
 //! ```
 //! use plausibly::{ActionSet, Code, Determinant, Explain, Explanation, Policy, Ridge, Standing, Stream};
@@ -25,8 +26,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The crate does mathematics only: no I/O, no clock, no threads, no global randomness. The same inputs give the same bits
-//! on every instruction set and any number of threads. `docs/references.md` resolves citation keys such as \[AYPS11\].
+//! The crate does mathematics only: no I/O, no clock, no threads, no global randomness. The same
+//! inputs give the same bits on every instruction set and any number of threads.
+//! `docs/references.md` resolves citation keys such as \[AYPS11\].
 
 mod actions;
 mod confidence;
@@ -44,23 +46,24 @@ pub mod state;
 
 pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_MAGNITUDE, SetId};
 pub use confidence::{
-    ArmReach, ConfidenceRadius, Determinant, Fixed, Interval, Mixture, Paper, PerArm, Pick, Plausible,
-    PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
+    ArmReach, ConfidenceRadius, Determinant, Fixed, Interval, Mixture, Paper, PerArm, Pick,
+    Plausible, PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
 };
 pub use design::Design;
 pub use estimator::{
-    ArmMeans, ArmRidges, ArmSums, Contenders, Estimator, Evidence, Forecast, Misfit, Onlooker, Removed,
-    Ridge, RidgeError, Scores, Shape, Sought, Whole,
+    ArmMeans, ArmRidges, ArmSums, Contenders, Estimator, Evidence, Forecast, Misfit, Onlooker,
+    Removed, Ridge, RidgeError, Scores, Shape, Sought, Whole,
 };
 pub use exact::{
-    Ledger, LedgerDigest, LedgerError, MalformedLedger, Observation, ObservationError, OffGrid, quantise,
+    Ledger, LedgerDigest, LedgerError, MalformedLedger, Observation, ObservationError, OffGrid,
+    quantise,
 };
 pub use explain::{Explanation, Standing};
 pub use linalg::Isa;
 pub use policy::{
     Code, DeadlineOutcome, DeadlineStatus, Elimination, EpsilonGreedy, Explain, Exploration,
-    ExploreThenCommit, LinTs, LinUcb, Phase, Plays, Policy, PolicyError, Quota, RandomisedCode, SharedDraws,
-    Target, TargetStatus, Thompson, Ucb1,
+    ExploreThenCommit, LinTs, LinUcb, Phase, Plays, Policy, PolicyError, Quota, RandomisedCode,
+    SharedDraws, Target, TargetStatus, Thompson, Ucb1,
 };
 pub use rng::Stream;
 

@@ -1,11 +1,13 @@
 //! Features in single precision: half the memory to read, where a bound on what is lost will do.
 //!
-//! With `u = 2⁻²⁴`, rounding two vectors and their products is off by at most `3u·Σ|xⱼyⱼ| ≤ 3u·‖x‖·‖y‖`, and each addition a product goes through by `u` more, up to terms in `u²`.
+//! With `u = 2⁻²⁴`, rounding two vectors and their products is off by at most `3u·Σ|xⱼyⱼ| ≤
+//! 3u·‖x‖·‖y‖`, and each addition a product goes through by `u` more, up to terms in `u²`.
 
 use crate::actions::{Actions, SetId};
 use crate::linalg::{Aligned, norm};
 
-/// Magnitudes beyond which single precision could overflow; products of tiny numbers are off by far less than [`TINY`].
+/// Magnitudes beyond which single precision could overflow; products of tiny numbers are off by far
+/// less than [`TINY`].
 const HUGE: f64 = 1e15;
 const TINY: f64 = 1e-25;
 
@@ -44,7 +46,8 @@ impl Factors<'_> {
 }
 
 impl Singles {
-    /// The features of this set and this vector, `None` if single precision cannot hold them. O(K·d) for another set than the last.
+    /// The features of this set and this vector, `None` if single precision cannot hold them.
+    /// O(K·d) for another set than the last.
     pub(crate) fn factors(&mut self, actions: Actions<'_>, vector: &[f64]) -> Option<Factors<'_>> {
         if self.of != Some(actions.id()) {
             self.take(actions);

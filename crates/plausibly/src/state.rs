@@ -1,11 +1,16 @@
-//! Policies as data: all that their next choices depend on beside their parameters and the randomness they are given.
+//! Policies as data: all that their next choices depend on beside their parameters and the
+//! randomness they are given.
 //!
-//! [`Durable::state`] writes a policy down, and [`Durable::restore`] reads it back into a fresh one of the same parameters, which then goes on as if nothing had happened, to the
-//! last bit. What can be computed again to the bit is left out; scores are kept, because they follow rewards by steps and a fresh pass over the set would round differently.
+//! [`Durable::state`] writes a policy down, and [`Durable::restore`] reads it back into a fresh one
+//! of the same parameters, which then goes on as if nothing had happened, to the last bit. What can
+//! be computed again to the bit is left out; scores are kept, because they follow rewards by steps
+//! and a fresh pass over the set would round differently.
 //!
-//! Action sets are not part of a state. Whoever keeps one hands over the sets that may be offered again, and a state speaks of them by their place in that list; what a
-//! policy remembers of any other set can never be used again and is left out. With the feature `serde` a state can be written in any of its formats; a field that is missing there
-//! is an error, also one that may be null.
+//! Action sets are not part of a state. Whoever keeps one hands over the sets that may be offered
+//! again, and a state speaks of them by their place in that list; what a policy remembers of any
+//! other set can never be used again and is left out. With the feature `serde` a state can be
+//! written in any of its formats; a field that is missing there is an error, also one that may be
+//! null.
 //!
 //! ```
 //! use plausibly::state::Durable;
@@ -33,14 +38,16 @@ pub trait Durable: Explain {
     /// All that its next choices depend on, with `sets` those that may be offered again.
     fn state(&self, sets: &[Actions<'_>]) -> PolicyState;
 
-    /// Goes on from a state of a policy of the same kind and parameters. `sets` are those the state was taken with, in their order and with their rows; their identity may be another.
+    /// Goes on from a state of a policy of the same kind and parameters. `sets` are those the state
+    /// was taken with, in their order and with their rows; their identity may be another.
     ///
     /// # Errors
-    /// If the state is not one of such a policy, or this one has learned something already. It is unchanged then.
+    /// If the state is not one of such a policy, or this one has learned something already. It is
+    /// unchanged then.
     fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError>;
 
-    /// Whether it would choose otherwise, by rounding or by promise, if it were offered the rows of this set under another identity. A set it does not remember can be left out
-    /// of a state.
+    /// Whether it would choose otherwise, by rounding or by promise, if it were offered the rows of
+    /// this set under another identity. A set it does not remember can be left out of a state.
     fn remembers(&self, set: SetId) -> bool;
 }
 
@@ -67,7 +74,9 @@ pub trait DurableModel: Estimator + Clone {
 #[non_exhaustive]
 pub enum StateError {
     /// Of another kind of policy or model, or of one with other parameters.
-    #[error("the state is not one of this kind of policy with these parameters: {what} does not fit")]
+    #[error(
+        "the state is not one of this kind of policy with these parameters: {what} does not fit"
+    )]
     Kind {
         /// What does not fit.
         what: &'static str,
@@ -185,8 +194,8 @@ pub struct RidgeState {
     pub log_det_at_refactor: f64,
     /// By what factor `det V` has grown since.
     pub det_growth: f64,
-    /// The diagonal that was added to a `V` singular to working precision; empty if none was, and `None`
-    /// in states written before it was recorded.
+    /// The diagonal that was added to a `V` singular to working precision; empty if none was, and
+    /// `None` in states written before it was recorded.
     #[cfg_attr(feature = "serde", serde(default))]
     pub floor: Option<Vec<f64>>,
     /// What has happened since scores were last made anew.
@@ -226,7 +235,8 @@ pub struct UnscoredState {
     pub condition: f64,
 }
 
-/// A state written before conditions were recorded: scores are recomputed at the next refactorisation.
+/// A state written before conditions were recorded: scores are recomputed at the next
+/// refactorisation.
 #[cfg(feature = "serde")]
 fn any_condition() -> f64 {
     f64::MAX
@@ -488,11 +498,15 @@ pub(crate) fn numbers(what: &'static str, list: &[f64], expected: usize) -> Resu
     holds(what, list.iter().all(|x| x.is_finite()))
 }
 
-/// Counts that a policy can come to: beyond this they are no longer exact as numbers, and sums of them may overflow.
+/// Counts that a policy can come to: beyond this they are no longer exact as numbers, and sums of
+/// them may overflow.
 const MOST: u64 = 1 << 53;
 
 /// Counts that no sum of which overflows.
-pub(crate) fn counts(what: &'static str, list: impl IntoIterator<Item = u64>) -> Result<u64, StateError> {
+pub(crate) fn counts(
+    what: &'static str,
+    list: impl IntoIterator<Item = u64>,
+) -> Result<u64, StateError> {
     let mut list = list.into_iter();
     let sum = list.try_fold(0_u64, |sum, count| sum.checked_add(count).filter(|sum| *sum <= MOST));
     sum.ok_or(StateError::Number { what })

@@ -1,5 +1,8 @@
 //! A round must not allocate, whatever the policy.
-#![expect(unsafe_code, reason = "counting allocations takes a global allocator, and that trait is unsafe")]
+#![expect(
+    unsafe_code,
+    reason = "counting allocations takes a global allocator, and that trait is unsafe"
+)]
 
 use crate::policies::{arm_entrants, linear_entrants};
 use plausibly::{ActionSet, Explanation, Fixed, Stream};
@@ -47,7 +50,8 @@ fn a_round_allocates_nothing() {
     let set = ActionSet::from_flat((0..4 * 50).map(|_| rng.normal()).collect(), 4).unwrap();
     let arms = ActionSet::arms(50).unwrap();
     let linear = linear_entrants(4, 50).into_iter().map(|entrant| (entrant, &set));
-    for (entrant, set) in linear.chain(arm_entrants(50).into_iter().map(|entrant| (entrant, &arms))) {
+    for (entrant, set) in linear.chain(arm_entrants(50).into_iter().map(|entrant| (entrant, &arms)))
+    {
         let mut policy = (entrant.make)();
         let mut explanation = Explanation::new();
         let radius = Fixed { sqrt_beta: 1.0 };
@@ -60,8 +64,13 @@ fn a_round_allocates_nothing() {
             policy.explain(set.view(), &radius, &mut explanation);
             allocating_rounds += u64::from(allocations() > before);
         }
-        // The first rounds size the buffers, a refactorisation comes each time the determinant has grown a hundredfold
-        // (4·log(3000)/log(100) ≈ 7 times here, a few more with few data), and a phase of elimination begins with a design.
-        assert!(allocating_rounds < 25, "{} allocated in {allocating_rounds} of 3000 rounds", entrant.name);
+        // The first rounds size the buffers, a refactorisation comes each time the determinant has
+        // grown a hundredfold (4·log(3000)/log(100) ≈ 7 times here, a few more with few data), and
+        // a phase of elimination begins with a design.
+        assert!(
+            allocating_rounds < 25,
+            "{} allocated in {allocating_rounds} of 3000 rounds",
+            entrant.name
+        );
     }
 }

@@ -1,8 +1,8 @@
 use plausibly::{
-    ActionSet, ArmMeans, ArmRidges, Code, Design, Determinant, Elimination, EpsilonGreedy, Explanation,
-    ExploreThenCommit, Isa, Ledger, LedgerDigest, LedgerError, LinTs, LinUcb, MalformedLedger, Observation,
-    ObservationError, OffGrid, Plausible, Quantised, Radius, Ridge, Scores, SharedDraws, Stream, Thompson,
-    Ucb1, spec, state,
+    ActionSet, ArmMeans, ArmRidges, Code, Design, Determinant, Elimination, EpsilonGreedy,
+    Explanation, ExploreThenCommit, Isa, Ledger, LedgerDigest, LedgerError, LinTs, LinUcb,
+    MalformedLedger, Observation, ObservationError, OffGrid, Plausible, Quantised, Radius, Ridge,
+    Scores, SharedDraws, Stream, Thompson, Ucb1, spec, state,
 };
 use std::fmt::Debug;
 

@@ -1,12 +1,12 @@
 use plausibly::{
-    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Estimator, Explain, Explanation, Fixed, LinUcb,
-    PerArm, Policy, Ridge, Stream,
+    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Estimator, Explain, Explanation, Fixed,
+    LinUcb, PerArm, Policy, Ridge, Stream,
 };
 use plausibly_testkit::{BruteForce, strategies};
 use proptest::prelude::*;
 
-/// The constant of the per-round bound is attained: with `A* = −(1−c)/(1+c)·a`, an estimate at the edge of the set and the
-/// truth at the other, tempered CODE loses `4/(1+c)·w`.
+/// The constant of the per-round bound is attained: with `A* = −(1−c)/(1+c)·a`, an estimate at the
+/// edge of the set and the truth at the other, tempered CODE loses `4/(1+c)·w`.
 #[test]
 fn the_constant_of_the_regret_bound_is_tight() {
     for greed in [0.0, 0.3, 0.7, 1.0] {
@@ -14,7 +14,8 @@ fn the_constant_of_the_regret_bound_is_tight() {
         let set = ActionSet::from_rows(&[[1.0], [-shrink]]).unwrap();
         // V = 4 after three plays of the unit action: its width is ½, and w = √β/2 for √β = 1.
         let (sqrt_beta, w) = (1.0, 0.5);
-        // ⟨a, θ̂⟩ = −w, at which both actions are exactly plausible; a hair above, so that rounding cannot rule one out.
+        // ⟨a, θ̂⟩ = −w, at which both actions are exactly plausible; a hair above, so that rounding
+        // cannot rule one out.
         let theta_hat = -w * (1.0 - 1e-9);
         let model = Ridge::from_statistics(1, 1.0, &[4.0], &[4.0 * theta_hat], 3).unwrap();
         let mut code = Code::new(model, Fixed { sqrt_beta }).tempered(greed).unwrap();
@@ -36,8 +37,9 @@ fn greed_is_refused_outside_its_range() {
 }
 
 proptest! {
-    /// On the good event, whatever the actions, the history and the truth: the regret of a round is at most `4/(1+c)·w`, and no plausible
-    /// action is wider than `(1+c)/(1−c)` times the one taken.
+    /// On the good event, whatever the actions, the history and the truth: the regret of a round is
+    /// at most `4/(1+c)·w`, and no plausible action is wider than `(1+c)/(1−c)` times the one
+    /// taken.
     #[test]
     fn tempered_code_keeps_its_bounds(
         rows in strategies::actions(3, 12),

@@ -11,7 +11,8 @@ fn problem(run: u64) -> (ActionSet, Vec<f64>) {
     let mut rng = Stream::new(21, run, "problem");
     let set = ActionSet::from_flat((0..3 * 15).map(|_| rng.normal() / 2.0).collect(), 3).unwrap();
     let theta_star: Vec<f64> = (0..3).map(|_| rng.normal() / 2.0).collect();
-    let mean = |i: usize| set.view().get(i).features().iter().zip(&theta_star).map(|(x, t)| x * t).sum();
+    let mean =
+        |i: usize| set.view().get(i).features().iter().zip(&theta_star).map(|(x, t)| x * t).sum();
     let means = (0..15).map(mean).collect();
     (set, means)
 }
@@ -72,13 +73,21 @@ fn exploring_reaches_what_was_forecast_however_rewards_fall() {
         for round in 1..=300 {
             code.explain(set.view(), &RADIUS, &mut explanation);
             let plausible: Vec<usize> = explanation.plausible().collect();
-            survivors.iter_mut().enumerate().for_each(|(i, survives)| *survives &= plausible.contains(&i));
+            survivors
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, survives)| *survives &= plausible.contains(&i));
             let width = |i: usize| explanation.width_sq()[i];
-            let widest =
-                (0..15).filter(|i| survivors[*i]).max_by(|a, b| width(*a).total_cmp(&width(*b))).unwrap();
+            let widest = (0..15)
+                .filter(|i| survivors[*i])
+                .max_by(|a, b| width(*a).total_cmp(&width(*b)))
+                .unwrap();
             let forecast = forecast(round);
             assert!(width(widest) <= forecast.width_sq, "round {round}");
-            assert!(code.model().evidence().log_det_ratio() <= forecast.evidence.log_det_ratio() + 1e-12);
+            assert!(
+                code.model().evidence().log_det_ratio()
+                    <= forecast.evidence.log_det_ratio() + 1e-12
+            );
             code.update(set.view().get(widest), means[widest] + 0.5 * noise.normal());
         }
     }

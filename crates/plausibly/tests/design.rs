@@ -61,7 +61,8 @@ proptest! {
         // Combinations of two vectors in ℝ⁵.
         let lift = |c: &Vec<f64>| (0..5).map(|j| c[0] * frame[0][j] + c[1] * frame[1][j]).collect();
         let points: Vec<Vec<f64>> = coordinates.iter().map(lift).collect();
-        // Frames that are themselves nearly dependent have no rank two implementations need agree on.
+        // Frames that are themselves nearly dependent have no rank two implementations need agree
+        // on.
         prop_assume!(nearly_singular(&points).is_none_or(|ratio| ratio > 1e-4));
         check(&points, 1e-3)?;
     }

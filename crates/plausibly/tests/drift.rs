@@ -1,4 +1,5 @@
-//! Refactorisation must help: measured against double-double arithmetic, beside what one would do without it.
+//! Refactorisation must help: measured against double-double arithmetic, beside what one would do
+//! without it.
 
 use plausibly::{Action, ActionSet, Estimator, Ridge, Stream};
 use plausibly_testkit::PreciseGram;
@@ -24,7 +25,9 @@ pub(crate) const SETUPS: [Setup; 4] = [
         ridge: 1e-3,
         limit: 1e-13,
         draw: |rng| {
-            (0..DIM).map(|i| rng.normal() * 10.0_f64.powf(-4.5 * i as f64 / (DIM - 1) as f64)).collect()
+            (0..DIM)
+                .map(|i| rng.normal() * 10.0_f64.powf(-4.5 * i as f64 / (DIM - 1) as f64))
+                .collect()
         },
     },
     Setup {
@@ -50,7 +53,8 @@ pub(crate) fn worst(widths: &[f64], truth: &[f64]) -> f64 {
     widths.iter().zip(truth).map(|(w, t)| ((w - t) / t).abs()).fold(0.0, f64::max)
 }
 
-/// `V⁻¹` by rank-one steps alone, and `V` by a plain sum: what the estimator would be without its care.
+/// `V⁻¹` by rank-one steps alone, and `V` by a plain sum: what the estimator would be without its
+/// care.
 struct Careless {
     inverse: Vec<f64>,
     gram: Vec<f64>,
@@ -67,8 +71,9 @@ impl Careless {
     }
 
     fn update(&mut self, x: &[f64]) {
-        let u: Vec<f64> =
-            (0..DIM).map(|i| (0..DIM).map(|j| self.inverse[i * DIM + j] * x[j]).sum::<f64>()).collect();
+        let u: Vec<f64> = (0..DIM)
+            .map(|i| (0..DIM).map(|j| self.inverse[i * DIM + j] * x[j]).sum::<f64>())
+            .collect();
         let h = 1.0 / (1.0 + x.iter().zip(&u).map(|(a, b)| a * b).sum::<f64>());
         for i in 0..DIM {
             for j in 0..DIM {
@@ -80,7 +85,9 @@ impl Careless {
 
     fn stepwise(&self, probes: &[Vec<f64>]) -> Vec<f64> {
         let form = |a: &Vec<f64>| {
-            (0..DIM).map(|i| a[i] * (0..DIM).map(|j| self.inverse[i * DIM + j] * a[j]).sum::<f64>()).sum()
+            (0..DIM)
+                .map(|i| a[i] * (0..DIM).map(|j| self.inverse[i * DIM + j] * a[j]).sum::<f64>())
+                .sum()
         };
         probes.iter().map(form).collect()
     }
@@ -91,8 +98,8 @@ impl Careless {
     }
 }
 
-/// Plays `updates` observations and compares all accounts at the end, which comes just before a refactorisation: the worst
-/// moment for the estimator.
+/// Plays `updates` observations and compares all accounts at the end, which comes just before a
+/// refactorisation: the worst moment for the estimator.
 fn measure(setup: &Setup, updates: usize) {
     let mut rng = Stream::new(6, 0, setup.name);
     let probes: Vec<Vec<f64>> = (0..200).map(|_| (setup.draw)(&mut rng)).collect();
@@ -106,7 +113,8 @@ fn measure(setup: &Setup, updates: usize) {
         precise.add(&x);
     }
     let truth = precise.widths_sq(&probes);
-    let ours = worst(model.scores(ActionSet::from_rows(&probes).unwrap().view()).width_sq(), &truth);
+    let ours =
+        worst(model.scores(ActionSet::from_rows(&probes).unwrap().view()).width_sq(), &truth);
     let stepwise = worst(&careless.stepwise(&probes), &truth);
     let plain = worst(&careless.refactored_from_plain_sum(&probes), &truth);
     println!(
@@ -115,7 +123,11 @@ fn measure(setup: &Setup, updates: usize) {
     );
     assert!(ours <= setup.limit, "{}: {ours:e} above {:e}", setup.name, setup.limit);
     assert!(ours <= stepwise, "{}: refactoring hurt: {ours:e} against {stepwise:e}", setup.name);
-    assert!(ours <= plain, "{}: no better than a plain sum: {ours:e} against {plain:e}", setup.name);
+    assert!(
+        ours <= plain,
+        "{}: no better than a plain sum: {ours:e} against {plain:e}",
+        setup.name
+    );
 }
 
 #[test]

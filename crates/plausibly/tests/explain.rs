@@ -1,14 +1,19 @@
 use crate::policies::{Entrant, arm_entrants, linear_entrants};
-use plausibly::{ActionSet, Code, Explain, Explanation, Fixed, Policy, Ridge, Standing, Stream, Target};
+use plausibly::{
+    ActionSet, Code, Explain, Explanation, Fixed, Policy, Ridge, Standing, Stream, Target,
+};
 use plausibly_testkit::strategies;
 use proptest::prelude::*;
 
 fn check(explanation: &Explanation, sqrt_beta: f64) -> Result<(), TestCaseError> {
     let intervals = explanation.intervals();
     let best_lower = intervals.iter().map(|i| i.lower).fold(f64::NEG_INFINITY, f64::max);
-    for (action, (interval, standing)) in intervals.iter().zip(explanation.standings()).enumerate() {
+    for (action, (interval, standing)) in intervals.iter().zip(explanation.standings()).enumerate()
+    {
         let half = sqrt_beta * explanation.width_sq()[action].sqrt();
-        prop_assert!(interval.lower == interval.mean - half && interval.upper == interval.mean + half);
+        prop_assert!(
+            interval.lower == interval.mean - half && interval.upper == interval.mean + half
+        );
         match *standing {
             Standing::Plausible => prop_assert!(interval.upper >= best_lower),
             Standing::RuledOut { by, margin } => {
@@ -26,10 +31,16 @@ fn check(explanation: &Explanation, sqrt_beta: f64) -> Result<(), TestCaseError>
     Ok(())
 }
 
-/// Plays a policy twice, once explaining it before and after every choice, and demands equal choices.
-fn explaining_changes_nothing(set: &ActionSet, entrant: &Entrant, rounds: u64) -> Result<(), TestCaseError> {
+/// Plays a policy twice, once explaining it before and after every choice, and demands equal
+/// choices.
+fn explaining_changes_nothing(
+    set: &ActionSet,
+    entrant: &Entrant,
+    rounds: u64,
+) -> Result<(), TestCaseError> {
     let (mut silent, mut asked) = ((entrant.make)(), (entrant.make)());
-    let (mut silent_rng, mut asked_rng) = (Stream::new(4, 0, "policy"), Stream::new(4, 0, "policy"));
+    let (mut silent_rng, mut asked_rng) =
+        (Stream::new(4, 0, "policy"), Stream::new(4, 0, "policy"));
     let mut noise = Stream::new(4, 0, "noise");
     let (mut before, mut after) = (Explanation::new(), Explanation::new());
     let radius = Fixed { sqrt_beta: 0.8 };

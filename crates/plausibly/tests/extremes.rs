@@ -3,8 +3,8 @@
 use crate::policies::{Entrant, linear_entrants};
 use plausibly::spec::{Facts, Fields, Node, PolicySpec, Setting, Value};
 use plausibly::{
-    Action, ActionSet, ArmMeans, ArmRidges, Code, ConfidenceRadius, Determinant, Estimator, Evidence,
-    Explain, Explanation, Fixed, LinTs, LinUcb, Misfit, Policy, Ridge, Standing, Stream,
+    Action, ActionSet, ArmMeans, ArmRidges, Code, ConfidenceRadius, Determinant, Estimator,
+    Evidence, Explain, Explanation, Fixed, LinTs, LinUcb, Misfit, Policy, Ridge, Standing, Stream,
 };
 use plausibly_testkit::PreciseGram;
 use std::time::{Duration, Instant};
@@ -13,7 +13,8 @@ fn normals(rng: &mut Stream, count: usize) -> Vec<f64> {
     (0..count).map(|_| rng.normal()).collect()
 }
 
-/// Plays, writes the policy down halfway, and plays on with both: every radius is finite and all choices agree.
+/// Plays, writes the policy down halfway, and plays on with both: every radius is finite and all
+/// choices agree.
 fn plays_and_goes_on(entrant: &Entrant, dim: usize, rounds: usize) {
     let mut draw = Stream::new(11, 0, "features");
     let set = ActionSet::from_flat(normals(&mut draw, 20 * dim), dim).unwrap();
@@ -31,7 +32,12 @@ fn plays_and_goes_on(entrant: &Entrant, dim: usize, rounds: usize) {
         let reward = 0.1 * draw.normal();
         policy.update(set.view().get(chosen), reward);
         if let Some(restored) = &mut restored {
-            assert_eq!(restored.select(set.view(), &mut rng_again), chosen, "{} d = {dim}", entrant.name);
+            assert_eq!(
+                restored.select(set.view(), &mut rng_again),
+                chosen,
+                "{} d = {dim}",
+                entrant.name
+            );
             restored.update(set.view().get(chosen), reward);
         }
         let evidence = policy.model().evidence();
@@ -60,7 +66,8 @@ fn code_with_ridge(dim: usize, ridge: f64) -> Entrant {
         ("ridge".into(), node(Value::Float(ridge))),
     ]));
     let mut problems = Vec::new();
-    let spec = PolicySpec::read(&mut Fields::new("policy", &table, &mut problems), Setting::Fixed).unwrap();
+    let spec = PolicySpec::read(&mut Fields::new("policy", &table, &mut problems), Setting::Fixed)
+        .unwrap();
     assert_eq!(problems, []);
     Entrant { name: "code", make: Box::new(move || spec.build(&facts).unwrap()) }
 }
@@ -76,11 +83,13 @@ fn every_policy_plays_in_one_and_in_many_dimensions() {
 
 #[test]
 fn determinants_do_not_overflow_between_refactorisations() {
-    // Each of the first 20 steps multiplies det V by some 500,000, and there is no refactorisation before the 63rd.
+    // Each of the first 20 steps multiplies det V by some 500,000, and there is no refactorisation
+    // before the 63rd.
     plays_and_goes_on(&code_with_ridge(500, 1e-3), 500, 80);
     let (dim, mut rng) = (860, Stream::new(4, 0, "features"));
     let mut model = Ridge::new(dim, 1.0).unwrap();
-    // Different features each time: some 860 to the power of 107 before the first refactorisation, 1e313.
+    // Different features each time: some 860 to the power of 107 before the first refactorisation,
+    // 1e313.
     for _ in 0..107 {
         model.update(Action::new(0, &normals(&mut rng, dim)), 0.0);
     }
@@ -100,7 +109,8 @@ fn a_fresh_model_of_4096_features_takes_no_minutes() {
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }
 
-/// Features of size 1e6 beside a ridge of 1, all seen in one direction: doubles cannot tell `V` from a singular matrix.
+/// Features of size 1e6 beside a ridge of 1, all seen in one direction: doubles cannot tell `V`
+/// from a singular matrix.
 fn one_direction(theta_star: [f64; 2]) -> Ridge {
     let mut model = Ridge::new(2, 1.0).unwrap();
     let x = [1e6, 1e6];
@@ -123,7 +133,8 @@ fn nothing_is_ruled_out_for_want_of_digits() {
 /// How many of the truths on a circle leave the set or an interval, under this radius.
 fn left(sqrt_beta: impl Fn(&Evidence) -> f64) -> usize {
     let probes = ActionSet::from_rows(&[[1e6, 1e6], [1e6, -1e6], [1.0, 0.0], [0.0, 1e6]]).unwrap();
-    let truths = (0..64).map(|k| f64::from(k) * std::f64::consts::TAU / 64.0).map(|a| [a.cos(), a.sin()]);
+    let truths =
+        (0..64).map(|k| f64::from(k) * std::f64::consts::TAU / 64.0).map(|a| [a.cos(), a.sin()]);
     let leaves = |theta: &[f64; 2]| {
         let mut model = one_direction(*theta);
         let sqrt_beta = sqrt_beta(&model.evidence());
@@ -155,14 +166,16 @@ fn the_radius_pays_for_the_floor() {
     assert!(left(unpaid) > 10, "{}", left(unpaid));
 }
 
-/// The largest relative error of widths that followed the model by steps, over random histories of a tiny ridge.
+/// The largest relative error of widths that followed the model by steps, over random histories of
+/// a tiny ridge.
 #[test]
 fn widths_keep_their_digits_through_refactorisations() {
     let mut worst = 0.0_f64;
     for seed in 0..4000 {
         let mut rng = Stream::new(seed, 0, "history");
         let set = ActionSet::from_flat(normals(&mut rng, 12), 2).unwrap();
-        let probes: Vec<Vec<f64>> = set.view().iter().map(|action| action.features().to_vec()).collect();
+        let probes: Vec<Vec<f64>> =
+            set.view().iter().map(|action| action.features().to_vec()).collect();
         let ridge = 1e-4;
         let (mut model, mut precise) = (Ridge::new(2, ridge).unwrap(), PreciseGram::new(2, ridge));
         model.scores(set.view());
@@ -206,7 +219,10 @@ fn what_does_not_fit_is_an_error_where_asked_for() {
 
     let arms = ActionSet::arms(3).unwrap();
     let mut by_arm = LinUcb::new(ArmMeans::new(2), radius);
-    assert_eq!(by_arm.try_select(arms.view(), &mut rng), Err(Misfit::Arms { expected: 2, found: 3 }));
+    assert_eq!(
+        by_arm.try_select(arms.view(), &mut rng),
+        Err(Misfit::Arms { expected: 2, found: 3 })
+    );
     assert_eq!(by_arm.try_update(arms.view().get(2), 1.0), Err(Misfit::Arm { arm: 2, arms: 2 }));
     let mut contexts = LinUcb::new(ArmRidges::new(1, 2, 1.0).unwrap(), radius);
     assert_eq!(contexts.try_select(three.view(), &mut rng), Err(misfit));

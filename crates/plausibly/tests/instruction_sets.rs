@@ -1,6 +1,6 @@
 use plausibly::{
-    ActionSet, Code, Determinant, Estimator, Isa, LinTs, LinUcb, Paper, Plausible, Policy, Reach, Ridge,
-    Stream,
+    ActionSet, Code, Determinant, Estimator, Isa, LinTs, LinUcb, Paper, Plausible, Policy, Reach,
+    Ridge, Stream,
 };
 
 /// Every kernel, through everything that uses one, as bits.
@@ -11,8 +11,13 @@ fn fingerprint(isa: Isa, dim: usize, actions: usize) -> Vec<u64> {
     draw(&mut features);
     let mut set = ActionSet::from_flat(features, dim).unwrap();
     let model = || Ridge::new(dim, 0.7).unwrap().with_isa(isa);
-    let paper =
-        Paper { delta: 0.1, lambda: 2.0, noise_scale: 1.0, theta_norm_bound: 0.5, action_norm_bound: 3.0 };
+    let paper = Paper {
+        delta: 0.1,
+        lambda: 2.0,
+        noise_scale: 1.0,
+        theta_norm_bound: 0.5,
+        action_norm_bound: 3.0,
+    };
     let determinant = Determinant { delta: 0.1, noise_scale: 1.0, theta_norm_bound: 1.0 };
     let mut policies: [Box<dyn Policy>; 4] = [
         Box::new(Code::new(model(), determinant)),
@@ -41,7 +46,12 @@ fn fingerprint(isa: Isa, dim: usize, actions: usize) -> Vec<u64> {
         bits.push(
             watcher
                 .deviation(
-                    &truth[..dim.min(actions)].iter().copied().chain([0.0; 64]).take(dim).collect::<Vec<_>>(),
+                    &truth[..dim.min(actions)]
+                        .iter()
+                        .copied()
+                        .chain([0.0; 64])
+                        .take(dim)
+                        .collect::<Vec<_>>(),
                 )
                 .to_bits(),
         );
@@ -70,7 +80,9 @@ fn every_instruction_set_gives_the_same_bits() {
     }
     for name in ["avx2", "avx512"] {
         if !available.iter().any(|isa| isa.name() == name) {
-            eprintln!("skipped: this machine has no {name}, so its kernels were compiled and not run");
+            eprintln!(
+                "skipped: this machine has no {name}, so its kernels were compiled and not run"
+            );
         }
     }
 }

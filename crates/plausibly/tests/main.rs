@@ -1,7 +1,11 @@
 //! Laws of the library, checked against brute force and twice the precision.
 #![expect(clippy::float_cmp, reason = "bits are promised, so bits are compared")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "measurements and skipped parts are shown")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "measurements and skipped parts are shown"
+)]
 
 mod allocations; // a round allocates nothing
 mod autotraits; // every public type can cross threads and be printed

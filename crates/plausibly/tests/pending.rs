@@ -1,6 +1,6 @@
 use plausibly::{
-    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Determinant, Estimator, Explain, Explanation, Fixed,
-    Mixture, Policy, Ridge, Stream,
+    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Determinant, Estimator, Explain,
+    Explanation, Fixed, Mixture, Policy, Ridge, Stream,
 };
 use plausibly_testkit::{BruteForce, strategies};
 use proptest::prelude::*;
@@ -23,8 +23,10 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 proptest! {
-    /// Whatever waits, comes or is dropped, in any order: the plausible set is by what came, the choice in it by what was taken. On the good event, the regret of the round
-    /// is at most `4r/(1+cr)·√β·‖A‖` and no plausible action is wider than `r·(1+cr)/(1−cr)` times the one taken, widths of taken ones by `V_all`.
+    /// Whatever waits, comes or is dropped, in any order: the plausible set is by what came, the
+    /// choice in it by what was taken. On the good event, the regret of the round is at most
+    /// `4r/(1+cr)·√β·‖A‖` and no plausible action is wider than `r·(1+cr)/(1−cr)` times the one
+    /// taken, widths of taken ones by `V_all`.
     #[test]
     fn pending_decisions_count_in_the_design_and_nowhere_else(
         rows in strategies::actions(3, 10),
@@ -110,8 +112,11 @@ fn a_decision_settled_at_once_leaves_no_trace() {
     let mut rng = Stream::new(2, 0, "problem");
     let set = ActionSet::from_flat((0..3 * 20).map(|_| rng.normal()).collect(), 3).unwrap();
     for greed in [0.0, 0.4] {
-        let make =
-            || Code::new(Ridge::new(3, 1.0).unwrap(), Fixed { sqrt_beta: 1.0 }).tempered(greed).unwrap();
+        let make = || {
+            Code::new(Ridge::new(3, 1.0).unwrap(), Fixed { sqrt_beta: 1.0 })
+                .tempered(greed)
+                .unwrap()
+        };
         let (mut told, mut untold, mut undone) = (make(), make(), make());
         for _ in 0..200 {
             let chosen = untold.select(set.view(), &mut nothing());
@@ -155,7 +160,8 @@ fn decisions_without_rewards_spread_over_the_design() {
             .collect()
     };
     let code = || Code::new(Ridge::new(4, 1.0).unwrap(), Fixed { sqrt_beta: 10.0 });
-    // Nothing is ruled out without rewards, so the best one can do is the greedy design, one after the other.
+    // Nothing is ruled out without rewards, so the best one can do is the greedy design, one after
+    // the other.
     let (mut greedy, mut design) = (Vec::new(), BruteForce::new(4, 1.0));
     for _ in 0..300 {
         let gain = |i: &usize| design.score(&rows[*i]).1;
@@ -180,8 +186,8 @@ fn decisions_without_rewards_spread_over_the_design() {
     assert_eq!(taken, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]);
 }
 
-/// Beyond the cap there is no bound: the short action scores above the long one that is pending, and is known so well that no multiple of its width covers what it
-/// loses.
+/// Beyond the cap there is no bound: the short action scores above the long one that is pending,
+/// and is known so well that no multiple of its width covers what it loses.
 #[test]
 fn greed_is_capped_where_pending_decisions_shrink_the_widths_it_is_weighed_against() {
     let short = 1e-6;
@@ -196,7 +202,10 @@ fn greed_is_capped_where_pending_decisions_shrink_the_widths_it_is_weighed_again
     // θ* = +½·w is in the set: |θ̂ − θ*|·√2 = w·√2 = √β.
     let theta_star = 0.5 * w;
     let (by_design, inflation) = (sqrt_beta / 42.0_f64.sqrt(), 21.0_f64.sqrt());
-    assert!(short * (-0.5 * w + by_design) > -0.5 * w + by_design, "uncapped, greed 1 takes the short one");
+    assert!(
+        short * (-0.5 * w + by_design) > -0.5 * w + by_design,
+        "uncapped, greed 1 takes the short one"
+    );
     let lost = (1.0 - short) * theta_star;
     assert!(lost > 1e3 * inflation * short * by_design, "and loses any multiple of its width");
     assert_eq!(code.select(set.view(), &mut nothing()), 1, "capped, it takes the long one");
@@ -209,14 +218,16 @@ fn sums_over_rounds_keep_their_bounds_when_rewards_are_late() {
     for (delay, greed) in [(1, 0.0), (10, 0.0), (100, 0.0), (100, 0.3), (400, 0.0)] {
         for run in 0..10 {
             let mut rng = Stream::new(9, run, "problem");
-            let rows: Vec<Vec<f64>> = (0..20).map(|_| (0..dim).map(|_| rng.normal()).collect()).collect();
+            let rows: Vec<Vec<f64>> =
+                (0..20).map(|_| (0..dim).map(|_| rng.normal()).collect()).collect();
             let theta_star: Vec<f64> = (0..dim).map(|_| 0.5 * rng.normal()).collect();
             let set = ActionSet::from_rows(&rows).unwrap();
             let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
             let truth: Vec<f64> = rows.iter().map(|row| dot(row, &theta_star)).collect();
             let best = truth.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let radius = Determinant { delta: 0.01, noise_scale: 0.5, theta_norm_bound: 3.0 };
-            let mut code = Code::new(Ridge::new(dim, 1.0).unwrap(), radius).tempered(greed).unwrap();
+            let mut code =
+                Code::new(Ridge::new(dim, 1.0).unwrap(), radius).tempered(greed).unwrap();
             let mut all = Ridge::new(dim, 1.0).unwrap();
             let mut waiting = VecDeque::new();
             let (mut regret, mut model_error, mut potential) = (0.0, 0.0, 0.0);
@@ -232,8 +243,10 @@ fn sums_over_rounds_keep_their_bounds_when_rewards_are_late() {
                 let by_design = all.scores(set.view()).width_sq().to_vec();
                 let ratio = |i: usize| explanation.width_sq()[i] / by_design[i];
                 let inflation = explanation.plausible().map(ratio).fold(1.0, f64::max).sqrt();
-                let (width, cr) =
-                    (explanation.sqrt_beta() * by_design[chosen].sqrt(), (greed * inflation).min(1.0));
+                let (width, cr) = (
+                    explanation.sqrt_beta() * by_design[chosen].sqrt(),
+                    (greed * inflation).min(1.0),
+                );
                 let wrong = |i: usize| (explanation.intervals()[i].mean - truth[i]).powi(2);
                 regret += best - truth[chosen];
                 model_error += explanation.plausible().map(wrong).fold(0.0, f64::max);

@@ -8,7 +8,8 @@ pub(crate) struct Entrant {
     pub(crate) make: Box<dyn Fn() -> Box<dyn Durable + Send>>,
 }
 
-/// Every kind of the spec that can play in a setting, with its default parameters: a new policy is tested by being listed.
+/// Every kind of the spec that can play in a setting, with its default parameters: a new policy is
+/// tested by being listed.
 fn entrants(setting: Setting, dim: usize, actions: usize) -> Vec<Entrant> {
     let facts = Facts {
         setting,
@@ -64,15 +65,18 @@ fn first_twelve_choices_are_stable() {
         format!("{setting} {}: {:?}\n", entrant.name, choices(entrant, set, 12))
     };
     let (features, arms) = (problem(), ActionSet::arms(6).unwrap());
-    let linear = linear_entrants(3, 6).into_iter().map(|entrant| line("linear", &entrant, &features));
+    let linear =
+        linear_entrants(3, 6).into_iter().map(|entrant| line("linear", &entrant, &features));
     let seen: String =
         linear.chain(arm_entrants(6).iter().map(|entrant| line("arms", entrant, &arms))).collect();
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/choices.txt");
     plausibly_testkit::assert_golden(&path, &seen);
 }
 
-/// These draw an index, play a design over indices, or know actions by index alone: to them copies are not ties.
-const BY_INDEX: [&str; 5] = ["epsilon-greedy", "explore-then-commit", "elimination", "ucb1", "thompson"];
+/// These draw an index, play a design over indices, or know actions by index alone: to them copies
+/// are not ties.
+const BY_INDEX: [&str; 5] =
+    ["epsilon-greedy", "explore-then-commit", "elimination", "ucb1", "thompson"];
 
 #[test]
 fn duplicated_actions_tie_to_the_lowest_index() {
@@ -80,7 +84,8 @@ fn duplicated_actions_tie_to_the_lowest_index() {
     let once = problem();
     let rows: Vec<&[f64]> = (0..18).map(|i| once.view().get(i % 6).features()).collect();
     let tripled = ActionSet::from_rows(&rows).unwrap();
-    for entrant in linear_entrants(3, 18).iter().filter(|entrant| !BY_INDEX.contains(&entrant.name)) {
+    for entrant in linear_entrants(3, 18).iter().filter(|entrant| !BY_INDEX.contains(&entrant.name))
+    {
         let chosen = choices(entrant, &tripled, 60);
         assert!(
             chosen.iter().all(|&action| action < 6),
@@ -95,5 +100,8 @@ fn greedy_choices_tie_to_the_lowest_index() {
     let flat = ActionSet::from_rows(&[[1.0], [1.0], [1.0]]).unwrap();
     let mut policy =
         plausibly::ExploreThenCommit::new(plausibly::Ridge::new(1, 1.0).unwrap(), 1e-9, 1).unwrap();
-    assert_eq!(plausibly::Policy::select(&mut policy, flat.view(), &mut Stream::new(1, 0, "policy")), 0);
+    assert_eq!(
+        plausibly::Policy::select(&mut policy, flat.view(), &mut Stream::new(1, 0, "policy")),
+        0
+    );
 }

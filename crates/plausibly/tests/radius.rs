@@ -1,7 +1,7 @@
 use plausibly::{Action, ArmMeans};
 use plausibly::{
-    ConfidenceRadius, Determinant, Estimator, Fixed, Mixture, Paper, PerArm, Radius, RadiusError, Ridge,
-    Stitched, Union,
+    ConfidenceRadius, Determinant, Estimator, Fixed, Mixture, Paper, PerArm, Radius, RadiusError,
+    Ridge, Stitched, Union,
 };
 
 #[test]
@@ -11,10 +11,18 @@ fn radii_are_their_formulas() {
         model.update(Action::new(0, &[2.0, 0.0]), 1.0);
     }
     let evidence = model.evidence();
-    let paper =
-        Paper { delta: 0.05, lambda: 100.0, noise_scale: 0.5, theta_norm_bound: 3.0, action_norm_bound: 2.0 };
+    let paper = Paper {
+        delta: 0.05,
+        lambda: 100.0,
+        noise_scale: 0.5,
+        theta_norm_bound: 3.0,
+        action_norm_bound: 2.0,
+    };
     // 0.5·√(2·log((1 + 10·4/100)/0.05)) + 10·3
-    assert!((paper.sqrt_beta(&evidence) - (0.5 * (2.0 * (1.4_f64 / 0.05).ln()).sqrt() + 30.0)).abs() < 1e-12);
+    assert!(
+        (paper.sqrt_beta(&evidence) - (0.5 * (2.0 * (1.4_f64 / 0.05).ln()).sqrt() + 30.0)).abs()
+            < 1e-12
+    );
     let determinant = Determinant { delta: 0.01, noise_scale: 2.0, theta_norm_bound: 1.5 };
     // det V = (4 + 40)·4, λᵈ = 16: ratio 11
     let expected = 2.0 * (11.0_f64.ln() + 2.0 * 100.0_f64.ln()).sqrt() + 2.0 * 1.5;
@@ -37,12 +45,18 @@ fn anytime_radii_for_arms_are_their_formulas() {
         1.7 * noise_scale * (((2.0 * t).ln().ln() + 0.72 * (10.4 * k / delta).ln()) / t).sqrt(),
         noise_scale * (2.0 * (2.0 * t * (t + 1.0) * k / delta).ln() / t).sqrt(),
     ];
-    let radii: [&dyn ConfidenceRadius; 3] =
-        [&Mixture { delta, noise_scale }, &Stitched { delta, noise_scale }, &Union { delta, noise_scale }];
+    let radii: [&dyn ConfidenceRadius; 3] = [
+        &Mixture { delta, noise_scale },
+        &Stitched { delta, noise_scale },
+        &Union { delta, noise_scale },
+    ];
     for (radius, expected) in radii.into_iter().zip(expected) {
         let reach = radius.reach(&arms.evidence());
         assert!((reach.half_width(1.0 / t) - expected).abs() < 1e-12, "{radius:?}");
-        assert!(reach.half_width(f64::INFINITY).is_infinite(), "an arm never taken could be anything");
+        assert!(
+            reach.half_width(f64::INFINITY).is_infinite(),
+            "an arm never taken could be anything"
+        );
         assert!((radius.sqrt_beta(&arms.evidence()) - reach.half_width(1.0)).abs() < 1e-15);
         // The set is a box: it holds what each arm's own interval holds.
         let truth = |second: f64| [7.0, -7.0, second, 0.0];
@@ -56,21 +70,34 @@ fn anytime_radii_for_arms_are_their_formulas() {
 #[test]
 #[should_panic(expected = "does not hold in one dimension")]
 fn the_papers_radius_is_refused_in_one_dimension() {
-    let paper =
-        Paper { delta: 0.05, lambda: 1.0, noise_scale: 1.0, theta_norm_bound: 1.0, action_norm_bound: 1.0 };
+    let paper = Paper {
+        delta: 0.05,
+        lambda: 1.0,
+        noise_scale: 1.0,
+        theta_norm_bound: 1.0,
+        action_norm_bound: 1.0,
+    };
     paper.sqrt_beta(&Ridge::new(1, 1.0).unwrap().evidence());
 }
 
 #[test]
 fn the_data_dependent_radius_is_the_tighter_one() {
-    // From two dimensions on, with equal constants: the determinant can only be smaller than its bound in t.
+    // From two dimensions on, with equal constants: the determinant can only be smaller than its
+    // bound in t.
     let mut model = Ridge::new(2, 1.0).unwrap();
     let determinant = Determinant { delta: 0.05, noise_scale: 1.0, theta_norm_bound: 1.0 };
-    let paper =
-        Paper { delta: 0.05, lambda: 1.0, noise_scale: 1.0, theta_norm_bound: 1.0, action_norm_bound: 1.0 };
+    let paper = Paper {
+        delta: 0.05,
+        lambda: 1.0,
+        noise_scale: 1.0,
+        theta_norm_bound: 1.0,
+        action_norm_bound: 1.0,
+    };
     for round in 0..500_u32 {
         let angle = f64::from(round) * 0.1;
-        assert!(determinant.sqrt_beta(&model.evidence()) <= paper.sqrt_beta(&model.evidence()) + 1e-12);
+        assert!(
+            determinant.sqrt_beta(&model.evidence()) <= paper.sqrt_beta(&model.evidence()) + 1e-12
+        );
         model.update(Action::new(0, &[angle.cos(), angle.sin()]), 0.5);
     }
 }
@@ -79,13 +106,19 @@ fn the_data_dependent_radius_is_the_tighter_one() {
 #[should_panic(expected = "needs a ridge estimator")]
 fn the_determinant_radius_means_nothing_for_arms() {
     let arms = ArmMeans::new(2);
-    Determinant { delta: 0.05, noise_scale: 1.0, theta_norm_bound: 1.0 }.sqrt_beta(&arms.evidence());
+    Determinant { delta: 0.05, noise_scale: 1.0, theta_norm_bound: 1.0 }
+        .sqrt_beta(&arms.evidence());
 }
 
 #[test]
 fn constants_out_of_range_are_refused_by_name() {
-    let paper =
-        Paper { delta: 0.05, lambda: 1.0, noise_scale: 1.0, theta_norm_bound: 0.0, action_norm_bound: 1.0 };
+    let paper = Paper {
+        delta: 0.05,
+        lambda: 1.0,
+        noise_scale: 1.0,
+        theta_norm_bound: 0.0,
+        action_norm_bound: 1.0,
+    };
     assert!(Radius::Paper(paper).checked().is_ok());
     for delta in [0.0, 1.0, -1.0, f64::NAN] {
         let error = Radius::Paper(Paper { delta, ..paper }).checked().unwrap_err();
@@ -147,5 +180,8 @@ fn estimators_can_be_written_outside() {
     let set = plausibly::ActionSet::from_rows(&[[1.0], [2.0]]).unwrap();
     let radius: Box<dyn ConfidenceRadius> = Box::new(Fixed { sqrt_beta: 1.0 });
     let mut policy = plausibly::Code::new(Prior(plausibly::Scores::new()), radius);
-    assert_eq!(plausibly::Policy::select(&mut policy, set.view(), &mut plausibly::Stream::new(0, 0, "")), 0);
+    assert_eq!(
+        plausibly::Policy::select(&mut policy, set.view(), &mut plausibly::Stream::new(0, 0, "")),
+        0
+    );
 }

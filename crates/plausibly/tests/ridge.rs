@@ -14,8 +14,9 @@ fn inverse_defect(gram: &[f64], inverse: &[f64], dim: usize) -> f64 {
     worst
 }
 
-/// What rounding can do to `V·V⁻¹`. A fresh factor: `d²·ε·κ(V)`. Each step since: an error of `ε·‖V⁻¹ before‖`, where the
-/// inverse before was at most the growth of the determinant, 100, times the one after: `100·ε·κ(V)`.
+/// What rounding can do to `V·V⁻¹`. A fresh factor: `d²·ε·κ(V)`. Each step since: an error of
+/// `ε·‖V⁻¹ before‖`, where the inverse before was at most the growth of the determinant, 100, times
+/// the one after: `100·ε·κ(V)`.
 fn tolerance(reference: &BruteForce, dim: usize, steps: usize) -> f64 {
     4.0 * f64::EPSILON * (dim * dim + 100 * steps) as f64 * reference.condition()
 }
@@ -31,7 +32,10 @@ fn the_inverse_law_catches_an_inverse_that_was_only_copied() {
 fn refusals_carry_the_value() {
     for ridge in [0.0, -0.1, f64::NAN, f64::INFINITY, 1e101] {
         let error = Ridge::new(2, ridge).unwrap_err();
-        assert!(matches!(error, RidgeError::Ridge { .. }) && error.to_string().contains(&ridge.to_string()));
+        assert!(
+            matches!(error, RidgeError::Ridge { .. })
+                && error.to_string().contains(&ridge.to_string())
+        );
     }
     assert_eq!(Ridge::new(0, 1.0).unwrap_err(), RidgeError::ZeroDim);
     let short = Ridge::from_statistics(2, 1.0, &[1.0, 0.0, 0.0], &[0.0; 2], 0).unwrap_err();
@@ -42,9 +46,11 @@ fn refusals_carry_the_value() {
 
 #[test]
 fn data_that_do_not_span_leave_what_is_known_right() {
-    // Three actions in five dimensions, each played n times: the widths of the played are those of least squares on them,
-    // 1/n up to what the ridge takes off, whatever the ridge leaves in the directions never seen.
-    let rows = [[1.0, 0.2, -0.5, 0.3, 0.8], [-0.4, 1.0, 0.6, -0.9, 0.1], [0.7, -0.3, 1.0, 0.2, -0.6]];
+    // Three actions in five dimensions, each played n times: the widths of the played are those of
+    // least squares on them, 1/n up to what the ridge takes off, whatever the ridge leaves in the
+    // directions never seen.
+    let rows =
+        [[1.0, 0.2, -0.5, 0.3, 0.8], [-0.4, 1.0, 0.6, -0.9, 0.1], [0.7, -0.3, 1.0, 0.2, -0.6]];
     for scale in [1e-3, 1.0, 1e3, 1e8] {
         for ridge in [1e-100, 1e-60, 1e-30, 1e-20, 1e-16, 1e-14, 1e-12, 1e-9, 1e-6, 1e-3] {
             let rows = rows.map(|row| row.map(|x| scale * x));
@@ -56,14 +62,18 @@ fn data_that_do_not_span_leave_what_is_known_right() {
             }
             let scores = model.scores(set.view());
             for (mean, width_sq) in scores.mean().iter().zip(scores.width_sq()) {
-                // The ridge is at most 1e-3 beside 2000·scale²: an eigenvalue of the played directions is above scale²·n/2.
-                // Rounding: d²·ε·κ, with κ at most 3/(2·10⁻¹⁰) by the floor under the ridge: 8e-5.
+                // The ridge is at most 1e-3 beside 2000·scale²: an eigenvalue of the played
+                // directions is above scale²·n/2. Rounding: d²·ε·κ, with κ at most 3/(2·10⁻¹⁰) by
+                // the floor under the ridge: 8e-5.
                 let shrinkage = 2.0 * ridge / (scale * scale * n as f64) + 8e-5;
                 assert!(
                     (width_sq * n as f64 - 1.0).abs() < shrinkage,
                     "width² {width_sq:e} at ridge {ridge:e}, scale {scale}"
                 );
-                assert!((mean - 0.5).abs() < shrinkage, "mean {mean} at ridge {ridge:e}, scale {scale}");
+                assert!(
+                    (mean - 0.5).abs() < shrinkage,
+                    "mean {mean} at ridge {ridge:e}, scale {scale}"
+                );
             }
         }
     }
@@ -81,7 +91,10 @@ fn malformed_statistics_are_refused() {
         |gram: &[f64], moment: &[f64]| Ridge::from_statistics(2, 1.0, gram, moment, 1).unwrap_err();
     let eye = [1.0, 0.0, 0.0, 1.0];
     assert_eq!(malformed(&eye, &[f64::NAN, 0.0]), RidgeError::Malformed { row: 0, column: 2 });
-    assert_eq!(malformed(&[1.0, 0.5, 0.4, 1.0], &[0.0; 2]), RidgeError::Malformed { row: 0, column: 1 });
+    assert_eq!(
+        malformed(&[1.0, 0.5, 0.4, 1.0], &[0.0; 2]),
+        RidgeError::Malformed { row: 0, column: 1 }
+    );
     assert_eq!(
         malformed(&[1.0, 0.0, 0.0, f64::INFINITY], &[0.0; 2]),
         RidgeError::Malformed { row: 1, column: 1 }
@@ -155,7 +168,8 @@ proptest! {
         let mut reference = BruteForce::new(4, ridge);
         let mut current = 0;
         for (step, (which, reward)) in plays.into_iter().enumerate() {
-            // Stay on a set for a while (refresh), change it (rebuild), or skip a scoring (two observations behind).
+            // Stay on a set for a while (refresh), change it (rebuild), or skip a scoring (two
+            // observations behind).
             current = if switch[step] { 1 - current } else { current };
             let view = sets[current].view();
             if which % 3 != 0 {

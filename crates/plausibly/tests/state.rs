@@ -2,7 +2,9 @@
 
 use crate::policies::{Entrant, arm_entrants, linear_entrants};
 use plausibly::spec::{Facts, Fields, Node, PolicySpec, Setting, Value};
-use plausibly::state::{Durable, ListState, ModelState, OwnState, PolicyState, RidgeState, StateError};
+use plausibly::state::{
+    Durable, ListState, ModelState, OwnState, PolicyState, RidgeState, StateError,
+};
 use plausibly::{ActionSet, Actions, Explanation, Fixed, Stream};
 use proptest::prelude::*;
 
@@ -26,7 +28,8 @@ fn codes(setting: Setting, dim: usize, actions: usize) -> Vec<Entrant> {
         let mut table = vec![("kind".into(), node(Value::Text("code".into())))];
         table.extend(settings.into_iter().map(|(name, value)| (name.to_string(), node(value))));
         let (table, mut problems) = (node(Value::Table(table)), Vec::new());
-        let spec = PolicySpec::read(&mut Fields::new("policy", &table, &mut problems), setting).unwrap();
+        let spec =
+            PolicySpec::read(&mut Fields::new("policy", &table, &mut problems), setting).unwrap();
         assert_eq!(problems, []);
         Entrant { name, make: Box::new(move || spec.build(&facts).unwrap()) }
     };
@@ -45,7 +48,8 @@ fn entrants(dim: usize, actions: usize) -> Vec<Entrant> {
     all
 }
 
-/// One thing that happens to a policy: a decision on one of two sets, and what becomes of decisions waiting.
+/// One thing that happens to a policy: a decision on one of two sets, and what becomes of decisions
+/// waiting.
 #[derive(Clone, Copy)]
 struct Round {
     set: usize,
@@ -93,12 +97,17 @@ impl Game {
                 self.policy.dropped(action);
             } else {
                 // Some actions are better than others, so that there is something to rule out.
-                let mean = action.features().iter().sum::<f64>() + 0.1 * (action.index() % 60) as f64;
+                let mean =
+                    action.features().iter().sum::<f64>() + 0.1 * (action.index() % 60) as f64;
                 self.policy.update(action, mean + 0.3 * round.reward);
             }
         }
         let (fixed, mut explanation) = (Fixed { sqrt_beta: 1.0 }, Explanation::new());
-        self.policy.explain(sets[round.set].view(), self.policy.radius().unwrap_or(&fixed), &mut explanation);
+        self.policy.explain(
+            sets[round.set].view(),
+            self.policy.radius().unwrap_or(&fixed),
+            &mut explanation,
+        );
         for interval in explanation.intervals() {
             seen.extend([interval.mean, interval.lower, interval.upper].map(f64::to_bits));
         }
@@ -143,8 +152,9 @@ fn small(dim: usize) -> Size {
     Size { dim, actions: SMALL, rounds: 80, prompt: false }
 }
 
-/// Plays one game twice, the second time written down after `cut` rounds, changed by `mutate`, and read back beside other
-/// sets of the same rows; whether all that can be seen is the same, and what is not seen in the end too.
+/// Plays one game twice, the second time written down after `cut` rounds, changed by `mutate`, and
+/// read back beside other sets of the same rows; whether all that can be seen is the same, and what
+/// is not seen in the end too.
 fn goes_on(
     entrant: &Entrant,
     seed: u64,
@@ -157,9 +167,14 @@ fn goes_on(
     for round in rounds.iter_mut().filter(|_| size.prompt) {
         *round = Round { set: 0, told: false, settled: 1, dropped: false, ..*round };
     }
-    let game = || Game { policy: (entrant.make)(), rng: Stream::new(seed, 0, "policy"), waiting: Vec::new() };
+    let game = || Game {
+        policy: (entrant.make)(),
+        rng: Stream::new(seed, 0, "policy"),
+        waiting: Vec::new(),
+    };
     let (mut whole, uninterrupted) = (game(), sets());
-    let seen: Vec<Vec<u64>> = rounds.iter().map(|round| whole.play(&uninterrupted, *round)).collect();
+    let seen: Vec<Vec<u64>> =
+        rounds.iter().map(|round| whole.play(&uninterrupted, *round)).collect();
 
     let (mut first, own) = (game(), sets());
     for round in &rounds[..cut] {
@@ -172,8 +187,10 @@ fn goes_on(
     second.policy.restore(state, &views(&other))?;
     second.rng = Stream::new(seed, 0, "policy").at(first.rng.position());
     second.waiting = first.waiting;
-    let same =
-        rounds[cut..].iter().zip(&seen[cut..]).all(|(round, seen)| second.play(&other, *round) == *seen);
+    let same = rounds[cut..]
+        .iter()
+        .zip(&seen[cut..])
+        .all(|(round, seen)| second.play(&other, *round) == *seen);
     Ok(same && whole.policy.state(&views(&uninterrupted)) == second.policy.state(&views(&other)))
 }
 
@@ -210,7 +227,9 @@ fn ridge(state: &mut PolicyState) -> &mut RidgeState {
 #[test]
 fn and_so_does_one_that_follows_scores_in_single_precision() {
     let follows = ["lin-ucb", "code, pending not counted"];
-    for entrant in entrants(VAST.dim, VAST.actions).iter().filter(|entrant| follows.contains(&entrant.name)) {
+    for entrant in
+        entrants(VAST.dim, VAST.actions).iter().filter(|entrant| follows.contains(&entrant.name))
+    {
         for (seed, cut) in [(1, 2), (2, 9), (3, 16), (4, 23)] {
             assert_eq!(goes_on(entrant, seed, VAST, cut, |_| {}), Ok(true), "{}", entrant.name);
         }
@@ -240,7 +259,8 @@ fn noticed(name: &str, dim: usize, mutate: impl Fn(&mut PolicyState) + Copy) -> 
 }
 
 fn noticed_in(name: &str, size: Size, mutate: impl Fn(&mut PolicyState) + Copy) -> bool {
-    let entrant = entrants(size.dim, size.actions).into_iter().find(|entrant| entrant.name == name).unwrap();
+    let entrant =
+        entrants(size.dim, size.actions).into_iter().find(|entrant| entrant.name == name).unwrap();
     (0..60_u32).any(|seed| {
         let cut = size.rounds / 8 + seed as usize * 7 % (3 * size.rounds / 4);
         let played = || goes_on(&entrant, seed.into(), size, cut, mutate);
@@ -252,7 +272,8 @@ fn noticed_in(name: &str, size: Size, mutate: impl Fn(&mut PolicyState) + Copy) 
 #[test]
 fn whatever_is_left_out_is_noticed() {
     // Many features: how long ago V⁻¹ was computed decides about the next time only from nine on.
-    let lin_ucb = |mutate: fn(&mut RidgeState)| noticed("lin-ucb", 20, move |state| mutate(ridge(state)));
+    let lin_ucb =
+        |mutate: fn(&mut RidgeState)| noticed("lin-ucb", 20, move |state| mutate(ridge(state)));
     assert!(lin_ucb(|ridge| ridge.observations = 0));
     assert!(lin_ucb(|ridge| ridge.since_refactor = 0));
     assert!(lin_ucb(|ridge| ridge.gram.sum[0] = 1.0));
@@ -356,7 +377,8 @@ fn whatever_is_left_out_of_a_list_is_noticed() {
     assert!(list(|list| list.base_origin.gram.fill(0.0)));
     assert!(list(|list| list.base_mean.fill(0.0)));
     assert!(list(|list| list.base_width.fill(0.0)));
-    let sampler = |mutate: fn(&mut OwnState)| noticed_in("lin-ts", MANY, move |state| mutate(&mut state.own));
+    let sampler =
+        |mutate: fn(&mut OwnState)| noticed_in("lin-ts", MANY, move |state| mutate(&mut state.own));
     assert!(sampler(|own| {
         if let OwnState::Sampler { offered, .. } = own {
             *offered = None;
@@ -398,17 +420,27 @@ fn what_is_not_a_state_of_this_policy_is_refused() {
     };
     let length = changed(|ridge| ridge.theta_hat.push(0.0));
     assert_eq!(length, StateError::Length { what: "theta_hat", expected: 2, found: 3 });
-    assert_eq!(changed(|ridge| ridge.gram.sum[0] = f64::NAN), StateError::Number { what: "gram.sum" });
+    assert_eq!(
+        changed(|ridge| ridge.gram.sum[0] = f64::NAN),
+        StateError::Number { what: "gram.sum" }
+    );
     assert_eq!(changed(|ridge| ridge.det_growth = 0.5), StateError::Number { what: "det_growth" });
-    assert_eq!(changed(|ridge| ridge.since_refactor = 9), StateError::Number { what: "since_refactor" });
-    assert_eq!(played(code).restore(state(), &views), Err(StateError::NotFresh { observations: 1 }));
+    assert_eq!(
+        changed(|ridge| ridge.since_refactor = 9),
+        StateError::Number { what: "since_refactor" }
+    );
+    assert_eq!(
+        played(code).restore(state(), &views),
+        Err(StateError::NotFresh { observations: 1 })
+    );
 }
 
 #[test]
 fn a_set_is_remembered_while_its_scores_are() {
     let all = entrants(2, 4);
     let code = all.iter().find(|entrant| entrant.name == "code").unwrap();
-    let (mut policy, sets, mut rng) = ((code.make)(), problem(1, 2, 4)(), Stream::new(1, 0, "policy"));
+    let (mut policy, sets, mut rng) =
+        ((code.make)(), problem(1, 2, 4)(), Stream::new(1, 0, "policy"));
     assert!(!policy.remembers(sets[0].view().id()));
     policy.select(sets[0].view(), &mut rng);
     assert!(policy.remembers(sets[0].view().id()));

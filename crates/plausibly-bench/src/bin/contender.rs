@@ -1,8 +1,10 @@
-//! Ours, as contenders of the benchmark against rivals: `scripts/bench` starts this and gives it turns.
+//! Ours, as contenders of the benchmark against rivals: `scripts/bench` starts this and gives it
+//! turns.
 #![expect(clippy::print_stdout, reason = "figures are shown")]
 
 use plausibly::{
-    Action, ActionSet, Actions, Code, Determinant, Isa, LinTs, LinUcb, Paper, Policy, Radius, Ridge, Stream,
+    Action, ActionSet, Actions, Code, Determinant, Isa, LinTs, LinUcb, Paper, Policy, Radius,
+    Ridge, Stream,
 };
 use plausibly_bench::{EveryAction, Play, Problem, serve, status};
 use std::error::Error;
@@ -10,7 +12,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-const USAGE: &str = "usage: contender KIND FOLDER paper|determinant, or contender many ACTIONS DIM ROUNDS";
+const USAGE: &str =
+    "usage: contender KIND FOLDER paper|determinant, or contender many ACTIONS DIM ROUNDS";
 const DELTA: f64 = 0.05;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -47,7 +50,12 @@ fn radius_of(name: &str, dim: usize, noise_scale: f64) -> Result<Radius, Box<dyn
     }
 }
 
-fn play(kind: &str, mut problem: Problem, radius: Radius, before: u64) -> Result<(), Box<dyn Error>> {
+fn play(
+    kind: &str,
+    mut problem: Problem,
+    radius: Radius,
+    before: u64,
+) -> Result<(), Box<dyn Error>> {
     let set = ActionSet::from_flat(std::mem::take(&mut problem.features), problem.dim)?;
     let (dim, sigma) = (problem.dim, problem.sigma);
     let model = || Ridge::new(dim, 1.0).expect("a valid ridge");
@@ -64,7 +72,9 @@ fn play(kind: &str, mut problem: Problem, radius: Radius, before: u64) -> Result
         "lin-ucb" => serve(&mut |n, choices| fixed(problem, set, &mut lin_ucb(), n, choices))?,
         "lin-ts" => serve(&mut |n, choices| fixed(problem, set, &mut lin_ts(), n, choices))?,
         "changing-code" => serve(&mut |n, choices| changing(problem, &mut code(), n, choices))?,
-        "changing-lin-ucb" => serve(&mut |n, choices| changing(problem, &mut lin_ucb(), n, choices))?,
+        "changing-lin-ucb" => {
+            serve(&mut |n, choices| changing(problem, &mut lin_ucb(), n, choices))?
+        }
         "changing-lin-ts" => serve(&mut |n, choices| changing(problem, &mut lin_ts(), n, choices))?,
         "changing-floor" => {
             serve(&mut |n, choices| changing(problem, &mut ByTheFirst::default(), n, choices))?;

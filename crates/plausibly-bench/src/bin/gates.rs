@@ -1,14 +1,18 @@
 //! Small fixed workloads of the hot paths, for `scripts/gates` to count the instructions of.
 //!
-//! Only what happens in [`measured`] counts. The instruction set is forced, because a counter sees no other than it can simulate.
+//! Only what happens in [`measured`] counts. The instruction set is forced, because a counter sees
+//! no other than it can simulate.
 #![expect(clippy::print_stdout, reason = "lists its workloads")]
 
-use plausibly::{ActionSet, Code, Determinant, Estimator, Isa, LinTs, LinUcb, Policy, Ridge, Stream};
+use plausibly::{
+    ActionSet, Code, Determinant, Estimator, Isa, LinTs, LinUcb, Policy, Ridge, Stream,
+};
 use plausibly_bench::EveryAction;
 use std::error::Error;
 use std::hint::black_box;
 
-/// Runs a workload so often; with one more in twenty the gates must fail, which is how they are tested.
+/// Runs a workload so often; with one more in twenty the gates must fail, which is how they are
+/// tested.
 const RUNS: usize = 20;
 const NOISE: f64 = 0.5;
 
@@ -46,7 +50,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                 .into_iter()
                 .find(|set| set.name() == isa)
                 .ok_or("no such instruction set here")?;
-            let named = |(name, dim, actions, _): &&Workload| *wanted == format!("{name}-{dim}-{actions}");
+            let named =
+                |(name, dim, actions, _): &&Workload| *wanted == format!("{name}-{dim}-{actions}");
             let workload = WORKLOADS.iter().find(named).ok_or("no such workload")?;
             let extra = usize::from(std::env::var_os("PLAUSIBLY_GATES_REGRESSION").is_some());
             run(isa, workload, RUNS + extra)
@@ -63,9 +68,14 @@ fn measured(runs: usize, run: &mut dyn FnMut()) {
     }
 }
 
-fn run(isa: Isa, &(name, dim, actions, rounds): &Workload, runs: usize) -> Result<(), Box<dyn Error>> {
+fn run(
+    isa: Isa,
+    &(name, dim, actions, rounds): &Workload,
+    runs: usize,
+) -> Result<(), Box<dyn Error>> {
     let mut rng = Stream::new(1, 0, "problem");
-    let mut draw = |count: usize| (0..count).map(|_| 2.0 * rng.uniform() - 1.0).collect::<Vec<f64>>();
+    let mut draw =
+        |count: usize| (0..count).map(|_| 2.0 * rng.uniform() - 1.0).collect::<Vec<f64>>();
     let (rows, theta) = (draw(dim * actions), draw(dim));
     let set = ActionSet::from_flat(rows.clone(), dim)?;
     let noise: Vec<f64> = (0..rounds).map(|_| NOISE * rng.normal()).collect();
@@ -86,7 +96,9 @@ fn run(isa: Isa, &(name, dim, actions, rounds): &Workload, runs: usize) -> Resul
         }
         "lin-ucb" => measured(runs, &mut || play(&mut LinUcb::new(model.clone(), radius))),
         "lin-ts" => {
-            measured(runs, &mut || play(&mut LinTs::new(model.clone(), NOISE).expect("a positive scale")));
+            measured(runs, &mut || {
+                play(&mut LinTs::new(model.clone(), NOISE).expect("a positive scale"))
+            });
         }
         "score-new-set" => {
             let (mut model, mut set) = (model, set);

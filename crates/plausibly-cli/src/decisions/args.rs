@@ -7,12 +7,16 @@ use std::time::Duration;
 
 /// Take the next decision among the rows of a table
 ///
-/// The first decision begins the log: how the table's columns become features is worked out from it and shown, and recorded with the policy and the range of rewards
-/// once you agree. From then on only the rows of today's table can be chosen; new ones join, missing ones stay away, and a row whose values have changed counts as a new
-/// action. When this command has printed a decision, it is on the disk.
+/// The first decision begins the log: how the table's columns become features is worked out from it
+/// and shown, and recorded with the policy and the range of rewards once you agree. From then on
+/// only the rows of today's table can be chosen; new ones join, missing ones stay away, and a row
+/// whose values have changed counts as a new action. When this command has printed a decision, it
+/// is on the disk.
 ///
-/// What is different since the last decision is noted: new rows and the missing name they are most like, rows that are gone or have changed, new context keys. When a
-/// log begins, you are asked about what may not be meant: names that are bare numbers, a first column that numbers the rows, dates, a first line that may be a row.
+/// What is different since the last decision is noted: new rows and the missing name they are most
+/// like, rows that are gone or have changed, new context keys. When a log begins, you are asked
+/// about what may not be meant: names that are bare numbers, a first column that numbers the rows,
+/// dates, a first line that may be a row.
 #[derive(Debug, Arguments)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  \
@@ -29,8 +33,8 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "ACTIONS.csv")]
     pub(crate) actions: PathBuf,
 
-    /// Take this many decisions at once, each counting those before it as on their way. Certificates are made
-    /// afterwards, by `plausibly explain --log LOG DECISION --json`
+    /// Take this many decisions at once, each counting those before it as on their way.
+    /// Certificates are made afterwards, by `plausibly explain --log LOG DECISION --json`
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000), conflicts_with = "certificate")]
     pub(crate) count: u64,
 
@@ -38,7 +42,8 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) context: Vec<String>,
 
-    /// Who decides: a kind such as `code` or `lin-ucb`, or a TOML file with the fields of a policy [default: the log's, at first `code`]
+    /// Who decides: a kind such as `code` or `lin-ucb`, or a TOML file with the fields of a policy
+    /// [default: the log's, at first `code`]
     #[arg(long, value_name = "KIND_OR_FILE")]
     pub(crate) policy: Option<String>,
 
@@ -54,8 +59,8 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) leave_out: Vec<String>,
 
-    /// The column that names the actions; at first only [default: one called label, name, id or the like, else the first
-    /// column of text without repetitions]
+    /// The column that names the actions; at first only [default: one called label, name, id or the
+    /// like, else the first column of text without repetitions]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
 
@@ -99,7 +104,8 @@ pub(crate) struct Decide {
     #[command(flatten)]
     pub(crate) wait: Wait,
 
-    /// Replace also a file that plausibly did not write, and allow a time more than a day ahead of the clock
+    /// Replace also a file that plausibly did not write, and allow a time more than a day ahead of
+    /// the clock
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -107,22 +113,26 @@ pub(crate) struct Decide {
 /// Vectors of one's own.
 #[derive(Debug, Arguments)]
 pub(crate) struct Vectors {
-    /// Take every column but the label's as a feature just as it is: vectors of your own, without an intercept; at first only
+    /// Take every column but the label's as a feature just as it is: vectors of your own, without
+    /// an intercept; at first only
     #[arg(long, requires = "theta_norm_bound", conflicts_with = "context")]
     pub(crate) as_given: bool,
 
-    /// The largest norm that the parameters of vectors as given can have, in units of reward; at first only
+    /// The largest norm that the parameters of vectors as given can have, in units of reward; at
+    /// first only
     #[arg(long, value_name = "S", requires = "as_given", value_parser = number)]
     pub(crate) theta_norm_bound: Option<f64>,
 }
 
 /// Record what came of a decision, or of many
 ///
-/// The same outcome twice is recorded once. When this command has said so, the outcome is on the disk.
+/// The same outcome twice is recorded once. When this command has said so, the outcome is on the
+/// disk.
 ///
-/// With `--csv`, a file tells many outcomes: a CSV with the columns `decision` and `reward`, where a reward is a
-/// number, the word `drop`, or blank while it is outstanding. `plausibly history --csv` prints such a file to fill in.
-/// Every row is checked before the first is written; if one is refused, none is recorded.
+/// With `--csv`, a file tells many outcomes: a CSV with the columns `decision` and `reward`, where
+/// a reward is a number, the word `drop`, or blank while it is outstanding. `plausibly history
+/// --csv` prints such a file to fill in. Every row is checked before the first is written; if one
+/// is refused, none is recorded.
 #[derive(Debug, Arguments)]
 #[command(
     after_help = "Examples:\n  plausibly reward --log wines.log 17 7.5\n  plausibly reward --log wines.log 17 6 --correct\n  \
@@ -188,11 +198,13 @@ pub(crate) struct Drop {
 
 /// Print every decision with what became of it
 ///
-/// A table for people; with `--csv` a CSV that `plausibly reward --csv` reads back once its column `reward` is filled in; with
-/// `--json` one JSON object per line. An outcome that was corrected is shown as it stands now.
+/// A table for people; with `--csv` a CSV that `plausibly reward --csv` reads back once its column
+/// `reward` is filled in; with `--json` one JSON object per line. An outcome that was corrected is
+/// shown as it stands now.
 ///
-/// Spreadsheets run a cell that begins with = + - or @ as a formula. In the CSV, text that begins like that, or with an
-/// apostrophe, has an apostrophe before it: take one leading apostrophe away to have the text as it is.
+/// Spreadsheets run a cell that begins with = + - or @ as a formula. In the CSV, text that begins
+/// like that, or with an apostrophe, has an apostrophe before it: take one leading apostrophe away
+/// to have the text as it is.
 #[derive(Debug, Arguments)]
 #[command(
     after_help = "Examples:\n  plausibly history --log wines.log --last 10\n  plausibly history --log wines.log --pending --csv > outcomes.csv\n  \
@@ -210,7 +222,8 @@ pub(crate) struct History {
     #[arg(long)]
     pub(crate) pending: bool,
 
-    /// As CSV on stdout: `decision`, `at`, `label`, a column `context.KEY` per key, `reward`, `outcome_at`
+    /// As CSV on stdout: `decision`, `at`, `label`, a column `context.KEY` per key, `reward`,
+    /// `outcome_at`
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
 
@@ -278,7 +291,8 @@ pub(crate) struct Explain {
     pub(crate) listing: Listing,
 }
 
-/// Check a certificate: that everything it says follows from what it rests on and, with the log, that this is true
+/// Check a certificate: that everything it says follows from what it rests on and, with the log,
+/// that this is true
 ///
 /// Exit code 0 if nothing is wrong, 1 with the first thing that is.
 #[derive(Debug, Arguments)]
@@ -301,7 +315,8 @@ pub(crate) struct Verify {
 
 /// Go through a log under other settings, and show which decisions would have been others
 ///
-/// At every decision, the same actions and the same outcomes so far are put before the other policy. This shows what the settings change; not how the log would have gone on.
+/// At every decision, the same actions and the same outcomes so far are put before the other
+/// policy. This shows what the settings change; not how the log would have gone on.
 #[derive(Debug, Arguments)]
 #[command(
     after_help = "Examples:\n  plausibly replay --log wines.log --set delta=0.1\n  plausibly replay --log wines.log --policy lin-ucb --json"
@@ -381,13 +396,17 @@ fn range(text: &str) -> Result<(f64, f64), String> {
 /// A time to wait, at most a day.
 fn seconds(text: &str) -> Result<Duration, String> {
     let parsed = text.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
-    parsed.map(Duration::from_secs_f64).ok_or_else(|| "must be a number of seconds, from 0 to 86400".into())
+    parsed
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "must be a number of seconds, from 0 to 86400".into())
 }
 
 fn instant(text: &str) -> Result<i64, String> {
     // Without a fraction it is as good.
-    let full =
-        text.strip_suffix('Z').filter(|rest| !rest.contains('.')).map(|rest| format!("{rest}.000000Z"));
+    let full = text
+        .strip_suffix('Z')
+        .filter(|rest| !rest.contains('.'))
+        .map(|rest| format!("{rest}.000000Z"));
     let parsed = plausibly_log::journal::parse_utc(full.as_deref().unwrap_or(text));
     parsed.ok_or_else(|| "must be a time in UTC, such as 2026-11-15T15:10:02Z".into())
 }

@@ -34,7 +34,9 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
     recording.begin_write()?;
     let mut taken = Vec::new();
     let failed = (0..args.count).find_map(|_| {
-        log.decide(at, &table, context, args.listing.most()).map(|decision| taken.push(decision)).err()
+        log.decide(at, &table, context, args.listing.most())
+            .map(|decision| taken.push(decision))
+            .err()
     });
     // The answer may have to wait for its reader, and others should not wait with it.
     drop(log);
@@ -60,7 +62,8 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
 
 /// The file that the certificate goes to, which must be none of those that are read.
 fn certificate_file(args: &Decide) -> Result<Option<Target>> {
-    let mut outputs = Outputs::new(args.force).with_log(&args.log.path).reading("the table", &args.actions);
+    let mut outputs =
+        Outputs::new(args.force).with_log(&args.log.path).reading("the table", &args.actions);
     if let Some(path) = &args.policy {
         outputs = outputs.reading("the policy", Path::new(path));
     }
@@ -106,12 +109,14 @@ fn ready(
         bail!(Ending::Refused(refusal));
     }
     let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
-    let table = table.with_label(label.as_deref()).map_err(|error| refused_table(&args.actions, &error))?;
+    let table =
+        table.with_label(label.as_deref()).map_err(|error| refused_table(&args.actions, &error))?;
     let (log, recorded) = change_policy(args, recording, log, at)?;
     Ok(Ready { log, table, recorded })
 }
 
-/// The log, if it has begun. Whatever is refused before must not leave an empty file behind; and one whose very first line was torn has not begun.
+/// The log, if it has begun. Whatever is refused before must not leave an empty file behind; and
+/// one whose very first line was torn has not begun.
 fn begun(args: &Decide, recording: &Recording<'_>) -> Result<Option<Log<FileStorage>>> {
     if !std::fs::metadata(&args.log.path).is_ok_and(|file| file.len() > 0) {
         return Ok(None);
@@ -135,7 +140,8 @@ fn begin(
         None => Recipe::infer_without(table, context, &leave_out),
     };
     let recipe = recipe.map_err(|error| refused_table(&args.actions, &error))?;
-    let policy = policy::read(args.policy.as_deref(), &policy::kind_of("code"), &args.set, &recipe)?;
+    let policy =
+        policy::read(args.policy.as_deref(), &policy::kind_of("code"), &args.set, &recipe)?;
     let (low, high) = args.reward_range.unwrap_or((0.0, 1.0));
     for note in table.notes() {
         output::note(&format!("note: {note}"));
@@ -143,7 +149,11 @@ fn begin(
     output::note(&format!("{}", recipe.describe()));
     output::note(&format!(
         "rewards from {low} to {high}{}; policy {}",
-        if args.reward_range.is_none() { " (say --reward-range A..B if they are others)" } else { "" },
+        if args.reward_range.is_none() {
+            " (say --reward-range A..B if they are others)"
+        } else {
+            ""
+        },
         serde_json::to_string(&policy)?
     ));
     first_table::ask(args, table, &recipe)?;
@@ -176,7 +186,8 @@ fn begin(
 /// What was said that only the first decision can say, and is not what the log says.
 fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
     let (low, high) = log.state()?.reward_range();
-    let fixed = |what: &str| Some(format!("{what} when the log began; begin another log for another one"));
+    let fixed =
+        |what: &str| Some(format!("{what} when the log began; begin another log for another one"));
     match args.reward_range {
         Some(range) if range != (low, high) => {
             return fixed(&format!("the range of rewards was fixed as {low}..{high}"));
@@ -185,13 +196,16 @@ fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
     }
     let recipe = log.state()?.recipe();
     if args.label.is_some() && args.label.as_deref() != recipe.label() {
-        let from =
-            recipe.label().map_or_else(|| "their position".into(), |label| format!("column `{label}`"));
+        let from = recipe
+            .label()
+            .map_or_else(|| "their position".into(), |label| format!("column `{label}`"));
         return fixed(&format!("labels were fixed to come from {from}"));
     }
     let as_fixed =
         |bound: f64| recipe.is_given() && recipe.theta_norm_bound(1.0).to_bits() == bound.to_bits();
-    if !args.leave_out.is_empty() || args.vectors.theta_norm_bound.is_some_and(|bound| !as_fixed(bound)) {
+    if !args.leave_out.is_empty()
+        || args.vectors.theta_norm_bound.is_some_and(|bound| !as_fixed(bound))
+    {
         return fixed("what becomes of the columns was fixed");
     }
     args.seed.and_then(|_| fixed("the seed was fixed"))
@@ -210,7 +224,10 @@ fn change_policy(
         // Others can use the log while the question stands.
         drop(log);
         let name = args.log.path.display();
-        agree(false, &format!("Change the policy of {name} to {}?", serde_json::to_string(&wanted)?))?;
+        agree(
+            false,
+            &format!("Change the policy of {name} to {}?", serde_json::to_string(&wanted)?),
+        )?;
         log = recording.open()?;
         if policy_of(&log) != asked_about {
             bail!(Ending::Refused(format!(
@@ -225,7 +242,10 @@ fn change_policy(
 }
 
 /// The policy and horizon asked for, if they are not the log's.
-fn wanted_policy(args: &Decide, log: &Log<FileStorage>) -> Result<Option<(PolicyTable, Option<u64>)>> {
+fn wanted_policy(
+    args: &Decide,
+    log: &Log<FileStorage>,
+) -> Result<Option<(PolicyTable, Option<u64>)>> {
     if args.policy.is_none() && args.set.is_empty() && args.horizon.is_none() {
         return Ok(None);
     }
@@ -248,7 +268,8 @@ pub(super) fn agree(yes: bool, question: &str) -> Result<()> {
         return Ok(());
     }
     if !io::stdin().is_terminal() {
-        let text = format!("{question} This is no terminal to answer at: add --yes. Nothing was written.");
+        let text =
+            format!("{question} This is no terminal to answer at: add --yes. Nothing was written.");
         bail!(Ending::Refused(text));
     }
     output::note(&format!("{question} [y/N]"));
@@ -265,7 +286,8 @@ pub(super) fn agree(yes: bool, question: &str) -> Result<()> {
 fn notes(log: &Log<FileStorage>, table: &Table, context: &Context) {
     let Some(state) = log.state() else { return };
     // A table that cannot be compared cannot be decided about either, and that error says why.
-    let changes = Changes::between(state, table, context).map(|changes| changes.notes()).unwrap_or_default();
+    let changes =
+        Changes::between(state, table, context).map(|changes| changes.notes()).unwrap_or_default();
     for note in state.recipe().ignored(table).into_iter().chain(changes) {
         output::note(&format!("note: {note}"));
     }

@@ -15,7 +15,8 @@ pub(crate) fn run(args: &Explain) -> Outcome {
 
 fn explain(args: &Explain) -> Result<Outcome> {
     // A log that is only in the environment is no reason to take a file for a decision.
-    let usual = || std::env::var_os("PLAUSIBLY_LOG").filter(|path| !path.is_empty()).map(PathBuf::from);
+    let usual =
+        || std::env::var_os("PLAUSIBLY_LOG").filter(|path| !path.is_empty()).map(PathBuf::from);
     let log = args.log.clone().or_else(|| args.what.parse::<u64>().ok().and_then(|_| usual()));
     let outputs = Outputs::new(args.force);
     let mut outputs = match &log {

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 /// A name that no field has: reading it as a field tells which there are.
 const NO_FIELD: &str = "?";
 
-/// What is wrong with the name of a field of a policy, if no field has it: what may be meant, and what there is.
+/// What is wrong with the name of a field of a policy, if no field has it: what may be meant, and
+/// what there is.
 pub(super) fn unknown(policy: &PolicyTable, name: &str, setting: Setting) -> Option<String> {
     let own = allowed(policy, name, name, setting)?;
     let mut all: Vec<String> = own.iter().map(|own| (*own).to_string()).collect();
@@ -36,14 +37,23 @@ fn fresh(outer: &str, setting: Setting) -> Value {
 }
 
 /// The names that are allowed where a field has an unknown one; none if it is known.
-fn allowed(policy: &PolicyTable, name: &str, path: &str, setting: Setting) -> Option<Vec<&'static str>> {
+fn allowed(
+    policy: &PolicyTable,
+    name: &str,
+    path: &str,
+    setting: Setting,
+) -> Option<Vec<&'static str>> {
     let mut policy = policy.clone();
     policy.entry(name).or_insert(json!(0));
-    let Err(PolicyRefusal::Spec(problems)) = read_policy(&policy, setting, None) else { return None };
+    let Err(PolicyRefusal::Spec(problems)) = read_policy(&policy, setting, None) else {
+        return None;
+    };
     let path = format!("policy.{path}");
-    problems.into_iter().find(|problem| problem.path == path).and_then(|problem| match problem.complaint {
-        Complaint::Unknown { known, .. } => Some(known),
-        _ => None,
+    problems.into_iter().find(|problem| problem.path == path).and_then(|problem| {
+        match problem.complaint {
+            Complaint::Unknown { known, .. } => Some(known),
+            _ => None,
+        }
     })
 }
 

@@ -56,9 +56,11 @@ fn doubts(args: &Decide, table: &Table, recipe: &Recipe) -> Vec<String> {
             names(table)
         ));
     }
-    let of_labels =
-        |doubt: &Doubt| matches!(doubt, Doubt::NumbersAsLabels { .. } | Doubt::DatesAsLabels { .. });
-    let open = recipe.doubts(table).into_iter().filter(|doubt| args.label.is_none() || !of_labels(doubt));
+    let of_labels = |doubt: &Doubt| {
+        matches!(doubt, Doubt::NumbersAsLabels { .. } | Doubt::DatesAsLabels { .. })
+    };
+    let open =
+        recipe.doubts(table).into_iter().filter(|doubt| args.label.is_none() || !of_labels(doubt));
     doubts.extend(open.map(|doubt| doubt.to_string()));
     doubts
 }
@@ -67,6 +69,7 @@ fn doubts(args: &Decide, table: &Table, recipe: &Recipe) -> Vec<String> {
 fn names(table: &Table) -> String {
     const MOST: usize = 5;
     let more = if table.columns().len() > MOST { ", …" } else { "" };
-    let names: Vec<String> = table.columns().iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    let names: Vec<String> =
+        table.columns().iter().take(MOST).map(|name| format!("`{name}`")).collect();
     names.join(", ") + more
 }

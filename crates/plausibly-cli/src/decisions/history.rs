@@ -20,7 +20,8 @@ fn show(args: &History) -> Result<Outcome> {
         // Every byte as it is: the file must hold the labels themselves.
         output::document(&form(past)).context("cannot write to standard output")?;
     } else if args.json {
-        let lines: Result<String> = past.iter().map(|one| Ok(serde_json::to_string(one)? + "\n")).collect();
+        let lines: Result<String> =
+            past.iter().map(|one| Ok(serde_json::to_string(one)? + "\n")).collect();
         print_json(&lines?)?;
     } else {
         print(&table(past))?;

@@ -1,4 +1,5 @@
-//! Decisions from a table: `decide`, `reward`, `drop`, `history`, `status`, `explain`, `verify`, `replay`.
+//! Decisions from a table: `decide`, `reward`, `drop`, `history`, `status`, `explain`, `verify`,
+//! `replay`.
 
 pub(crate) mod args;
 mod decide;
@@ -72,7 +73,8 @@ fn moment(given: Option<i64>) -> i64 {
     given.unwrap_or_else(now)
 }
 
-/// The time given, or now, for an event. The time of a log never goes back, so a mistyped year would stay.
+/// The time given, or now, for an event. The time of a log never goes back, so a mistyped year
+/// would stay.
 fn moment_to_record(given: Option<i64>, force: bool) -> Result<i64> {
     const DAY_US: i64 = 86_400_000_000;
     let now = now();
@@ -103,7 +105,8 @@ fn existing(path: &Path, passes: u64) -> Result<Watched> {
 
 fn read_certificate(path: &Path) -> Result<Certificate> {
     let text = read_text(path, Limit::CERTIFICATE)?;
-    Certificate::from_json(&text).with_context(|| format!("{} is not a certificate", path.display()))
+    Certificate::from_json(&text)
+        .with_context(|| format!("{} is not a certificate", path.display()))
 }
 
 /// JSON on stdout.

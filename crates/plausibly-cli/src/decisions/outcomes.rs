@@ -15,8 +15,9 @@ pub(super) fn record(args: &Reward, path: &Path) -> Result<Outcome> {
     let at = moment_to_record(args.time.at, args.force)?;
     must_exist(&args.log.path)?;
     let shown = path.display();
-    let refused =
-        |what: String| Ok(Outcome::Refused(format!("error: {shown}: {what}. Nothing was recorded.")));
+    let refused = |what: String| {
+        Ok(Outcome::Refused(format!("error: {shown}: {what}. Nothing was recorded.")))
+    };
     let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
     let rows = match read_form(file) {
         Ok(rows) => rows,
@@ -38,11 +39,16 @@ pub(super) fn record(args: &Reward, path: &Path) -> Result<Outcome> {
     };
     drop(log);
     let text = summary(&rows, &recorded);
-    recording.answer(&format!("all of {shown} (\"{text}\") is recorded"), &format!("{text}\n"), false)?;
+    recording.answer(
+        &format!("all of {shown} (\"{text}\") is recorded"),
+        &format!("{text}\n"),
+        false,
+    )?;
     Ok(Outcome::Done)
 }
 
-/// A row that says another action than its decision chose: rows have slipped, or the file is of another log.
+/// A row that says another action than its decision chose: rows have slipped, or the file is of
+/// another log.
 fn another_label(log: &Log<FileStorage>, row: &FilledIn) -> Option<String> {
     let chosen = log.state()?.label_of(row.decision).ok()?;
     let found = row.label.as_deref().filter(|found| found.trim() != chosen.trim())?;
@@ -58,8 +64,10 @@ fn another_label(log: &Log<FileStorage>, row: &FilledIn) -> Option<String> {
 
 fn summary(rows: &[FilledIn], recorded: &[Recorded]) -> String {
     let count = |told: fn(&Told) -> bool, when: Recorded| {
-        rows.iter().zip(recorded).filter(|(row, recorded)| told(&row.told) && **recorded == when).count()
-            as u64
+        rows.iter()
+            .zip(recorded)
+            .filter(|(row, recorded)| told(&row.told) && **recorded == when)
+            .count() as u64
     };
     let rewards = count(|told| matches!(told, Told::Reward(_)), Recorded::Now);
     let drops = count(|told| matches!(told, Told::Drop), Recorded::Now);

@@ -68,13 +68,17 @@ fn from_file(path: &str) -> Result<PolicyTable> {
         }
         read => read.map_err(of_input)?,
     };
-    let refused = |error: toml::de::Error| Ending::Refused(format!("{path}: {}", error.message().trim_end()));
+    let refused =
+        |error: toml::de::Error| Ending::Refused(format!("{path}: {}", error.message().trim_end()));
     let table = DeTable::parse(&text).map_err(refused)?;
     Ok(entries(table.get_ref()))
 }
 
 fn entries(table: &DeTable<'_>) -> PolicyTable {
-    table.iter().map(|(name, value)| (name.get_ref().to_string(), value_of(value.get_ref()))).collect()
+    table
+        .iter()
+        .map(|(name, value)| (name.get_ref().to_string(), value_of(value.get_ref())))
+        .collect()
 }
 
 fn value_of(value: &DeValue<'_>) -> Value {
@@ -102,7 +106,11 @@ fn assign(table: &mut PolicyTable, assignment: &str, arms: bool) -> Result<()> {
         .map_err(Ending::Refused)?;
     let path = path.trim();
     let has_radius = table.get("kind").is_some_and(|kind| kind == "code" || kind == "lin-ucb");
-    let path = if has_radius && OF_RADIUS.contains(&path) { format!("radius.{path}") } else { path.into() };
+    let path = if has_radius && OF_RADIUS.contains(&path) {
+        format!("radius.{path}")
+    } else {
+        path.into()
+    };
     let (inner, name) =
         path.rsplit_once('.').map_or((None, path.as_str()), |(inner, name)| (Some(inner), name));
     let target = match inner {
@@ -121,8 +129,10 @@ fn assign(table: &mut PolicyTable, assignment: &str, arms: bool) -> Result<()> {
     if let Some(error) = read_number(text).err().filter(|error| !error.instead.is_empty()) {
         bail!(Ending::Refused(format!("--set {assignment}: {error}")));
     }
-    let value = text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<f64>().map(Value::from));
-    let value = value.or_else(|_| text.parse::<bool>().map(Value::from)).unwrap_or_else(|_| json!(text));
+    let value =
+        text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<f64>().map(Value::from));
+    let value =
+        value.or_else(|_| text.parse::<bool>().map(Value::from)).unwrap_or_else(|_| json!(text));
     target.insert(name.into(), value);
     Ok(())
 }

@@ -34,7 +34,8 @@ impl<'a> Recording<'a> {
         Ok(Self { path, wait: wait.wait, interrupt })
     }
 
-    /// Opens the log, waits for another writer if there is one, and says what had to be done for the log.
+    /// Opens the log, waits for another writer if there is one, and says what had to be done for
+    /// the log.
     pub(super) fn open(&self) -> Result<Log<FileStorage>> {
         let mut storage = FileStorage::new(self.path);
         self.lock(&mut storage)?;
@@ -58,7 +59,9 @@ impl<'a> Recording<'a> {
             }
             if waited >= SILENT && !told {
                 let most = self.wait.as_secs_f64();
-                output::note(&format!("{holder} is writing to {log}; waiting for it, for up to {most} s"));
+                output::note(&format!(
+                    "{holder} is writing to {log}; waiting for it, for up to {most} s"
+                ));
                 told = true;
             }
             std::thread::sleep(PAUSE.min(self.wait.saturating_sub(waited)));
@@ -90,8 +93,12 @@ impl<'a> Recording<'a> {
 
     /// Prints the answer, as text or JSON. If that fails, the error says what was recorded.
     pub(super) fn answer(&self, recorded: &str, text: &str, is_json: bool) -> Result<()> {
-        let recorded =
-            || format!("{recorded} and is in {}, but the answer could not be printed", self.path.display());
+        let recorded = || {
+            format!(
+                "{recorded} and is in {}, but the answer could not be printed",
+                self.path.display()
+            )
+        };
         output::answer(text, is_json).with_context(|| Ending::Recorded(recorded()))
     }
 }

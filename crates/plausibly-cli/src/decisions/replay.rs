@@ -21,7 +21,10 @@ fn go(args: &Replay) -> Result<Outcome> {
     let checked = replay(&storage, &policy, args.horizon, |replayed| all.push(replayed))?;
     drop(storage);
     if args.json {
-        print_json(&format!("{:#}\n", json!({ "policy": policy, "checked": checked, "decisions": all })))?;
+        print_json(&format!(
+            "{:#}\n",
+            json!({ "policy": policy, "checked": checked, "decisions": all })
+        ))?;
     } else {
         print(&table(&all))?;
     }
@@ -30,12 +33,16 @@ fn go(args: &Replay) -> Result<Outcome> {
 
 fn table(all: &[Replayed]) -> String {
     let differing: Vec<&Replayed> = all.iter().filter(|replayed| replayed.differs()).collect();
-    let chosen = differing.iter().filter(|replayed| replayed.chosen != replayed.would_choose).count() as u64;
+    let chosen =
+        differing.iter().filter(|replayed| replayed.chosen != replayed.would_choose).count() as u64;
     let mut text = format!(
         "{} under the other settings: {} would have been another; in {} the race would have been another\n",
         output::plural(all.len() as u64, "decision", "decisions"),
         chosen,
-        differing.iter().filter(|replayed| !replayed.lost.is_empty() || !replayed.gained.is_empty()).count(),
+        differing
+            .iter()
+            .filter(|replayed| !replayed.lost.is_empty() || !replayed.gained.is_empty())
+            .count(),
     );
     text += "under the log's own settings: each choice was derived again, and is as recorded\n";
     if differing.is_empty() {
@@ -49,8 +56,11 @@ fn table(all: &[Replayed]) -> String {
                 [one] => one.clone(),
                 [first, rest @ ..] => format!("{first} and {} more", rest.len()),
             };
-            let would =
-                if replayed.chosen == replayed.would_choose { "the same" } else { &replayed.would_choose };
+            let would = if replayed.chosen == replayed.would_choose {
+                "the same"
+            } else {
+                &replayed.would_choose
+            };
             vec![
                 replayed.decision.to_string(),
                 replayed.chosen.clone(),

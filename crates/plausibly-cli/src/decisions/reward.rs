@@ -25,8 +25,13 @@ fn record(args: &Reward) -> Result<Outcome> {
     let mut log = recording.open()?;
     recording.begin_write()?;
     let (recorded, what) = match args.value {
-        None => (log.retract(at, decision)?, "its outcome was taken back and is outstanding again".into()),
-        Some(value) if args.correct => (log.correct(at, decision, value)?, format!("corrected to {value}")),
+        None => (
+            log.retract(at, decision)?,
+            "its outcome was taken back and is outstanding again".into(),
+        ),
+        Some(value) if args.correct => {
+            (log.correct(at, decision, value)?, format!("corrected to {value}"))
+        }
         Some(value) => (log.reward(at, decision, value)?, format!("recorded {value}")),
     };
     acknowledge(&recording, log, decision, recorded, &what)
@@ -40,7 +45,13 @@ pub(crate) fn drop_decision(args: &Drop) -> Outcome {
         let mut log = recording.open()?;
         recording.begin_write()?;
         let recorded = log.drop_decision(at, args.decision)?;
-        acknowledge(&recording, log, args.decision, recorded, "dropped, its outcome will never come")
+        acknowledge(
+            &recording,
+            log,
+            args.decision,
+            recorded,
+            "dropped, its outcome will never come",
+        )
     })())
 }
 
@@ -53,7 +64,8 @@ fn acknowledge(
     what: &str,
 ) -> Result<Outcome> {
     let label = log.state().and_then(|state| state.label_of(decision).ok()).unwrap_or_default();
-    let already = if recorded == Recorded::Before { " (already recorded; nothing was written)" } else { "" };
+    let already =
+        if recorded == Recorded::Before { " (already recorded; nothing was written)" } else { "" };
     let text = format!("decision {decision} ({}): {what}{already}", output::inline(label));
     drop(log);
     recording.answer(&format!("\"{text}\" is recorded"), &format!("{text}\n"), false)?;

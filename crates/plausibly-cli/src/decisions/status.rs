@@ -21,8 +21,9 @@ pub(crate) fn run(args: &StatusArgs) -> Outcome {
 
 fn show(args: &StatusArgs) -> Result<Outcome> {
     let mut outputs = Outputs::new(args.force).with_log(&args.log.path);
-    let mut target =
-        |path: &Option<PathBuf>, kind| path.as_deref().map(|path| outputs.file(path, kind)).transpose();
+    let mut target = |path: &Option<PathBuf>, kind| {
+        path.as_deref().map(|path| outputs.file(path, kind)).transpose()
+    };
     let (page, picture) = (target(&args.html, Kind::Page)?, target(&args.svg, Kind::Picture)?);
     let found = status(&existing(&args.log.path, 2)?, moment(args.time.at), POINTS)?;
     for (target, content) in [
@@ -61,7 +62,8 @@ fn text(status: &Status) -> String {
     let out = |action: &Finding| action.standing != Standing::Plausible;
     let mean = |action: &Finding| action.mean.unwrap_or(f64::INFINITY);
     actions.sort_by(|a, b| out(a).cmp(&out(b)).then(mean(b).total_cmp(&mean(a))));
-    let rows: Vec<Vec<String>> = actions.iter().take(ROWS).map(|action| row(status, action)).collect();
+    let rows: Vec<Vec<String>> =
+        actions.iter().take(ROWS).map(|action| row(status, action)).collect();
     let heading = ["action", "tries", "last outcome", "estimate", "at least", "at most", ""];
     text += &output::left_table(&heading, &rows);
     text += &more(actions.len(), ROWS);
@@ -79,7 +81,11 @@ fn row(status: &Status, action: &Finding) -> Vec<String> {
         Standing::Plausible => "in the race".into(),
         Standing::RuledOut { by, .. } => {
             let label = |id| {
-                now.findings.actions.iter().find(|other| other.id == id).map_or("", |other| &other.label)
+                now.findings
+                    .actions
+                    .iter()
+                    .find(|other| other.id == id)
+                    .map_or("", |other| &other.label)
             };
             let since = status.out_since.get(&action.id).map_or_else(String::new, |since| {
                 // Standing as of now: no decision has seen it yet.
@@ -88,7 +94,10 @@ fn row(status: &Status, action: &Finding) -> Vec<String> {
                 } else if status.complete {
                     format!(" since decision {}", since.decision)
                 } else {
-                    format!(" since a decision between {} and {}", since.last_plausible, since.decision)
+                    format!(
+                        " since a decision between {} and {}",
+                        since.last_plausible, since.decision
+                    )
                 }
             });
             format!("out{since}: {} is better", label(by))
@@ -127,9 +136,10 @@ fn fallen(status: &Status) -> String {
             vec![
                 point.decision.to_string(),
                 format!("{} of {}", point.plausible, point.offered),
-                point
-                    .known_within
-                    .map_or_else(|| "open".into(), |within| format!("±{}", status.now.number(within))),
+                point.known_within.map_or_else(
+                    || "open".into(),
+                    |within| format!("±{}", status.now.number(within)),
+                ),
             ]
         })
         .collect();
@@ -157,7 +167,9 @@ fn pending(status: &Status) -> String {
         .pending
         .iter()
         .take(10)
-        .map(|pending| vec![pending.decision.to_string(), pending.label.clone(), age(pending.age_seconds)])
+        .map(|pending| {
+            vec![pending.decision.to_string(), pending.label.clone(), age(pending.age_seconds)]
+        })
         .collect();
     let mut text = format!("\noutstanding, the oldest ({}) first\n", age(oldest.age_seconds));
     text += &output::left_table(&["decision", "action", "age"], &rows);

@@ -8,8 +8,8 @@ use crate::output;
 use anyhow::{Context as _, Result};
 use plausibly_log::certificate::Certificate;
 
-/// Prints decisions, and writes the certificate of a single one if that is asked for; one of the two failing does
-/// not stop the other.
+/// Prints decisions, and writes the certificate of a single one if that is asked for; one of the
+/// two failing does not stop the other.
 pub(super) fn tell(
     args: &Decide,
     recording: &Recording<'_>,
@@ -36,7 +36,10 @@ pub(super) fn tell(
     };
     printed.and(written)?;
     output::note(&match taken {
-        [one] => format!("tell what came of it: plausibly reward --log {log} {} VALUE", one.grounds.decision),
+        [one] => format!(
+            "tell what came of it: plausibly reward --log {log} {} VALUE",
+            one.grounds.decision
+        ),
         _ => format!(
             "tell what came of them: plausibly reward --log {log} DECISION VALUE, or fill in what \
              `plausibly history --log {log} --pending --csv` prints"

@@ -34,15 +34,17 @@ fn verify(args: &Verify) -> Result<Outcome> {
     }
     Ok(match flaw {
         None => Outcome::Done,
-        Some(flaw) => {
-            Outcome::Failed(anyhow::anyhow!("the certificate of decision {decision} is wrong: {flaw}"))
-        }
+        Some(flaw) => Outcome::Failed(anyhow::anyhow!(
+            "the certificate of decision {decision} is wrong: {flaw}"
+        )),
     })
 }
 
-/// What is wrong by the log, if anything. A decision that the log does not have is a flaw of the certificate.
+/// What is wrong by the log, if anything. A decision that the log does not have is a flaw of the
+/// certificate.
 fn against_log(found: &Certificate, storage: &impl Storage) -> Result<Option<String>> {
-    let most = if found.grounds.unlisted.is_some() { found.grounds.actions.len() } else { usize::MAX };
+    let most =
+        if found.grounds.unlisted.is_some() { found.grounds.actions.len() } else { usize::MAX };
     match certificate(storage, found.grounds.decision, most) {
         Ok(true_one) => Ok(found.check_against(&true_one).err().map(|flaw: Flaw| flaw.to_string())),
         Err(LogError::Step(unknown)) => Ok(Some(format!("grounds.decision: {unknown} in the log"))),

@@ -23,7 +23,8 @@ impl Watched {
     pub(super) fn new(path: &Path, passes: u64) -> Self {
         let bytes = fs::metadata(path).map_or(0, |file| file.len());
         let bar = ProgressBar::with_draw_target(Some(passes * bytes), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  of the log read  {eta} left");
+        let style =
+            ProgressStyle::with_template("{bar:32} {percent:>3} %  of the log read  {eta} left");
         bar.set_style(style.expect("the template is well formed"));
         Self { storage: FileStorage::new(path), bar }
     }

@@ -37,7 +37,11 @@ fn request(args: &Reproduce) -> Request {
         runs: args.runs,
         quick: args.quick,
         seed: args.seed,
-        reading: if args.reading == ReadingArg::Literal { Reading::Literal } else { Reading::Adopted },
+        reading: if args.reading == ReadingArg::Literal {
+            Reading::Literal
+        } else {
+            Reading::Adopted
+        },
     }
 }
 
@@ -52,7 +56,9 @@ fn reproduce(args: &Reproduce, request: &Request) -> Result<Outcome> {
     let mut outputs = Outputs::new(args.force);
     outputs.allow_all(folder, &FILES)?;
     outputs.allow_below(folder, "specs")?;
-    let Some(skipped) = obtain_data(args, request, &interrupt)? else { return Ok(interrupt.outcome()) };
+    let Some(skipped) = obtain_data(args, request, &interrupt)? else {
+        return Ok(interrupt.outcome());
+    };
     let folder = Arc::new(Folder::open(folder)?);
     interrupt.guard(&folder);
     let prepared = Prepared::new(request, skipped, &data::pools(&args.cache))?;
@@ -84,9 +90,13 @@ fn reproduce(args: &Reproduce, request: &Request) -> Result<Outcome> {
     finish(args, &folder, &prepared, &reproduction, timing)
 }
 
-/// Fetches the data that is missing, unless there is to be no network. A data set that cannot be had is
-/// skipped, or fails if it was asked for by name. `None` if the user stopped it.
-fn obtain_data(args: &Reproduce, request: &Request, interrupt: &Interrupt) -> Result<Option<Vec<Skipped>>> {
+/// Fetches the data that is missing, unless there is to be no network. A data set that cannot be
+/// had is skipped, or fails if it was asked for by name. `None` if the user stopped it.
+fn obtain_data(
+    args: &Reproduce,
+    request: &Request,
+    interrupt: &Interrupt,
+) -> Result<Option<Vec<Skipped>>> {
     let store = data::store(&args.cache)?;
     let mut skipped = Vec::new();
     for set in request.data_sets() {
@@ -97,7 +107,8 @@ fn obtain_data(args: &Reproduce, request: &Request, interrupt: &Interrupt) -> Re
                 _ => Some("Its data is not in the cache, and --quick uses no network.".to_string()),
             }
         } else {
-            let fetching = Fetching::new(args.mirror.as_deref(), args.accept_licence, args.quiet, interrupt)?;
+            let fetching =
+                Fetching::new(args.mirror.as_deref(), args.accept_licence, args.quiet, interrupt)?;
             match fetching.obtain(&store, set) {
                 Ok(Obtained::Already | Obtained::Fetched) => None,
                 Ok(Obtained::Interrupted) => return Ok(None),
@@ -126,8 +137,7 @@ fn finish(
 ) -> Result<Outcome> {
     let mut manifest = manifest(reproduction, prepared.experiments());
     let Timing { seconds, threads } = timing;
-    let timings =
-        json!({ "seconds": seconds, "threads": threads, "instruction_set": plausibly::Isa::detect().name() });
+    let timings = json!({ "seconds": seconds, "threads": threads, "instruction_set": plausibly::Isa::detect().name() });
     manifest.insert("timings".into(), timings);
     let manifest = serde_json::Value::from(manifest);
     let contents = [reproduction.html(), summary_csv(reproduction), format!("{manifest:#}\n")];
@@ -155,14 +165,17 @@ fn finish(
     if args.open
         && let Err(error) = open::that(&paths[0])
     {
-        output::note(&format!("the report could not be opened ({error}); its address is {address}"));
+        output::note(&format!(
+            "the report could not be opened ({error}); its address is {address}"
+        ));
     }
     Ok(Outcome::Done)
 }
 
 /// The address at which a browser finds a file.
 fn file_address(path: &Path) -> Result<String> {
-    let path = std::fs::canonicalize(path).with_context(|| format!("cannot find {}", path.display()))?;
+    let path =
+        std::fs::canonicalize(path).with_context(|| format!("cannot find {}", path.display()))?;
     let mut address = String::from("file://");
     for byte in path.to_string_lossy().replace('\\', "/").bytes() {
         if byte.is_ascii_alphanumeric() || b"/-_.~:".contains(&byte) {

@@ -1,7 +1,9 @@
 //! What came of a reproduction, for the terminal.
 
 use crate::output;
-use plausibly_paper::{claims_json, delay_json, final_figures, frontier_json, reading_name, skipped_json};
+use plausibly_paper::{
+    claims_json, delay_json, final_figures, frontier_json, reading_name, skipped_json,
+};
 use plausibly_report::{
     Claim, Estimate, Evidence, Measured, Reproduction, STUDIES, Tally, claims, delay_findings,
     frontier_findings,
@@ -65,8 +67,10 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
     } else if rows.is_empty() {
         "The paper makes no claims about what was run.\n".to_string()
     } else {
-        let table =
-            output::left_table(&["experiment", "claim", "verdict", "decided by, 95 % interval"], &rows);
+        let table = output::left_table(
+            &["experiment", "claim", "verdict", "decided by, 95 % interval"],
+            &rows,
+        );
         format!(
             "{table}\nClaims counted: {}. They hold: {hold}, do not hold: {fail}, undecided: {open}.\n{uncounted}",
             tally.counted()
@@ -110,8 +114,10 @@ fn delay_table(reproduction: &Reproduction) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let columns = ["delay", "policy", "counting pending lowers regret", "counting pending lowers Qₙ"];
-    output::left_table(&columns, &rows) + "\nRatios: ignoring / counting; all intervals together at 95 %.\n"
+    let columns =
+        ["delay", "policy", "counting pending lowers regret", "counting pending lowers Qₙ"];
+    output::left_table(&columns, &rows)
+        + "\nRatios: ignoring / counting; all intervals together at 95 %.\n"
 }
 
 fn ratio(claim: &Claim, evidence: &Evidence) -> String {

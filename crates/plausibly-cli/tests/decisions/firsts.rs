@@ -44,7 +44,10 @@ fn several_decisions_are_those_that_single_ones_would_be() {
     }
     assert_eq!(said, single, "each counts those before it as on their way");
     assert_eq!(said.lines().count(), 5);
-    assert_eq!(fs::read(at_once.path("a.log")).unwrap(), fs::read(one_by_one.path("a.log")).unwrap());
+    assert_eq!(
+        fs::read(at_once.path("a.log")).unwrap(),
+        fs::read(one_by_one.path("a.log")).unwrap()
+    );
     // One certificate per line, each of them good.
     let json = at_once.says(&decide(&["--count", "3", "--json"]));
     assert_eq!(json.lines().count(), 3);
@@ -54,7 +57,11 @@ fn several_decisions_are_those_that_single_ones_would_be() {
         assert!(verified.contains(&format!("decision {decision}: ")), "{verified}");
     }
     refused(&at_once, &decide(&["--count", "0"]), &["--count"]);
-    refused(&at_once, &decide(&["--count", "2", "--certificate", "c.json"]), &["--count", "--certificate"]);
+    refused(
+        &at_once,
+        &decide(&["--count", "2", "--certificate", "c.json"]),
+        &["--count", "--certificate"],
+    );
 }
 
 #[test]
@@ -62,12 +69,14 @@ fn of_several_decisions_those_taken_are_told_when_the_next_cannot_be() {
     let desk = desk("name,x\na,1\nb,2\n");
     let begin = ["--yes", "--policy", "elimination", "--horizon", "100"];
     let output = desk.run(&decide(&[&begin[..], &["--count", "900"]].concat()));
-    let (said, text) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    let (said, text) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     let taken = said.lines().count();
     assert!(!output.status.success() && taken > 1 && taken < 900, "{taken}: {text}");
     assert!(text.contains(&format!("{taken} of 900 decisions were taken")), "{text}");
     assert!(
-        text.contains(&format!("1 to {taken}; the next was not")) && text.contains("reward or drop"),
+        text.contains(&format!("1 to {taken}; the next was not"))
+            && text.contains("reward or drop"),
         "{text}"
     );
     let pending = desk.says(&["history", "--log", "a.log", "--pending", "--json"]);
@@ -81,8 +90,11 @@ fn what_is_different_about_a_table_is_said_in_a_line_each() {
     assert!(!first.contains("is new"), "nothing is new to a log that begins: {first}");
     let same = notes(&desk, &["--context", "device=desktop"]);
     assert!(!same.contains("note:"), "{same}");
-    fs::write(desk.path("actions.csv"), "name,price,colour\nmug,4.0,red\njgu,6,blue\ncup,9,red\nplate,3,\n")
-        .unwrap();
+    fs::write(
+        desk.path("actions.csv"),
+        "name,price,colour\nmug,4.0,red\njgu,6,blue\ncup,9,red\nplate,3,\n",
+    )
+    .unwrap();
     let text = notes(&desk, &["--context", "devices=mobile"]);
     for line in [
         "note: \"jgu\" is new; did you mean \"jug\"?",
@@ -106,7 +118,11 @@ fn labels_come_from_the_column_that_is_asked_for() {
     assert_eq!(desk.says(&decide(&["--yes", "--label", "title"])), "decision 1: A question\n");
     desk.says(&decide(&["--label", "title"]));
     fs::write(desk.path("actions.csv"), "label,title\nx,A question\ny,A number\n").unwrap();
-    refused(&desk, &decide(&["--label", "label"]), &["labels were fixed to come from column `title`"]);
+    refused(
+        &desk,
+        &decide(&["--label", "label"]),
+        &["labels were fixed to come from column `title`"],
+    );
     assert!(desk.says(&decide(&[])).starts_with("decision 3: A "));
 }
 
@@ -115,7 +131,10 @@ fn what_may_not_be_meant_about_a_first_table_is_asked() {
     for (table, words) in [
         ("id,price\n1,4.5\n2,3.5\n", ["bare numbers such as 1", "--label COLUMN"]),
         ("nr,name\n10,mug\n12,jug\n11,cup\n", ["`nr`", "--leave-out nr"]),
-        ("name,since\nmug,2026-11-01\njug,2026-11-02\n", ["dates such as 2026-11-01", "--leave-out since"]),
+        (
+            "name,since\nmug,2026-11-01\njug,2026-11-02\n",
+            ["dates such as 2026-11-01", "--leave-out since"],
+        ),
         (
             "mug,4,red\njug,6,blue\ncup,5,red\n",
             ["the first line (`mug`, `4`, `red`) may be a row", "--header"],
@@ -133,7 +152,11 @@ fn what_may_not_be_meant_about_a_first_table_is_asked() {
     assert!(!text.contains("note:"), "{text}");
     // A table without a header is refused, unless its first line is said to be one.
     let bare = desk("4,red\n6,blue\n5,red\n");
-    refused(&bare, &decide(&["--yes"]), &["the first line (`4`, `red`) looks like a row", "--header"]);
+    refused(
+        &bare,
+        &decide(&["--yes"]),
+        &["the first line (`4`, `red`) looks like a row", "--header"],
+    );
     assert!(!bare.path("a.log").exists());
     bare.says(&decide(&["--yes", "--header"]));
 }
@@ -141,12 +164,32 @@ fn what_may_not_be_meant_about_a_first_table_is_asked() {
 #[test]
 fn slips_in_fields_and_commas_in_numbers_are_refused_with_what_to_write() {
     let desk = desk("name,price\na,1\nb,2\n");
-    refused(&desk, &decide(&["--yes", "--set", "noise=0.03"]), &["no field `noise`", "`radius.noise_scale`"]);
-    refused(&desk, &decide(&["--yes", "--set", "acuracy=0.5"]), &["did you mean `target.accuracy`"]);
+    refused(
+        &desk,
+        &decide(&["--yes", "--set", "noise=0.03"]),
+        &["no field `noise`", "`radius.noise_scale`"],
+    );
+    refused(
+        &desk,
+        &decide(&["--yes", "--set", "acuracy=0.5"]),
+        &["did you mean `target.accuracy`"],
+    );
     refused(&desk, &decide(&["--yes", "--set", "gred=0.5"]), &["did you mean `greed`"]);
-    refused(&desk, &decide(&["--yes", "--set", "radius.noise=0.5"]), &["did you mean noise_scale?"]);
-    refused(&desk, &decide(&["--yes", "--set", "delta=0,1"]), &["`0,1` is not a number; write 0.1"]);
-    refused(&desk, &decide(&["--yes", "--reward-range", "0..2,5"]), &["`2,5` is not a number; write 2.5"]);
+    refused(
+        &desk,
+        &decide(&["--yes", "--set", "radius.noise=0.5"]),
+        &["did you mean noise_scale?"],
+    );
+    refused(
+        &desk,
+        &decide(&["--yes", "--set", "delta=0,1"]),
+        &["`0,1` is not a number; write 0.1"],
+    );
+    refused(
+        &desk,
+        &decide(&["--yes", "--reward-range", "0..2,5"]),
+        &["`2,5` is not a number; write 2.5"],
+    );
     refused(&desk, &decide(&["--yes", "--context", "hour=0,5"]), &["context `hour`", "write 0.5"]);
     let vectors = ["--yes", "--as-given", "--theta-norm-bound", "0,3"];
     refused(&desk, &decide(&vectors), &["`0,3` is not a number; write 0.3"]);

@@ -37,7 +37,10 @@ fn choices_that_do_not_follow_are_an_error_with_the_first_line_and_their_number(
     let whole = desk.says(&["replay", "--log", "a.log"]);
     assert!(whole.contains("each choice was derived again, and is as recorded"), "{whole}");
     let whole = desk.says(&["status", "--log", "a.log"]);
-    assert!(whole.contains("each choice was derived again from the log, and is as recorded"), "{whole}");
+    assert!(
+        whole.contains("each choice was derived again from the log, and is as recorded"),
+        "{whole}"
+    );
     let json: serde_json::Value =
         serde_json::from_str(&desk.says(&["replay", "--log", "a.log", "--json"])).unwrap();
     assert_eq!(json["checked"], 12);
@@ -48,7 +51,10 @@ fn choices_that_do_not_follow_are_an_error_with_the_first_line_and_their_number(
             let (code, said) = desk.refuses(&args);
             assert_eq!(code, 1, "{said}");
             assert!(said.contains("records that decision 5 chose"), "{said}");
-            assert!(said.contains("of 12 recorded choices that were looked at do not follow"), "{said}");
+            assert!(
+                said.contains("of 12 recorded choices that were looked at do not follow"),
+                "{said}"
+            );
             assert!(desk.run(&args).stdout.is_empty(), "nothing is shown as if it were so");
         }
     }

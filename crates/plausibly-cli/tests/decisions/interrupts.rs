@@ -38,14 +38,16 @@ fn interrupts(count: usize) {
         let before = state(&desk).decisions().len() as u64;
         let after = usual.mul_f64(1.3 * rng.uniform());
         let signal = ["INT", "TERM", "HUP"][usize::try_from(rng.below(3)).unwrap()];
-        // A policy that changes every time: a change and its decision are recorded together or not at all.
+        // A policy that changes every time: a change and its decision are recorded together or not
+        // at all.
         let greed = format!("greed={}", rng.uniform());
         let command = desk.command(&[&DECIDE[..], &["--set", &greed, "--yes"]].concat());
         let policy_before = state(&desk).policy().1.clone();
         let output = interrupted(command, signal, after);
         let said = String::from_utf8(output.stdout).unwrap();
         let now = state(&desk);
-        // Before the command could catch it, the signal ends it by itself, as shells report by 130 too.
+        // Before the command could catch it, the signal ends it by itself, as shells report by 130
+        // too.
         match output.status.code().unwrap_or(130) {
             130 => {
                 stopped += 1;
@@ -85,7 +87,12 @@ fn a_signal_before_a_log_begins_leaves_no_file() {
         let command = desk.command(&[&DECIDE[..], &["--yes"]].concat());
         let output = interrupted(command, "INT", Duration::from_micros(rng.below(12_000)));
         let answered = output.status.code() == Some(0);
-        assert_eq!(desk.path("a.log").exists(), answered, "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            desk.path("a.log").exists(),
+            answered,
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }
 
@@ -113,8 +120,9 @@ fn an_answer_that_cannot_be_printed_is_told_on_stderr_with_a_code_of_its_own() {
             assert_eq!(code, Some(4), "{text}");
             let record = state(&desk).decision(decision).unwrap().action;
             let label = state(&desk).actions()[usize::try_from(record).unwrap()].label.clone();
-            let said =
-                format!("decision {decision} ({label}) was taken and is in a.log, but the answer could not");
+            let said = format!(
+                "decision {decision} ({label}) was taken and is in a.log, but the answer could not"
+            );
             assert!(text.contains(&said), "{text}");
         }
     }
@@ -147,5 +155,8 @@ fn a_certificate_that_cannot_be_written_after_all_is_told_too() {
     assert_eq!(output.status.code(), Some(4));
     assert!(String::from_utf8(output.stdout).unwrap().starts_with("decision 2: "), "it is told");
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.contains("decision 2 (") && text.contains("explain --log a.log 2 --json"), "{text}");
+    assert!(
+        text.contains("decision 2 (") && text.contains("explain --log a.log 2 --json"),
+        "{text}"
+    );
 }

@@ -36,8 +36,11 @@ fn kills(count: usize) {
         let said = if rng.uniform() < 0.5 {
             killed(desk.command(&["decide", "--log", "a.log", "--actions", "actions.csv"]), after)
         } else {
-            let decision =
-                decided.keys().copied().find(|decision| !rewarded.contains_key(decision)).unwrap_or(1);
+            let decision = decided
+                .keys()
+                .copied()
+                .find(|decision| !rewarded.contains_key(decision))
+                .unwrap_or(1);
             let (decision, value) = (decision.to_string(), (rng.below(5) as f64).to_string());
             killed(desk.command(&["reward", "--log", "a.log", &decision, &value]), after)
         };
@@ -82,7 +85,10 @@ fn kills(count: usize) {
         decided.len(),
         rewarded.len()
     );
-    assert!(interrupted > count / 10 && decided.len() > count / 50, "the kills must fall at every moment");
+    assert!(
+        interrupted > count / 10 && decided.len() > count / 50,
+        "the kills must fall at every moment"
+    );
 }
 
 #[test]
@@ -111,7 +117,10 @@ fn the_disk_has_a_decision_before_it_is_printed() {
     let said = at(&|line| line.contains("write(1, \"decision "));
     let synced = at(&|line| line.contains("fdatasync(") || line.contains("fsync("));
     let written = at(&|line| line.contains("\\\"decided\\\"") || line.contains("{\\\"v\\\":1,"));
-    assert!(written < synced && synced < said, "written {written}, synced {synced}, said {said}\n{trace}");
+    assert!(
+        written < synced && synced < said,
+        "written {written}, synced {synced}, said {said}\n{trace}"
+    );
 }
 
 mod full {

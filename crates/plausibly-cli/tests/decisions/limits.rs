@@ -36,7 +36,11 @@ fn names_that_no_line_holds_are_refused_before_anything_is_written() {
     );
     table("name,colour\nbowl,red\nmug,blue\n".into());
     for pair in [format!("{long}=1"), format!("device={long}")] {
-        refused(&desk, &[&DECIDE[..], &["--context", &pair]].concat(), &["65536 characters, more than 256"]);
+        refused(
+            &desk,
+            &[&DECIDE[..], &["--context", &pair]].concat(),
+            &["65536 characters, more than 256"],
+        );
     }
     // Of any script: characters are counted and not bytes.
     table(format!("label,price\n{},1\n{},2\n", "é".repeat(256), "ü".repeat(256)));
@@ -65,7 +69,8 @@ fn log_with(desk: &Desk, label: &str) {
         Event::SetOffered { set: 0, actions: vec![0, 1] },
         Event::Decided { decision: 1, set: 0, context, chosen: 0, label: label.into() },
     ];
-    let bodies: Vec<String> = events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+    let bodies: Vec<String> =
+        events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
     let mut journal = Journal::open(FileStorage::new(desk.path("a.log"))).unwrap();
     journal.append(1_000_000, &bodies.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
 }
@@ -84,9 +89,13 @@ fn an_old_log_with_longer_names_is_read_and_shown() {
         &["replay", "--log", "a.log", "--policy", "lin-ucb"],
     ] {
         let said = desk.says(args);
-        assert!(said.contains(&long) || args.contains(&"--html") || args.contains(&"replay"), "{args:?}");
+        assert!(
+            said.contains(&long) || args.contains(&"--html") || args.contains(&"replay"),
+            "{args:?}"
+        );
     }
-    fs::write(desk.path("c.json"), desk.says(&["explain", "--log", "a.log", "1", "--json"])).unwrap();
+    fs::write(desk.path("c.json"), desk.says(&["explain", "--log", "a.log", "1", "--json"]))
+        .unwrap();
     desk.says(&["verify", "c.json", "--log", "a.log"]);
     assert!(desk.says(&["explain", "c.json"]).contains(&long));
     desk.says(&["reward", "--log", "a.log", "1", "0.5"]);
@@ -98,10 +107,22 @@ fn a_file_without_end_is_refused_by_the_limit_of_its_kind() {
     let desk = Desk::new("testdata/tables/ads.csv");
     let endless = "/dev/zero";
     let decide = |more: &[&'static str]| [&["decide", "--log", "a.log", "--yes"], more].concat();
-    refused(&desk, &["verify", endless], &["/dev/zero has more than 256 MiB, the limit of a certificate"]);
-    refused(&desk, &["explain", endless], &["/dev/zero has more than 256 MiB, the limit of a certificate"]);
+    refused(
+        &desk,
+        &["verify", endless],
+        &["/dev/zero has more than 256 MiB, the limit of a certificate"],
+    );
+    refused(
+        &desk,
+        &["explain", endless],
+        &["/dev/zero has more than 256 MiB, the limit of a certificate"],
+    );
     refused(&desk, &["simulate", endless], &["/dev/zero has more than 4 MiB, the limit of a spec"]);
-    refused(&desk, &decide(&["--actions", endless]), &["/dev/zero: the table has more than 256 MiB"]);
+    refused(
+        &desk,
+        &decide(&["--actions", endless]),
+        &["/dev/zero: the table has more than 256 MiB"],
+    );
     let policy = decide(&["--actions", "actions.csv", "--policy", endless]);
     refused(&desk, &policy, &["/dev/zero has more than 1 MiB, the limit of the file of a policy"]);
 }

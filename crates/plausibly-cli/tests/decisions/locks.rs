@@ -12,7 +12,8 @@ const DECIDE: [&str; 5] = ["decide", "--log", "a.log", "--actions", "actions.csv
 
 /// Several decisions at once; each must answer.
 fn at_once(desk: &Desk, args: &[&str], count: usize) -> BTreeSet<String> {
-    let start = || desk.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let start =
+        || desk.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let all: Vec<Child> = (0..count).map(|_| start()).collect();
     let answer = |child: Child| {
         let output = child.wait_with_output().unwrap();
@@ -26,7 +27,8 @@ fn at_once(desk: &Desk, args: &[&str], count: usize) -> BTreeSet<String> {
 fn twenty_decisions_at_once_all_answer() {
     // From a log that is there, and from one that all of them would begin.
     let begun = Desk::begun("testdata/tables/ads.csv", "0..5");
-    let expected = |from: u64| (from..from + 20).map(|decision| format!("decision {decision}")).collect();
+    let expected =
+        |from: u64| (from..from + 20).map(|decision| format!("decision {decision}")).collect();
     let long: &[&str] = &["--wait", "60"];
     assert_eq!(at_once(&begun, &[&DECIDE, long].concat(), 20), expected(2));
     let new = Desk::new("testdata/tables/ads.csv");
@@ -41,12 +43,17 @@ fn a_lock_that_is_held_for_longer_is_an_error_that_names_its_holder() {
     let before = fs::read(desk.path("a.log")).unwrap();
     let held = fs::File::open(desk.path("a.log")).unwrap();
     held.lock().unwrap();
-    for command in [&DECIDE[..], &["reward", "--log", "a.log", "1", "2"], &["drop", "--log", "a.log", "1"]] {
+    for command in
+        [&DECIDE[..], &["reward", "--log", "a.log", "1", "2"], &["drop", "--log", "a.log", "1"]]
+    {
         let began = Instant::now();
         let (code, text) = desk.refuses(&[command, &["--wait", "0.8"]].concat());
         assert_eq!(code, 1, "{text}");
         assert!(began.elapsed() >= Duration::from_millis(800), "{:?}", began.elapsed());
-        assert!(text.contains("did not end within 0.8 s") && text.contains("Nothing was written"), "{text}");
+        assert!(
+            text.contains("did not end within 0.8 s") && text.contains("Nothing was written"),
+            "{text}"
+        );
         assert!(text.contains("waiting for it, for up to 0.8 s"), "{text}");
         if cfg!(target_os = "linux") {
             assert!(text.contains(&format!("process {} (", std::process::id())), "{text}");
@@ -58,7 +65,8 @@ fn a_lock_that_is_held_for_longer_is_an_error_that_names_its_holder() {
     // Readers do not wait.
     desk.says(&["status", "--log", "a.log"]);
     // One that ends in time is waited for.
-    let waiting = desk.command(&DECIDE).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let waiting =
+        desk.command(&DECIDE).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(300));
     drop(held);
     let output = waiting.wait_with_output().unwrap();
@@ -79,11 +87,15 @@ mod questions {
     use super::*;
     use std::io::{Read, Write};
 
-    /// A command at a terminal of its own, up to its question. None if there is no `script` to make terminals with.
+    /// A command at a terminal of its own, up to its question. None if there is no `script` to make
+    /// terminals with.
     fn asking(desk: &Desk, args: &[&str]) -> Option<(Child, String)> {
         let command = format!("{} {}", env!("CARGO_BIN_EXE_plausibly"), args.join(" "));
         let mut script = std::process::Command::new("script");
-        script.args(["-qfec", &command, "/dev/null"]).current_dir(desk.path("")).env_remove("PLAUSIBLY_LOG");
+        script
+            .args(["-qfec", &command, "/dev/null"])
+            .current_dir(desk.path(""))
+            .env_remove("PLAUSIBLY_LOG");
         let Ok(mut child) = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() else {
             eprintln!("skipped: there is no `script` to make a terminal with");
             return None;
@@ -114,10 +126,15 @@ mod questions {
         let (code, said) = agreeing(child);
         assert!(code == 0 && said.contains("decision 3: "), "{said}");
         // What was asked about must still hold.
-        let Some((child, _)) = asking(&desk, &[&DECIDE[..], &["--policy", "code"]].concat()) else { return };
+        let Some((child, _)) = asking(&desk, &[&DECIDE[..], &["--policy", "code"]].concat()) else {
+            return;
+        };
         desk.says(&[&DECIDE[..], &["--set", "delta=0.02", "--yes"]].concat());
         let (code, said) = agreeing(child);
-        assert!(code == 2 && said.contains("changed the policy of a.log in the meantime"), "{said}");
+        assert!(
+            code == 2 && said.contains("changed the policy of a.log in the meantime"),
+            "{said}"
+        );
         assert!(desk.says(&DECIDE).starts_with("decision 5: "));
     }
 
@@ -125,7 +142,8 @@ mod questions {
     fn a_question_about_a_new_log_does_not_hold_it() {
         for (range, agreed) in [("0..5", true), ("0..6", false)] {
             let desk = Desk::new("testdata/tables/ads.csv");
-            let Some((child, said)) = asking(&desk, &[&DECIDE[..], &["--reward-range", "0..5"]].concat())
+            let Some((child, said)) =
+                asking(&desk, &[&DECIDE[..], &["--reward-range", "0..5"]].concat())
             else {
                 return;
             };

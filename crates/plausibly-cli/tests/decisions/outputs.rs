@@ -12,14 +12,17 @@ fn desk() -> Desk {
     fs::write(desk.path("policy.toml"), "kind = \"code\"\n").unwrap();
     fs::create_dir(desk.path("below")).unwrap();
     #[cfg(unix)]
-    for (name, link) in [("a.log", "soft.log"), ("actions.csv", "soft.csv"), ("c.json", "soft.json")] {
+    for (name, link) in
+        [("a.log", "soft.log"), ("actions.csv", "soft.csv"), ("c.json", "soft.json")]
+    {
         std::os::unix::fs::symlink(desk.path(name), desk.path(link)).unwrap();
         fs::hard_link(desk.path(name), desk.path(&link.replace("soft", "hard"))).unwrap();
     }
     desk
 }
 
-const FILES: [&str; 6] = ["a.log", "actions.csv", "c.json", "a.log.snapshot", "a.log.torn-9", "policy.toml"];
+const FILES: [&str; 6] =
+    ["a.log", "actions.csv", "c.json", "a.log.snapshot", "a.log.torn-9", "policy.toml"];
 
 #[test]
 fn no_output_replaces_what_is_read() {
@@ -34,7 +37,16 @@ fn no_output_replaces_what_is_read() {
         assert!(!stem.is_empty());
         names
     };
-    let decide = ["decide", "--log", "a.log", "--actions", "actions.csv", "--policy", "policy.toml", "--yes"];
+    let decide = [
+        "decide",
+        "--log",
+        "a.log",
+        "--actions",
+        "actions.csv",
+        "--policy",
+        "policy.toml",
+        "--yes",
+    ];
     let commands: [(&[&str], &str, &[&str]); 5] = [
         (&["status", "--log", "a.log"], "--svg", &["a.log", "a.log.snapshot", "a.log.torn-9"]),
         (&["status", "--log", "a.log"], "--html", &["a.log", "a.log.snapshot"]),
@@ -49,7 +61,10 @@ fn no_output_replaces_what_is_read() {
                 let args = [command, &[flag, &name], force].concat();
                 let (code, text) = desk.refuses(&args);
                 assert_eq!(code, 2, "{args:?}: {text}");
-                assert!(text.contains("would destroy") && text.contains("Nothing was written"), "{text}");
+                assert!(
+                    text.contains("would destroy") && text.contains("Nothing was written"),
+                    "{text}"
+                );
                 let now = FILES.map(|name| fs::read(desk.path(name)).unwrap());
                 assert!(now == before, "{args:?} wrote");
             }
@@ -68,8 +83,16 @@ fn no_output_replaces_what_is_read() {
 #[test]
 fn the_certificate_of_a_log_that_is_not_there_yet_does_not_take_its_place() {
     let desk = Desk::new("testdata/tables/ads.csv");
-    let args =
-        ["decide", "--log", "new.log", "--actions", "actions.csv", "--yes", "--certificate", "./new.log"];
+    let args = [
+        "decide",
+        "--log",
+        "new.log",
+        "--actions",
+        "actions.csv",
+        "--yes",
+        "--certificate",
+        "./new.log",
+    ];
     let (code, text) = desk.refuses(&args);
     assert!(code == 2 && text.contains("is the log"), "{text}");
     assert!(!desk.path("new.log").exists());
@@ -82,7 +105,10 @@ fn what_plausibly_did_not_write_is_replaced_by_force_alone() {
         (&["status", "--log", "a.log", "--html", "out"], "page"),
         (&["status", "--log", "a.log", "--svg", "out"], "picture"),
         (&["explain", "--log", "a.log", "1", "--html", "out"], "page"),
-        (&["decide", "--log", "a.log", "--actions", "actions.csv", "--certificate", "out"], "certificate"),
+        (
+            &["decide", "--log", "a.log", "--actions", "actions.csv", "--certificate", "out"],
+            "certificate",
+        ),
     ];
     for (command, kind) in commands {
         let log = fs::read(desk.path("a.log")).unwrap();
@@ -91,7 +117,8 @@ fn what_plausibly_did_not_write_is_replaced_by_force_alone() {
             let (code, text) = desk.refuses(command);
             assert_eq!(code, 2, "{command:?}: {text}");
             assert!(
-                text.contains("--force") && text.contains(&format!("no {kind} that plausibly wrote")),
+                text.contains("--force")
+                    && text.contains(&format!("no {kind} that plausibly wrote")),
                 "{text}"
             );
             assert_eq!(fs::read_to_string(desk.path("out")).unwrap(), mine);
@@ -143,7 +170,8 @@ fn links_stay_and_devices_are_written_to() {
     let pipe = std::process::Command::new("mkfifo").arg(desk.path("pipe")).status();
     if pipe.is_ok_and(|made| made.success()) {
         let log = fs::read(desk.path("a.log")).unwrap();
-        let args = ["decide", "--log", "a.log", "--actions", "actions.csv", "--certificate", "pipe"];
+        let args =
+            ["decide", "--log", "a.log", "--actions", "actions.csv", "--certificate", "pipe"];
         let (code, text) = desk.refuses(&args);
         assert!(code == 2 && text.contains("named pipe"), "{text}");
         assert_eq!(fs::read(desk.path("a.log")).unwrap(), log);

@@ -31,15 +31,18 @@ fn status_counts_tries_and_shows_the_last_outcome_of_each_row() {
     assert!(heading.contains("tries") && heading.contains("last outcome"), "{text}");
     let json: serde_json::Value =
         serde_json::from_str(&desk.says(&["status", "--log", "a.log", "--json"])).unwrap();
-    // Every decision is counted once, and the last outcome is the corrected one of the later decision.
+    // Every decision is counted once, and the last outcome is the corrected one of the later
+    // decision.
     let mut all = 0;
     for action in json["now"]["findings"]["actions"].as_array().unwrap() {
         let (label, id) = (action["label"].as_str().unwrap(), action["id"].to_string());
         let tried = &json["tried"][&id];
         let (tries, last) = (tried["tries"].as_u64().unwrap(), &tried["last_outcome"]);
         all += tries;
-        let shown = last.as_f64().map_or_else(|| "outstanding -".to_string(), |last| last.to_string());
-        let cells: Vec<String> = row(label)[label.len()..].split_whitespace().map(String::from).collect();
+        let shown =
+            last.as_f64().map_or_else(|| "outstanding -".to_string(), |last| last.to_string());
+        let cells: Vec<String> =
+            row(label)[label.len()..].split_whitespace().map(String::from).collect();
         assert_eq!(cells[0], tries.to_string(), "{text}");
         assert!(shown.contains(&cells[1]), "{shown}: {text}");
     }
@@ -79,10 +82,16 @@ fn history_shows_every_decision_as_it_stands() {
     assert_eq!(objects.len(), 4);
     assert_eq!((&objects[0]["outcome"], &objects[0]["reward"]), (&"rewarded".into(), &0.5.into()));
     assert_eq!(objects[0]["outcome_at"], "2026-11-06T08:00:00.000000Z");
-    assert_eq!((&objects[1]["outcome"], &objects[1]["outcome_at"]), (&"pending".into(), &().into()));
+    assert_eq!(
+        (&objects[1]["outcome"], &objects[1]["outcome_at"]),
+        (&"pending".into(), &().into())
+    );
     assert_eq!(objects[2]["outcome"], "dropped");
     let csv = history(&["--csv"]);
-    assert!(csv.starts_with("decision,at,label,reward,outcome_at\n1,2026-11-01T08:00:00.000000Z,"), "{csv}");
+    assert!(
+        csv.starts_with("decision,at,label,reward,outcome_at\n1,2026-11-01T08:00:00.000000Z,"),
+        "{csv}"
+    );
     assert!(csv.contains(",drop,"), "{csv}");
 }
 
@@ -92,7 +101,16 @@ fn the_csv_of_the_past_is_the_form_for_what_comes() {
     let names = "name\n=1+1\n-2\n\"a, \"\"b\"\"\"\n'quoted\n@home\n";
     fs::write(desk.path("actions.csv"), names).unwrap();
     for _ in 0..6 {
-        desk.says(&["decide", "--log", "a.log", "--actions", "actions.csv", "--yes", "--context", "k=+1"]);
+        desk.says(&[
+            "decide",
+            "--log",
+            "a.log",
+            "--actions",
+            "actions.csv",
+            "--yes",
+            "--context",
+            "k=+1",
+        ]);
     }
     reward(&desk, &["1", "0.25"]);
     desk.says(&["drop", "--log", "a.log", "2"]);
@@ -128,7 +146,10 @@ fn the_csv_of_the_past_is_the_form_for_what_comes() {
     let slipped = form.replace("'=1+1", "'@home");
     let output = send(&slipped);
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(2) && text.contains("and the file says `@home`"), "{text}");
+    assert!(
+        output.status.code() == Some(2) && text.contains("and the file says `@home`"),
+        "{text}"
+    );
     assert_eq!(log(), after);
 }
 
@@ -159,7 +180,10 @@ fn many_outcomes_are_recorded_all_or_none() {
     let (_, text) = desk.refuses(&["reward", "--log", "a.log", "--csv", "form.csv"]);
     assert!(text.contains("line 3: decision 2") && text.contains("(--correct)"), "{text}");
     assert_eq!(log(), before);
-    assert_eq!(reward(&desk, &["--csv", "form.csv", "--correct"]), "recorded 2 rewards and 0 drops\n");
+    assert_eq!(
+        reward(&desk, &["--csv", "form.csv", "--correct"]),
+        "recorded 2 rewards and 0 drops\n"
+    );
     let history = desk.says(&["history", "--log", "a.log"]);
     assert!(history.lines().nth(2).unwrap().ends_with("  0.75"), "{history}");
     assert!(history.lines().nth(3).unwrap().ends_with("  0.5"), "{history}");

@@ -55,10 +55,17 @@ fn vectors_are_taken_as_they_are_or_refused_by_row_and_column() {
     fs::write(desk.path("actions.csv"), "name,x\na,0.5\nb,-0.25\n").unwrap();
     refused(&desk, &given(&["--context", "a=b"]), 2, &["--context"]);
     refused(&desk, &given(&["--reward-range", "1e6..1000001"]), 2, &["too far from zero"]);
-    assert!(desk.says(&given(&["--explain", "--certificate", "c.json"])).contains("at most 0.3 long"));
+    assert!(
+        desk.says(&given(&["--explain", "--certificate", "c.json"])).contains("at most 0.3 long")
+    );
     // Said again it may be, but not otherwise.
     desk.says(&given(&[]));
-    refused(&desk, &decide(&["--as-given", "--theta-norm-bound", "1"]), 2, &["fixed", "another log"]);
+    refused(
+        &desk,
+        &decide(&["--as-given", "--theta-norm-bound", "1"]),
+        2,
+        &["fixed", "another log"],
+    );
     refused(&desk, &decide(&["--context", "a=b"]), 2, &["has no place for the context `a`"]);
     desk.says(&["verify", "c.json", "--log", "a.log"]);
 }
@@ -68,14 +75,28 @@ fn elimination_says_what_it_waits_for_and_what_it_cannot_decide_about() {
     let desk = Desk::new("testdata/tables/ads.csv");
     fs::write(desk.path("actions.csv"), "name,x\na,1\nb,-0.5\n").unwrap();
     let decide = ["decide", "--log", "a.log", "--actions", "actions.csv"];
-    let given =
-        ["--yes", "--as-given", "--theta-norm-bound", "1", "--policy", "elimination", "--set", "delta=0.99"];
-    assert!(desk.says(&[&decide[..], &given, &["--explain"]].concat()).contains("Phase 1 of an elimination"));
+    let given = [
+        "--yes",
+        "--as-given",
+        "--theta-norm-bound",
+        "1",
+        "--policy",
+        "elimination",
+        "--set",
+        "delta=0.99",
+    ];
+    assert!(
+        desk.says(&[&decide[..], &given, &["--explain"]].concat())
+            .contains("Phase 1 of an elimination")
+    );
     for _ in 2..=12 {
         desk.says(&decide);
     }
     refused(&desk, &decide, 2, &["phase 1", "reward or drop decisions 1, 2, 3", "and 2 more"]);
-    assert!(desk.says(&["status", "--log", "a.log"]).contains("before 12 of these are rewarded or dropped"));
+    assert!(
+        desk.says(&["status", "--log", "a.log"])
+            .contains("before 12 of these are rewarded or dropped")
+    );
     for decision in 1..=12 {
         desk.says(&["reward", "--log", "a.log", &decision.to_string(), "0.5"]);
     }
@@ -90,8 +111,10 @@ fn elimination_says_what_it_waits_for_and_what_it_cannot_decide_about() {
 fn the_log_of_the_environment_is_the_log_and_no_reason_to_take_files_for_numbers() {
     let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
     let explained = desk.says(&["explain", "--log", "a.log", "1"]);
-    fs::write(desk.path("c.json"), desk.says(&["explain", "--log", "a.log", "1", "--json"])).unwrap();
-    let with = |args: &[&str], log: &str| desk.command(args).env("PLAUSIBLY_LOG", log).output().unwrap();
+    fs::write(desk.path("c.json"), desk.says(&["explain", "--log", "a.log", "1", "--json"]))
+        .unwrap();
+    let with =
+        |args: &[&str], log: &str| desk.command(args).env("PLAUSIBLY_LOG", log).output().unwrap();
     let said = |args: &[&str]| String::from_utf8(with(args, "a.log").stdout).unwrap();
     assert_eq!(said(&["explain", "1"]), explained);
     assert_eq!(said(&["explain", "c.json"]), explained);
@@ -113,7 +136,8 @@ fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
     refused(&desk, &again(&["--seed", "3"]), 2, &["seed was fixed"]);
     refused(&desk, &again(&["--leave-out", "price"]), 2, &["columns was fixed"]);
     refused(&desk, &again(&["--policy", "lin-ucb"]), 2, &["Change the policy", "--yes"]);
-    let reward = |more: &[&'static str]| -> Vec<&str> { [&["reward", "--log", "a.log"], more].concat() };
+    let reward =
+        |more: &[&'static str]| -> Vec<&str> { [&["reward", "--log", "a.log"], more].concat() };
     refused(&desk, &reward(&["2", "1"]), 2, &["there is no decision 2"]);
     refused(&desk, &reward(&["1", "6"]), 2, &["from 0 to 5", "got 6"]);
     refused(&desk, &reward(&["1", "NaN"]), 2, &["from 0 to 5"]);
@@ -124,14 +148,20 @@ fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
     assert_eq!(desk.says(&reward(&["1", "3"])), named("recorded 3"));
     let size = || fs::metadata(desk.path("a.log")).unwrap().len();
     let before = size();
-    assert_eq!(desk.says(&reward(&["1", "3"])), named("recorded 3 (already recorded; nothing was written)"));
+    assert_eq!(
+        desk.says(&reward(&["1", "3"])),
+        named("recorded 3 (already recorded; nothing was written)")
+    );
     assert_eq!(size(), before, "a duplicate is not written");
     refused(&desk, &reward(&["1", "4"]), 2, &[chosen, "has the reward 3", "(--correct)"]);
     refused(&desk, &["drop", "--log", "a.log", "1"], 2, &["has the reward 3", "--retract"]);
     assert_eq!(desk.says(&reward(&["1", "4", "--correct"])), named("corrected to 4"));
     desk.says(&reward(&["1", "--retract"]));
     refused(&desk, &reward(&["1", "4", "--correct"]), 2, &["no reward yet", "without --correct"]);
-    assert_eq!(desk.says(&["drop", "--log", "a.log", "1"]), named("dropped, its outcome will never come"));
+    assert_eq!(
+        desk.says(&["drop", "--log", "a.log", "1"]),
+        named("dropped, its outcome will never come")
+    );
     assert!(desk.says(&["drop", "--log", "a.log", "1"]).contains("nothing was written"));
     // Nothing undoes a drop, so no flag may be suggested.
     for more in [&["1", "4"][..], &["1", "4", "--correct"], &["1", "--retract"]] {
@@ -156,7 +186,12 @@ fn damage_is_named() {
     let mut journal = Journal::open(FileStorage::new(desk.path("a.log"))).unwrap();
     journal.append(0, &[r#"{"rewarded":{"decision":1,"reward":4.0}}"#]).unwrap();
     drop(journal);
-    refused(&desk, &["status", "--log", "a.log"], 1, &[&format!("line {}", lines + 1), "has the reward 3"]);
+    refused(
+        &desk,
+        &["status", "--log", "a.log"],
+        1,
+        &[&format!("line {}", lines + 1), "has the reward 3"],
+    );
 }
 
 #[test]
@@ -166,7 +201,11 @@ fn certificates_that_were_changed_are_refused() {
     assert!(desk.says(&["verify", "c.json"]).contains("only the log can say"));
     assert!(desk.says(&["verify", "c.json", "--log", "a.log"]).contains("nothing was left out"));
     let genuine = fs::read_to_string(desk.path("c.json")).unwrap();
-    assert_eq!(desk.says(&["explain", "--log", "a.log", "2", "--json"]), genuine, "made again from the log");
+    assert_eq!(
+        desk.says(&["explain", "--log", "a.log", "2", "--json"]),
+        genuine,
+        "made again from the log"
+    );
     let change = |from: &str, to: &str| {
         assert!(genuine.contains(from), "{from}");
         fs::write(desk.path("c.json"), genuine.replacen(from, to, 1)).unwrap();
@@ -185,9 +224,11 @@ fn certificates_that_were_changed_are_refused() {
 #[test]
 fn what_is_printed_as_json_is_the_certificate() {
     let desk = Desk::new("testdata/tables/ads.csv");
-    // Names that could steer a terminal are harmless in JSON, and the certificate is still the one that was sealed.
+    // Names that could steer a terminal are harmless in JSON, and the certificate is still the one
+    // that was sealed.
     fs::write(desk.path("actions.csv"), "name\na\u{7f}\u{85}b\nc\n").unwrap();
-    let json = desk.says(&["decide", "--log", "b.log", "--actions", "actions.csv", "--yes", "--json"]);
+    let json =
+        desk.says(&["decide", "--log", "b.log", "--actions", "actions.csv", "--yes", "--json"]);
     assert!(!json.chars().any(|c| c.is_control() && c != '\n'));
     fs::write(desk.path("c.json"), json).unwrap();
     desk.says(&["verify", "c.json", "--log", "b.log"]);

@@ -2,18 +2,27 @@ use super::Desk;
 use crate::workspace;
 use std::fs;
 
-/// From a file to a decision to its explanation, with no flag but names of files; the explanation of a decision after some outcomes.
+/// From a file to a decision to its explanation, with no flag but names of files; the explanation
+/// of a decision after some outcomes.
 fn from_table_to_explanation(desk: &Desk, outcomes: u32) -> String {
     let decide = ["decide", "--log", "a.log", "--actions", "actions.csv"];
     assert!(desk.says(&[&decide[..], &["--yes"]].concat()).starts_with("decision 1: "));
     for decision in 1..=outcomes {
         // Alternating, which is all an outcome of 0 or 1 can be.
-        desk.says(&["reward", "--log", "a.log", &decision.to_string(), &(decision % 2).to_string()]);
+        desk.says(&[
+            "reward",
+            "--log",
+            "a.log",
+            &decision.to_string(),
+            &(decision % 2).to_string(),
+        ]);
         desk.says(&decide);
     }
     let last = (outcomes + 1).to_string();
     let words = desk.says(&["explain", "--log", "a.log", &last]);
-    for heading in ["WHY THIS ONE", "STILL IN THE RACE", "OUT OF THE RACE", "HOW SURE", "WHAT WOULD PUT"] {
+    for heading in
+        ["WHY THIS ONE", "STILL IN THE RACE", "OUT OF THE RACE", "HOW SURE", "WHAT WOULD PUT"]
+    {
         assert!(words.contains(heading), "{words}");
     }
     let certificate = desk.says(&["explain", "--log", "a.log", &last, "--json"]);
@@ -31,7 +40,8 @@ fn from_table_to_explanation(desk: &Desk, outcomes: u32) -> String {
 #[test]
 fn made_up_tables_go_from_file_to_explanation() {
     for table in ["trial", "ads", "labels-only"] {
-        let words = from_table_to_explanation(&Desk::new(&format!("testdata/tables/{table}.csv")), 6);
+        let words =
+            from_table_to_explanation(&Desk::new(&format!("testdata/tables/{table}.csv")), 6);
         assert!(words.contains("6 outcomes so far"), "{words}");
     }
 }
@@ -63,7 +73,8 @@ fn find(folder: &std::path::Path, name: &str) -> Option<Vec<u8>> {
         } else if path.file_name().is_some_and(|file| file == name) {
             return fs::read(path).ok();
         } else if path.extension().is_some_and(|extension| extension == "zip") {
-            let output = std::process::Command::new("unzip").arg("-p").arg(&path).arg(name).output().ok()?;
+            let output =
+                std::process::Command::new("unzip").arg("-p").arg(&path).arg(name).output().ok()?;
             if output.status.success() && !output.stdout.is_empty() {
                 return Some(output.stdout);
             }

@@ -10,9 +10,11 @@ const MOST: u64 = 1 << 40;
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleOut {
-    /// By how much its estimate would have to be lower now, in units of reward; `null` where nothing would do.
+    /// By how much its estimate would have to be lower now, in units of reward; `null` where
+    /// nothing would do.
     pub shift: Option<f64>,
-    /// How many further observations of it would do, if they pay what it is estimated to pay and nothing is learned of the others; `null` where no number would.
+    /// How many further observations of it would do, if they pay what it is estimated to pay and
+    /// nothing is learned of the others; `null` where no number would.
     pub observations: Option<u64>,
 }
 
@@ -30,11 +32,14 @@ impl RuleOut {
         }
         let intervals = explanation.intervals().iter().enumerate();
         let rivals = intervals.filter(|(other, _)| *other != action);
-        let best_lower = rivals.map(|(_, interval)| interval.lower).fold(f64::NEG_INFINITY, f64::max);
-        let (interval, width_sq) = (explanation.intervals()[action], explanation.width_sq()[action]);
+        let best_lower =
+            rivals.map(|(_, interval)| interval.lower).fold(f64::NEG_INFINITY, f64::max);
+        let (interval, width_sq) =
+            (explanation.intervals()[action], explanation.width_sq()[action]);
         let out = |observations: u64| {
             let after = after(evidence, observations, width_sq);
-            interval.mean + radius.reach(&after).half_width(shrunk(width_sq, observations)) < best_lower
+            interval.mean + radius.reach(&after).half_width(shrunk(width_sq, observations))
+                < best_lower
         };
         Some(Self {
             shift: Some(range * (interval.upper - best_lower)).filter(|shift| shift.is_finite()),
@@ -59,8 +64,9 @@ fn after(evidence: Evidence, observations: u64, width_sq: f64) -> Evidence {
     after
 }
 
-/// The smallest number from one on at which `out` holds, given that it holds at [`MOST`]. Intervals shrink with every observation of an action while its width falls faster
-/// than the radius grows, which is so from the second on.
+/// The smallest number from one on at which `out` holds, given that it holds at [`MOST`]. Intervals
+/// shrink with every observation of an action while its width falls faster than the radius grows,
+/// which is so from the second on.
 fn smallest(out: impl Fn(u64) -> bool) -> u64 {
     let (mut not_yet, mut enough) = (0, MOST);
     while enough - not_yet > 1 {

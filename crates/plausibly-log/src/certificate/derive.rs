@@ -6,12 +6,14 @@ use super::verdict::Verdict;
 use super::{Grounds, GroundsError, Sums};
 use plausibly::spec::{History, Model, PolicyKind, PolicySpec, RadiusSpec};
 use plausibly::{
-    ActionSet, ConfidenceRadius, Explanation, Phase, Quantised, Quota, Radius, Reach, Scores, Stream, Target,
+    ActionSet, ConfidenceRadius, Explanation, Phase, Quantised, Quota, Radius, Reach, Scores,
+    Stream, Target,
 };
 use std::cell::OnceCell;
 
 impl Grounds {
-    /// Whether the choice follows from the actions listed, if so many that are not could still be best.
+    /// Whether the choice follows from the actions listed, if so many that are not could still be
+    /// best.
     pub(crate) fn choice_follows(&self, unlisted_plausible: u64) -> Result<bool, GroundsError> {
         Ok(choice_follows(&self.spec()?, unlisted_plausible))
     }
@@ -71,8 +73,11 @@ impl Findings {
         Derivation::of(grounds, &Read::of(grounds)?, None)?.findings()
     }
 
-    /// What follows, and the places of the actions that it hangs on: with these listed, and every action that could still be best, all other statements are the same.
-    pub(crate) fn derive_with_keystones(grounds: &Grounds) -> Result<(Self, Vec<usize>), GroundsError> {
+    /// What follows, and the places of the actions that it hangs on: with these listed, and every
+    /// action that could still be best, all other statements are the same.
+    pub(crate) fn derive_with_keystones(
+        grounds: &Grounds,
+    ) -> Result<(Self, Vec<usize>), GroundsError> {
         let read = Read::of(grounds)?;
         let derivation = Derivation::of(grounds, &read, None)?;
         let findings = derivation.findings()?;
@@ -155,7 +160,8 @@ impl<'a> Derivation<'a> {
     }
 }
 
-/// Whether an action is longer than the bound that a radius is built on, which then promises nothing.
+/// Whether an action is longer than the bound that a radius is built on, which then promises
+/// nothing.
 fn beyond_bound(radius: &RadiusSpec, grounds: &Grounds) -> bool {
     let RadiusSpec::Paper { action_norm_bound: Some(bound), .. } = radius else { return false };
     let norm_sq = |features: &[f64]| features.iter().map(|x| x * x).sum::<f64>();
@@ -170,7 +176,8 @@ fn largest(places: &[usize], value: impl Fn(usize) -> f64) -> Option<usize> {
 
 impl Derivation<'_> {
     pub(super) fn verdict(&self) -> Result<Verdict, GroundsError> {
-        let plausible = |standing: &plausibly::Standing| *standing == plausibly::Standing::Plausible;
+        let plausible =
+            |standing: &plausibly::Standing| *standing == plausibly::Standing::Plausible;
         Ok(Verdict {
             chosen: self.choose()?.0,
             plausible: self.explanation.standings().iter().map(plausible).collect(),
@@ -193,12 +200,14 @@ impl Derivation<'_> {
         })
     }
 
-    /// The most by which, in units of reward, the estimate of an action that could still be best can be wrong.
+    /// The most by which, in units of reward, the estimate of an action that could still be best
+    /// can be wrong.
     fn known_within(&self) -> f64 {
         self.explanation.plausible().map(|action| self.within(action)).fold(0.0, f64::max)
     }
 
-    /// The most by which the estimate of an action can be wrong. No true average is outside the range.
+    /// The most by which the estimate of an action can be wrong. No true average is outside the
+    /// range.
     fn within(&self, action: usize) -> f64 {
         let grounds = self.grounds;
         let (low, high) = grounds.reward_range;
@@ -225,7 +234,8 @@ impl Derivation<'_> {
         let listed = grounds.actions.iter().enumerate();
         listed
             .map(|(at, action)| {
-                let (interval, width_sq) = (explanation.intervals()[at], explanation.width_sq()[at]);
+                let (interval, width_sq) =
+                    (explanation.intervals()[at], explanation.width_sq()[at]);
                 let known = width_sq.is_finite();
                 Finding {
                     id: action.id,
@@ -279,7 +289,8 @@ impl Derivation<'_> {
         })
     }
 
-    /// The choice, and whether it was derived: where it depends on actions that are not listed, it is taken from the grounds.
+    /// The choice, and whether it was derived: where it depends on actions that are not listed, it
+    /// is taken from the grounds.
     fn choose(&self) -> Result<(usize, bool), GroundsError> {
         let grounds = self.grounds;
         if let Some(unlisted) = grounds.unlisted {
@@ -290,19 +301,25 @@ impl Derivation<'_> {
                 what: what.into(),
             };
             match (own, unlisted.chosen) {
-                (true, Some(_)) => return Err(misfit("the choice follows from the actions listed")),
+                (true, Some(_)) => {
+                    return Err(misfit("the choice follows from the actions listed"));
+                }
                 (false, None) => {
                     return Err(misfit(
                         "the choice depends on actions that are not listed: it must be stated",
                     ));
                 }
                 (false, Some(id)) => {
-                    return Ok((listed(id).ok_or_else(|| misfit("is not among the actions listed"))?, false));
+                    return Ok((
+                        listed(id).ok_or_else(|| misfit("is not among the actions listed"))?,
+                        false,
+                    ));
                 }
                 (true, None) => {}
             }
         }
-        let committed = grounds.committed.as_ref().map(|sums| grounds.model(sums, self.spec.ridge()));
+        let committed =
+            grounds.committed.as_ref().map(|sums| grounds.model(sums, self.spec.ridge()));
         let history = History {
             model: self.model.clone(),
             design: self.design.clone(),
@@ -318,7 +335,8 @@ impl Derivation<'_> {
         Stream::new(self.grounds.seed, self.grounds.decision, "decision")
     }
 
-    /// The share of rounds, or the rate, with which this decision was drawn instead of computed; and whether it was.
+    /// The share of rounds, or the rate, with which this decision was drawn instead of computed;
+    /// and whether it was.
     fn draw(&self) -> Option<(f64, bool)> {
         let grounds = self.grounds;
         let rate = match self.spec.kind {
@@ -372,8 +390,11 @@ impl Derivation<'_> {
                 let best = largest_mean(&self.explanation);
                 Some(rate / offered + if best == chosen { 1.0 - rate } else { 0.0 })
             }
-            PolicyKind::EpsilonGreedy { .. } | PolicyKind::LinTs { .. } | PolicyKind::Thompson { .. } => None,
-            PolicyKind::ExploreThenCommit { exploration, .. } => match (self.reason(), exploration) {
+            PolicyKind::EpsilonGreedy { .. }
+            | PolicyKind::LinTs { .. }
+            | PolicyKind::Thompson { .. } => None,
+            PolicyKind::ExploreThenCommit { exploration, .. } => match (self.reason(), exploration)
+            {
                 (Reason::Committed, _) => Some(1.0),
                 (_, plausibly::Exploration::Uniform) => Some(1.0 / offered),
                 _ => None,
@@ -382,7 +403,9 @@ impl Derivation<'_> {
                 let (_, quota) = self.phase.as_ref()?;
                 Some(quota.left(chosen) as f64 / quota.remaining() as f64)
             }
-            PolicyKind::Code { .. } | PolicyKind::LinUcb { .. } | PolicyKind::Ucb1 { .. } => Some(1.0),
+            PolicyKind::Code { .. } | PolicyKind::LinUcb { .. } | PolicyKind::Ucb1 { .. } => {
+                Some(1.0)
+            }
         }
     }
 
@@ -418,7 +441,8 @@ impl Derivation<'_> {
         self.explanation.plausible().map(|action| width_sq[action]).fold(0.0, f64::max)
     }
 
-    /// Whether the target is met with pending decisions counted, by which the policy decides whether to explore.
+    /// Whether the target is met with pending decisions counted, by which the policy decides
+    /// whether to explore.
     fn design_target_met(&self, target: Target) -> bool {
         let evidence = self.design.as_ref().unwrap_or(&self.model).estimator().evidence();
         target.status(self.widest_plausible(self.design_width_sq()), self.reach, &evidence).met()
@@ -429,7 +453,11 @@ impl Derivation<'_> {
             return None;
         };
         let evidence = self.model.estimator().evidence();
-        let status = target.status(self.widest_plausible(self.explanation.width_sq()), self.reach, &evidence);
+        let status = target.status(
+            self.widest_plausible(self.explanation.width_sq()),
+            self.reach,
+            &evidence,
+        );
         let unit = if let Target::Kappa(_) = target { 1.0 } else { self.grounds.range() };
         Some(TargetFinding {
             met: status.met(),
@@ -444,13 +472,19 @@ fn largest_mean(explanation: &Explanation) -> usize {
     means.fold((0, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best }).0
 }
 
-/// `log det(V + a·aᵀ) − log det V`; for arms, `log((T + 1)/T)`, which is the same with `‖a‖² = 1/T`.
+/// `log det(V + a·aᵀ) − log det V`; for arms, `log((T + 1)/T)`, which is the same with `‖a‖² =
+/// 1/T`.
 fn log_det_gain(arms: bool, width_sq: f64) -> f64 {
     if arms && !width_sq.is_finite() { f64::INFINITY } else { libm::log1p(width_sq) }
 }
 
 /// Each feature's part of `aᵀV⁻¹a`, as a share of it.
-fn directions(names: &[String], features: &[f64], gram_inverse: &[f64], width_sq: f64) -> Vec<Share> {
+fn directions(
+    names: &[String],
+    features: &[f64],
+    gram_inverse: &[f64],
+    width_sq: f64,
+) -> Vec<Share> {
     if width_sq <= 0.0 {
         return Vec::new();
     }

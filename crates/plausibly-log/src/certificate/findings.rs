@@ -3,7 +3,8 @@
 use super::change::RuleOut;
 use serde::{Deserialize, Serialize};
 
-/// Everything a certificate says of a decision. Means and bounds are in the units of the rewards; `null` stands for what is not known or has no bound.
+/// Everything a certificate says of a decision. Means and bounds are in the units of the rewards;
+/// `null` stands for what is not known or has no bound.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Findings {
@@ -11,18 +12,21 @@ pub struct Findings {
     pub chosen: Chosen,
     /// How many of the listed actions could still be best.
     pub plausible: u64,
-    /// Every action that could still be best is known to within this much, while the confidence set holds the truth.
+    /// Every action that could still be best is known to within this much, while the confidence set
+    /// holds the truth.
     pub known_within: Option<f64>,
     /// The square of it: the bound on this round's model error.
     pub model_error_bound: Option<f64>,
     /// `√β`, for rewards scaled to an interval of length one and an action of width one.
     pub sqrt_beta: f64,
-    /// Whether the intervals are a confidence set that holds at all times at once, with which probability.
+    /// Whether the intervals are a confidence set that holds at all times at once, with which
+    /// probability.
     pub confidence: Option<f64>,
     /// How the policy's target stands.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target: Option<TargetFinding>,
-    /// Of phased elimination: plays left in the phase, this decision's included; `null` in a partial certificate.
+    /// Of phased elimination: plays left in the phase, this decision's included; `null` in a
+    /// partial certificate.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub plays_left: Option<u64>,
     /// Each listed action.
@@ -41,11 +45,13 @@ pub struct Chosen {
     pub reason: Reason,
     /// With which probability it was chosen; `null` where that has no simple form.
     pub propensity: Option<f64>,
-    /// By how much it raises `log det V`, pending decisions counted; `null` for the first look at an arm.
+    /// By how much it raises `log det V`, pending decisions counted; `null` for the first look at
+    /// an arm.
     pub log_det_gain: Option<f64>,
     /// What would rule it out; `null` if it is ruled out.
     pub rule_out: Option<RuleOut>,
-    /// In which features its uncertainty lies: shares of `‖a‖²_{V⁻¹}`, the largest first, at most five; they sum to one over all features.
+    /// In which features its uncertainty lies: shares of `‖a‖²_{V⁻¹}`, the largest first, at most
+    /// five; they sum to one over all features.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub directions: Vec<Share>,
 }

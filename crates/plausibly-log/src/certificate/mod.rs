@@ -1,8 +1,9 @@
 //! Certificates: what a decision rests on, and what follows from it.
 //!
-//! A certificate has two halves. Its *grounds* are the statistics, the settings and the actions a decision was taken from; only the log can say whether they are the
-//! true ones. Its *findings* are every number and statement shown, and follow from the grounds alone: anybody can derive them again, and [`Certificate::check`]
-//! does.
+//! A certificate has two halves. Its *grounds* are the statistics, the settings and the actions a
+//! decision was taken from; only the log can say whether they are the true ones. Its *findings* are
+//! every number and statement shown, and follow from the grounds alone: anybody can derive them
+//! again, and [`Certificate::check`] does.
 
 mod change;
 mod derive;
@@ -46,7 +47,8 @@ pub struct Certificate {
     pub grounds: Grounds,
     /// What follows from it.
     pub findings: Findings,
-    /// SHA-256, in hexadecimal, of this document as compact JSON without this field: it finds damage, and proves nothing to those who can make one.
+    /// SHA-256, in hexadecimal, of this document as compact JSON without this field: it finds
+    /// damage, and proves nothing to those who can make one.
     pub seal: String,
 }
 
@@ -71,7 +73,8 @@ pub struct Grounds {
     pub seed: u64,
     /// S, a bound on the norm of θ* for rewards scaled to an interval of length one.
     pub theta_norm_bound: f64,
-    /// Whether features are vectors as they were given: rewards are then scaled and not centred, and S was declared.
+    /// Whether features are vectors as they were given: rewards are then scaled and not centred,
+    /// and S was declared.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub as_given: bool,
     /// Among how many arms δ is shared; only for actions without features.
@@ -114,7 +117,8 @@ pub struct Position {
     pub hash: String,
 }
 
-/// Sums of a model. Features: `V` with its ridge, row by row, and `b`, each entry the double nearest to the exact sum. Arms: plays and sums of rewards, by action listed.
+/// Sums of a model. Features: `V` with its ridge, row by row, and `b`, each entry the double
+/// nearest to the exact sum. Arms: plays and sums of rewards, by action listed.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sums {
@@ -123,7 +127,8 @@ pub struct Sums {
     /// `V = λI + Σ x·xᵀ`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gram: Vec<Vec<f64>>,
-    /// `b = Σ x·y`, or what each arm paid; rewards scaled to `[−½, ½]`, or by the range alone for vectors as given.
+    /// `b = Σ x·y`, or what each arm paid; rewards scaled to `[−½, ½]`, or by the range alone for
+    /// vectors as given.
     pub moment: Vec<f64>,
     /// How often each arm was taken.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -196,8 +201,13 @@ impl Certificate {
     }
 
     pub(crate) fn sealed(grounds: Grounds, findings: Findings) -> Self {
-        let unsealed =
-            Self { format: FORMAT.into(), version: VERSION, grounds, findings, seal: String::new() };
+        let unsealed = Self {
+            format: FORMAT.into(),
+            version: VERSION,
+            grounds,
+            findings,
+            seal: String::new(),
+        };
         Self { seal: unsealed.expected_seal(), ..unsealed }
     }
 
@@ -214,11 +224,13 @@ impl Certificate {
             findings: &'a Findings,
         }
         let Self { format, version, grounds, findings, seal: _ } = self;
-        let document = serde_json::to_string(&Unsealed { format, version: *version, grounds, findings });
+        let document =
+            serde_json::to_string(&Unsealed { format, version: *version, grounds, findings });
         hex(&Sha256::digest(document.expect("a certificate is JSON").as_bytes()))
     }
 
-    /// Reads a certificate from its text. Whether what it says is right, [`Certificate::check`] tells.
+    /// Reads a certificate from its text. Whether what it says is right, [`Certificate::check`]
+    /// tells.
     ///
     /// # Errors
     /// If it is not a certificate, or an object in it has a key twice.
@@ -276,11 +288,13 @@ impl Grounds {
         if self.dim() == 0 {
             return ActionSet::arms(self.actions.len());
         }
-        let rows: Vec<&[f64]> = self.actions.iter().map(|action| action.features.as_slice()).collect();
+        let rows: Vec<&[f64]> =
+            self.actions.iter().map(|action| action.features.as_slice()).collect();
         ActionSet::from_rows(&rows)
     }
 
-    /// Everything that must hold before a model can be made of the parts; what is wrong is named by its path.
+    /// Everything that must hold before a model can be made of the parts; what is wrong is named by
+    /// its path.
     pub(crate) fn well_formed(&self) -> Result<(), GroundsError> {
         let misfit = |path: &str, what: &str| {
             Err(GroundsError::Misfit { path: format!("grounds.{path}"), what: what.into() })
@@ -309,9 +323,13 @@ impl Grounds {
             return misfit("arms_sharing", "must not be below the number of actions on offer");
         }
         for (at, action) in self.actions.iter().enumerate() {
-            let on_grid = |x: &f64| plausibly::quantise(*x).is_ok_and(|grid| grid.to_bits() == x.to_bits());
+            let on_grid =
+                |x: &f64| plausibly::quantise(*x).is_ok_and(|grid| grid.to_bits() == x.to_bits());
             if action.features.len() != self.dim() || !action.features.iter().all(on_grid) {
-                return misfit(&format!("actions[{at}].features"), "one value on the grid for each feature");
+                return misfit(
+                    &format!("actions[{at}].features"),
+                    "one value on the grid for each feature",
+                );
             }
         }
         for (name, sums) in [("design", &self.design), ("committed", &self.committed)] {
@@ -329,13 +347,17 @@ impl Grounds {
         }
     }
 
-    /// That its counts are those of some log, in which every decision, action and outcome has a line of its own. So all of
-    /// them can be added without a thought to how large a number can be.
+    /// That its counts are those of some log, in which every decision, action and outcome has a
+    /// line of its own. So all of them can be added without a thought to how large a number can be.
     fn check_counts(&self) -> Result<(), GroundsError> {
-        let misfit =
-            |path: &str, what: String| Err(GroundsError::Misfit { path: format!("grounds.{path}"), what });
-        let hashes = [("log.id", &self.log.id), ("log.hash", &self.log.hash), ("digest", &self.digest)];
-        if let Some((path, _)) = hashes.into_iter().find(|(_, text)| LineHash::parse(text).is_none()) {
+        let misfit = |path: &str, what: String| {
+            Err(GroundsError::Misfit { path: format!("grounds.{path}"), what })
+        };
+        let hashes =
+            [("log.id", &self.log.id), ("log.hash", &self.log.hash), ("digest", &self.digest)];
+        if let Some((path, _)) =
+            hashes.into_iter().find(|(_, text)| LineHash::parse(text).is_none())
+        {
             return misfit(path, "must be a SHA-256 in 64 small hexadecimal digits".into());
         }
         if parse_utc(&self.at).is_none() {
@@ -347,7 +369,8 @@ impl Grounds {
         if self.log.seq > MAX_SEQ {
             return misfit("log.seq", format!("no log has more than {MAX_SEQ} lines"));
         }
-        // The first line says what the log is about; each decision before this one has a line after it.
+        // The first line says what the log is about; each decision before this one has a line after
+        // it.
         if self.decision > self.log.seq {
             let lines = self.log.seq;
             return misfit(
@@ -364,13 +387,19 @@ impl Grounds {
             }
             let offered = unlisted.actions.checked_add(self.actions.len() as u64);
             if offered.is_none_or(|offered| offered > self.log.seq) {
-                return misfit("unlisted.actions", "there are more actions than lines in the log".into());
+                return misfit(
+                    "unlisted.actions",
+                    "there are more actions than lines in the log".into(),
+                );
             }
         }
         let all = [("statistics", Some(&self.statistics)), ("design", self.design.as_ref())];
         for (name, sums) in all.into_iter().chain([("committed", self.committed.as_ref())]) {
             if sums.is_some_and(|sums| sums.observations >= self.decision) {
-                let what = format!("there are {} decisions before this one, and no more", self.decision - 1);
+                let what = format!(
+                    "there are {} decisions before this one, and no more",
+                    self.decision - 1
+                );
                 return misfit(&format!("{name}.observations"), what);
             }
         }
@@ -398,8 +427,7 @@ impl Grounds {
         if shaped && possible && counted {
             Ok(())
         } else {
-            let what =
-                "does not have the shape its features and actions ask for, or sums that plays cannot have";
+            let what = "does not have the shape its features and actions ask for, or sums that plays cannot have";
             Err(GroundsError::Misfit { path: format!("grounds.{name}"), what: what.into() })
         }
     }
@@ -411,10 +439,17 @@ impl Grounds {
                 shares: self.arms_sharing.unwrap_or(1),
                 other_observations: sums.observations.saturating_sub(sums.plays.iter().sum()),
             };
-            return Ok(Model::Arms(ArmMeans::from_statistics(&sums.plays, &sums.moment).part_of(whole)));
+            return Ok(Model::Arms(
+                ArmMeans::from_statistics(&sums.plays, &sums.moment).part_of(whole),
+            ));
         }
-        let model =
-            Ridge::from_statistics(self.dim(), ridge, &sums.gram.concat(), &sums.moment, sums.observations)?;
+        let model = Ridge::from_statistics(
+            self.dim(),
+            ridge,
+            &sums.gram.concat(),
+            &sums.moment,
+            sums.observations,
+        )?;
         Ok(Model::Features(Box::new(model)))
     }
 }

@@ -45,14 +45,19 @@ pub struct Played {
 }
 
 impl Grounds {
-    /// The phase by places of the listed actions, and what is left to be played in it; none for other policies, and for partial certificates, whose phases only the log can check.
+    /// The phase by places of the listed actions, and what is left to be played in it; none for
+    /// other policies, and for partial certificates, whose phases only the log can check.
     pub(super) fn phase_on(
         &self,
         kind: &PolicyKind,
         set: &ActionSet,
     ) -> Result<Option<(plausibly::Phase, Quota)>, GroundsError> {
         let PolicyKind::Elimination { delta, .. } = *kind else {
-            return if self.phase.is_none() { Ok(None) } else { misfit("", "is of elimination alone") };
+            return if self.phase.is_none() {
+                Ok(None)
+            } else {
+                misfit("", "is of elimination alone")
+            };
         };
         let Some(phase) = &self.phase else {
             return misfit("", "elimination decides by one, and there is none");
@@ -100,10 +105,14 @@ impl Grounds {
             return misfit(".plays", "are more than the decisions before this one");
         }
         for played in plays {
-            let possible = played.settled <= played.taken && played.taken > 0 && played.paid.is_finite();
+            let possible =
+                played.settled <= played.taken && played.taken > 0 && played.paid.is_finite();
             let of_action = &mut phase.plays[place(played.action)?];
             if !possible || of_action.taken > 0 || (played.settled == 0 && played.paid != 0.0) {
-                return misfit(".plays", "list each action taken once, with no more rewards than plays");
+                return misfit(
+                    ".plays",
+                    "list each action taken once, with no more rewards than plays",
+                );
             }
             *of_action = Plays { taken: played.taken, settled: played.settled, paid: played.paid };
         }

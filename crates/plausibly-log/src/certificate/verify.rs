@@ -17,7 +17,9 @@ pub enum Flaw {
         version: u32,
     },
     /// The seal is not that of the document: it was changed or damaged after it was made.
-    #[error("seal: the document was changed after it was sealed (found {found}, expected {expected})")]
+    #[error(
+        "seal: the document was changed after it was sealed (found {found}, expected {expected})"
+    )]
     Seal {
         /// What it must be.
         expected: String,
@@ -42,8 +44,9 @@ pub enum Flaw {
 }
 
 impl Certificate {
-    /// Re-derives everything that follows from the grounds, and names the first thing that does not. Passing says that the findings are those of the grounds; whether the
-    /// grounds are true, only the log can say.
+    /// Re-derives everything that follows from the grounds, and names the first thing that does
+    /// not. Passing says that the findings are those of the grounds; whether the grounds are true,
+    /// only the log can say.
     ///
     /// # Errors
     /// The first flaw, in the order of the document.
@@ -57,7 +60,11 @@ impl Certificate {
             return Err(Flaw::Differs { path, expected, found, from: "the grounds" });
         }
         let expected = self.expected_seal();
-        if self.seal == expected { Ok(()) } else { Err(Flaw::Seal { expected, found: self.seal.clone() }) }
+        if self.seal == expected {
+            Ok(())
+        } else {
+            Err(Flaw::Seal { expected, found: self.seal.clone() })
+        }
     }
 
     /// Compares with the certificate that a log gives for the same decision.
@@ -67,7 +74,9 @@ impl Certificate {
     pub fn check_against(&self, true_one: &Self) -> Result<(), Flaw> {
         match first_difference("", &as_json(true_one), &as_json(self)) {
             None => Ok(()),
-            Some((path, expected, found)) => Err(Flaw::Differs { path, expected, found, from: "the log" }),
+            Some((path, expected, found)) => {
+                Err(Flaw::Differs { path, expected, found, from: "the log" })
+            }
         }
     }
 }
@@ -77,9 +86,15 @@ fn as_json(value: &impl serde::Serialize) -> Json {
     serde_json::to_value(value).expect("certificates and findings are JSON")
 }
 
-/// Path, expected and found of the first value in which two documents differ, in the order of the expected one. Numbers are compared by their bits.
-pub fn first_difference(path: &str, expected: &Json, found: &Json) -> Option<(String, String, String)> {
-    let inside = |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
+/// Path, expected and found of the first value in which two documents differ, in the order of the
+/// expected one. Numbers are compared by their bits.
+pub fn first_difference(
+    path: &str,
+    expected: &Json,
+    found: &Json,
+) -> Option<(String, String, String)> {
+    let inside =
+        |name: &str| if path.is_empty() { name.to_string() } else { format!("{path}.{name}") };
     match (expected, found) {
         (Json::Object(expected), Json::Object(found)) => {
             let missing = Json::String("nothing".into());
@@ -98,7 +113,8 @@ pub fn first_difference(path: &str, expected: &Json, found: &Json) -> Option<(St
                 first_difference(&format!("{path}[{at}]"), expected, found)
             });
             differences.next().or_else(|| {
-                let lengths = (format!("{} entries", expected.len()), format!("{} entries", found.len()));
+                let lengths =
+                    (format!("{} entries", expected.len()), format!("{} entries", found.len()));
                 (expected.len() != found.len()).then(|| (path.to_string(), lengths.0, lengths.1))
             })
         }

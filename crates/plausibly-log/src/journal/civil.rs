@@ -1,7 +1,7 @@
 //! Instants as text: UTC to the microsecond, of one width, so that a frame can be read by position.
 //!
-//! The calendar is the proleptic Gregorian one, and days have 86,400 seconds: a leap second has no name of its own, as in
-//! POSIX time.
+//! The calendar is the proleptic Gregorian one, and days have 86,400 seconds: a leap second has no
+//! name of its own, as in POSIX time.
 
 use std::io::Write as _;
 
@@ -35,7 +35,8 @@ pub fn utc(at_us: i64) -> Option<String> {
     })
 }
 
-/// The microseconds since 1970 of an instant in the very form that [`utc`] gives; none for anything else.
+/// The microseconds since 1970 of an instant in the very form that [`utc`] gives; none for anything
+/// else.
 pub fn parse_utc(text: &str) -> Option<i64> {
     parse(text.as_bytes())
 }
@@ -46,8 +47,10 @@ pub(super) fn write(at_us: i64, out: &mut Vec<u8>) {
     let us = at_us.rem_euclid(DAY_US);
     let (second, fraction) = (us / SECOND_US, us % SECOND_US);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let written =
-        write!(out, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:06}Z");
+    let written = write!(
+        out,
+        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:06}Z"
+    );
     debug_assert!(written.is_ok(), "a vector takes all bytes");
 }
 
@@ -56,7 +59,9 @@ pub(super) fn parse(text: &[u8]) -> Option<i64> {
     if text.len() != WIDTH {
         return None;
     }
-    let fits = |(&byte, &form): (&u8, &u8)| if form == b'0' { byte.is_ascii_digit() } else { byte == form };
+    let fits = |(&byte, &form): (&u8, &u8)| {
+        if form == b'0' { byte.is_ascii_digit() } else { byte == form }
+    };
     if !text.iter().zip(TEMPLATE).all(fits) {
         return None;
     }
@@ -76,7 +81,8 @@ pub(super) fn parse(text: &[u8]) -> Option<i64> {
     Some(day_number * DAY_US + ((hour * 60 + minute) * 60 + second) * SECOND_US + number(20, 26))
 }
 
-/// Days since 1970-01-01 of a date. Years are counted from March, so that the leap day is the last of its year.
+/// Days since 1970-01-01 of a date. Years are counted from March, so that the leap day is the last
+/// of its year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     // March to July, and August to December, have 31, 30, 31, 30, 31 days: 153 in five months.
@@ -111,7 +117,8 @@ mod tests {
         let mut number = 0;
         for year in 1970..=9999 {
             let february = if is_leap(year) { 29 } else { 28 };
-            for (month, length) in (1..).zip([31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]) {
+            for (month, length) in (1..).zip([31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31])
+            {
                 for day in 1..=length {
                     assert_eq!(date(number), (year, month, day));
                     assert_eq!(days(year, month, day), number);

@@ -77,8 +77,9 @@ pub enum JournalError {
         first: u64,
         /// How many lines were to be written.
         count: usize,
-        /// Whether the log could be cut back to the last acknowledged line. If not, restart the machine before the log is
-        /// opened: after a failed sync the system may go on showing bytes that the disk does not have.
+        /// Whether the log could be cut back to the last acknowledged line. If not, restart the
+        /// machine before the log is opened: after a failed sync the system may go on showing bytes
+        /// that the disk does not have.
         cut_back: bool,
         /// What the system says.
         source: io::Error,
@@ -93,8 +94,11 @@ pub enum JournalError {
         /// What the system says.
         source: io::Error,
     },
-    /// An earlier append failed, so nothing is known about the end of the file. Nothing was written.
-    #[error("{log} takes no more lines after a failure; open it again: that finds out what was written")]
+    /// An earlier append failed, so nothing is known about the end of the file. Nothing was
+    /// written.
+    #[error(
+        "{log} takes no more lines after a failure; open it again: that finds out what was written"
+    )]
     Stopped {
         /// Which log.
         log: PathBuf,

@@ -6,8 +6,9 @@ use std::io;
 
 /// The process that holds the lock of a log, as far as the system tells.
 ///
-/// Linux lists locks in `/proc/locks`. A process in another container has no number here, and other systems
-/// have no such list. A file with the number in it would be wrong after a crash, so there is none.
+/// Linux lists locks in `/proc/locks`. A process in another container has no number here, and other
+/// systems have no such list. A file with the number in it would be wrong after a crash, so there
+/// is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
@@ -40,11 +41,13 @@ impl Holder {
     #[cfg(target_os = "linux")]
     pub(super) fn of(file: &File) -> Self {
         use std::os::unix::fs::MetadataExt as _;
-        let (Ok(locks), Ok(found)) = (std::fs::read_to_string("/proc/locks"), file.metadata()) else {
+        let (Ok(locks), Ok(found)) = (std::fs::read_to_string("/proc/locks"), file.metadata())
+        else {
             return Self::default();
         };
         let process = listed(&locks, found.dev(), found.ino());
-        let name = process.and_then(|process| std::fs::read_to_string(format!("/proc/{process}/comm")).ok());
+        let name = process
+            .and_then(|process| std::fs::read_to_string(format!("/proc/{process}/comm")).ok());
         Self { process, name: name.map(|name| name.trim_end().to_string()) }
     }
 
@@ -60,7 +63,8 @@ impl Holder {
 /// 1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF
 /// ```
 ///
-/// Some file systems give another device here than for the file itself; a number of a file that the list has once is enough.
+/// Some file systems give another device here than for the file itself; a number of a file that the
+/// list has once is enough.
 #[cfg(target_os = "linux")]
 fn listed(locks: &str, device: u64, inode: u64) -> Option<u32> {
     let mut same_inode = Vec::new();
@@ -75,7 +79,8 @@ fn listed(locks: &str, device: u64, inode: u64) -> Option<u32> {
         }
         let process = process.parse().ok().filter(|&process| process > 0);
         // As the system's own `makedev` puts both numbers into one.
-        let of_device = u64::from_str_radix(major, 16).ok().zip(u64::from_str_radix(minor, 16).ok());
+        let of_device =
+            u64::from_str_radix(major, 16).ok().zip(u64::from_str_radix(minor, 16).ok());
         let whole = of_device.map(|(major, minor)| {
             (major & 0xfff) << 8 | (major & !0xfff) << 32 | minor & 0xff | (minor & !0xff) << 12
         });

@@ -10,7 +10,8 @@ use std::fmt;
 pub const MAX_BODY: usize = 16 << 20;
 /// Most bytes of a line with its newline: frame, a sequence number of [`SEQ_DIGITS`] and the event.
 pub(super) const MAX_LINE: usize = MAX_BODY + 296;
-/// A number of more digits is refused: 10¹⁵ lines are never written, and every JSON reader holds such numbers exactly.
+/// A number of more digits is refused: 10¹⁵ lines are never written, and every JSON reader holds
+/// such numbers exactly.
 const SEQ_DIGITS: usize = 15;
 /// The largest number that a line can have.
 pub(crate) const MAX_SEQ: u64 = 999_999_999_999_999;
@@ -81,8 +82,14 @@ impl fmt::Display for LineHash {
     }
 }
 
-/// Appends the line of an event that [`check_body`] accepted, and its newline; says where it will stand.
-pub(super) fn write_line(out: &mut Vec<u8>, last: &Checkpoint, at_us: i64, body: &str) -> Checkpoint {
+/// Appends the line of an event that [`check_body`] accepted, and its newline; says where it will
+/// stand.
+pub(super) fn write_line(
+    out: &mut Vec<u8>,
+    last: &Checkpoint,
+    at_us: i64,
+    body: &str,
+) -> Checkpoint {
     let seq = last.seq + 1;
     let begin = out.len();
     write_head(out, last, at_us);
@@ -167,7 +174,8 @@ impl<'a> Line<'a> {
         let head = &line[..frame.at];
         frame.literal(EVENT)?;
         let begin = frame.at;
-        // The foot is of one length, so the event ends where the foot must begin, whatever the event holds.
+        // The foot is of one length, so the event ends where the foot must begin, whatever the
+        // event holds.
         let end = line.len().checked_sub(FOOT).filter(|&end| end >= begin);
         let end = end.ok_or(Damage::Frame { column: line.len(), expected: HASH })?;
         frame.at = end;
@@ -205,7 +213,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The event as text, if it is the one its hash was made of. `begin` is where it stands in the line.
+/// The event as text, if it is the one its hash was made of. `begin` is where it stands in the
+/// line.
 fn checked_body<'a>(event: &'a [u8], begin: usize, hash: &[u8]) -> Result<&'a str, Damage> {
     // Before its hash, which a blanked event does not have any more.
     if event == b"null" {

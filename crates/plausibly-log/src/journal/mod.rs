@@ -1,20 +1,21 @@
 //! An append-only file of lines, chained by their hashes.
 //!
-//! A line holds one event, a JSON object this module does not look into, and what makes it part of a log: a number
-//! without gaps, a time that never goes back, and the hash of the line before. The format is in
-//! `docs/reference/log-format.md`, with a checker that shares nothing with this code.
+//! A line holds one event, a JSON object this module does not look into, and what makes it part of
+//! a log: a number without gaps, a time that never goes back, and the hash of the line before. The
+//! format is in `docs/reference/log-format.md`, with a checker that shares nothing with this code.
 //!
 //! # What is promised
-//! - **Acknowledged is kept.** [`Journal::append`] returns lines only when the disk has said that it has them. From then
-//!   on, a crash of the process or the machine loses none and doubles none.
-//! - **Not acknowledged is open.** After an error of [`Journal::append`], or a crash during it, each of its lines may be in the log
-//!   or not, from the first up to some line; never one without those before it. Opening the log finds out and settles it:
-//!   what it shows is on the disk.
-//! - **Damage is found, not repaired.** Any changed, missing, doubled or moved line is an error that names it. The one
-//!   thing that opening cuts off is what only an interrupted write leaves, and that is kept beside the log.
+//! - **Acknowledged is kept.** [`Journal::append`] returns lines only when the disk has said that
+//!   it has them. From then on, a crash of the process or the machine loses none and doubles none.
+//! - **Not acknowledged is open.** After an error of [`Journal::append`], or a crash during it,
+//!   each of its lines may be in the log or not, from the first up to some line; never one without
+//!   those before it. Opening the log finds out and settles it: what it shows is on the disk.
+//! - **Damage is found, not repaired.** Any changed, missing, doubled or moved line is an error
+//!   that names it. The one thing that opening cuts off is what only an interrupted write leaves,
+//!   and that is kept beside the log.
 //!
-//! The hashes are against accidents and against silent edits: whoever rewrites a log from some line on can make a chain
-//! that checks, but not one that ends in a hash somebody has noted.
+//! The hashes are against accidents and against silent edits: whoever rewrites a log from some line
+//! on can make a chain that checks, but not one that ends in a hash somebody has noted.
 //!
 //! ```
 //! use plausibly_log::journal::{Checkpoint, FileStorage, Journal, JournalError, read};

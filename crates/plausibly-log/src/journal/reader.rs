@@ -35,24 +35,26 @@ impl<'a> Entry<'a> {
 pub struct End {
     /// The last whole line.
     pub last: Checkpoint,
-    /// Bytes after it: a line that is being written at this moment, or that was when its writer was interrupted.
+    /// Bytes after it: a line that is being written at this moment, or that was when its writer was
+    /// interrupted.
     pub unfinished: u64,
 }
 
 /// Reads a log from behind a line on, checks every line, and hands each event to `visit`.
 ///
-/// From [`Checkpoint::START`] all lines are checked. From a later checkpoint, that line is checked to be the one it names, and
-/// those before it are taken on trust.
+/// From [`Checkpoint::START`] all lines are checked. From a later checkpoint, that line is checked
+/// to be the one it names, and those before it are taken on trust.
 ///
-/// It takes no lock and changes nothing, so it may run beside a writer: it ends at the last whole line it finds. The last
-/// lines it then shows may not be acknowledged yet, and a crash may still undo those.
+/// It takes no lock and changes nothing, so it may run beside a writer: it ends at the last whole
+/// line it finds. The last lines it then shows may not be acknowledged yet, and a crash may still
+/// undo those.
 ///
 /// # Cost
 /// One pass with two SHA-256 per line; a buffer of 1 MiB, or of the longest line if that is longer.
 ///
 /// # Errors
-/// The first damaged line, a checkpoint that is not of this log, a file that cannot be read, or whatever error `visit` returns; entries
-/// before it have been visited.
+/// The first damaged line, a checkpoint that is not of this log, a file that cannot be read, or
+/// whatever error `visit` returns; entries before it have been visited.
 pub fn read<S: Storage, E: From<JournalError>>(
     storage: &S,
     from: &Checkpoint,
@@ -102,8 +104,8 @@ pub(super) fn scan<S: Storage, E: From<JournalError>>(
             },
             Piece::Endless => Damage::TooLong,
         };
-        // Beside us a writer may have cut off part of a line and written another over it, and we read some of both. What
-        // is damaged stays so at a second look.
+        // Beside us a writer may have cut off part of a line and written another over it, and we
+        // read some of both. What is damaged stays so at a second look.
         if doubted != Some(last.offset) {
             doubted = Some(last.offset);
             lines.restart(last.offset).map_err(io("read"))?;

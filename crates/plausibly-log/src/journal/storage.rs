@@ -7,23 +7,26 @@ use std::path::{Path, PathBuf};
 
 /// A log file and the files beside it, as small steps whose order is the journal's business.
 ///
-/// A journal promises what it does because each step does what it says here; tests put a disk in its place that fails.
+/// A journal promises what it does because each step does what it says here; tests put a disk in
+/// its place that fails.
 pub trait Storage {
     /// What reads the log.
     type Reader: Read + Seek;
 
-    /// Where the log is, for messages. A file beside it has this path with a dot and its `suffix` added.
+    /// Where the log is, for messages. A file beside it has this path with a dot and its `suffix`
+    /// added.
     fn path(&self) -> &Path;
 
-    /// Opens the log for writing, creating it if it is missing, with a lock that no other writer gets until this storage
-    /// is dropped or its process ends, however it ends.
+    /// Opens the log for writing, creating it if it is missing, with a lock that no other writer
+    /// gets until this storage is dropped or its process ends, however it ends.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if another writer has the lock, with a [`Holder`] in it where one can be named;
-    /// whatever else the system says.
+    /// [`io::ErrorKind::WouldBlock`] if another writer has the lock, with a [`Holder`] in it where
+    /// one can be named; whatever else the system says.
     fn lock(&mut self) -> io::Result<()>;
 
-    /// Opens the log for reading, from its first byte, which needs no lock. Under a lock it reads the file that is locked.
+    /// Opens the log for reading, from its first byte, which needs no lock. Under a lock it reads
+    /// the file that is locked.
     ///
     /// # Errors
     /// If it is missing or cannot be opened.
@@ -32,11 +35,12 @@ pub trait Storage {
     /// Bytes of the locked log.
     ///
     /// # Errors
-    /// If the system cannot say, or the log's path has come to be another file, or none: what is appended to the locked one
-    /// would not be found again.
+    /// If the system cannot say, or the log's path has come to be another file, or none: what is
+    /// appended to the locked one would not be found again.
     fn length(&self) -> io::Result<u64>;
 
-    /// Writes at the end of the locked log. After an error, any part of the bytes may have been written.
+    /// Writes at the end of the locked log. After an error, any part of the bytes may have been
+    /// written.
     ///
     /// # Errors
     /// If not all were.
@@ -45,7 +49,8 @@ pub trait Storage {
     /// Returns when the disk has everything of the locked log.
     ///
     /// # Errors
-    /// If that is not sure. Trying again does not help: a later success may be about later bytes only.
+    /// If that is not sure. Trying again does not help: a later success may be about later bytes
+    /// only.
     fn sync(&mut self) -> io::Result<()>;
 
     /// Cuts the locked log to its first `len` bytes.
@@ -66,7 +71,8 @@ pub trait Storage {
     /// If it is there and cannot be read.
     fn read_side(&self, suffix: &str) -> io::Result<Option<Vec<u8>>>;
 
-    /// Writes a file beside the log, over what may be there, and returns when the disk has its content.
+    /// Writes a file beside the log, over what may be there, and returns when the disk has its
+    /// content.
     ///
     /// # Errors
     /// If not all was written, or it is not sure that the disk has it.
@@ -79,8 +85,13 @@ pub trait Storage {
     fn rename_side(&mut self, from: &str, to: &str) -> io::Result<()>;
 }
 
-/// Puts a file beside the log, complete or not at all, and returns when the disk has it under its name.
-pub(super) fn replace_side(storage: &mut impl Storage, suffix: &str, bytes: &[u8]) -> io::Result<()> {
+/// Puts a file beside the log, complete or not at all, and returns when the disk has it under its
+/// name.
+pub(super) fn replace_side(
+    storage: &mut impl Storage,
+    suffix: &str,
+    bytes: &[u8],
+) -> io::Result<()> {
     let temporary = format!("{suffix}.tmp");
     storage.write_side(&temporary, bytes)?;
     storage.rename_side(&temporary, suffix)?;
@@ -109,7 +120,8 @@ fn same_file(_: &Metadata, _: &Metadata) -> bool {
 
 /// A log on a local disk.
 ///
-/// The lock is that of `flock`: it is advisory, and ends with the process. Nothing is touched before it is taken.
+/// The lock is that of `flock`: it is advisory, and ends with the process. Nothing is touched
+/// before it is taken.
 #[derive(Debug)]
 pub struct FileStorage {
     path: PathBuf,
@@ -124,8 +136,8 @@ impl FileStorage {
 
     /// Takes the lock, and waits for another writer as long as `again` says.
     ///
-    /// Each time the lock is found to be held, `again` is called with its holder. It waits as it sees fit, and returns
-    /// whether to try once more: clock and sleep are the caller's.
+    /// Each time the lock is found to be held, `again` is called with its holder. It waits as it
+    /// sees fit, and returns whether to try once more: clock and sleep are the caller's.
     ///
     /// # Errors
     /// As [`Storage::lock`].
@@ -170,7 +182,12 @@ impl Storage for FileStorage {
         if self.locked.is_some() {
             return self.length().map(drop);
         }
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&self.path)?;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&self.path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -210,7 +227,8 @@ impl Storage for FileStorage {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        // The length is synced with the data, for without it they could not be read; times need not be.
+        // The length is synced with the data, for without it they could not be read; times need not
+        // be.
         self.locked()?.sync_data()
     }
 
@@ -219,7 +237,8 @@ impl Storage for FileStorage {
     }
 
     fn sync_folder(&mut self) -> io::Result<()> {
-        // Elsewhere a folder cannot be opened as a file, and names are the file system's own business.
+        // Elsewhere a folder cannot be opened as a file, and names are the file system's own
+        // business.
         if cfg!(unix) {
             self.folders()?.iter().try_for_each(|folder| File::open(folder)?.sync_all())
         } else {

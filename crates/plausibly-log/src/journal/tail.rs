@@ -1,16 +1,19 @@
 //! Bytes after the last newline: an interrupted write, or damage?
 //!
-//! A write of lines is one run of bytes, each line's newline its last. If it is interrupted, file systems leave a
-//! beginning of the run, and after a loss of power perhaps a file that has grown already with zeros where the rest has not
-//! arrived. So an interrupted write ends in
+//! A write of lines is one run of bytes, each line's newline its last. If it is interrupted, file
+//! systems leave a beginning of the run, and after a loss of power perhaps a file that has grown
+//! already with zeros where the rest has not arrived. So an interrupted write ends in
 //!
-//! 1. a whole line without its newline: all of it can be checked, so it is kept and its end is added; or
-//! 2. a part of *the* line that was due there, whose number and `prev` are known, perhaps with zeros behind.
+//! 1. a whole line without its newline: all of it can be checked, so it is kept and its end is
+//!    added; or
+//! 2. a part of *the* line that was due there, whose number and `prev` are known, perhaps with
+//!    zeros behind.
 //!
-//! Everything else is damage, also a last line that has its newline and is wrong: the newline is written last, so a
-//! beginning of the run never has it. Blocks that reach the disk out of order could leave such a line, with zeros in it; so
-//! could a block of an acknowledged line that was lost later. Where both are possible, a person decides: what is
-//! refused can still be cut off by hand, what was cut off wrongly was a promise broken.
+//! Everything else is damage, also a last line that has its newline and is wrong: the newline is
+//! written last, so a beginning of the run never has it. Blocks that reach the disk out of order
+//! could leave such a line, with zeros in it; so could a block of an acknowledged line that was
+//! lost later. Where both are possible, a person decides: what is refused can still be cut off by
+//! hand, what was cut off wrongly was a promise broken.
 
 use super::Checkpoint;
 use super::civil;
@@ -19,7 +22,8 @@ use serde::de::IgnoredAny;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What opening a log did about the end of an interrupted write, whose last line had not been acknowledged.
+/// What opening a log did about the end of an interrupted write, whose last line had not been
+/// acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recovery {
@@ -86,7 +90,8 @@ pub(super) fn classify(bytes: &[u8], last: &Checkpoint) -> Tail {
     }
 }
 
-/// Whether text is the beginning of a line after `last`. Generous only about the time and the event's own bytes.
+/// Whether text is the beginning of a line after `last`. Generous only about the time and the
+/// event's own bytes.
 fn is_beginning(text: &[u8], last: &Checkpoint) -> bool {
     let mut head = Vec::new();
     write_head(&mut head, last, last.at_us);
@@ -113,7 +118,8 @@ fn is_beginning(text: &[u8], last: &Checkpoint) -> bool {
     event.is_empty() || event.starts_with(b"{") && is_event_and_foot(event, digits, hashed)
 }
 
-/// Whether bytes are a part of an event, or a whole one with the right hash and a beginning of what must follow it.
+/// Whether bytes are a part of an event, or a whole one with the right hash and a beginning of what
+/// must follow it.
 fn is_event_and_foot(bytes: &[u8], body_hash: &[u8], head: &[u8]) -> bool {
     let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
     match values.next() {

@@ -34,24 +34,27 @@ impl<S: Storage> Journal<S> {
         Self::open_from(storage, &Checkpoint::START, |_| Ok(()))
     }
 
-    /// Opens a log, created if it is missing, and hands every event behind a line to `visit`, as [`read`](super::read)
-    /// does: what stands before it is taken on trust, and [`Checkpoint::START`] trusts nothing.
+    /// Opens a log, created if it is missing, and hands every event behind a line to `visit`, as
+    /// [`read`](super::read) does: what stands before it is taken on trust, and
+    /// [`Checkpoint::START`] trusts nothing.
     ///
-    /// What an interrupted write left at the end is dealt with, see [`Journal::recovery`]. When this returns, the disk has
-    /// every line that was visited, also those that nobody had been told were written.
+    /// What an interrupted write left at the end is dealt with, see [`Journal::recovery`]. When
+    /// this returns, the disk has every line that was visited, also those that nobody had been told
+    /// were written.
     ///
     /// # Errors
-    /// Another writer, the first damaged line, a checkpoint that is not of this log, a file that cannot be read or
-    /// written, or whatever error `visit` returns.
+    /// Another writer, the first damaged line, a checkpoint that is not of this log, a file that
+    /// cannot be read or written, or whatever error `visit` returns.
     pub fn open_from<E: From<JournalError>>(
         mut storage: S,
         from: &Checkpoint,
         mut visit: impl FnMut(Entry<'_>) -> Result<(), E>,
     ) -> Result<Self, E> {
         storage.lock().map_err(|source| match source.kind() {
-            io::ErrorKind::WouldBlock => {
-                JournalError::Locked { log: storage.path().into(), holder: Holder::in_error(&source) }
-            }
+            io::ErrorKind::WouldBlock => JournalError::Locked {
+                log: storage.path().into(),
+                holder: Holder::in_error(&source),
+            },
             _ => JournalError::Io { what: "open", path: storage.path().into(), source },
         })?;
         let mut scanned = scan(&storage, from, &mut visit)?;
@@ -62,7 +65,8 @@ impl<S: Storage> Journal<S> {
             visit(Entry::of(&line))?;
             scanned.last = line.ending_at(scanned.last.offset + len as u64 + 1);
         }
-        // Lines that a writer had no time to sync, and the name of a file it had just created, are on the disk from here on.
+        // Lines that a writer had no time to sync, and the name of a file it had just created, are
+        // on the disk from here on.
         let synced = storage.sync().and_then(|()| storage.sync_folder());
         synced.map_err(|source| JournalError::NotSynced { log: storage.path().into(), source })?;
         Ok(Self { storage, last: scanned.last, recovery, stopped: false, lines: Vec::new() })
@@ -78,23 +82,29 @@ impl<S: Storage> Journal<S> {
         self.recovery.as_ref()
     }
 
-    /// Appends events as lines, in one write, and returns when the disk has them: where each of them is.
+    /// Appends events as lines, in one write, and returns when the disk has them: where each of
+    /// them is.
     ///
     /// All get this time, or that of the line before if it is later.
     ///
     /// # What a caller may conclude
     /// - `Ok`: all lines are in the log and stay there.
-    /// - [`JournalError::NotAcknowledged`]: nothing. Any first part of the lines may be in the log when it is opened again, the
-    ///   last of them perhaps as a torn one that is then cut off. Do not append the events again before having looked.
+    /// - [`JournalError::NotAcknowledged`]: nothing. Any first part of the lines may be in the log
+    ///   when it is opened again, the last of them perhaps as a torn one that is then cut off. Do
+    ///   not append the events again before having looked.
     /// - Any other error: nothing was written.
     ///
-    /// After [`JournalError::NotAcknowledged`] and [`JournalError::Changed`] the journal takes no more lines
-    /// ([`JournalError::Stopped`]). A failed sync is not tried again: the system may have dropped what it could not write,
-    /// and would then report success about the rest.
+    /// After [`JournalError::NotAcknowledged`] and [`JournalError::Changed`] the journal takes no
+    /// more lines ([`JournalError::Stopped`]). A failed sync is not tried again: the system may
+    /// have dropped what it could not write, and would then report success about the rest.
     ///
     /// # Errors
     /// See above. Bodies and time are checked before anything is written.
-    pub fn append(&mut self, at: impl Into<Time>, bodies: &[&str]) -> Result<Vec<Checkpoint>, JournalError> {
+    pub fn append(
+        &mut self,
+        at: impl Into<Time>,
+        bodies: &[&str],
+    ) -> Result<Vec<Checkpoint>, JournalError> {
         if self.stopped {
             return Err(JournalError::Stopped { log: self.storage.path().into() });
         }
@@ -120,13 +130,21 @@ impl<S: Storage> Journal<S> {
             self.stopped = true;
             let cut_back = self.storage.truncate(self.last.offset).is_ok();
             let (log, first) = (self.storage.path().into(), self.last.seq + 1);
-            return Err(JournalError::NotAcknowledged { log, what, first, count, cut_back, source });
+            return Err(JournalError::NotAcknowledged {
+                log,
+                what,
+                first,
+                count,
+                cut_back,
+                source,
+            });
         }
         self.last = written[written.len() - 1];
         Ok(written)
     }
 
-    /// A program that does not know the lock, an editor say, would otherwise have its bytes continued or cut off.
+    /// A program that does not know the lock, an editor say, would otherwise have its bytes
+    /// continued or cut off.
     fn check_length(&mut self) -> Result<(), JournalError> {
         let found = self.storage.length().map_err(io_error(&self.storage, "look at"))?;
         let expected = self.last.offset;
@@ -148,8 +166,12 @@ fn io_error<S: Storage>(storage: &S, what: &'static str) -> impl FnOnce(io::Erro
     move |source| JournalError::Io { what, path, source }
 }
 
-/// Deals with what is behind the last whole line. If it is interrupted itself, the next time finds the same and does the same.
-fn recover<S: Storage>(storage: &mut S, scanned: &Scanned) -> Result<Option<Recovery>, JournalError> {
+/// Deals with what is behind the last whole line. If it is interrupted itself, the next time finds
+/// the same and does the same.
+fn recover<S: Storage>(
+    storage: &mut S,
+    scanned: &Scanned,
+) -> Result<Option<Recovery>, JournalError> {
     let (seq, end) = (scanned.last.seq + 1, scanned.last.offset);
     match scanned.tail {
         Tail::Empty | Tail::Damaged => Ok(None),
@@ -174,7 +196,8 @@ fn keep<S: Storage>(storage: &mut S, seq: u64, bytes: &[u8]) -> io::Result<Strin
     let mut attempt = 1;
     while let Some(found) = storage.read_side(&suffix)? {
         if found == bytes {
-            // Saved by a recovery that was itself interrupted; perhaps before the folder was synced.
+            // Saved by a recovery that was itself interrupted; perhaps before the folder was
+            // synced.
             storage.sync_folder()?;
             return Ok(suffix);
         }

@@ -10,9 +10,9 @@ use crate::time::Time;
 impl<S: Storage> Log<S> {
     /// Records many outcomes in one write: all of them, or none if one of them is refused.
     ///
-    /// What is recorded already is not written again. Another reward than the one recorded is refused, or replaces it
-    /// if `correct`. Only a crash during the write can leave a first part of them recorded; the same call again then
-    /// records the rest.
+    /// What is recorded already is not written again. Another reward than the one recorded is
+    /// refused, or replaces it if `correct`. Only a crash during the write can leave a first part
+    /// of them recorded; the same call again then records the rest.
     ///
     /// # Errors
     /// [`LogError::Entry`] names the first outcome that cannot be recorded; the log is as it was.

@@ -3,7 +3,8 @@
 use super::{Column, Encoding, Part, Recipe, Shape};
 
 impl Recipe {
-    /// S, a bound on `‖θ*‖` for rewards whose range, of this length, was scaled to length one: moved to [−1/2, 1/2], or for vectors [as they are given](Recipe::given) not moved.
+    /// S, a bound on `‖θ*‖` for rewards whose range, of this length, was scaled to length one:
+    /// moved to [−1/2, 1/2], or for vectors [as they are given](Recipe::given) not moved.
     ///
     /// Of vectors as they are given it is the one declared, scaled; of all others
     ///
@@ -16,42 +17,49 @@ impl Recipe {
     /// ```
     ///
     /// # Assumption
-    /// The mean reward is linear in the features, and stays within the range of rewards for *every combination* of values:
-    /// numbers and flags anywhere between −1 and 1, one category or blank a column, those of actions with those of the context.
-    /// Combinations that never occur are part of this. Where a person knows better, the bound is theirs to set.
+    /// The mean reward is linear in the features, and stays within the range of rewards for *every
+    /// combination* of values: numbers and flags anywhere between −1 and 1, one category or blank a
+    /// column, those of actions with those of the context. Combinations that never occur are part
+    /// of this. Where a person knows better, the bound is theirs to set.
     ///
     /// # Proof
-    /// Write `ã = (1, a)` and `c̃ = (1, c)` for the parts of both sides with their constants. Features are the products, so the
-    /// mean reward is `f(a, c) = ã'·W·c̃` and `‖θ‖` is the Frobenius norm of W. By assumption `|f| ≤ ½`. Any θ that gives
-    /// this f will do, since confidence sets know nothing else about it; the proof chooses one.
+    /// Write `ã = (1, a)` and `c̃ = (1, c)` for the parts of both sides with their constants.
+    /// Features are the products, so the mean reward is `f(a, c) = ã'·W·c̃` and `‖θ‖` is the
+    /// Frobenius norm of W. By assumption `|f| ≤ ½`. Any θ that gives this f will do, since
+    /// confidence sets know nothing else about it; the proof chooses one.
     ///
-    /// *One side.* Let `F(a) = W'·ã`, a vector. We look for laws P₁, P₂ of a and weights `w₁ + w₂ = κ` with
-    /// `w₁·E₁‖F‖² + w₂·E₂‖F‖² ≥ ‖W‖²`. Rows of W are written `w₀` for the constant and `w_j` for the parts.
+    /// *One side.* Let `F(a) = W'·ã`, a vector. We look for laws P₁, P₂ of a and weights `w₁ + w₂ =
+    /// κ` with `w₁·E₁‖F‖² + w₂·E₂‖F‖² ≥ ‖W‖²`. Rows of W are written `w₀` for the constant and
+    /// `w_j` for the parts.
     ///
-    /// 1. *Plain columns only*: numbers and flags that never miss, and columns that are all categories. Let columns be
-    ///    independent, numbers and flags ±1 with probability ½ each, and the m parts of a category column equally likely to be the
-    ///    one that is 1. As exactly one of them is, what they have in common can be moved to the constant: choose the W in which the rows of
-    ///    each such column sum to 0. Then all terms but the constant have mean 0 and are uncorrelated, and
-    ///    `E‖F‖² = ‖w₀‖² + Σ_numbers ‖w_j‖² + Σ_categories ‖w_j‖²/m ≥ ‖W‖²/max(1, M)`.
-    /// 2. *Other columns besides.* Each has a state in which its extra parts are 0 (the value is there; the late key is absent),
-    ///    and at most E extra parts, of which at most one is 1. P₁ is the law above with all of them in that state, values
-    ///    ±1: `E₁‖F‖² ≥ ‖w₀‖² + [plain terms]`. P₂ gives that state probability ½ and each of the e extra parts
-    ///    `q = 1/(2e)`. The covariance of the extra parts is `q·I − q²·11'`, with smallest eigenvalue
-    ///    `q·(1 − e·q) = 1/(4e)`; the value, ±1 where it is there, is uncorrelated with them and has variance ½. So
-    ///    `E₂‖F‖² ≥ [plain terms] + Σ_others ‖w_j‖²/(4E)`. Weights with `w₁ ≥ 1`, `w₂ ≥ 4E` and `w₁ + w₂ ≥ M` will do:
-    ///    κ = max(M, 1 + 4E).
+    /// 1. *Plain columns only*: numbers and flags that never miss, and columns that are all
+    ///    categories. Let columns be independent, numbers and flags ±1 with probability ½ each, and
+    ///    the m parts of a category column equally likely to be the one that is 1. As exactly one
+    ///    of them is, what they have in common can be moved to the constant: choose the W in which
+    ///    the rows of each such column sum to 0. Then all terms but the constant have mean 0 and
+    ///    are uncorrelated, and `E‖F‖² = ‖w₀‖² + Σ_numbers ‖w_j‖² + Σ_categories ‖w_j‖²/m ≥
+    ///    ‖W‖²/max(1, M)`.
+    /// 2. *Other columns besides.* Each has a state in which its extra parts are 0 (the value is
+    ///    there; the late key is absent), and at most E extra parts, of which at most one is 1. P₁
+    ///    is the law above with all of them in that state, values ±1: `E₁‖F‖² ≥ ‖w₀‖² + [plain
+    ///    terms]`. P₂ gives that state probability ½ and each of the e extra parts `q = 1/(2e)`.
+    ///    The covariance of the extra parts is `q·I − q²·11'`, with smallest eigenvalue `q·(1 −
+    ///    e·q) = 1/(4e)`; the value, ±1 where it is there, is uncorrelated with them and has
+    ///    variance ½. So `E₂‖F‖² ≥ [plain terms] + Σ_others ‖w_j‖²/(4E)`. Weights with `w₁ ≥ 1`,
+    ///    `w₂ ≥ 4E` and `w₁ + w₂ ≥ M` will do: κ = max(M, 1 + 4E).
     ///
-    /// *Both sides.* The choice of W is a linear map from the left for actions and from the right for the context, so both can
-    /// be made. For each a, `W'·ã` are then parameters of the context side, chosen as there, with the mean `f(a, ·)`. Hence
-    /// `‖W‖² ≤ Σ_i w_i·E_i‖W'·ã‖² ≤ Σ_ij w_i·v_j·E_ij f² ≤ κ_a·κ_c/4`. With blocks, the parameters of each action obey the
-    /// bound of the context side, and there are `κ_a` actions. ∎
+    /// *Both sides.* The choice of W is a linear map from the left for actions and from the right
+    /// for the context, so both can be made. For each a, `W'·ã` are then parameters of the context
+    /// side, chosen as there, with the mean `f(a, ·)`. Hence `‖W‖² ≤ Σ_i w_i·E_i‖W'·ã‖² ≤ Σ_ij
+    /// w_i·v_j·E_ij f² ≤ κ_a·κ_c/4`. With blocks, the parameters of each action obey the bound of
+    /// the context side, and there are `κ_a` actions. ∎
     ///
-    /// Both cases are sharp. A column of m categories, half of them with mean ½ and half with −½, has `‖θ‖ = ½·√m`. A number
-    /// that may be missing, with mean −½ where it is there and ½ where it is not, forces the intercept −½ and the
-    /// coefficient 1: `‖θ‖ = √5/2 = ½·√(1 + 4)`.
+    /// Both cases are sharp. A column of m categories, half of them with mean ½ and half with −½,
+    /// has `‖θ‖ = ½·√m`. A number that may be missing, with mean −½ where it is there and ½ where
+    /// it is not, forces the intercept −½ and the coefficient 1: `‖θ‖ = √5/2 = ½·√(1 + 4)`.
     ///
-    /// For plain arms, which have no features, it is ½: each mean is a parameter of its own. It grows with extensions; a model
-    /// that is made again from exact statistics takes the new bound.
+    /// For plain arms, which have no features, it is ½: each mean is a parameter of its own. It
+    /// grows with extensions; a model that is made again from exact statistics takes the new bound.
     pub fn theta_norm_bound(&self, range: f64) -> f64 {
         if let Some(declared) = self.declared_bound {
             return declared / range;

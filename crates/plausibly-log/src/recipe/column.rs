@@ -13,8 +13,8 @@ pub struct Column {
     pub name: String,
     /// What becomes of its values.
     pub encoding: Encoding,
-    /// Whether this is a context key that joined by an extension: while it is absent all its parts are 0, as they have to be
-    /// for decisions that were made before it was known.
+    /// Whether this is a context key that joined by an extension: while it is absent all its parts
+    /// are 0, as they have to be for decisions that were made before it was known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
     /// What a person should know about it.
@@ -173,7 +173,9 @@ impl Column {
             })
         };
         let (scaled, low, high) = match &self.encoding {
-            Encoding::Linear { numbers, low, high } => (affine(number(*numbers)?, *low, *high), *low, *high),
+            Encoding::Linear { numbers, low, high } => {
+                (affine(number(*numbers)?, *low, *high), *low, *high)
+            }
             Encoding::Log { numbers, low, high } => {
                 let x = number(*numbers)?;
                 if x <= 0.0 {
@@ -182,8 +184,12 @@ impl Column {
                 (affine(log2(x), log2(*low), log2(*high)), *low, *high)
             }
             Encoding::Magnitude { scale } => (number(NumberFormat::Plain)? / scale, -scale, *scale),
-            Encoding::Flag { yes, .. } if text.eq_ignore_ascii_case(yes) => return Ok(Reading::Number(1.0)),
-            Encoding::Flag { no, .. } if text.eq_ignore_ascii_case(no) => return Ok(Reading::Number(-1.0)),
+            Encoding::Flag { yes, .. } if text.eq_ignore_ascii_case(yes) => {
+                return Ok(Reading::Number(1.0));
+            }
+            Encoding::Flag { no, .. } if text.eq_ignore_ascii_case(no) => {
+                return Ok(Reading::Number(-1.0));
+            }
             _ => return Ok(Reading::Category(text)),
         };
         // The grid refuses what is beyond it and what is not a number.
@@ -193,7 +199,8 @@ impl Column {
         }
     }
 
-    /// The value whose scaled form this is, in the person's units, with as many digits as the grid can tell apart.
+    /// The value whose scaled form this is, in the person's units, with as many digits as the grid
+    /// can tell apart.
     pub(super) fn unscaled(&self, scaled: f64) -> String {
         match &self.encoding {
             Encoding::Linear { low, high, .. } => {
@@ -215,10 +222,14 @@ impl Column {
 }
 
 /// A number of a vector, which has no blanks, no words and nothing that exact sums could not hold.
-fn as_given<'a>(value: Option<&str>, place: impl Fn() -> Place) -> Result<Reading<'a>, RecipeError> {
+fn as_given<'a>(
+    value: Option<&str>,
+    place: impl Fn() -> Place,
+) -> Result<Reading<'a>, RecipeError> {
     let number = value.and_then(|text| NumberFormat::Plain.parse(text));
     let shown = || value.map(brief);
-    let number = number.ok_or_else(|| RecipeError::NotInAVector { place: place(), value: shown() })?;
+    let number =
+        number.ok_or_else(|| RecipeError::NotInAVector { place: place(), value: shown() })?;
     match plausibly::quantise(number) {
         Ok(number) => Ok(Reading::Number(number)),
         Err(_) => Err(RecipeError::TooLarge { place: place(), value: shown().unwrap_or_default() }),
@@ -228,7 +239,8 @@ fn as_given<'a>(value: Option<&str>, place: impl Fn() -> Place) -> Result<Readin
 /// Distance of neighbours on the grid.
 const STEP: f64 = 1.0 / (1_u32 << 24) as f64;
 
-/// `low` to −1 and `high` to 1, exactly. A quarter of everything, so that the widest range of doubles does not overflow.
+/// `low` to −1 and `high` to 1, exactly. A quarter of everything, so that the widest range of
+/// doubles does not overflow.
 fn affine(x: f64, low: f64, high: f64) -> f64 {
     2.0 * ((x / 4.0 - low / 4.0) / range(low, high)) - 1.0
 }

@@ -43,7 +43,8 @@ pub enum ContextError {
     },
 }
 
-/// Pairs of key and value, in the order of keys. A key without a value (see [`present`]) is as good as absent.
+/// Pairs of key and value, in the order of keys. A key without a value (see [`present`]) is as good
+/// as absent.
 ///
 /// # Example
 /// ```
@@ -57,7 +58,8 @@ pub enum ContextError {
 pub struct Context(BTreeMap<String, String>);
 
 impl Context {
-    /// Reads pairs like `device=mobile`. The first `=` separates; spaces around key and value do not count.
+    /// Reads pairs like `device=mobile`. The first `=` separates; spaces around key and value do
+    /// not count.
     ///
     /// # Errors
     /// If a pair has no `=` or no key, or a key comes twice.
@@ -88,7 +90,8 @@ impl Context {
     }
 }
 
-/// A context as a log holds it. One that was recorded before there was a limit to lengths is still one.
+/// A context as a log holds it. One that was recorded before there was a limit to lengths is still
+/// one.
 #[derive(Deserialize)]
 struct Stored(BTreeMap<String, String>);
 
@@ -104,7 +107,11 @@ fn checked(pairs: BTreeMap<String, String>) -> Result<Context, ContextError> {
     Ok(Context(pairs))
 }
 
-fn insert(context: &mut BTreeMap<String, String>, key: &str, value: &str) -> Result<(), ContextError> {
+fn insert(
+    context: &mut BTreeMap<String, String>,
+    key: &str,
+    value: &str,
+) -> Result<(), ContextError> {
     let key = key.trim();
     if key.is_empty() {
         return Err(ContextError::NoKey { pair: format!("{key}={value}") });

@@ -18,13 +18,18 @@ impl Description<'_> {
         let mut lines = Vec::new();
         match &recipe.label {
             Some(name) => lines.push((name.clone(), "the label of an action".into(), 0)),
-            None => lines.push(("(position)".into(), "the label of an action: row 1, row 2, …".into(), 0)),
+            None => lines.push((
+                "(position)".into(),
+                "the label of an action: row 1, row 2, …".into(),
+                0,
+            )),
         }
         if recipe.shape == Shape::Shared {
             lines.push(("(intercept)".into(), "always 1".into(), 1));
         }
-        let part_count =
-            |parts: &[Part], name: &str| parts.iter().filter(|part| part.column() == Some(name)).count();
+        let part_count = |parts: &[Part], name: &str| {
+            parts.iter().filter(|part| part.column() == Some(name)).count()
+        };
         for column in &recipe.columns {
             let parts = part_count(&recipe.action_parts, &column.name);
             lines.push((column.name.clone(), becomes(column, &recipe.action_parts), parts));
@@ -32,7 +37,11 @@ impl Description<'_> {
         for column in &recipe.context {
             let parts = part_count(&recipe.context_parts, &column.name);
             let becomes = format!("context: {}", becomes(column, &recipe.context_parts));
-            lines.push((column.name.clone(), becomes, if recipe.shape == Shape::Shared { parts } else { 0 }));
+            lines.push((
+                column.name.clone(),
+                becomes,
+                if recipe.shape == Shape::Shared { parts } else { 0 },
+            ));
         }
         let (actions, contexts) = (recipe.action_parts.len(), recipe.context_parts.len());
         match recipe.shape {
@@ -41,7 +50,9 @@ impl Description<'_> {
                 lines.push(("(crosses)".into(), text, actions * contexts));
             }
             Shape::Blocks => {
-                let text = format!("{actions} actions, each with an intercept and {contexts} of the context");
+                let text = format!(
+                    "{actions} actions, each with an intercept and {contexts} of the context"
+                );
                 lines.push(("(blocks)".into(), text, actions * (contexts + 1)));
             }
             Shape::Shared | Shape::Arms | Shape::Given => {}
@@ -54,12 +65,14 @@ impl Description<'_> {
 fn becomes(column: &Column, parts: &[Part]) -> String {
     let own = || parts.iter().filter(|part| part.column() == Some(&column.name));
     let categories: Vec<&str> = own()
-        .filter_map(
-            |part| if let Part::Category { category, .. } = part { Some(category.as_str()) } else { None },
-        )
+        .filter_map(|part| {
+            if let Part::Category { category, .. } = part { Some(category.as_str()) } else { None }
+        })
         .collect();
     let mut text = match &column.encoding {
-        Encoding::Linear { low, high, .. } => format!("{} … {} becomes -1 … 1", shown(*low), shown(*high)),
+        Encoding::Linear { low, high, .. } => {
+            format!("{} … {} becomes -1 … 1", shown(*low), shown(*high))
+        }
         Encoding::Log { low, high, .. } => {
             format!("{} … {} becomes -1 … 1, logarithmically", shown(*low), shown(*high))
         }
@@ -86,7 +99,10 @@ fn reason(why: &Why) -> String {
         Why::Blank => "it has no values".into(),
         Why::Constant(value) => format!("always `{}`", brief(value)),
         Why::ConstantOrBlank(value) => {
-            format!("always `{}` or blank; write yes and no instead if that means something", brief(value))
+            format!(
+                "always `{}` or blank; write yes and no instead if that means something",
+                brief(value)
+            )
         }
         Why::Identifier { values, cells } => {
             format!("{values} different values in {cells} cells, like an identifier")
@@ -110,9 +126,14 @@ impl fmt::Display for Description<'_> {
             self.lines().into_iter().map(|(name, text, d)| (flat(name), flat(text), d)).collect();
         // Logs of earlier versions may hold longer names: those stick out.
         let width = |text: &str| text.chars().count().min(MOST_CHARACTERS);
-        let names = lines.iter().map(|line| width(&line.0)).chain([width("column")]).max().unwrap_or(0);
-        let texts =
-            lines.iter().map(|line| width(&line.1)).chain([width("what becomes of it")]).max().unwrap_or(0);
+        let names =
+            lines.iter().map(|line| width(&line.0)).chain([width("column")]).max().unwrap_or(0);
+        let texts = lines
+            .iter()
+            .map(|line| width(&line.1))
+            .chain([width("what becomes of it")])
+            .max()
+            .unwrap_or(0);
         writeln!(f, "{:names$}  {:texts$}  features", "column", "what becomes of it")?;
         for (name, text, features) in &lines {
             writeln!(f, "{name:names$}  {text:texts$}  {features:8}")?;

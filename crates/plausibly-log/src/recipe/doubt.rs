@@ -1,4 +1,5 @@
-//! What a person should be asked before a log begins with a table, because a guess would stay for good.
+//! What a person should be asked before a log begins with a table, because a guess would stay for
+//! good.
 
 use super::{Encoding, Recipe};
 use crate::table::{ColumnKind, NumberFormat, Table};
@@ -59,8 +60,10 @@ impl Recipe {
         let first = table.columns().first();
         for column in self.columns().iter().filter(|column| column.is_used()) {
             let name = || column.name.clone();
-            let cells: Vec<&str> = table.rows().filter_map(|row| row.cell(&column.name).flatten()).collect();
-            if !self.is_given() && first == Some(&column.name) && numbers_rows(&cells, table.len()) {
+            let cells: Vec<&str> =
+                table.rows().filter_map(|row| row.cell(&column.name).flatten()).collect();
+            if !self.is_given() && first == Some(&column.name) && numbers_rows(&cells, table.len())
+            {
                 doubts.push(Doubt::Numbered { column: name() });
             }
             if let (Encoding::Categories {}, Some(example)) = (&column.encoding, dates(&cells)) {
@@ -108,8 +111,9 @@ pub(crate) fn is_date(text: &str) -> bool {
     let parts: Vec<&str> = day.split(separator).collect();
     let number = |text: &str| NumberFormat::Plain.parse(text.trim_start_matches('0'));
     let is_year = |text: &str| text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let within =
-        |text: &str, most: f64| text.len() <= 2 && number(text).is_some_and(|x| (1.0..=most).contains(&x));
+    let within = |text: &str, most: f64| {
+        text.len() <= 2 && number(text).is_some_and(|x| (1.0..=most).contains(&x))
+    };
     match parts[..] {
         [year, month, day] if is_year(year) => within(month, 12.0) && within(day, 31.0),
         [one, other, year] if is_year(year) => {
@@ -131,14 +135,27 @@ mod tests {
 
     #[test]
     fn dates_are_known_by_their_look() {
-        for date in
-            ["2026-11-01", "2026/1/9", "1.11.2026", "11/30/2026", "2026-11-01T08:00:00Z", "01.11.2026 08:00"]
-        {
+        for date in [
+            "2026-11-01",
+            "2026/1/9",
+            "1.11.2026",
+            "11/30/2026",
+            "2026-11-01T08:00:00Z",
+            "01.11.2026 08:00",
+        ] {
             assert!(is_date(date), "{date}");
         }
-        for other in
-            ["2026", "1.2.3", "2026-13-01", "31/31/2026", "a-b-c", "2026-11", "", "1.11.26", "0-0-2026"]
-        {
+        for other in [
+            "2026",
+            "1.2.3",
+            "2026-13-01",
+            "31/31/2026",
+            "a-b-c",
+            "2026-11",
+            "",
+            "1.11.26",
+            "0-0-2026",
+        ] {
             assert!(!is_date(other), "{other}");
         }
     }

@@ -6,28 +6,35 @@ use crate::event::Cells;
 use crate::table::{Row, Table, brief, too_long};
 
 impl Recipe {
-    /// The features of an action in a context: one value a [name](Recipe::feature_names), each a multiple of 2⁻²⁴ of at most
-    /// 1024 in magnitude. Plain arms have none.
+    /// The features of an action in a context: one value a [name](Recipe::feature_names), each a
+    /// multiple of 2⁻²⁴ of at most 1024 in magnitude. Plain arms have none.
     ///
     /// # Errors
-    /// If the table lacks a column or takes its labels from elsewhere; if a number is none or too far out of range; and for
-    /// what an [extension](Recipe::extension) has to make room for first.
+    /// If the table lacks a column or takes its labels from elsewhere; if a number is none or too
+    /// far out of range; and for what an [extension](Recipe::extension) has to make room for first.
     pub fn features(&self, row: Row<'_>, context: &Context) -> Result<Vec<f64>, RecipeError> {
         self.check_table(row.table())?;
         let context_parts = self.context_values(context)?;
         self.row_products(row, &context_parts)
     }
 
-    /// The features of an action in a context, as [`Recipe::features`], from what a log has kept of its row: its
-    /// [cells](Recipe::cells).
+    /// The features of an action in a context, as [`Recipe::features`], from what a log has kept of
+    /// its row: its [cells](Recipe::cells).
     ///
     /// # Errors
     /// As [`Recipe::features`].
-    pub fn encode(&self, label: &str, cells: &Cells, context: &Context) -> Result<Vec<f64>, RecipeError> {
+    pub fn encode(
+        &self,
+        label: &str,
+        cells: &Cells,
+        context: &Context,
+    ) -> Result<Vec<f64>, RecipeError> {
         let context_parts = self.context_values(context)?;
         let used = self.columns.iter().filter(|column| column.is_used());
         // A cell that was never kept is not a blank one.
-        if let Some(column) = used.map(|column| &column.name).find(|name| !cells.contains_key(*name)) {
+        if let Some(column) =
+            used.map(|column| &column.name).find(|name| !cells.contains_key(*name))
+        {
             return Err(RecipeError::MissingColumn { column: column.clone(), similar: None });
         }
         let cell = |name: &str| cells.get(name).and_then(Option::as_deref);
@@ -42,10 +49,13 @@ impl Recipe {
     pub fn cells(&self, row: Row<'_>) -> Result<Cells, RecipeError> {
         self.check_table(row.table())?;
         let used = self.columns.iter().filter(|column| column.is_used());
-        Ok(used.map(|Column { name, .. }| (name.clone(), row.cell(name).flatten().map(Into::into))).collect())
+        Ok(used
+            .map(|Column { name, .. }| (name.clone(), row.cell(name).flatten().map(Into::into)))
+            .collect())
     }
 
-    /// Whether two rows say the same, in whichever way they write it: `4` and `4.0` are one number, `yes` and `Yes` one answer.
+    /// Whether two rows say the same, in whichever way they write it: `4` and `4.0` are one number,
+    /// `yes` and `Yes` one answer.
     pub fn is_same_row(&self, one: &Cells, other: &Cells) -> bool {
         one.len() == other.len() && self.differing_columns(one, other).next().is_none()
     }
@@ -58,7 +68,9 @@ impl Recipe {
     ) -> Vec<(String, Option<String>, Option<String>)> {
         let said = |cells: &Cells, name: &str| cells.get(name).cloned().flatten();
         let columns = self.differing_columns(one, other);
-        columns.map(|Column { name, .. }| (name.clone(), said(one, name), said(other, name))).collect()
+        columns
+            .map(|Column { name, .. }| (name.clone(), said(one, name), said(other, name)))
+            .collect()
     }
 
     fn differing_columns(&self, one: &Cells, other: &Cells) -> impl Iterator<Item = &Column> {
@@ -81,7 +93,11 @@ impl Recipe {
     ///
     /// # Errors
     /// As [`Recipe::features`].
-    pub fn features_of_all(&self, table: &Table, context: &Context) -> Result<Vec<Vec<f64>>, RecipeError> {
+    pub fn features_of_all(
+        &self,
+        table: &Table,
+        context: &Context,
+    ) -> Result<Vec<Vec<f64>>, RecipeError> {
         self.check_table(table)?;
         let context_parts = self.context_values(context)?;
         table.rows().map(|row| self.row_products(row, &context_parts)).collect()
@@ -98,7 +114,8 @@ impl Recipe {
     }
 
     fn row_products(&self, row: Row<'_>, context_parts: &[f64]) -> Result<Vec<f64>, RecipeError> {
-        let action_parts = self.action_values(row.label(), row.line(), |name| row.cell(name).flatten())?;
+        let action_parts =
+            self.action_values(row.label(), row.line(), |name| row.cell(name).flatten())?;
         self.products(row.line(), &action_parts, context_parts)
     }
 
@@ -116,7 +133,8 @@ impl Recipe {
     }
 
     fn product_error(&self, line: u64, [i, k]: [usize; 2]) -> RecipeError {
-        let column = |part: Option<&Part>| part.and_then(Part::column).unwrap_or_default().to_string();
+        let column =
+            |part: Option<&Part>| part.and_then(Part::column).unwrap_or_default().to_string();
         RecipeError::Product {
             feature: self.name([i, k]),
             action: Place::Cell { line, column: column(self.action_part(i)) },
@@ -126,7 +144,8 @@ impl Recipe {
 
     /// That no cell which a log would keep is too long.
     pub(super) fn check_lengths(&self, table: &Table) -> Result<(), RecipeError> {
-        for name in self.columns.iter().filter(|column| column.is_used()).map(|column| &column.name) {
+        for name in self.columns.iter().filter(|column| column.is_used()).map(|column| &column.name)
+        {
             let Some(position) = table.position(name) else { continue };
             for (cell, row) in table.cells(position).zip(table.rows()) {
                 if let Some(characters) = cell.and_then(too_long) {
@@ -165,7 +184,11 @@ impl Recipe {
             if !self.action_parts.iter().any(own) {
                 return Err(RecipeError::UnknownAction { line, label: brief(label) });
             }
-            return Ok(self.action_parts.iter().map(|part| f64::from(u8::from(own(part)))).collect());
+            return Ok(self
+                .action_parts
+                .iter()
+                .map(|part| f64::from(u8::from(own(part))))
+                .collect());
         }
         let place = |name: &str| Place::Cell { line, column: name.into() };
         values(&self.action_parts, &self.columns, cell, place)
@@ -176,7 +199,9 @@ impl Recipe {
             context.iter().find(|(key, _)| !self.context.iter().any(|column| column.name == *key))
         {
             let key = key.to_string();
-            return Err(self.no_place_for(key).unwrap_or_else(|key| RecipeError::UnknownKey { key }));
+            return Err(self
+                .no_place_for(key)
+                .unwrap_or_else(|key| RecipeError::UnknownKey { key }));
         }
         let place = |name: &str| Place::Context { key: name.into() };
         values(&self.context_parts, &self.context, |name| context.get(name), place)
@@ -191,16 +216,19 @@ impl Recipe {
         }
     }
 
-    /// A value of a feature in the person's units, as a phrase: `price = 12.5`, `colour = red` or `colour ≠ red`, `price missing`
-    /// or `price known`. A product of two numbers stays a product, and so does a zero of which either factor may be the
-    /// reason. None if there is no such feature.
+    /// A value of a feature in the person's units, as a phrase: `price = 12.5`, `colour = red` or
+    /// `colour ≠ red`, `price missing` or `price known`. A product of two numbers stays a product,
+    /// and so does a zero of which either factor may be the reason. None if there is no such
+    /// feature.
     ///
-    /// Numbers have as many digits as the grid can tell apart. A missing number is encoded as the middle of its range and shown
-    /// as that; the feature `price missing` says that it is not to be believed.
+    /// Numbers have as many digits as the grid can tell apart. A missing number is encoded as the
+    /// middle of its range and shown as that; the feature `price missing` says that it is not to be
+    /// believed.
     pub fn display(&self, feature: usize, value: f64) -> Option<String> {
         let &[i, k] = self.features.get(feature)?;
-        let of_context =
-            |part: &Part, value| format!("{}{}", self.prefix(part), phrase(part, &self.context, value));
+        let of_context = |part: &Part, value| {
+            format!("{}{}", self.prefix(part), phrase(part, &self.context, value))
+        };
         Some(match (self.action_part(i), self.context_part(k)) {
             (None, None) => self.name([i, k]),
             (Some(part), None) => phrase(part, &self.columns, value),
@@ -235,20 +263,31 @@ fn values<'a>(
         // A category or blank that no part stands for would vanish without a trace.
         let mut understood =
             matches!(reading, Reading::Number(_)) || (reading == Reading::Missing && column.late);
-        let own = parts.iter().zip(&mut values).filter(|(part, _)| part.column() == Some(&column.name));
+        let own =
+            parts.iter().zip(&mut values).filter(|(part, _)| part.column() == Some(&column.name));
         for (part, value) in own {
             *value = match (part, reading) {
                 (Part::Value { .. }, Reading::Number(number)) => number,
-                (Part::Category { category, .. }, Reading::Category(found)) if category == found => 1.0,
-                (Part::Missing { .. }, Reading::Missing) | (Part::Given { .. }, Reading::Number(_)) => 1.0,
+                (Part::Category { category, .. }, Reading::Category(found))
+                    if category == found =>
+                {
+                    1.0
+                }
+                (Part::Missing { .. }, Reading::Missing)
+                | (Part::Given { .. }, Reading::Number(_)) => 1.0,
                 _ => continue,
             };
             understood = true;
         }
         match reading {
-            Reading::Missing if !understood => return Err(RecipeError::Blank { place: place(&column.name) }),
+            Reading::Missing if !understood => {
+                return Err(RecipeError::Blank { place: place(&column.name) });
+            }
             Reading::Category(found) if !understood => {
-                return Err(RecipeError::Unseen { place: place(&column.name), value: brief(found) });
+                return Err(RecipeError::Unseen {
+                    place: place(&column.name),
+                    value: brief(found),
+                });
             }
             _ => {}
         }

@@ -32,7 +32,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a table, context or stored recipe was refused: what is wrong, where, and how to put it right.
+/// Why a table, context or stored recipe was refused: what is wrong, where, and how to put it
+/// right.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum RecipeError {
@@ -75,7 +76,8 @@ pub enum RecipeError {
         total: usize,
         /// The most there may be.
         most: usize,
-        /// Columns and context keys with the features of each, crosses included; the most expensive first.
+        /// Columns and context keys with the features of each, crosses included; the most expensive
+        /// first.
         costs: Vec<(String, usize)>,
         /// The fewest that would have to go if the most expensive go first.
         leave_out: Vec<String>,
@@ -174,7 +176,8 @@ pub enum RecipeError {
         /// What stands there.
         value: String,
     },
-    /// A bound on the parameters that is none, as it was declared or scaled by the range of rewards.
+    /// A bound on the parameters that is none, as it was declared or scaled by the range of
+    /// rewards.
     #[error(
         "a bound on the norm of the parameters must be above zero and at most 1e50, got {bound}; it is the largest length that θ*, in units of reward, can have"
     )]
@@ -302,7 +305,8 @@ fn most_expensive(costs: &[(String, usize)]) -> String {
     text
 }
 
-/// What to do about a cell that is no number, in a column whose numbers are written like the example.
+/// What to do about a cell that is no number, in a column whose numbers are written like the
+/// example.
 fn correction(value: &str, example: &str) -> String {
     match read_number(value) {
         Err(error) if example == NumberFormat::Plain.example() && !error.instead.is_empty() => {

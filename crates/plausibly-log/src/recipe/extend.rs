@@ -5,7 +5,8 @@ use crate::table::{Table, brief};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What a later table or context adds to a recipe: data for the log, applied by [`Recipe::extended`].
+/// What a later table or context adds to a recipe: data for the log, applied by
+/// [`Recipe::extended`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extension {
@@ -32,16 +33,21 @@ impl Extension {
 impl Recipe {
     /// What this table and context bring that the recipe has no features for; none if it has.
     ///
-    /// New are categories, a first blank in a column, actions that have no [block](Shape::Blocks) yet, context keys, and the
-    /// first absence of a context key that the recipe was inferred with. Every new feature is 0 for every action and context
-    /// that could be encoded before. For categories, blanks and actions that is plain. A context key that joins later has, where
-    /// it is absent, 0 in all its parts; so that an absent number is not taken for a zero, a number brings a second part,
-    /// `KEY given`, which is 1 where it is present.
+    /// New are categories, a first blank in a column, actions that have no [block](Shape::Blocks)
+    /// yet, context keys, and the first absence of a context key that the recipe was inferred with.
+    /// Every new feature is 0 for every action and context that could be encoded before. For
+    /// categories, blanks and actions that is plain. A context key that joins later has, where it
+    /// is absent, 0 in all its parts; so that an absent number is not taken for a zero, a number
+    /// brings a second part, `KEY given`, which is 1 where it is present.
     ///
     /// # Errors
-    /// If the table lacks a column or takes its labels from elsewhere, plain arms or vectors as given get a context, or there would be more
-    /// than [`MAX_FEATURES`].
-    pub fn extension(&self, table: &Table, context: &Context) -> Result<Option<Extension>, RecipeError> {
+    /// If the table lacks a column or takes its labels from elsewhere, plain arms or vectors as
+    /// given get a context, or there would be more than [`MAX_FEATURES`].
+    pub fn extension(
+        &self,
+        table: &Table,
+        context: &Context,
+    ) -> Result<Option<Extension>, RecipeError> {
         self.check_table(table)?;
         self.check_lengths(table)?;
         if self.is_arms() || self.is_given() {
@@ -54,7 +60,8 @@ impl Recipe {
             action_parts: self.new_action_parts(table),
             context_parts: self.new_context_parts(context),
         };
-        let unknown = |(key, _): &(&str, &str)| !self.context.iter().any(|column| column.name == *key);
+        let unknown =
+            |(key, _): &(&str, &str)| !self.context.iter().any(|column| column.name == *key);
         for (key, value) in context.iter().filter(unknown) {
             let (column, parts) = infer::key_of_context(key, value, true)?;
             extension.context.push(column);
@@ -76,7 +83,9 @@ impl Recipe {
             return Err(RecipeError::OutOfOrder { expected: extension.after, found: self.dim() });
         }
         if extension.context.iter().any(|column| !column.late) {
-            return Err(RecipeError::Malformed { what: "a context key of an extension must be late".into() });
+            return Err(RecipeError::Malformed {
+                what: "a context key of an extension must be late".into(),
+            });
         }
         let mut recipe = self.clone();
         recipe.context.extend_from_slice(&extension.context);
@@ -88,12 +97,15 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// What a person should know about a later table: columns that the recipe does not use though they may say something.
+    /// What a person should know about a later table: columns that the recipe does not use though
+    /// they may say something.
     pub fn ignored(&self, table: &Table) -> Vec<String> {
         let mut notes = Vec::new();
         for name in table.columns().iter().filter(|name| Some(name.as_str()) != self.label()) {
             match self.columns.iter().find(|column| column.name == *name) {
-                None => notes.push(format!("column `{name}` is not part of the recipe and is ignored")),
+                None => {
+                    notes.push(format!("column `{name}` is not part of the recipe and is ignored"))
+                }
                 Some(column) => notes.extend(column.no_longer_constant(table)),
             }
         }
@@ -116,8 +128,11 @@ impl Recipe {
             // Checked before: every column in use is there.
             let Some(position) = table.position(&column.name) else { continue };
             // Categories in their order, then the blank.
-            let distinct: BTreeSet<_> = table.cells(position).map(|cell| (cell.is_none(), cell)).collect();
-            parts.extend(distinct.into_iter().filter_map(|(_, cell)| column.part_for(cell)).filter(is_new));
+            let distinct: BTreeSet<_> =
+                table.cells(position).map(|cell| (cell.is_none(), cell)).collect();
+            parts.extend(
+                distinct.into_iter().filter_map(|(_, cell)| column.part_for(cell)).filter(is_new),
+            );
         }
         parts
     }
@@ -125,7 +140,12 @@ impl Recipe {
     fn new_context_parts(&self, context: &Context) -> Vec<Part> {
         let part = |column: &Column| column.part_for(context.get(&column.name));
         let is_new = |part: &Part| !self.context_parts.contains(part);
-        self.context.iter().filter(|column| column.is_used()).filter_map(part).filter(is_new).collect()
+        self.context
+            .iter()
+            .filter(|column| column.is_used())
+            .filter_map(part)
+            .filter(is_new)
+            .collect()
     }
 
     /// That there are not too many features, or which columns and keys cost how many.
@@ -144,10 +164,13 @@ impl Recipe {
         if self.shape == Shape::Blocks {
             return Err(RecipeError::TooManyBlocks { actions, each, total, most });
         }
-        let count =
-            |parts: &[Part], name: &str| parts.iter().filter(|part| part.column() == Some(name)).count();
-        let of_action = |column: &Column| (column.name.clone(), count(&self.action_parts, &column.name), 0);
-        let of_context = |column: &Column| (column.name.clone(), 0, count(&self.context_parts, &column.name));
+        let count = |parts: &[Part], name: &str| {
+            parts.iter().filter(|part| part.column() == Some(name)).count()
+        };
+        let of_action =
+            |column: &Column| (column.name.clone(), count(&self.action_parts, &column.name), 0);
+        let of_context =
+            |column: &Column| (column.name.clone(), 0, count(&self.context_parts, &column.name));
         let mut items: Vec<_> =
             self.columns.iter().map(of_action).chain(self.context.iter().map(of_context)).collect();
         let cost = |&(_, a, c): &(String, usize, usize), (actions, each): (usize, usize)| {
@@ -169,7 +192,8 @@ impl Recipe {
 }
 
 impl Column {
-    /// The part that must exist for this value; none for numbers, and for what a late key's absence stands for.
+    /// The part that must exist for this value; none for numbers, and for what a late key's absence
+    /// stands for.
     fn part_for(&self, value: Option<&str>) -> Option<Part> {
         use super::Encoding::{Categories, Flag};
         let column = self.name.clone();
@@ -197,8 +221,10 @@ impl Column {
             Why::Identifier { .. } | Why::Asked => return None,
         };
         let name = &self.name;
-        let new = table.cells(table.position(name)?).flatten().find(|value| Some(*value) != only)?;
-        let before = only.map_or_else(|| "was blank".into(), |only| format!("was `{only}` throughout"));
+        let new =
+            table.cells(table.position(name)?).flatten().find(|value| Some(*value) != only)?;
+        let before =
+            only.map_or_else(|| "was blank".into(), |only| format!("was `{only}` throughout"));
         let new = brief(new);
         Some(format!(
             "column `{name}` {before} when the recipe was made; it is ignored, though it says `{new}` now"

@@ -15,7 +15,8 @@ pub(super) fn recipe(
     check_names(names.iter().copied().cloned().collect(), leave_out)?;
     let column = |name: &String| {
         let left_out = leave_out.contains(&name.as_str());
-        let encoding = if left_out { Encoding::LeftOut { why: Why::Asked } } else { Encoding::AsGiven {} };
+        let encoding =
+            if left_out { Encoding::LeftOut { why: Why::Asked } } else { Encoding::AsGiven {} };
         Column { name: name.clone(), encoding, late: false, note: None }
     };
     let columns: Vec<Column> = names.into_iter().map(column).collect();
@@ -49,23 +50,29 @@ fn check_bound(bound: f64) -> Result<(), RecipeError> {
 }
 
 impl Recipe {
-    /// That a declared bound is one that a radius takes, also for rewards whose range has this length.
+    /// That a declared bound is one that a radius takes, also for rewards whose range has this
+    /// length.
     pub(crate) fn check_scaled_bound(&self, range: f64) -> Result<(), RecipeError> {
         self.declared_bound.map_or(Ok(()), |bound| check_bound(bound / range))
     }
 
-    /// What sets vectors as they are given apart: a bound that was declared, numbers alone, and no context.
+    /// What sets vectors as they are given apart: a bound that was declared, numbers alone, and no
+    /// context.
     pub(super) fn check_given(&self) -> Result<(), RecipeError> {
         let given = self.shape == Shape::Given;
         let malformed = |what: &str| Err(RecipeError::Malformed { what: what.into() });
         if given != self.declared_bound.is_some() {
-            return malformed("a bound is declared for vectors as they are given, and for those only");
+            return malformed(
+                "a bound is declared for vectors as they are given, and for those only",
+            );
         }
         self.check_scaled_bound(1.0)?;
         let mut all = self.columns.iter().chain(&self.context);
         let as_given = |column: &Column| matches!(column.encoding, Encoding::AsGiven {});
         if all.any(|column| column.is_used() && as_given(column) != given) {
-            return malformed("vectors as they are given have no other columns, and no others have theirs");
+            return malformed(
+                "vectors as they are given have no other columns, and no others have theirs",
+            );
         }
         if given && (!self.context.is_empty() || self.action_parts.is_empty()) {
             return malformed("vectors as they are given have numbers and no context");

@@ -14,10 +14,18 @@ const SKEWED: f64 = 100.0;
 /// Words that are two sides of one thing.
 const FLAGS: [[&str; 2]; 2] = [["yes", "no"], ["true", "false"]];
 
-pub(super) fn recipe(table: &Table, context: &Context, leave_out: &[&str]) -> Result<Recipe, RecipeError> {
+pub(super) fn recipe(
+    table: &Table,
+    context: &Context,
+    leave_out: &[&str],
+) -> Result<Recipe, RecipeError> {
     let label = table.label_column().map(str::to_string);
-    let features = || table.columns().iter().filter(|name| Some(name.as_str()) != table.label_column());
-    check_names(features().cloned().chain(context.iter().map(|(key, _)| key.into())).collect(), leave_out)?;
+    let features =
+        || table.columns().iter().filter(|name| Some(name.as_str()) != table.label_column());
+    check_names(
+        features().cloned().chain(context.iter().map(|(key, _)| key.into())).collect(),
+        leave_out,
+    )?;
     let mut recipe = Recipe {
         shape: Shape::Shared,
         label,
@@ -97,9 +105,9 @@ fn left_out(why: Why) -> Inferred {
 }
 
 fn ambiguous(table: &Table, name: &str) -> RecipeError {
-    let with_comma = table
-        .rows()
-        .find_map(|row| row.cell(name).flatten().filter(|cell| cell.contains(',')).map(|cell| (row, cell)));
+    let with_comma = table.rows().find_map(|row| {
+        row.cell(name).flatten().filter(|cell| cell.contains(',')).map(|cell| (row, cell))
+    });
     let (line, value) = with_comma.map_or((0, ""), |(row, cell)| (row.line(), cell));
     RecipeError::Ambiguous { place: Place::Cell { line, column: name.into() }, value: brief(value) }
 }
@@ -107,7 +115,9 @@ fn ambiguous(table: &Table, name: &str) -> RecipeError {
 fn numbers(name: &str, format: NumberFormat, cells: &[&str], blanks: bool) -> Inferred {
     let mut values: Vec<f64> = cells.iter().filter_map(|cell| format.parse(cell)).collect();
     values.sort_by(f64::total_cmp);
-    let (Some(&low), Some(&high)) = (values.first(), values.last()) else { return left_out(Why::Blank) };
+    let (Some(&low), Some(&high)) = (values.first(), values.last()) else {
+        return left_out(Why::Blank);
+    };
     if range(low, high) <= 0.0 {
         // One of possibly several ways to write it, whatever the order of rows.
         let value = cells.iter().min().map_or_else(String::new, |cell| (*cell).to_string());
@@ -125,14 +135,15 @@ fn numbers(name: &str, format: NumberFormat, cells: &[&str], blanks: bool) -> In
     }
     let counts_up = values.len() > FEW_ROWS
         && values.windows(2).all(|pair| (pair[1] - pair[0]).to_bits() == 1.0_f64.to_bits());
-    let note =
-        counts_up.then(|| "counts up by one: leave it out if it is a number given to rows".to_string());
+    let note = counts_up
+        .then(|| "counts up by one: leave it out if it is a number given to rows".to_string());
     (Encoding::Linear { numbers: format, low, high }, parts, note)
 }
 
 fn text(name: &str, cells: &[&str], rows: usize) -> Inferred {
     let categories: BTreeSet<&str> = cells.iter().copied().collect();
-    let lower: BTreeSet<String> = categories.iter().map(|category| category.to_ascii_lowercase()).collect();
+    let lower: BTreeSet<String> =
+        categories.iter().map(|category| category.to_ascii_lowercase()).collect();
     for [yes, no] in FLAGS {
         if lower.len() == 2 && lower.contains(yes) && lower.contains(no) {
             let encoding = Encoding::Flag { yes: yes.into(), no: no.into() };
@@ -142,7 +153,8 @@ fn text(name: &str, cells: &[&str], rows: usize) -> Inferred {
     let nearly_unique = 10 * categories.len() >= 9 * cells.len();
     let many = categories.len() > MOST_CATEGORIES || categories.len() > 1 && nearly_unique;
     if rows > FEW_ROWS && many {
-        let (encoding, parts, _) = left_out(Why::Identifier { values: categories.len(), cells: cells.len() });
+        let (encoding, parts, _) =
+            left_out(Why::Identifier { values: categories.len(), cells: cells.len() });
         return (encoding, parts, not_quite_numbers(cells));
     }
     if let (Some(only), 1, true) = (categories.first(), categories.len(), cells.len() == rows) {
@@ -157,7 +169,8 @@ fn text(name: &str, cells: &[&str], rows: usize) -> Inferred {
     (Encoding::Categories {}, categories.into_iter().map(part).collect(), note)
 }
 
-/// A note on text most of which are numbers. The cell it names is the first in the order of text, whatever that of rows.
+/// A note on text most of which are numbers. The cell it names is the first in the order of text,
+/// whatever that of rows.
 fn not_quite_numbers(cells: &[&str]) -> Option<String> {
     let (numbers, mut others): (Vec<&str>, Vec<&str>) =
         cells.iter().partition(|cell| NumberFormat::Plain.parse(cell).is_some());
@@ -171,10 +184,15 @@ fn not_quite_numbers(cells: &[&str]) -> Option<String> {
 }
 
 /// A key by the one value known of it.
-pub(super) fn key_of_context(key: &str, value: &str, late: bool) -> Result<(Column, Vec<Part>), RecipeError> {
+pub(super) fn key_of_context(
+    key: &str,
+    value: &str,
+    late: bool,
+) -> Result<(Column, Vec<Part>), RecipeError> {
     let place = || Place::Context { key: key.into() };
-    let with_comma =
-        [NumberFormat::Grouped, NumberFormat::Comma].iter().any(|format| format.parse(value).is_some());
+    let with_comma = [NumberFormat::Grouped, NumberFormat::Comma]
+        .iter()
+        .any(|format| format.parse(value).is_some());
     let (encoding, parts) = if let Some(number) = NumberFormat::Plain.parse(value) {
         let value_part = Part::Value { column: key.into() };
         let given = late.then(|| Part::Given { column: key.into() });
@@ -189,12 +207,18 @@ pub(super) fn key_of_context(key: &str, value: &str, late: bool) -> Result<(Colu
         if let (true, Err(source)) = (with_comma, read_number(value)) {
             return Err(RecipeError::WithComma { place: place(), source });
         }
-        (Encoding::Categories {}, vec![Part::Category { column: key.into(), category: value.into() }])
+        (
+            Encoding::Categories {},
+            vec![Part::Category { column: key.into(), category: value.into() }],
+        )
     };
     Ok((Column { name: key.into(), encoding, late, note: None }, parts))
 }
 
-/// The smallest power of ten at or above a magnitude, at least 1. Read from text, which rounds each power once.
+/// The smallest power of ten at or above a magnitude, at least 1. Read from text, which rounds each
+/// power once.
 fn power_of_ten(magnitude: f64) -> Option<f64> {
-    (0..=308).filter_map(|power| format!("1e{power}").parse().ok()).find(|&scale| scale >= magnitude)
+    (0..=308)
+        .filter_map(|power| format!("1e{power}").parse().ok())
+        .find(|&scale| scale >= magnitude)
 }

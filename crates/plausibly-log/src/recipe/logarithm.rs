@@ -2,8 +2,9 @@
 
 /// log₂ of a positive, finite number, to within a few units in the last place.
 ///
-/// Basic arithmetic only, which IEEE 754 fixes to the bit, where the logarithm of a platform's library is not: features must
-/// not depend on the machine that made them. With `x = m·2ᵉ` and `s = (m−1)/(m+1)`, `ln m = 2·(s + s³/3 + s⁵/5 + …)`; for m in
+/// Basic arithmetic only, which IEEE 754 fixes to the bit, where the logarithm of a platform's
+/// library is not: features must not depend on the machine that made them. With `x = m·2ᵉ` and `s =
+/// (m−1)/(m+1)`, `ln m = 2·(s + s³/3 + s⁵/5 + …)`; for m in
 /// [√½, √2) `s²` is below 0.0295, so twelve terms leave less than 10⁻¹⁷.
 pub(super) fn log2(x: f64) -> f64 {
     const FRACTION_BITS: u64 = 52;
@@ -11,7 +12,8 @@ pub(super) fn log2(x: f64) -> f64 {
     let (x, shift) = if x < f64::MIN_POSITIVE { (x * 2.0_f64.powi(54), -54) } else { (x, 0) };
     let bits = x.to_bits();
     let fraction = f64::from_bits((bits & ((1 << FRACTION_BITS) - 1)) | 1.0_f64.to_bits());
-    let (m, carry) = if fraction > std::f64::consts::SQRT_2 { (fraction / 2.0, 1) } else { (fraction, 0) };
+    let (m, carry) =
+        if fraction > std::f64::consts::SQRT_2 { (fraction / 2.0, 1) } else { (fraction, 0) };
     #[expect(clippy::cast_possible_wrap, reason = "a biased exponent has eleven bits")]
     let exponent = (bits >> FRACTION_BITS) as i64 - 1023 + carry + shift;
     let s = (m - 1.0) / (m + 1.0);
@@ -28,7 +30,10 @@ mod tests {
         let mut x = 5e-324;
         while x < 1e308 {
             let (found, expected) = (log2(x), x.log2());
-            assert!((found - expected).abs() <= 1e-15 * expected.abs().max(1.0), "{x}: {found} {expected}");
+            assert!(
+                (found - expected).abs() <= 1e-15 * expected.abs().max(1.0),
+                "{x}: {found} {expected}"
+            );
             x *= 1.618;
         }
         for power in -1074..1024 {

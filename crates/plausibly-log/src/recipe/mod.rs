@@ -1,7 +1,8 @@
 //! From a person's table to vectors.
 //!
-//! A [`Recipe`] is inferred once, from the first [`Table`] and [`Context`], shown before it is used, and stored in the log.
-//! From then on it turns rows into features, and grows only at the end, so that what was learned stays true.
+//! A [`Recipe`] is inferred once, from the first [`Table`] and [`Context`], shown before it is
+//! used, and stored in the log. From then on it turns rows into features, and grows only at the
+//! end, so that what was learned stays true.
 
 mod bound;
 mod column;
@@ -27,7 +28,8 @@ use crate::table::Table;
 use serde::{Deserialize, Serialize};
 use stored::Stored;
 
-/// The most features a recipe makes: more than a table should need, and few enough to decide in microseconds.
+/// The most features a recipe makes: more than a table should need, and few enough to decide in
+/// microseconds.
 pub const MAX_FEATURES: usize = 256;
 
 /// How features are put together.
@@ -38,7 +40,8 @@ pub enum Shape {
     Arms,
     /// A model an action: each has its own copy of an intercept and of the context.
     Blocks,
-    /// One model for all: an intercept, the parts of actions, the parts of the context, and each with each.
+    /// One model for all: an intercept, the parts of actions, the parts of the context, and each
+    /// with each.
     Shared,
     /// One model for all, of vectors as they are given: no intercept, and no context.
     Given,
@@ -61,15 +64,17 @@ pub enum Shape {
 /// | text of more than 50 categories, or at least nine in ten values different, in more than 20 rows | nothing | 0 |
 /// | blanks, besides | 0 for the value, and 1 in a part that says it is missing | 1 more |
 ///
-/// A context is one value a key: a number is divided by the power of ten at or above its magnitude (at least 1), anything else is a
-/// category. As a context alone cannot change which action is best, its parts are multiplied with those of actions.
-/// Without usable columns there is nothing to multiply with; then actions are plain arms ([`Recipe::is_arms`]), or with a
-/// context each action has [a block](Shape::Blocks) of its own.
+/// A context is one value a key: a number is divided by the power of ten at or above its magnitude
+/// (at least 1), anything else is a category. As a context alone cannot change which action is
+/// best, its parts are multiplied with those of actions. Without usable columns there is nothing to
+/// multiply with; then actions are plain arms ([`Recipe::is_arms`]), or with a context each action
+/// has [a block](Shape::Blocks) of its own.
 ///
 /// # Growth
-/// A new category, a first blank, a new context key or a new action with a block are [extensions](Recipe::extension): features are
-/// appended, and what was encoded before has 0 in each of them. So statistics of old decisions stay exactly those of the new
-/// recipe with zeros in the new coordinates. A number never needs an extension.
+/// A new category, a first blank, a new context key or a new action with a block are
+/// [extensions](Recipe::extension): features are appended, and what was encoded before has 0 in
+/// each of them. So statistics of old decisions stay exactly those of the new recipe with zeros in
+/// the new coordinates. A number never needs an extension.
 ///
 /// # Order
 /// The recipe depends on the order of columns, and not on that of rows.
@@ -113,16 +118,24 @@ impl Recipe {
     ///
     /// # Errors
     /// As [`Recipe::infer`], and if one of them does not exist.
-    pub fn infer_without(table: &Table, context: &Context, leave_out: &[&str]) -> Result<Self, RecipeError> {
+    pub fn infer_without(
+        table: &Table,
+        context: &Context,
+        leave_out: &[&str],
+    ) -> Result<Self, RecipeError> {
         infer::recipe(table, context, leave_out)
     }
 
-    /// A recipe that takes every column of numbers, but for some, as a feature just as it is: a researcher's vectors. No intercept is added, nothing is scaled, and there is no context.
+    /// A recipe that takes every column of numbers, but for some, as a feature just as it is: a
+    /// researcher's vectors. No intercept is added, nothing is scaled, and there is no context.
     ///
-    /// For such vectors the range of rewards says nothing about θ*, so a bound on its norm, in units of reward, is declared. Rewards are then scaled by their range and not moved.
+    /// For such vectors the range of rewards says nothing about θ*, so a bound on its norm, in
+    /// units of reward, is declared. Rewards are then scaled by their range and not moved.
     ///
     /// # Errors
-    /// If the bound is not positive or above 1e50, a cell is blank, no number or beyond 1024, no column is left, a column to leave out does not exist, or there are more than [`MAX_FEATURES`].
+    /// If the bound is not positive or above 1e50, a cell is blank, no number or beyond 1024, no
+    /// column is left, a column to leave out does not exist, or there are more than
+    /// [`MAX_FEATURES`].
     ///
     /// # Example
     /// ```
@@ -133,7 +146,11 @@ impl Recipe {
     /// assert_eq!(recipe.features(table.find("a").unwrap(), &Context::default())?, [0.5, -3.0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn given(table: &Table, leave_out: &[&str], theta_norm_bound: f64) -> Result<Self, RecipeError> {
+    pub fn given(
+        table: &Table,
+        leave_out: &[&str],
+        theta_norm_bound: f64,
+    ) -> Result<Self, RecipeError> {
         given::recipe(table, leave_out, theta_norm_bound)
     }
 
@@ -157,8 +174,8 @@ impl Recipe {
         self.features.len()
     }
 
-    /// The column that labels come from, none if they are positions. Later tables take theirs from there too, by
-    /// [`Table::with_label`].
+    /// The column that labels come from, none if they are positions. Later tables take theirs from
+    /// there too, by [`Table::with_label`].
     pub fn label(&self) -> Option<&str> {
         self.label.as_deref()
     }
@@ -178,7 +195,8 @@ impl Recipe {
         Description(self)
     }
 
-    /// One name a feature, such as `price`, `colour = red`, `price missing` or `colour = red × device = mobile`.
+    /// One name a feature, such as `price`, `colour = red`, `price missing` or `colour = red ×
+    /// device = mobile`.
     pub fn feature_names(&self) -> Vec<String> {
         self.features.iter().map(|&pair| self.name(pair)).collect()
     }
@@ -188,14 +206,17 @@ impl Recipe {
         match (self.action_part(i), self.context_part(k)) {
             (None, None) => "intercept".into(),
             (Some(Part::Action { label }), None) => format!("{label}: intercept"),
-            (Some(Part::Action { label }), Some(context)) => format!("{label}: {}", of_context(context)),
+            (Some(Part::Action { label }), Some(context)) => {
+                format!("{label}: {}", of_context(context))
+            }
             (Some(action), None) => action.name(),
             (None, Some(context)) => of_context(context),
             (Some(action), Some(context)) => format!("{} × {}", action.name(), of_context(context)),
         }
     }
 
-    /// What tells a context key from a column of the same name. Columns never change, so names do not either.
+    /// What tells a context key from a column of the same name. Columns never change, so names do
+    /// not either.
     fn prefix(&self, part: &Part) -> &'static str {
         let is_a_column = self.columns.iter().any(|column| part.column() == Some(&column.name));
         if is_a_column { "context " } else { "" }
@@ -225,7 +246,8 @@ impl Recipe {
         let all = (first..=actions).flat_map(|i| (0..=contexts).map(move |k| [i, k]));
         let mut new: Vec<_> = all.filter(|pair| !self.features.contains(pair)).collect();
         if self.shape == Shape::Shared {
-            // Actions, then the context, then crosses, those of one context part together; blocks stay whole as they are.
+            // Actions, then the context, then crosses, those of one context part together; blocks
+            // stay whole as they are.
             new.sort_by_key(|&[i, k]| (k > 0, i > 0 && k > 0, k, i));
         }
         self.features.append(&mut new);

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 const VERSION: u32 = 1;
 
-/// Version 1 of the form. Everything that encoding depends on is in it, in words; nothing is recomputed from data.
+/// Version 1 of the form. Everything that encoding depends on is in it, in words; nothing is
+/// recomputed from data.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stored {
@@ -25,8 +26,16 @@ pub(super) struct Stored {
 
 impl From<Recipe> for Stored {
     fn from(recipe: Recipe) -> Self {
-        let Recipe { shape, label, columns, context, action_parts, context_parts, features, declared_bound } =
-            recipe;
+        let Recipe {
+            shape,
+            label,
+            columns,
+            context,
+            action_parts,
+            context_parts,
+            features,
+            declared_bound,
+        } = recipe;
         Self {
             version: VERSION,
             shape,
@@ -103,7 +112,9 @@ impl Recipe {
             && self.features.iter().all(in_range)
             && self.features.first().is_none_or(|&pair| pair == first);
         if !whole {
-            return Err(malformed("the features are not each pair of parts once, the intercept first"));
+            return Err(malformed(
+                "the features are not each pair of parts once, the intercept first",
+            ));
         }
         if expected > MAX_FEATURES {
             return Err(malformed(format!("{expected} features are more than {MAX_FEATURES}")));
@@ -116,13 +127,17 @@ fn check_columns(columns: &[Column]) -> Result<(), RecipeError> {
     let mut names = BTreeSet::new();
     for Column { name, encoding, .. } in columns {
         if !names.insert(name) {
-            return Err(malformed(format!("`{name}` stands twice among the columns or the context")));
+            return Err(malformed(format!(
+                "`{name}` stands twice among the columns or the context"
+            )));
         }
         let sound = match encoding {
             Encoding::Linear { low, high, .. } => {
                 low.is_finite() && high.is_finite() && range(*low, *high) > 0.0
             }
-            Encoding::Log { low, high, .. } => *low > 0.0 && high.is_finite() && range(*low, *high) > 0.0,
+            Encoding::Log { low, high, .. } => {
+                *low > 0.0 && high.is_finite() && range(*low, *high) > 0.0
+            }
             Encoding::Magnitude { scale } => scale.is_finite() && *scale >= 1.0,
             Encoding::Flag { yes, no } => !yes.eq_ignore_ascii_case(no),
             Encoding::AsGiven {} | Encoding::Categories {} | Encoding::LeftOut { .. } => true,
@@ -134,7 +149,8 @@ fn check_columns(columns: &[Column]) -> Result<(), RecipeError> {
     Ok(())
 }
 
-/// Every part suits its column and is the only one of its kind, and every column in use has the parts it needs.
+/// Every part suits its column and is the only one of its kind, and every column in use has the
+/// parts it needs.
 fn check_parts(parts: &[Part], columns: &[Column], blocks: bool) -> Result<(), RecipeError> {
     let mut names = BTreeSet::new();
     for part in parts {
@@ -154,7 +170,10 @@ fn check_parts(parts: &[Part], columns: &[Column], blocks: bool) -> Result<(), R
         };
         let key = format!("{part:?}");
         if !suits || !names.insert(key) {
-            return Err(malformed(format!("the part `{}` has no place, or stands twice", part.name())));
+            return Err(malformed(format!(
+                "the part `{}` has no place, or stands twice",
+                part.name()
+            )));
         }
     }
     for Column { name, encoding, late, .. } in columns.iter().filter(|column| column.is_used()) {

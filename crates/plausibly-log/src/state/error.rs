@@ -25,7 +25,9 @@ pub enum StepError {
     #[error(transparent)]
     Policy(#[from] PolicyRefusal),
     /// A range that is none.
-    #[error("the range of rewards must be two numbers, the smaller one first, got {low} and {high}")]
+    #[error(
+        "the range of rewards must be two numbers, the smaller one first, got {low} and {high}"
+    )]
     Range {
         /// The smaller one, supposedly.
         low: f64,
@@ -114,7 +116,9 @@ pub enum StepError {
         remedy: &'static str,
     },
     /// A reward beyond the range.
-    #[error("a reward must be from {low} to {high}, got {reward}; the range was fixed when the log began")]
+    #[error(
+        "a reward must be from {low} to {high}, got {reward}; the range was fixed when the log began"
+    )]
     Reward {
         /// What was given.
         reward: f64,

@@ -21,11 +21,13 @@ pub struct Moment<'a> {
 }
 
 impl State {
-    /// The grounds of a decision about this set in this context, if it were taken now. `listed` says which of the set's actions to list, by their places in it; all
-    /// others are counted as `unlisted` says.
+    /// The grounds of a decision about this set in this context, if it were taken now. `listed`
+    /// says which of the set's actions to list, by their places in it; all others are counted as
+    /// `unlisted` says.
     ///
     /// # Errors
-    /// If the set is unknown or empty, a row cannot be encoded in the context, or phased elimination cannot decide about it now.
+    /// If the set is unknown or empty, a row cannot be encoded in the context, or phased
+    /// elimination cannot decide about it now.
     pub fn grounds(
         &self,
         moment: Moment<'_>,
@@ -47,7 +49,9 @@ impl State {
             reward_range: self.reward_range,
             horizon: self.horizon,
             seed: self.seed,
-            theta_norm_bound: self.recipe.theta_norm_bound(self.reward_range.1 - self.reward_range.0),
+            theta_norm_bound: self
+                .recipe
+                .theta_norm_bound(self.reward_range.1 - self.reward_range.0),
             as_given: self.recipe.is_given(),
             arms_sharing: learned.arms_sharing,
             context: moment.context.iter().map(|(key, value)| (key.into(), value.into())).collect(),
@@ -75,7 +79,11 @@ impl State {
     ///
     /// # Errors
     /// If a row cannot be encoded.
-    pub(crate) fn offered(&self, actions: &[u64], context: &Context) -> Result<Vec<Offered>, StepError> {
+    pub(crate) fn offered(
+        &self,
+        actions: &[u64],
+        context: &Context,
+    ) -> Result<Vec<Offered>, StepError> {
         let offered = actions.iter().map(|&id| {
             let record = &self.actions[index(id)];
             let features = self.recipe.encode(&record.label, &record.cells, context)?;

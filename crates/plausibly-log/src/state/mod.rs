@@ -85,7 +85,8 @@ pub struct State {
     encoded: Encoded,
 }
 
-/// Features of actions in the context that was looked at last: most decisions are about the same rows in the same context.
+/// Features of actions in the context that was looked at last: most decisions are about the same
+/// rows in the same context.
 #[derive(Clone, Debug, Default)]
 struct Encoded {
     context: Option<u32>,
@@ -127,7 +128,11 @@ impl State {
     ///
     /// # Errors
     /// If it cannot decide here.
-    pub fn would_change(&self, policy: &PolicyTable, horizon: Option<u64>) -> Result<bool, StepError> {
+    pub fn would_change(
+        &self,
+        policy: &PolicyTable,
+        horizon: Option<u64>,
+    ) -> Result<bool, StepError> {
         let (_, table) = self.resolved(policy, horizon)?;
         Ok(table != self.table || horizon != self.horizon)
     }

@@ -18,10 +18,17 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn correct(&mut self, decision: u64, reward: f64, seq: u64) -> Result<(), StepError> {
+    pub(super) fn correct(
+        &mut self,
+        decision: u64,
+        reward: f64,
+        seq: u64,
+    ) -> Result<(), StepError> {
         let scaled = self.scaled(reward)?;
         let Outcome::Settled { reward: before, .. } = self.decision(decision)?.outcome else {
-            return Err(self.refusal(decision, "the first one is recorded as a reward, without --correct"));
+            return Err(
+                self.refusal(decision, "the first one is recorded as a reward, without --correct")
+            );
         };
         let before = self.scaled(before)?;
         self.apply(decision, Change::Unsettled(before))?;
@@ -55,9 +62,10 @@ impl State {
 
     pub(super) fn drop_decision(&mut self, decision: u64, seq: u64) -> Result<(), StepError> {
         if self.decision(decision)?.outcome != Outcome::Pending {
-            return Err(
-                self.refusal(decision, "if it never came, retract it (--retract), then drop the decision")
-            );
+            return Err(self.refusal(
+                decision,
+                "if it never came, retract it (--retract), then drop the decision",
+            ));
         }
         self.apply(decision, Change::Dropped)?;
         self.set_outcome(decision, Outcome::Dropped { seq });
@@ -82,7 +90,11 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn apply_committed(&mut self, decision: u64, change: Change) -> Result<(), StepError> {
+    pub(super) fn apply_committed(
+        &mut self,
+        decision: u64,
+        change: Change,
+    ) -> Result<(), StepError> {
         let (action, features) = self.taken(decision)?;
         match &mut self.committed {
             Some(committed) => Ok(committed.statistics.apply(action, &features, change)?),
@@ -118,7 +130,8 @@ impl State {
         Ok(features)
     }
 
-    /// Why the outcome of a decision stays as it is. `remedy` is for an outcome that can still change.
+    /// Why the outcome of a decision stays as it is. `remedy` is for an outcome that can still
+    /// change.
     pub(super) fn refusal(&self, decision: u64, remedy: &'static str) -> StepError {
         let (stored, remedy) = match self.decisions[index(decision) - 1].outcome {
             Outcome::Pending => ("has no reward yet".into(), remedy),

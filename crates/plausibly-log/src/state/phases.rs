@@ -45,7 +45,8 @@ impl Running {
     }
 
     fn phase(&self) -> plausibly::Phase {
-        let plays = |arm: &Arm| Plays { taken: arm.taken(), settled: arm.settled, paid: arm.paid() };
+        let plays =
+            |arm: &Arm| Plays { taken: arm.taken(), settled: arm.settled, paid: arm.paid() };
         plausibly::Phase {
             number: self.number,
             survivors: self.survivors.clone(),
@@ -73,7 +74,14 @@ impl Running {
 impl Phases {
     fn new(phase: &plausibly::Phase, set: &[u64], context: &Context) -> Self {
         let (set, context) = (set.to_vec(), context.clone());
-        Self { set, context, current: Running::of(phase), frozen: None, quota: Vec::new(), first: 0 }
+        Self {
+            set,
+            context,
+            current: Running::of(phase),
+            frozen: None,
+            quota: Vec::new(),
+            first: 0,
+        }
     }
 
     /// With the quota of its phase, whose first decision this is.
@@ -118,7 +126,8 @@ impl Phases {
 }
 
 impl State {
-    /// Whether a decision about these actions in this context could be taken now; phased elimination is particular about that.
+    /// Whether a decision about these actions in this context could be taken now; phased
+    /// elimination is particular about that.
     ///
     /// # Errors
     /// If they are others than its phases began with, or a phase is played and waits for rewards.
@@ -127,7 +136,9 @@ impl State {
         let gone = phases.set.iter().find(|action| actions.binary_search(action).is_err());
         if let Some(gone) = gone {
             let label = &self.actions[index(*gone)].label;
-            return Err(StepError::OtherActions { what: format!("\"{label}\" is missing or has changed") });
+            return Err(StepError::OtherActions {
+                what: format!("\"{label}\" is missing or has changed"),
+            });
         }
         if phases.set.len() != actions.len() {
             return Err(StepError::OtherActions { what: "there are new ones".into() });
@@ -143,7 +154,8 @@ impl State {
         }
     }
 
-    /// Decisions whose rewards a phase that is played waits for: before they come or are dropped, no decision can be taken.
+    /// Decisions whose rewards a phase that is played waits for: before they come or are dropped,
+    /// no decision can be taken.
     pub fn waiting(&self) -> Vec<u64> {
         let played = self.phases.as_ref().filter(|phases| phases.is_played());
         played.map_or_else(Vec::new, |phases| self.pending.range(phases.first..).copied().collect())
@@ -166,7 +178,8 @@ impl State {
         Cow::Owned(state)
     }
 
-    /// Where elimination stands for a decision about these actions in this context: in its first phase, or in the next if one has ended. None for other policies.
+    /// Where elimination stands for a decision about these actions in this context: in its first
+    /// phase, or in the next if one has ended. None for other policies.
     ///
     /// # Errors
     /// As [`State::may_decide`], or if a row cannot be encoded.

@@ -1,7 +1,8 @@
 //! One event after the other.
 
 use super::{
-    ActionRecord, Committed, Decision, Encoded, Outcome, State, StepError, at, at_mut, index, setting,
+    ActionRecord, Committed, Decision, Encoded, Outcome, State, StepError, at, at_mut, index,
+    setting,
 };
 use crate::event::{Cells, Event, FORMAT};
 use crate::policy::{PolicyTable, read_policy};
@@ -83,7 +84,11 @@ impl State {
         }
     }
 
-    fn change_policy(&mut self, policy: &PolicyTable, horizon: Option<u64>) -> Result<(), StepError> {
+    fn change_policy(
+        &mut self,
+        policy: &PolicyTable,
+        horizon: Option<u64>,
+    ) -> Result<(), StepError> {
         let (spec, table) = self.resolved(policy, horizon)?;
         (self.policy, self.table, self.horizon) = (spec, table, horizon);
         (self.committed, self.phases) = (None, None);
@@ -110,7 +115,11 @@ impl State {
             return Err(StepError::Taken { label: label.into() });
         }
         self.live.insert(label.into(), action);
-        self.actions.push(ActionRecord { label: label.into(), cells: cells.clone(), retired: false });
+        self.actions.push(ActionRecord {
+            label: label.into(),
+            cells: cells.clone(),
+            retired: false,
+        });
         self.statistics.add_arm();
         if let Some(committed) = &mut self.committed {
             committed.statistics.add_arm();
@@ -119,8 +128,8 @@ impl State {
     }
 
     fn retire(&mut self, action: u64) -> Result<(), StepError> {
-        let record =
-            at_mut(&mut self.actions, action).ok_or(StepError::Unknown { what: "action", number: action })?;
+        let record = at_mut(&mut self.actions, action)
+            .ok_or(StepError::Unknown { what: "action", number: action })?;
         if record.retired {
             return Err(StepError::Unfit { action, done: "retired", why: "it is retired already" });
         }
@@ -170,8 +179,8 @@ impl State {
         if set.binary_search(&action).is_err() {
             return Err(StepError::Unfit { action, done: "chosen", why: "it is not in the set" });
         }
-        let record =
-            at(&self.actions, action).ok_or(StepError::Unknown { what: "action", number: action })?;
+        let record = at(&self.actions, action)
+            .ok_or(StepError::Unknown { what: "action", number: action })?;
         if record.retired || record.label != label {
             let why = "it is retired, or has another name";
             return Err(StepError::Unfit { action, done: "chosen", why });
@@ -185,10 +194,13 @@ impl State {
             self.recipe.encode(label, &record.cells, context)?
         };
         self.statistics.apply(index(action), &features, Change::Taken)?;
-        let commits =
-            self.policy.commits_after(self.horizon.unwrap_or(1)).is_some_and(|rounds| decision > rounds);
+        let commits = self
+            .policy
+            .commits_after(self.horizon.unwrap_or(1))
+            .is_some_and(|rounds| decision > rounds);
         if commits && self.committed.is_none() {
-            self.committed = Some(Committed { seq: taken.seq, statistics: self.statistics.clone() });
+            self.committed =
+                Some(Committed { seq: taken.seq, statistics: self.statistics.clone() });
         }
         if let Some(mut phases) = phases {
             phases.apply(decision, action, Change::Taken)?;

@@ -3,7 +3,8 @@
 use super::MOST_CHARACTERS;
 use thiserror::Error;
 
-/// Why a table was refused: what is wrong, where, and how to put it right. Lines and columns count from 1.
+/// Why a table was refused: what is wrong, where, and how to put it right. Lines and columns count
+/// from 1.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TableError {
@@ -30,13 +31,17 @@ pub enum TableError {
         utf16: bool,
     },
     /// Nothing at all, or nothing but blank lines.
-    #[error("the table is empty; its first line must name the columns, such as `label,price,colour`")]
+    #[error(
+        "the table is empty; its first line must name the columns, such as `label,price,colour`"
+    )]
     NoHeader,
     /// A header only.
     #[error("the table has a header and no rows; it must have one row an action")]
     NoRows,
     /// A column without a name.
-    #[error("line {line}: column {column} has no name; give it one, or remove the separator too many")]
+    #[error(
+        "line {line}: column {column} has no name; give it one, or remove the separator too many"
+    )]
     UnnamedColumn {
         /// The line of the header.
         line: u64,
@@ -56,7 +61,9 @@ pub enum TableError {
         characters: usize,
     },
     /// Two columns of one name.
-    #[error("line {line}: columns {first} and {second} are both called `{name}`; rename one of them")]
+    #[error(
+        "line {line}: columns {first} and {second} are both called `{name}`; rename one of them"
+    )]
     DuplicateColumn {
         /// The line of the header.
         line: u64,
@@ -185,7 +192,8 @@ pub enum TableError {
 /// `a`, `b` and so on, the first dozen.
 pub(crate) fn listed(names: &[String]) -> String {
     const MOST: usize = 12;
-    let mut text = names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let mut text =
+        names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     if names.len() > MOST {
         text = format!("{text} and {} more", names.len() - MOST);
     }

@@ -14,7 +14,8 @@ pub enum FirstLine {
 }
 
 impl Table {
-    /// How the first line looks. A cell of it looks like a value if it is a number, or stands in its column again.
+    /// How the first line looks. A cell of it looks like a value if it is a number, or stands in
+    /// its column again.
     ///
     /// # Example
     /// ```
@@ -32,7 +33,8 @@ impl Table {
             number() || self.cells(column).flatten().any(|cell| cell == name)
         };
         let label = self.label_column;
-        let others: Vec<usize> = (0..self.columns.len()).filter(|&column| Some(column) != label).collect();
+        let others: Vec<usize> =
+            (0..self.columns.len()).filter(|&column| Some(column) != label).collect();
         match (label.is_none_or(is_value), others.iter().all(|&column| is_value(column))) {
             (true, true) => FirstLine::Data,
             (false, true) if !others.is_empty() => FirstLine::PerhapsData,

@@ -9,9 +9,11 @@ const DECLARED: &str = "label";
 const USUAL: [&str; 8] = ["name", "id", "action", "arm", "item", "title", "variant", "treatment"];
 
 impl Table {
-    /// The column to take labels from, by the rules of [`Table`]. Says in the notes what was passed over.
+    /// The column to take labels from, by the rules of [`Table`]. Says in the notes what was passed
+    /// over.
     pub(super) fn choose_label(&mut self) -> Result<Option<usize>, TableError> {
-        let called = |name: &str| self.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
+        let called =
+            |name: &str| self.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
         if let Some(column) = called(DECLARED) {
             return self.labels_from(column).map(|_| Some(column));
         }
@@ -22,7 +24,9 @@ impl Table {
                     self.notes = notes;
                     return Ok(Some(column));
                 }
-                Err(error) => notes.push(format!("`{}` is not the label: {error}", self.columns[column])),
+                Err(error) => {
+                    notes.push(format!("`{}` is not the label: {error}", self.columns[column]))
+                }
             }
         }
         self.notes = notes;

@@ -21,7 +21,8 @@ use std::io::Read;
 /// Cells that stand for no value, in any case.
 const MISSING: [&str; 6] = ["", "na", "n/a", "null", "nan", "-"];
 
-/// The value of a cell, trimmed, if it has one: blank, `NA`, `N/A`, `null`, `nan` and `-` in any case are none.
+/// The value of a cell, trimmed, if it has one: blank, `NA`, `N/A`, `null`, `nan` and `-` in any
+/// case are none.
 ///
 /// # Example
 /// ```
@@ -33,9 +34,11 @@ pub fn present(cell: &str) -> Option<&str> {
     (!MISSING.iter().any(|missing| cell.eq_ignore_ascii_case(missing))).then_some(cell)
 }
 
-/// Most characters of a label, of the name of a column or context key, and of a value that becomes a feature.
+/// Most characters of a label, of the name of a column or context key, and of a value that becomes
+/// a feature.
 ///
-/// Names are read by people, on a line each; what is longer is a text that landed in the wrong column.
+/// Names are read by people, on a line each; what is longer is a text that landed in the wrong
+/// column.
 pub const MOST_CHARACTERS: usize = 256;
 
 /// How many characters a text has, if these are more than [`MOST_CHARACTERS`].
@@ -48,7 +51,8 @@ pub(crate) fn too_long(text: &str) -> Option<usize> {
 /// A value as it is quoted to a person: on one line, and no longer than one.
 pub(crate) fn brief(value: &str) -> String {
     const MOST: usize = 60;
-    let mut text: String = value.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mut text: String =
+        value.chars().take(MOST).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if value.chars().nth(MOST).is_some() {
         text.push('…');
     }
@@ -58,16 +62,17 @@ pub(crate) fn brief(value: &str) -> String {
 /// Actions with their properties: a header, one row an action, one label a row.
 ///
 /// # Reading
-/// Commas, semicolons or tabs separate; which of them is found from the header, and confirmed by the rows where the header
-/// has several. Quotes, byte order marks and any ends of lines are understood. Rows without any content are skipped. Nothing
-/// that could be read in two ways is guessed: see [`TableError`], and [`NumberFormat`] for what counts as a number.
+/// Commas, semicolons or tabs separate; which of them is found from the header, and confirmed by
+/// the rows where the header has several. Quotes, byte order marks and any ends of lines are
+/// understood. Rows without any content are skipped. Nothing that could be read in two ways is
+/// guessed: see [`TableError`], and [`NumberFormat`] for what counts as a number.
 ///
 /// # Labels
 /// Labels are what a log knows actions by. They come from the first of
 ///
 /// 1. a column called `label`, which must then be complete and unique;
-/// 2. the columns called `name`, `id`, `action`, `arm`, `item`, `title`, `variant`, `treatment`, in this order and any case,
-///    that is complete and unique;
+/// 2. the columns called `name`, `id`, `action`, `arm`, `item`, `title`, `variant`, `treatment`, in
+///    this order and any case, that is complete and unique;
 /// 3. the first text column that is complete and unique;
 /// 4. the position: `row 1`, `row 2`, …
 ///
@@ -120,8 +125,10 @@ impl Table {
         columns: &[S],
         rows: impl IntoIterator<Item = Vec<S>>,
     ) -> Result<Self, TableError> {
-        let header = columns.iter().map(|name| name.as_ref().trim().to_string()).collect::<Vec<_>>();
-        let mut records = read::Records { header, header_line: 1, rows: Vec::new(), lines: Vec::new() };
+        let header =
+            columns.iter().map(|name| name.as_ref().trim().to_string()).collect::<Vec<_>>();
+        let mut records =
+            read::Records { header, header_line: 1, rows: Vec::new(), lines: Vec::new() };
         if records.header.is_empty() {
             return Err(TableError::NoHeader);
         }
@@ -151,7 +158,12 @@ impl Table {
                 return Err(TableError::LongColumn { line, column, characters });
             }
             if let Some(first) = seen.insert(name.clone(), column) {
-                return Err(TableError::DuplicateColumn { line, name: name.clone(), first, second: column });
+                return Err(TableError::DuplicateColumn {
+                    line,
+                    name: name.clone(),
+                    first,
+                    second: column,
+                });
             }
         }
         if rows.is_empty() {
@@ -178,15 +190,18 @@ impl Table {
         Ok(table)
     }
 
-    /// The same table with its labels from this column, or from positions if there is none: what a log does to later
-    /// tables, so that an action keeps its name.
+    /// The same table with its labels from this column, or from positions if there is none: what a
+    /// log does to later tables, so that an action keeps its name.
     ///
     /// # Errors
     /// If there is no such column, or it is not complete and unique.
     pub fn with_label(mut self, column: Option<&str>) -> Result<Self, TableError> {
-        let no_such =
-            |name: &str| TableError::NoSuchColumn { name: name.into(), columns: self.columns.clone() };
-        let position = column.map(|name| self.position(name).ok_or_else(|| no_such(name))).transpose()?;
+        let no_such = |name: &str| TableError::NoSuchColumn {
+            name: name.into(),
+            columns: self.columns.clone(),
+        };
+        let position =
+            column.map(|name| self.position(name).ok_or_else(|| no_such(name))).transpose()?;
         self.set_label(position)?;
         self.notes.clear();
         Ok(self)
@@ -222,7 +237,8 @@ impl Table {
         &self.labels
     }
 
-    /// What a person should know about the choice of labels: columns that were passed over, and why.
+    /// What a person should know about the choice of labels: columns that were passed over, and
+    /// why.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -239,7 +255,10 @@ impl Table {
 
     /// The row of an action, by its label.
     pub fn find(&self, label: &str) -> Option<Row<'_>> {
-        let found = self.by_label.binary_search_by_key(&label, |&index| self.labels[index].as_str()).ok()?;
+        let found = self
+            .by_label
+            .binary_search_by_key(&label, |&index| self.labels[index].as_str())
+            .ok()?;
         self.row(self.by_label[found])
     }
 
@@ -277,7 +296,8 @@ impl<'a> Row<'a> {
         self.table.lines[self.index]
     }
 
-    /// The value of a cell: `None` if there is no such column, `Some(None)` if the value is missing.
+    /// The value of a cell: `None` if there is no such column, `Some(None)` if the value is
+    /// missing.
     pub fn cell(&self, column: &str) -> Option<Option<&'a str>> {
         let position = self.table.position(column)?;
         Some(present(&self.table.rows[self.index][position]))

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 /// | `Grouped` | `1,234.5`, `12`, `-1,000,000` | `1,23`, `1e3` |
 /// | `Comma` | `1,5`, `12`, `1.234,5` | `1.5`, `1.234` |
 ///
-/// A leading zero before another digit marks a code (a postcode, an article number), not a quantity. A column of nothing but
-/// cells like `1,234` could be either of the last two formats and is refused rather than guessed.
+/// A leading zero before another digit marks a code (a postcode, an article number), not a
+/// quantity. A column of nothing but cells like `1,234` could be either of the last two formats and
+/// is refused rather than guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NumberFormat {
@@ -34,7 +35,8 @@ impl NumberFormat {
         let magnitude = match self {
             Self::Plain => plain(rest, true),
             Self::Grouped => {
-                let (whole, decimals) = rest.split_once('.').map_or((rest, None), |(w, d)| (w, Some(d)));
+                let (whole, decimals) =
+                    rest.split_once('.').map_or((rest, None), |(w, d)| (w, Some(d)));
                 plain(&joined(&without_groups(whole, ',')?, decimals), false)
             }
             Self::Comma => match rest.split_once(',') {
@@ -44,7 +46,8 @@ impl NumberFormat {
                 }
             },
         }?;
-        // Adding zero makes the zero of "-0" the only zero there is, so that a smallest value does not depend on order.
+        // Adding zero makes the zero of "-0" the only zero there is, so that a smallest value does
+        // not depend on order.
         Some(sign * magnitude + 0.0)
     }
 
@@ -72,7 +75,8 @@ fn without_groups(whole: &str, separator: char) -> Option<String> {
     let first = groups.next()?;
     let grouped = whole.len() > first.len();
     let sound = digits(first) && (!grouped || first.len() <= 3 && !first.starts_with('0'));
-    (sound && groups.all(|group| group.len() == 3 && digits(group))).then(|| whole.replace(separator, ""))
+    (sound && groups.all(|group| group.len() == 3 && digits(group)))
+        .then(|| whole.replace(separator, ""))
 }
 
 /// `12`, `12.5`, `.5`, `12.`, and with an exponent if one is allowed.
@@ -81,7 +85,8 @@ fn plain(text: &str, exponent: bool) -> Option<f64> {
         Some(at) if exponent => (&text[..at], Some(&text[at + 1..])),
         _ => (text, None),
     };
-    let power_is_sound = power.is_none_or(|power| digits(power.strip_prefix(['+', '-']).unwrap_or(power)));
+    let power_is_sound =
+        power.is_none_or(|power| digits(power.strip_prefix(['+', '-']).unwrap_or(power)));
     let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let a_code = whole.len() > 1 && whole.starts_with('0');
     let sound = digits(&format!("{whole}{decimals}")) && !a_code && power_is_sound;
@@ -96,7 +101,8 @@ pub enum ColumnKind {
     Blank,
     /// Every value is a number in this format.
     Numbers(NumberFormat),
-    /// Every value is a number both with commas between thousands and with a comma before the decimals.
+    /// Every value is a number both with commas between thousands and with a comma before the
+    /// decimals.
     Ambiguous,
     /// Anything else.
     Text,
@@ -153,8 +159,8 @@ mod tests {
             (
                 Plain,
                 [
-                    "007", "1,234", "inf", "nan", "1e999", "", "-", ".", "e3", "1e", "--1", "1.2.3", "0x10",
-                    "١",
+                    "007", "1,234", "inf", "nan", "1e999", "", "-", ".", "e3", "1e", "--1",
+                    "1.2.3", "0x10", "١",
                 ],
             ),
             (

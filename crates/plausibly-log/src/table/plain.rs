@@ -1,4 +1,5 @@
-//! A single number as a person writes it, outside a column whose other cells would tell how it is meant.
+//! A single number as a person writes it, outside a column whose other cells would tell how it is
+//! meant.
 
 use super::{NumberFormat, brief};
 use thiserror::Error;

@@ -16,8 +16,8 @@ pub(crate) struct Size {
 const MOST_COLUMNS: usize = 4096;
 
 impl Size {
-    /// A table of actions. A decision keeps it in memory several times over (the rows, their lines of the log, the state):
-    /// about 1.5 kB per row and 350 bytes per cell, which is 1 GB here.
+    /// A table of actions. A decision keeps it in memory several times over (the rows, their lines
+    /// of the log, the state): about 1.5 kB per row and 350 bytes per cell, which is 1 GB here.
     pub(crate) const ACTIONS: Self = Self { rows: 200_000, cells: 2_000_000 };
     /// Outcomes, of which nothing but a number is kept.
     pub(crate) const OUTCOMES: Self = Self { rows: 1_000_000, cells: 10_000_000 };
@@ -35,8 +35,8 @@ impl Size {
     }
 }
 
-/// A last row of our own: if it does not come out of the reader alone, a quote before it was never closed. A row of
-/// the table may read the same: only the one at the very end is ours.
+/// A last row of our own: if it does not come out of the reader alone, a quote before it was never
+/// closed. A row of the table may read the same: only the one at the very end is ours.
 const END: &str = "\n\u{1}end of table\n";
 
 /// A header and rows as wide as it, each with its line.
@@ -62,10 +62,13 @@ pub(crate) fn records(reader: impl Read, size: Size) -> Result<Records, TableErr
     let found = separators(text);
     let (&first, others) = found.split_first().unwrap_or((&SEPARATORS[0], &[]));
     let result = split(text, first, size);
-    let mut fitting =
-        others.iter().filter_map(|&other| split(text, other, size).ok().map(|records| (records, other)));
+    let mut fitting = others
+        .iter()
+        .filter_map(|&other| split(text, other, size).ok().map(|records| (records, other)));
     match (result, fitting.next()) {
-        (Ok(_), Some((_, second))) => Err(TableError::Separator { first: first.1, second: second.1 }),
+        (Ok(_), Some((_, second))) => {
+            Err(TableError::Separator { first: first.1, second: second.1 })
+        }
         (Err(_), Some((records, second))) => match fitting.next() {
             Some((_, third)) => Err(TableError::Separator { first: second.1, second: third.1 }),
             None => Ok(records),
@@ -101,25 +104,31 @@ fn separators(text: &str) -> Vec<Separator> {
             }
         }
     }
-    let mut found: Vec<_> = counts.into_iter().zip(SEPARATORS).filter(|(count, _)| *count > 0).collect();
+    let mut found: Vec<_> =
+        counts.into_iter().zip(SEPARATORS).filter(|(count, _)| *count > 0).collect();
     found.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     found.into_iter().map(|(_, separator)| separator).collect()
 }
 
-/// The records by one separator. Rows whose every cell is empty are no rows: spreadsheets leave them behind.
+/// The records by one separator. Rows whose every cell is empty are no rows: spreadsheets leave
+/// them behind.
 fn split(text: &str, (separator, name): Separator, size: Size) -> Result<Records, TableError> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(separator)
         .from_reader(Cursor::new(text).chain(END.as_bytes()));
-    let mut records = Records { header: Vec::new(), header_line: 1, rows: Vec::new(), lines: Vec::new() };
+    let mut records =
+        Records { header: Vec::new(), header_line: 1, rows: Vec::new(), lines: Vec::new() };
     let mut record = StringRecord::new();
     let mut lines = Lines { rest: text.as_bytes(), passed: 0, line: 1 };
     let mut ended = false;
     let mut last_line = 1;
     // The text is UTF-8 and lengths are free, so nothing but memory could fail here.
-    while reader.read_record(&mut record).map_err(|error| TableError::Io { source: error.into() })? {
+    while reader
+        .read_record(&mut record)
+        .map_err(|error| TableError::Io { source: error.into() })?
+    {
         let line = lines.of(record.position().map_or(0, csv::Position::byte));
         last_line = line;
         let at_end = reader.position().byte() == (text.len() + END.len()) as u64;
@@ -132,7 +141,10 @@ fn split(text: &str, (separator, name): Separator, size: Size) -> Result<Records
         }
         if records.header.is_empty() {
             if record.len() > MOST_COLUMNS {
-                return Err(TableError::TooManyColumns { columns: record.len(), most: MOST_COLUMNS });
+                return Err(TableError::TooManyColumns {
+                    columns: record.len(),
+                    most: MOST_COLUMNS,
+                });
             }
             records.header = record.iter().map(|name| name.trim().to_string()).collect();
             records.header_line = line;
@@ -150,7 +162,8 @@ fn split(text: &str, (separator, name): Separator, size: Size) -> Result<Records
     if ended { Ok(records) } else { Err(TableError::OpenQuote { line: last_line }) }
 }
 
-/// Counts lines along a text. The reader's own count is that of the end of the record before, whatever blank lines follow.
+/// Counts lines along a text. The reader's own count is that of the end of the record before,
+/// whatever blank lines follow.
 struct Lines<'a> {
     rest: &'a [u8],
     passed: u64,

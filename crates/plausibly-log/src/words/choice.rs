@@ -9,7 +9,8 @@ impl Words<'_> {
         let mut said = vec![self.reason()];
         if self.0.findings.chosen.reason == Reason::LeastKnown && self.plausible() > 1 {
             said.extend(self.ties());
-            let ignored = self.0.grounds.policy.get("count_pending").is_some_and(|counts| counts == false);
+            let ignored =
+                self.0.grounds.policy.get("count_pending").is_some_and(|counts| counts == false);
             if self.0.grounds.design.is_some() && !ignored {
                 said.push("Tries whose outcome is still to come count as known here.".into());
             }
@@ -21,7 +22,8 @@ impl Words<'_> {
     /// What is known as little as the one chosen, exactly and by a hair.
     fn ties(&self) -> Vec<String> {
         let actions = &self.0.findings.actions;
-        let Some(chosen) = actions.iter().find(|action| action.id == self.0.findings.chosen.id) else {
+        let Some(chosen) = actions.iter().find(|action| action.id == self.0.findings.chosen.id)
+        else {
             return Vec::new();
         };
         let rivals = || {
@@ -92,7 +94,9 @@ impl Words<'_> {
                 )
             }
             Reason::LargestIndex => {
-                format!("{label} has the highest index: estimate plus a bonus for having been tried little.")
+                format!(
+                    "{label} has the highest index: estimate plus a bonus for having been tried little."
+                )
             }
             Reason::DrawnInPhase => self.phase(&label),
             Reason::Explored => format!("This round was for exploring, and {label} was drawn."),
@@ -124,15 +128,21 @@ impl Words<'_> {
         let label = quoted(&findings.chosen.label);
         match self.0.findings.chosen.rule_out {
             None => {
-                format!("{label} is out of the race already; it was taken all the same, as the policy says.")
+                format!(
+                    "{label} is out of the race already; it was taken all the same, as the policy says."
+                )
             }
             Some(RuleOut { shift: Some(shift), .. }) if shift >= self.0.grounds.range() => {
                 format!("Too little is known for any outcome to put {label} out of the race yet.")
             }
             Some(RuleOut { shift: None, .. }) => {
-                format!("Nothing can put {label} out of the race before more is known of the others.")
+                format!(
+                    "Nothing can put {label} out of the race before more is known of the others."
+                )
             }
-            Some(RuleOut { shift: Some(shift), observations }) => self.narrowing(shift, observations),
+            Some(RuleOut { shift: Some(shift), observations }) => {
+                self.narrowing(shift, observations)
+            }
         }
     }
 
@@ -157,7 +167,9 @@ impl Words<'_> {
             ),
             _ => "More tries alone would not do that: its estimate is too high.".into(),
         };
-        format!("{needed} {tries} It is also out once another's \"at least\" rises above its \"at most\".")
+        format!(
+            "{needed} {tries} It is also out once another's \"at least\" rises above its \"at most\"."
+        )
     }
 }
 
@@ -167,7 +179,9 @@ fn listed<'f>(findings: impl Iterator<Item = &'f Finding>) -> Option<String> {
     match names.as_slice() {
         [] => None,
         [one] => Some(one.clone()),
-        [before @ .., last] if names.len() <= 3 => Some(format!("{} and {last}", before.join(", "))),
+        [before @ .., last] if names.len() <= 3 => {
+            Some(format!("{} and {last}", before.join(", ")))
+        }
         [first, second, rest @ ..] => Some(format!("{first}, {second} and {} more", rest.len())),
     }
 }

@@ -9,13 +9,14 @@ use std::fmt::{self, Write};
 /// Actions ruled out that are named one by one before the rest is counted.
 const NAMED: usize = 10;
 
-/// A certificate for a person who knows no bandits: as text by its `Display`, and piece by piece for those who lay it out otherwise. Labels stand in it as they are in the
-/// table.
+/// A certificate for a person who knows no bandits: as text by its `Display`, and piece by piece
+/// for those who lay it out otherwise. Labels stand in it as they are in the table.
 #[derive(Debug)]
 pub struct Words<'a>(&'a Certificate);
 
 impl Certificate {
-    /// In plain words: which actions could still be best and why the others cannot, what was chosen and why, what is known about it, and what would change it.
+    /// In plain words: which actions could still be best and why the others cannot, what was chosen
+    /// and why, what is known about it, and what would change it.
     pub fn words(&self) -> Words<'_> {
         Words(self)
     }
@@ -86,7 +87,10 @@ impl<'a> Words<'a> {
                 .context
                 .iter()
                 .map(|(key, value)| {
-                    format!("{key} = {}", value.as_str().map_or_else(|| value.to_string(), Into::into))
+                    format!(
+                        "{key} = {}",
+                        value.as_str().map_or_else(|| value.to_string(), Into::into)
+                    )
                 })
                 .collect();
             let _ = write!(text, ", for {}", pairs.join(", "));
@@ -107,7 +111,8 @@ impl<'a> Words<'a> {
     /// Those listed that could still be best, the most promising first and those never tried last.
     pub fn racing(&self) -> Vec<&'a Finding> {
         let listed = self.0.findings.actions.iter();
-        let mut racing: Vec<_> = listed.filter(|action| action.standing == Standing::Plausible).collect();
+        let mut racing: Vec<_> =
+            listed.filter(|action| action.standing == Standing::Plausible).collect();
         racing.sort_by(|a, b| {
             b.mean.unwrap_or(f64::NEG_INFINITY).total_cmp(&a.mean.unwrap_or(f64::NEG_INFINITY))
         });
@@ -158,7 +163,8 @@ impl<'a> Words<'a> {
 
     /// How far the true average may be from the estimate, as ±.
     fn within(&self, action: &Finding) -> String {
-        let within = |mean: f64| format!("±{}", self.number((action.upper - mean).max(mean - action.lower)));
+        let within =
+            |mean: f64| format!("±{}", self.number((action.upper - mean).max(mean - action.lower)));
         action.mean.map_or_else(|| "open".into(), within)
     }
 
@@ -235,7 +241,8 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    /// With which probability the bounds hold, all and always; `None` where they are a rule of thumb.
+    /// With which probability the bounds hold, all and always; `None` where they are a rule of
+    /// thumb.
     pub fn confidence(&self) -> Option<String> {
         self.0.findings.confidence.map(|confidence| format!("{} %", percent(confidence)))
     }
@@ -258,7 +265,8 @@ impl<'a> Words<'a> {
                 format!("The widest range still in the race is ±{}.", self.number(within))
             }
             None => {
-                "Some of those still in the race were never tried, so nothing is known about them.".into()
+                "Some of those still in the race were never tried, so nothing is known about them."
+                    .into()
             }
         });
         if let Some(target) = &findings.target {
@@ -274,7 +282,9 @@ impl<'a> Words<'a> {
         let come = count(grounds.statistics.observations, "outcome");
         said.push(match self.pending() {
             0 => format!("All of this rests on {come} so far."),
-            pending => format!("All of this rests on {come} so far; {pending} more are on their way."),
+            pending => {
+                format!("All of this rests on {come} so far; {pending} more are on their way.")
+            }
         });
         said
     }
@@ -283,7 +293,8 @@ impl<'a> Words<'a> {
     fn conditions(&self) -> String {
         let grounds = &self.0.grounds;
         let (low, high) = grounds.reward_range;
-        let noise = grounds.policy.get("radius").and_then(|radius| radius.get("noise_scale")?.as_f64());
+        let noise =
+            grounds.policy.get("radius").and_then(|radius| radius.get("noise_scale")?.as_f64());
         let scatter = noise.map_or_else(String::new, |noise| {
             format!("; they scatter around their average like a bell curve with a standard deviation of {noise} or less")
         });
@@ -302,10 +313,14 @@ impl<'a> Words<'a> {
         )
     }
 
-    /// The bound on θ* that the ranges of vectors as given rest on, in units of reward: the policy's own, or the one declared with the recipe.
+    /// The bound on θ* that the ranges of vectors as given rest on, in units of reward: the
+    /// policy's own, or the one declared with the recipe.
     fn bound(&self) -> f64 {
         let grounds = &self.0.grounds;
-        let own = grounds.policy.get("radius").and_then(|radius| radius.get("theta_norm_bound")?.as_f64());
+        let own = grounds
+            .policy
+            .get("radius")
+            .and_then(|radius| radius.get("theta_norm_bound")?.as_f64());
         // Divided and multiplied by the range: rounded back to what was declared.
         own.unwrap_or_else(|| {
             let bound = grounds.theta_norm_bound * grounds.range();
@@ -316,7 +331,11 @@ impl<'a> Words<'a> {
     /// How many outcomes were still to come.
     pub fn pending(&self) -> u64 {
         let settled = self.0.grounds.statistics.observations;
-        self.0.grounds.design.as_ref().map_or(0, |design| design.observations.saturating_sub(settled))
+        self.0
+            .grounds
+            .design
+            .as_ref()
+            .map_or(0, |design| design.observations.saturating_sub(settled))
     }
 
     /// What is known about the one chosen.
@@ -341,8 +360,11 @@ impl<'a> Words<'a> {
             .iter()
             .filter(|direction| direction.share >= 0.05)
             .map(|direction| {
-                let name =
-                    if direction.feature == "intercept" { "the overall level" } else { &direction.feature };
+                let name = if direction.feature == "intercept" {
+                    "the overall level"
+                } else {
+                    &direction.feature
+                };
                 format!("{name} ({} % of it)", percent(direction.share))
             })
             .collect();
@@ -358,7 +380,8 @@ impl<'a> Words<'a> {
     /// How often the one chosen was tried, where actions are learned about one by one.
     fn tries(&self) -> String {
         let grounds = &self.0.grounds;
-        let place = grounds.actions.iter().position(|action| action.id == self.0.findings.chosen.id);
+        let place =
+            grounds.actions.iter().position(|action| action.id == self.0.findings.chosen.id);
         let plays = place.and_then(|place| grounds.statistics.plays.get(place));
         plays.map_or_else(String::new, |plays| format!("{} of it came. ", count(*plays, "outcome")))
     }
@@ -380,6 +403,7 @@ fn percent(share: f64) -> String {
 }
 
 fn count(number: u64, what: &str) -> String {
-    let plural = what.strip_suffix('y').map_or_else(|| format!("{what}s"), |stem| format!("{stem}ies"));
+    let plural =
+        what.strip_suffix('y').map_or_else(|| format!("{what}s"), |stem| format!("{stem}ies"));
     format!("{number} {}", if number == 1 { what } else { &plural })
 }

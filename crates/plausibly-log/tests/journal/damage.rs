@@ -2,14 +2,17 @@
 
 use super::disk::Disk;
 use super::{Draws, NOW, bodies, log_of, varied};
-use plausibly_log::journal::{BodyFault, Checkpoint, Damage, Journal, JournalError, Recovery, read};
+use plausibly_log::journal::{
+    BodyFault, Checkpoint, Damage, Journal, JournalError, Recovery, read,
+};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
 /// What opening and reading say of a log; both must say the same, and leave it alone.
 fn damage(bytes: &[u8]) -> (u64, u64, Damage) {
     let disk = Disk::with_log(bytes);
-    let (opened, read) = (Journal::open(disk.storage()).unwrap_err(), bodies(&disk.storage()).unwrap_err());
+    let (opened, read) =
+        (Journal::open(disk.storage()).unwrap_err(), bodies(&disk.storage()).unwrap_err());
     assert_eq!(disk.log(), bytes, "changed by looking at it");
     assert_eq!(opened.to_string(), read.to_string());
     match opened {
@@ -70,14 +73,17 @@ fn every_byte_of_the_last_two_lines_may_be_the_last() {
     let all = varied(8);
     let log = log_of(&all).log();
     let lines = lines(&log);
-    for (end, zeros) in (lines[6].start..=log.len()).flat_map(|end| [(end, 0), (end, 1), (end, 700)]) {
+    for (end, zeros) in
+        (lines[6].start..=log.len()).flat_map(|end| [(end, 0), (end, 1), (end, 700)])
+    {
         let cut = [&log[..end], &vec![0; zeros]].concat();
         let disk = Disk::with_log(&cut);
         let whole = lines.iter().filter(|line| line.end <= end).count();
         let seq = whole as u64 + 1;
         let begin = lines.get(whole).map_or(log.len(), |line| line.start);
         let unfinished = (cut.len() - begin) as u64;
-        let reading = read(&disk.storage(), &Checkpoint::START, |_| Ok::<(), JournalError>(())).unwrap();
+        let reading =
+            read(&disk.storage(), &Checkpoint::START, |_| Ok::<(), JournalError>(())).unwrap();
         assert_eq!((reading.last.seq, reading.unfinished), (whole as u64, unfinished));
 
         let mut journal = Journal::open(disk.storage()).unwrap();
@@ -106,7 +112,8 @@ fn forge(frame: &str, prev: &str, event: &[u8]) -> Vec<u8> {
     };
     let head = format!(r#"{{{frame},"prev":"{prev}","body":"{}""#, hex(event));
     let hash = hex(head.as_bytes());
-    [head.as_bytes(), b",\"event\":", event, format!(",\"hash\":\"{hash}\"}}\n").as_bytes()].concat()
+    [head.as_bytes(), b",\"event\":", event, format!(",\"hash\":\"{hash}\"}}\n").as_bytes()]
+        .concat()
 }
 
 #[test]
@@ -120,12 +127,22 @@ fn each_kind_of_damage_has_its_name() {
 
     assert_eq!(first(&good.replace("\"v\":1", "\"v\":2"), b"{}"), Damage::Version { found: 2 });
     assert_eq!(first(&good.replace("\"seq\":1", "\"seq\":2"), b"{}"), Damage::Gap { found: 2 });
-    for wrong in ["\"seq\":01", "\"seq\":0", "\"seq\":-1", "\"seq\": 1", "\"seq\":1000000000000000"] {
-        assert!(matches!(first(&good.replace("\"seq\":1", wrong), b"{}"), Damage::Frame { .. }), "{wrong}");
+    for wrong in ["\"seq\":01", "\"seq\":0", "\"seq\":-1", "\"seq\": 1", "\"seq\":1000000000000000"]
+    {
+        assert!(
+            matches!(first(&good.replace("\"seq\":1", wrong), b"{}"), Damage::Frame { .. }),
+            "{wrong}"
+        );
     }
-    for wrong in ["2026-02-29", "2026-13-01", "1969-12-31", "2026-1-015", "2026-00-10", "2026-04-31"] {
+    for wrong in
+        ["2026-02-29", "2026-13-01", "1969-12-31", "2026-1-015", "2026-00-10", "2026-04-31"]
+    {
         let frame = good.replace("2026-11-15", wrong);
-        assert_eq!(first(&frame, b"{}"), Damage::Frame { column: 21, expected: "a time" }, "{wrong}");
+        assert_eq!(
+            first(&frame, b"{}"),
+            Damage::Frame { column: 21, expected: "a time" },
+            "{wrong}"
+        );
     }
     let chain = damage(&forge(&good, &"1".repeat(64), b"{}")).2;
     assert_eq!(chain, Damage::Chain { expected: zero.clone(), found: "1".repeat(64) });
@@ -165,7 +182,8 @@ fn lines_that_are_missing_doubled_moved_or_foreign_are_found() {
     assert!(seq == 5 && matches!(what, Damage::Chain { .. }), "{what}");
 }
 
-/// The end of a file that no interrupted write leaves is not cut off, however much it looks like one.
+/// The end of a file that no interrupted write leaves is not cut off, however much it looks like
+/// one.
 #[test]
 fn ends_that_were_never_written_are_damage() {
     let log = log_of(&varied(8)).log();
@@ -177,8 +195,8 @@ fn ends_that_were_never_written_are_damage() {
         let end = 1 + draws.below(text.len());
         let mut torn = text[..end].to_vec();
         let at = draws.below(end);
-        // What is inside of an unfinished event is not known beforehand. Without the quote of its last string, an event is
-        // unfinished up to the `"` of `,"hash"`, and shows then.
+        // What is inside of an unfinished event is not known beforehand. Without the quote of its
+        // last string, an event is unfinished up to the `"` of `,"hash"`, and shows then.
         if at >= event && end < text.len() - 75 + 3 {
             continue;
         }
@@ -209,12 +227,14 @@ fn a_message_names_the_place_and_the_way_out() {
     log[second.start + 5] = b'2';
     let error = Journal::open(Disk::with_log(&log).storage()).unwrap_err().to_string();
     assert!(
-        error.contains("this log was written by a newer version") && error.contains("update this program"),
+        error.contains("this log was written by a newer version")
+            && error.contains("update this program"),
         "{error}"
     );
 }
 
-/// A reader beside writers gets part of a torn line, which is then cut off and another written in its place.
+/// A reader beside writers gets part of a torn line, which is then cut off and another written in
+/// its place.
 #[test]
 fn a_line_replaced_while_it_is_read_is_read_again() {
     let (old, mut new) = (varied(8), varied(8));

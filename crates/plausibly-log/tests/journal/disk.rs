@@ -1,7 +1,8 @@
 //! A disk in memory that fails where it is told to, and can lose its power.
 //!
-//! It is as mean as real ones are: what is not synced may vanish, stay or be torn when power goes, names included; and a
-//! failed sync drops what it could not write, shows it all the same, and lets the next sync succeed.
+//! It is as mean as real ones are: what is not synced may vanish, stay or be torn when power goes,
+//! names included; and a failed sync drops what it could not write, shows it all the same, and lets
+//! the next sync succeed.
 
 use super::Draws;
 use plausibly_log::journal::Storage;
@@ -300,8 +301,11 @@ impl Storage for FaultyStorage {
         let len = usize::try_from(len).unwrap();
         let log = state.log();
         log.shown.truncate(len);
-        log.dropped =
-            log.dropped.take().map(|range| range.start..range.end.min(len)).filter(|left| !left.is_empty());
+        log.dropped = log
+            .dropped
+            .take()
+            .map(|range| range.start..range.end.min(len))
+            .filter(|left| !left.is_empty());
         Ok(())
     }
 

@@ -1,7 +1,8 @@
-//! Every step of a scenario failed in turn: once, for good, with parts written, with the power cut after it.
+//! Every step of a scenario failed in turn: once, for good, with parts written, with the power cut
+//! after it.
 //!
-//! The law: the log always opens, and holds what was acknowledged, once and in order, then perhaps a first part of what was
-//! being written; and what opening has shown survives the next power cut.
+//! The law: the log always opens, and holds what was acknowledged, once and in order, then perhaps
+//! a first part of what was being written; and what opening has shown survives the next power cut.
 
 use super::disk::{Disk, Fault, FaultyStorage, Step};
 use super::{Draws, NOW, bodies};
@@ -88,8 +89,9 @@ impl Play {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         let named = self.named..self.named + count;
         self.named = named.end;
-        let new: Vec<String> =
-            named.map(|name| format!(r#"{{"n":{name},"ü":"{}"}}"#, "x".repeat(40 * name))).collect();
+        let new: Vec<String> = named
+            .map(|name| format!(r#"{{"n":{name},"ü":"{}"}}"#, "x".repeat(40 * name)))
+            .collect();
         let texts: Vec<&str> = new.iter().map(String::as_str).collect();
         match journal.append(NOW, &texts) {
             Ok(lines) => {
@@ -173,9 +175,14 @@ fn steps_of_scenario() -> Vec<Step> {
 #[test]
 fn without_faults_the_scenario_takes_every_kind_of_step() {
     let steps = steps_of_scenario();
-    for step in
-        [Step::Append, Step::Sync, Step::Truncate, Step::SyncFolder, Step::WriteSide, Step::RenameSide]
-    {
+    for step in [
+        Step::Append,
+        Step::Sync,
+        Step::Truncate,
+        Step::SyncFolder,
+        Step::WriteSide,
+        Step::RenameSide,
+    ] {
         assert!(steps.contains(&step), "{step:?}");
     }
 }
@@ -205,8 +212,8 @@ fn a_disk_that_fails_for_good_or_loses_power_loses_nothing() {
     }
 }
 
-/// Blocks that arrive out of order leave zeros in the middle of what was written. That opens, or is named; what was
-/// acknowledged is there in either case.
+/// Blocks that arrive out of order leave zeros in the middle of what was written. That opens, or is
+/// named; what was acknowledged is there in either case.
 #[test]
 fn blocks_out_of_order_are_cut_or_named_and_acknowledged_lines_stay() {
     let mut draws = Draws(3);
@@ -262,7 +269,9 @@ fn a_recovery_that_is_interrupted_twice_still_keeps_the_bytes_once() {
         disk.set_fault(None);
         opened
     };
-    for (first, second) in (0..count).flat_map(|first| (0..count).map(move |second| (first, second))) {
+    for (first, second) in
+        (0..count).flat_map(|first| (0..count).map(move |second| (first, second)))
+    {
         let disk = Disk::with_log(torn);
         assert!(!interrupt(&disk, first));
         interrupt(&disk, second);
@@ -271,13 +280,18 @@ fn a_recovery_that_is_interrupted_twice_still_keeps_the_bytes_once() {
         for disk in after.chain([disk.clone()]) {
             let journal = Journal::open(disk.storage()).unwrap();
             assert_eq!(journal.last(), Checkpoint::START);
-            assert_eq!(disk.side("torn-1").as_deref(), Some(&torn[..]), "failed at {first} and {second}");
+            assert_eq!(
+                disk.side("torn-1").as_deref(),
+                Some(&torn[..]),
+                "failed at {first} and {second}"
+            );
             assert_eq!(disk.side("torn-1-2"), None, "kept twice");
         }
     }
 }
 
-/// A writer was killed between write and sync, or just before the newline: whoever is shown those lines may rely on them.
+/// A writer was killed between write and sync, or just before the newline: whoever is shown those
+/// lines may rely on them.
 #[test]
 fn lines_that_nobody_synced_are_on_the_disk_once_opening_has_shown_them() {
     let log = super::log_of(&super::varied(6)).log();

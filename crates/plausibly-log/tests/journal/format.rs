@@ -48,7 +48,10 @@ fn the_checker_of_the_page_agrees_with_us() {
         let output = check(&changed).unwrap();
         let line = newlines(&log[..at]) + 1;
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(!output.status.success() && said.contains(&format!("line {line}:")), "byte {at}: {said}");
+        assert!(
+            !output.status.success() && said.contains(&format!("line {line}:")),
+            "byte {at}: {said}"
+        );
     }
     assert!(!check(&log[..log.len() - 1]).unwrap().status.success(), "an unfinished line");
 }

@@ -3,8 +3,8 @@
 use super::disk::{Disk, Step};
 use super::{NOW, bodies, log_of, varied};
 use plausibly_log::journal::{
-    BodyFault, Checkpoint, Entry, FileStorage, Journal, JournalError, LATEST_US, LineHash, MAX_BODY, Storage,
-    parse_utc, read, utc,
+    BodyFault, Checkpoint, Entry, FileStorage, Journal, JournalError, LATEST_US, LineHash,
+    MAX_BODY, Storage, parse_utc, read, utc,
 };
 use proptest::prelude::*;
 
@@ -106,7 +106,9 @@ fn what_cannot_be_an_event_is_refused_and_nothing_is_written() {
     for body in ["{\n}", "{\"a\":\"\r\"}", "{\"\0\":1}", "{}\n{}"] {
         assert!(matches!(refused(body), BodyFault::Control { .. }), "{body:?}");
     }
-    for body in ["{}{}", "{\"a\"}", "{a:1}", "{\"a\":1,}", "{\"a\":01}", "{\"\\x\":1}", "{\"a\":\"}"] {
+    for body in
+        ["{}{}", "{\"a\"}", "{a:1}", "{\"a\":1,}", "{\"a\":01}", "{\"\\x\":1}", "{\"a\":\"}"]
+    {
         assert!(matches!(refused(body), BodyFault::Json { .. }), "{body:?}");
     }
     let long = |len: usize| format!("{{\"a\":\"{}\"}}", "x".repeat(len - 8));
@@ -161,7 +163,10 @@ fn reading_goes_on_from_any_line_and_from_no_other_place() {
             Checkpoint { hash: LineHash::ZERO, ..checkpoint },
         ] {
             let refused = read(&disk.storage(), &wrong, |_| Ok::<(), JournalError>(()));
-            assert!(matches!(refused, Err(JournalError::Checkpoint { .. })), "{wrong:?}: {refused:?}");
+            assert!(
+                matches!(refused, Err(JournalError::Checkpoint { .. })),
+                "{wrong:?}: {refused:?}"
+            );
         }
     }
     assert_eq!(offset, log.len() as u64);
@@ -171,10 +176,11 @@ fn reading_goes_on_from_any_line_and_from_no_other_place() {
 fn a_visitor_that_fails_ends_the_reading_with_its_error() {
     let disk = log_of(&varied(10));
     let mut seen = 0;
-    let end: Result<_, Box<dyn std::error::Error>> = read(&disk.storage(), &Checkpoint::START, |entry| {
-        seen = entry.seq;
-        if entry.seq == 4 { Err("enough".into()) } else { Ok(()) }
-    });
+    let end: Result<_, Box<dyn std::error::Error>> =
+        read(&disk.storage(), &Checkpoint::START, |entry| {
+            seen = entry.seq;
+            if entry.seq == 4 { Err("enough".into()) } else { Ok(()) }
+        });
     assert_eq!((end.unwrap_err().to_string(), seen), ("enough".into(), 4));
 }
 

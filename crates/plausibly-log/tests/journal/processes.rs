@@ -19,7 +19,11 @@ const FROM: &str = "PLAUSIBLY_LOG_TEST_FROM";
 fn writer(log: &Path, lines: usize) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "journal::processes::be_a_writer", "--nocapture"]);
-    command.env(LOG, log).env(LINES, lines.to_string()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+        .env(LOG, log)
+        .env(LINES, lines.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     command
 }
 
@@ -49,12 +53,14 @@ fn body(number: u64) -> String {
     format!(r#"{{"n":{number},"pad":"{}"}}"#, "p".repeat(usize::try_from(pad).unwrap()))
 }
 
-/// Not a test, unless asked by its environment: appends lines and says so, then waits until its input ends.
+/// Not a test, unless asked by its environment: appends lines and says so, then waits until its
+/// input ends.
 #[test]
 fn be_a_writer() {
     let Some(log) = env::var_os(LOG) else { return };
     let lines: usize = env::var_os(LINES).unwrap().to_str().unwrap().parse().unwrap();
-    let from = env::var_os(FROM).map_or(Checkpoint::START, |text| checkpoint(text.to_str().unwrap()));
+    let from =
+        env::var_os(FROM).map_or(Checkpoint::START, |text| checkpoint(text.to_str().unwrap()));
     let mut journal =
         Journal::open_from(FileStorage::new(log), &from, |_| Ok::<(), JournalError>(())).unwrap();
     say(&format!("\nopened {}", journal.last().seq));
@@ -84,7 +90,8 @@ fn last_acknowledged(said: &str) -> Option<u64> {
     said.lines().filter_map(|line| line.strip_prefix("acknowledged ")?.parse().ok()).next_back()
 }
 
-/// Kills writers of one log: nothing acknowledged may be lost or doubled, and each goes on where the log is.
+/// Kills writers of one log: nothing acknowledged may be lost or doubled, and each goes on where
+/// the log is.
 fn kill_writers(times: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.ndjson");
@@ -101,12 +108,20 @@ fn kill_writers(times: usize) {
         }
         let mut next = checked.seq;
         let end = read(&FileStorage::new(&path), &checked, |entry| {
-            assert_eq!(entry.body, body(next), "line {} is not the one that was written there", entry.seq);
+            assert_eq!(
+                entry.body,
+                body(next),
+                "line {} is not the one that was written there",
+                entry.seq
+            );
             next += 1;
             Ok::<(), JournalError>(())
         });
         let end = end.unwrap();
-        assert!(end.last.seq >= acknowledged.unwrap_or(checked.seq), "an acknowledged line is lost");
+        assert!(
+            end.last.seq >= acknowledged.unwrap_or(checked.seq),
+            "an acknowledged line is lost"
+        );
         in_a_write += usize::from(acknowledged.is_some_and(|line| line < end.last.seq));
         recovered += usize::from(end.unfinished > 0);
         checked = end.last;
@@ -132,14 +147,17 @@ mod full {
     }
 }
 
-/// The system's own record: before each word of acknowledgement, a sync that succeeded after the last write.
+/// The system's own record: before each word of acknowledgement, a sync that succeeded after the
+/// last write.
 #[test]
 fn a_trace_shows_the_sync_before_the_acknowledgement() {
     let folder = tempfile::tempdir().unwrap();
     let (path, trace) = (folder.path().join("log.ndjson"), folder.path().join("trace"));
     let writer = writer(&path, 9);
     let mut command = Command::new("strace");
-    command.args(["-f", "-y", "-s", "24", "-e", "trace=write,pwrite64,fsync,fdatasync", "-o"]).arg(&trace);
+    command
+        .args(["-f", "-y", "-s", "24", "-e", "trace=write,pwrite64,fsync,fdatasync", "-o"])
+        .arg(&trace);
     command.arg(writer.get_program()).args(writer.get_args()).stdin(Stdio::null());
     command.envs(writer.get_envs().filter_map(|(name, value)| Some((name, value?))));
     match command.output() {
@@ -169,9 +187,9 @@ fn a_trace_shows_the_sync_before_the_acknowledgement() {
         }
     }
     assert!(words >= 3, "{trace}");
-    let folder_synced = trace
-        .lines()
-        .any(|call| call.contains("fsync(") && call.contains(&format!("{}>", folder.path().display())));
+    let folder_synced = trace.lines().any(|call| {
+        call.contains("fsync(") && call.contains(&format!("{}>", folder.path().display()))
+    });
     assert!(folder_synced, "the name of a new log is synced too\n{trace}");
 }
 
@@ -192,8 +210,11 @@ fn a_second_writer_is_told_to_wait_and_readers_are_not() {
         path.display()
     );
     assert!(said.ends_with(&advice), "{said}");
-    let holder =
-        if cfg!(target_os = "linux") { format!("process {} (", child.id()) } else { "another".into() };
+    let holder = if cfg!(target_os = "linux") {
+        format!("process {} (", child.id())
+    } else {
+        "another".into()
+    };
     assert!(said.starts_with(&holder), "{said}");
     // As often as the caller says, and no longer.
     let mut tries = 0;

@@ -28,11 +28,17 @@ fn same_statements(partial: &Certificate, full: &Certificate) {
         (a.chosen.id, a.chosen.reason, a.chosen.rule_out),
         (b.chosen.id, b.chosen.reason, b.chosen.rule_out)
     );
-    assert_eq!((a.known_within, a.confidence, &a.target), (b.known_within, b.confidence, &b.target));
+    assert_eq!(
+        (a.known_within, a.confidence, &a.target),
+        (b.known_within, b.confidence, &b.target)
+    );
     assert_eq!(partial.words().plausible(), full.words().plausible());
     for action in &a.actions {
         let same = b.actions.iter().find(|other| other.id == action.id).unwrap();
-        assert_eq!((action.lower, action.upper, &action.standing), (same.lower, same.upper, &same.standing));
+        assert_eq!(
+            (action.lower, action.upper, &action.standing),
+            (same.lower, same.upper, &same.standing)
+        );
     }
 }
 
@@ -108,8 +114,13 @@ fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) -> C
             assert!(!certificate.words().to_string().contains("NaN"));
             if certificate.findings.chosen.reason == Reason::LeastKnown {
                 let chosen = certificate.findings.chosen.id;
-                let rank =
-                    certificate.findings.actions.iter().find(|action| action.id == chosen).unwrap().rank;
+                let rank = certificate
+                    .findings
+                    .actions
+                    .iter()
+                    .find(|action| action.id == chosen)
+                    .unwrap()
+                    .rank;
                 assert_eq!(rank, Some(1), "{plan:?}");
             }
         }
@@ -122,7 +133,11 @@ fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) -> C
 #[test]
 fn genuine_certificates_check() {
     let covered = genuine_ones_check(600, 0, (12, 60));
-    assert!(covered.kinds.contains("elimination") && covered.given.contains(&1), "{}", covered.summary());
+    assert!(
+        covered.kinds.contains("elimination") && covered.given.contains(&1),
+        "{}",
+        covered.summary()
+    );
 }
 
 mod full {
@@ -134,7 +149,8 @@ mod full {
         let mut all = plausibly::spec::POLICY_KINDS.to_vec();
         all.sort_unstable();
         assert!(covered.kinds.iter().eq(&all), "every policy: {summary}");
-        // Plain arms have no features; one feature alone can only be given, and so can actions that are alone.
+        // Plain arms have no features; one feature alone can only be given, and so can actions that
+        // are alone.
         assert!([0, 1, 2, 64].iter().all(|d| covered.features.contains(d)), "{summary}");
         assert!([1, 2, 64].iter().all(|d| covered.given.contains(d)), "{summary}");
         assert!(covered.actions.contains(&1) && covered.actions.contains(&2000), "{summary}");

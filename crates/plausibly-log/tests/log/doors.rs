@@ -24,7 +24,11 @@ fn opening(policy: &Value, horizon: u64) -> Opening {
 #[test]
 fn settings_without_a_bound_or_without_exploration_begin_no_log() {
     for (policy, horizon, reason) in [
-        (json!({"kind": "code", "greed": 1.0, "randomise": 0.2}), 100, "no bound on its regret at greed 1"),
+        (
+            json!({"kind": "code", "greed": 1.0, "randomise": 0.2}),
+            100,
+            "no bound on its regret at greed 1",
+        ),
         (json!({"kind": "epsilon-greedy"}), 0, "a horizon of 0 decisions"),
         (json!({"kind": "explore-then-commit"}), 9, "rounds to 0 decisions"),
     ] {

@@ -1,4 +1,5 @@
-//! A document in which an object has a key twice says different things to different readers: it is refused.
+//! A document in which an object has a key twice says different things to different readers: it is
+//! refused.
 
 use super::{Memory, Plan, open, plan, play, steady};
 use plausibly_log::certificate::Certificate;
@@ -55,7 +56,10 @@ fn doubled(value: &Value, place: &mut Option<usize>, form: Form) -> String {
             format!("{{{}}}", entries.join(","))
         }
         Value::Array(items) => {
-            format!("[{}]", items.iter().map(|item| doubled(item, place, form)).collect::<Vec<_>>().join(","))
+            format!(
+                "[{}]",
+                items.iter().map(|item| doubled(item, place, form)).collect::<Vec<_>>().join(",")
+            )
         }
         plain => plain.to_string(),
     }
@@ -66,7 +70,8 @@ fn in_escapes(key: &str) -> String {
     format!("\"{}\"", units.concat())
 }
 
-/// Calls `refused` with every text in which one key of the value stands twice, and says how many there were.
+/// Calls `refused` with every text in which one key of the value stands twice, and says how many
+/// there were.
 fn each_doubled(value: &Value, mut refused: impl FnMut(&str)) -> usize {
     let forms = (0..keys(value)).flat_map(|place| FORMS.map(|form| (place, form)));
     forms.map(|(place, form)| refused(&doubled(value, &mut Some(place), form))).count()
@@ -86,7 +91,8 @@ fn a_certificate_in_which_a_key_stands_twice_is_refused_wherever_it_stands() {
         assert_eq!(Certificate::from_json(&last.to_json()).unwrap(), last);
         tried += each_doubled(&value, |text| {
             let refusal = Certificate::from_json(text).expect_err(text).to_string();
-            // Fields of a struct are refused while they are read; what a map would keep the last of, by the text.
+            // Fields of a struct are refused while they are read; what a map would keep the last
+            // of, by the text.
             in_policy += usize::from(refusal.contains("stands twice in `grounds.policy"));
             in_context += usize::from(refusal.contains("stands twice in `grounds.context"));
         });
@@ -115,7 +121,10 @@ fn a_log_line_in_which_a_key_stands_twice_is_refused_wherever_it_stands() {
                 journal.append(1_000_000, &[&before[..], &[text]].concat()).unwrap();
                 drop(journal);
                 let refusal = Log::open(forged.clone()).map(|_| ()).expect_err(text);
-                assert!(matches!(refusal, LogError::Line { seq, .. } if seq == at as u64 + 1), "{refusal}");
+                assert!(
+                    matches!(refusal, LogError::Line { seq, .. } if seq == at as u64 + 1),
+                    "{refusal}"
+                );
                 by_text += usize::from(refusal.to_string().contains("stands twice"));
                 plausibly_log::fold(&forged, |_| Ok(())).map(|_| ()).expect_err(text);
             });
@@ -136,18 +145,22 @@ fn the_refusal_names_the_key_and_where_it_stands() {
             "{\"a\":\n [0, {\"é\": 1, \"b\": [{}],\n \"\\u00e9\": 2}]}",
             "the key `é` stands twice in `a[1]`, the second time at line 3 column 2",
         ),
-        (r#"[[{"x": {"y": {"k": "\"", "k": "\\"}}}]]"#, "the key `k` stands twice in `[0][0].x.y`, "),
+        (
+            r#"[[{"x": {"y": {"k": "\"", "k": "\\"}}}]]"#,
+            "the key `k` stands twice in `[0][0].x.y`, ",
+        ),
     ] {
         assert!(message(text).starts_with(says), "{}", message(text));
     }
     let many: Vec<String> = (0..1000).map(|at| format!("\"key {}\": [{at}]", at % 999)).collect();
-    assert!(message(&format!("{{{}}}", many.join(","))).starts_with("the key `key 0` stands twice"));
+    assert!(
+        message(&format!("{{{}}}", many.join(","))).starts_with("the key `key 0` stands twice")
+    );
 }
 
 #[test]
 fn the_same_key_in_different_objects_is_no_double() {
-    let text =
-        r#"{"a": {"a": [{"a": "a"}, {"a": ",\"a\":{"}], "b": {}, "c": {"a": 1}}, "b": [], "": {"": 0}}"#;
+    let text = r#"{"a": {"a": [{"a": "a"}, {"a": ",\"a\":{"}], "b": {}, "c": {"a": 1}}, "b": [], "": {"": 0}}"#;
     assert_eq!(json::read::<Value>(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
     assert!(json::read::<Value>("{\"a\":1,\"a\"").is_err());
 }

@@ -1,4 +1,5 @@
-//! Phased elimination in a log: the same choices as in memory, and a clear no where it cannot go on.
+//! Phased elimination in a log: the same choices as in memory, and a clear no where it cannot go
+//! on.
 
 use super::{Memory, open};
 use plausibly::{ActionSet, Elimination, Policy, Ridge, Stream};
@@ -26,8 +27,13 @@ fn table(rows: &[Vec<f64>]) -> Table {
 fn begun(disk: &Memory, table: &Table, delta: f64) -> Log<Memory> {
     let mut log = open(disk);
     let recipe = Recipe::given(table, &[], 1.0).unwrap();
-    let opening =
-        Opening { policy: policy(delta), reward_range: (-0.25, 0.75), horizon: None, seed: SEED, recipe };
+    let opening = Opening {
+        policy: policy(delta),
+        reward_range: (-0.25, 0.75),
+        horizon: None,
+        seed: SEED,
+        recipe,
+    };
     log.begin(1, opening).unwrap();
     log
 }
@@ -72,9 +78,11 @@ fn choices_are_those_of_elimination_in_memory() {
             let chosen = memory.select(set.view(), &mut Stream::new(SEED, decision, "decision"));
             let found = decide(&mut log, &table).unwrap();
             assert_eq!(found.findings.chosen.id, chosen as u64, "seed {seed}, decision {decision}");
-            let survivors: Vec<u64> = memory.survivors().iter().map(|action| *action as u64).collect();
+            let survivors: Vec<u64> =
+                memory.survivors().iter().map(|action| *action as u64).collect();
             assert_eq!(found.grounds.phase.as_ref().unwrap().survivors, survivors);
-            let reward = on_grid((0.5 * rows[chosen][0] + 0.25 + 0.02 * rng.normal()).clamp(-0.25, 0.75));
+            let reward =
+                on_grid((0.5 * rows[chosen][0] + 0.25 + 0.02 * rng.normal()).clamp(-0.25, 0.75));
             // Of length one and not centred: the scale of the log is that of the rewards.
             memory.update(set.view().get(chosen), reward);
             log.reward(2, decision, reward).unwrap();
@@ -165,7 +173,10 @@ fn other_actions_are_refused_and_another_policy_begins_anew() {
     ] {
         let error = decide(&mut log, &other).unwrap_err();
         assert!(matches!(&error, LogError::Step(StepError::OtherActions { .. })), "{error}");
-        assert!(error.to_string().contains(word) && error.to_string().contains("--policy code"), "{error}");
+        assert!(
+            error.to_string().contains(word) && error.to_string().contains("--policy code"),
+            "{error}"
+        );
     }
     assert_eq!(disk.length().unwrap(), before, "nothing was written");
     // Another policy takes them; and elimination after it knows nothing of phases before.
@@ -183,11 +194,17 @@ fn other_actions_are_refused_and_another_policy_begins_anew() {
 #[test]
 fn a_context_stays_what_it_was() {
     let rows = Table::read("name,x\na,1\nb,2\n".as_bytes()).unwrap();
-    let (mobile, desktop) = (Context::parse(["on=mobile"]).unwrap(), Context::parse(["on=desktop"]).unwrap());
+    let (mobile, desktop) =
+        (Context::parse(["on=mobile"]).unwrap(), Context::parse(["on=desktop"]).unwrap());
     let mut log = open(&Memory::default());
     let recipe = Recipe::infer(&rows, &mobile).unwrap();
-    let opening =
-        Opening { policy: policy(0.5), reward_range: (0.0, 1.0), horizon: None, seed: SEED, recipe };
+    let opening = Opening {
+        policy: policy(0.5),
+        reward_range: (0.0, 1.0),
+        horizon: None,
+        seed: SEED,
+        recipe,
+    };
     log.begin(1, opening).unwrap();
     log.decide(2, &rows, &mobile, 10).unwrap().check().unwrap();
     let error = log.decide(2, &rows, &desktop, 10).unwrap_err();
@@ -211,7 +228,8 @@ fn a_replay_needs_the_same_phases() {
 #[test]
 fn a_list_of_a_few_states_the_choice_and_leaves_the_phase_to_the_log() {
     let mut rng = Stream::new(3, 0, "problem");
-    let rows: Vec<Vec<f64>> = (0..40).map(|_| vec![rng.normal() / 4.0, rng.normal() / 4.0]).collect();
+    let rows: Vec<Vec<f64>> =
+        (0..40).map(|_| vec![rng.normal() / 4.0, rng.normal() / 4.0]).collect();
     let (disk, table) = (Memory::default(), table(&rows));
     let mut log = begun(&disk, &table, 0.9);
     let partial = log.decide(2, &table, &Context::default(), 8).unwrap();

@@ -20,7 +20,12 @@ fn table(vectors: &[Vec<f64>]) -> Table {
     Table::from_rows(&header, cells).unwrap()
 }
 
-fn begun(disk: &Memory, table: &Table, bound: f64, range: (f64, f64)) -> Result<Log<Memory>, LogError> {
+fn begun(
+    disk: &Memory,
+    table: &Table,
+    bound: f64,
+    range: (f64, f64),
+) -> Result<Log<Memory>, LogError> {
     let mut log = open(disk);
     let radius = json!({"kind": "determinant", "noise_scale": 0.1});
     let policy = json!({"kind": "code", "radius": radius}).as_object().unwrap().clone();
@@ -45,7 +50,8 @@ fn decisions_are_those_of_code_in_memory() {
         let count = 2 + rng.index(12);
         let rows = vectors(&mut rng, count, dim);
         let (set, table) = (ActionSet::from_rows(&rows).unwrap(), table(&rows));
-        // A length of two, so that scaling is exact; and not around zero, so that centring would be noticed.
+        // A length of two, so that scaling is exact; and not around zero, so that centring would be
+        // noticed.
         let (range, bound) = ((-0.5, 1.5), 0.75);
         let means = means(&rows, bound);
         let radius = Determinant { delta: 0.05, noise_scale: 0.1, theta_norm_bound: bound };
@@ -77,7 +83,10 @@ fn a_range_that_exact_sums_cannot_hold_is_refused() {
     let refused = |bound: f64, range| begun(&Memory::default(), &rows, bound, range).unwrap_err();
     assert!(matches!(refused(1.0, (1e6, 1e6 + 1.0)), LogError::Step(StepError::FarRange { .. })));
     let error = refused(1e40, (0.0, 1e-20));
-    assert!(matches!(error, LogError::Step(StepError::Features(RecipeError::Bound { .. }))), "{error}");
+    assert!(
+        matches!(error, LogError::Step(StepError::Features(RecipeError::Bound { .. }))),
+        "{error}"
+    );
     assert!(begun(&Memory::default(), &rows, 1.0, (1023.0, 1024.0)).is_ok());
 }
 

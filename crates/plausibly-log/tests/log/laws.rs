@@ -12,7 +12,12 @@ fn table(text: &str) -> Table {
     Table::read(text.as_bytes()).unwrap().with_label(Some("name")).unwrap()
 }
 
-fn begun(disk: &Memory, text: &str, range: (f64, f64), set: &[(&str, serde_json::Value)]) -> Log<Memory> {
+fn begun(
+    disk: &Memory,
+    text: &str,
+    range: (f64, f64),
+    set: &[(&str, serde_json::Value)],
+) -> Log<Memory> {
     let mut log = open(disk);
     let recipe = Recipe::infer(&table(text), &Context::default()).unwrap();
     let mut policy = policies(false)[0].clone();
@@ -37,7 +42,10 @@ fn after_a_write_that_failed_nothing_more_is_taken_or_told() {
             matches!(log.reward(5, 1, 0.5), Err(LogError::Stopped)),
             "an unwritten reward is never called recorded"
         );
-        assert!(matches!(log.decide(6, &table(ARMS), &Context::default(), 10), Err(LogError::Stopped)));
+        assert!(matches!(
+            log.decide(6, &table(ARMS), &Context::default(), 10),
+            Err(LogError::Stopped)
+        ));
         assert!(log.state().is_none());
         drop(log);
         let mut log = open(&disk);
@@ -51,7 +59,8 @@ fn after_a_write_that_failed_nothing_more_is_taken_or_told() {
 fn a_line_that_cannot_be_written_leaves_the_log_as_it_was() {
     let disk = Memory::default();
     let mut log = open(&disk);
-    // A column that says the same of every action is left out, and the recipe remembers what it said.
+    // A column that says the same of every action is left out, and the recipe remembers what it
+    // said.
     let huge = "x".repeat(17 << 20);
     let table_of = |note: &str| table(&format!("name,note,price\na,{note},1\nb,{note},2\n"));
     let opening = |note: &str| {
@@ -92,12 +101,16 @@ fn a_choice_that_does_not_follow_is_found_in_the_log() {
     drop(journal);
     assert!(fold(&forged, |_| Ok(())).is_ok(), "as events they follow");
     let error = certificate(&forged, 1, 10).unwrap_err();
-    assert!(matches!(error, LogError::Choice { .. }) && error.to_string().contains("chose \"c\""), "{error}");
+    assert!(
+        matches!(error, LogError::Choice { .. }) && error.to_string().contains("chose \"c\""),
+        "{error}"
+    );
 }
 
 #[test]
 fn intervals_cover_what_rounding_moves_and_what_bounds_are_for() {
-    // Rewards of a fiftieth on a scale of a million round to nothing; the interval still holds them.
+    // Rewards of a fiftieth on a scale of a million round to nothing; the interval still holds
+    // them.
     let disk = Memory::default();
     let radius = serde_json::json!({"kind": "mixture", "noise_scale": 0.001});
     let mut log = begun(&disk, ARMS, (0.0, 1e6), &[("radius", radius)]);
@@ -109,12 +122,18 @@ fn intervals_cover_what_rounding_moves_and_what_bounds_are_for() {
     for action in &found.findings.actions {
         assert!(action.lower <= 0.02 && action.upper >= 0.02, "{action:?}");
     }
-    // A bound on θ* is for rewards scaled around zero: with a truth far from the middle of the range, nothing is claimed before the first outcome.
-    let radius = serde_json::json!({"kind": "determinant", "noise_scale": 1.0, "theta_norm_bound": 0.5});
+    // A bound on θ* is for rewards scaled around zero: with a truth far from the middle of the
+    // range, nothing is claimed before the first outcome.
+    let radius =
+        serde_json::json!({"kind": "determinant", "noise_scale": 1.0, "theta_norm_bound": 0.5});
     let rows = "name,x\na,1\nb,2\n";
     let mut log = begun(&Memory::default(), rows, (0.0, 100.0), &[("radius", radius)]);
     let found = log.decide(2, &table(rows), &Context::default(), 10).unwrap();
-    assert!(found.findings.actions.iter().all(|action| action.lower <= 0.5), "{:?}", found.findings.actions);
+    assert!(
+        found.findings.actions.iter().all(|action| action.lower <= 0.5),
+        "{:?}",
+        found.findings.actions
+    );
 }
 
 #[test]
@@ -131,7 +150,9 @@ fn nothing_and_minus_nothing_are_one_outcome() {
 #[test]
 fn nothing_beside_the_log_is_believed() {
     let kept = |seq: u64| {
-        format!("{{\"v\":1,\"seq\":{seq},\"offset\":0}}\n{{\"version\":\"state 1 of plausibly 0.1.0\"}}\n")
+        format!(
+            "{{\"v\":1,\"seq\":{seq},\"offset\":0}}\n{{\"version\":\"state 1 of plausibly 0.1.0\"}}\n"
+        )
     };
     for content in [Vec::new(), vec![0xff; 999], kept(7).into_bytes(), b"{\"v\":2}\n".to_vec()] {
         let (alone, beside) = (Memory::default(), Memory::default());
@@ -145,8 +166,13 @@ fn nothing_beside_the_log_is_believed() {
         beside.clone().write_side("snapshot", &content).unwrap();
         let (mut log, mut other) = (open(&beside), open(&alone));
         assert_eq!(log.state(), other.state());
-        let decide = |log: &mut Log<Memory>| log.decide(4, &table(ARMS), &Context::default(), 10).unwrap();
+        let decide =
+            |log: &mut Log<Memory>| log.decide(4, &table(ARMS), &Context::default(), 10).unwrap();
         assert_eq!(decide(&mut log), decide(&mut other));
-        assert_eq!(beside.read_side("snapshot").unwrap(), Some(content), "it is not ours to change");
+        assert_eq!(
+            beside.read_side("snapshot").unwrap(),
+            Some(content),
+            "it is not ours to change"
+        );
     }
 }

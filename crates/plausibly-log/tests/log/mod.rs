@@ -43,7 +43,8 @@ pub(crate) struct Plan {
     pub(crate) context: bool,
     /// Whether the columns are vectors as they are given.
     pub(crate) given: bool,
-    /// Whether actions and context stay the same but for rare exceptions, as phases need it to come to an end.
+    /// Whether actions and context stay the same but for rare exceptions, as phases need it to come
+    /// to an end.
     pub(crate) steady: bool,
     /// Most actions a certificate lists.
     pub(crate) most: usize,
@@ -85,7 +86,8 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
     tables.iter().map(|table| table.as_object().unwrap().clone()).collect()
 }
 
-/// A table of `rows` actions with `columns` numbers, from which some rows may be left out and some be changed.
+/// A table of `rows` actions with `columns` numbers, from which some rows may be left out and some
+/// be changed.
 fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
     let mut text = String::from("name");
     for column in 0..plan.columns {
@@ -96,7 +98,8 @@ fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
     let mut values = Stream::new(plan.seed, 0, "table");
     for row in 0..plan.rows {
         // The same row in every table, but now and then another one of the same name.
-        let mut cells: Vec<String> = (0..plan.columns).map(|_| format!("{:.3}", values.normal())).collect();
+        let mut cells: Vec<String> =
+            (0..plan.columns).map(|_| format!("{:.3}", values.normal())).collect();
         if rng.uniform() < if plan.steady { 0.001 } else { 0.02 } && plan.columns > 0 {
             cells[0] = format!("{:.3}", rng.normal());
         }
@@ -124,8 +127,8 @@ fn context(rng: &mut Stream, plan: &Plan) -> Context {
     }
 }
 
-/// Plays a random history into a log: late, duplicate, corrected, retracted and dropped rewards, actions added, changed and missing. Gives the certificates of its
-/// decisions.
+/// Plays a random history into a log: late, duplicate, corrected, retracted and dropped rewards,
+/// actions added, changed and missing. Gives the certificates of its decisions.
 pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
     let mut rng = Stream::new(plan.seed, 0, "history");
     let first = table(&mut rng, plan, 0.0);
@@ -152,7 +155,8 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
         let any = |rng: &mut Stream| 1 + rng.index(decisions.max(1)) as u64;
         let paid = |log: &Log<Memory>, decision: u64, rng: &mut Stream| {
             // Far apart, so that some are ruled out soon.
-            let action = log.state().unwrap().decision(decision).map_or(0, |decision| decision.action);
+            let action =
+                log.state().unwrap().decision(decision).map_or(0, |decision| decision.action);
             // Elimination drops nobody within half the range before its third phase.
             let level = if plan.steady {
                 [14.0, -4.0][(action % 2) as usize]
@@ -165,9 +169,11 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
             _ if decisions == 0 => None,
             0..4 => None,
             4..7 => {
-                // The oldest that is outstanding, or any at all: then it may be a duplicate or a conflict.
+                // The oldest that is outstanding, or any at all: then it may be a duplicate or a
+                // conflict.
                 let oldest = log.state().unwrap().pending().next();
-                let decision = if rng.uniform() < 0.8 { oldest.unwrap_or(1) } else { any(&mut rng) };
+                let decision =
+                    if rng.uniform() < 0.8 { oldest.unwrap_or(1) } else { any(&mut rng) };
                 let reward = paid(log, decision, &mut rng);
                 Some(log.reward(at, decision, reward).map(|_| ()))
             }
@@ -181,15 +187,19 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
         };
         match outcome {
             None => {
-                let leave_out = if rng.uniform() < if plan.steady { 0.01 } else { 0.3 } { 0.3 } else { 0.0 };
+                let leave_out =
+                    if rng.uniform() < if plan.steady { 0.01 } else { 0.3 } { 0.3 } else { 0.0 };
                 let offered = table(&mut rng, plan, leave_out);
                 let known = context(&mut rng, plan);
                 match log.decide(at, &offered, &known, plan.most) {
                     Ok(certificate) => certificates.push(certificate),
-                    // Another value in a narrow column, or elimination that cannot go on; nothing is written then.
+                    // Another value in a narrow column, or elimination that cannot go on; nothing
+                    // is written then.
                     Err(
                         LogError::Recipe(_)
-                        | LogError::Step(StepError::OtherActions { .. } | StepError::Outstanding { .. }),
+                        | LogError::Step(
+                            StepError::OtherActions { .. } | StepError::Outstanding { .. },
+                        ),
                     ) => {}
                     Err(other) => panic!("{other}"),
                 }

@@ -21,8 +21,12 @@ fn played(plan: &Plan) -> Memory {
 /// The certificate of a decision, from the state alone.
 fn of_own(step: &Step<'_>) -> Certificate {
     let Event::Decided { set, context, .. } = step.event else { panic!("no decision") };
-    let moment =
-        Moment { position: step.position(), at: "2026-11-16T08:30:00.000000Z".into(), set: *set, context };
+    let moment = Moment {
+        position: step.position(),
+        at: "2026-11-16T08:30:00.000000Z".into(),
+        set: *set,
+        context,
+    };
     Certificate::new(step.state.grounds(moment, None).unwrap()).unwrap()
 }
 
@@ -35,7 +39,12 @@ fn with_ridge(ledger: &Ledger, moment: Vec<f64>, ridge: f64) -> Sums {
 }
 
 /// The certificate of the same decision by another policy.
-fn of_other(own: &Certificate, state: &State, policy: &PolicyTable, horizon: Option<u64>) -> Certificate {
+fn of_other(
+    own: &Certificate,
+    state: &State,
+    policy: &PolicyTable,
+    horizon: Option<u64>,
+) -> Certificate {
     let setting = if state.recipe().is_arms() {
         plausibly::spec::Setting::Arms
     } else {
@@ -143,8 +152,13 @@ fn thirty() -> (Memory, PolicyTable) {
     let (disk, policy) = (Memory::default(), policies(true)[0].clone());
     let mut log: Log<Memory> = open(&disk);
     let recipe = Recipe::infer(&table, &Context::default()).unwrap();
-    let opening =
-        Opening { policy: policy.clone(), reward_range: (0.0, 1.0), horizon: None, seed: 1, recipe };
+    let opening = Opening {
+        policy: policy.clone(),
+        reward_range: (0.0, 1.0),
+        horizon: None,
+        seed: 1,
+        recipe,
+    };
     log.begin(1, opening).unwrap();
     for decision in 1..=30 {
         log.decide(2, &table, &Context::default(), 10).unwrap();
@@ -183,12 +197,14 @@ fn choices_that_were_changed_are_found_wherever_they_are_shown() {
         });
         assert!(fold(&forged, |_| Ok(())).is_ok(), "as events they follow");
         let expected = differing(&forged);
-        for error in
-            [replay(&forged, &policy, None, |_| ()).unwrap_err(), status(&forged, 5, 200).unwrap_err()]
-        {
+        for error in [
+            replay(&forged, &policy, None, |_| ()).unwrap_err(),
+            status(&forged, 5, 200).unwrap_err(),
+        ] {
             let LogError::Choice { first, differing, checked } = &error else { panic!("{error}") };
             assert_eq!((first.decision, *differing, *checked), (from, expected, 30), "{error}");
-            let text = format!("{expected} of 30 recorded choices that were looked at do not follow");
+            let text =
+                format!("{expected} of 30 recorded choices that were looked at do not follow");
             assert!(error.to_string().contains(&text), "{error}");
             let line = format!("line {} records that decision {from} chose", first.seq);
             assert!(error.to_string().starts_with(&line), "{error}");

@@ -43,7 +43,8 @@ fn misfit(root: &Value, schema: &Value, value: &Value, path: &str) -> Option<Str
     if !types.is_empty() && !types.iter().any(is) {
         return wrong(&format!("not {types:?}"));
     }
-    if let (Some(least), Some(number)) = (schema.get("minimum").and_then(Value::as_f64), value.as_f64())
+    if let (Some(least), Some(number)) =
+        (schema.get("minimum").and_then(Value::as_f64), value.as_f64())
         && number < least
     {
         return wrong("too small");
@@ -92,11 +93,14 @@ fn misfit_of_fields(root: &Value, schema: &Value, value: &Value, path: &str) -> 
 
 #[test]
 fn certificates_fit_the_published_schema_and_the_checker_in_python() {
-    let schema: Value =
-        serde_json::from_str(&std::fs::read_to_string(reference("certificate.schema.json")).unwrap())
-            .unwrap();
-    let python =
-        Command::new("python3").arg("--version").output().is_ok_and(|output| output.status.success());
+    let schema: Value = serde_json::from_str(
+        &std::fs::read_to_string(reference("certificate.schema.json")).unwrap(),
+    )
+    .unwrap();
+    let python = Command::new("python3")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success());
     if !python {
         eprintln!("skipped: there is no python3 to run docs/reference/check_certificate.py");
     }
@@ -120,10 +124,18 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
             let path = folder.path().join("certificate.json");
             let run = |text: &str| {
                 std::fs::write(&path, text).unwrap();
-                Command::new("python3").arg(reference("check_certificate.py")).arg(&path).output().unwrap()
+                Command::new("python3")
+                    .arg(reference("check_certificate.py"))
+                    .arg(&path)
+                    .output()
+                    .unwrap()
             };
             let output = run(&last.to_json());
-            assert!(output.status.success(), "{}\n{plan:?}", String::from_utf8_lossy(&output.stderr));
+            assert!(
+                output.status.success(),
+                "{}\n{plan:?}",
+                String::from_utf8_lossy(&output.stderr)
+            );
             let mut wrong = value_of(last);
             wrong["findings"]["actions"][0]["upper"] = json!(14.999);
             assert!(!run(&wrong.to_string()).status.success());
@@ -146,5 +158,9 @@ fn value_of(certificate: &plausibly_log::certificate::Certificate) -> Value {
 
 fn radius(certificate: &Value) -> &str {
     let kind = certificate["grounds"]["policy"]["radius"]["kind"].as_str();
-    kind.unwrap_or(if certificate["grounds"]["features"] == json!([]) { "mixture" } else { "determinant" })
+    kind.unwrap_or(if certificate["grounds"]["features"] == json!([]) {
+        "mixture"
+    } else {
+        "determinant"
+    })
 }

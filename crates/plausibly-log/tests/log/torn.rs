@@ -15,8 +15,14 @@ const LAST: usize = 2;
 /// Numbers that are written with a point, a minus, an exponent, or all of them.
 const NUMBERS: [f64; 10] = [1e-7, -0.5, 1.5e300, -2.5e-300, 0.0, -0.0, 3.0, 1e21, -7.25e-9, 0.1];
 /// Names beyond ASCII, with escapes, and with text that looks like the end of a line.
-const NAMES: [&str; 6] =
-    ["plain", "zwölf 🦊", "a \"quoted\" \\ one", "tab\tand\nline", "\u{1}\u{7f}\u{2028}", "\",\"hash\":\"0"];
+const NAMES: [&str; 6] = [
+    "plain",
+    "zwölf 🦊",
+    "a \"quoted\" \\ one",
+    "tab\tand\nline",
+    "\u{1}\u{7f}\u{2028}",
+    "\",\"hash\":\"0",
+];
 
 fn table(text: &str) -> Table {
     Table::read(text.as_bytes()).unwrap().with_label(Some("name")).unwrap()
@@ -32,7 +38,8 @@ fn bodies(seed: u64) -> Vec<String> {
     let name = |at: u64| NAMES[usize::try_from(seed + at).unwrap() % NAMES.len()].to_string();
     let context = Context::parse([format!("device={}", name(2)), format!("hour={c:e}")]).unwrap();
     let recipe = Recipe::infer(&table("name,kind,x\na,red,1e-7\nb,blue,-2.5\n"), &context).unwrap();
-    let extension = recipe.extension(&table("name,kind,x\na,zwölf 🦊,1e-7\n"), &context).unwrap().unwrap();
+    let extension =
+        recipe.extension(&table("name,kind,x\na,zwölf 🦊,1e-7\n"), &context).unwrap().unwrap();
     let cells = Cells::from([("x".into(), Some(format!("{b:e}"))), (name(3), None)]);
     let opened = Event::Opened {
         format: FORMAT,
@@ -73,7 +80,10 @@ fn written(bodies: &[String], last: usize) -> (Memory, Checkpoint) {
 }
 
 /// Opens what is left of a log, and says which events stand behind the acknowledged ones.
-fn opened(left: &[u8], acknowledged: &Checkpoint) -> Result<(Vec<String>, Option<Recovery>), JournalError> {
+fn opened(
+    left: &[u8],
+    acknowledged: &Checkpoint,
+) -> Result<(Vec<String>, Option<Recovery>), JournalError> {
     let mut disk = Memory::default();
     disk.append(left).unwrap();
     let mut found = Vec::new();
@@ -120,7 +130,8 @@ fn every_cut_at_every_byte_recovers() {
 #[test]
 fn a_cut_behind_each_part_of_a_number_recovers() {
     for number in ["1.5", "-0.5", "1e7", "1E+7", "1.25e-7", "-1.5e-300", "0", "-0.0e-0"] {
-        for event in [format!("{{\"a\":{number}}}"), format!("{{\"a\":[true,{number},{number}]}}")] {
+        for event in [format!("{{\"a\":{number}}}"), format!("{{\"a\":[true,{number},{number}]}}")]
+        {
             every_cut_recovers(&["{}".into(), event], 1, 3);
         }
     }
@@ -197,7 +208,9 @@ fn a_log_that_was_cut_knows_what_its_lines_say_and_goes_on() {
             left.append(&whole[..end]).unwrap();
             let lines = |bytes: &[u8]| bytes.split(|byte| *byte == b'\n').count() - 1;
             let mut log = open(&left);
-            assert!(lines(&left.bytes()) >= lines(&whole[..end]) && whole.starts_with(&left.bytes()));
+            assert!(
+                lines(&left.bytes()) >= lines(&whole[..end]) && whole.starts_with(&left.bytes())
+            );
             assert_eq!(log.state(), fold(&left, |_| Ok(())).unwrap().0.as_ref(), "{plan:?}");
             play(&mut log, &plan);
             assert_eq!(log.state(), fold(&left, |_| Ok(())).unwrap().0.as_ref(), "{plan:?}");

@@ -13,7 +13,8 @@ fn a_typed_policy_is_the_table_it_is_read_from() {
     for (arms, setting) in [(false, Setting::Changing), (true, Setting::Arms)] {
         for given in policies(arms) {
             let (spec, resolved) = read_policy(&given, setting, Some(100)).unwrap();
-            let (again, same) = read_policy(&table(&spec.kind, setting), setting, Some(100)).unwrap();
+            let (again, same) =
+                read_policy(&table(&spec.kind, setting), setting, Some(100)).unwrap();
             assert_eq!((again, same), (spec, resolved), "{given:?}");
         }
     }
@@ -31,10 +32,18 @@ proptest! {
 
 #[test]
 fn what_is_no_time_is_refused_with_how_to_write_one() {
-    assert_eq!("2026-11-15T15:10:02Z".parse::<Time>().unwrap().to_string(), "2026-11-15T15:10:02.000000Z");
-    for text in
-        ["", "now", "2026-02-29T00:00:00Z", "2026-11-15", "2026-11-15T15:10:02", "2026-11-15T15:10:02.5Z"]
-    {
+    assert_eq!(
+        "2026-11-15T15:10:02Z".parse::<Time>().unwrap().to_string(),
+        "2026-11-15T15:10:02.000000Z"
+    );
+    for text in [
+        "",
+        "now",
+        "2026-02-29T00:00:00Z",
+        "2026-11-15",
+        "2026-11-15T15:10:02",
+        "2026-11-15T15:10:02.5Z",
+    ] {
         let refused: TimeError = text.parse::<Time>().unwrap_err();
         assert!(refused.to_string().contains("write it as 2026-11-15T15:10:02Z"), "{refused}");
     }

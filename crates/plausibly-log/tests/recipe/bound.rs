@@ -6,7 +6,8 @@ use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
 use proptest::prelude::*;
 
-/// ‖θ‖ of the smallest θ with this mean on these vectors, from below: a ridge estimate is never longer.
+/// ‖θ‖ of the smallest θ with this mean on these vectors, from below: a ridge estimate is never
+/// longer.
 fn smallest_norm(vectors: &[Vec<f64>], mean: &[f64]) -> f64 {
     let dim = vectors[0].len();
     let ridge = 1e-7;
@@ -30,7 +31,12 @@ fn corners() -> Table {
     for number in ["0", "8", ""] {
         for category in ["red", "blue", "teal", "NA"] {
             for flag in ["yes", "no"] {
-                rows.push(vec![format!("a{}", rows.len()), number.into(), category.into(), flag.into()]);
+                rows.push(vec![
+                    format!("a{}", rows.len()),
+                    number.into(),
+                    category.into(),
+                    flag.into(),
+                ]);
             }
         }
     }
@@ -50,9 +56,11 @@ fn everything() -> (Recipe, Vec<Vec<f64>>) {
         for hour in ["10", "-10", ""] {
             for late in ["", "Ulm", "Bonn"] {
                 for load in ["", "1", "-1"] {
-                    let pairs = [("device", device), ("hour", hour), ("late", late), ("load", load)];
-                    contexts
-                        .push(Context::parse(pairs.map(|(key, value)| format!("{key}={value}"))).unwrap());
+                    let pairs =
+                        [("device", device), ("hour", hour), ("late", late), ("load", load)];
+                    contexts.push(
+                        Context::parse(pairs.map(|(key, value)| format!("{key}={value}"))).unwrap(),
+                    );
                 }
             }
         }
@@ -75,7 +83,8 @@ fn no_mean_within_the_range_has_larger_parameters() {
     let (recipe, vectors) = everything();
     // category with blank: M = 4; number with blank: 1 + 4·1; late categories: 1 + 4·2.
     assert!((recipe.theta_norm_bound(1.0) - 0.5 * (5.0_f64 * 9.0).sqrt()).abs() < 1e-12);
-    let config = ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() };
+    let config =
+        ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() };
     // Sparse parameters come closer to the bound than dense ones.
     let coefficient = prop_oneof![3 => Just(0.0), 1 => -1.0..1.0_f64];
     proptest!(config, |(theta in prop::collection::vec(coefficient, recipe.dim()))| {

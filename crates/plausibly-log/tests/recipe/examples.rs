@@ -18,7 +18,8 @@ fn wide(categories: usize, rows: usize) -> String {
 fn a_trial_with_text_blanks_and_large_values() {
     let table = open("trial.csv");
     let recipe = infer(&table, &[]);
-    let encoding = |name: &str| &recipe.columns().iter().find(|column| column.name == name).unwrap().encoding;
+    let encoding =
+        |name: &str| &recipe.columns().iter().find(|column| column.name == name).unwrap().encoding;
     assert!(matches!(encoding("half-life h"), Encoding::Log { .. }));
     assert!(matches!(encoding("cost EUR"), Encoding::Linear { low: 1000.0, high: 325_000.0, .. }));
     assert!(matches!(encoding("first in class"), Encoding::Flag { .. }));
@@ -55,7 +56,11 @@ fn context_enters_alone_and_with_every_part_of_an_action() {
     assert_eq!(names[4..6], ["device = mobile", "hour"]);
     assert_eq!(
         names[6..9],
-        ["price × device = mobile", "colour = blue × device = mobile", "colour = red × device = mobile"]
+        [
+            "price × device = mobile",
+            "colour = blue × device = mobile",
+            "colour = red × device = mobile"
+        ]
     );
     let later = context(&["device=mobile", "hour=50"]);
     let features = recipe.features(table.find("mug").unwrap(), &later).unwrap();
@@ -78,19 +83,28 @@ fn labels_alone_are_arms_and_with_a_context_blocks() {
     assert_eq!(arms.extension(&read("label\nnew\n"), &Context::default()).unwrap(), None);
     let error = arms.extension(&table, &context(&["hour=3"])).unwrap_err().to_string();
     assert!(
-        error.starts_with("the log decides among plain arms and has no place for the context `hour`"),
+        error.starts_with(
+            "the log decides among plain arms and has no place for the context `hour`"
+        ),
         "{error}"
     );
 
     let blocks = infer(&table, &["hour=3"]);
     assert_eq!((blocks.shape(), blocks.dim()), (Shape::Blocks, 8));
-    assert_eq!(blocks.feature_names()[..3], ["control: intercept", "control: hour", "long form: intercept"]);
-    let features = blocks.features(table.find("long form").unwrap(), &context(&["hour=5"])).unwrap();
+    assert_eq!(
+        blocks.feature_names()[..3],
+        ["control: intercept", "control: hour", "long form: intercept"]
+    );
+    let features =
+        blocks.features(table.find("long form").unwrap(), &context(&["hour=5"])).unwrap();
     assert_eq!(features, [0.0, 0.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0]);
     assert_eq!(blocks.display(3, 0.5).unwrap(), "long form: hour = 5");
 
     let table = read("label\nquiz\ncontrol\n");
-    let error = blocks.features(table.find("quiz").unwrap(), &context(&["hour=5"])).unwrap_err().to_string();
+    let error = blocks
+        .features(table.find("quiz").unwrap(), &context(&["hour=5"]))
+        .unwrap_err()
+        .to_string();
     assert_eq!(error, "line 2: the action `quiz` is new to the recipe; extend the recipe first");
     let extension = blocks.extension(&table, &context(&["hour=5"])).unwrap().unwrap();
     let extended = blocks.extended(&extension).unwrap();
@@ -135,7 +149,8 @@ fn what_is_new_is_refused_until_the_recipe_is_extended() {
 fn a_flag_may_turn_out_to_have_a_third_value() {
     let recipe = infer(&read("name,fast\na,Yes\nb,no\n"), &[]);
     let later = read("name,fast\na,YES\nb,NO\nc,perhaps\n");
-    let extended = recipe.extended(&recipe.extension(&later, &Context::default()).unwrap().unwrap()).unwrap();
+    let extended =
+        recipe.extended(&recipe.extension(&later, &Context::default()).unwrap().unwrap()).unwrap();
     let features = extended.features_of_all(&later, &Context::default()).unwrap();
     assert_eq!(features, [[1.0, 1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 0.0, 1.0]]);
 }
@@ -170,7 +185,8 @@ fn later_tables_must_have_the_columns_and_sound_cells() {
     let table = read("name,price\nmug,4\nbowl,8\n");
     let recipe = infer(&table, &["hour=1"]);
     let later = read("name,price\nmug,1200\n");
-    let product = recipe.features(later.row(0).unwrap(), &context(&["hour=1000"])).unwrap_err().to_string();
+    let product =
+        recipe.features(later.row(0).unwrap(), &context(&["hour=1000"])).unwrap_err().to_string();
     assert_eq!(
         product,
         "line 2, column `price` and context `hour` are each so far out of range that the feature `price × hour`, their product, is beyond 1024"
@@ -199,18 +215,25 @@ fn commas_in_numbers_are_read_where_there_is_one_way_to() {
 fn too_many_features_are_refused_with_what_they_cost() {
     let table = read(&wide(49, 500));
     assert_eq!(
-        Recipe::infer(&table, &context(&["a=1", "b=x", "c=2", "d=3", "e=4"])).unwrap_err().to_string(),
+        Recipe::infer(&table, &context(&["a=1", "b=x", "c=2", "d=3", "e=4"]))
+            .unwrap_err()
+            .to_string(),
         "306 features are more than 256: `kind` takes 294, `a` takes 51, `b` takes 51, `c` takes 51, `d` takes 51 and 2 others less each; leave out `kind`"
     );
     let without = Recipe::infer_without(&table, &context(&["a=1", "b=x"]), &["kind", "b"]).unwrap();
     assert_eq!(without.dim(), 4);
     // What was left out stays so.
     assert_eq!(without.extension(&table, &context(&["a=1", "b=y"])).unwrap(), None);
-    let unknown = Recipe::infer_without(&table, &Context::default(), &["kinds"]).unwrap_err().to_string();
-    assert_eq!(unknown, "there is no column or context key `kinds` to leave out; there are `kind`, `size`");
+    let unknown =
+        Recipe::infer_without(&table, &Context::default(), &["kinds"]).unwrap_err().to_string();
+    assert_eq!(
+        unknown,
+        "there is no column or context key `kinds` to leave out; there are `kind`, `size`"
+    );
 
     let recipe = Recipe::infer(&table, &context(&["a=1", "b=x", "c=2", "d=3"])).unwrap();
-    let error = recipe.extension(&table, &context(&["a=1", "b=y", "c=2", "d=3"])).unwrap_err().to_string();
+    let error =
+        recipe.extension(&table, &context(&["a=1", "b=y", "c=2", "d=3"])).unwrap_err().to_string();
     assert_eq!(
         error,
         "the recipe has 255 features, and with `b = y` it would have more than 256; write new values as ones that it knows, or begin a new log with fewer columns"
@@ -256,7 +279,14 @@ fn columns_that_tell_nothing_are_left_out_and_watched() {
 fn notes_say_what_looks_wrong() {
     let note = |text: &str, column: &str| {
         let recipe = infer(&read(text), &[]);
-        recipe.columns().iter().find(|known| known.name == column).unwrap().note.clone().unwrap_or_default()
+        recipe
+            .columns()
+            .iter()
+            .find(|known| known.name == column)
+            .unwrap()
+            .note
+            .clone()
+            .unwrap_or_default()
     };
     assert_eq!(
         note("id,x\n1,3\n2,4\n3,5\n4,6a\n", "x"),
@@ -270,13 +300,18 @@ fn notes_say_what_looks_wrong() {
 #[test]
 fn a_context_key_may_have_the_name_of_a_column() {
     let recipe = infer(&read("name,price\nmug,4\nbowl,8\n"), &["price=7"]);
-    assert_eq!(recipe.feature_names(), ["intercept", "price", "context price", "price × context price"]);
+    assert_eq!(
+        recipe.feature_names(),
+        ["intercept", "price", "context price", "price × context price"]
+    );
     assert_eq!(recipe.display(2, 0.5).unwrap(), "context price = 5");
 }
 
 #[test]
 fn numbers_of_any_size_are_scaled() {
-    let table = read("name,x,y,z\na,-1.7e308,1,5e-324\nb,1.7e308,1.0000000000000002,1e-320\nc,0,1,5e-324\n");
+    let table = read(
+        "name,x,y,z\na,-1.7e308,1,5e-324\nb,1.7e308,1.0000000000000002,1e-320\nc,0,1,5e-324\n",
+    );
     let recipe = infer(&table, &[]);
     let rows = recipe.features_of_all(&table, &Context::default()).unwrap();
     assert_eq!(rows, [[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, 1.0, 1.0], [1.0, 0.0, -1.0, -1.0]]);
@@ -295,7 +330,8 @@ fn what_is_quoted_to_a_person_stays_on_one_line() {
         "{described}"
     );
     let later = read(&format!("name,x\na,{long}more\n"));
-    let error = recipe.features(later.row(0).unwrap(), &Context::default()).unwrap_err().to_string();
+    let error =
+        recipe.features(later.row(0).unwrap(), &Context::default()).unwrap_err().to_string();
     assert!(error.len() < 160, "{error}");
 }
 
@@ -303,22 +339,28 @@ fn what_is_quoted_to_a_person_stays_on_one_line() {
 fn cells_from_a_log_have_columns_and_no_lines() {
     let recipe = infer(&read("name,price\nmug,4\nbowl,8\n"), &[]);
     let refused = |cells: &[(&str, &str)]| {
-        let cells = cells.iter().map(|(name, cell)| (name.to_string(), Some(cell.to_string()))).collect();
+        let cells =
+            cells.iter().map(|(name, cell)| (name.to_string(), Some(cell.to_string()))).collect();
         recipe.encode("mug", &cells, &Context::default()).unwrap_err().to_string()
     };
     assert!(refused(&[("price", "four")]).starts_with("column `price`: `four` is not a number"));
     assert!(refused(&[("prize", "4")]).starts_with("the table has no column `price`"));
     let blocks = infer(&open("labels-only.csv"), &["hour=3"]);
-    let unknown =
-        blocks.encode("quiz", &std::collections::BTreeMap::new(), &context(&["hour=3"])).unwrap_err();
-    assert_eq!(unknown.to_string(), "the action `quiz` is new to the recipe; extend the recipe first");
+    let unknown = blocks
+        .encode("quiz", &std::collections::BTreeMap::new(), &context(&["hour=3"]))
+        .unwrap_err();
+    assert_eq!(
+        unknown.to_string(),
+        "the action `quiz` is new to the recipe; extend the recipe first"
+    );
 }
 
 #[test]
 fn rows_are_the_same_by_what_they_say() {
-    let table =
-        Table::read(b"name,price,new,colour\nmug,4,yes,red\nbowl,8,no,blue\njug,,yes,red\n".as_slice())
-            .unwrap();
+    let table = Table::read(
+        b"name,price,new,colour\nmug,4,yes,red\nbowl,8,no,blue\njug,,yes,red\n".as_slice(),
+    )
+    .unwrap();
     let recipe = Recipe::infer(&table, &Context::default()).unwrap();
     let cells = |price: &str, new: &str, colour: &str| {
         let cell = |text: &str| (!text.is_empty()).then(|| text.to_string());

@@ -14,7 +14,11 @@ fn every_column_but_the_label_is_a_feature_as_it_is() {
     let table = read("name,x,constant,wide\na,0.5,1,-1024\nb,-3,1,1e3\n");
     let recipe = Recipe::given(&table, &[], 2.0).unwrap();
     assert_eq!((recipe.shape(), recipe.dim(), recipe.label()), (Shape::Given, 3, Some("name")));
-    assert_eq!(recipe.feature_names(), ["x", "constant", "wide"], "no intercept, and a constant is one");
+    assert_eq!(
+        recipe.feature_names(),
+        ["x", "constant", "wide"],
+        "no intercept, and a constant is one"
+    );
     let vectors = recipe.features_of_all(&table, &Context::default()).unwrap();
     assert_eq!(vectors, [[0.5, 1.0, -1024.0], [-3.0, 1.0, 1000.0]]);
     assert_eq!(recipe.display(0, 0.5).unwrap(), "x = 0.5");
@@ -45,10 +49,16 @@ fn what_is_no_vector_is_refused_by_row_and_column() {
         let refused = Recipe::given(&table, &[], bound);
         assert!(matches!(refused, Err(RecipeError::Bound { .. })), "{bound}: {refused:?}");
     }
-    assert!(matches!(Recipe::given(&table, &["z"], 1.0), Err(RecipeError::NothingToLeaveOut { .. })));
+    assert!(matches!(
+        Recipe::given(&table, &["z"], 1.0),
+        Err(RecipeError::NothingToLeaveOut { .. })
+    ));
     let header: Vec<String> = (0..257).map(|k| format!("x{k}")).collect();
     let wide = Table::from_rows(&header, [vec!["1".to_string(); 257]]).unwrap();
-    assert!(matches!(Recipe::given(&wide, &[], 1.0), Err(RecipeError::TooManyFeatures { total: 257, .. })));
+    assert!(matches!(
+        Recipe::given(&wide, &[], 1.0),
+        Err(RecipeError::TooManyFeatures { total: 257, .. })
+    ));
 }
 
 #[test]
@@ -57,7 +67,10 @@ fn later_tables_neither_extend_it_nor_bring_a_context() {
     let recipe = Recipe::given(&table, &[], 1.0).unwrap();
     assert_eq!(recipe.extension(&table, &Context::default()).unwrap(), None);
     let device = context(&["device=mobile"]);
-    assert!(matches!(recipe.extension(&table, &device), Err(RecipeError::ContextForVectors { .. })));
+    assert!(matches!(
+        recipe.extension(&table, &device),
+        Err(RecipeError::ContextForVectors { .. })
+    ));
     let row = table.find("a").unwrap();
     assert!(matches!(recipe.features(row, &device), Err(RecipeError::ContextForVectors { .. })));
     let blank = read("name,x\na,1\nb,NA\n");
@@ -87,7 +100,10 @@ fn the_stored_form_comes_back_and_no_other_passes_for_it() {
     damaged(&|value| value["features"] = serde_json::json!([[1, 0]]));
     let mut other = inferred.clone();
     other["theta_norm_bound"] = 1.0.into();
-    assert!(serde_json::from_value::<Recipe>(other).is_err(), "an inferred recipe declares no bound");
+    assert!(
+        serde_json::from_value::<Recipe>(other).is_err(),
+        "an inferred recipe declares no bound"
+    );
 }
 
 proptest! {

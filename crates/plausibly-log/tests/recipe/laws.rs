@@ -191,7 +191,8 @@ proptest! {
             let features = recipe.features(row, &Context::default()).unwrap();
             let shown = recipe.display(1, features[1]).unwrap();
             let back: f64 = shown.strip_prefix("x = ").unwrap().parse().unwrap();
-            // Half a step by the grid and one by the digits shown, a step being half of the range times 2⁻²⁴.
+            // Half a step by the grid and one by the digits shown, a step being half of the range
+            // times 2⁻²⁴.
             prop_assert!((back - value).abs() <= 1.6 * range / 2.0 / f64::from(1_u32 << 24), "{} {}", value, shown);
         }
     }

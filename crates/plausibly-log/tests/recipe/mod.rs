@@ -1,4 +1,5 @@
-//! From a person's table to vectors: what is refused, what is promised, and what becomes of real tables.
+//! From a person's table to vectors: what is refused, what is promised, and what becomes of real
+//! tables.
 #![expect(clippy::print_stderr, reason = "what is skipped is said")]
 
 mod bound; // no bounded mean has larger parameters than promised

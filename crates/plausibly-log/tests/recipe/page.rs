@@ -12,7 +12,8 @@ fn encoded(recipe: &Recipe, table: &Table, label: &str, pairs: &[&str]) -> Strin
     let width = names.iter().map(|name| name.chars().count()).max().unwrap();
     let mut text = String::new();
     for (k, (name, value)) in names.iter().zip(&features).enumerate() {
-        writeln!(text, "{name:width$}  {value:9.6}  {}", recipe.display(k, *value).unwrap()).unwrap();
+        writeln!(text, "{name:width$}  {value:9.6}  {}", recipe.display(k, *value).unwrap())
+            .unwrap();
     }
     text
 }

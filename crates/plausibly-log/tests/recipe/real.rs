@@ -5,7 +5,8 @@ use plausibly_log::recipe::{Context, Encoding, Recipe};
 use plausibly_log::table::Table;
 use std::process::Command;
 
-/// A member of an archive beside the project; none, and said so, if it or the tool that opens it is not there.
+/// A member of an archive beside the project; none, and said so, if it or the tool that opens it is
+/// not there.
 fn member(archive: &str, member: &str) -> Option<Vec<u8>> {
     let path = workspace("../shared/data").join(archive);
     if !path.exists() {
@@ -44,10 +45,16 @@ fn white_wine_is_numbers_between_semicolons() {
     assert!((recipe.theta_norm_bound(1.0) - 0.5).abs() < 1e-12);
     assert_scaled(&recipe, &table);
     let features = recipe.features(table.row(0).unwrap(), &Context::default()).unwrap();
-    let shown: Vec<_> = features.iter().enumerate().map(|(k, &x)| recipe.display(k, x).unwrap()).collect();
+    let shown: Vec<_> =
+        features.iter().enumerate().map(|(k, &x)| recipe.display(k, x).unwrap()).collect();
     assert_eq!(
         shown[1..5],
-        ["fixed acidity = 7", "volatile acidity = 0.27", "citric acid = 0.36", "residual sugar = 20.7"]
+        [
+            "fixed acidity = 7",
+            "volatile acidity = 0.27",
+            "citric acid = 0.36",
+            "residual sugar = 20.7"
+        ]
     );
 }
 
@@ -59,7 +66,8 @@ fn heart_failure_is_numbers_and_flags() {
         return;
     };
     let table = Table::read(bytes.as_slice()).unwrap();
-    let recipe = Recipe::infer_without(&table, &context(&["ward=3"]), &["DEATH_EVENT", "time"]).unwrap();
+    let recipe =
+        Recipe::infer_without(&table, &context(&["ward=3"]), &["DEATH_EVENT", "time"]).unwrap();
     assert_eq!((table.len(), recipe.dim()), (299, 2 * 12));
     let smoking = recipe.columns().iter().find(|column| column.name == "smoking").unwrap();
     assert!(matches!(smoking.encoding, Encoding::Linear { low: 0.0, high: 1.0, .. }));
@@ -70,10 +78,14 @@ fn heart_failure_is_numbers_and_flags() {
 fn movielens_users_have_categories_and_codes() {
     let Some(bytes) = member("ml-1m.zip", "ml-1m/users.dat") else { return };
     let text = String::from_utf8(bytes).unwrap().replace("::", ",");
-    let table = Table::read(format!("id,gender,age,occupation,postcode\n{text}").as_bytes()).unwrap();
+    let table =
+        Table::read(format!("id,gender,age,occupation,postcode\n{text}").as_bytes()).unwrap();
     let recipe = Recipe::infer(&table, &Context::default()).unwrap();
     assert_eq!((table.len(), table.label_column()), (6040, Some("id")));
-    assert_eq!(recipe.feature_names(), ["intercept", "gender = F", "gender = M", "age", "occupation"]);
+    assert_eq!(
+        recipe.feature_names(),
+        ["intercept", "gender = F", "gender = M", "age", "occupation"]
+    );
     let postcode = &recipe.columns()[3];
     assert!(matches!(postcode.encoding, Encoding::LeftOut { .. }), "{postcode:?}");
 }
@@ -86,11 +98,16 @@ fn movielens_movies_are_arms_once_their_encoding_is_put_right() {
     assert!(error.ends_with("the text is not UTF-8; save the table as \"CSV UTF-8\""), "{error}");
     // Latin-1: every byte is the character of its number.
     let text: String = bytes.into_iter().map(char::from).collect();
-    let quoted =
-        text.lines().map(|line| format!("\"{}\"\n", line.replace('"', "\"\"").replace("::", "\";\"")));
-    let table = Table::read(format!("id;title;genres\n{}", quoted.collect::<String>()).as_bytes()).unwrap();
+    let quoted = text
+        .lines()
+        .map(|line| format!("\"{}\"\n", line.replace('"', "\"\"").replace("::", "\";\"")));
+    let table =
+        Table::read(format!("id;title;genres\n{}", quoted.collect::<String>()).as_bytes()).unwrap();
     let recipe = Recipe::infer(&table, &Context::default()).unwrap();
     assert_eq!((table.len(), recipe.is_arms()), (3883, true));
     let reasons = recipe.describe().to_string();
-    assert!(reasons.contains("301 different values in 3883 cells, like an identifier"), "{reasons}");
+    assert!(
+        reasons.contains("301 different values in 3883 cells, like an identifier"),
+        "{reasons}"
+    );
 }

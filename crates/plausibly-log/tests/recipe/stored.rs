@@ -42,7 +42,11 @@ fn damage_is_refused_and_named() {
         ("/action_parts/0", |v| v["more"] = json!(1), "unknown field `more`"),
         ("/columns/1/encoding/high", |v| *v = json!(0.2), "the scale of `price` has no extent"),
         ("/columns/1/name", |v| *v = json!("format"), "`format` stands twice"),
-        ("/columns/1", |v| v["late"] = json!(true), "a column of the table cannot be late; context keys can"),
+        (
+            "/columns/1",
+            |v| v["late"] = json!(true),
+            "a column of the table cannot be late; context keys can",
+        ),
         (
             "/action_parts/1/category",
             |v| *v = json!("image"),

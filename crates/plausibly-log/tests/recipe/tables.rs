@@ -54,18 +54,27 @@ fn lines_are_those_of_the_file() {
 #[test]
 fn what_is_wrong_is_named_with_its_place_and_a_way_out() {
     for (bytes, expected) in [
-        (&b""[..], "the table is empty; its first line must name the columns, such as `label,price,colour`"),
+        (
+            &b""[..],
+            "the table is empty; its first line must name the columns, such as `label,price,colour`",
+        ),
         (
             b"\n \n\n",
             "the table is empty; its first line must name the columns, such as `label,price,colour`",
         ),
         (b"name,price\n", "the table has a header and no rows; it must have one row an action"),
-        (b"name,price\n , \n", "the table has a header and no rows; it must have one row an action"),
+        (
+            b"name,price\n , \n",
+            "the table has a header and no rows; it must have one row an action",
+        ),
         (
             b"name,,price\na,1,2\n",
             "line 1: column 2 has no name; give it one, or remove the separator too many",
         ),
-        (b"name,price,name\na,1,b\n", "line 1: columns 1 and 3 are both called `name`; rename one of them"),
+        (
+            b"name,price,name\na,1,b\n",
+            "line 1: columns 1 and 3 are both called `name`; rename one of them",
+        ),
         (
             b"name,price\na,1\nb,2,3\n",
             "line 3 has 3 cells, and the header 2 columns, read with the separator `,`; add or remove a cell, and put quotes around text that contains the separator",
@@ -104,7 +113,10 @@ fn a_reader_that_fails_is_an_error() {
             Err(std::io::Error::other("the disk is gone"))
         }
     }
-    assert_eq!(Table::read(Broken).unwrap_err().to_string(), "cannot read the table: the disk is gone");
+    assert_eq!(
+        Table::read(Broken).unwrap_err().to_string(),
+        "cannot read the table: the disk is gone"
+    );
 }
 
 #[test]
@@ -127,14 +139,21 @@ fn labels_can_be_asked_for() {
     assert_eq!((by_sku.label_column(), by_sku.find("b").unwrap().line()), (Some("sku"), 3));
     assert_eq!(table().with_label(None).unwrap().labels(), ["row 1", "row 2"]);
     let unknown = table().with_label(Some("SKU")).unwrap_err().to_string();
-    assert_eq!(unknown, "there is no column `SKU` to take labels from; there are `name`, `sku`, `size`");
+    assert_eq!(
+        unknown,
+        "there is no column `SKU` to take labels from; there are `name`, `sku`, `size`"
+    );
     let twice = table().with_label(Some("size")).unwrap_err().to_string();
-    assert!(twice.starts_with("lines 2 and 3, column `size`: both actions are labelled `1`"), "{twice}");
+    assert!(
+        twice.starts_with("lines 2 and 3, column `size`: both actions are labelled `1`"),
+        "{twice}"
+    );
 }
 
 #[test]
 fn cells_in_memory_are_a_table_too() {
-    let table = Table::from_rows(&["name", "price"], [vec!["mug", "4.5"], vec!["bowl", "NA"]]).unwrap();
+    let table =
+        Table::from_rows(&["name", "price"], [vec!["mug", "4.5"], vec!["bowl", "NA"]]).unwrap();
     assert_eq!(table, read("name,price\nmug,4.5\nbowl,NA\n"));
     let ragged = Table::from_rows(&["name", "price"], [vec!["mug"]]).unwrap_err().to_string();
     assert!(ragged.starts_with("line 2 has 1 cells"), "{ragged}");
@@ -156,7 +175,8 @@ fn a_table_that_a_decision_has_no_memory_for_is_refused_by_the_limit() {
         cells.starts_with("line 100002: with 20 columns, the table has more than 2000000 cells"),
         "{cells}"
     );
-    let again = Table::from_rows(&["x"], std::iter::repeat_n(vec!["1"], 200_001)).unwrap_err().to_string();
+    let again =
+        Table::from_rows(&["x"], std::iter::repeat_n(vec!["1"], 200_001)).unwrap_err().to_string();
     assert_eq!(again, rows);
 }
 

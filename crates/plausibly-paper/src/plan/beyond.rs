@@ -1,8 +1,8 @@
 //! What is run beyond the paper, by its name alone.
 
 use super::{
-    CODE_RADIUS, HORIZON, Job, LIN_UCB_RADIUS, Planner, Role, Scale, Setup, baselines, code, environment,
-    paper_runs, policy,
+    CODE_RADIUS, HORIZON, Job, LIN_UCB_RADIUS, Planner, Role, Scale, Setup, baselines, code,
+    environment, paper_runs, policy,
 };
 
 /// Tempered CODE and targets on the problems of these studies.
@@ -12,8 +12,11 @@ pub(crate) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec
         let runs = scale.runs(paper_runs(study));
         let valid = valid_radius(study);
         // With valid radii LinUCB has one too; it is then what greed 1 would be.
-        let reproduced =
-            frontier_policies(CODE_RADIUS, LIN_UCB_RADIUS, &["0.1", "0.2", "0.3", "0.5", "0.7", "1"]);
+        let reproduced = frontier_policies(
+            CODE_RADIUS,
+            LIN_UCB_RADIUS,
+            &["0.1", "0.2", "0.3", "0.5", "0.7", "1"],
+        );
         let valid = frontier_policies(&valid, &valid, &["0.1", "0.2", "0.3", "0.5", "0.7"]);
         for ((name, variant), policies) in names.into_iter().zip(WIDTHS).zip([reproduced, valid]) {
             let setup = Setup { runs, horizon: HORIZON, environment: environment(study), policies };
@@ -26,7 +29,8 @@ pub(crate) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec
 /// The two kinds of width that studies beyond the paper are played with.
 const WIDTHS: [&str; 2] = ["the reproduction’s width", "a valid radius"];
 
-/// A confidence set on a study's problems: `‖θ*‖` is known on those from data, and on drawn ones it is above the bound in one of a million.
+/// A confidence set on a study's problems: `‖θ*‖` is known on those from data, and on drawn ones it
+/// is above the bound in one of a million.
 fn valid_radius(study: &str) -> String {
     let bound = match study {
         "linear" => ", theta_norm_bound = 6.0",
@@ -45,7 +49,8 @@ const FRONTIERS: [(&str, [&str; 2]); 5] = [
     ("heart", ["frontier-heart", "frontier-heart-valid"]),
 ];
 
-/// The six policies, CODE and LinUCB with these radii, and CODE tempered and to targets beside it. The metric is the first CODE's.
+/// The six policies, CODE and LinUCB with these radii, and CODE tempered and to targets beside it.
+/// The metric is the first CODE's.
 fn frontier_policies(radius: &str, lin_ucb_radius: &str, greeds: &[&str]) -> String {
     let mut text = code("CODE", 1.0, radius);
     for greed in greeds {
@@ -59,20 +64,23 @@ fn frontier_policies(radius: &str, lin_ucb_radius: &str, greeds: &[&str]) -> Str
     text + &baselines(lin_ucb_radius)
 }
 
-/// CODE with pending decisions counted and ignored, and LinUCB, with rewards that come later and later.
+/// CODE with pending decisions counted and ignored, and LinUCB, with rewards that come later and
+/// later.
 pub(crate) fn delay(scale: Scale, seed: u64) -> Vec<Job> {
     let mut planner = Planner { scale, seed, policies: String::new(), jobs: Vec::new() };
     for (study, names) in DELAYED {
         let valid = valid_radius(study);
         let radii = [(CODE_RADIUS, LIN_UCB_RADIUS), (valid.as_str(), valid.as_str())];
-        for ((names, variant), (radius, lin_ucb_radius)) in names.into_iter().zip(WIDTHS).zip(radii) {
+        for ((names, variant), (radius, lin_ucb_radius)) in names.into_iter().zip(WIDTHS).zip(radii)
+        {
             for (spec_name, rounds) in names.into_iter().zip(DELAYS) {
                 let policies = format!(
                     "\n[delay]\nkind = \"fixed\"\nrounds = {rounds}\n{}",
                     delay_policies(radius, lin_ucb_radius)
                 );
                 let runs = scale.runs(paper_runs(study));
-                let setup = Setup { runs, horizon: HORIZON, environment: environment(study), policies };
+                let setup =
+                    Setup { runs, horizon: HORIZON, environment: environment(study), policies };
                 planner.add(study, Role::Delay { variant, rounds }, spec_name, &setup);
             }
         }
@@ -116,8 +124,9 @@ fn delay_policies(radius: &str, lin_ucb_radius: &str) -> String {
     let mut text = String::new();
     for (name, greed) in [("CODE", "0.0"), ("c=0.3", "0.3")] {
         for (way, counted) in [("counting", true), ("ignoring", false)] {
-            let fields =
-                format!("ridge = 1.0\nradius = {radius}\ngreed = {greed}\ncount_pending = {counted}\n");
+            let fields = format!(
+                "ridge = 1.0\nradius = {radius}\ngreed = {greed}\ncount_pending = {counted}\n"
+            );
             text += &policy("code", &format!("{name}, {way}"), &fields);
         }
     }
@@ -140,7 +149,10 @@ mod tests {
             let experiment = experiment.unwrap_or_else(|error| panic!("{spec_name}: {error}"));
             let Role::Delay { variant, rounds } = role else { panic!("{role:?}") };
             assert_eq!(experiment.delay, Delay::Fixed { rounds });
-            assert_eq!((experiment.runs, experiment.horizon, experiment.policies.len()), (200, HORIZON, 5));
+            assert_eq!(
+                (experiment.runs, experiment.horizon, experiment.policies.len()),
+                (200, HORIZON, 5)
+            );
             let valid = if variant == WIDTHS[1] { "-valid" } else { "" };
             assert_eq!(spec_name, format!("delay-{study}{valid}-{rounds}"));
         }

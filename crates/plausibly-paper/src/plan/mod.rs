@@ -20,7 +20,8 @@ pub(crate) enum Role {
     ProblemReading(&'static str),
     /// Tempered CODE and targets on a study's problems, with this kind of width.
     Frontier(&'static str),
-    /// CODE with pending decisions counted and ignored on a study's problems, with this kind of width.
+    /// CODE with pending decisions counted and ignored on a study's problems, with this kind of
+    /// width.
     Delay {
         variant: &'static str,
         /// Rounds until a reward comes.
@@ -69,7 +70,12 @@ impl Scale {
 }
 
 /// Everything to run for these studies, in the order of the report.
-pub(crate) fn plan(studies: &[&'static str], scale: Scale, seed: u64, reading: Reading) -> Vec<Job> {
+pub(crate) fn plan(
+    studies: &[&'static str],
+    scale: Scale,
+    seed: u64,
+    reading: Reading,
+) -> Vec<Job> {
     let mut planner = Planner { scale, seed, policies: linear_policies(reading), jobs: Vec::new() };
     for study in STUDIES.map(|study| study.id).into_iter().filter(|id| studies.contains(id)) {
         match study {
@@ -124,9 +130,14 @@ impl Planner {
     fn linear(&mut self) {
         let study = "linear";
         self.on_features(study);
-        let setup =
-            |runs, policies| Setup { runs, horizon: HORIZON, environment: environment(study), policies };
-        // The first hundred problems of the experiment itself, so that shared policies play what they played there.
+        let setup = |runs, policies| Setup {
+            runs,
+            horizon: HORIZON,
+            environment: environment(study),
+            policies,
+        };
+        // The first hundred problems of the experiment itself, so that shared policies play what
+        // they played there.
         let runs = self.scale.runs(100);
         self.add(study, Role::PolicyReadings, "linear-readings", &setup(runs, reading_policies()));
         // The policies as adopted, whatever the experiment reads: what is compared is the ruler.
@@ -141,7 +152,8 @@ impl Planner {
     fn on_features(&mut self, study: &'static str) {
         let runs = self.scale.runs(paper_runs(study));
         let policies = self.policies.clone();
-        let setup = |environment| Setup { runs, horizon: HORIZON, environment, policies: policies.clone() };
+        let setup =
+            |environment| Setup { runs, horizon: HORIZON, environment, policies: policies.clone() };
         self.add(study, Role::Experiment, study, &setup(environment(study)));
         for (name, variant, environment) in
             PROBLEM_READINGS.into_iter().filter(|(name, ..)| name.starts_with(study))
@@ -172,7 +184,11 @@ fn environment(study: &str) -> &'static str {
 /// Name, what it is called in the report, environment.
 const PROBLEM_READINGS: [(&str, &str, &str); 5] = [
     ("wine-noise-1", "noise N(0, 1)", "kind = \"wine\"\nnoise = 1.0\nscaling = \"min-max\""),
-    ("wine-unscaled", "features as in the file", "kind = \"wine\"\nnoise = 0.5\nscaling = \"none\""),
+    (
+        "wine-unscaled",
+        "features as in the file",
+        "kind = \"wine\"\nnoise = 0.5\nscaling = \"none\"",
+    ),
     (
         "heart-noise-1",
         "noise N(0, 1)",
@@ -190,10 +206,11 @@ const PROBLEM_READINGS: [(&str, &str, &str); 5] = [
     ),
 ];
 
-/// The paper's constants of CODE's width: L = 1, S = 0, λ = 10⁴, δ = 0.05, and R the scale of the noise.
-const CODE_RADIUS: &str =
-    "{ kind = \"paper\", delta = 0.05, lambda = 1e4, theta_norm_bound = 0.0, action_norm_bound = 1.0 }";
-/// The standard width: δ = 1/n, λ the ridge, R the scale of the noise, L and S those of the problem.
+/// The paper's constants of CODE's width: L = 1, S = 0, λ = 10⁴, δ = 0.05, and R the scale of the
+/// noise.
+const CODE_RADIUS: &str = "{ kind = \"paper\", delta = 0.05, lambda = 1e4, theta_norm_bound = 0.0, action_norm_bound = 1.0 }";
+/// The standard width: δ = 1/n, λ the ridge, R the scale of the noise, L and S those of the
+/// problem.
 const LIN_UCB_RADIUS: &str = "{ kind = \"paper\", delta = 1e-4, lambda = 1.0 }";
 /// Valid but for one problem in a million: ‖θ*‖² is χ² with five degrees of freedom.
 const VALID_RADIUS: &str = "{ kind = \"determinant\", delta = 0.05, theta_norm_bound = 6.0 }";
@@ -237,10 +254,22 @@ fn reading_policies() -> String {
         text,
         "{}{}{}{}{}",
         code("CODE, literal", LITERAL_RIDGE, CODE_RADIUS),
-        policy("lin-ucb", "LinUCB, CODE’s width", &format!("ridge = 1.0\nradius = {CODE_RADIUS}\n")),
+        policy(
+            "lin-ucb",
+            "LinUCB, CODE’s width",
+            &format!("ridge = 1.0\nradius = {CODE_RADIUS}\n")
+        ),
         policy("lin-ts", "LinTS, scale 1", "ridge = 1.0\nnoise_scale = 1.0\n"),
-        policy("epsilon-greedy", "ε-greedy, by design", "epsilon = 0.05\nexploration = \"design\"\n"),
-        policy("explore-then-commit", "EtC, by design", "epsilon = 0.05\nexploration = \"design\"\n"),
+        policy(
+            "epsilon-greedy",
+            "ε-greedy, by design",
+            "epsilon = 0.05\nexploration = \"design\"\n"
+        ),
+        policy(
+            "explore-then-commit",
+            "EtC, by design",
+            "epsilon = 0.05\nexploration = \"design\"\n"
+        ),
     );
     text
 }

@@ -23,19 +23,26 @@ pub(crate) fn check_certificate(
         let found = read(text)?;
         let wrong = |flaw: &dyn std::fmt::Display| {
             let decision = found.grounds.decision;
-            CertificateError::new_err(format!("the certificate of decision {decision} is wrong: {flaw}"))
+            CertificateError::new_err(format!(
+                "the certificate of decision {decision} is wrong: {flaw}"
+            ))
         };
         found.check().map_err(|flaw| wrong(&flaw))?;
         let named = path.map(Place::File);
         if named.as_ref().is_some_and(|named| !named.has_content()) {
-            return Err(PyFileNotFoundError::new_err("log: there is no such log, or it has not begun"));
+            return Err(PyFileNotFoundError::new_err(
+                "log: there is no such log, or it has not begun",
+            ));
         }
         let Some(place) = place.or(named) else { return Ok(()) };
-        let most = if found.grounds.unlisted.is_some() { found.grounds.actions.len() } else { usize::MAX };
+        let most =
+            if found.grounds.unlisted.is_some() { found.grounds.actions.len() } else { usize::MAX };
         match certificate(&place.storage(), found.grounds.decision, most) {
             Ok(true_one) => found.check_against(&true_one).map_err(|flaw| wrong(&flaw)),
             // A decision that the log does not have is a flaw of the certificate.
-            Err(LogError::Step(unknown)) => Err(wrong(&format!("grounds.decision: {unknown} in the log"))),
+            Err(LogError::Step(unknown)) => {
+                Err(wrong(&format!("grounds.decision: {unknown} in the log")))
+            }
             Err(error) => Err(of_log(&error, "log")),
         }
     })
@@ -47,7 +54,9 @@ pub(crate) fn certificate_words(py: Python<'_>, text: &str) -> PyResult<String> 
     py.detach(|| {
         let found = read(text)?;
         found.check().map_err(|flaw| {
-            CertificateError::new_err(format!("the certificate is wrong and will not be explained: {flaw}"))
+            CertificateError::new_err(format!(
+                "the certificate is wrong and will not be explained: {flaw}"
+            ))
         })?;
         Ok(found.words().to_string())
     })

@@ -29,7 +29,8 @@ struct Wanted {
     horizon: Option<u64>,
     seed: Option<u64>,
     leave_out: Vec<String>,
-    /// With one, the numbers of a table are features as they are given, and this bounds their parameters.
+    /// With one, the numbers of a table are features as they are given, and this bounds their
+    /// parameters.
     theta_norm_bound: Option<f64>,
 }
 
@@ -94,21 +95,27 @@ impl PyLog {
         most: usize,
     ) -> PyResult<String> {
         py.detach(|| {
-            let refuse = |reason: &dyn std::fmt::Display| PyValueError::new_err(format!("actions: {reason}"));
+            let refuse = |reason: &dyn std::fmt::Display| {
+                PyValueError::new_err(format!("actions: {reason}"))
+            };
             let table = Table::read(table).map_err(|error| refuse(&error))?;
             let context = Context::try_from(context)
                 .map_err(|error| PyValueError::new_err(format!("context: {error}")))?;
             let mut open = self.lock()?;
             let (log, table) = match &mut *open {
                 Open::Begun(log) => {
-                    let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
-                    let table = table.with_label(label.as_deref()).map_err(|error| refuse(&error))?;
+                    let label =
+                        log.state().and_then(|state| state.recipe().label().map(str::to_string));
+                    let table =
+                        table.with_label(label.as_deref()).map_err(|error| refuse(&error))?;
                     (log, table)
                 }
                 unbegun => {
                     let log = self.wanted.begin(&self.place, at_us, &table, &context)?;
                     *unbegun = Open::Begun(Box::new(log));
-                    let Open::Begun(log) = unbegun else { unreachable!("begun in the line before") };
+                    let Open::Begun(log) = unbegun else {
+                        unreachable!("begun in the line before")
+                    };
                     (log, table)
                 }
             };
@@ -143,7 +150,8 @@ impl PyLog {
     ) -> PyResult<bool> {
         let policy = table(policy)?;
         self.record(py, |log| {
-            let horizon = horizon.or_else(|| log.state().and_then(plausibly_log::state::State::horizon));
+            let horizon =
+                horizon.or_else(|| log.state().and_then(plausibly_log::state::State::horizon));
             log.change_policy(at_us, &policy, horizon)
         })
     }
@@ -161,8 +169,8 @@ impl PyLog {
         self.read(py, |storage| Ok(certificate(storage, decision, most)?.to_json()))
     }
 
-    /// The policy, the range of rewards, the names of the features, the recipe in words, and whether features are as given; nothing
-    /// before it has begun.
+    /// The policy, the range of rewards, the names of the features, the recipe in words, and
+    /// whether features are as given; nothing before it has begun.
     #[expect(clippy::type_complexity, reason = "a tuple of Python")]
     fn about(&self) -> PyResult<Option<(String, (f64, f64), Vec<String>, String, bool)>> {
         self.known(|state| {
@@ -201,7 +209,8 @@ impl PyLog {
 }
 
 impl PyLog {
-    /// Waits for whoever is at it: no Python code runs while it is locked, so it cannot wait for itself.
+    /// Waits for whoever is at it: no Python code runs while it is locked, so it cannot wait for
+    /// itself.
     fn lock(&self) -> PyResult<MutexGuard<'_, Open>> {
         let poisoned = "the log failed in the middle of a step; open it again";
         let open = self.open.lock().ok().ok_or_else(|| PyRuntimeError::new_err(poisoned))?;
@@ -249,8 +258,15 @@ impl PyLog {
 }
 
 impl Wanted {
-    /// Begins a log: how the table becomes features is worked out from it, and everything is checked before a file is made.
-    fn begin(&self, place: &Place, at_us: i64, table: &Table, context: &Context) -> PyResult<Log<Store>> {
+    /// Begins a log: how the table becomes features is worked out from it, and everything is
+    /// checked before a file is made.
+    fn begin(
+        &self,
+        place: &Place,
+        at_us: i64,
+        table: &Table,
+        context: &Context,
+    ) -> PyResult<Log<Store>> {
         let leave_out: Vec<&str> = self.leave_out.iter().map(String::as_str).collect();
         let recipe = match self.theta_norm_bound {
             Some(bound) => Recipe::given(table, &leave_out, bound),
@@ -286,10 +302,13 @@ impl Wanted {
             return refuse(format!("seed: it was fixed as {seed} {fixed}"));
         }
         let recipe = state.recipe();
-        let as_fixed =
-            |bound: f64| recipe.is_given() && recipe.theta_norm_bound(1.0).to_bits() == bound.to_bits();
+        let as_fixed = |bound: f64| {
+            recipe.is_given() && recipe.theta_norm_bound(1.0).to_bits() == bound.to_bits()
+        };
         if self.theta_norm_bound.is_some_and(|bound| !as_fixed(bound)) {
-            return refuse(format!("theta_norm_bound: what becomes of the columns was fixed {fixed}"));
+            return refuse(format!(
+                "theta_norm_bound: what becomes of the columns was fixed {fixed}"
+            ));
         }
         let used = |name: &String| {
             let columns = || recipe.columns().iter().chain(recipe.context());
@@ -300,7 +319,8 @@ impl Wanted {
         }
         let horizon = self.horizon.or(state.horizon());
         let policy = self.policy.as_ref().unwrap_or(state.policy().1);
-        let changes = state.would_change(policy, horizon).map_err(|error| of_log(&error.into(), "policy"))?;
+        let changes =
+            state.would_change(policy, horizon).map_err(|error| of_log(&error.into(), "policy"))?;
         if changes {
             let own = serde_json::Value::Object(state.policy().1.clone());
             return refuse(format!(

@@ -24,13 +24,21 @@ pub(crate) fn of_log(error: &LogError, argument: &str) -> PyErr {
     let text = error.to_string();
     match error {
         LogError::Journal(journal) => of_journal(journal, &text),
-        LogError::Line { .. } | LogError::Choice { .. } => DamagedLogError::new_err(format!("path: {text}")),
-        LogError::Step(StepError::Unknown { .. }) => PyKeyError::new_err(format!("{argument}: {text}")),
+        LogError::Line { .. } | LogError::Choice { .. } => {
+            DamagedLogError::new_err(format!("path: {text}"))
+        }
+        LogError::Step(StepError::Unknown { .. }) => {
+            PyKeyError::new_err(format!("{argument}: {text}"))
+        }
         LogError::Step(StepError::Reward { .. }) => PyValueError::new_err(format!("value: {text}")),
         LogError::Step(StepError::Policy(_)) => PyValueError::new_err(format!("policy: {text}")),
-        LogError::Step(StepError::Range { .. }) => PyValueError::new_err(format!("reward_range: {text}")),
+        LogError::Step(StepError::Range { .. }) => {
+            PyValueError::new_err(format!("reward_range: {text}"))
+        }
         LogError::Stopped | LogError::Unwritable(_) => PyRuntimeError::new_err(text),
-        LogError::Empty => PyValueError::new_err("the log has no decisions yet: `decide` begins it"),
+        LogError::Empty => {
+            PyValueError::new_err("the log has no decisions yet: `decide` begins it")
+        }
         _ => PyValueError::new_err(format!("{argument}: {text}")),
     }
 }
@@ -39,9 +47,13 @@ fn of_journal(error: &JournalError, text: &str) -> PyErr {
     let text = format!("path: {text}");
     match error {
         JournalError::Locked { .. } => PyBlockingIOError::new_err(text),
-        JournalError::Damaged { .. } | JournalError::Checkpoint { .. } => DamagedLogError::new_err(text),
+        JournalError::Damaged { .. } | JournalError::Checkpoint { .. } => {
+            DamagedLogError::new_err(text)
+        }
         JournalError::Body { .. } | JournalError::Time { .. } => PyValueError::new_err(text),
-        JournalError::Stopped { .. } | JournalError::Changed { .. } => PyRuntimeError::new_err(text),
+        JournalError::Stopped { .. } | JournalError::Changed { .. } => {
+            PyRuntimeError::new_err(text)
+        }
         JournalError::Io { source, .. } => match source.raw_os_error() {
             // With its number Python finds the right kind by itself: no such folder, no permission.
             Some(number) => PyOSError::new_err((number, text)),

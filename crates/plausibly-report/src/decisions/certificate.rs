@@ -11,9 +11,11 @@ const ROWS: usize = 20;
 /// Actions out of the race before the rest is folded away.
 const CLOSEST: usize = 10;
 
-/// A certificate as one self-contained page for somebody who knows no bandits: what [`words`](Certificate::words) says, with a picture of what is known of every action.
+/// A certificate as one self-contained page for somebody who knows no bandits: what
+/// [`words`](Certificate::words) says, with a picture of what is known of every action.
 ///
-/// The page has no script, loads nothing, and shows names from the table as text whatever they hold. The same certificate gives the same bytes.
+/// The page has no script, loads nothing, and shows names from the table as text whatever they
+/// hold. The same certificate gives the same bytes.
 pub fn certificate_page(certificate: &Certificate) -> String {
     let shown = parts::shown(certificate);
     let (words, chosen) = (shown.words(), &shown.findings.chosen);

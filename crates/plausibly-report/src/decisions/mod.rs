@@ -1,4 +1,5 @@
-//! Decisions of a log, explained: the page of a certificate, and how a log stands as a page and as a slide.
+//! Decisions of a log, explained: the page of a certificate, and how a log stands as a page and as
+//! a slide.
 
 mod certificate;
 mod parts;

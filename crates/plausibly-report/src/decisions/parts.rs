@@ -9,7 +9,8 @@ use plausibly_log::Tried;
 use plausibly_log::certificate::{Certificate, Finding};
 use std::collections::BTreeMap;
 
-/// A page about decisions. It has no script, and lets none in: its words come from other people's tables.
+/// A page about decisions. It has no script, and lets none in: its words come from other people's
+/// tables.
 pub(super) fn page(title: &str, body: &Markup) -> String {
     Page { title, style: include_str!("decisions.css"), script: Script::None }.with(body)
 }
@@ -43,7 +44,8 @@ pub(super) fn section(title: &str, sentences: &[String]) -> Markup {
     }
 }
 
-/// The picture of what is known, once for wide screens and once for narrow ones; the style shows one of them.
+/// The picture of what is known, once for wide screens and once for narrow ones; the style shows
+/// one of them.
 pub(super) fn forest(certificate: &Certificate, chosen: &str) -> Markup {
     let wide = Forest::new(certificate, Layout::WIDE);
     let narrow = Forest::new(certificate, Layout::NARROW);
@@ -93,8 +95,8 @@ pub(super) fn meaning(mark: ForestMark, chosen: &str) -> &str {
     }
 }
 
-/// Actions with their estimates and bounds; the chosen one is marked with this word. Where it is known how
-/// often each was tried, that stands behind the names.
+/// Actions with their estimates and bounds; the chosen one is marked with this word. Where it is
+/// known how often each was tried, that stands behind the names.
 pub(super) fn table(
     certificate: &Certificate,
     rows: &[&Finding],
@@ -162,7 +164,9 @@ pub(super) fn policy(certificate: &Certificate) -> Markup {
     for (key, value) in &certificate.grounds.policy {
         match value.as_object() {
             Some(inner) => {
-                rows.extend(inner.iter().map(|(name, value)| (format!("{key}.{name}"), value.to_string())));
+                rows.extend(
+                    inner.iter().map(|(name, value)| (format!("{key}.{name}"), value.to_string())),
+                );
             }
             None => rows.push((key.clone(), value.to_string())),
         }

@@ -19,9 +19,11 @@ const ROWS: f64 = 522.0;
 /// By this a picture that plausibly wrote is recognised; a version follows.
 pub const PICTURE_MARK: &str = r#"data-generator="plausibly "#;
 
-/// How a log stands as one SVG of 1600 by 900 units: what is known of every action now, how many could still be best over decisions, and to within what these were known.
+/// How a log stands as one SVG of 1600 by 900 units: what is known of every action now, how many
+/// could still be best over decisions, and to within what these were known.
 ///
-/// It refers to nothing outside of it, and its style uses what drawing programs understand beside browsers. The same status gives the same bytes.
+/// It refers to nothing outside of it, and its style uses what drawing programs understand beside
+/// browsers. The same status gives the same bytes.
 pub fn status_svg(status: &Status) -> String {
     let shown = parts::shown(&status.now);
     let title = headline(status, &shown);
@@ -63,7 +65,8 @@ fn panel(title: &str, x: f64, y: f64, drawing: &Markup) -> Markup {
 fn subtitle(shown: &Certificate) -> String {
     let (findings, words) = (&shown.findings, shown.words());
     let next = format!("Next: {}", label::cut(&findings.chosen.label, 44));
-    let known = findings.known_within.map(|within| format!("known to within ±{}", shown.number(within)));
+    let known =
+        findings.known_within.map(|within| format!("known to within ±{}", shown.number(within)));
     let sure = words.confidence().map(|confidence| format!("{confidence} sure"));
     [Some(next), known, sure].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

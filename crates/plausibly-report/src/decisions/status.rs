@@ -14,10 +14,11 @@ const PENDING: usize = 20;
 /// Actions out of the race before the rest is folded away.
 const OUT: usize = 15;
 
-/// How a log stands as one self-contained page: what is known of every action, how the race went and how much is known, what is outstanding, and since when and by whom
-/// actions are out.
+/// How a log stands as one self-contained page: what is known of every action, how the race went
+/// and how much is known, what is outstanding, and since when and by whom actions are out.
 ///
-/// The page has no script, loads nothing, and shows names from the table as text whatever they hold. The same status gives the same bytes.
+/// The page has no script, loads nothing, and shows names from the table as text whatever they
+/// hold. The same status gives the same bytes.
 pub fn status_page(status: &Status) -> String {
     let shown = parts::shown(&status.now);
     let (words, chosen) = (shown.words(), &shown.findings.chosen);
@@ -190,7 +191,8 @@ fn out(status: &Status, shown: &Certificate) -> Markup {
 
 /// How often an action was tried, in words.
 fn tries(tried: &Tried) -> String {
-    let count = format!("{} {}", number::grouped(tried.tries as f64), plural(tried.tries, "try", "tries"));
+    let count =
+        format!("{} {}", number::grouped(tried.tries as f64), plural(tried.tries, "try", "tries"));
     match tried.last_outcome {
         Some(reward) => format!("{count}, last outcome {}.", number::minus(&reward.to_string())),
         None => format!("{count}, no outcome."),

@@ -10,8 +10,8 @@ pub(super) struct LogAxis {
 }
 
 impl LogAxis {
-    /// From `low` at `from` to `high` at `to`. Degenerate limits are widened rather than refused: a figure of one value is
-    /// still a figure.
+    /// From `low` at `from` to `high` at `to`. Degenerate limits are widened rather than refused: a
+    /// figure of one value is still a figure.
     pub(super) fn new(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = if low.is_finite() && low > 0.0 { low } else { 1.0 };
         let high = if high.is_finite() && high > 1.01 * low { high } else { 10.0 * low };
@@ -28,7 +28,8 @@ impl LogAxis {
     pub(super) fn ticks(&self) -> Vec<(f64, f64)> {
         let of = |digits: &[f64]| -> Vec<(f64, f64)> {
             let powers = -12..16_i32;
-            let values = powers.flat_map(|power| digits.iter().map(move |digit| decimal(*digit, power)));
+            let values =
+                powers.flat_map(|power| digits.iter().map(move |digit| decimal(*digit, power)));
             let inside = |value: &f64| {
                 let log = libm::log10(*value);
                 log > self.low - 1e-9 && log < self.high + 1e-9
@@ -52,7 +53,11 @@ mod tests {
     #[test]
     fn ticks_are_within_and_enough() {
         let values = |low, high| -> Vec<f64> {
-            LogAxis::new(low, high, 0.0, 100.0).ticks().into_iter().map(|(value, _)| value).collect()
+            LogAxis::new(low, high, 0.0, 100.0)
+                .ticks()
+                .into_iter()
+                .map(|(value, _)| value)
+                .collect()
         };
         assert_eq!(values(10.0, 10_000.0), [10.0, 100.0, 1000.0, 10_000.0]);
         assert_eq!(values(0.4, 30.0), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);

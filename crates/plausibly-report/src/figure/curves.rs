@@ -31,8 +31,14 @@ pub struct Curves<'a> {
     pub series: Vec<Series<'a>>,
 }
 
-const FRAME: Frame =
-    Frame { width: 440.0, height: 290.0, left: 54.0, right: Curves::LABEL_ROOM, top: 9.0, bottom: 36.0 };
+const FRAME: Frame = Frame {
+    width: 440.0,
+    height: 290.0,
+    left: 54.0,
+    right: Curves::LABEL_ROOM,
+    top: 9.0,
+    bottom: 36.0,
+};
 
 /// A letter of a label on a phone, where text is drawn larger.
 const LETTER: f64 = 7.6;
@@ -80,7 +86,8 @@ impl Curves<'_> {
         }
     }
 
-    /// The drawing as a file of its own: it refers to nothing outside, and its style is what drawing programs understand too.
+    /// The drawing as a file of its own: it refers to nothing outside, and its style is what
+    /// drawing programs understand too.
     pub fn file(&self, title: &str) -> String {
         let Drawing { frame, parts, .. } = self.drawing();
         let Frame { width, height, .. } = frame;
@@ -99,13 +106,17 @@ impl Curves<'_> {
 
     fn drawing(&self) -> Drawing {
         let frame = self.frame();
-        let first =
-            if self.rounds.last().is_some_and(|last| *last >= 10 * FIRST_ROUND) { FIRST_ROUND } else { 1 };
+        let first = if self.rounds.last().is_some_and(|last| *last >= 10 * FIRST_ROUND) {
+            FIRST_ROUND
+        } else {
+            1
+        };
         let skip = self.rounds.iter().take_while(|round| **round < first).count();
         let rounds = &self.rounds[skip..];
         let ends = |series: &Series<'_>| series.points.last().copied().unwrap_or((1.0, None)).0;
         let seen = || self.series.iter().flat_map(|series| &series.points[skip..]);
-        let low = seen().map(|(mean, _)| *mean).filter(|mean| *mean > 0.0).fold(f64::INFINITY, f64::min);
+        let low =
+            seen().map(|(mean, _)| *mean).filter(|mean| *mean > 0.0).fold(f64::INFINITY, f64::min);
         let high = seen().map(|point| band(point).1).fold(0.0, f64::max);
         let x = frame.x_axis(first as f64, self.rounds.last().copied().unwrap_or(1) as f64);
         let y = frame.y_axis(0.8 * low, 1.2 * high);
@@ -114,8 +125,9 @@ impl Curves<'_> {
         let right = frame.width - frame.right;
         let path = |series: &Series<'_>, pick: fn(&(f64, Option<f64>)) -> f64, backwards: bool| {
             let points = rounds.iter().zip(&series.points[skip..]);
-            let place =
-                |(round, point): (&u64, &(f64, Option<f64>))| (x.at(*round as f64), y.at(pick(point)));
+            let place = |(round, point): (&u64, &(f64, Option<f64>))| {
+                (x.at(*round as f64), y.at(pick(point)))
+            };
             let mut places: Vec<_> = points.map(place).collect();
             if backwards {
                 places.reverse();
@@ -153,7 +165,8 @@ impl Curves<'_> {
         list(
             &mut json,
             &mut self.series.iter().map(|series| {
-                let label = series.label.replace('\\', "\\\\").replace('"', "\\\"").replace('<', "\\u003c");
+                let label =
+                    series.label.replace('\\', "\\\\").replace('"', "\\\"").replace('<', "\\u003c");
                 let means: Vec<_> = series.points[skip..]
                     .iter()
                     .map(|(mean, _)| format!("\"{}\"", crate::number::figure(*mean)))

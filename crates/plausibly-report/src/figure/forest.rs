@@ -1,4 +1,5 @@
-//! What is known of every action: one row each, an interval with its estimate, and the line that rules out.
+//! What is known of every action: one row each, an interval with its estimate, and the line that
+//! rules out.
 
 use super::{LinearAxis, px};
 use crate::{label, number};
@@ -99,7 +100,8 @@ pub(crate) struct Forest<'a> {
 }
 
 impl<'a> Forest<'a> {
-    /// Of a certificate whose labels can be shown: the rows that matter most, in the order of their estimates.
+    /// Of a certificate whose labels can be shown: the rows that matter most, in the order of their
+    /// estimates.
     pub(crate) fn new(certificate: &'a Certificate, layout: Layout) -> Self {
         let (words, findings) = (certificate.words(), &certificate.findings);
         let best = findings.actions.iter().max_by(|a, b| a.lower.total_cmp(&b.lower));
@@ -121,7 +123,8 @@ impl<'a> Forest<'a> {
             words.out().saturating_sub((rows.len() - racing) as u64),
         );
         // A bound that is no more than the least reward rules nothing out.
-        let line = best.map(|best| best.lower).filter(|lower| *lower > certificate.grounds.reward_range.0);
+        let line =
+            best.map(|best| best.lower).filter(|lower| *lower > certificate.grounds.reward_range.0);
         Self { certificate, rows, chosen: findings.chosen.id, line, left_out, layout }
     }
 
@@ -216,7 +219,9 @@ impl<'a> Forest<'a> {
 
     /// Room for the longest label, and for the arrow before the chosen one.
     fn label_width(&self) -> f64 {
-        let width = |row: &&Finding| label::columns(&row.label).min(self.room(row)) as f64 * self.letter(row);
+        let width = |row: &&Finding| {
+            label::columns(&row.label).min(self.room(row)) as f64 * self.letter(row)
+        };
         let widest = self.rows.iter().map(width).fold(4.0 * LETTER * self.layout.font, f64::max);
         widest + 2.4 * self.layout.font
     }
@@ -233,7 +238,8 @@ impl<'a> Forest<'a> {
             return layout.letters;
         }
         // Values are set a little smaller.
-        let value = 0.92 * label::columns(&self.value(row)) as f64 * self.letter(row) + 2.4 * layout.font;
+        let value =
+            0.92 * label::columns(&self.value(row)) as f64 * self.letter(row) + 2.4 * layout.font;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -245,7 +251,8 @@ impl<'a> Forest<'a> {
 
     /// Room for the estimates and their intervals.
     fn value_width(&self) -> f64 {
-        let letters = self.rows.iter().map(|row| label::columns(&self.value(row))).max().unwrap_or(0);
+        let letters =
+            self.rows.iter().map(|row| label::columns(&self.value(row))).max().unwrap_or(0);
         (letters as f64 * LETTER + 1.0) * self.layout.font
     }
 
@@ -254,7 +261,8 @@ impl<'a> Forest<'a> {
         match row.mean {
             None => "never tried".into(),
             Some(mean) => {
-                let [mean, lower, upper] = [mean, row.lower, row.upper].map(|value| self.number(value));
+                let [mean, lower, upper] =
+                    [mean, row.lower, row.upper].map(|value| self.number(value));
                 format!("{mean} ({lower} to {upper})")
             }
         }
@@ -262,8 +270,9 @@ impl<'a> Forest<'a> {
 
     /// From the lowest end to the highest.
     fn axis(&self, from: f64, to: f64) -> LinearAxis {
-        let values =
-            || self.rows.iter().flat_map(|row| [Some(row.lower), row.mean, Some(row.upper)]).flatten();
+        let values = || {
+            self.rows.iter().flat_map(|row| [Some(row.lower), row.mean, Some(row.upper)]).flatten()
+        };
         let (low, high) =
             (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
         let margin = 0.03 * (high - low);
@@ -315,7 +324,8 @@ impl<'a> Forest<'a> {
         }
     }
 
-    /// The bar: an end that is known has a cap, and one that is no closer than the range of rewards an arrow.
+    /// The bar: an end that is known has a cap, and one that is no closer than the range of rewards
+    /// an arrow.
     fn interval(&self, row: &Finding, x: &LinearAxis, y: f64, size: f64) -> Markup {
         let (least, most) = self.certificate.grounds.reward_range;
         let (left, right) = (x.at(row.lower), x.at(row.upper));

@@ -22,7 +22,8 @@ pub(super) fn spread(wanted: &[f64], frame: &Frame) -> Vec<f64> {
             && below - above < LABEL_STEP * f64::midpoint(upper.len() as f64, lower.len() as f64)
         {
             let members: Vec<usize> = upper.iter().chain(lower).copied().collect();
-            let centre = members.iter().map(|member| wanted[*member]).sum::<f64>() / members.len() as f64;
+            let centre =
+                members.iter().map(|member| wanted[*member]).sum::<f64>() / members.len() as f64;
             groups.truncate(groups.len() - 2);
             groups.push((centre, members));
         }
@@ -46,7 +47,8 @@ mod tests {
     #[test]
     fn labels_keep_their_order_and_their_distance() {
         let wanted = [100.0, 101.0, 300.0, 99.0, 310.0, 10.0];
-        let frame = Frame { width: 440.0, height: 350.0, left: 50.0, right: 100.0, top: 9.0, bottom: 36.0 };
+        let frame =
+            Frame { width: 440.0, height: 350.0, left: 50.0, right: 100.0, top: 9.0, bottom: 36.0 };
         let places = spread(&wanted, &frame);
         for i in 0..wanted.len() {
             for j in 0..wanted.len() {

@@ -45,7 +45,8 @@ pub struct Levels<'a> {
     pub lines: Vec<Line<'a>>,
 }
 
-const FRAME: Frame = Frame { width: 440.0, height: 290.0, left: 64.0, right: 138.0, top: 9.0, bottom: 36.0 };
+const FRAME: Frame =
+    Frame { width: 440.0, height: 290.0, left: 64.0, right: 138.0, top: 9.0, bottom: 36.0 };
 /// How far apart the marks of a level stand, so that equal means are all seen.
 const ASIDE: f64 = 6.0;
 /// Room on both sides of the levels, as a factor.
@@ -56,7 +57,8 @@ const LEAST_RANGE: f64 = 4.0;
 impl Levels<'_> {
     /// The drawing.
     pub fn svg(&self) -> Markup {
-        let (first, last) = (self.levels.first().unwrap_or(&1.0), self.levels.last().unwrap_or(&1.0));
+        let (first, last) =
+            (self.levels.first().unwrap_or(&1.0), self.levels.last().unwrap_or(&1.0));
         let (x, y) = (FRAME.x_axis(first / MARGIN, last * MARGIN), self.y_axis());
         let middle = (self.lines.len().max(1) - 1) as f64 / 2.0;
         let places: Vec<Vec<(f64, Bar)>> = self
@@ -71,7 +73,8 @@ impl Levels<'_> {
             .collect();
         let ends: Vec<(f64, f64)> =
             places.iter().filter_map(|line| line.last()).map(|(at, bar)| (*at, bar.mean)).collect();
-        let labels = labels::spread(&ends.iter().map(|(_, mean)| *mean).collect::<Vec<_>>(), &FRAME);
+        let labels =
+            labels::spread(&ends.iter().map(|(_, mean)| *mean).collect::<Vec<_>>(), &FRAME);
         let right = FRAME.width - FRAME.right;
         html! {
             svg.levels viewBox={ "0 0 " (FRAME.width) " " (FRAME.height) } role="img" aria-label=(self.description) {
@@ -104,7 +107,8 @@ impl Levels<'_> {
     fn y_axis(&self) -> LogAxis {
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let low = points().map(floor).filter(|low| *low > 0.0).fold(f64::INFINITY, f64::min);
-        let high = points().map(|point| point.high).filter(|high| high.is_finite()).fold(0.0, f64::max);
+        let high =
+            points().map(|point| point.high).filter(|high| high.is_finite()).fold(0.0, f64::max);
         let widen = (LEAST_RANGE * low / high).max(1.0).sqrt();
         FRAME.y_axis(0.85 * low / widen, 1.18 * high * widen)
     }
@@ -142,7 +146,8 @@ mod tests {
     use super::*;
 
     fn line<'a>(label: &'a str, points: &[(f64, f64, f64)]) -> Line<'a> {
-        let points = points.iter().map(|&(value, low, high)| Estimate { value, low, high }).collect();
+        let points =
+            points.iter().map(|&(value, low, high)| Estimate { value, low, high }).collect();
         Line { label, style: 0, shape: Shape::Circle, variant: false, points }
     }
 

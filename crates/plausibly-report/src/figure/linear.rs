@@ -16,7 +16,8 @@ impl LinearAxis {
     pub(super) fn new(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = if low.is_finite() { low } else { 0.0 };
         let least = 1e-9 * low.abs().max(1e-3);
-        let high = if high.is_finite() && high - low > least { high } else { low + low.abs().max(1.0) };
+        let high =
+            if high.is_finite() && high - low > least { high } else { low + low.abs().max(1.0) };
         Self { low, high, from, to }
     }
 
@@ -32,12 +33,16 @@ impl LinearAxis {
         (self.low - slack..=self.high + slack).contains(&value)
     }
 
-    /// Round values with their labels and positions, about `about` of them and never closer than `least`.
+    /// Round values with their labels and positions, about `about` of them and never closer than
+    /// `least`.
     pub(super) fn ticks(&self, about: f64, least: f64) -> Vec<(String, f64)> {
         let raw = ((self.high - self.low) / about).max(least);
         let exponent = libm::log10(raw).floor();
         let power = libm::pow(10.0, exponent);
-        let step = [1.0, 2.0, 5.0].map(|digit| digit * power).into_iter().find(|step| *step >= 0.999 * raw);
+        let step = [1.0, 2.0, 5.0]
+            .map(|digit| digit * power)
+            .into_iter()
+            .find(|step| *step >= 0.999 * raw);
         let step = step.unwrap_or(10.0 * power);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 12")]
         let decimals = (-libm::log10(step).floor()).clamp(0.0, 12.0) as usize;
@@ -75,6 +80,8 @@ mod tests {
         assert_eq!(labels(-1.3, 1.1, 5.0, 0.0), ["−1.0", "−0.5", "0.0", "0.5", "1.0"]);
         assert_eq!(labels(1.0, 3.0, 10.0, 1.0), ["1", "2", "3"]);
         assert_eq!(labels(0.0, 20_000.0, 2.0, 1.0), ["0", "10,000", "20,000"]);
-        assert!(!labels(5.0, 5.0, 4.0, 0.0).is_empty() && labels(f64::NAN, 0.0, 4.0, 0.0).len() < 20);
+        assert!(
+            !labels(5.0, 5.0, 4.0, 0.0).is_empty() && labels(f64::NAN, 0.0, 4.0, 0.0).len() < 20
+        );
     }
 }

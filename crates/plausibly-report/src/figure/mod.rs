@@ -1,6 +1,8 @@
-//! Figures as SVG: text in the page's font, colours by class, so that one drawing serves light, dark and paper.
+//! Figures as SVG: text in the page's font, colours by class, so that one drawing serves light,
+//! dark and paper.
 //!
-//! Drawn here and not by a plotting library because those write colours into the drawing, which then cannot follow the page.
+//! Drawn here and not by a plotting library because those write colours into the drawing, which
+//! then cannot follow the page.
 
 mod axis;
 mod curves;

@@ -44,7 +44,9 @@ impl Axis {
     fn ticks(&self, about: f64, least: f64) -> Vec<(String, f64)> {
         match self {
             Self::Linear(axis) => axis.ticks(about, least),
-            Self::Log(axis) => axis.ticks().into_iter().map(|(value, at)| (tick(value), at)).collect(),
+            Self::Log(axis) => {
+                axis.ticks().into_iter().map(|(value, at)| (tick(value), at)).collect()
+            }
         }
     }
 }
@@ -63,7 +65,12 @@ impl Steps<'_> {
         let left = (0.6 * letters as f64 + 2.4) * font;
         let right = width - (0.62 * self.last.chars().count() as f64 + 1.2) * font;
         let first = self.points.first().map_or(1, |point| point.0) as f64;
-        let x = LinearAxis::new(first, self.points.last().map_or(2, |point| point.0) as f64, left, right);
+        let x = LinearAxis::new(
+            first,
+            self.points.last().map_or(2, |point| point.0) as f64,
+            left,
+            right,
+        );
         let floor = height - 3.1 * font;
         let end = self.points.last().and_then(|(_, value)| *value);
         html! {

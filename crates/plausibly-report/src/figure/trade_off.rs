@@ -42,13 +42,16 @@ pub struct Trail {
     pub through: Vec<usize>,
 }
 
-const FRAME: Frame = Frame { width: 560.0, height: 350.0, left: 54.0, right: 14.0, top: 12.0, bottom: 36.0 };
+const FRAME: Frame =
+    Frame { width: 560.0, height: 350.0, left: 54.0, right: 14.0, top: 12.0, bottom: 36.0 };
 
 impl TradeOff<'_> {
     /// The drawing.
     pub fn svg(&self) -> Markup {
         let range = |pick: fn(&Mark<'_>) -> (f64, f64)| {
-            let ends = || self.marks.iter().map(pick).flat_map(|value| [end(value, -1.0), end(value, 1.0)]);
+            let ends = || {
+                self.marks.iter().map(pick).flat_map(|value| [end(value, -1.0), end(value, 1.0)])
+            };
             (0.7 * ends().fold(f64::INFINITY, f64::min), 1.4 * ends().fold(0.0, f64::max))
         };
         let ((x_low, x_high), (y_low, y_high)) = (range(|mark| mark.x), range(|mark| mark.y));
@@ -112,22 +115,26 @@ fn end((mean, error): (f64, f64), sign: f64) -> f64 {
     (mean + sign * error).max(0.2 * mean)
 }
 
-/// What labels must not cover: points, and labels already placed, as boxes of left, top, right, bottom.
+/// What labels must not cover: points, and labels already placed, as boxes of left, top, right,
+/// bottom.
 struct Labels(Vec<[f64; 4]>);
 
 impl Labels {
     /// Nothing placed yet, among these points and error bars.
     fn new(places: &[(f64, f64)], bars: &[Bars]) -> Self {
         let points = places.iter().map(|(x, y)| [x - 7.0, y - 7.0, x + 7.0, y + 7.0]);
-        let across = places.iter().zip(bars).map(|((_, y), bars)| [bars.left, y - 1.0, bars.right, y + 1.0]);
-        let up = places.iter().zip(bars).map(|((x, _), bars)| [x - 1.0, bars.top, x + 1.0, bars.bottom]);
+        let across =
+            places.iter().zip(bars).map(|((_, y), bars)| [bars.left, y - 1.0, bars.right, y + 1.0]);
+        let up =
+            places.iter().zip(bars).map(|((x, _), bars)| [x - 1.0, bars.top, x + 1.0, bars.bottom]);
         Self(points.chain(across).chain(up).collect())
     }
 
     /// The nearest place around a point where a label of so many letters covers nothing.
     fn place(&mut self, x: f64, y: f64, letters: usize) -> (f64, f64, &'static str) {
         let width = 7.4 * letters as f64;
-        // Away from the crowd: what lies below others is labelled below them, and no leader crosses.
+        // Away from the crowd: what lies below others is labelled below them, and no leader
+        // crosses.
         let (crowd, up) = self.0.iter().fold((0, 0), |(crowd, up), [left, top, right, bottom]| {
             let (dx, dy) = (f64::midpoint(*left, *right) - x, f64::midpoint(*top, *bottom) - y);
             let near = dx.abs() < 30.0 && dy.abs() < 40.0 && dy.abs() > 1.0;
@@ -145,12 +152,17 @@ impl Labels {
                 (x, y + 4.5 - 16.5 * away_is - shift, "middle", x - width / 2.0),
             ]
         };
-        let covers = |left: f64, baseline: f64| [left, baseline - 11.0, left + width, baseline + 3.0];
+        let covers =
+            |left: f64, baseline: f64| [left, baseline - 11.0, left + width, baseline + 3.0];
         let inside = |b: &[f64; 4]| {
-            b[0] > FRAME.left && b[2] < FRAME.width && b[1] > 0.0 && b[3] < FRAME.height - FRAME.bottom
+            b[0] > FRAME.left
+                && b[2] < FRAME.width
+                && b[1] > 0.0
+                && b[3] < FRAME.height - FRAME.bottom
         };
-        let clear =
-            |b: &[f64; 4]| self.0.iter().all(|o| b[2] < o[0] || o[2] < b[0] || b[3] < o[1] || o[3] < b[1]);
+        let clear = |b: &[f64; 4]| {
+            self.0.iter().all(|o| b[2] < o[0] || o[2] < b[0] || b[3] < o[1] || o[3] < b[1])
+        };
         let mut places = (0..12).flat_map(|ring| around(6.0 * f64::from(ring)));
         let free = |(_, baseline, _, left): &(f64, f64, &str, f64)| {
             let covered = covers(*left, *baseline);

@@ -81,9 +81,9 @@ impl Reproduction {
     /// What a reader should know of the count.
     fn caveats(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
         let to_the_letter = || {
-            let of = judged
-                .iter()
-                .filter(|(measured, _)| matches!(measured.study, "linear" | "changing" | "movielens"));
+            let of = judged.iter().filter(|(measured, _)| {
+                matches!(measured.study, "linear" | "changing" | "movielens")
+            });
             of.flat_map(|(_, claims)| claims).filter(|claim| claim.key == "e′")
         };
         let fail = to_the_letter().filter(|claim| claim.verdict == Verdict::DoesNotHold).count();
@@ -97,7 +97,8 @@ impl Reproduction {
         }
     }
 
-    /// The linear experiment with Qₙ measured by a valid confidence set: its place in the matrix, and what follows from it.
+    /// The linear experiment with Qₙ measured by a valid confidence set: its place in the matrix,
+    /// and what follows from it.
     fn ruler_rows(&self, judged: &[(&Measured, Vec<Claim>)]) -> Markup {
         let shown = judged.iter().any(|(measured, _)| measured.study == "linear");
         let Some(measured) = self.ruler_reading.as_ref().filter(|_| shown) else { return html! {} };
@@ -125,9 +126,13 @@ impl Reproduction {
 
     /// Whether claim (d) on the linear experiment turns when measured with a valid confidence set.
     fn ruler_turns_d(&self, judged: &[(&Measured, Vec<Claim>)]) -> bool {
-        let of = |claims: &[Claim]| claims.iter().find(|claim| claim.key == "d").map(|claim| claim.verdict);
-        let linear =
-            judged.iter().find(|(measured, _)| measured.study == "linear").and_then(|(_, claims)| of(claims));
+        let of = |claims: &[Claim]| {
+            claims.iter().find(|claim| claim.key == "d").map(|claim| claim.verdict)
+        };
+        let linear = judged
+            .iter()
+            .find(|(measured, _)| measured.study == "linear")
+            .and_then(|(_, claims)| of(claims));
         let ruled = self.ruler_reading.as_ref().and_then(|measured| of(&measured.claims()));
         !self.is_literal() && matches!((linear, ruled), (Some(one), Some(other)) if one != other)
     }
@@ -185,7 +190,8 @@ impl Reproduction {
     fn listed(&self, judged: &[(&Measured, Vec<Claim>)], verdict: Verdict, title: &str) -> Markup {
         let found = || {
             judged.iter().flat_map(|(measured, claims)| {
-                let wanted = move |claim: &&Claim| self.counts(measured, claim) && claim.verdict == verdict;
+                let wanted =
+                    move |claim: &&Claim| self.counts(measured, claim) && claim.verdict == verdict;
                 claims.iter().filter(wanted).map(move |claim| (measured, claim))
             })
         };
@@ -206,7 +212,8 @@ impl Reproduction {
     }
 
     fn stated_experiments(&self, judged: &[(&Measured, Vec<Claim>)]) -> &'static str {
-        let stated = judged.iter().filter(|(_, claims)| claims.iter().any(|claim| claim.stated)).count();
+        let stated =
+            judged.iter().filter(|(_, claims)| claims.iter().any(|claim| claim.stated)).count();
         if self.skipped.is_empty() && stated == 5 {
             "its five experiments"
         } else {
@@ -242,7 +249,10 @@ impl Reproduction {
     /// In how many runs of the linear experiment `θ*` left CODE's set, of how many.
     fn code_left(&self) -> Option<(u64, u64)> {
         let summary = &self.experiments.iter().find(|measured| measured.study == "linear")?.summary;
-        Some((summary.policies.iter().find(|policy| policy.label == "CODE")?.runs_left, summary.runs))
+        Some((
+            summary.policies.iter().find(|policy| policy.label == "CODE")?.runs_left,
+            summary.runs,
+        ))
     }
 
     /// Regret of CODE read literally by that of LinUCB.
@@ -257,8 +267,10 @@ impl Reproduction {
 }
 
 pub(super) fn skipped_box(skipped: &Skipped) -> Markup {
-    let title =
-        STUDIES.iter().find(|study| study.id == skipped.study).map_or(skipped.study, |study| study.title);
+    let title = STUDIES
+        .iter()
+        .find(|study| study.id == skipped.study)
+        .map_or(skipped.study, |study| study.title);
     html! {
         section.box.skipped {
             p { b { (title) " was skipped. " } (skipped.reason) " " (skipped.remedy) }
@@ -266,7 +278,8 @@ pub(super) fn skipped_box(skipped: &Skipped) -> Markup {
     }
 }
 
-/// A verdict as a sign with its word for those who cannot see colours; lighter where the paper does not claim it.
+/// A verdict as a sign with its word for those who cannot see colours; lighter where the paper does
+/// not claim it.
 pub(super) fn sign(verdict: Verdict, stated: bool) -> Markup {
     let (class, sign) = match verdict {
         Verdict::Holds => ("holds", "✓"),
@@ -288,8 +301,9 @@ fn elsewhere(measured: &Measured, claim: &Claim, others: &[Measured]) -> Markup 
         .filter(|other| other.study == measured.study)
         .filter_map(|other| {
             let verdict = other.claims().iter().find(|same| same.key == claim.key)?.verdict;
-            (verdict != claim.verdict)
-                .then(|| format!("{} with {}", verdict.name(), other.variant.unwrap_or("another reading")))
+            (verdict != claim.verdict).then(|| {
+                format!("{} with {}", verdict.name(), other.variant.unwrap_or("another reading"))
+            })
         })
         .collect();
     html! { @if !turned.is_empty() { " In other " a href="#readings-problems" { "readings" } " of the problem: " (turned.join(", ")) "." } }

@@ -40,11 +40,14 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The ratio that decides: of those that have the claim's own verdict, the one least in its favour.
+    /// The ratio that decides: of those that have the claim's own verdict, the one least in its
+    /// favour.
     pub fn deciding(&self) -> Option<&Evidence> {
         let favour = |evidence: &&Evidence| match evidence.rule {
             Rule::Above(bound) => evidence.ratio.value / bound,
-            Rule::Within(low, high) => (evidence.ratio.value / low).min(high / evidence.ratio.value),
+            Rule::Within(low, high) => {
+                (evidence.ratio.value / low).min(high / evidence.ratio.value)
+            }
         };
         let decides = |evidence: &&Evidence| evidence.verdict == self.verdict;
         self.evidence.iter().filter(decides).min_by(|a, b| favour(a).total_cmp(&favour(b)))
@@ -102,7 +105,8 @@ pub fn claims(study: &str, summary: &Summary) -> Vec<Claim> {
     asked(study).into_iter().map(judged).filter(|claim| !claim.evidence.is_empty()).collect()
 }
 
-/// Which claims the paper makes of which experiment. It makes none of K-armed problems, and other ones of wine and heart.
+/// Which claims the paper makes of which experiment. It makes none of K-armed problems, and other
+/// ones of wine and heart.
 fn stated(study: &str, key: &str) -> bool {
     match study {
         "linear" | "changing" | "movielens" => matches!(key, "a" | "b" | "c" | "d" | "e"),
@@ -129,7 +133,12 @@ fn asked(study: &str) -> Vec<Asked> {
     let below_baselines = interpretable.iter().map(|over| (*over, "CODE", LOWER)).collect();
     let mut asked: Vec<Asked> = vec![
         ("a", comparable, Regret, vec![("CODE", optimistic, COMPARABLE)]),
-        ("b", "CODE’s regret is below that of every interpretable baseline.", Regret, below_baselines),
+        (
+            "b",
+            "CODE’s regret is below that of every interpretable baseline.",
+            Regret,
+            below_baselines,
+        ),
         ("c", sampling_lowest, Regret, lowest(sampling)),
         ("d", "CODE has the lowest model error.", ModelError, lowest("CODE")),
     ];
@@ -139,8 +148,7 @@ fn asked(study: &str) -> Vec<Asked> {
         };
         let statement = "Among the interpretable baselines, Elim and EtC come next in model error.";
         asked.push(("e", statement, ModelError, next(&["ε-greedy"])));
-        let statement =
-            "Among all methods, Elim and EtC come next in model error (the sentence taken to the letter).";
+        let statement = "Among all methods, Elim and EtC come next in model error (the sentence taken to the letter).";
         asked.push(("e′", statement, ModelError, next(&["LinUCB", "LinTS", "ε-greedy"])));
     }
     if study == "wine" {
@@ -156,7 +164,12 @@ fn asked(study: &str) -> Vec<Asked> {
     if study == "heart" {
         let below_elim = ["CODE", "LinUCB", "ε-greedy", "EtC"].map(|under| ("Elim", under, LOWER));
         let parts = lowest("LinTS").into_iter().chain(below_elim).collect();
-        asked.push(("h", "LinTS has the lowest regret, then come all others but Elim.", Regret, parts));
+        asked.push((
+            "h",
+            "LinTS has the lowest regret, then come all others but Elim.",
+            Regret,
+            parts,
+        ));
         let parts = others("CODE").into_iter().map(|over| (over, "CODE", LARGE_MARGIN)).collect();
         asked.push(("m", "CODE has the lowest model error by a large margin.", ModelError, parts));
     }

@@ -34,17 +34,21 @@ pub struct FrontierFinding {
     pub evidence: Vec<Evidence>,
 }
 
-/// What the runs say about the frontier: LinUCB's model error at a fraction of its regret, and CODE beaten in both.
+/// What the runs say about the frontier: LinUCB's model error at a fraction of its regret, and CODE
+/// beaten in both.
 pub fn frontier_findings(measured: &Measured) -> Vec<FrontierFinding> {
     let summary = &measured.summary;
     let labels: Vec<String> = summary.policies.iter().map(|policy| policy.label.clone()).collect();
-    let judge = |error: f64, over: &str, under: &str, regret: Rule, model_error: Rule| -> Vec<Evidence> {
-        // Two figures, so half of the error each.
-        let confidence = 1.0 - error / 2.0;
-        let on =
-            |moments, rule| Paired { labels: &labels, moments }.judge_at(&[(over, under, rule)], confidence);
-        [on(&summary.final_regret, regret), on(&summary.final_model_error, model_error)].concat()
-    };
+    let judge =
+        |error: f64, over: &str, under: &str, regret: Rule, model_error: Rule| -> Vec<Evidence> {
+            // Two figures, so half of the error each.
+            let confidence = 1.0 - error / 2.0;
+            let on = |moments, rule| {
+                Paired { labels: &labels, moments }.judge_at(&[(over, under, rule)], confidence)
+            };
+            [on(&summary.final_regret, regret), on(&summary.final_model_error, model_error)]
+                .concat()
+        };
     let error = 1.0 - CONFIDENCE;
     let evidence = judge(error, "LinUCB", GREED, LOWER, NEAR);
     // Without both policies there is nothing to say.
@@ -66,14 +70,16 @@ pub fn frontier_findings(measured: &Measured) -> Vec<FrontierFinding> {
         .iter()
         .map(|label| (*label, judge(error / greeds.len() as f64, "CODE", label, LOWER, LOWER)))
         .collect();
-    let of = |evidence: &[Evidence]| Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict));
+    let of =
+        |evidence: &[Evidence]| Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict));
     // One greed is enough, and it takes all of them to refute it.
     let best = tried.iter().find(|(_, evidence)| of(evidence) == Verdict::Holds);
     let (some, shown) = match best {
         Some((_, evidence)) => (Verdict::Holds, evidence.clone()),
-        None if tried.iter().all(|(_, evidence)| of(evidence) == Verdict::DoesNotHold) => {
-            (Verdict::DoesNotHold, tried.first().map(|(_, evidence)| evidence.clone()).unwrap_or_default())
-        }
+        None if tried.iter().all(|(_, evidence)| of(evidence) == Verdict::DoesNotHold) => (
+            Verdict::DoesNotHold,
+            tried.first().map(|(_, evidence)| evidence.clone()).unwrap_or_default(),
+        ),
         None => {
             let open = tried.iter().find(|(_, evidence)| of(evidence) == Verdict::Undecided);
             (Verdict::Undecided, open.map(|(_, evidence)| evidence.clone()).unwrap_or_default())
@@ -111,7 +117,8 @@ impl Reproduction {
 
     /// On how many problems each statement holds.
     fn frontier_lead(&self) -> Markup {
-        let found: Vec<FrontierFinding> = self.frontier.iter().flat_map(frontier_findings).collect();
+        let found: Vec<FrontierFinding> =
+            self.frontier.iter().flat_map(frontier_findings).collect();
         let mut statements: Vec<&str> = Vec::new();
         for finding in &found {
             if !statements.contains(&finding.statement.as_str()) {
@@ -120,7 +127,8 @@ impl Reproduction {
         }
         let count = |statement: &str, wanted: Option<Verdict>| {
             let of = |finding: &&FrontierFinding| {
-                finding.statement == statement && wanted.is_none_or(|wanted| finding.verdict == wanted)
+                finding.statement == statement
+                    && wanted.is_none_or(|wanted| finding.verdict == wanted)
             };
             found.iter().filter(of).count()
         };
@@ -231,7 +239,13 @@ fn figure(measured: &Measured) -> Markup {
                 style(label)
             };
             let hollow = is_tempered(label) || is_targeted(label);
-            Mark { label, style, x: of(policy.last().regret), y: of(policy.last().model_error), hollow }
+            Mark {
+                label,
+                style,
+                x: of(policy.last().regret),
+                y: of(policy.last().model_error),
+                hollow,
+            }
         })
         .collect();
     let place = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {

@@ -87,11 +87,13 @@ pub struct Reproduction {
     pub skipped: Vec<Skipped>,
     /// The policies of the first experiment, read in other ways.
     pub policy_readings: Option<Measured>,
-    /// The policies of the first experiment, their model error measured with a valid confidence set.
+    /// The policies of the first experiment, their model error measured with a valid confidence
+    /// set.
     pub ruler_reading: Option<Measured>,
     /// The problems of wine and heart, read in other ways.
     pub problem_readings: Vec<Measured>,
-    /// Tempered CODE and targets, each problem with the reproduction's width and with a valid radius.
+    /// Tempered CODE and targets, each problem with the reproduction's width and with a valid
+    /// radius.
     pub frontier: Vec<Measured>,
     /// Late rewards: each problem with both kinds of width, at every delay.
     pub delay: Vec<Late>,
@@ -153,7 +155,8 @@ impl Reproduction {
         crate::page(&format!("{title} – Plausibly"), &body)
     }
 
-    /// What the head of the report is about. Beside experiments of the paper, the other studies are sections of it.
+    /// What the head of the report is about. Beside experiments of the paper, the other studies are
+    /// sections of it.
     fn topic(&self) -> Topic {
         let nothing_of_the_paper = self.experiments.is_empty();
         match (nothing_of_the_paper, self.frontier.is_empty(), self.delay.is_empty()) {
@@ -230,15 +233,18 @@ impl Reproduction {
     /// Everything that has curves, in the order of the report.
     pub fn measured(&self) -> impl Iterator<Item = &Measured> {
         let Self { experiments, policy_readings, ruler_reading, problem_readings, .. } = self;
-        let paper = experiments.iter().chain(policy_readings).chain(ruler_reading).chain(problem_readings);
+        let paper =
+            experiments.iter().chain(policy_readings).chain(ruler_reading).chain(problem_readings);
         paper.chain(&self.frontier).chain(self.delay.iter().map(|late| &late.measured))
     }
 
     /// All specs by name.
     pub fn specs(&self) -> Vec<(&'static str, &str)> {
         let measured = self.measured().map(|measured| (measured.spec_name, measured.spec.as_str()));
-        let arms = self.arms_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
-        let linear = self.linear_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
+        let arms =
+            self.arms_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
+        let linear =
+            self.linear_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
         measured.chain(arms).chain(linear).collect()
     }
 }

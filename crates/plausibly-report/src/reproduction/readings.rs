@@ -97,8 +97,8 @@ fn variants(title: &str, measured: &[&Measured]) -> Markup {
 
 fn final_mean(measured: &Measured, label: &str, model_error: bool) -> String {
     let policy = measured.summary.policies.iter().find(|policy| policy.label == label);
-    let moments =
-        policy.map(|policy| if model_error { policy.last().model_error } else { policy.last().regret });
+    let moments = policy
+        .map(|policy| if model_error { policy.last().model_error } else { policy.last().regret });
     moments.map_or_else(String::new, |moments: Moments| figure(moments.mean()))
 }
 
@@ -112,8 +112,7 @@ fn policies(measured: &Measured) -> Markup {
     };
     let regret = |over, under| judge(&summary.final_regret, over, under, Rule::Above(1.0));
     let error = |over, under| judge(&summary.final_model_error, over, under, Rule::Above(1.0));
-    let times =
-        |evidence: Option<Evidence>| html! { @if let Some(evidence) = &evidence { (ratio(evidence)) } };
+    let times = |evidence: Option<Evidence>| html! { @if let Some(evidence) = &evidence { (ratio(evidence)) } };
     html! {
         p { "Four of them concern the policies, and are shown on the linear experiment. " (spec_link(measured.spec_name, summary.runs, measured.horizon)) }
         (trade_off(measured))
@@ -171,8 +170,9 @@ fn design_claim(labels: &[String], moments: &JointMoments) -> Markup {
 fn trade_off(measured: &Measured) -> Markup {
     let policies = &measured.summary.policies;
     let of = |moments: Moments| (moments.mean(), moments.standard_error().unwrap_or(0.0));
-    let mark =
-        |policy: &'_ plausibly_sim::PolicySummary| (of(policy.last().regret), of(policy.last().model_error));
+    let mark = |policy: &'_ plausibly_sim::PolicySummary| {
+        (of(policy.last().regret), of(policy.last().model_error))
+    };
     let marks = policies.iter().map(|policy| {
         let (x, y) = mark(policy);
         let style = if policy.label.starts_with("CODE") { 0 } else { style(&policy.label) };

@@ -26,8 +26,8 @@ impl Tally {
 impl Reproduction {
     /// Counts the claims that the paper makes of the experiments that were run.
     ///
-    /// Claim (a) on Linear is not counted under the adopted reading. The reading was chosen so that this
-    /// claim comes out, so its verdict is no evidence for the paper.
+    /// Claim (a) on Linear is not counted under the adopted reading. The reading was chosen so that
+    /// this claim comes out, so its verdict is no evidence for the paper.
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::default();
         for measured in &self.experiments {
@@ -45,7 +45,8 @@ impl Reproduction {
         tally
     }
 
-    /// Whether the verdict on a claim is evidence: the paper states the claim, and it did not choose the reading.
+    /// Whether the verdict on a claim is evidence: the paper states the claim, and it did not
+    /// choose the reading.
     pub fn counts(&self, measured: &Measured, claim: &Claim) -> bool {
         claim.stated && !self.chose_reading(measured, claim)
     }

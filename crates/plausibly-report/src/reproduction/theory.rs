@@ -28,16 +28,23 @@ impl Reproduction {
     /// Which corrected bounds could not have been exceeded.
     fn vacuous_corrections(&self) -> &'static str {
         let vacuous = |check: fn(&ArmsTheory) -> &BoundCheck| {
-            self.arms_theory.iter().all(|Checked { theory, .. }| check(theory).vacuous == theory.runs)
+            self.arms_theory
+                .iter()
+                .all(|Checked { theory, .. }| check(theory).vacuous == theory.runs)
         };
-        let theorem_1 = !self.arms_theory.is_empty() && vacuous(|theory| &theory.theorem_1_corrected);
+        let theorem_1 =
+            !self.arms_theory.is_empty() && vacuous(|theory| &theory.theorem_1_corrected);
         let gap_free = !self.arms_theory.is_empty() && vacuous(|theory| &theory.gap_free_corrected);
         match (theorem_1, gap_free) {
             (true, true) => {
                 "; those of Theorem 1 and the gap-free one are vacuous at this size, so that says little of them"
             }
-            (true, false) => "; that of Theorem 1 is vacuous at this size, so that says little of it",
-            (false, true) => "; the gap-free one is vacuous at this size, so that says little of it",
+            (true, false) => {
+                "; that of Theorem 1 is vacuous at this size, so that says little of it"
+            }
+            (false, true) => {
+                "; the gap-free one is vacuous at this size, so that says little of it"
+            }
             (false, false) => "",
         }
     }

@@ -57,7 +57,8 @@ impl Scene {
         };
         let policy: PolicyTable = self.policy.as_object().unwrap().clone();
         let recipe = Recipe::infer(&table, &context(0)).unwrap();
-        let opening = Opening { policy, reward_range: self.range, horizon: Some(1000), seed: 1, recipe };
+        let opening =
+            Opening { policy, reward_range: self.range, horizon: Some(1000), seed: 1, recipe };
         log.begin(MORNING, opening).unwrap();
         let mut last = None;
         for decision in 1..=self.decisions {
@@ -97,7 +98,8 @@ impl Scene {
             writeln!(table, "{name},{price},{sweetness},{kind}").unwrap();
         }
         let bonus = |kind: &str| if kind == "coffee" { 3.0 } else { 0.0 };
-        let pays = drinks.map(|(_, price, sweet, kind)| 1.0 + price + 0.3 * f64::from(sweet) + bonus(kind));
+        let pays = drinks
+            .map(|(_, price, sweet, kind)| 1.0 + price + 0.3 * f64::from(sweet) + bonus(kind));
         Self {
             table,
             pays: pays.to_vec(),
@@ -138,8 +140,16 @@ impl Scene {
         let mut pays = Vec::new();
         for row in 0..300 {
             let x = [1.7, 2.9, 4.3, 6.1].map(|step: f64| (f64::from(row) * step).sin());
-            writeln!(table, "Article {},{:.3},{:.3},{:.3},{:.3}", 1000 + row, x[0], x[1], x[2], x[3])
-                .unwrap();
+            writeln!(
+                table,
+                "Article {},{:.3},{:.3},{:.3},{:.3}",
+                1000 + row,
+                x[0],
+                x[1],
+                x[2],
+                x[3]
+            )
+            .unwrap();
             pays.push(50.0 + 20.0 * x[0] - 15.0 * x[1] + 5.0 * x[2]);
         }
         Self {
@@ -165,7 +175,8 @@ impl Scene {
     }
 }
 
-/// Markup, quotes, right to left, long ones with and without spaces, controls, and some that look empty.
+/// Markup, quotes, right to left, long ones with and without spaces, controls, and some that look
+/// empty.
 pub(crate) fn hostile_names() -> Vec<String> {
     vec![
         "<script>alert(1)</script>".into(),
@@ -181,10 +192,13 @@ pub(crate) fn hostile_names() -> Vec<String> {
     ]
 }
 
-/// Writes pages and pictures of every scene into the folder named by `PLAUSIBLY_GALLERY`, for a browser to look at; without it, into none.
+/// Writes pages and pictures of every scene into the folder named by `PLAUSIBLY_GALLERY`, for a
+/// browser to look at; without it, into none.
 #[test]
 fn gallery() {
-    let Some(folder) = std::env::var_os("PLAUSIBLY_GALLERY").map(std::path::PathBuf::from) else { return };
+    let Some(folder) = std::env::var_os("PLAUSIBLY_GALLERY").map(std::path::PathBuf::from) else {
+        return;
+    };
     let scenes = [
         ("drinks", Scene::drinks(40)),
         ("drinks-later", Scene::drinks(600)),

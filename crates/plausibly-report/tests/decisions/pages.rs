@@ -15,7 +15,9 @@ fn escaped(text: &str) -> String {
 
 #[test]
 fn a_certificate_says_what_its_words_say() {
-    for scene in [Scene::drinks(40), Scene::drinks(600), Scene::subjects(6), Scene::articles(80, 30)] {
+    for scene in
+        [Scene::drinks(40), Scene::drinks(600), Scene::subjects(6), Scene::articles(80, 30)]
+    {
         let certificate = scene.play().last;
         let page = certificate_page(&certificate);
         for sentence in sentences(&certificate) {
@@ -24,7 +26,8 @@ fn a_certificate_says_what_its_words_say() {
         for action in &certificate.findings.actions {
             assert!(page.contains(&escaped(&action.label)), "{} is missing", action.label);
         }
-        for digest in [&certificate.grounds.log.id, &certificate.grounds.digest, &certificate.seal] {
+        for digest in [&certificate.grounds.log.id, &certificate.grounds.digest, &certificate.seal]
+        {
             assert!(page.contains(digest.as_str()));
         }
     }
@@ -35,14 +38,20 @@ fn the_chosen_one_is_marked_and_those_out_are_too() {
     let certificate = Scene::drinks(600).play().last;
     let page = certificate_page(&certificate);
     let label = &certificate.findings.chosen.label;
-    assert!(page.contains(&format!("<th scope=\"row\">{label} <span class=\"badge\">chosen</span>")));
+    assert!(
+        page.contains(&format!("<th scope=\"row\">{label} <span class=\"badge\">chosen</span>"))
+    );
     assert_eq!(
         page.matches("<g class=\"row chosen\"><title>").count(),
         2,
         "in the wide and the narrow drawing"
     );
-    let out =
-        certificate.findings.actions.iter().filter(|action| action.standing != Standing::Plausible).count();
+    let out = certificate
+        .findings
+        .actions
+        .iter()
+        .filter(|action| action.standing != Standing::Plausible)
+        .count();
     assert!(out > 0);
     assert_eq!(page.matches("<g class=\"row out\">").count(), 2 * out);
     assert_eq!(page.matches("whoever does not reach this line is out").count(), 2);
@@ -52,7 +61,13 @@ fn the_chosen_one_is_marked_and_those_out_are_too() {
 fn an_action_never_tried_has_an_open_bar_and_no_estimate() {
     let page = certificate_page(&Scene::subjects(3).play().last);
     assert!(page.contains("<g class=\"row racing unknown\">") && page.contains("never tried"));
-    let row = page.split("<g class=\"row racing unknown\">").nth(1).unwrap().split("</g>").next().unwrap();
+    let row = page
+        .split("<g class=\"row racing unknown\">")
+        .nth(1)
+        .unwrap()
+        .split("</g>")
+        .next()
+        .unwrap();
     assert_eq!(
         (row.matches("class=\"tip\"").count(), row.matches("class=\"point\"").count()),
         (2, 0),
@@ -64,7 +79,9 @@ fn an_action_never_tried_has_an_open_bar_and_no_estimate() {
 fn a_partial_certificate_says_what_it_leaves_out() {
     let certificate = Scene::articles(150, 60).play().last;
     let page = certificate_page(&certificate);
-    assert!(page.contains(" that the certificate does not list") && page.contains("more are not drawn"));
+    assert!(
+        page.contains(" that the certificate does not list") && page.contains("more are not drawn")
+    );
     assert_eq!(page.matches("<g class=\"row ").count(), 2 * 40);
 }
 
@@ -77,7 +94,10 @@ fn names_are_text_whatever_they_hold() {
             "markup came through"
         );
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
-        assert!(!page.chars().any(|c| matches!(c, '\u{1b}' | '\u{7}' | '\u{202e}')), "controls came through");
+        assert!(
+            !page.chars().any(|c| matches!(c, '\u{1b}' | '\u{7}' | '\u{202e}')),
+            "controls came through"
+        );
         assert!(page.contains("blank (U+200B U+200B)"));
         assert!(page.contains(&hostile_names()[5]), "a long name stands somewhere in full");
         assert!(page.contains('\u{2068}'), "what runs from right to left is set apart");
@@ -90,7 +110,9 @@ fn pages_need_nothing_from_anywhere() {
     for page in [certificate_page(&played.last), status_page(&played.status(50))] {
         assert_eq!(page.matches("http").count(), page.matches("http-equiv").count());
         assert!(
-            !page.contains("<script") && page.contains("default-src 'none'") && !page.contains("script-src")
+            !page.contains("<script")
+                && page.contains("default-src 'none'")
+                && !page.contains("script-src")
         );
     }
     assert_eq!(status_page(&played.status(50)), status_page(&played.status(50)), "the same bytes");
@@ -109,7 +131,9 @@ fn a_status_says_since_when_actions_are_out_as_exactly_as_it_knows() {
     assert!(exact.complete && !rough.complete);
     assert_eq!(said_of_out(&exact).len(), exact.out_since.len());
     assert!(
-        said_of_out(&exact).iter().all(|line| line.contains("out since decision ") && line.contains(", by "))
+        said_of_out(&exact)
+            .iter()
+            .all(|line| line.contains("out since decision ") && line.contains(", by "))
     );
     assert!(said_of_out(&rough).iter().any(|line| line.contains("went out between decision ")));
 }

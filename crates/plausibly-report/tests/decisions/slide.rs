@@ -23,7 +23,10 @@ fn it_is_well_formed_whatever_actions_are_called() {
     let status = Scene::hostile(300).play().status(50);
     let svg = status_svg(&status);
     let texts = xml::well_formed(&svg);
-    assert!(texts.iter().any(|text| text.starts_with(&hostile_names()[0])), "the first name, as text");
+    assert!(
+        texts.iter().any(|text| text.starts_with(&hostile_names()[0])),
+        "the first name, as text"
+    );
     let long = hostile_names()[5].clone();
     assert!(texts.iter().any(|text| text.starts_with(&long)), "whole in a title");
     assert!(!texts.contains(&long), "cut in the picture");
@@ -41,11 +44,14 @@ fn it_refers_to_nothing() {
 fn more_actions_than_rows_are_counted() {
     let status = Scene::articles(60, 60).play().status(20);
     let texts = xml::well_formed(&status_svg(&status));
-    let drawn = texts.iter().filter(|text| text.starts_with("Article") && !text.contains(':')).count();
+    let drawn =
+        texts.iter().filter(|text| text.starts_with("Article") && !text.contains(':')).count();
     assert!(drawn <= 18, "{drawn} rows");
     let listed = status.now.findings.actions.len();
     assert!(
-        texts.iter().any(|text| text.starts_with(&format!("{} more are not drawn", listed - drawn))),
+        texts
+            .iter()
+            .any(|text| text.starts_with(&format!("{} more are not drawn", listed - drawn))),
         "{texts:?}"
     );
 }

@@ -1,6 +1,7 @@
 //! The little of XML that a drawing needs, to see that it is well formed.
 
-/// Elements opened and closed in order, attributes quoted, nothing that XML forbids; panics with what is wrong. Gives the text between tags.
+/// Elements opened and closed in order, attributes quoted, nothing that XML forbids; panics with
+/// what is wrong. Gives the text between tags.
 pub(crate) fn well_formed(xml: &str) -> Vec<String> {
     let allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
     assert!(xml.chars().all(allowed), "characters that XML forbids");

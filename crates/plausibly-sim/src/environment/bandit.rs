@@ -4,7 +4,8 @@ use super::{Environment, draw_features, draw_theta};
 use plausibly::spec::{Facts, Setting};
 use plausibly::{ActionSet, ActionSetError, Actions, Stream};
 
-/// Actions with their true means, and the noise of their rewards. As an [`Environment`] it offers the same in every round.
+/// Actions with their true means, and the noise of their rewards. As an [`Environment`] it offers
+/// the same in every round.
 #[derive(Debug)]
 pub struct Bandit {
     set: ActionSet,
@@ -42,7 +43,8 @@ impl Bandit {
         bandit
     }
 
-    /// A random linear problem: `θ* ~ N(0, I)`, actions uniform on `[−1, 1]ᵈ`. Policies may take `‖θ*‖` for `√d`.
+    /// A random linear problem: `θ* ~ N(0, I)`, actions uniform on `[−1, 1]ᵈ`. Policies may take
+    /// `‖θ*‖` for `√d`.
     ///
     /// # Panics
     /// If there are no actions or no dimensions.
@@ -120,8 +122,8 @@ impl Bandit {
         }
     }
 
-    /// Other actions in place of these: for an environment of your own whose actions change. Policies are built for what
-    /// the first round offers, and for this bound on the norms to come.
+    /// Other actions in place of these: for an environment of your own whose actions change.
+    /// Policies are built for what the first round offers, and for this bound on the norms to come.
     ///
     /// # Errors
     /// As [`ActionSet::refill`].

@@ -24,7 +24,9 @@ impl ChangingLinear {
     }
 
     fn change(&mut self, write: impl FnOnce(&mut [f64])) {
-        self.bandit.change_actions(self.action_norm_bound, write).expect("random features are within range");
+        self.bandit
+            .change_actions(self.action_norm_bound, write)
+            .expect("random features are within range");
     }
 }
 

@@ -13,22 +13,24 @@ use plausibly::{ActionIndex, Stream};
 
 /// Something to play on: rounds that offer actions, and rewards for them.
 ///
-/// [`Environment::advance`] alone changes anything, and it draws from its own stream; so every policy of a comparison sees
-/// the same rounds, whatever the others choose.
+/// [`Environment::advance`] alone changes anything, and it draws from its own stream; so every
+/// policy of a comparison sees the same rounds, whatever the others choose.
 pub trait Environment {
     /// Moves to the next round; called once before each, the first included.
     fn advance(&mut self, rng: &mut Stream);
 
-    /// The problem of this round: what is offered, and the truth about it. Asked once before the first
-    /// [`Environment::advance`] too, for what policies are built with.
+    /// The problem of this round: what is offered, and the truth about it. Asked once before the
+    /// first [`Environment::advance`] too, for what policies are built with.
     fn bandit(&self) -> &Bandit;
 
-    /// The luck of the round, drawn once and the same for every policy, whatever it chooses: a standard normal number, unless you write another.
+    /// The luck of the round, drawn once and the same for every policy, whatever it chooses: a
+    /// standard normal number, unless you write another.
     fn luck(&self, rng: &mut Stream) -> f64 {
         rng.normal()
     }
 
-    /// What the chosen action pays with that luck: its mean and Gaussian noise, unless you write another.
+    /// What the chosen action pays with that luck: its mean and Gaussian noise, unless you write
+    /// another.
     fn reward(&self, chosen: ActionIndex, luck: f64) -> f64 {
         self.bandit().means()[chosen] + self.bandit().noise() * luck
     }

@@ -33,7 +33,12 @@ impl Pool {
     ///
     /// # Errors
     /// If there is no row or no parameter of that dimension, or an entry is not finite.
-    pub fn new(dim: usize, features: Vec<f64>, thetas: Vec<f64>, noise: f64) -> Result<Self, PoolError> {
+    pub fn new(
+        dim: usize,
+        features: Vec<f64>,
+        thetas: Vec<f64>,
+        noise: f64,
+    ) -> Result<Self, PoolError> {
         ActionSet::from_flat(features.clone(), dim)?;
         let whole = !thetas.is_empty() && thetas.len().is_multiple_of(dim);
         if !whole || thetas.iter().any(|entry| !entry.is_finite()) {
@@ -47,7 +52,8 @@ impl Pool {
         self.features.len() / self.dim
     }
 
-    /// A problem: one `θ*` and `actions` rows, drawn uniformly without repetition; all rows, in their order, if there are no more.
+    /// A problem: one `θ*` and `actions` rows, drawn uniformly without repetition; all rows, in
+    /// their order, if there are no more.
     ///
     /// # Panics
     /// If `actions` is zero.
@@ -81,15 +87,16 @@ mod tests {
         let (mut rows, mut thetas) = ([0_u32; 6], 0_u32);
         for _ in 0..6000 {
             let bandit = pool.draw(2, &mut rng);
-            let features: Vec<f64> = bandit.actions().iter().map(|action| action.features()[0]).collect();
+            let features: Vec<f64> =
+                bandit.actions().iter().map(|action| action.features()[0]).collect();
             assert!(features[0].total_cmp(&features[1]).is_ne(), "no row twice");
             for (row, count) in rows.iter_mut().enumerate() {
                 *count += u32::from(features.contains(&(row as f64)));
             }
             thetas += u32::from(bandit.theta_star()[0] > 1.5);
         }
-        // Binomial(6000, 1/3): 2000 ± 36.5, and (6000, 1/2): 3000 ± 38.7. Seven counts, each beyond 5.3 sd with
-        // probability 1.2e-7: below 1e-6 together.
+        // Binomial(6000, 1/3): 2000 ± 36.5, and (6000, 1/2): 3000 ± 38.7. Seven counts, each beyond
+        // 5.3 sd with probability 1.2e-7: below 1e-6 together.
         assert!(rows.iter().all(|count| count.abs_diff(2000) < 194), "{rows:?}");
         assert!(thetas.abs_diff(3000) < 206, "{thetas}");
     }
@@ -98,6 +105,9 @@ mod tests {
     fn a_small_pool_is_offered_whole_and_in_order() {
         let pool = Pool::new(1, vec![3.0, 1.0], vec![1.0], 0.1).unwrap();
         assert_eq!(pool.draw(100, &mut Stream::new(1, 0, "problem")).means(), [3.0, 1.0]);
-        assert_eq!(Pool::new(2, vec![1.0; 4], vec![1.0; 3], 0.1).unwrap_err(), PoolError::Thetas { dim: 2 });
+        assert_eq!(
+            Pool::new(2, vec![1.0; 4], vec![1.0; 3], 0.1).unwrap_err(),
+            PoolError::Thetas { dim: 2 }
+        );
     }
 }

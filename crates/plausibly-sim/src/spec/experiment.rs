@@ -6,8 +6,8 @@ use crate::delay::Delay;
 use crate::environment::{Bandit, ChangingLinear, Environment, Pool};
 use plausibly::Stream;
 use plausibly::spec::{
-    Complaint, Default, Fields, Node, PolicyKind, PolicySpec, Problem, RIDGES, RadiusSpec, Range, Setting,
-    Value,
+    Complaint, Default, Fields, Node, PolicyKind, PolicySpec, Problem, RIDGES, RadiusSpec, Range,
+    Setting, Value,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -79,11 +79,13 @@ pub trait Pools {
     /// How many actions a problem of a kind offers unless the spec says otherwise.
     fn default_actions(&self, kind: &str) -> i64;
 
-    /// Reads the options of a kind, and returns what will make its pool or say why it cannot be had.
+    /// Reads the options of a kind, and returns what will make its pool or say why it cannot be
+    /// had.
     fn read(&self, kind: &str, fields: &mut Fields<'_>) -> Box<LoadPool<'_>>;
 }
 
-/// Makes a pool, or says why it cannot be had and what to do. A pool can be shared: specs that differ elsewhere may have the same.
+/// Makes a pool, or says why it cannot be had and what to do. A pool can be shared: specs that
+/// differ elsewhere may have the same.
 pub type LoadPool<'a> = dyn FnOnce() -> Result<Arc<Pool>, String> + 'a;
 
 /// No such kinds.
@@ -124,12 +126,16 @@ pub fn parse_spec(text: &str) -> Result<Node, SpecError> {
 }
 
 impl Experiment {
-    /// Reads a spec; `pools` are the kinds of environment that come from outside, `&()` for none. `docs/reference/spec.md` lists
-    /// every field.
+    /// Reads a spec; `pools` are the kinds of environment that come from outside, `&()` for none.
+    /// `docs/reference/spec.md` lists every field.
     ///
     /// # Errors
     /// Lists everything that is wrong with it, by line.
-    pub fn from_toml(text: &str, overrides: Overrides, pools: &dyn Pools) -> Result<Self, SpecError> {
+    pub fn from_toml(
+        text: &str,
+        overrides: Overrides,
+        pools: &dyn Pools,
+    ) -> Result<Self, SpecError> {
         Self::from_node(parse_spec(text)?, overrides, pools)
     }
 
@@ -137,7 +143,11 @@ impl Experiment {
     ///
     /// # Errors
     /// As [`Experiment::from_toml`].
-    pub fn from_node(mut root: Node, overrides: Overrides, pools: &dyn Pools) -> Result<Self, SpecError> {
+    pub fn from_node(
+        mut root: Node,
+        overrides: Overrides,
+        pools: &dyn Pools,
+    ) -> Result<Self, SpecError> {
         overrides.apply(&mut root);
         let mut problems = Vec::new();
         let mut fields = Fields::new("", &root, &mut problems);
@@ -151,7 +161,8 @@ impl Experiment {
     }
 
     pub(super) fn read(fields: &mut Fields<'_>, pools: &dyn Pools) -> Option<Self> {
-        let name = fields.text_or("name", "what to call it in results", "\"experiment\"", "experiment");
+        let name =
+            fields.text_or("name", "what to call it in results", "\"experiment\"", "experiment");
         let seed = fields.integer("seed", "seed of all randomness", Some(0), (0, i64::MAX));
         let runs = fields.integer("runs", "independent problems", Some(100), (1, 1_000_000_000));
         let horizon = fields.integer("horizon", "rounds of each", Some(10_000), (1, 1_000_000_000));
@@ -180,7 +191,8 @@ impl Experiment {
         })
     }
 
-    /// Whether this and another can be [played together](Comparison::run_together): they have seed, horizon, delay and problems in common, and no label with two meanings.
+    /// Whether this and another can be [played together](Comparison::run_together): they have seed,
+    /// horizon, delay and problems in common, and no label with two meanings.
     pub fn plays_with(&self, other: &Self) -> bool {
         let common = |each: &Self| (each.seed, each.horizon, each.delay);
         let clash = |policy: &PolicySpec| {
@@ -205,7 +217,8 @@ impl Experiment {
 }
 
 impl Overrides {
-    /// Replaces what the text says, before it is read: an override is checked and recorded like the text itself.
+    /// Replaces what the text says, before it is read: an override is checked and recorded like the
+    /// text itself.
     fn apply(self, root: &mut Node) {
         let Value::Table(entries) = &mut root.value else { return };
         for (name, set) in [("runs", self.runs), ("seed", self.seed)] {
@@ -238,7 +251,12 @@ impl EnvironmentSpec {
             let allowed = format!("at most {LARGEST_SET} features in all");
             fields.object("actions", Complaint::OutOfRange { found, allowed });
         }
-        let noise = fields.number("noise", "standard deviation of the Gaussian noise", 1.0, Range::POSITIVE);
+        let noise = fields.number(
+            "noise",
+            "standard deviation of the Gaussian noise",
+            1.0,
+            Range::POSITIVE,
+        );
         Some(Self(Problems::Drawn { setting, dim: size(dim), actions: size(actions), noise }))
     }
 
@@ -289,12 +307,13 @@ pub(super) const DELAYS: [&str; 6] = ["none", "fixed", "random", "batches", "nev
 
 /// Reads what is inside a `delay`.
 pub(super) fn read_delay_fields(fields: &mut Fields<'_>) -> Delay {
-    let count =
-        |fields: &mut Fields<'_>, name, meaning| fields.integer(name, meaning, Some(100), (1, 1_000_000_000));
+    let count = |fields: &mut Fields<'_>, name, meaning| {
+        fields.integer(name, meaning, Some(100), (1, 1_000_000_000))
+    };
     match fields.choice("kind", "which delay", None, &DELAYS) {
-        Some("fixed") => {
-            Delay::Fixed { rounds: count(fields, "rounds", "rounds until the reward comes; 1 is at once") }
-        }
+        Some("fixed") => Delay::Fixed {
+            rounds: count(fields, "rounds", "rounds until the reward comes; 1 is at once"),
+        },
         Some("random") => Delay::Random {
             mean: fields.number(
                 "mean",
@@ -314,7 +333,11 @@ pub(super) fn read_delay_fields(fields: &mut Fields<'_>) -> Delay {
             told_after: count(fields, "told_after", "rounds after which the policy is told"),
         },
         Some("by-reward") => Delay::ByReward {
-            rounds: count(fields, "rounds", "rounds until a reward below its mean comes; others at once"),
+            rounds: count(
+                fields,
+                "rounds",
+                "rounds until a reward below its mean comes; others at once",
+            ),
         },
         _ => Delay::None,
     }
@@ -344,14 +367,20 @@ fn read_policies(fields: &mut Fields<'_>, setting: Setting) -> Vec<Option<Policy
 }
 
 /// The metric: unset parts are those of the first `code` policy, or the defaults if there is none.
-fn read_metric(fields: &mut Fields<'_>, setting: Setting, policies: &[Option<PolicySpec>]) -> Metric {
+fn read_metric(
+    fields: &mut Fields<'_>,
+    setting: Setting,
+    policies: &[Option<PolicySpec>],
+) -> Metric {
     let first_code = policies.iter().flatten().find_map(|policy| match policy.kind {
         PolicyKind::Code { ridge, radius, .. } => Some(Metric { ridge, radius }),
         _ => None,
     });
-    let fallback = first_code.unwrap_or(Metric { ridge: 1.0, radius: RadiusSpec::default_for(setting) });
-    let default =
-        Default::Derived("that of the first code policy, else `ridge = 1` and the default radius of `code`");
+    let fallback =
+        first_code.unwrap_or(Metric { ridge: 1.0, radius: RadiusSpec::default_for(setting) });
+    let default = Default::Derived(
+        "that of the first code policy, else `ridge = 1` and the default radius of `code`",
+    );
     let meaning = "what defines the plausible set inside the model error";
     let read = fields.table("metric", meaning, default, |fields| {
         let derived = "that of the first code policy, else 1";
@@ -362,8 +391,10 @@ fn read_metric(fields: &mut Fields<'_>, setting: Setting, policies: &[Option<Pol
         let derived = Default::Derived("that of the first code policy, else its default");
         let read = |fields: &mut Fields<'_>| RadiusSpec::read(fields, setting);
         let radius = fields.table("radius", "√β of the metric", derived, read);
-        let metric =
-            Metric { ridge: ridge.unwrap_or(fallback.ridge), radius: radius.unwrap_or(fallback.radius) };
+        let metric = Metric {
+            ridge: ridge.unwrap_or(fallback.ridge),
+            radius: radius.unwrap_or(fallback.radius),
+        };
         fields.fill("ridge", Value::Float(metric.ridge));
         fields.fill("radius", metric.radius.to_value());
         metric

@@ -1,6 +1,9 @@
-//! The reference page of specs, made by the readers themselves: it cannot say anything they do not do.
+//! The reference page of specs, made by the readers themselves: it cannot say anything they do not
+//! do.
 
-use super::experiment::{DELAYS, EnvironmentSpec, Experiment, Pools, read_delay_fields, read_pool_size};
+use super::experiment::{
+    DELAYS, EnvironmentSpec, Experiment, Pools, read_delay_fields, read_pool_size,
+};
 use plausibly::spec::{
     Default, Field, Fields, Node, POLICY_KINDS, PolicySpec, Problem, RadiusSpec, Setting, Value,
 };
@@ -9,7 +12,8 @@ use std::fmt::Write;
 const SETTINGS: [(&str, Setting); 3] =
     [("linear", Setting::Fixed), ("changing", Setting::Changing), ("k-armed", Setting::Arms)];
 
-/// Every field of a spec with its meaning, range and default, as Markdown; `pools` as for [`Experiment::from_toml`].
+/// Every field of a spec with its meaning, range and default, as Markdown; `pools` as for
+/// [`Experiment::from_toml`].
 pub fn spec_reference(pools: &dyn Pools) -> String {
     let mut page = String::from(
         "# Specs\n\n\
@@ -33,7 +37,8 @@ fn targets_and_delays(page: &mut String) {
     let empty = node(Value::Table(Vec::new()));
     let (rows, _) = read(&empty, |fields| PolicySpec::read_target(fields).is_some());
     table(page, &rows);
-    *page += "\n## `delay`\n\n`kind = \"none\"`, the default, is at once, before the next decision.\n";
+    *page +=
+        "\n## `delay`\n\n`kind = \"none\"`, the default, is at once, before the next decision.\n";
     for kind in DELAYS.into_iter().filter(|kind| *kind != "none") {
         let (rows, _) = read(&kind_table(kind), |fields| {
             read_delay_fields(fields);
@@ -60,7 +65,8 @@ fn environments(page: &mut String, pools: &dyn Pools) {
         ("changing", "The same, with actions drawn anew in every round."),
         ("k-armed", "Arms without features; means uniform on `[0, 1]`."),
     ] {
-        let (rows, _) = read(&kind_table(kind), |fields| EnvironmentSpec::read(fields, &()).is_some());
+        let (rows, _) =
+            read(&kind_table(kind), |fields| EnvironmentSpec::read(fields, &()).is_some());
         section(page, kind, meaning, &rows);
     }
     for kind in pools.kinds() {
@@ -78,12 +84,14 @@ fn environments(page: &mut String, pools: &dyn Pools) {
 fn policies(page: &mut String) {
     *page += "\n## `[[policy]]`\n";
     for kind in POLICY_KINDS {
-        let fits = |setting| read(&kind_table(kind), |fields| PolicySpec::read(fields, setting).is_some());
+        let fits =
+            |setting| read(&kind_table(kind), |fields| PolicySpec::read(fields, setting).is_some());
         let playable: Vec<_> =
             SETTINGS.into_iter().filter(|(_, setting)| fits(*setting).1.is_empty()).collect();
         let names: Vec<String> = playable.iter().map(|(name, _)| format!("`{name}`")).collect();
         let (rows, _) = fits(playable[0].1);
-        let both = playable.iter().any(|(_, setting)| *setting == Setting::Arms) && playable.len() == 3;
+        let both =
+            playable.iter().any(|(_, setting)| *setting == Setting::Arms) && playable.len() == 3;
         let has_radius = rows.iter().any(|row| row.name == "radius");
         let note = match (both, has_radius) {
             (true, true) => {
@@ -178,5 +186,8 @@ fn kind_table(kind: &str) -> Node {
 
 fn minimal_experiment() -> Node {
     let policies = node(Value::List(vec![kind_table("code")]));
-    node(Value::Table(vec![("environment".into(), kind_table("linear")), ("policy".into(), policies)]))
+    node(Value::Table(vec![
+        ("environment".into(), kind_table("linear")),
+        ("policy".into(), policies),
+    ]))
 }

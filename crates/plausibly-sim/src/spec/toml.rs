@@ -20,7 +20,8 @@ struct Lines(Vec<usize>);
 
 impl Lines {
     fn new(text: &str) -> Self {
-        let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let breaks =
+            text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         Self(std::iter::once(0).chain(breaks).collect())
     }
 
@@ -31,15 +32,16 @@ impl Lines {
     fn node(&self, line: usize, value: &Spanned<DeValue<'_>>) -> Node {
         let value = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
-            // What does not fit 64 bits is no value any field takes; as a float it still shows up in the error.
+            // What does not fit 64 bits is no value any field takes; as a float it still shows up
+            // in the error.
             DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix())
                 .map_or_else(|_| float(integer.as_str()), Value::Integer),
             DeValue::Float(number) => float(number.as_str()),
             DeValue::Boolean(truth) => Value::Bool(*truth),
             DeValue::Datetime(_) => Value::Other("a date or time"),
-            DeValue::Array(items) => {
-                Value::List(items.iter().map(|item| self.node(self.at(item.span().start), item)).collect())
-            }
+            DeValue::Array(items) => Value::List(
+                items.iter().map(|item| self.node(self.at(item.span().start), item)).collect(),
+            ),
             DeValue::Table(table) => self.table(table),
         };
         Node { value, line }
@@ -50,7 +52,10 @@ impl Lines {
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(name, _)| name.span().start);
         let named = |(name, value): (&Spanned<_>, _)| {
-            (std::borrow::Cow::to_string(name.get_ref()), self.node(self.at(name.span().start), value))
+            (
+                std::borrow::Cow::to_string(name.get_ref()),
+                self.node(self.at(name.span().start), value),
+            )
         };
         Value::Table(entries.into_iter().map(named).collect())
     }

@@ -21,9 +21,10 @@ use std::num::NonZeroUsize;
 /// | Section 4.2 | `K + Σ_{t>K} 4ℓ/⌊(t−1)/K⌋` | after the K initial rounds `2Kℓ·(1 + log(n/K))` |
 /// | Lemma 1 | failure at most `2n²δ`, `2Kn²δ` and `2Knδ` | `2Knδ` |
 ///
-/// The corrections: step 3 of the proof drops the 4 of its own lemma, so an arm is taken up to `1 + 32ℓ/Δ_a²` times; on the
-/// failure event the regret is up to `nΔ`. In round t the largest squared error over the plausible set is at most that of the least
-/// taken plausible arm's interval, `2ℓ/T_t(A_t)`, and each arm contributes `2ℓ·(1 + 1/2 + … + 1/T)` over its plays.
+/// The corrections: step 3 of the proof drops the 4 of its own lemma, so an arm is taken up to `1 +
+/// 32ℓ/Δ_a²` times; on the failure event the regret is up to `nΔ`. In round t the largest squared
+/// error over the plausible set is at most that of the least taken plausible arm's interval,
+/// `2ℓ/T_t(A_t)`, and each arm contributes `2ℓ·(1 + 1/2 + … + 1/T)` over its plays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArmsTheory {
     /// Runs played.
@@ -54,7 +55,8 @@ pub struct ArmsTheory {
     pub model_error_printed: BoundCheck,
     /// Section 4.2 corrected, against `Q_n` without the K initial rounds.
     pub model_error_corrected: BoundCheck,
-    /// Runs in which a plausible arm had been taken fewer than `⌊(t−1)/K⌋` times, which Section 4.2 excludes.
+    /// Runs in which a plausible arm had been taken fewer than `⌊(t−1)/K⌋` times, which Section 4.2
+    /// excludes.
     pub premise_failed: u64,
     /// Runs in which a mean was outside its interval in any round: the event of Lemma 1.
     pub left: u64,
@@ -115,7 +117,8 @@ impl ArmsTheory {
         let (on_failure, trivial) = (failure.min(1.0) * n * widest, n * widest);
 
         self.regret.add(run.regret);
-        let bounded = |check: &mut BoundCheck, bound: f64| check.add(run.regret, bound, bound >= trivial);
+        let bounded =
+            |check: &mut BoundCheck, bound: f64| check.add(run.regret, bound, bound >= trivial);
         let printed_rest = 2.0 * n * self.delta * gaps;
         let log_n = l / libm::log(1.0 / self.delta) * libm::log(n);
         bounded(&mut self.theorem_1_log_n, gaps + sum(&|gap| 8.0 * log_n / gap) + printed_rest);

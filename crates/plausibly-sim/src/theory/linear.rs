@@ -10,7 +10,8 @@ use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
 use plausibly::{ConfidenceRadius, Estimator, Plausible, Radius, Ridge, Target};
 use std::num::NonZeroUsize;
 
-/// What linear CODE did with the determinant radius, beside what the paper proves of it; tempered with greed `c`, beside what we do.
+/// What linear CODE did with the determinant radius, beside what the paper proves of it; tempered
+/// with greed `c`, beside what we do.
 ///
 /// With `L = max‖a‖`, the bound S on `‖θ*‖`, ridge λ, noise scale R, `C = (L²/λ)/log(1 + L²/λ)` and
 /// `Λ = d·log(1 + nL²/(dλ))`:
@@ -22,12 +23,15 @@ use std::num::NonZeroUsize;
 /// | `Σ‖A_t‖²` | `2d·log(d + nL²/λ)`, for `λ ≥ L²` | `C·Λ` |
 /// | `Q_n` | none | `((1+c)/(1−c))²·β·C·Λ` |
 ///
-/// To a target κ or ε, with `N` exploring rounds: regret `2·√(β·(n + 3N)·C·Λ)`; `Q_n` `β·(C·Λ + κ·d·(1 + log n))` or `β·C·Λ + n·ε²`; `N` at most
-/// `(n + 1 + κd)·(1 − (1 + nL²/(dλ))^(−1/κ))` or `Λ/log(1 + ε²/β)`.
+/// To a target κ or ε, with `N` exploring rounds: regret `2·√(β·(n + 3N)·C·Λ)`; `Q_n` `β·(C·Λ +
+/// κ·d·(1 + log n))` or `β·C·Λ + n·ε²`; `N` at most `(n + 1 + κd)·(1 − (1 + nL²/(dλ))^(−1/κ))` or
+/// `Λ/log(1 + ε²/β)`.
 ///
-/// Norms of actions are in `V⁻¹`, and β is the radius squared after the last round. The corrections: from the truth to the far end of its
-/// interval it is up to `2√β‖a‖`, once for the action taken and once for the best one, which is no wider; and the factor C takes the
-/// place of the log-determinant inequality's premise. Every plausible action is no wider than the one taken, which bounds `Q_n`.
+/// Norms of actions are in `V⁻¹`, and β is the radius squared after the last round. The
+/// corrections: from the truth to the far end of its interval it is up to `2√β‖a‖`, once for the
+/// action taken and once for the best one, which is no wider; and the factor C takes the place of
+/// the log-determinant inequality's premise. Every plausible action is no wider than the one taken,
+/// which bounds `Q_n`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinearTheory {
     /// Runs played.
@@ -86,7 +90,8 @@ impl LinearTheory {
     /// Plays the experiment on `threads` threads; the result does not depend on them.
     ///
     /// # Errors
-    /// If the experiment is not linear CODE with the determinant radius on a fixed set, or a run does not finish.
+    /// If the experiment is not linear CODE with the determinant radius on a fixed set, or a run
+    /// does not finish.
     pub fn check(
         experiment: &Experiment,
         threads: NonZeroUsize,
@@ -113,18 +118,22 @@ impl LinearTheory {
         let ratio = l * l / lambda;
         let potential = ratio / libm::log1p(ratio) * d * libm::log1p(n * l * l / (d * lambda));
         let beta = run.watch.sqrt_beta * run.watch.sqrt_beta;
-        let log_term = (2.0 * libm::log(1.0 / self.delta) + d * libm::log1p(n * l / (lambda * d))).sqrt();
+        let log_term =
+            (2.0 * libm::log(1.0 / self.delta) + d * libm::log1p(n * l / (lambda * d))).sqrt();
         let root = (n * d * libm::log(lambda + n * l / d)).sqrt();
 
         self.regret.add(run.regret);
         let trivial = n * run.largest_gap;
-        let bounded = |check: &mut BoundCheck, bound: f64| check.add(run.regret, bound, bound >= trivial);
-        let restated = 4.0 * (2.0 + l) * (1.0 + l * s).sqrt() * root * (lambda.sqrt() * s + log_term);
+        let bounded =
+            |check: &mut BoundCheck, bound: f64| check.add(run.regret, bound, bound >= trivial);
+        let restated =
+            4.0 * (2.0 + l) * (1.0 + l * s).sqrt() * root * (lambda.sqrt() * s + log_term);
         bounded(&mut self.theorem_2_restated, restated);
         bounded(&mut self.theorem_2_proved, 8.0 * root * (lambda.sqrt() * s + r * log_term));
         let watch = &run.watch;
         let exploring = watch.exploring as f64;
-        // What the regret is multiplied by, what the model error is bounded by, and how many rounds may explore.
+        // What the regret is multiplied by, what the model error is bounded by, and how many rounds
+        // may explore.
         let (regret_factor, model_error, explorations) = match run.target {
             None => {
                 let wider = (1.0 + run.greed) / (1.0 - run.greed);
@@ -171,7 +180,8 @@ fn play_run(
 ) -> Result<LinearRun, RunError> {
     let played = code.play(run, monitor, |facts| Watch::new(facts, code))?;
     let bandit = played.environment.bandit();
-    let extreme = |start, pick: fn(f64, f64) -> f64| bandit.means().iter().copied().fold(start, pick);
+    let extreme =
+        |start, pick: fn(f64, f64) -> f64| bandit.means().iter().copied().fold(start, pick);
     let largest_gap = extreme(f64::NEG_INFINITY, f64::max) - extreme(f64::INFINITY, f64::min);
     Ok(LinearRun {
         regret: played.regret,

@@ -1,7 +1,8 @@
 //! The paper's bounds beside what they bound: measured, as printed, and corrected.
 //!
-//! Each check plays an [`Experiment`] whose first policy is CODE, as [`Experiment::comparison`] would play it (same
-//! problems, same noise, same choices), and looks at every run on its own: a bound depends on the problem it was made for.
+//! Each check plays an [`Experiment`] whose first policy is CODE, as [`Experiment::comparison`]
+//! would play it (same problems, same noise, same choices), and looks at every run on its own: a
+//! bound depends on the problem it was made for.
 
 mod arms;
 mod linear;
@@ -40,7 +41,8 @@ pub struct BoundCheck {
     pub bound: Moments,
     /// Runs in which the measured figure was above it.
     pub exceeded: u64,
-    /// Runs in which it says nothing: no less than what can be had without proof, or at a probability of zero.
+    /// Runs in which it says nothing: no less than what can be had without proof, or at a
+    /// probability of zero.
     pub vacuous: u64,
 }
 
@@ -77,7 +79,9 @@ impl<'a> CodeEntrant<'a> {
         }
         match experiment.policies.first().map(|policy| policy.kind) {
             Some(PolicyKind::Code { randomise, .. }) if randomise > 0.0 => {
-                Err(TheoryError::Unsuited("CODE must not be randomised: its bounds are then on expectations"))
+                Err(TheoryError::Unsuited(
+                    "CODE must not be randomised: its bounds are then on expectations",
+                ))
             }
             Some(PolicyKind::Code { target: Some(Target::Deadline { .. }), .. }) => {
                 Err(TheoryError::Unsuited(
@@ -105,8 +109,10 @@ impl<'a> CodeEntrant<'a> {
         let failed = |source| RunError::Policy { label: label.clone(), source };
         let policy: Box<dyn Policy> =
             policies[0].build(&facts).map_err(|error| failed(Box::new(error) as _))?;
-        let observer = (Regret::new(), observe(&facts).map_err(|source| RunError::Metric { source })?);
-        let mut players = [Player { policy, observer, choices: stream(&format!("policy/{label}")) }];
+        let observer =
+            (Regret::new(), observe(&facts).map_err(|source| RunError::Metric { source })?);
+        let mut players =
+            [Player { policy, observer, choices: stream(&format!("policy/{label}")) }];
         let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
         let flow = play(&mut *environment, *horizon, &mut draws, &mut players, |_, _| {
             if monitor.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -3,10 +3,12 @@
 use super::radius::{ConfidenceRadius, RadiusError, Reach, check_arms};
 use crate::estimator::Evidence;
 
-/// How far the interval of an arm reaches after `T` plays, by one of three boundaries for sums of sub-Gaussian noise.
+/// How far the interval of an arm reaches after `T` plays, by one of three boundaries for sums of
+/// sub-Gaussian noise.
 ///
-/// All hold for every arm and every `T ≥ 1` at once with probability at least `1 − δ`, whatever decides which arm is taken and
-/// when to stop: each is a boundary for one arm at `δ/K` that holds uniformly over `T`, and a union over the arms.
+/// All hold for every arm and every `T ≥ 1` at once with probability at least `1 − δ`, whatever
+/// decides which arm is taken and when to stop: each is a boundary for one arm at `δ/K` that holds
+/// uniformly over `T`, and a union over the arms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmReach {
     boundary: Boundary,
@@ -37,7 +39,9 @@ impl ArmReach {
         }
         let plays = 1.0 / width_sq;
         let squared = match self.boundary {
-            Boundary::Mixture => (plays + 1.0) / plays * (libm::log1p(plays) + 2.0 * self.log_inverse),
+            Boundary::Mixture => {
+                (plays + 1.0) / plays * (libm::log1p(plays) + 2.0 * self.log_inverse)
+            }
             Boundary::Stitched => {
                 let log_log = libm::log(libm::log(2.0 * plays));
                 2.89 * (log_log + 0.72 * (libm::log(10.4) + self.log_inverse))
@@ -60,15 +64,17 @@ impl ArmReach {
 /// ```
 ///
 /// # Guarantee
-/// With σ-sub-Gaussian noise the means of all arms are inside their intervals at all times at once with probability at least
-/// `1 − δ`, under any choice of arms. Ville's inequality for the mixture of `exp(η·S_T − η²σ²T/2)` over `η ~ N(0, 1/σ²)`.
+/// With σ-sub-Gaussian noise the means of all arms are inside their intervals at all times at once
+/// with probability at least `1 − δ`, under any choice of arms. Ville's inequality for the mixture
+/// of `exp(η·S_T − η²σ²T/2)` over `η ~ N(0, 1/σ²)`.
 ///
 /// # What you must know
-/// A bound σ on the scale of the noise: its standard deviation if it is Gaussian; half the range if rewards are bounded, which is always safe
-/// for them.
+/// A bound σ on the scale of the noise: its standard deviation if it is Gaussian; half the range if
+/// rewards are bounded, which is always safe for them.
 ///
 /// # Reference
-/// Robbins (1970); Howard, Ramdas, McAuliffe, Sekhon: Time-uniform, nonparametric, nonasymptotic confidence sequences (2021), \[HRMS21\].
+/// Robbins (1970); Howard, Ramdas, McAuliffe, Sekhon: Time-uniform, nonparametric, nonasymptotic
+/// confidence sequences (2021), \[HRMS21\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mixture {
     /// δ in (0, 1).
@@ -77,14 +83,16 @@ pub struct Mixture {
     pub noise_scale: f64,
 }
 
-/// The stitched boundary for K arms: asymptotically the tightest, by the law of the iterated logarithm.
+/// The stitched boundary for K arms: asymptotically the tightest, by the law of the iterated
+/// logarithm.
 ///
 /// ```text
 /// half-width(a) = 1.7·σ·√((log log 2T + 0.72·log(10.4·K/δ))/T)
 /// ```
 ///
 /// # Guarantee
-/// As [`Mixture`]; equation 2 of \[HRMS21\]. Narrower than the mixture in the first few plays, wider from then on until some 10⁵.
+/// As [`Mixture`]; equation 2 of \[HRMS21\]. Narrower than the mixture in the first few plays,
+/// wider from then on until some 10⁵.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stitched {
     /// δ in (0, 1).
@@ -100,8 +108,8 @@ pub struct Stitched {
 /// ```
 ///
 /// # Guarantee
-/// As [`Mixture`]: two sides, and `Σ 1/(T(T+1)) = 1` over the counts. Narrower than the mixture in the first few plays, wider
-/// from then on.
+/// As [`Mixture`]: two sides, and `Σ 1/(T(T+1)) = 1` over the counts. Narrower than the mixture in
+/// the first few plays, wider from then on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Union {
     /// δ in (0, 1).

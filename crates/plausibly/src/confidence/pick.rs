@@ -7,8 +7,9 @@ use crate::linalg::FirstLook;
 
 /// Takes the choice of a round from scores, where nothing is asked of the plausible set beside it.
 ///
-/// The answers are those of [`crate::Plausible`], and of a square root for each action, in a fraction of the time: most actions are told by squares, and where the last choice
-/// was found is where the next is looked for first. That memory has no influence on an answer.
+/// The answers are those of [`crate::Plausible`], and of a square root for each action, in a
+/// fraction of the time: most actions are told by squares, and where the last choice was found is
+/// where the next is looked for first. That memory has no influence on an answer.
 ///
 /// # Cost
 /// O(K), with a few square roots.
@@ -45,7 +46,8 @@ impl Pick {
         scores.isa.widest_plausible(mean, width_sq, sqrt_beta, &mut self.first)
     }
 
-    /// The action with the largest `mean + √β·√width_sq`, the lowest index among equals: LinUCB's choice.
+    /// The action with the largest `mean + √β·√width_sq`, the lowest index among equals: LinUCB's
+    /// choice.
     ///
     /// # Panics
     /// If there are no scores, or the radius is not positive and finite.
@@ -80,11 +82,13 @@ mod tests {
         (plausible.widest(scores), largest)
     }
 
-    /// Scores of which many tie: few values of each, and upper bounds within rounding of the largest lower one.
+    /// Scores of which many tie: few values of each, and upper bounds within rounding of the
+    /// largest lower one.
     fn draw(rng: &mut Stream, sqrt_beta: f64, scores: &mut Scores) {
         let (count, scale) = (1 + rng.index(90), [1e-160, 1.0, 1e30][rng.index(3)]);
         let few = rng.index(2) == 0;
-        let mut value = || if few { (rng.index(4) as f64 + 1.0) * scale } else { rng.normal().abs() * scale };
+        let mut value =
+            || if few { (rng.index(4) as f64 + 1.0) * scale } else { rng.normal().abs() * scale };
         scores.mean = (0..count).map(|_| value()).collect();
         scores.width_sq = (0..count).map(|_| value() * scale / 7.0).collect();
         let lower = |at: usize| scores.mean[at] - sqrt_beta * scores.width_sq[at].sqrt();
@@ -100,7 +104,8 @@ mod tests {
 
     #[test]
     fn squares_choose_as_roots_do() {
-        let (mut rng, mut scores, mut pick) = (Stream::new(4, 0, "pick"), Scores::new(), Pick::new());
+        let (mut rng, mut scores, mut pick) =
+            (Stream::new(4, 0, "pick"), Scores::new(), Pick::new());
         let mut by_half_the_radius = 0;
         for round in 0..30_000 {
             let sqrt_beta = [1e-3, 0.7, 25.0][rng.index(3)];
@@ -111,9 +116,14 @@ mod tests {
                 // Whatever the last choice was, in this set or in another.
                 pick.first = if round % 2 == 0 { pick.first } else { FirstLook::default() };
                 scores.anew = round % 3 == 0;
-                let found =
-                    (pick.widest_plausible(&scores, sqrt_beta), pick.largest_upper(&scores, sqrt_beta));
-                assert_eq!(found, expected, "round {round}, {isa:?}, radius {sqrt_beta}: {scores:?}");
+                let found = (
+                    pick.widest_plausible(&scores, sqrt_beta),
+                    pick.largest_upper(&scores, sqrt_beta),
+                );
+                assert_eq!(
+                    found, expected,
+                    "round {round}, {isa:?}, radius {sqrt_beta}: {scores:?}"
+                );
             }
             by_half_the_radius += u64::from(by_roots(&scores, sqrt_beta / 2.0) != expected);
         }

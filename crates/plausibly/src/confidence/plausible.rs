@@ -17,7 +17,8 @@ pub struct Interval {
     pub upper: f64,
 }
 
-/// One rule for radii everywhere: with a NaN, or zero beside the infinite width of an arm never taken, no bound means anything.
+/// One rule for radii everywhere: with a NaN, or zero beside the infinite width of an arm never
+/// taken, no bound means anything.
 pub(crate) fn assert_radius(sqrt_beta: f64) {
     assert!(
         sqrt_beta > 0.0 && sqrt_beta.is_finite(),
@@ -27,11 +28,12 @@ pub(crate) fn assert_radius(sqrt_beta: f64) {
 
 /// The set `Ã = {a : upper(a) ≥ max lower}` of a round.
 ///
-/// Equality counts as plausible. The set always holds the action with the largest lower bound, so it is never empty.
+/// Equality counts as plausible. The set always holds the action with the largest lower bound, so
+/// it is never empty.
 ///
 /// # Cost
-/// [`Plausible::assess`] is one pass over the scores with one square root an action; each question is one more pass.
-/// The buffer is reused between rounds.
+/// [`Plausible::assess`] is one pass over the scores with one square root an action; each question
+/// is one more pass. The buffer is reused between rounds.
 #[derive(Clone, Debug, Default)]
 pub struct Plausible {
     half_width: Vec<f64>,
@@ -97,27 +99,35 @@ impl Plausible {
         self.widest_by(scores, &scores.width_sq)
     }
 
-    /// The plausible action with the largest of these squared widths, the lowest index among equals.
+    /// The plausible action with the largest of these squared widths, the lowest index among
+    /// equals.
     ///
     /// # Panics
     /// If the scores are not the ones assessed, or there is not one width for each action.
     pub fn widest_by(&self, scores: &Scores, width_sq: &[f64]) -> ActionIndex {
         assert!(width_sq.len() == scores.mean.len(), "one width for each action");
         let best = scores.isa.widest(&scores.mean, width_sq, &self.half_width, self.best_lower);
-        let attains = |&action: &ActionIndex| width_sq[action] >= best && self.contains(scores, action);
-        (0..scores.mean.len()).find(attains).expect("the action with the best lower bound is plausible")
+        let attains =
+            |&action: &ActionIndex| width_sq[action] >= best && self.contains(scores, action);
+        (0..scores.mean.len())
+            .find(attains)
+            .expect("the action with the best lower bound is plausible")
     }
 
-    /// The plausible action with the largest `greed·mean + half-width`, the lowest index among equals.
+    /// The plausible action with the largest `greed·mean + half-width`, the lowest index among
+    /// equals.
     ///
     /// # Panics
     /// If the scores are not the ones assessed.
     pub fn tempered(&self, scores: &Scores, greed: f64) -> ActionIndex {
         let best = scores.isa.tempered(&scores.mean, &self.half_width, greed, self.best_lower);
         let attains = |&action: &ActionIndex| {
-            greed * scores.mean[action] + self.half_width[action] >= best && self.contains(scores, action)
+            greed * scores.mean[action] + self.half_width[action] >= best
+                && self.contains(scores, action)
         };
-        (0..scores.mean.len()).find(attains).expect("the action with the best lower bound is plausible")
+        (0..scores.mean.len())
+            .find(attains)
+            .expect("the action with the best lower bound is plausible")
     }
 
     /// Size and largest squared error of the set, given the true means.

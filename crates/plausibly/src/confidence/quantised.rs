@@ -6,18 +6,20 @@ use crate::estimator::Evidence;
 /// Half a step of the grid, 2⁻²⁵: the farthest a value is moved.
 const HALF_STEP: f64 = 1.0 / (1_u64 << 25) as f64;
 
-/// A radius that also covers the rounding of features and rewards to the grid of a [`Ledger`](crate::Ledger).
+/// A radius that also covers the rounding of features and rewards to the grid of a
+/// [`Ledger`](crate::Ledger).
 ///
 /// ```text
 /// √β'_t = √β_t + 2⁻²⁵·(1 + √d·S)·√t
 /// ```
 ///
 /// # Guarantee
-/// Wherever the inner radius holds for exact observations, with `‖θ*‖ ≤ S`, this one holds for rounded ones. Rounding is
-/// a bounded *bias*: it depends on the data and does not average out, so no larger noise scale stands for it.
+/// Wherever the inner radius holds for exact observations, with `‖θ*‖ ≤ S`, this one holds for
+/// rounded ones. Rounding is a bounded *bias*: it depends on the data and does not average out, so
+/// no larger noise scale stands for it.
 ///
-/// The reward before rounding is `y = ⟨x, θ*⟩ + η`. What the ledger gets is `x' = x + u` and `y' = y + v`, no entry of `u`
-/// and not `v` beyond `h = 2⁻²⁵` in magnitude. So
+/// The reward before rounding is `y = ⟨x, θ*⟩ + η`. What the ledger gets is `x' = x + u` and `y' =
+/// y + v`, no entry of `u` and not `v` beyond `h = 2⁻²⁵` in magnitude. So
 ///
 /// ```text
 /// y' = ⟨x', θ*⟩ + η + e,     e = v − ⟨u, θ*⟩,     |e| ≤ h·(1 + ‖θ*‖₁) ≤ h·(1 + √d·S)
@@ -29,18 +31,22 @@ const HALF_STEP: f64 = 1.0 / (1_u64 << 25) as f64;
 /// θ̂ − θ* = V⁻¹·(X'ᵀη − λθ*) + V⁻¹·X'ᵀe
 /// ```
 ///
-/// whose first part is the deviation that the inner radius bounds: `x'` is as predictable as `x`, and the noise is the same.
-/// The second has `‖V⁻¹X'ᵀe‖²_V = eᵀ·X'V⁻¹X'ᵀ·e ≤ ‖e‖²`, since the eigenvalues of `X'(λI + X'ᵀX')⁻¹X'ᵀ` are `s²/(λ + s²) ≤ 1`
-/// for the singular values `s` of `X'`; and `‖e‖ ≤ h·(1 + √d·S)·√t`. The triangle inequality adds the two. The bound is
-/// attained, up to `λ`, by equal observations that all round the same way: a test does that.
+/// whose first part is the deviation that the inner radius bounds: `x'` is as predictable as `x`,
+/// and the noise is the same. The second has `‖V⁻¹X'ᵀe‖²_V = eᵀ·X'V⁻¹X'ᵀ·e ≤ ‖e‖²`, since the
+/// eigenvalues of `X'(λI + X'ᵀX')⁻¹X'ᵀ` are `s²/(λ + s²) ≤ 1` for the singular values `s` of `X'`;
+/// and `‖e‖ ≤ h·(1 + √d·S)·√t`. The triangle inequality adds the two. The bound is attained, up to
+/// `λ`, by equal observations that all round the same way: a test does that.
 ///
-/// Two conditions come with it. A bound on the norms of actions in the inner radius must hold for rounded ones, which are
-/// longer by up to `h·√d`. And intervals are those of the rounded actions: the mean `⟨a, θ*⟩` of `a` itself differs from
-/// that of [`quantise`](crate::quantise)d features by up to `h·√d·S`.
+/// Two conditions come with it. A bound on the norms of actions in the inner radius must hold for
+/// rounded ones, which are longer by up to `h·√d`. And intervals are those of the rounded actions:
+/// the mean `⟨a, θ*⟩` of `a` itself differs from that of [`quantise`](crate::quantise)d features by
+/// up to `h·√d·S`.
 ///
-/// The rounding of `f64` arithmetic after the ledger is not counted, here or in any radius of this crate.
+/// The rounding of `f64` arithmetic after the ledger is not counted, here or in any radius of this
+/// crate.
 ///
-/// Around a radius for arms it adds `2⁻²⁵` to every interval: only rewards are rounded there, and a mean by no more than one of them.
+/// Around a radius for arms it adds `2⁻²⁵` to every interval: only rewards are rounded there, and a
+/// mean by no more than one of them.
 ///
 /// # Example
 /// ```
@@ -83,7 +89,8 @@ impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
 
     fn reach(&self, evidence: &Evidence) -> Reach {
         match self.radius.reach(evidence) {
-            // The mean of rounded rewards differs from that of exact ones by no more than one of them does.
+            // The mean of rounded rewards differs from that of exact ones by no more than one of
+            // them does.
             Reach::Arms(arms) => Reach::Arms(arms.widened(HALF_STEP)),
             Reach::Ellipsoid { .. } => Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) },
         }

@@ -6,23 +6,28 @@ use crate::logarithm::log;
 use std::fmt::Debug;
 use thiserror::Error;
 
-/// `√β_t(δ)`: the confidence set is `{θ : ‖θ̂ − θ‖_V ≤ √β}`, the interval of an action `mean ± √β·√width_sq`.
+/// `√β_t(δ)`: the confidence set is `{θ : ‖θ̂ − θ‖_V ≤ √β}`, the interval of an action `mean ±
+/// √β·√width_sq`.
 ///
-/// The root is in the name because leaving it out is the commonest mistake in LinUCB code. Implement this trait to bring a
-/// radius of your own; every policy and metric takes it.
+/// The root is in the name because leaving it out is the commonest mistake in LinUCB code.
+/// Implement this trait to bring a radius of your own; every policy and metric takes it.
 pub trait ConfidenceRadius: Debug {
-    /// The radius after this much evidence, for an action of width one. Must be positive and finite.
+    /// The radius after this much evidence, for an action of width one. Must be positive and
+    /// finite.
     fn sqrt_beta(&self, evidence: &Evidence) -> f64;
 
-    /// How far intervals reach after this much evidence; the same `√β` times the width for all actions unless you say otherwise.
+    /// How far intervals reach after this much evidence; the same `√β` times the width for all
+    /// actions unless you say otherwise.
     fn reach(&self, evidence: &Evidence) -> Reach {
         Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) }
     }
 
-    /// Whether its constants are in their ranges; policies refuse a radius that says no when they are built.
+    /// Whether its constants are in their ranges; policies refuse a radius that says no when they
+    /// are built.
     ///
     /// # Errors
-    /// Names the first constant that is out of range. A radius of your own is accepted unless you say otherwise.
+    /// Names the first constant that is out of range. A radius of your own is accepted unless you
+    /// say otherwise.
     fn check(&self) -> Result<(), RadiusError> {
         Ok(())
     }
@@ -123,8 +128,9 @@ pub enum RadiusError {
     },
 }
 
-/// `log(numerator/denominator)`: one logarithm where the quotient is finite, else those of the parts. By the reciprocal of the denominator, which is known early: a decision waits
-/// for what was just learned, and need not wait for a division of it.
+/// `log(numerator/denominator)`: one logarithm where the quotient is finite, else those of the
+/// parts. By the reciprocal of the denominator, which is known early: a decision waits for what was
+/// just learned, and need not wait for a division of it.
 fn log_of(numerator: f64, denominator: f64, of_parts: impl FnOnce() -> f64) -> f64 {
     let quotient = numerator * (1.0 / denominator);
     if quotient.is_finite() { log(quotient) } else { of_parts() }
@@ -136,7 +142,11 @@ fn check_delta(delta: f64) -> Result<(), RadiusError> {
 
 fn check_positive(name: &'static str, value: f64) -> Result<(), RadiusError> {
     // Within these bounds every radius is finite and positive, so no interval can come out as NaN.
-    if (1e-50..=1e50).contains(&value) { Ok(()) } else { Err(RadiusError::NotPositive { name, value }) }
+    if (1e-50..=1e50).contains(&value) {
+        Ok(())
+    } else {
+        Err(RadiusError::NotPositive { name, value })
+    }
 }
 
 /// The constants of every radius for arms.
@@ -158,12 +168,14 @@ pub(super) fn check_bound(name: &'static str, value: f64) -> Result<(), RadiusEr
 /// `t` counts observations. `lambda` is the width's own constant and need not be the ridge in `V`.
 ///
 /// # Guarantee
-/// With `lambda` equal to the ridge, `‖θ*‖ ≤ S`, `‖a‖ ≤ L`, conditionally `R`-sub-Gaussian noise and `d ≥ 2`, `θ*` stays
-/// in the set for all `t` with probability at least `1 − δ` (Theorem 2 of \[AYPS11\]). With other constants, such as those
-/// of the paper's experiments (λ = 10⁴ in the width, ridge 1, S = 0), it is a width and *not* a confidence set.
+/// With `lambda` equal to the ridge, `‖θ*‖ ≤ S`, `‖a‖ ≤ L`, conditionally `R`-sub-Gaussian noise
+/// and `d ≥ 2`, `θ*` stays in the set for all `t` with probability at least `1 − δ` (Theorem 2 of
+/// \[AYPS11\]). With other constants, such as those of the paper's experiments (λ = 10⁴ in the
+/// width, ridge 1, S = 0), it is a width and *not* a confidence set.
 ///
-/// At `d = 1` it is refused: the form replaces `log det + 2·log(1/δ)` by `d·log(…) + d·log(1/δ)`, which is no less only from two dimensions on.
-/// With one it misses in 12 % of runs of 300 rounds at δ = 0.05 (`docs/results/coverage.md`). Use [`Determinant`].
+/// At `d = 1` it is refused: the form replaces `log det + 2·log(1/δ)` by `d·log(…) + d·log(1/δ)`,
+/// which is no less only from two dimensions on. With one it misses in 12 % of runs of 300 rounds
+/// at δ = 0.05 (`docs/results/coverage.md`). Use [`Determinant`].
 ///
 /// # Panics
 /// In `sqrt_beta`, for a model of one dimension.
@@ -193,8 +205,9 @@ impl ConfidenceRadius for Paper {
         );
         let (t, d) = (evidence.observations as f64, evidence.dim as f64);
         let total = self.lambda + t * self.action_norm_bound * self.action_norm_bound;
-        let log_growth =
-            log_of(total, self.lambda * self.delta, || log(total) - log(self.lambda) - log(self.delta));
+        let log_growth = log_of(total, self.lambda * self.delta, || {
+            log(total) - log(self.lambda) - log(self.delta)
+        });
         let spread = (d * log_growth).sqrt();
         self.noise_scale * spread + (self.lambda + evidence.floor).sqrt() * self.theta_norm_bound
     }
@@ -215,12 +228,15 @@ impl ConfidenceRadius for Paper {
 /// ```
 ///
 /// # Guarantee
-/// With `‖θ*‖ ≤ S` and conditionally `R`-sub-Gaussian noise, `θ*` stays in the set for all `t` at once with probability at
-/// least `1 − δ`, however the actions were chosen (Theorem 2 of \[AYPS11\]). It adapts to the data: no bound on the actions.
+/// With `‖θ*‖ ≤ S` and conditionally `R`-sub-Gaussian noise, `θ*` stays in the set for all `t` at
+/// once with probability at least `1 − δ`, however the actions were chosen (Theorem 2 of
+/// \[AYPS11\]). It adapts to the data: no bound on the actions.
 ///
 /// # What you must know
-/// A bound R on the scale of the noise (its standard deviation if Gaussian; half the range of bounded rewards) and a bound S on `‖θ*‖`. Not known, the
-/// conservative choice is a larger one: both enter linearly, and too large a bound costs exploration, never validity. Too small a bound costs validity.
+/// A bound R on the scale of the noise (its standard deviation if Gaussian; half the range of
+/// bounded rewards) and a bound S on `‖θ*‖`. Not known, the conservative choice is a larger one:
+/// both enter linearly, and too large a bound costs exploration, never validity. Too small a bound
+/// costs validity.
 ///
 /// # Panics
 /// In `sqrt_beta`, for an estimator without a ridge: the form has no meaning there.
@@ -239,7 +255,8 @@ impl ConfidenceRadius for Determinant {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
         // log(det V/λᵈ) + 2·log(1/δ)
         let (at_refactor, growth) = evidence.log_det.parts();
-        let log_growth = log_of(growth, self.delta * self.delta, || log(growth) - 2.0 * log(self.delta));
+        let log_growth =
+            log_of(growth, self.delta * self.delta, || log(growth) - 2.0 * log(self.delta));
         // Rounding alone can make it negative; a NaN stays one.
         let spread_sq = if at_refactor < 0.0 { log_growth } else { at_refactor + log_growth };
         assert!(
@@ -264,9 +281,10 @@ impl ConfidenceRadius for Determinant {
 /// ```
 ///
 /// # Guarantee
-/// For one arm at one fixed count it fails with probability at most `2δ`; jointly over `K` arms and all counts up to `n`
-/// with probability at most `2Knδ`. At any moment the data choose, `δ` alone promises nothing: at δ = 0.05 one arm leaves its interval in
-/// 29 % of runs of 5,000 plays. [`Mixture`] holds at all times.
+/// For one arm at one fixed count it fails with probability at most `2δ`; jointly over `K` arms and
+/// all counts up to `n` with probability at most `2Knδ`. At any moment the data choose, `δ` alone
+/// promises nothing: at δ = 0.05 one arm leaves its interval in 29 % of runs of 5,000 plays.
+/// [`Mixture`] holds at all times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerArm {
     /// δ in (0, 1).
@@ -285,7 +303,8 @@ impl ConfidenceRadius for PerArm {
     }
 }
 
-/// A constant multiple of the width: LinUCB's `alpha`. Not a confidence set: it promises no coverage at any level.
+/// A constant multiple of the width: LinUCB's `alpha`. Not a confidence set: it promises no
+/// coverage at any level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fixed {
     /// `√β` itself, positive.

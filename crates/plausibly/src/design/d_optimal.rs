@@ -15,15 +15,17 @@ const MAX_STEPS: usize = 200_000;
 /// leverage(a) = aᵀ·M(π)⁻¹·a,   M(π) = Σ π(a)·a·aᵀ,   optimal ⟺ max leverage = r
 /// ```
 ///
-/// By the equivalence theorem \[KW60\] the D-optimal design is also G-optimal: it minimises the largest variance over the
-/// actions. `r` is the dimension the actions span; when they do not span ℝᵈ the design lives in their span.
+/// By the equivalence theorem \[KW60\] the D-optimal design is also G-optimal: it minimises the
+/// largest variance over the actions. `r` is the dimension the actions span; when they do not span
+/// ℝᵈ the design lives in their span.
 ///
 /// # Method
-/// Frank–Wolfe steps towards the action of largest leverage or away from the supported one of smallest, whichever
-/// violates optimality more, with exact line search (Wolfe–Atwood; \[TY07\]). It stops by its duality gap: when the largest
-/// leverage, recomputed from the weights, is at most `(1 + tolerance)·r` (or, for a tolerance that rounding does not allow,
-/// after 200,000 steps; [`Design::largest_leverage`] says what was reached). Away steps that hit zero leave the support, so
-/// designs come out sparse.
+/// Frank–Wolfe steps towards the action of largest leverage or away from the supported one of
+/// smallest, whichever violates optimality more, with exact line search (Wolfe–Atwood; \[TY07\]).
+/// It stops by its duality gap: when the largest leverage, recomputed from the weights, is at most
+/// `(1 + tolerance)·r` (or, for a tolerance that rounding does not allow, after 200,000 steps;
+/// [`Design::largest_leverage`] says what was reached). Away steps that hit zero leave the support,
+/// so designs come out sparse.
 ///
 /// # Cost
 /// O(K·r) a step and O(K·r²) every 64 steps; no draws.
@@ -49,8 +51,8 @@ impl Design {
     /// The design over the actions listed in `among`.
     ///
     /// # Panics
-    /// If `among` is empty or names an action that is not in the set, the actions have no features, or `tolerance` is not
-    /// positive.
+    /// If `among` is empty or names an action that is not in the set, the actions have no features,
+    /// or `tolerance` is not positive.
     pub fn d_optimal(actions: Actions<'_>, among: &[ActionIndex], tolerance: f64) -> Self {
         assert!(!among.is_empty(), "a design needs actions to choose from");
         assert!(tolerance > 0.0, "the tolerance of a design must be positive, got {tolerance}");
@@ -90,9 +92,14 @@ impl Design {
         Self { among: among.to_vec(), weights: search.weights, span, largest_leverage }
     }
 
-    /// The actions with positive weight, by position in the list given, with their weights; these sum to one.
+    /// The actions with positive weight, by position in the list given, with their weights; these
+    /// sum to one.
     pub fn support(&self) -> impl Iterator<Item = (ActionIndex, f64)> {
-        self.among.iter().copied().zip(self.weights.iter().copied()).filter(|(_, weight)| *weight > 0.0)
+        self.among
+            .iter()
+            .copied()
+            .zip(self.weights.iter().copied())
+            .filter(|(_, weight)| *weight > 0.0)
     }
 
     /// r, the dimension of the span of the actions.
@@ -104,7 +111,8 @@ impl Design {
         self.span
     }
 
-    /// The largest leverage over all actions of the list; `largest_leverage / r − 1` is the relative gap to the optimum.
+    /// The largest leverage over all actions of the list; `largest_leverage / r − 1` is the
+    /// relative gap to the optimum.
     pub fn largest_leverage(&self) -> f64 {
         self.largest_leverage
     }
@@ -120,7 +128,8 @@ struct Search {
 }
 
 impl Search {
-    /// Equal weights on the pivots of the span, which are independent: `M` has an inverse from the start.
+    /// Equal weights on the pivots of the span, which are independent: `M` has an inverse from the
+    /// start.
     fn new(actions: Actions<'_>, among: &[ActionIndex], span: &Span) -> Self {
         let rank = span.rank();
         let mut points = Vec::with_capacity(among.len() * rank);
@@ -152,7 +161,8 @@ impl Search {
                 }
             }
         }
-        // The support spans from the start and goes on to: a line search that maximises log det never ends where it is −∞.
+        // The support spans from the start and goes on to: a line search that maximises log det
+        // never ends where it is −∞.
         if let Ok(factor) = Cholesky::new(&matrix, rank) {
             factor.inverse_into(&mut self.inverse);
         }
@@ -174,12 +184,15 @@ impl Search {
         all.fold((0, f64::INFINITY), |best, next| if next.1 < best.1 { next } else { best })
     }
 
-    /// Line search along `M ↦ (1 − α)·M + α·x·xᵀ`: α > 0 for an action of large leverage, α < 0 for one of small.
+    /// Line search along `M ↦ (1 − α)·M + α·x·xᵀ`: α > 0 for an action of large leverage, α < 0 for
+    /// one of small.
     fn move_weight(&mut self, j: usize) {
         let (rank, leverage, weight) = (self.rank as f64, self.leverage[j], self.weights[j]);
         let lowest = -weight / (1.0 - weight);
-        // d/dα log det = 0 at (g − r)/(r·(g − 1)); for g ≤ 1 the determinant grows all the way to dropping the action.
-        let best = if leverage > 1.0 { (leverage - rank) / (rank * (leverage - 1.0)) } else { lowest };
+        // d/dα log det = 0 at (g − r)/(r·(g − 1)); for g ≤ 1 the determinant grows all the way to
+        // dropping the action.
+        let best =
+            if leverage > 1.0 { (leverage - rank) / (rank * (leverage - 1.0)) } else { lowest };
         let alpha = best.max(lowest);
         let mut direction = vec![0.0; self.rank];
         let point = &self.points[j * self.rank..(j + 1) * self.rank];
@@ -197,7 +210,8 @@ impl Search {
         for weight in &mut self.weights {
             *weight *= 1.0 - alpha;
         }
-        // Dropping must leave exactly zero, or the action would stay in the support as rounding dust.
+        // Dropping must leave exactly zero, or the action would stay in the support as rounding
+        // dust.
         self.weights[j] = if best <= lowest { 0.0 } else { self.weights[j] + alpha };
     }
 }

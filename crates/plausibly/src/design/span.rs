@@ -4,12 +4,13 @@ use crate::actions::{ActionIndex, Actions};
 use crate::linalg::{dot, norm};
 use crate::state::{SpanState, StateError, holds, numbers};
 
-/// A direction counts as spanned if some action keeps at least this share of the largest norm outside the others, each
-/// feature measured by its own largest value.
+/// A direction counts as spanned if some action keeps at least this share of the largest norm
+/// outside the others, each feature measured by its own largest value.
 const RANK_TOLERANCE: f64 = 1e-9;
 
-/// An orthonormal basis of the span of some actions, by Gram–Schmidt with pivoting, after every feature was scaled to
-/// magnitude one: designs do not depend on units, so which directions count must not either.
+/// An orthonormal basis of the span of some actions, by Gram–Schmidt with pivoting, after every
+/// feature was scaled to magnitude one: designs do not depend on units, so which directions count
+/// must not either.
 #[derive(Clone, Debug)]
 pub(crate) struct Span {
     dim: usize,
@@ -17,9 +18,11 @@ pub(crate) struct Span {
     scale: Vec<f64>,
     /// Basis vectors, one a row.
     basis: Vec<f64>,
-    /// Positions, in the list given, of the actions that made the basis: independent, and long ones first.
+    /// Positions, in the list given, of the actions that made the basis: independent, and long ones
+    /// first.
     pub(crate) pivots: Vec<usize>,
-    /// Those actions in the basis, one a row: lower triangular, since each added one direction to those before it.
+    /// Those actions in the basis, one a row: lower triangular, since each added one direction to
+    /// those before it.
     triangle: Vec<f64>,
 }
 
@@ -34,12 +37,16 @@ impl Span {
                 *largest = largest.max(x.abs());
             }
         }
-        let scale: Vec<f64> = largest.iter().map(|&x| if x > 0.0 { 1.0 / x } else { 1.0 }).collect();
+        let scale: Vec<f64> =
+            largest.iter().map(|&x| if x > 0.0 { 1.0 / x } else { 1.0 }).collect();
         let mut residuals: Vec<f64> = Vec::with_capacity(among.len() * dim);
         for &action in among {
-            residuals.extend(actions.get(action).features().iter().zip(&scale).map(|(x, scale)| x * scale));
+            residuals.extend(
+                actions.get(action).features().iter().zip(&scale).map(|(x, scale)| x * scale),
+            );
         }
-        let mut span = Self { dim, scale, basis: Vec::new(), pivots: Vec::new(), triangle: Vec::new() };
+        let mut span =
+            Self { dim, scale, basis: Vec::new(), pivots: Vec::new(), triangle: Vec::new() };
         let mut longest = 0.0;
         while span.rank() < dim {
             let norms = residuals.chunks_exact(dim).map(norm).enumerate();
@@ -52,7 +59,8 @@ impl Span {
                 break;
             }
             let mut direction = residuals[pivot * dim..(pivot + 1) * dim].to_vec();
-            // Once more against the basis: what is left of a nearly dependent action is mostly rounding otherwise.
+            // Once more against the basis: what is left of a nearly dependent action is mostly
+            // rounding otherwise.
             remove_components(&mut direction, &span.basis, dim);
             let length = norm(&direction);
             for entry in &mut direction {
@@ -81,7 +89,8 @@ impl Span {
         SpanState { scale: scale.clone(), basis: basis.clone(), triangle: triangle.clone() }
     }
 
-    /// For coordinates alone: which actions made the basis matters only to the design it was made for.
+    /// For coordinates alone: which actions made the basis matters only to the design it was made
+    /// for.
     pub(crate) fn restored(state: SpanState, dim: usize) -> Result<Self, StateError> {
         let SpanState { scale, basis, triangle } = state;
         let rank = basis.len() / dim;
@@ -98,9 +107,10 @@ impl Span {
         self.basis.len() / self.dim
     }
 
-    /// Coordinates of `features` (of their projection, if they lie outside), appended to `out`: how the pivots combine to
-    /// them. In these coordinates the pivots are the unit vectors, so matrices over the span are as well conditioned as the
-    /// actions allow, however unequal their directions.
+    /// Coordinates of `features` (of their projection, if they lie outside), appended to `out`: how
+    /// the pivots combine to them. In these coordinates the pivots are the unit vectors, so
+    /// matrices over the span are as well conditioned as the actions allow, however unequal their
+    /// directions.
     pub(crate) fn coordinates(&self, features: &[f64], out: &mut Vec<f64>) {
         let start = out.len();
         out.extend(along_basis(&self.basis, &self.scale, features));

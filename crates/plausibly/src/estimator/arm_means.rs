@@ -11,8 +11,9 @@ use crate::state::{self, ArmState, DurableModel, ModelState, StateError, holds, 
 /// mean(a) = Σ rewards of a / T(a)        width_sq(a) = 1/T(a)
 /// ```
 ///
-/// This is least squares on unit vectors with ridge 0: an arm never taken has infinite width, so it is plausible, and the
-/// least known, until it is. A policy that takes the widest action thereby takes each arm once first, in order.
+/// This is least squares on unit vectors with ridge 0: an arm never taken has infinite width, so it
+/// is plausible, and the least known, until it is. A policy that takes the widest action thereby
+/// takes each arm once first, in order.
 ///
 /// # Cost
 /// O(1) an update; scores are always current. No draws.
@@ -45,7 +46,8 @@ impl ArmMeans {
     /// If there is no arm.
     pub fn new(arms: usize) -> Self {
         assert!(arms > 0, "a K-armed model needs at least one arm");
-        let scores = Scores { mean: vec![0.0; arms], width_sq: vec![f64::INFINITY; arms], ..Scores::new() };
+        let scores =
+            Scores { mean: vec![0.0; arms], width_sq: vec![f64::INFINITY; arms], ..Scores::new() };
         Self {
             counts: vec![0; arms],
             totals: vec![0.0; arms],
@@ -58,7 +60,8 @@ impl ArmMeans {
     /// From how often each arm was taken and what it paid in all.
     ///
     /// # Panics
-    /// If there is no arm, not one total for each count, or a total that is not finite or not zero for an arm never taken.
+    /// If there is no arm, not one total for each count, or a total that is not finite or not zero
+    /// for an arm never taken.
     pub fn from_statistics(counts: &[u64], totals: &[f64]) -> Self {
         assert!(counts.len() == totals.len(), "one total for each count");
         let mut model = Self::new(counts.len());
@@ -132,15 +135,20 @@ impl Estimator for ArmMeans {
         }
     }
 
-    /// The confidence set is a box, so this is the largest `√T(a)·|mean(a) − μ(a)|` over the arms taken.
+    /// The confidence set is a box, so this is the largest `√T(a)·|mean(a) − μ(a)|` over the arms
+    /// taken.
     fn deviation(&self, theta_star: &[f64]) -> f64 {
         let taken = self.counts.iter().zip(&self.scores.mean).zip(theta_star);
-        taken.map(|((&count, mean), truth)| (count as f64).sqrt() * (mean - truth).abs()).fold(0.0, f64::max)
+        taken
+            .map(|((&count, mean), truth)| (count as f64).sqrt() * (mean - truth).abs())
+            .fold(0.0, f64::max)
     }
 
-    /// Exploring takes the least-taken of the arms left: one of K arms is taken at least every K-th round.
+    /// Exploring takes the least-taken of the arms left: one of K arms is taken at least every K-th
+    /// round.
     fn forecast(&self, _: Actions<'_>, round: u64) -> Option<Forecast> {
-        let plays = round.saturating_sub(1).saturating_sub(self.observations) / self.counts.len() as u64;
+        let plays =
+            round.saturating_sub(1).saturating_sub(self.observations) / self.counts.len() as u64;
         let evidence = Evidence { observations: round, ..self.evidence() };
         Some(Forecast { width_sq: 1.0 / plays as f64, evidence })
     }
@@ -148,7 +156,8 @@ impl Estimator for ArmMeans {
     /// The confidence set is a box: every arm's mean within its interval.
     fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {
         let arms = self.scores.mean.iter().zip(&self.scores.width_sq).zip(theta_star);
-        arms.into_iter().all(|((mean, width_sq), truth)| (mean - truth).abs() <= reach.half_width(*width_sq))
+        arms.into_iter()
+            .all(|((mean, width_sq), truth)| (mean - truth).abs() <= reach.half_width(*width_sq))
     }
 }
 
@@ -170,7 +179,8 @@ impl DurableModel for ArmMeans {
         if counts.len() != arms {
             return Err(StateError::Length { what: "counts", expected: arms, found: counts.len() });
         }
-        let untaken_paid = counts.iter().zip(&totals).any(|(&count, &total)| count == 0 && total != 0.0);
+        let untaken_paid =
+            counts.iter().zip(&totals).any(|(&count, &total)| count == 0 && total != 0.0);
         holds("counts", !untaken_paid)?;
         let Whole { arms: of, shares, other_observations } = whole;
         state::counts("counts", counts.iter().copied().chain([other_observations]))?;

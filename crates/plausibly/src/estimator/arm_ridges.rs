@@ -10,17 +10,20 @@ use crate::linalg::{Compensated, CompensatedGram, Isa, dot, scaled_identity};
 /// V_a = λI + Σ_{arm a} x·xᵀ     θ̂_a = V_a⁻¹·Σ_{arm a} x·y     mean(a) = ⟨x, θ̂_a⟩     width_sq(a) = xᵀV_a⁻¹x
 /// ```
 ///
-/// This is [`Ridge`] over `K·d` features where an action is its context in the block of its arm and zero elsewhere: `V` is
-/// then made of blocks, and so are its inverse and its determinant. Kept by block, an observation costs O(d²) of sums
-/// where the whole matrix costs O(K²·d²), and arms can come and go. In a set, place is the arm and features are the context,
-/// the same in every row where a context is shared.
+/// This is [`Ridge`] over `K·d` features where an action is its context in the block of its arm and
+/// zero elsewhere: `V` is then made of blocks, and so are its inverse and its determinant. Kept by
+/// block, an observation costs O(d²) of sums where the whole matrix costs O(K²·d²), and arms can
+/// come and go. In a set, place is the arm and features are the context, the same in every row
+/// where a context is shared.
 ///
-/// Everything is a function of the sums, and they take in one observation after the other: learning many at once, one by one,
-/// or before and after [`ArmRidges::sums`] were kept elsewhere, ends in the same bits.
+/// Everything is a function of the sums, and they take in one observation after the other: learning
+/// many at once, one by one, or before and after [`ArmRidges::sums`] were kept elsewhere, ends in
+/// the same bits.
 ///
 /// # Removed arms
-/// What was learned of them still counts in [`Evidence`]: an arm may be removed because of what it paid, and a radius that
-/// forgot it would promise more than it keeps. Bounds on `θ*` are for the stacked parameters of all arms there ever were.
+/// What was learned of them still counts in [`Evidence`]: an arm may be removed because of what it
+/// paid, and a radius that forgot it would promise more than it keeps. Bounds on `θ*` are for the
+/// stacked parameters of all arms there ever were.
 ///
 /// # Cost
 /// Learning is O(n·d²) and one factorisation, O(d³), a call; scores are O(K·d²). No draws.
@@ -38,8 +41,8 @@ use crate::linalg::{Compensated, CompensatedGram, Isa, dot, scaled_identity};
 /// ```
 ///
 /// # Reference
-/// Li, Chu, Langford, Schapire: A Contextual-Bandit Approach to Personalized News Article Recommendation. WWW 2010 (LinUCB
-/// with disjoint linear models).
+/// Li, Chu, Langford, Schapire: A Contextual-Bandit Approach to Personalized News Article
+/// Recommendation. WWW 2010 (LinUCB with disjoint linear models).
 #[derive(Clone, Debug)]
 pub struct ArmRidges {
     dim: usize,
@@ -62,7 +65,8 @@ pub struct Removed {
     pub log_det_ratio: f64,
 }
 
-/// The sums of an arm as they are kept, for keeping them elsewhere: what a sum is, and what its rounding has left aside.
+/// The sums of an arm as they are kept, for keeping them elsewhere: what a sum is, and what its
+/// rounding has left aside.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArmSums {
     /// Rewards learned from.
@@ -108,7 +112,12 @@ impl ArmRidges {
     ///
     /// # Panics
     /// If there is no arm.
-    pub fn from_sums(dim: usize, ridge: f64, arms: &[ArmSums], removed: Removed) -> Result<Self, RidgeError> {
+    pub fn from_sums(
+        dim: usize,
+        ridge: f64,
+        arms: &[ArmSums],
+        removed: Removed,
+    ) -> Result<Self, RidgeError> {
         let mut model = Self { removed, ..Self::new(arms.len(), dim, ridge)? };
         for (block, sums) in model.arms.iter_mut().zip(arms) {
             *block = Block::from_sums(dim, ridge, sums)?;
@@ -147,7 +156,8 @@ impl ArmRidges {
     /// Learns rewards of one arm: `contexts` row-major, one row a reward.
     ///
     /// # Panics
-    /// If there is no such arm, the lengths do not fit, or a number is not finite or beyond [`MAX_MAGNITUDE`].
+    /// If there is no such arm, the lengths do not fit, or a number is not finite or beyond
+    /// [`MAX_MAGNITUDE`].
     pub fn learn(&mut self, arm: usize, contexts: &[f64], rewards: &[f64]) {
         assert!(
             contexts.len() == self.dim * rewards.len(),
@@ -257,7 +267,9 @@ impl Estimator for ArmRidges {
         self.check(actions);
         let means = self.arms.iter().zip(actions.iter());
         self.scores.mean.clear();
-        self.scores.mean.extend(means.map(|(block, action)| dot(action.features(), block.model.theta_hat())));
+        self.scores
+            .mean
+            .extend(means.map(|(block, action)| dot(action.features(), block.model.theta_hat())));
         &self.scores.mean
     }
 
@@ -283,7 +295,9 @@ impl Estimator for ArmRidges {
             ridge: self.ridge,
             shares: dim as u64,
             floor: arms().map(|arm| arm.floor).fold(0.0, f64::max),
-            log_det: LogDet::new(log_det_ratio + arms().map(|arm| arm.log_det_ratio()).sum::<f64>()),
+            log_det: LogDet::new(
+                log_det_ratio + arms().map(|arm| arm.log_det_ratio()).sum::<f64>(),
+            ),
         }
     }
 
@@ -331,7 +345,11 @@ mod tests {
     fn is_the_ridge_over_blocks() {
         let radii = [
             Radius::Fixed(Fixed { sqrt_beta: 0.7 }),
-            Radius::Determinant(Determinant { delta: 0.05, noise_scale: 0.3, theta_norm_bound: 2.0 }),
+            Radius::Determinant(Determinant {
+                delta: 0.05,
+                noise_scale: 0.3,
+                theta_norm_bound: 2.0,
+            }),
         ];
         for (ridge, radius) in
             [0.2, 1.0, 5.0].into_iter().flat_map(|ridge| radii.map(|radius| (ridge, radius)))
@@ -356,7 +374,10 @@ mod tests {
                 assert!(some.mean.iter().zip(&all.mean).all(|(a, b)| close(*a, *b)));
                 assert!(some.width_sq.iter().zip(&all.width_sq).all(|(a, b)| close(*a, *b)));
                 assert!(close(one.deviation(&theta), other.deviation(&theta)));
-                assert!(close(radius.sqrt_beta(&one.evidence()), radius.sqrt_beta(&other.evidence())));
+                assert!(close(
+                    radius.sqrt_beta(&one.evidence()),
+                    radius.sqrt_beta(&other.evidence())
+                ));
             }
         }
     }
@@ -376,7 +397,8 @@ mod tests {
         at_once.learn(2, &contexts, &rewards);
         let mut in_parts = ArmRidges::new(ARMS, DIM, 1.0).unwrap();
         in_parts.learn(2, &contexts[..20 * DIM], &rewards[..20]);
-        let mut in_parts = ArmRidges::from_sums(DIM, 1.0, &in_parts.sums(), in_parts.removed()).unwrap();
+        let mut in_parts =
+            ArmRidges::from_sums(DIM, 1.0, &in_parts.sums(), in_parts.removed()).unwrap();
         for (x, reward) in contexts[20 * DIM..].chunks_exact(DIM).zip(&rewards[20..]) {
             in_parts.update(Action::new(2, x), *reward);
         }
@@ -396,7 +418,10 @@ mod tests {
         model.learn(2, &[3.0, 2.0, 1.0], &[2.0]);
         let (before, kept) = (model.evidence(), model.arm(2).theta_hat().to_vec());
         model.remove_arm(1);
-        assert_eq!((before.observations, before.dim), (model.evidence().observations, model.evidence().dim));
+        assert_eq!(
+            (before.observations, before.dim),
+            (model.evidence().observations, model.evidence().dim)
+        );
         assert!(close(before.log_det_ratio(), model.evidence().log_det_ratio()));
         assert_eq!(model.arm(1).theta_hat(), kept, "those after it move up");
         model.add_arm();

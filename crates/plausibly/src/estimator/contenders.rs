@@ -62,7 +62,8 @@ impl Few {
 
 /// Scores of the actions among which everything sought is to be found; often a few of very many.
 ///
-/// They are in the order of their indices, so the first of several equals is the same one as among all actions.
+/// They are in the order of their indices, so the first of several equals is the same one as among
+/// all actions.
 #[derive(Clone, Copy, Debug)]
 pub struct Contenders<'a> {
     scores: &'a Scores,

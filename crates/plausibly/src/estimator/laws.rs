@@ -1,4 +1,5 @@
-//! What lists, sieves and rough scores promise, against brute force: every action scored from scratch in every round.
+//! What lists, sieves and rough scores promise, against brute force: every action scored from
+//! scratch in every round.
 
 use super::shortlist::Shortlist;
 use super::{Contenders, Estimator, Onlooker, Ridge, Scores, Sought};
@@ -49,7 +50,9 @@ fn features(rng: &mut Stream, count: usize, dim: usize) -> Vec<Vec<f64>> {
             // Corners of a cube, which tie again and again.
             1 => (0..dim).map(|_| if rng.index(2) == 0 { scale } else { -scale }).collect(),
             // One direction much shorter than the others.
-            2 => (0..dim).map(|j| rng.normal() * if j == 0 { 1e-3 * scale } else { scale }).collect(),
+            2 => {
+                (0..dim).map(|j| rng.normal() * if j == 0 { 1e-3 * scale } else { scale }).collect()
+            }
             _ => (0..dim).map(|_| scale * (2.0 * rng.uniform() - 1.0)).collect(),
         };
         rows.push(row);
@@ -83,7 +86,11 @@ fn drawn(rng: &mut Stream, sets: usize, dim: usize, count: usize) -> Problem {
             theta_norm_bound: 0.0,
             action_norm_bound: bounds.1,
         }),
-        _ => Radius::Determinant(Determinant { delta: 0.05, noise_scale: noise, theta_norm_bound: bounds.0 }),
+        _ => Radius::Determinant(Determinant {
+            delta: 0.05,
+            noise_scale: noise,
+            theta_norm_bound: bounds.0,
+        }),
     };
     Problem {
         sets,
@@ -99,7 +106,8 @@ fn drawn(rng: &mut Stream, sets: usize, dim: usize, count: usize) -> Problem {
     }
 }
 
-/// One without lists, in which one action is sought; with so many actions that few of them come into question.
+/// One without lists, in which one action is sought; with so many actions that few of them come
+/// into question.
 fn without_lists(number: u64) -> Problem {
     let rng = &mut Stream::new(13, number, "without lists");
     let (dim, count) = (1 + rng.index(40), 300 + rng.index(300));
@@ -136,7 +144,8 @@ fn play(problem: &Problem, tamper: impl Fn(&mut Ridge)) -> Result<Played, u64> {
         let view = set.view();
         let reach = problem.radius.reach(&model.evidence());
         let contenders = model.contenders(view, reach, problem.sought);
-        let indices: Vec<usize> = (0..contenders.scores().mean.len()).map(|p| contenders.index(p)).collect();
+        let indices: Vec<usize> =
+            (0..contenders.scores().mean.len()).map(|p| contenders.index(p)).collect();
         if indices.is_empty() {
             return Err(round);
         }
@@ -154,7 +163,10 @@ fn play(problem: &Problem, tamper: impl Fn(&mut Ridge)) -> Result<Played, u64> {
         }
         for _ in 0..problem.batch {
             let action = view.get(chosen);
-            model.update(action, dot(action.features(), &problem.theta) + problem.noise * noise.normal());
+            model.update(
+                action,
+                dot(action.features(), &problem.theta) + problem.noise * noise.normal(),
+            );
             tamper(&mut model);
         }
     }
@@ -172,11 +184,18 @@ fn agree(problems: u64, problem: impl Fn(u64) -> Problem) -> (u64, u64) {
 
 fn assert_agreement(problems: u64, problem: impl Fn(u64) -> Problem) {
     let (rounds, lazy) = agree(problems, problem);
-    assert!(lazy * 2 > rounds, "few actions were shown in {lazy} of {rounds} rounds: not much was tested");
+    assert!(
+        lazy * 2 > rounds,
+        "few actions were shown in {lazy} of {rounds} rounds: not much was tested"
+    );
 }
 
 /// Problems in which a tampered model gives a wrong answer.
-fn caught(problems: u64, problem: impl Fn(u64) -> Problem, tamper: impl Fn(&mut Ridge) + Copy) -> usize {
+fn caught(
+    problems: u64,
+    problem: impl Fn(u64) -> Problem,
+    tamper: impl Fn(&mut Ridge) + Copy,
+) -> usize {
     (0..problems).filter(|number| play(&problem(*number), tamper).is_err()).count()
 }
 
@@ -240,8 +259,14 @@ fn listed_scores_are_those_from_scratch() {
                 .map(|(m, w)| (*m, *w))
                 .collect();
             let indices: Vec<usize> = (0..shown.len()).map(|p| contenders.index(p)).collect();
-            let afresh =
-                Ridge::from_statistics(view.dim(), problem.ridge, &model.gram(), &model.moment(), 0).unwrap();
+            let afresh = Ridge::from_statistics(
+                view.dim(),
+                problem.ridge,
+                &model.gram(),
+                &model.moment(),
+                0,
+            )
+            .unwrap();
             let mut all = Scores::new();
             afresh.score_into(view, &mut all);
             for ((mean, width_sq), index) in shown.into_iter().zip(indices) {
@@ -264,10 +289,13 @@ fn listed_scores_are_those_from_scratch() {
 fn shown(contenders: Contenders<'_>) -> Vec<(usize, u64, u64)> {
     let Scores { mean, width_sq, .. } = contenders.scores();
     let scores = mean.iter().zip(width_sq).enumerate();
-    scores.map(|(at, (mean, width_sq))| (contenders.index(at), mean.to_bits(), width_sq.to_bits())).collect()
+    scores
+        .map(|(at, (mean, width_sq))| (contenders.index(at), mean.to_bits(), width_sq.to_bits()))
+        .collect()
 }
 
-/// The first round in which an onlooker at somebody's ridge does not see what a ridge of its own shows.
+/// The first round in which an onlooker at somebody's ridge does not see what a ridge of its own
+/// shows.
 fn overlooked(problem: &Problem, tamper: impl Fn(&mut Ridge)) -> Option<u64> {
     let mut own = Ridge::new(problem.theta.len(), problem.ridge).unwrap();
     let (mut theirs, mut onlooker) = (own.clone(), Onlooker::default());
@@ -276,8 +304,14 @@ fn overlooked(problem: &Problem, tamper: impl Fn(&mut Ridge)) -> Option<u64> {
         let (view, reach) = (set.view(), problem.radius.reach(&own.evidence()));
         // Its owner looks for something else, and elsewhere.
         let elsewhere = problem.sets[noise.index(problem.sets.len())].view();
-        let Reach::Ellipsoid { sqrt_beta } = reach else { unreachable!("these are radii for features") };
-        theirs.contenders(elsewhere, Reach::Ellipsoid { sqrt_beta: 0.3 * sqrt_beta }, Sought::LargestUpper);
+        let Reach::Ellipsoid { sqrt_beta } = reach else {
+            unreachable!("these are radii for features")
+        };
+        theirs.contenders(
+            elsewhere,
+            Reach::Ellipsoid { sqrt_beta: 0.3 * sqrt_beta },
+            Sought::LargestUpper,
+        );
         let contenders = own.contenders(view, reach, problem.sought);
         let chosen = contenders.index(decide(contenders.scores(), reach, problem).0);
         if shown(contenders) != shown(onlooker.contenders(&theirs, view, reach, problem.sought)) {
@@ -294,7 +328,9 @@ fn overlooked(problem: &Problem, tamper: impl Fn(&mut Ridge)) -> Option<u64> {
 
 #[test]
 fn an_onlooker_sees_what_a_ridge_of_its_own_shows() {
-    for problem in (0..200).flat_map(|number| [fixed(number), changing(number), without_lists(number)]) {
+    for problem in
+        (0..200).flat_map(|number| [fixed(number), changing(number), without_lists(number)])
+    {
         assert_eq!(overlooked(&problem, |_| ()), None);
     }
     // Steps taken to be of no length must be noticed.
@@ -312,7 +348,10 @@ fn an_onlooker_that_missed_something_looks_afresh() {
             let contenders = onlooker.contenders(&model, view, reach, problem.sought);
             if missed > 1 {
                 let afresh = &mut Onlooker::default();
-                assert_eq!(shown(contenders), shown(afresh.contenders(&model, view, reach, problem.sought)));
+                assert_eq!(
+                    shown(contenders),
+                    shown(afresh.contenders(&model, view, reach, problem.sought))
+                );
             }
             let chosen = view.get(contenders.index(decide(contenders.scores(), reach, &problem).0));
             missed = rng.index(4);

@@ -24,14 +24,16 @@ use crate::logarithm::log;
 
 /// A model of the mean rewards with a width for each action.
 ///
-/// Three are provided, [`Ridge`] for actions with features, [`ArmMeans`] for plain arms and [`ArmRidges`] for arms in a
-/// context; policies that need no more than means and widths are written once over this trait.
+/// Three are provided, [`Ridge`] for actions with features, [`ArmMeans`] for plain arms and
+/// [`ArmRidges`] for arms in a context; policies that need no more than means and widths are
+/// written once over this trait.
 pub trait Estimator {
     /// Scores of all actions under everything learned so far, cached between calls.
     fn scores(&mut self, actions: Actions<'_>) -> &Scores;
 
-    /// Scores of the actions among which everything sought is to be found at this reach: the answer is that of all actions. An estimator that knows nothing
-    /// better shows all, which is the default.
+    /// Scores of the actions among which everything sought is to be found at this reach: the answer
+    /// is that of all actions. An estimator that knows nothing better shows all, which is the
+    /// default.
     ///
     /// # Panics
     /// If the reach is not one for this kind of model.
@@ -39,7 +41,8 @@ pub trait Estimator {
         Contenders::all(self.scores(actions))
     }
 
-    /// Means alone, for those who need no widths; they can differ from those of [`Estimator::scores`] by rounding.
+    /// Means alone, for those who need no widths; they can differ from those of
+    /// [`Estimator::scores`] by rounding.
     fn means(&mut self, actions: Actions<'_>) -> &[f64] {
         self.scores(actions).mean()
     }
@@ -50,7 +53,8 @@ pub trait Estimator {
     /// Learns from one reward.
     ///
     /// # Panics
-    /// If the action does not fit the model, or the reward is not finite or beyond [`MAX_MAGNITUDE`].
+    /// If the action does not fit the model, or the reward is not finite or beyond
+    /// [`MAX_MAGNITUDE`].
     fn update(&mut self, action: Action<'_>, reward: f64);
 
     /// How much has been learned: what confidence radii depend on.
@@ -64,13 +68,16 @@ pub trait Estimator {
     /// The smallest `√β` whose confidence set holds `theta_star`.
     fn deviation(&self, theta_star: &[f64]) -> f64;
 
-    /// By how much the square of [`Estimator::deviation`] can have grown at most with an observation whose reward was off its true mean by `noise`; infinite, the default, if that is not known.
+    /// By how much the square of [`Estimator::deviation`] can have grown at most with an
+    /// observation whose reward was off its true mean by `noise`; infinite, the default, if that is
+    /// not known.
     fn deviation_growth(&self, _noise: f64) -> f64 {
         f64::INFINITY
     }
 
-    /// What exploring in every round from now on is bound to have reached on this set when the decision of round `round` is taken, whatever the rewards; `None`, the
-    /// default, if that is not known in advance.
+    /// What exploring in every round from now on is bound to have reached on this set when the
+    /// decision of round `round` is taken, whatever the rewards; `None`, the default, if that is
+    /// not known in advance.
     fn forecast(&self, _: Actions<'_>, _round: u64) -> Option<Forecast> {
         None
     }
@@ -156,7 +163,8 @@ pub struct Scores {
     pub(crate) isa: Isa,
     pub(crate) mean: Vec<f64>,
     pub(crate) width_sq: Vec<f64>,
-    /// Whether they were made from scratch, mostly for another set: where the last choice was then says nothing about the next.
+    /// Whether they were made from scratch, mostly for another set: where the last choice was then
+    /// says nothing about the next.
     pub(crate) anew: bool,
 }
 
@@ -183,7 +191,10 @@ impl Scores {
     pub fn set(&mut self, mean: &[f64], width_sq: &[f64]) {
         assert!(mean.len() == width_sq.len(), "one width for each mean");
         assert!(mean.iter().all(|mean| mean.is_finite()), "means must be finite");
-        assert!(width_sq.iter().all(|width_sq| *width_sq >= 0.0), "squared widths must not be negative");
+        assert!(
+            width_sq.iter().all(|width_sq| *width_sq >= 0.0),
+            "squared widths must not be negative"
+        );
         self.mean.clear();
         self.mean.extend_from_slice(mean);
         self.width_sq.clear();
@@ -215,20 +226,22 @@ pub struct Evidence {
     pub ridge: f64,
     /// Among how many arms δ is shared: `dim`, unless more of them were or will be looked at.
     pub shares: u64,
-    /// The largest entry of the diagonal matrix `F` that the estimate adds to a `V` that doubles cannot
-    /// tell from a singular one; zero almost always. See [`Ridge`], Precision.
+    /// The largest entry of the diagonal matrix `F` that the estimate adds to a `V` that doubles
+    /// cannot tell from a singular one; zero almost always. See [`Ridge`], Precision.
     pub floor: f64,
     pub(crate) log_det: LogDet,
 }
 
 impl Evidence {
-    /// Evidence of an estimator of your own; see the fields, and [`Evidence::log_det_ratio`] for the last.
+    /// Evidence of an estimator of your own; see the fields, and [`Evidence::log_det_ratio`] for
+    /// the last.
     pub fn new(observations: u64, dim: usize, ridge: f64, log_det_ratio: f64) -> Self {
         let log_det = LogDet::new(log_det_ratio);
         Self { observations, dim, ridge, shares: dim as u64, floor: 0.0, log_det }
     }
 
-    /// `log(det V / λᵈ)`, the information gained; not finite without a ridge, which leaves nothing to compare with.
+    /// `log(det V / λᵈ)`, the information gained; not finite without a ridge, which leaves nothing
+    /// to compare with.
     ///
     /// With a [`Evidence::floor`] it is that of `V + F`, which is never smaller.
     pub fn log_det_ratio(&self) -> f64 {
@@ -236,16 +249,17 @@ impl Evidence {
     }
 }
 
-/// `log(det V / det V₀)`: a logarithm, and the growth since the last refactorisation as a product, so that
-/// an update costs one multiplication and only a reader pays for a logarithm.
+/// `log(det V / det V₀)`: a logarithm, and the growth since the last refactorisation as a product,
+/// so that an update costs one multiplication and only a reader pays for a logarithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LogDet {
     at_refactor: f64,
     growth: f64,
 }
 
-/// A product above the square of this moves one such factor into the logarithm. In many dimensions a
-/// refactorisation comes only every d/8 observations, and the product of that many factors passes 1e308.
+/// A product above the square of this moves one such factor into the logarithm. In many dimensions
+/// a refactorisation comes only every d/8 observations, and the product of that many factors passes
+/// 1e308.
 const GROWTH_UNIT: f64 = 1e100;
 /// `log(GROWTH_UNIT)`.
 const LOG_GROWTH_UNIT: f64 = 100.0 * std::f64::consts::LN_10;

@@ -1,15 +1,20 @@
 //! Every action scored in every round, with half the memory read and the choice of doubles.
 //!
-//! Scores of a set offered again follow an observation by `s = ⟨a, v⟩` for every action: `mean += gain·s`, `width_sq −= s²`. For many actions that pass waits for memory. Here its
-//! factors are in [single precision](crate::singles), which is off by `|s̃ − s| ≤ e`, so that the scores are off by
+//! Scores of a set offered again follow an observation by `s = ⟨a, v⟩` for every action: `mean +=
+//! gain·s`, `width_sq −= s²`. For many actions that pass waits for memory. Here its factors are in
+//! [single precision](crate::singles), which is off by `|s̃ − s| ≤ e`, so that the scores are off
+//! by
 //!
 //! ```text
 //! M = Σ |gain|·e     and     W = Σ e·(2·max|s̃| + e)
 //! ```
 //!
-//! over the observations since all were scored in double. Any action's lower bound, as low as it can be, tells who can have the largest; the largest of those, as high as it can be,
-//! who is plausible for sure; and the widest of these who can be the widest plausible action. They are few as long as `M` and `W` are small. They are scored from scratch in double, and
-//! the choice is theirs. Once as many have been scored so as there are actions, all are, which costs no more than they did.
+//! over the observations since all were scored in double. Any action's lower bound, as low as it
+//! can be, tells who can have the largest; the largest of those, as high as it can be, who is
+//! plausible for sure; and the widest of these who can be the widest plausible action. They are few
+//! as long as `M` and `W` are small. They are scored from scratch in double, and the choice is
+//! theirs. Once as many have been scored so as there are actions, all are, which costs no more than
+//! they did.
 //!
 //! What has no margin here, the roundings of doubles, has that of [lists](super::shortlist).
 
@@ -21,7 +26,8 @@ use crate::linalg::{FirstLook, MayLead, MayReach, RUN};
 use crate::singles::Singles;
 use crate::state::{RoughState, StateError, holds};
 
-/// Sets with fewer features are in a cache that is near enough; the laws are about sets of any size.
+/// Sets with fewer features are in a cache that is near enough; the laws are about sets of any
+/// size.
 const LEAST: usize = if cfg!(test) { 1 } else { 1 << 16 };
 /// Of sets with more features there shall be no copy of half their size.
 const MOST: usize = 1 << 22;
@@ -75,7 +81,8 @@ impl Rough {
         self.not_before = observations + 4 + observations / 8;
     }
 
-    /// Brings scores of all actions one observation further; false if single precision cannot hold what it takes.
+    /// Brings scores of all actions one observation further; false if single precision cannot hold
+    /// what it takes.
     pub(super) fn follow(
         &mut self,
         actions: Actions<'_>,
@@ -99,7 +106,8 @@ impl Rough {
         self.spent = 0;
     }
 
-    /// Finds and scores those among which the choice is, by scores of all that can be off; false if they are many. `length` is `‖θ̂‖_V`.
+    /// Finds and scores those among which the choice is, by scores of all that can be off; false if
+    /// they are many. `length` is `‖θ̂‖_V`.
     pub(super) fn seek(
         &mut self,
         seek: Seek<'_>,
@@ -118,7 +126,9 @@ impl Rough {
         self.few.indices.clear();
         let few = radii.small > 0.0
             && match sought {
-                Sought::LargestUpper => view.may_have_largest_upper(&mut self.first, &mut self.few.indices),
+                Sought::LargestUpper => {
+                    view.may_have_largest_upper(&mut self.first, &mut self.few.indices)
+                }
                 Sought::Widest | Sought::Plausible => {
                     if self.spent == 0 {
                         self.leader = view.leader();
@@ -195,8 +205,9 @@ impl View<'_> {
 
     /// Whose lower bound the others are best compared with.
     fn leader(&self) -> ActionIndex {
-        let higher =
-            |best: (ActionIndex, f64), next: (ActionIndex, f64)| if next.1 > best.1 { next } else { best };
+        let higher = |best: (ActionIndex, f64), next: (ActionIndex, f64)| {
+            if next.1 > best.1 { next } else { best }
+        };
         let bounds = (0..self.scores.mean.len()).map(|action| (action, self.lowest(action)));
         bounds.reduce(higher).map_or(0, |(leader, _)| leader)
     }
@@ -207,17 +218,21 @@ impl View<'_> {
         self.may_reach(self.lowest_upper(leader), f64::NEG_INFINITY, found)
     }
 
-    /// Those who can be the widest plausible action, and those who can have the largest lower bound, without which it cannot be told.
+    /// Those who can be the widest plausible action, and those who can have the largest lower
+    /// bound, without which it cannot be told.
     fn may_be_widest(&self, leader: ActionIndex, found: &mut Vec<ActionIndex>) -> bool {
         let Self { scores: Scores { isa, mean, width_sq, .. }, off, radii, most } = self;
         let threshold = self.lowest(leader);
-        let lead = MayLead { sqrt_beta: radii.small, off: off.width_sq, least: threshold - off.mean };
+        let lead =
+            MayLead { sqrt_beta: radii.small, off: off.width_sq, least: threshold - off.mean };
         isa.may_lead(mean, width_sq, &lead, *most, found);
         if found.len() > *most {
             return false;
         }
-        let highest = found.iter().map(|action| self.highest(*action)).fold(f64::NEG_INFINITY, f64::max);
-        let widest = isa.widest_reaching(mean, width_sq, off.width_sq, radii.small, highest + off.mean);
+        let highest =
+            found.iter().map(|action| self.highest(*action)).fold(f64::NEG_INFINITY, f64::max);
+        let widest =
+            isa.widest_reaching(mean, width_sq, off.width_sq, radii.small, highest + off.mean);
         let width_sq_least = (widest - 2.0 * off.width_sq) * (1.0 - MARGIN);
         let reached = self.may_reach(threshold, width_sq_least, found);
         found.sort_unstable();
@@ -228,7 +243,13 @@ impl View<'_> {
     fn may_reach(&self, threshold: f64, width_sq_least: f64, found: &mut Vec<ActionIndex>) -> bool {
         let Self { scores: Scores { isa, mean, width_sq, .. }, off, radii, most } = self;
         let (sqrt_beta, off, least) = (radii.large, off.width_sq, threshold - off.mean);
-        isa.may_reach(mean, width_sq, &MayReach { sqrt_beta, off, least, width_sq_least }, *most, found);
+        isa.may_reach(
+            mean,
+            width_sq,
+            &MayReach { sqrt_beta, off, least, width_sq_least },
+            *most,
+            found,
+        );
         found.len() <= *most
     }
 }

@@ -79,8 +79,8 @@ impl Shape {
     /// Whether a model of this shape can learn from this reward of this action.
     ///
     /// # Errors
-    /// If the action has another number of features or is no arm of the model, or the reward is not finite or
-    /// beyond [`MAX_MAGNITUDE`].
+    /// If the action has another number of features or is no arm of the model, or the reward is not
+    /// finite or beyond [`MAX_MAGNITUDE`].
     pub fn check_reward(self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
         if let Self::Arms { count } | Self::ArmsInContext { count, .. } = self
             && count <= action.index()

@@ -1,4 +1,5 @@
-//! Exact lazy scoring of a set never seen before: most of its actions are told by a bound on their width that costs O(d), and few are scored.
+//! Exact lazy scoring of a set never seen before: most of its actions are told by a bound on their
+//! width that costs O(d), and few are scored.
 //!
 //! With `D` the diagonal of `V⁻¹` and `ρ` no less than the largest eigenvalue of `D^-½·V⁻¹·D^-½`,
 //!
@@ -6,11 +7,14 @@
 //! aᵀV⁻¹a ≤ u_a = ρ·Σᵢ aᵢ²·Dᵢᵢ.
 //! ```
 //!
-//! `V` only grows, so the bound is one on all later widths as well, and is made anew only now and then. It is no worse for features of different scales, and the better
-//! the more evenly directions are known: `ρ` is 1 where they are known independently.
+//! `V` only grows, so the bound is one on all later widths as well, and is made anew only now and
+//! then. It is no worse for features of different scales, and the better the more evenly directions
+//! are known: `ρ` is 1 where they are known independently.
 //!
-//! Score one action that promises a large lower bound `L`. Whoever has `m_a + √β·√u_a < L` is not plausible, and has neither the largest lower nor the largest
-//! upper bound. Where the largest upper bound alone is sought, `L` is the upper bound of one action that promises a large one. All others are scored, to the bits they would have among all.
+//! Score one action that promises a large lower bound `L`. Whoever has `m_a + √β·√u_a < L` is not
+//! plausible, and has neither the largest lower nor the largest upper bound. Where the largest
+//! upper bound alone is sought, `L` is the upper bound of one action that promises a large one. All
+//! others are scored, to the bits they would have among all.
 
 use super::contenders::{Few, Moment, Seek};
 use super::{Contenders, Sought};
@@ -22,13 +26,16 @@ use crate::state::{SieveState, StateError, holds};
 const MARGIN: f64 = 1e-6;
 /// It pays if it leaves no more than one in so many actions.
 const WORTHWHILE: usize = 2;
-/// Sets so small are scored faster than sieved; and so are those with fewer actions than four times their features.
+/// Sets so small are scored faster than sieved; and so are those with fewer actions than four times
+/// their features.
 const SMALL: usize = 32;
 /// From so many actions on the width of one is worth computing to rule out others.
 const LARGE: usize = 512;
-/// With so few features a width costs little more than a bound on it, and only large sets are sieved.
+/// With so few features a width costs little more than a bound on it, and only large sets are
+/// sieved.
 const NARROW: usize = 6;
-/// Squarings of a matrix: its largest eigenvalue is then known up to a factor of `d` to the power of one by twice two to the power of these.
+/// Squarings of a matrix: its largest eigenvalue is then known up to a factor of `d` to the power
+/// of one by twice two to the power of these.
 const SQUARINGS: u32 = 4;
 
 #[derive(Clone, Debug, Default)]
@@ -74,7 +81,8 @@ impl Sieve {
         let scale = if sought == Sought::LargestUpper { sqrt_beta } else { -sqrt_beta };
         let anchor = now.isa.farthest_along(mean, bound_sq, scale);
         let (anchor_mean, mut anchor_sq) = (mean[anchor], bound_sq[anchor]);
-        // In a small set the width of one costs more than it saves beside a bound on it; but of a bound it is not known that an upper bound reaches so far.
+        // In a small set the width of one costs more than it saves beside a bound on it; but of a
+        // bound it is not known that an upper bound reaches so far.
         if sought == Sought::LargestUpper || actions.len() >= LARGE {
             self.few.indices.clear();
             self.few.indices.push(anchor);
@@ -89,7 +97,14 @@ impl Sieve {
         self.few.indices.clear();
         let most = actions.len() / WORTHWHILE;
         // The limits have a margin for what rounding does to squares and roots.
-        now.isa.reaching(&self.mean, &self.bound_sq, sqrt_beta, self.beyond, most, &mut self.few.indices);
+        now.isa.reaching(
+            &self.mean,
+            &self.bound_sq,
+            sqrt_beta,
+            self.beyond,
+            most,
+            &mut self.few.indices,
+        );
         if self.few.indices.len() > most {
             self.not_before = now.observations + 4 + now.observations / 8;
             return false;
@@ -105,7 +120,8 @@ impl Sieve {
         let [matrix, product] = &mut self.scratch;
         matrix.clear();
         matrix.extend(
-            (0..dim * dim).map(|at| now.gram_inverse[at] / (diagonal(at / dim) * diagonal(at % dim)).sqrt()),
+            (0..dim * dim)
+                .map(|at| now.gram_inverse[at] / (diagonal(at / dim) * diagonal(at % dim)).sqrt()),
         );
         let rho = largest_eigenvalue(now.isa, matrix, product, dim);
         self.limits.clear();
@@ -114,18 +130,26 @@ impl Sieve {
     }
 
     pub(super) fn state(&self) -> SieveState {
-        SieveState { limits: self.limits.clone(), made_at: self.made_at, not_before: self.not_before }
+        SieveState {
+            limits: self.limits.clone(),
+            made_at: self.made_at,
+            not_before: self.not_before,
+        }
     }
 
     pub(super) fn restored(state: SieveState, dim: usize) -> Result<Self, StateError> {
         let SieveState { limits, made_at, not_before } = state;
         let fits = limits.is_empty() || limits.len() == dim;
-        holds("sieve.limits", fits && limits.iter().all(|limit| limit.is_finite() && *limit > 0.0))?;
+        holds(
+            "sieve.limits",
+            fits && limits.iter().all(|limit| limit.is_finite() && *limit > 0.0),
+        )?;
         Ok(Self { limits, made_at, not_before, ..Self::default() })
     }
 }
 
-/// No less than the largest eigenvalue of a positive matrix, and at most `d^(1/32)` times it: the 32nd root of the trace of its 32nd power, which is the sum of squares of the 16th.
+/// No less than the largest eigenvalue of a positive matrix, and at most `d^(1/32)` times it: the
+/// 32nd root of the trace of its 32nd power, which is the sum of squares of the 16th.
 fn largest_eigenvalue(isa: Isa, matrix: &mut Vec<f64>, product: &mut Vec<f64>, dim: usize) -> f64 {
     product.resize(dim * dim, 0.0);
     for _ in 0..SQUARINGS {

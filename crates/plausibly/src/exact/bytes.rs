@@ -62,7 +62,9 @@ pub enum MalformedLedger {
         found: u64,
     },
     /// A sum that no such number of observations has.
-    #[error("the sum ({row}, {column}), at byte {at}, is impossible for {observations} observations")]
+    #[error(
+        "the sum ({row}, {column}), at byte {at}, is impossible for {observations} observations"
+    )]
     Impossible {
         /// Its row; the dimension stands for the reward.
         row: usize,
@@ -75,7 +77,8 @@ pub enum MalformedLedger {
     },
 }
 
-/// SHA-256 of a ledger: equal for equal ledgers, and for others only if somebody breaks SHA-256 (FIPS 180-4).
+/// SHA-256 of a ledger: equal for equal ledgers, and for others only if somebody breaks SHA-256
+/// (FIPS 180-4).
 ///
 /// Displays as 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -117,17 +120,18 @@ impl Ledger {
         bytes
     }
 
-    /// The digest that ends [`Ledger::to_bytes`]: SHA-256 of what comes before it. What two replicas compare, and what an
-    /// audit re-derives from the log. O(d²).
+    /// The digest that ends [`Ledger::to_bytes`]: SHA-256 of what comes before it. What two
+    /// replicas compare, and what an audit re-derives from the log. O(d²).
     pub fn digest(&self) -> LedgerDigest {
         LedgerDigest::of(&self.body())
     }
 
     /// Reads what [`Ledger::to_bytes`] wrote.
     ///
-    /// The digest is against accidents: whoever can write a ledger can write its digest too. What protects the sums from
-    /// nonsense, and all later arithmetic from overflow, is that they are checked as well. Sums that pass need still not
-    /// be those of any observations; that only the observations can show.
+    /// The digest is against accidents: whoever can write a ledger can write its digest too. What
+    /// protects the sums from nonsense, and all later arithmetic from overflow, is that they are
+    /// checked as well. Sums that pass need still not be those of any observations; that only the
+    /// observations can show.
     ///
     /// # Errors
     /// Says what is wrong and where. Nothing is allocated before the length has proved right.
@@ -161,7 +165,8 @@ impl Ledger {
         if observations > MAX_OBSERVATIONS {
             return Err(MalformedLedger::Observations { found: observations });
         }
-        let sums = body[SUMS_AT..].chunks_exact(SUM_LEN).map(|sum| i128::from_le_bytes(part(sum, 0)));
+        let sums =
+            body[SUMS_AT..].chunks_exact(SUM_LEN).map(|sum| i128::from_le_bytes(part(sum, 0)));
         let ledger = Self { dim, observations, sums: sums.collect() };
         match ledger.impossible() {
             None => Ok(ledger),

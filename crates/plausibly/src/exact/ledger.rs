@@ -4,10 +4,11 @@ use super::observation::{Observation, STEPS};
 use crate::estimator::{Ridge, RidgeError};
 use thiserror::Error;
 
-/// Most features of a ledger: 134 MB of sums. Beyond it a dimension is a mistake, or an attack on the reader of bytes.
+/// Most features of a ledger: 134 MB of sums. Beyond it a dimension is a mistake, or an attack on
+/// the reader of bytes.
 pub(super) const MAX_DIM: usize = 4096;
-/// Most observations. A product is at most 2⁶⁸ in magnitude, so sums stay within 2¹²⁶, half of what an `i128` holds: a
-/// retraction may subtract before it is judged.
+/// Most observations. A product is at most 2⁶⁸ in magnitude, so sums stay within 2¹²⁶, half of what
+/// an `i128` holds: a retraction may subtract before it is judged.
 pub(super) const MAX_OBSERVATIONS: u64 = 1 << 58;
 /// The largest square: (2¹⁰·2²⁴)².
 const LARGEST_SQUARE_BITS: u32 = 68;
@@ -41,7 +42,8 @@ pub enum LedgerError {
     /// A retraction from a ledger without observations.
     #[error("nothing to retract: the ledger holds no observations")]
     Empty,
-    /// A retraction that leaves sums which no observations have: what was to be taken back had never been added.
+    /// A retraction that leaves sums which no observations have: what was to be taken back had
+    /// never been added.
     #[error(
         "the observation was never added: without it, {left} others would have to sum to the products ({row}, {column}) left"
     )]
@@ -61,22 +63,24 @@ pub enum LedgerError {
 /// z = 2²⁴·(x, y), integers      S = Σ z·zᵀ, the upper triangle      Σ x·xᵀ = 2⁻⁴⁸·S_xx      Σ x·y = 2⁻⁴⁸·S_xy
 /// ```
 ///
-/// The reward is treated as one more feature, which costs one sum more than needed: `Σ y²`, and with it the residual sum of
-/// squares of any `θ`, that is, the noise.
+/// The reward is treated as one more feature, which costs one sum more than needed: `Σ y²`, and
+/// with it the residual sum of squares of any `θ`, that is, the noise.
 ///
 /// # Guarantee
-/// A ledger is a function of the multiset of its observations: any order, any split into ledgers and merge of them, and any
-/// detour over observations added and retracted give equal ledgers, equal [bytes](Ledger::to_bytes) and an equal
-/// [digest](Ledger::digest). Sums cannot overflow: a product is at most 2⁶⁸, and a ledger refuses to go beyond 2⁵⁸ of them.
+/// A ledger is a function of the multiset of its observations: any order, any split into ledgers
+/// and merge of them, and any detour over observations added and retracted give equal ledgers,
+/// equal [bytes](Ledger::to_bytes) and an equal [digest](Ledger::digest). Sums cannot overflow: a
+/// product is at most 2⁶⁸, and a ledger refuses to go beyond 2⁵⁸ of them.
 ///
-/// Retracting what was never added is a caller's error that sums alone cannot always tell. It is refused if what it would
-/// leave is impossible: a sum of squares below zero or above `n·2⁶⁸`, `2·|Σzᵢzⱼ| > Σzᵢ² + Σzⱼ²`, or no observations with a sum
-/// that is not zero. An observation and its negative have the same products and are one to the sums.
+/// Retracting what was never added is a caller's error that sums alone cannot always tell. It is
+/// refused if what it would leave is impossible: a sum of squares below zero or above `n·2⁶⁸`,
+/// `2·|Σzᵢzⱼ| > Σzᵢ² + Σzⱼ²`, or no observations with a sum that is not zero. An observation and
+/// its negative have the same products and are one to the sums.
 ///
 /// # Cost
-/// `(d+1)(d+2)/2` sums of 16 bytes. Adding is a widening multiplication and an addition each, less than a [`Ridge`] update
-/// takes (`docs/benchmarks`); retracting is that and a check of what is left, merging an addition each. Only the check
-/// allocates, `d+1` numbers.
+/// `(d+1)(d+2)/2` sums of 16 bytes. Adding is a widening multiplication and an addition each, less
+/// than a [`Ridge`] update takes (`docs/benchmarks`); retracting is that and a check of what is
+/// left, merging an addition each. Only the check allocates, `d+1` numbers.
 ///
 /// # Example
 /// ```
@@ -96,13 +100,15 @@ pub enum LedgerError {
 /// ```
 ///
 /// # Reference
-/// The alternative are floating-point sums made independent of order, which still round, so that nothing can be taken back
-/// exactly: \[DN15\] Demmel, Nguyen: Parallel Reproducible Summation. IEEE Transactions on Computers 64, 2015.
+/// The alternative are floating-point sums made independent of order, which still round, so that
+/// nothing can be taken back exactly: \[DN15\] Demmel, Nguyen: Parallel Reproducible Summation.
+/// IEEE Transactions on Computers 64, 2015.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
     pub(super) dim: usize,
     pub(super) observations: u64,
-    /// Row by row from the diagonal on, the reward last, in steps of 2⁻⁴⁸. Every entry obeys [`Ledger::impossible`].
+    /// Row by row from the diagonal on, the reward last, in steps of 2⁻⁴⁸. Every entry obeys
+    /// [`Ledger::impossible`].
     pub(super) sums: Vec<i128>,
 }
 
@@ -150,11 +156,12 @@ impl Ledger {
 
     /// Takes an observation back: the exact inverse of [`Ledger::add`]. O(d²).
     ///
-    /// The sums are those of the rest. Whether a confidence set is one for them is another matter: not if what is taken back
-    /// was chosen by its reward.
+    /// The sums are those of the rest. Whether a confidence set is one for them is another matter:
+    /// not if what is taken back was chosen by its reward.
     ///
     /// # Errors
-    /// If it has another dimension, the ledger is empty, or no observations have the sums that would be left.
+    /// If it has another dimension, the ledger is empty, or no observations have the sums that
+    /// would be left.
     pub fn retract(&mut self, observation: &Observation) -> Result<(), LedgerError> {
         self.check_dim(observation.dim())?;
         let left = self.observations.checked_sub(1).ok_or(LedgerError::Empty)?;
@@ -217,15 +224,18 @@ impl Ledger {
         rounded(self.sum(self.dim, self.dim))
     }
 
-    /// The ridge estimate of these observations: a function of the ledger and `ridge` alone, to the bit. O(d³).
+    /// The ridge estimate of these observations: a function of the ledger and `ridge` alone, to the
+    /// bit. O(d³).
     ///
-    /// Each entry of `V` and `b` is rounded once from the exact sum, and the diagonal once more when `ridge` is added, so the
-    /// error of `V` does not grow with the number of observations. A model made here may go on with
-    /// [`update`](crate::Estimator::update) by [quantised](super::quantise) features; it then drifts like any other, and a new one
-    /// from the ledger ends that.
+    /// Each entry of `V` and `b` is rounded once from the exact sum, and the diagonal once more
+    /// when `ridge` is added, so the error of `V` does not grow with the number of observations. A
+    /// model made here may go on with [`update`](crate::Estimator::update) by
+    /// [quantised](super::quantise) features; it then drifts like any other, and a new one from the
+    /// ledger ends that.
     ///
     /// # Errors
-    /// As [`Ridge::from_statistics`]: if `ridge` is out of range, or zero while the observations do not span.
+    /// As [`Ridge::from_statistics`]: if `ridge` is out of range, or zero while the observations do
+    /// not span.
     pub fn ridge(&self, ridge: f64) -> Result<Ridge, RidgeError> {
         let mut gram = self.gram();
         for i in 0..self.dim {
@@ -234,8 +244,9 @@ impl Ledger {
         Ridge::from_statistics(self.dim, ridge, &gram, &self.moment(), self.observations)
     }
 
-    /// The first sum that no `n` observations can have, by what holds for each of them and so for their sums:
-    /// `0 ≤ zᵢ² ≤ 2⁶⁸` and `2·|zᵢzⱼ| ≤ zᵢ² + zⱼ²`. Together they bound every sum by `n·2⁶⁸`.
+    /// The first sum that no `n` observations can have, by what holds for each of them and so for
+    /// their sums: `0 ≤ zᵢ² ≤ 2⁶⁸` and `2·|zᵢzⱼ| ≤ zᵢ² + zⱼ²`. Together they bound every sum by
+    /// `n·2⁶⁸`.
     pub(super) fn impossible(&self) -> Option<(usize, usize)> {
         let most = i128::from(self.observations) << LARGEST_SQUARE_BITS;
         let mut squares = Vec::with_capacity(self.dim + 1);
@@ -250,8 +261,9 @@ impl Ledger {
         for i in 0..self.dim {
             let (row, rest) = rows.split_at(self.dim + 1 - i);
             for (j, (sum, square)) in row.iter().zip(&squares[i..]).enumerate().skip(1) {
-                // Two squares are at most 2¹²⁷ together, which needs the bit of the sign. The right side is halved rather than the
-                // left doubled: the same for integers, and it cannot overflow.
+                // Two squares are at most 2¹²⁷ together, which needs the bit of the sign. The right
+                // side is halved rather than the left doubled: the same for integers, and it cannot
+                // overflow.
                 if sum.unsigned_abs() > (squares[i].cast_unsigned() + square.cast_unsigned()) >> 1 {
                     return Some((i, i + j));
                 }
@@ -281,7 +293,11 @@ impl Ledger {
     }
 
     fn check_dim(&self, found: usize) -> Result<(), LedgerError> {
-        if found == self.dim { Ok(()) } else { Err(LedgerError::Mismatch { expected: self.dim, found }) }
+        if found == self.dim {
+            Ok(())
+        } else {
+            Err(LedgerError::Mismatch { expected: self.dim, found })
+        }
     }
 
     fn room_for(&self, more: u64) -> Result<u64, LedgerError> {
@@ -296,7 +312,8 @@ pub(super) fn triangle(dim: usize) -> usize {
     (dim + 1) * (dim + 2) / 2
 }
 
-/// The double nearest to a sum: the conversion rounds to nearest, and division by a power of two is exact.
+/// The double nearest to a sum: the conversion rounds to nearest, and division by a power of two is
+/// exact.
 fn rounded(sum: i128) -> f64 {
     sum as f64 / (STEPS * STEPS)
 }
@@ -326,9 +343,13 @@ mod tests {
         assert_eq!(refused, LedgerError::Full { observations: 1 << 58, more: 1 });
         assert!(matches!(ledger.merge(&full), Err(LedgerError::Full { .. })));
         assert_eq!(ledger, full, "a refusal changes nothing");
-        // What was never added, at the edge: the sum leaves the range it must be in, not that of the integers.
+        // What was never added, at the edge: the sum leaves the range it must be in, not that of
+        // the integers.
         let other = Observation::new(&[1024.0, 1024.0], 1024.0).unwrap();
-        assert!(matches!(ledger.retract(&other), Err(LedgerError::NeverAdded { row: 0, column: 1, .. })));
+        assert!(matches!(
+            ledger.retract(&other),
+            Err(LedgerError::NeverAdded { row: 0, column: 1, .. })
+        ));
         assert_eq!(ledger, full);
         ledger.retract(&largest).unwrap();
         assert_eq!(ledger, repeated(&largest, MAX_OBSERVATIONS - 1));
@@ -337,8 +358,10 @@ mod tests {
     #[test]
     fn the_triangle_is_indexed_without_gaps() {
         let ledger = Ledger::new(5).unwrap();
-        let visited: Vec<usize> =
-            (0..=5).flat_map(|i| (i..=5).map(move |j| (i, j))).map(|(i, j)| ledger.at(i, j)).collect();
+        let visited: Vec<usize> = (0..=5)
+            .flat_map(|i| (i..=5).map(move |j| (i, j)))
+            .map(|(i, j)| ledger.at(i, j))
+            .collect();
         assert_eq!(visited, (0..ledger.sums.len()).collect::<Vec<_>>());
     }
 }

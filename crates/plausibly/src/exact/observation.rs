@@ -37,12 +37,13 @@ pub enum ObservationError {
 
 /// The multiple of 2⁻²⁴ nearest to `value`, ties to the even one.
 ///
-/// Score actions by features that went through this, since those are what the [`Ledger`](super::Ledger) learns from. The
-/// result differs from `value` by at most 2⁻²⁵, is never `-0.0`, and is its own image.
+/// Score actions by features that went through this, since those are what the
+/// [`Ledger`](super::Ledger) learns from. The result differs from `value` by at most 2⁻²⁵, is never
+/// `-0.0`, and is its own image.
 ///
 /// # Errors
-/// If `value` is not finite or beyond 1024 = 2¹⁰ in magnitude. Nothing is clamped: a clamped feature would teach the
-/// model something that was not seen.
+/// If `value` is not finite or beyond 1024 = 2¹⁰ in magnitude. Nothing is clamped: a clamped
+/// feature would teach the model something that was not seen.
 ///
 /// # Example
 /// ```
@@ -73,8 +74,9 @@ fn from_steps(steps: i64) -> f64 {
 
 /// Features and a reward on the grid of multiples of 2⁻²⁴ up to 1024.
 ///
-/// Rounding is to the nearest multiple, ties to the even one, so it has no preferred direction. It happens here and nowhere
-/// else: what a [`Ledger`](super::Ledger) gets is already exact, so adding and taking back cannot disagree about it.
+/// Rounding is to the nearest multiple, ties to the even one, so it has no preferred direction. It
+/// happens here and nowhere else: what a [`Ledger`](super::Ledger) gets is already exact, so adding
+/// and taking back cannot disagree about it.
 ///
 /// # Cost
 /// O(d), and one allocation.
@@ -102,7 +104,9 @@ impl Observation {
     pub fn new(features: &[f64], reward: f64) -> Result<Self, ObservationError> {
         let mut steps = Vec::with_capacity(features.len() + 1);
         for (feature, &value) in features.iter().enumerate() {
-            steps.push(to_steps(value).map_err(|source| ObservationError::Feature { feature, source })?);
+            steps.push(
+                to_steps(value).map_err(|source| ObservationError::Feature { feature, source })?,
+            );
         }
         steps.push(to_steps(reward).map_err(|source| ObservationError::Reward { source })?);
         Ok(Self { steps })

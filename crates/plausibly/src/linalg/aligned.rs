@@ -5,7 +5,8 @@ use std::ops::{Deref, DerefMut};
 /// Bytes in a line of a cache.
 const LINE: usize = 64;
 
-/// A buffer of numbers that begins where a cache line does, so that no load of a vector of them touches two.
+/// A buffer of numbers that begins where a cache line does, so that no load of a vector of them
+/// touches two.
 #[derive(Debug, Default)]
 pub(crate) struct Aligned<T = f64> {
     storage: Vec<T>,

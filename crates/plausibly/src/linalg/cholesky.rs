@@ -1,7 +1,8 @@
 //! Cholesky factor: built, updated by rank one, solved with and inverted.
 //!
-//! Hand-written rather than taken from a general library because those dispatch to fused multiply-add where the processor
-//! has it, which changes the last bits from machine to machine (`docs/design/numerics.md`).
+//! Hand-written rather than taken from a general library because those dispatch to fused
+//! multiply-add where the processor has it, which changes the last bits from machine to machine
+//! (`docs/design/numerics.md`).
 
 use super::Isa;
 use thiserror::Error;
@@ -16,12 +17,13 @@ pub(crate) struct NotPositive {
 
 /// A pivot below this share of its diagonal entry counts as none.
 ///
-/// It is what elimination left of that entry, so with doubles it carries an error of some 1e-16 of it; and an inverse whose
-/// condition passes 1e10 has lost, by cancellation between its own large entries, the quadratic forms of the directions that
-/// *are* well known.
+/// It is what elimination left of that entry, so with doubles it carries an error of some 1e-16 of
+/// it; and an inverse whose condition passes 1e10 has lost, by cancellation between its own large
+/// entries, the quadratic forms of the directions that *are* well known.
 pub(crate) const PIVOT_TOLERANCE: f64 = 1e-10;
 
-/// `A = L·Lᵀ`, with `L` kept as its transpose: row `k` is column `k` of `L`, so every inner loop runs along a row.
+/// `A = L·Lᵀ`, with `L` kept as its transpose: row `k` is column `k` of `L`, so every inner loop
+/// runs along a row.
 #[derive(Clone, Debug)]
 pub(crate) struct Cholesky {
     dim: usize,
@@ -48,7 +50,8 @@ impl Cholesky {
             row[..k].fill(0.0);
             for (below, i) in tail.chunks_exact_mut(dim).zip(k + 1..) {
                 let scale = row[i];
-                // Most entries of a prior, or of blocks that do not meet, are zero: a diagonal matrix is O(d²).
+                // Most entries of a prior, or of blocks that do not meet, are zero: a diagonal
+                // matrix is O(d²).
                 if scale == 0.0 {
                     continue;
                 }
@@ -60,7 +63,8 @@ impl Cholesky {
         Ok(Self { dim, upper })
     }
 
-    /// The largest pivot by the smallest: a cheap lower bound on the condition of `A`, seldom far below it.
+    /// The largest pivot by the smallest: a cheap lower bound on the condition of `A`, seldom far
+    /// below it.
     pub(crate) fn pivot_ratio(&self) -> f64 {
         let roots = || (0..self.dim).map(|k| self.row(k)[k]);
         let ratio = roots().fold(0.0, f64::max) / roots().fold(f64::INFINITY, f64::min);
@@ -109,7 +113,8 @@ impl Cholesky {
     /// `A⁻¹`, exactly symmetric, into `out`. O(d³), along rows throughout.
     pub(crate) fn inverse_into(&self, out: &mut [f64]) {
         let dim = self.dim;
-        // S = (Lᵀ)⁻¹ from its last row up: what row k of Lᵀ·S = I leaves, once the rows below are known.
+        // S = (Lᵀ)⁻¹ from its last row up: what row k of Lᵀ·S = I leaves, once the rows below are
+        // known.
         let mut inverse = vec![0.0; dim * dim];
         for k in (0..dim).rev() {
             let (head, below) = inverse.split_at_mut((k + 1) * dim);
@@ -128,7 +133,8 @@ impl Cholesky {
             }
             target[k] = 1.0 / row[k];
         }
-        // A⁻¹ = S·Sᵀ as a sum of outer products of the columns of S; products commute, so the result is symmetric to the bit.
+        // A⁻¹ = S·Sᵀ as a sum of outer products of the columns of S; products commute, so the
+        // result is symmetric to the bit.
         out.fill(0.0);
         let mut column = vec![0.0; dim];
         for k in 0..dim {
@@ -185,7 +191,8 @@ mod tests {
         }
         let mut b = [1.0, 2.0, 3.0];
         fresh.solve(&mut b);
-        let back: Vec<f64> = (0..3).map(|i| crate::linalg::dot(&matrix[i * 3..i * 3 + 3], &b)).collect();
+        let back: Vec<f64> =
+            (0..3).map(|i| crate::linalg::dot(&matrix[i * 3..i * 3 + 3], &b)).collect();
         for (a, b) in back.iter().zip([1.0, 2.0, 3.0]) {
             assert!((a - b).abs() < 1e-13);
         }
@@ -210,14 +217,18 @@ mod tests {
                 }
                 updated.add_outer(&mut x);
             }
-            // A rotation is off by a few units in the last place of what it turns, and they add up over rows and updates.
+            // A rotation is off by a few units in the last place of what it turns, and they add up
+            // over rows and updates.
             let trace: f64 = matrix.iter().step_by(dim + 1).sum();
             let tolerance = 20.0 * (dim * updates) as f64 * f64::EPSILON * trace;
             for i in 0..dim {
                 for j in i..dim {
                     let product: f64 = (0..=i).map(|k| updated.row(k)[i] * updated.row(k)[j]).sum();
                     let entry = matrix[i * dim + j];
-                    assert!((product - entry).abs() <= tolerance, "round {round}: {product} for {entry}");
+                    assert!(
+                        (product - entry).abs() <= tolerance,
+                        "round {round}: {product} for {entry}"
+                    );
                 }
             }
         }

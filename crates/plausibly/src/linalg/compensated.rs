@@ -4,10 +4,11 @@ use super::{FEW_DIMS, Isa, PIVOT_TOLERANCE};
 
 /// A sum of vectors with the rounding of every addition carried along.
 ///
-/// A plain `f64` sum of `n` terms errs by up to `n·ε` relative to the sum of their magnitudes, and a matrix refactored
-/// from it can be *less* accurate than one updated `n` times. Here each addition is an error-free two-sum, so what is left
-/// is one rounding a product and one of the result: `|error| ≤ ε·Σ|xᵢxⱼ|`, up to a remainder of order `n²ε²` that stays below
-/// it for the first 10⁷ terms and below `10⁻⁹·Σ|xᵢxⱼ|` for 10¹¹.
+/// A plain `f64` sum of `n` terms errs by up to `n·ε` relative to the sum of their magnitudes, and
+/// a matrix refactored from it can be *less* accurate than one updated `n` times. Here each
+/// addition is an error-free two-sum, so what is left is one rounding a product and one of the
+/// result: `|error| ≤ ε·Σ|xᵢxⱼ|`, up to a remainder of order `n²ε²` that stays below it for the
+/// first 10⁷ terms and below `10⁻⁹·Σ|xᵢxⱼ|` for 10¹¹.
 ///
 /// Source: Neumaier (1974); Ogita, Rump and Oishi (2005), Proposition 4.5.
 #[derive(Clone, Debug)]
@@ -64,7 +65,13 @@ impl CompensatedGram {
     }
 
     /// Adds `x·xᵀ` to it, and `reward·x` to the moment that goes with it.
-    pub(crate) fn add_observation(&mut self, moment: &mut Compensated, isa: Isa, x: &[f64], reward: f64) {
+    pub(crate) fn add_observation(
+        &mut self,
+        moment: &mut Compensated,
+        isa: Isa,
+        x: &[f64],
+        reward: f64,
+    ) {
         let Compensated { sum, carry } = &mut self.entries;
         let (moment_sum, moment_carry) = (&mut moment.sum, &mut moment.carry);
         if x.len() <= FEW_DIMS {
@@ -99,8 +106,8 @@ impl CompensatedGram {
         out
     }
 
-    /// The diagonal of what has to be added to a matrix that is singular to working precision: with twice
-    /// the tolerance of a pivot, entry by entry, every pivot passes, and units do not matter.
+    /// The diagonal of what has to be added to a matrix that is singular to working precision: with
+    /// twice the tolerance of a pivot, entry by entry, every pivot passes, and units do not matter.
     pub(crate) fn floor(&self) -> Vec<f64> {
         let Compensated { sum, carry } = &self.entries;
         let diagonal = sum.iter().zip(carry).step_by(self.dim + 1);
@@ -112,7 +119,8 @@ impl CompensatedGram {
         self.entries.sum.iter().step_by(self.dim + 1).sum()
     }
 
-    /// `(x − y)ᵀ·M·(x − y)`, without a copy of any of them. Four sums a row run side by side: a single one would wait for each of its additions.
+    /// `(x − y)ᵀ·M·(x − y)`, without a copy of any of them. Four sums a row run side by side: a
+    /// single one would wait for each of its additions.
     pub(crate) fn quadratic_form(&self, x: &[f64], y: &[f64]) -> f64 {
         let Compensated { sum, carry } = &self.entries;
         let term = |sum: &f64, carry: &f64, x: &f64, y: &f64| (sum + carry) * (x - y);

@@ -9,9 +9,10 @@ use std::fmt;
 
 /// An instruction set that this machine has, for the kernels that score actions.
 ///
-/// Results do not depend on it: every member gives the same bits. It exists so that tests and benchmarks can force one;
-/// everything else takes [`Isa::detect`]. On other processors than x86-64 the baseline is whatever the compiler targets
-/// (NEON on 64-bit ARM), where the same bits are expected, but that has not been tested.
+/// Results do not depend on it: every member gives the same bits. It exists so that tests and
+/// benchmarks can force one; everything else takes [`Isa::detect`]. On other processors than x86-64
+/// the baseline is whatever the compiler targets (NEON on 64-bit ARM), where the same bits are
+/// expected, but that has not been tested.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Isa(Level);
 
@@ -72,7 +73,8 @@ impl fmt::Debug for Isa {
     }
 }
 
-/// Writes, for each kernel, its method on [`Isa`] and the functions that give the body its vector width.
+/// Writes, for each kernel, its method on [`Isa`] and the functions that give the body its vector
+/// width.
 macro_rules! dispatch {
     ($(fn $kernel:ident($($arg:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
         impl Isa {
@@ -81,7 +83,8 @@ macro_rules! dispatch {
                 pub(crate) fn $kernel(self, $($arg: $type),*) $(-> $result)? {
                     match self.0 {
                         Level::Baseline => kernels::$kernel($($arg),*),
-                        // SAFETY: `Isa` has no public constructor but `detect` and `available`, which checked the feature.
+                        // SAFETY: `Isa` has no public constructor but `detect` and `available`,
+                        // which checked the feature.
                         #[cfg(target_arch = "x86_64")]
                         Level::Avx2 => unsafe { avx2::$kernel($($arg),*) },
                         // SAFETY: as above.
@@ -144,18 +147,29 @@ dispatch! {
 
 impl Isa {
     /// Rows into blocks of lanes; whether all entries are at most `most` in magnitude.
-    pub(crate) fn interleave(self, rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool {
+    pub(crate) fn interleave(
+        self,
+        rows: &[f64],
+        blocks: &mut [f64],
+        dim: usize,
+        most: f64,
+    ) -> bool {
         match self.0 {
             Level::Baseline => kernels::interleave(rows, blocks, dim, most),
             // SAFETY: as above; both have AVX.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 | Level::Avx512 => unsafe { kernels::avx::interleave(rows, blocks, dim, most) },
+            Level::Avx2 | Level::Avx512 => unsafe {
+                kernels::avx::interleave(rows, blocks, dim, most)
+            },
         }
     }
 
-    /// Fills what it can with numbers on [0, 1) from the blocks of the first stream of `ChaCha8` under a key, from block `first` on, and returns how many; none where the library is as
-    /// fast.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "for wide registers"))]
+    /// Fills what it can with numbers on [0, 1) from the blocks of the first stream of `ChaCha8`
+    /// under a key, from block `first` on, and returns how many; none where the library is as fast.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(unused_variables, reason = "for wide registers")
+    )]
     pub(crate) fn uniforms_in_bulk(self, key: &[u8; 32], first: u64, out: &mut [f64]) -> usize {
         #[cfg(target_arch = "x86_64")]
         if self.0 != Level::Baseline {

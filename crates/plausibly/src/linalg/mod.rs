@@ -1,7 +1,8 @@
 //! Dense arithmetic that gives the same bits on every instruction set.
 //!
-//! Matrices are `dim × dim`, row-major, in plain slices. Every sum has one written order, nothing is fused, and a vector
-//! lane always holds one action (or one column), so wider registers change the speed and never the result.
+//! Matrices are `dim × dim`, row-major, in plain slices. Every sum has one written order, nothing
+//! is fused, and a vector lane always holds one action (or one column), so wider registers change
+//! the speed and never the result.
 
 mod aligned;
 mod cholesky;

@@ -1,5 +1,6 @@
-//! Made by a program that computes with sixty digits: for `c` from 181/256 in steps of a 256th up to 1 and of a 128th up to 181/128, `1/c`, and `log c` in two parts, of which the
-//! first is a multiple of 2⁻⁴².
+//! Made by a program that computes with sixty digits: for `c` from 181/256 in steps of a 256th up
+//! to 1 and of a 128th up to 181/128, `1/c`, and `log c` in two parts, of which the first is a
+//! multiple of 2⁻⁴².
 
 #![expect(clippy::unreadable_literal, reason = "nobody reads them")]
 

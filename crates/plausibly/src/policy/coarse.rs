@@ -1,7 +1,9 @@
-//! The best action under a parameter that is new in every round, exactly and with half the memory read.
+//! The best action under a parameter that is new in every round, exactly and with half the memory
+//! read.
 //!
-//! Products in [single precision](crate::singles) differ from those in double by at most some `E`. So the best action is among those within `2E` of the largest, mostly itself alone, and
-//! those are looked at in double.
+//! Products in [single precision](crate::singles) differ from those in double by at most some `E`.
+//! So the best action is among those within `2E` of the largest, mostly itself alone, and those are
+//! looked at in double.
 
 use crate::actions::{ActionIndex, Actions};
 use crate::linalg::{Isa, LANES, dot};
@@ -18,8 +20,14 @@ pub(super) struct Coarse {
 }
 
 impl Coarse {
-    /// The first of the actions with the largest `⟨a, θ⟩`, each summed in order; `None` if it has to be found otherwise.
-    pub(super) fn best(&mut self, isa: Isa, actions: Actions<'_>, theta: &[f64]) -> Option<ActionIndex> {
+    /// The first of the actions with the largest `⟨a, θ⟩`, each summed in order; `None` if it has
+    /// to be found otherwise.
+    pub(super) fn best(
+        &mut self,
+        isa: Isa,
+        actions: Actions<'_>,
+        theta: &[f64],
+    ) -> Option<ActionIndex> {
         if actions.len() * actions.dim() < WORTHWHILE {
             return None;
         }
@@ -48,9 +56,11 @@ mod tests {
     use crate::policy::argmax;
     use crate::rng::Stream;
 
-    /// Sets in which many products are closer to the largest than single precision can tell; returns how many choices were wrong, of those that were made.
+    /// Sets in which many products are closer to the largest than single precision can tell;
+    /// returns how many choices were wrong, of those that were made.
     fn wrong_choices(rounds: u64, tamper: impl Fn(&mut Singles)) -> (u64, u64) {
-        let (mut rng, mut coarse, mut exact) = (Stream::new(9, 0, "coarse"), Coarse::default(), Vec::new());
+        let (mut rng, mut coarse, mut exact) =
+            (Stream::new(9, 0, "coarse"), Coarse::default(), Vec::new());
         let (mut wrong, mut made) = (0, 0);
         for _ in 0..rounds {
             let (dim, scale) = (1 + rng.index(70), [1e-20, 1.0, 1e12][rng.index(3)]);

@@ -16,8 +16,9 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fre
 /// A_t = argmax_{a ∈ Ã_t} log det(V + a·aᵀ) = argmax_{a ∈ Ã_t} ‖a‖²_{V⁻¹}
 /// ```
 ///
-/// Over [`crate::Ridge`] this is linear CODE (Algorithm 1), for fixed and changing sets. Over [`crate::ArmMeans`] it is
-/// K-armed CODE (Section 4): the least-taken plausible arm, each arm once first.
+/// Over [`crate::Ridge`] this is linear CODE (Algorithm 1), for fixed and changing sets. Over
+/// [`crate::ArmMeans`] it is K-armed CODE (Section 4): the least-taken plausible arm, each arm once
+/// first.
 ///
 /// # Parameters
 /// | name | symbol | range |
@@ -28,19 +29,24 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fre
 /// | `target` | `κ` or `ε` | none (the default) or positive; see [`Code::to_target`] |
 ///
 /// # Guarantee
-/// While the radius is a valid confidence set, the regret of a round is at most `4/(1+c)·√β·‖A_t‖_{V⁻¹}` and, for `c < 1`, every plausible action is
-/// at most `(1+c)/(1−c)` times as wide as the one taken; so `R_n = Õ(d·√n)` and `Q_n = Õ(d²)`. At `c = 0` this is Theorem 2 of \[MZK\] with its constant corrected;
-/// the rest is ours. Proofs in `docs/concepts/tempered.md`.
+/// While the radius is a valid confidence set, the regret of a round is at most
+/// `4/(1+c)·√β·‖A_t‖_{V⁻¹}` and, for `c < 1`, every plausible action is at most `(1+c)/(1−c)` times
+/// as wide as the one taken; so `R_n = Õ(d·√n)` and `Q_n = Õ(d²)`. At `c = 0` this is Theorem 2 of
+/// \[MZK\] with its constant corrected; the rest is ours. Proofs in `docs/concepts/tempered.md`.
 ///
 /// # Late rewards
-/// Decisions told to [`Policy::decided`] count in the matrix that widths are compared by, `V_all`, at once; the plausible set, and everything shown, is by rewards that have
-/// come. So decisions taken before the first reward is back spread over the design instead of repeating one another. The bound of a round
-/// becomes `4·r/(1+c·r)·√β·‖A_t‖_{V_all⁻¹}`, with `r` the largest factor by which a pending decision shrinks the width of a plausible action, and `c` is capped at `1/r`:
+/// Decisions told to [`Policy::decided`] count in the matrix that widths are compared by, `V_all`,
+/// at once; the plausible set, and everything shown, is by rewards that have come. So decisions
+/// taken before the first reward is back spread over the design instead of repeating one another.
+/// The bound of a round becomes `4·r/(1+c·r)·√β·‖A_t‖_{V_all⁻¹}`, with `r` the largest factor by
+/// which a pending decision shrinks the width of a plausible action, and `c` is capped at `1/r`:
 /// `docs/concepts/pending.md`.
 ///
 /// # Cost
-/// On a fixed set O(d²) a round and O(d) for each of the [contenders](crate::Contenders), which are few once much is known; O(K·d) until then, and O(K·d) twice while decisions are
-/// pending. On changing sets O(K·d) and O(d²) for each contender, O(K·d²) while those are many. No allocation but for lists of contenders that are longer than any before; no draws.
+/// On a fixed set O(d²) a round and O(d) for each of the [contenders](crate::Contenders), which are
+/// few once much is known; O(K·d) until then, and O(K·d) twice while decisions are pending. On
+/// changing sets O(K·d) and O(d²) for each contender, O(K·d²) while those are many. No allocation
+/// but for lists of contenders that are longer than any before; no draws.
 ///
 /// # Example
 /// ```
@@ -92,8 +98,9 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
         }
     }
 
-    /// Tempered: among the plausible actions takes the one with the largest `c·⟨a, θ̂⟩ + √β·‖a‖_{V⁻¹}`, for a greed `c` from 0 (CODE) to
-    /// 1 (LinUCB with this radius, whose choice is always plausible).
+    /// Tempered: among the plausible actions takes the one with the largest `c·⟨a, θ̂⟩ +
+    /// √β·‖a‖_{V⁻¹}`, for a greed `c` from 0 (CODE) to 1 (LinUCB with this radius, whose choice is
+    /// always plausible).
     ///
     /// # Errors
     /// If `greed` is not in [0, 1].
@@ -105,8 +112,9 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
         }
     }
 
-    /// To a target: explores as CODE while the target is missed, and plays greed 1 where it is met. Whatever greed was set is
-    /// not used. Proofs of what this costs and saves are in `docs/concepts/targets.md`.
+    /// To a target: explores as CODE while the target is missed, and plays greed 1 where it is met.
+    /// Whatever greed was set is not used. Proofs of what this costs and saves are in
+    /// `docs/concepts/targets.md`.
     ///
     /// # Errors
     /// If the target is not positive.
@@ -118,13 +126,15 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
         Ok(Self { target: Some(target), deadline, ..self })
     }
 
-    /// With decisions outstanding of which only their design is known: the model with all of them counted.
+    /// With decisions outstanding of which only their design is known: the model with all of them
+    /// counted.
     #[must_use]
     pub fn with_design(self, design: E) -> Self {
         Self { pending: Some(Pending::counted(design)), ..self }
     }
 
-    /// Explores by rewards that have come alone: decisions taken while they are outstanding repeat one another. Here to be compared with.
+    /// Explores by rewards that have come alone: decisions taken while they are outstanding repeat
+    /// one another. Here to be compared with.
     #[must_use]
     pub fn ignoring_pending(self) -> Self {
         Self { pending: None, ..self }
@@ -142,8 +152,8 @@ impl<E: Estimator, R: ConfidenceRadius> Code<E, R> {
 }
 
 impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
-    /// With decisions outstanding or a deadline. A deadline keeps a set of its own, and the widths of a design are compared with those of the model: both by index,
-    /// so all actions are scored.
+    /// With decisions outstanding or a deadline. A deadline keeps a set of its own, and the widths
+    /// of a design are compared with those of the model: both by index, so all actions are scored.
     fn select_among_all(&mut self, actions: Actions<'_>) -> ActionIndex {
         let Self { model, radius, plausible, .. } = self;
         if let Some(deadline) = &mut self.deadline {
@@ -162,13 +172,16 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
         };
         let greed = match (self.target, &mut self.deadline) {
             (None, _) if self.greed > 0.0 => self.greed,
-            (_, Some(deadline)) => match deadline.explore(plausible, scores, design, reach, &evidence) {
-                Some(widest) => return widest,
-                None => 1.0,
-            },
+            (_, Some(deadline)) => {
+                match deadline.explore(plausible, scores, design, reach, &evidence) {
+                    Some(widest) => return widest,
+                    None => 1.0,
+                }
+            }
             (target, None) => {
                 let widest = plausible.widest_by(scores, &design.width_sq);
-                match target.map(|target| target.status(design.width_sq[widest], reach, &evidence)) {
+                match target.map(|target| target.status(design.width_sq[widest], reach, &evidence))
+                {
                     Some(status) if status.met() => 1.0,
                     _ => return widest,
                 }
@@ -184,7 +197,9 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
 
 impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
-        if self.deadline.is_some() || self.pending.as_ref().is_some_and(|pending| !pending.is_empty()) {
+        if self.deadline.is_some()
+            || self.pending.as_ref().is_some_and(|pending| !pending.is_empty())
+        {
             return self.select_among_all(actions);
         }
         let Self { model, radius, plausible, .. } = self;
@@ -204,7 +219,8 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
                         plausible.widest(scores)
                     }
                 };
-                match target.map(|target| target.status(scores.width_sq[widest], reach, &evidence)) {
+                match target.map(|target| target.status(scores.width_sq[widest], reach, &evidence))
+                {
                     Some(status) if status.met() => 1.0,
                     _ => return contenders.index(widest),
                 }
@@ -274,7 +290,9 @@ impl<E: DurableModel, R: ConfidenceRadius> Durable for Code<E, R> {
             _ => return Err(StateError::Kind { what: "whether pending decisions count" }),
         };
         let deadline = match (&self.deadline, deadline) {
-            (Some(own), Some(deadline)) => Some(own.restored(&deadline, &self.model, &self.radius, sets)?),
+            (Some(own), Some(deadline)) => {
+                Some(own.restored(&deadline, &self.model, &self.radius, sets)?)
+            }
             (None, None) => None,
             _ => return Err(StateError::Kind { what: "the deadline" }),
         };

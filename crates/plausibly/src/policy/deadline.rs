@@ -10,7 +10,8 @@ use crate::state::{DeadlineState, StateError, at, holds, place};
 pub struct DeadlineStatus {
     /// The round whose decision shall find the target met.
     pub by_round: u64,
-    /// Whether that was certain in advance, while the confidence set holds the truth and rewards come before the next decision. Never on changing sets.
+    /// Whether that was certain in advance, while the confidence set holds the truth and rewards
+    /// come before the next decision. Never on changing sets.
     pub promised: bool,
     /// What became of it.
     pub outcome: DeadlineOutcome,
@@ -29,8 +30,9 @@ pub enum DeadlineOutcome {
 
 /// Follows one deadline.
 ///
-/// On a fixed set it keeps the *running intersection* of the plausible sets, which only shrinks; so the largest width over it only falls, and exploring in every
-/// round is bound to bring it down in time if [`Estimator::forecast`] says so.
+/// On a fixed set it keeps the *running intersection* of the plausible sets, which only shrinks; so
+/// the largest width over it only falls, and exploring in every round is bound to bring it down in
+/// time if [`Estimator::forecast`] says so.
 #[derive(Clone, Debug)]
 pub(super) struct Deadline {
     accuracy: f64,
@@ -53,7 +55,8 @@ impl Deadline {
         self.status
     }
 
-    /// Before the round's decision. On the first set, whether the deadline can be promised; on another, that it cannot.
+    /// Before the round's decision. On the first set, whether the deadline can be promised; on
+    /// another, that it cannot.
     pub(super) fn offered<E: Estimator>(
         &mut self,
         model: &E,
@@ -87,7 +90,8 @@ impl Deadline {
         for (action, survives) in self.survivors.iter_mut().enumerate() {
             *survives = *survives && plausible.contains(scores, action);
         }
-        // Beside the truth every set holds the best action. Where the truth has left, they can run out of common members.
+        // Beside the truth every set holds the best action. Where the truth has left, they can run
+        // out of common members.
         if !self.survivors.contains(&true) {
             self.survivors.clear();
         }
@@ -102,7 +106,8 @@ impl Deadline {
         (level.half_width(design.width_sq[widest]) > self.accuracy).then_some(widest)
     }
 
-    /// The widest by `design` of the survivors, or of the plausible actions where there are none; the lowest index among equals.
+    /// The widest by `design` of the survivors, or of the plausible actions where there are none;
+    /// the lowest index among equals.
     fn widest(&self, plausible: &Plausible, scores: &Scores, design: &Scores) -> ActionIndex {
         let candidates = (0..self.survivors.len()).filter(|action| self.survivors[*action]);
         let wider = |best: ActionIndex, next| {
@@ -128,7 +133,8 @@ impl Deadline {
         }
     }
 
-    /// With `model` one that has learned nothing: how far intervals reach at the deadline does not depend on rewards.
+    /// With `model` one that has learned nothing: how far intervals reach at the deadline does not
+    /// depend on rewards.
     pub(super) fn restored<E: Estimator>(
         &self,
         state: &DeadlineState,

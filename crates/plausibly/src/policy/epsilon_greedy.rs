@@ -7,7 +7,8 @@ use crate::estimator::{Estimator, Ridge};
 use crate::rng::Stream;
 use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, counts, fresh};
 
-/// Explores at random at a rate that falls over time, and otherwise takes the action with the best estimate.
+/// Explores at random at a rate that falls over time, and otherwise takes the action with the best
+/// estimate.
 ///
 /// ```text
 /// with probability ε·√(n/t)/2:  A_t drawn from the actions          otherwise:  A_t = argmax_a ⟨a, θ̂⟩
@@ -15,7 +16,8 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, cou
 ///
 /// [`EpsilonGreedy::constant`] explores with probability ε in every round instead.
 ///
-/// The rate sums to about `ε·n` exploring rounds, uniform over the actions unless [`EpsilonGreedy::exploring`] says otherwise. An arm never taken is estimated at 0.
+/// The rate sums to about `ε·n` exploring rounds, uniform over the actions unless
+/// [`EpsilonGreedy::exploring`] says otherwise. An arm never taken is estimated at 0.
 ///
 /// # Parameters
 /// | name | symbol | range |
@@ -25,10 +27,12 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, cou
 /// | `horizon` | `n` | rounds planned; later ones go on at the falling rate |
 ///
 /// # Guarantee
-/// None that adapts to the problem: about `ε·n` rounds are spent on actions regardless of what is known.
+/// None that adapts to the problem: about `ε·n` rounds are spent on actions regardless of what is
+/// known.
 ///
 /// # Cost
-/// O(K·d) a round, on any set; exploring by design adds one design a set. One draw a round, two when exploring.
+/// O(K·d) a round, on any set; exploring by design adds one design a set. One draw a round, two
+/// when exploring.
 ///
 /// # Example
 /// ```
@@ -61,7 +65,8 @@ impl<E: Estimator> EpsilonGreedy<E> {
         Ok(Self { model, epsilon, horizon: Some(horizon), round: 0, explorer: Explorer::default() })
     }
 
-    /// ε-greedy that explores in every round with the same probability, which may be zero: greed alone.
+    /// ε-greedy that explores in every round with the same probability, which may be zero: greed
+    /// alone.
     ///
     /// # Errors
     /// If `epsilon` is not in [0, 1].
@@ -140,7 +145,8 @@ mod tests {
     use crate::actions::ActionSet;
     use crate::estimator::ArmMeans;
 
-    /// Rounds in which arm 1, worse and never greedy, is taken; its expectation and variance; at this rate.
+    /// Rounds in which arm 1, worse and never greedy, is taken; its expectation and variance; at
+    /// this rate.
     fn explored(
         mut policy: EpsilonGreedy<ArmMeans>,
         horizon: u64,
@@ -165,10 +171,12 @@ mod tests {
         // A sum of independent coins: beyond 5 sd with probability 6e-7.
         let n = 100_000;
         let falling = || EpsilonGreedy::new(ArmMeans::new(2), 0.1, n).unwrap();
-        let (count, mean, variance) = explored(falling(), n, |t| 0.1 * (n as f64 / t as f64).sqrt() / 2.0);
+        let (count, mean, variance) =
+            explored(falling(), n, |t| 0.1 * (n as f64 / t as f64).sqrt() / 2.0);
         assert!((count - mean).abs() < 5.0 * variance.sqrt(), "{count} {mean}");
         // A rate without the 1/2 would have been noticed.
-        let (count, mean, variance) = explored(falling(), n, |t| 0.1 * (n as f64 / t as f64).sqrt());
+        let (count, mean, variance) =
+            explored(falling(), n, |t| 0.1 * (n as f64 / t as f64).sqrt());
         assert!((count - mean).abs() > 5.0 * variance.sqrt());
     }
 

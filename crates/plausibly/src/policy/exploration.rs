@@ -1,4 +1,5 @@
-//! Exploring without regard to rewards: what ε-greedy and explore-then-commit do in their exploring rounds.
+//! Exploring without regard to rewards: what ε-greedy and explore-then-commit do in their exploring
+//! rounds.
 
 use crate::actions::{ActionIndex, Actions, SetId};
 use crate::design::Design;
@@ -17,7 +18,8 @@ pub enum Exploration {
     Design,
 }
 
-/// Draws exploring actions. A design is computed once for a set: on changing sets, in every exploring round.
+/// Draws exploring actions. A design is computed once for a set: on changing sets, in every
+/// exploring round.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Explorer {
     kind: Exploration,
@@ -62,7 +64,8 @@ mod tests {
 
     #[test]
     fn a_design_is_played_by_its_weights() {
-        // The two long actions are the design, half each; the short one teaches nothing they do not.
+        // The two long actions are the design, half each; the short one teaches nothing they do
+        // not.
         let set = ActionSet::from_rows(&[[1.0, 0.0], [0.1, 0.1], [0.0, 1.0]]).unwrap();
         let count = |kind| {
             let (mut explorer, mut rng) = (Explorer::new(kind), Stream::new(3, 0, "policy"));

@@ -13,7 +13,8 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, cou
 /// t ≤ ε·n:  A_t drawn from the actions          t > ε·n:  A_t = argmax_a ⟨a, θ̂_{εn}⟩
 /// ```
 ///
-/// Draws are uniform unless [`ExploreThenCommit::exploring`] says otherwise. The model it chooses by is frozen at the commitment; the estimate it reports goes on learning.
+/// Draws are uniform unless [`ExploreThenCommit::exploring`] says otherwise. The model it chooses
+/// by is frozen at the commitment; the estimate it reports goes on learning.
 ///
 /// # Parameters
 /// | name | symbol | range |
@@ -26,7 +27,8 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, cou
 /// Regret `O(n^{2/3})` at the best `ε`, and linear in `n` at a fixed one.
 ///
 /// # Cost
-/// O(K) a round on a fixed set once committed, O(K·d) on a changing one; exploring by design adds one design a set. One draw an exploring round.
+/// O(K) a round on a fixed set once committed, O(K·d) on a changing one; exploring by design adds
+/// one design a set. One draw an exploring round.
 ///
 /// # Example
 /// ```
@@ -61,10 +63,17 @@ impl<E: Estimator + Clone> ExploreThenCommit<E> {
     pub fn new(model: E, epsilon: f64, horizon: u64) -> Result<Self, PolicyError> {
         check_epsilon(epsilon)?;
         let exploring_rounds = exploring_rounds(epsilon, horizon);
-        Ok(Self { model, committed: None, exploring_rounds, round: 0, explorer: Explorer::default() })
+        Ok(Self {
+            model,
+            committed: None,
+            exploring_rounds,
+            round: 0,
+            explorer: Explorer::default(),
+        })
     }
 
-    /// As it stands after so many decisions; with the model it has committed to, if that is another than its own.
+    /// As it stands after so many decisions; with the model it has committed to, if that is another
+    /// than its own.
     #[must_use]
     pub fn after(self, decisions: u64, committed: Option<E>) -> Self {
         Self { round: decisions, committed, ..self }

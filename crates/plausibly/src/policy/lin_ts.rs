@@ -23,12 +23,15 @@ use crate::state::{
 /// | `noise_scale` | `σ` | > 0; the scale matters much: too small explores too little |
 ///
 /// # Guarantee
-/// Bayes regret `Õ(d·√n)` under the Gaussian prior and noise it assumes; no bound on the model error.
+/// Bayes regret `Õ(d·√n)` under the Gaussian prior and noise it assumes; no bound on the model
+/// error.
 ///
 /// # Cost
-/// O(K·d + d²) a round: the Cholesky factor of `V` follows each observation by a rank-one update. On a fixed set O(d²) and O(d) for each of the
-/// [contenders](crate::Contenders), once those are few: with `θ̃ = θ̂ + σ·L⁻ᵀz` no product
-/// `⟨a, θ̃⟩` is above the upper bound of `a` at the radius `σ·‖z‖`; until they are, most products are taken in single precision, from a copy of half the size. `d` normal draws.
+/// O(K·d + d²) a round: the Cholesky factor of `V` follows each observation by a rank-one update.
+/// On a fixed set O(d²) and O(d) for each of the [contenders](crate::Contenders), once those are
+/// few: with `θ̃ = θ̂ + σ·L⁻ᵀz` no product `⟨a, θ̃⟩` is above the upper bound of `a` at the radius
+/// `σ·‖z‖`; until they are, most products are taken in single precision, from a copy of half the
+/// size. `d` normal draws.
 ///
 /// # Example
 /// ```
@@ -60,7 +63,8 @@ impl LinTs {
     /// LinTS with this model, sampling at this scale.
     ///
     /// # Errors
-    /// If `noise_scale` is not between 1e-50 and 1e50, or the gram matrix of `model` is singular to working precision.
+    /// If `noise_scale` is not between 1e-50 and 1e50, or the gram matrix of `model` is singular to
+    /// working precision.
     pub fn new(model: Ridge, noise_scale: f64) -> Result<Self, PolicyError> {
         check_noise_scale(noise_scale)?;
         let dim = model.dim();
@@ -68,10 +72,20 @@ impl LinTs {
             .map_err(|error| PolicyError::Singular { pivot: error.index })?;
         let (theta_sampled, values) = (vec![0.0; dim], Vec::new());
         let coarse = Coarse::default();
-        Ok(Self { model, noise_scale, factor, theta_sampled, values, coarse, offered: None, not_before: 0 })
+        Ok(Self {
+            model,
+            noise_scale,
+            factor,
+            theta_sampled,
+            values,
+            coarse,
+            offered: None,
+            not_before: 0,
+        })
     }
 
-    /// With `V = L·Lᵀ` and standard normal `z`, `L⁻ᵀz` has covariance `V⁻¹`, and `‖L⁻ᵀz‖_V` is `‖z‖`, which is returned.
+    /// With `V = L·Lᵀ` and standard normal `z`, `L⁻ᵀz` has covariance `V⁻¹`, and `‖L⁻ᵀz‖_V` is
+    /// `‖z‖`, which is returned.
     fn sample_theta(&mut self, rng: &mut Stream) -> f64 {
         rng.fill_normal(&mut self.theta_sampled);
         let length = norm(&self.theta_sampled);
@@ -92,13 +106,15 @@ impl LinTs {
         let usual = (self.model.dim() as f64).sqrt() + 2.5;
         let sqrt_beta = self.noise_scale * length.max(usual);
         let Some(contenders) = self.model.reaching(actions, sqrt_beta) else {
-            // A try costs O(K·d²), and where samples are spread over many dimensions lists stay long.
+            // A try costs O(K·d²), and where samples are spread over many dimensions lists stay
+            // long.
             self.not_before = 2 * observations + 8;
             return None;
         };
         contenders.dot_into(actions, &self.theta_sampled, &mut self.values);
         let best = argmax(&self.values);
-        // Else another may be better: under this sample even the best of them is not what it is mostly.
+        // Else another may be better: under this sample even the best of them is not what it is
+        // mostly.
         (self.values[best] >= contenders.beyond()).then(|| contenders.index(best))
     }
 }
@@ -112,7 +128,8 @@ impl Policy for LinTs {
         if seen {
             let best = self.best_of_few(actions, length);
             let isa = self.model.isa();
-            if let Some(best) = best.or_else(|| self.coarse.best(isa, actions, &self.theta_sampled)) {
+            if let Some(best) = best.or_else(|| self.coarse.best(isa, actions, &self.theta_sampled))
+            {
                 return best;
             }
         }
@@ -154,7 +171,8 @@ impl Durable for LinTs {
         };
         let dim = self.model.dim();
         numbers("factor", &factor, dim * dim)?;
-        let factor = Cholesky::from_upper(factor, dim).ok_or(StateError::Number { what: "factor" })?;
+        let factor =
+            Cholesky::from_upper(factor, dim).ok_or(StateError::Number { what: "factor" })?;
         let offered = offered.map(|set| at(sets, set)).transpose()?;
         self.model = self.model.restored(state.model, sets)?;
         (self.factor, self.not_before) = (factor, not_before);
@@ -174,17 +192,21 @@ mod tests {
 
     const DRAWS: usize = 200_000;
 
-    /// The largest deviation of the sample covariance of `draw` from `expected`, in standard deviations of its entries.
+    /// The largest deviation of the sample covariance of `draw` from `expected`, in standard
+    /// deviations of its entries.
     fn worst_deviation(expected: &[f64; 4], mut draw: impl FnMut() -> Vec<f64>) -> f64 {
         let mut sums = [0.0; 4];
         for _ in 0..DRAWS {
             let x = draw();
-            for (sum, product) in sums.iter_mut().zip([x[0] * x[0], x[0] * x[1], x[1] * x[0], x[1] * x[1]]) {
+            for (sum, product) in
+                sums.iter_mut().zip([x[0] * x[0], x[0] * x[1], x[1] * x[0], x[1] * x[1]])
+            {
                 *sum += product;
             }
         }
         // The variance of x_i·x_j for Gaussians of mean zero is c_ii·c_jj + c_ij².
-        let variance = |i: usize, j: usize| expected[3 * i] * expected[3 * j] + expected[2 * i + j].powi(2);
+        let variance =
+            |i: usize, j: usize| expected[3 * i] * expected[3 * j] + expected[2 * i + j].powi(2);
         let deviation = |at: usize| {
             let sd = (variance(at / 2, at % 2) / DRAWS as f64).sqrt();
             ((sums[at] / DRAWS as f64 - expected[at]) / sd).abs()
@@ -192,7 +214,8 @@ mod tests {
         (0..4).map(deviation).fold(0.0, f64::max)
     }
 
-    // Three entries, each beyond 5.3 sd with probability 1.2e-7 (normal limit at 200,000 draws): below 1e-6 together.
+    // Three entries, each beyond 5.3 sd with probability 1.2e-7 (normal limit at 200,000 draws):
+    // below 1e-6 together.
     const LIMIT: f64 = 5.3;
 
     #[test]
@@ -225,7 +248,8 @@ mod tests {
     fn play_among_few(number: u64, radius_scale: f64) -> (u64, Option<u64>) {
         let mut rng = Stream::new(3, number, "problem");
         let (dim, count) = (1 + rng.index(8), 16 + rng.index(150));
-        let set = ActionSet::from_flat((0..dim * count).map(|_| rng.normal()).collect(), dim).unwrap();
+        let set =
+            ActionSet::from_flat((0..dim * count).map(|_| rng.normal()).collect(), dim).unwrap();
         let theta: Vec<f64> = (0..dim).map(|_| rng.normal()).collect();
         let (mut means, mut all) = (Vec::new(), Vec::new());
         set.view().dot_into(&theta, &mut means);

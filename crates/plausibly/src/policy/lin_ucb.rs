@@ -20,11 +20,13 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fre
 /// | `radius` | `√β_t(δ)` | any [`ConfidenceRadius`] |
 ///
 /// # Guarantee
-/// With a valid radius the regret of a round is at most `2·√β·‖A_t‖_{V⁻¹}` and `R_n = Õ(d·√n)` (Theorem 3 of \[AYPS11\]).
+/// With a valid radius the regret of a round is at most `2·√β·‖A_t‖_{V⁻¹}` and `R_n = Õ(d·√n)`
+/// (Theorem 3 of \[AYPS11\]).
 ///
 /// # Cost
-/// On a fixed set O(d²) a round and O(d) for each of the [contenders](crate::Contenders), O(K·d) while those are many. On changing sets O(K·d) and O(d²) for each contender, O(K·d²) while those are many. No allocation but for lists of
-/// contenders that are longer than any before; no draws.
+/// On a fixed set O(d²) a round and O(d) for each of the [contenders](crate::Contenders), O(K·d)
+/// while those are many. On changing sets O(K·d) and O(d²) for each contender, O(K·d²) while those
+/// are many. No allocation but for lists of contenders that are longer than any before; no draws.
 ///
 /// # Example
 /// ```
@@ -63,7 +65,8 @@ impl<E: Estimator, R: ConfidenceRadius> Policy for LinUcb<E, R> {
         let best = match reach {
             Reach::Ellipsoid { sqrt_beta } => self.pick.largest_upper(scores, sqrt_beta),
             Reach::Arms(arms) => {
-                let upper = |arm: ActionIndex| scores.mean[arm] + arms.half_width(scores.width_sq[arm]);
+                let upper =
+                    |arm: ActionIndex| scores.mean[arm] + arms.half_width(scores.width_sq[arm]);
                 let higher = |best, next| if upper(next) > upper(best) { next } else { best };
                 (0..scores.mean.len()).reduce(higher).expect("a set is never empty")
             }
@@ -124,8 +127,9 @@ mod tests {
             for _ in 0..100 {
                 let mut scores = Scores::new();
                 policy.model().score_into(set.view(), &mut scores);
-                let upper =
-                    |i: usize, scale: f64| scores.mean()[i] + scale * sqrt_beta * scores.width_sq()[i].sqrt();
+                let upper = |i: usize, scale: f64| {
+                    scores.mean()[i] + scale * sqrt_beta * scores.width_sq()[i].sqrt()
+                };
                 let best = |scale: f64| {
                     (0..25).fold(0, |a, b| if upper(b, scale) > upper(a, scale) { b } else { a })
                 };

@@ -1,6 +1,7 @@
 //! Policies: which action to take next.
 //!
-//! One policy a file, each reading like its page of the paper. All of them break ties towards the lowest index.
+//! One policy a file, each reading like its page of the paper. All of them break ties towards the
+//! lowest index.
 
 mod coarse;
 mod code;
@@ -43,7 +44,8 @@ use thiserror::Error;
 
 /// An algorithm that chooses actions: the only trait a new one must implement.
 ///
-/// The whole set is handed over once a round, so a `Box<dyn Policy>` costs nanoseconds a round, not an action.
+/// The whole set is handed over once a round, so a `Box<dyn Policy>` costs nanoseconds a round, not
+/// an action.
 pub trait Policy {
     /// The action to take next. All randomness comes from `rng`.
     ///
@@ -54,18 +56,22 @@ pub trait Policy {
     /// Learns the reward of an action that was taken, now or earlier.
     ///
     /// # Panics
-    /// If the action does not fit the policy, or the reward is not finite or beyond [`crate::MAX_MAGNITUDE`].
+    /// If the action does not fit the policy, or the reward is not finite or beyond
+    /// [`crate::MAX_MAGNITUDE`].
     fn update(&mut self, action: Action<'_>, reward: f64);
 
-    /// An action was taken, and its reward is outstanding until [`Policy::update`] brings it. Where rewards may come after the next choice, call it once after each
-    /// choice; where they come before, it changes nothing. [`Code`] counts such decisions in its design at once; [`Elimination`] plays a dropped one again; the other policies do not care.
+    /// An action was taken, and its reward is outstanding until [`Policy::update`] brings it. Where
+    /// rewards may come after the next choice, call it once after each choice; where they come
+    /// before, it changes nothing. [`Code`] counts such decisions in its design at once;
+    /// [`Elimination`] plays a dropped one again; the other policies do not care.
     fn decided(&mut self, _: Action<'_>) {}
 
     /// The reward of an action that was taken, and told to [`Policy::decided`], will never come.
     fn dropped(&mut self, _: Action<'_>) {}
 
-    /// A ridge that has learned from the rewards of [`Policy::update`], each as it came, and from nothing else: whoever watches the policy can look at it and need not learn the same
-    /// once more. `None`, the default, is always right.
+    /// A ridge that has learned from the rewards of [`Policy::update`], each as it came, and from
+    /// nothing else: whoever watches the policy can look at it and need not learn the same once
+    /// more. `None`, the default, is always right.
     fn learned(&self) -> Option<&Ridge> {
         None
     }
@@ -73,7 +79,8 @@ pub trait Policy {
 
 /// A policy that can say what it believes.
 ///
-/// Explanations are pulled, through `&self` and without randomness: asking cannot change a later choice.
+/// Explanations are pulled, through `&self` and without randomness: asking cannot change a later
+/// choice.
 pub trait Explain: Policy {
     /// What has been learned, from all of the policy's data.
     fn model(&self) -> &dyn Estimator;
@@ -87,7 +94,11 @@ pub trait Explain: Policy {
     ///
     /// # Errors
     /// If they do not fit the model; the policy is unchanged then.
-    fn try_select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> Result<ActionIndex, Misfit> {
+    fn try_select(
+        &mut self,
+        actions: Actions<'_>,
+        rng: &mut Stream,
+    ) -> Result<ActionIndex, Misfit> {
         self.model().shape().map_or(Ok(()), |shape| shape.check(actions))?;
         Ok(self.select(actions, rng))
     }
@@ -95,8 +106,8 @@ pub trait Explain: Policy {
     /// Like [`Policy::update`], for an action or a reward that may not fit.
     ///
     /// # Errors
-    /// If the action does not fit the model, or the reward is not finite or beyond [`crate::MAX_MAGNITUDE`]; the
-    /// policy is unchanged then.
+    /// If the action does not fit the model, or the reward is not finite or beyond
+    /// [`crate::MAX_MAGNITUDE`]; the policy is unchanged then.
     fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
         self.model().shape().map_or(Ok(()), |shape| shape.check_reward(action, reward))?;
         self.update(action, reward);
@@ -113,8 +124,8 @@ pub trait Explain: Policy {
         None
     }
 
-    /// Fills `out` with intervals and standings of all actions: this policy's estimates under `radius`. Pass
-    /// [`Explain::radius`] to see the choice through the policy's own eyes.
+    /// Fills `out` with intervals and standings of all actions: this policy's estimates under
+    /// `radius`. Pass [`Explain::radius`] to see the choice through the policy's own eyes.
     fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
         out.fill(self.model(), radius, actions);
         out.note_target(self.target(), self.deadline(), self.model(), radius);
@@ -212,7 +223,9 @@ pub enum PolicyError {
         share: f64,
     },
     /// A target that is not positive, or extreme, or due in no round.
-    #[error("a target must be above 0 and at most 1e50, got {value}, and its deadline a round from 1")]
+    #[error(
+        "a target must be above 0 and at most 1e50, got {value}, and its deadline a round from 1"
+    )]
     Target {
         /// The value refused.
         value: f64,
@@ -236,7 +249,11 @@ fn check_epsilon(epsilon: f64) -> Result<(), PolicyError> {
 }
 
 fn check_noise_scale(noise_scale: f64) -> Result<(), PolicyError> {
-    if (1e-50..=1e50).contains(&noise_scale) { Ok(()) } else { Err(PolicyError::NoiseScale { noise_scale }) }
+    if (1e-50..=1e50).contains(&noise_scale) {
+        Ok(())
+    } else {
+        Err(PolicyError::NoiseScale { noise_scale })
+    }
 }
 
 /// The first position of the largest value.

@@ -1,4 +1,5 @@
-//! Decisions whose rewards are outstanding: they count in the design at once, and in the confidence set never.
+//! Decisions whose rewards are outstanding: they count in the design at once, and in the confidence
+//! set never.
 
 use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::confidence::{Plausible, Reach};
@@ -8,8 +9,9 @@ use std::collections::VecDeque;
 
 /// Decisions outstanding, and the model with them counted.
 ///
-/// `V_all = V + Σ x·xᵀ` over the pending `x`. A reward that comes moves its `x` from the sum into `V` and leaves `V_all` as it was, so `V_all` follows each
-/// *decision* by one step, as `V` follows each reward; only a decision that is dropped makes it start anew.
+/// `V_all = V + Σ x·xᵀ` over the pending `x`. A reward that comes moves its `x` from the sum into
+/// `V` and leaves `V_all` as it was, so `V_all` follows each *decision* by one step, as `V` follows
+/// each reward; only a decision that is dropped makes it start anew.
 #[derive(Clone, Debug)]
 pub(super) struct Pending<E> {
     indices: VecDeque<ActionIndex>,
@@ -24,11 +26,17 @@ pub(super) struct Pending<E> {
 
 impl<E: Estimator + Clone> Pending<E> {
     pub(super) fn new() -> Self {
-        Self { indices: VecDeque::new(), features: VecDeque::new(), dim: 0, design: None, unlisted: false }
+        Self {
+            indices: VecDeque::new(),
+            features: VecDeque::new(),
+            dim: 0,
+            design: None,
+            unlisted: false,
+        }
     }
 
-    /// Outstanding decisions that are known by this design alone. None of them can be settled or dropped: whoever keeps them makes a new
-    /// policy from statistics.
+    /// Outstanding decisions that are known by this design alone. None of them can be settled or
+    /// dropped: whoever keeps them makes a new policy from statistics.
     pub(super) fn counted(design: E) -> Self {
         Self { design: Some(design), unlisted: true, ..Self::new() }
     }
@@ -111,21 +119,36 @@ impl<E: Estimator + Clone> Pending<E> {
 
 impl<E: DurableModel> Pending<E> {
     pub(super) fn state(&self, sets: &[Actions<'_>]) -> PendingState {
-        let features =
-            |row: usize| self.features.range(row * self.dim..(row + 1) * self.dim).copied().collect();
+        let features = |row: usize| {
+            self.features.range(row * self.dim..(row + 1) * self.dim).copied().collect()
+        };
         PendingState {
-            decisions: self.indices.iter().enumerate().map(|(row, index)| (*index, features(row))).collect(),
+            decisions: self
+                .indices
+                .iter()
+                .enumerate()
+                .map(|(row, index)| (*index, features(row)))
+                .collect(),
             design: self.design.as_ref().map(|design| Box::new(design.state(sets))),
             unlisted: self.unlisted,
         }
     }
 
-    pub(super) fn restored(state: PendingState, model: &E, sets: &[Actions<'_>]) -> Result<Self, StateError> {
+    pub(super) fn restored(
+        state: PendingState,
+        model: &E,
+        sets: &[Actions<'_>],
+    ) -> Result<Self, StateError> {
         let dim = state.decisions.first().map_or(0, |(_, features)| features.len());
         let fits = |index: &ActionIndex, features: &[f64]| {
-            features.len() == dim && features.iter().all(|x| x.is_finite()) && model.takes(*index, features)
+            features.len() == dim
+                && features.iter().all(|x| x.is_finite())
+                && model.takes(*index, features)
         };
-        holds("pending.decisions", state.decisions.iter().all(|(index, features)| fits(index, features)))?;
+        holds(
+            "pending.decisions",
+            state.decisions.iter().all(|(index, features)| fits(index, features)),
+        )?;
         holds("pending.unlisted", !state.unlisted || state.design.is_some())?;
         let mut pending = Self { dim, unlisted: state.unlisted, ..Self::new() };
         for (index, features) in state.decisions {
@@ -141,13 +164,15 @@ impl<E: DurableModel> Pending<E> {
     }
 }
 
-/// Widths depend on what was taken and never on what it paid: a design counts everything as having paid nothing.
+/// Widths depend on what was taken and never on what it paid: a design counts everything as having
+/// paid nothing.
 fn count<E: Estimator>(design: &mut E, action: Action<'_>) {
     design.update(action, 0.0);
 }
 
-/// The plausible action with the largest `c·mean + half-width`, half-widths taken by the design and `c` at most `greed` and at most `1/r`, where `r` is
-/// the largest factor by which a plausible action's own half-width is above that by the design. With a larger `c` the regret of a round
+/// The plausible action with the largest `c·mean + half-width`, half-widths taken by the design and
+/// `c` at most `greed` and at most `1/r`, where `r` is the largest factor by which a plausible
+/// action's own half-width is above that by the design. With a larger `c` the regret of a round
 /// would have no bound (`docs/concepts/pending.md`).
 pub(super) fn tempered_by_design(
     plausible: &Plausible,
@@ -158,9 +183,11 @@ pub(super) fn tempered_by_design(
 ) -> ActionIndex {
     let by_design = |action: ActionIndex| reach.half_width(design.width_sq[action]);
     let candidates = || (0..scores.mean.len()).filter(|action| plausible.contains(scores, *action));
-    // Infinite over infinite is NaN, which `max` passes over: that action is next whatever the greed.
-    let inflation =
-        candidates().map(|action| plausible.half_widths()[action] / by_design(action)).fold(1.0, f64::max);
+    // Infinite over infinite is NaN, which `max` passes over: that action is next whatever the
+    // greed.
+    let inflation = candidates()
+        .map(|action| plausible.half_widths()[action] / by_design(action))
+        .fold(1.0, f64::max);
     let greed = greed.min(1.0 / inflation);
     let value = |action: ActionIndex| greed * scores.mean[action] + by_design(action);
     let better = |best: ActionIndex, next| if value(next) > value(best) { next } else { best };

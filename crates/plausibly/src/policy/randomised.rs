@@ -1,4 +1,5 @@
-//! CODE with a share of its rounds drawn uniformly from the plausible set, for those who need propensities.
+//! CODE with a share of its rounds drawn uniformly from the plausible set, for those who need
+//! propensities.
 
 use super::{Code, DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
@@ -7,14 +8,16 @@ use crate::estimator::{Estimator, Ridge};
 use crate::rng::Stream;
 use crate::state::{Durable, DurableModel, PolicyState, StateError};
 
-/// Plays CODE with probability `1 − p`, and otherwise an action drawn uniformly from the plausible set.
+/// Plays CODE with probability `1 − p`, and otherwise an action drawn uniformly from the plausible
+/// set.
 ///
 /// ```text
 /// P(A_t = a) = (1 − p)·[a is CODE's choice] + p/|Ã_t|·[a is plausible]
 /// ```
 ///
-/// A deterministic policy logs propensities of 0 and 1, from which nothing can be estimated about any other. This one has a
-/// positive propensity for every action that could still be best, known exactly: [`RandomisedCode::propensities`].
+/// A deterministic policy logs propensities of 0 and 1, from which nothing can be estimated about
+/// any other. This one has a positive propensity for every action that could still be best, known
+/// exactly: [`RandomisedCode::propensities`].
 ///
 /// # Parameters
 /// | name | symbol | range |
@@ -23,16 +26,20 @@ use crate::state::{Durable, DurableModel, PolicyState, StateError};
 /// | `share` | `p` | [0, 1) |
 ///
 /// # Guarantee
-/// At greed 0, in the notation of `docs/concepts/tempered.md`, with `M_t` the largest squared width over the plausible set: `E[Σ M_t] ≤ C·Λ_n/(1 − p)`, because the
-/// widest plausible action is played with probability at least `1 − p` in every round. On the good event the regret of a round is at most `4·√β_t·√M_t` whichever plausible
-/// action is played, and its model error at most `β_t·M_t`; so with `β` a bound on all `β_t`, expectations over the good event obey `E[R_n] ≤ 4·√(β·n·C·Λ_n/(1 − p))` and
-/// `E[Q_n] ≤ β·C·Λ_n/(1 − p)`. There is no such bound at `p = 1`: uniform over the plausible set can spend nearly all rounds on copies of one action, and a test
-/// shows it doing so. A greed `c < 1` puts `((1+c)/(1−c))²·C·Λ_n` in the place of `C·Λ_n`; targets are treated
-/// in `docs/concepts/randomised.md`. There is no bound at `c = 1`, and a deadline cannot be promised: specs
-/// refuse both. What a share costs is measured in `docs/concepts/randomised.md`.
+/// At greed 0, in the notation of `docs/concepts/tempered.md`, with `M_t` the largest squared width
+/// over the plausible set: `E[Σ M_t] ≤ C·Λ_n/(1 − p)`, because the widest plausible action is
+/// played with probability at least `1 − p` in every round. On the good event the regret of a round
+/// is at most `4·√β_t·√M_t` whichever plausible action is played, and its model error at most
+/// `β_t·M_t`; so with `β` a bound on all `β_t`, expectations over the good event obey `E[R_n] ≤
+/// 4·√(β·n·C·Λ_n/(1 − p))` and `E[Q_n] ≤ β·C·Λ_n/(1 − p)`. There is no such bound at `p = 1`:
+/// uniform over the plausible set can spend nearly all rounds on copies of one action, and a test
+/// shows it doing so. A greed `c < 1` puts `((1+c)/(1−c))²·C·Λ_n` in the place of `C·Λ_n`; targets
+/// are treated in `docs/concepts/randomised.md`. There is no bound at `c = 1`, and a deadline
+/// cannot be promised: specs refuse both. What a share costs is measured in
+/// `docs/concepts/randomised.md`.
 ///
-/// Estimates from its log are unbiased only for policies that stay inside each round's plausible set; intervals on them must
-/// allow for adaptive logging.
+/// Estimates from its log are unbiased only for policies that stay inside each round's plausible
+/// set; intervals on them must allow for adaptive logging.
 ///
 /// # Cost
 /// As [`Code`], and one draw a round, two where it is drawn uniformly.
@@ -56,7 +63,8 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> RandomisedCode<E, R> {
         Ok(Self { code, share, plausible: Vec::new() })
     }
 
-    /// The probability of every action in the round that comes next, in place of what `out` held. They sum to one.
+    /// The probability of every action in the round that comes next, in place of what `out` held.
+    /// They sum to one.
     pub fn propensities(&mut self, actions: Actions<'_>, out: &mut Vec<f64>) {
         // CODE draws nothing, so asking it changes nothing.
         let chosen = self.code.select(actions, &mut Stream::new(0, 0, ""));
@@ -72,7 +80,8 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> RandomisedCode<E, R> {
     fn find_plausible(&mut self, actions: Actions<'_>) {
         let (contenders, plausible) = self.code.assess(actions);
         let scores = contenders.scores();
-        let among = (0..scores.mean().len()).filter(|position| plausible.contains(scores, *position));
+        let among =
+            (0..scores.mean().len()).filter(|position| plausible.contains(scores, *position));
         self.plausible.clear();
         self.plausible.extend(among.map(|position| contenders.index(position)));
     }
@@ -147,7 +156,8 @@ mod tests {
     fn propensities_are_the_frequencies_of_choices() {
         let set = ActionSet::arms(4).unwrap();
         let mut policy =
-            RandomisedCode::new(Code::new(ArmMeans::new(4), Fixed { sqrt_beta: 1.0 }), 0.4).unwrap();
+            RandomisedCode::new(Code::new(ArmMeans::new(4), Fixed { sqrt_beta: 1.0 }), 0.4)
+                .unwrap();
         for (arm, reward) in [(0, 1.0), (1, 0.8), (2, -5.0), (3, 1.0), (3, 0.7)] {
             policy.update(set.view().get(arm), reward);
         }
@@ -165,17 +175,22 @@ mod tests {
         }
         for (count, p) in counts.iter().zip(expected) {
             // Four binomials beyond 5.3 sd: below 1e-6 together.
-            assert!((count - draws * p).abs() <= 5.3 * (draws * p * (1.0 - p)).sqrt(), "{counts:?}");
+            assert!(
+                (count - draws * p).abs() <= 5.3 * (draws * p * (1.0 - p)).sqrt(),
+                "{counts:?}"
+            );
         }
         for share in [-0.1, 1.0, f64::NAN] {
             assert!(
-                RandomisedCode::new(Code::new(ArmMeans::new(1), Fixed { sqrt_beta: 1.0 }), share).is_err()
+                RandomisedCode::new(Code::new(ArmMeans::new(1), Fixed { sqrt_beta: 1.0 }), share)
+                    .is_err()
             );
         }
     }
 
-    /// `Σ M_t` over 1,000 rounds, averaged over runs, with `e₁` best and many copies of `e₂`; and in how many rounds the regret was
-    /// above `4·√β·√M_t`. Only rounds with `M_t` above `met` count, as in exploring for a target.
+    /// `Σ M_t` over 1,000 rounds, averaged over runs, with `e₁` best and many copies of `e₂`; and
+    /// in how many rounds the regret was above `4·√β·√M_t`. Only rounds with `M_t` above `met`
+    /// count, as in exploring for a target.
     fn potential(copies: usize, share: f64, greed: f64, met: f64) -> (f64, u32) {
         let mut rows = vec![[1.0, 0.0]];
         rows.extend(vec![[0.0, 1.0]; copies]);
@@ -187,7 +202,8 @@ mod tests {
             let target = Target::Accuracy(met.sqrt());
             let code = if met > 0.0 { code.to_target(target).unwrap() } else { code };
             let mut policy = RandomisedCode::new(code, share).unwrap();
-            let (mut rng, mut noise) = (Stream::new(8, run, "policy"), Stream::new(8, run, "noise"));
+            let (mut rng, mut noise) =
+                (Stream::new(8, run, "policy"), Stream::new(8, run, "noise"));
             for _ in 0..1000 {
                 let (contenders, plausible) = policy.code.assess(set.view());
                 let scores = contenders.scores();
@@ -214,10 +230,16 @@ mod tests {
             assert!(sum <= bound(share) && above == 0, "share {share}: {sum}, {above} rounds");
             // At greed c the bound is ((1+c)/(1−c))² times as large.
             let (sum, above) = potential(300, share, 0.5, 0.0);
-            assert!(sum <= 9.0 * bound(share) && above == 0, "tempered, {share}: {sum}, {above} rounds");
+            assert!(
+                sum <= 9.0 * bound(share) && above == 0,
+                "tempered, {share}: {sum}, {above} rounds"
+            );
             // To within ±1.5: rounds in which the target is missed keep the bound of CODE.
             let (sum, above) = potential(300, share, 0.0, 1.5 * 1.5);
-            assert!(sum <= bound(share) && above == 0, "to a target, {share}: {sum}, {above} rounds");
+            assert!(
+                sum <= bound(share) && above == 0,
+                "to a target, {share}: {sum}, {above} rounds"
+            );
         }
         // Uniform breaks any bound a mixture of a half has.
         let (sum, _) = potential(300, 1.0 - 1e-12, 0.0, 0.0);

@@ -6,15 +6,17 @@ use crate::estimator::{ArmRidges, Estimator};
 use crate::linalg::Cholesky;
 use crate::rng::Stream;
 
-/// Samples the parameters of all arms by the same normal numbers, and takes the arm with the largest reward.
+/// Samples the parameters of all arms by the same normal numbers, and takes the arm with the
+/// largest reward.
 ///
 /// ```text
 /// z ~ N(0, I)      θ̃_a = θ̂_a + σ·L_a·z with L_a·L_aᵀ = V_a⁻¹, L_a lower triangular      A_t = argmax_a ⟨x, θ̃_a⟩
 /// ```
 ///
-/// Each arm alone has the posterior that [`Thompson`](crate::Thompson) over [`ArmRidges`] samples from. Together the
-/// samples of arms move up and down with `z`, so the arm with the larger estimate wins more often: this explores
-/// less. It is what `MABWiser`'s `LinTS` does, whose arms draw from copies of one generator.
+/// Each arm alone has the posterior that [`Thompson`](crate::Thompson) over [`ArmRidges`] samples
+/// from. Together the samples of arms move up and down with `z`, so the arm with the larger
+/// estimate wins more often: this explores less. It is what `MABWiser`'s `LinTS` does, whose arms
+/// draw from copies of one generator.
 ///
 /// # Parameters
 /// | name | symbol | range |
@@ -26,7 +28,8 @@ use crate::rng::Stream;
 /// None is known: bounds for Thompson sampling are for arms that are sampled independently.
 ///
 /// # Cost
-/// O(K·d²) a round beside the estimates, and one factorisation per arm at the start and per update; `d` normal draws.
+/// O(K·d²) a round beside the estimates, and one factorisation per arm at the start and per update;
+/// `d` normal draws.
 ///
 /// # Example
 /// ```
@@ -47,8 +50,8 @@ pub struct SharedDraws {
     sampled: Vec<f64>,
 }
 
-/// `L` with `L·Lᵀ = V⁻¹`. With rows and columns in reverse order `V = M·Mᵀ`, and `Lᵀ·x` reversed is then `M⁻¹` times `x`
-/// reversed: `V⁻¹` itself need not be factored.
+/// `L` with `L·Lᵀ = V⁻¹`. With rows and columns in reverse order `V = M·Mᵀ`, and `Lᵀ·x` reversed is
+/// then `M⁻¹` times `x` reversed: `V⁻¹` itself need not be factored.
 #[derive(Clone, Debug)]
 struct Root(Cholesky);
 
@@ -73,7 +76,9 @@ impl Root {
         let mut gram = model.arm(arm).gram();
         gram.reverse();
         let factor = Cholesky::new(&gram, model.dim());
-        Self(factor.expect("V of an arm is too ill-conditioned; scale its contexts, or use a larger ridge"))
+        Self(factor.expect(
+            "V of an arm is too ill-conditioned; scale its contexts, or use a larger ridge",
+        ))
     }
 
     /// `⟨x, L·z⟩`, with room for `x` reversed.
@@ -129,34 +134,42 @@ mod tests {
         for dim in 1..6 {
             let model = learned(dim);
             let root = Root::of(&model, 1);
-            let unit = |k: usize| (0..dim).map(|i| if i == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
+            let unit =
+                |k: usize| (0..dim).map(|i| if i == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
             let mut room = vec![0.0; dim];
             // L[i][k] = ⟨e_i, L·e_k⟩.
             let mut entry = |i: usize, k: usize| root.along(&unit(i), &unit(k), &mut room);
-            let lower: Vec<Vec<f64>> = (0..dim).map(|i| (0..dim).map(|k| entry(i, k)).collect()).collect();
+            let lower: Vec<Vec<f64>> =
+                (0..dim).map(|i| (0..dim).map(|k| entry(i, k)).collect()).collect();
             for i in 0..dim {
                 for j in 0..dim {
                     assert!(j <= i || lower[i][j].abs() < 1e-12, "above the diagonal: {i}, {j}");
                     let product: f64 = (0..dim).map(|k| lower[i][k] * lower[j][k]).sum();
-                    assert!((product - model.arm(1).gram_inverse()[i * dim + j]).abs() < 1e-12, "{i}, {j}");
+                    assert!(
+                        (product - model.arm(1).gram_inverse()[i * dim + j]).abs() < 1e-12,
+                        "{i}, {j}"
+                    );
                 }
             }
         }
     }
 
-    /// The share of draws that take arm 0 is `Φ(Δ/(σ·‖(L_0 − L_1)ᵀx‖))`, and not that of independent arms. 40,000 draws: 5 standard
-    /// errors are at most 0.0125, a false alarm in 1.7 million.
+    /// The share of draws that take arm 0 is `Φ(Δ/(σ·‖(L_0 − L_1)ᵀx‖))`, and not that of
+    /// independent arms. 40,000 draws: 5 standard errors are at most 0.0125, a false alarm in 1.7
+    /// million.
     #[test]
     fn samples_of_arms_move_together() {
         let (dim, model) = (3, learned(3));
         let x = [0.6, -0.3, 1.1];
         let set = ActionSet::from_rows(&[x, x]).unwrap();
         let mut room = vec![0.0; dim];
-        let unit = |k: usize| (0..dim).map(|i| if i == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
+        let unit =
+            |k: usize| (0..dim).map(|i| if i == k { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
         let roots = [Root::of(&model, 0), Root::of(&model, 1)];
         let spread: f64 = (0..dim)
             .map(|k| {
-                (roots[0].along(&x, &unit(k), &mut room) - roots[1].along(&x, &unit(k), &mut room)).powi(2)
+                (roots[0].along(&x, &unit(k), &mut room) - roots[1].along(&x, &unit(k), &mut room))
+                    .powi(2)
             })
             .sum::<f64>()
             .sqrt();

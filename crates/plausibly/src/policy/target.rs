@@ -8,7 +8,8 @@ use crate::estimator::Evidence;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Target {
-    /// No plausible action's squared width above `κ·d/t`: what an optimal design over all actions would reach at `κ = 1`.
+    /// No plausible action's squared width above `κ·d/t`: what an optimal design over all actions
+    /// would reach at `κ = 1`.
     Kappa(f64),
     /// Every plausible action known to within `±ε`.
     Accuracy(f64),
@@ -26,7 +27,8 @@ pub enum Target {
 pub struct TargetStatus {
     /// What was asked for: a squared width for [`Target::Kappa`], half an interval for the others.
     pub wanted: f64,
-    /// The largest of these among the plausible actions; infinite while one of them was never taken.
+    /// The largest of these among the plausible actions; infinite while one of them was never
+    /// taken.
     pub reached: f64,
 }
 
@@ -47,7 +49,8 @@ impl Target {
         if value > 0.0 && value <= 1e50 { Ok(self) } else { Err(PolicyError::Target { value }) }
     }
 
-    /// How it stands where the widest plausible action has this squared width, before the round that follows this evidence.
+    /// How it stands where the widest plausible action has this squared width, before the round
+    /// that follows this evidence.
     pub fn status(self, widest_sq: f64, reach: Reach, evidence: &Evidence) -> TargetStatus {
         match self {
             Self::Kappa(kappa) => TargetStatus {

@@ -12,8 +12,10 @@ use crate::state::{Durable, DurableModel as _, OwnState, PolicyState, StateError
 /// μ̃(a) ~ N(mean(a), σ²/T(a))          A_t = argmax_a μ̃(a)
 /// ```
 ///
-/// Over [`crate::ArmRidges`] it is LinTS with a model an arm, in a context `x`: `μ̃(a) ~ N(⟨x, θ̂_a⟩, σ²·xᵀV_a⁻¹x)`. Parameters of different arms are
-/// independent there, so to sample their rewards in `x` is to sample them. It is not LinTS over a shared [`crate::Ridge`], whose actions depend on one another.
+/// Over [`crate::ArmRidges`] it is LinTS with a model an arm, in a context `x`: `μ̃(a) ~ N(⟨x,
+/// θ̂_a⟩, σ²·xᵀV_a⁻¹x)`. Parameters of different arms are independent there, so to sample their
+/// rewards in `x` is to sample them. It is not LinTS over a shared [`crate::Ridge`], whose actions
+/// depend on one another.
 ///
 /// # Parameters
 /// | name | symbol | range |
@@ -22,8 +24,8 @@ use crate::state::{Durable, DurableModel as _, OwnState, PolicyState, StateError
 /// | `noise_scale` | `σ` | > 0 |
 ///
 /// # Guarantee
-/// `R_n = O(√(K·n·log K))` for rewards in `[0, 1]` at `σ = 1` (Theorem 1.3 of \[AG17\], with a prior count of one); no bound
-/// on the model error.
+/// `R_n = O(√(K·n·log K))` for rewards in `[0, 1]` at `σ = 1` (Theorem 1.3 of \[AG17\], with a
+/// prior count of one); no bound on the model error.
 ///
 /// # Cost
 /// O(K) a round beside the scores; `K` normal draws, whatever was taken before.
@@ -38,7 +40,8 @@ use crate::state::{Durable, DurableModel as _, OwnState, PolicyState, StateError
 /// ```
 ///
 /// # Reference
-/// \[AG17\] Agrawal, Goyal: Near-Optimal Regret Bounds for Thompson Sampling. Journal of the ACM, 2017.
+/// \[AG17\] Agrawal, Goyal: Near-Optimal Regret Bounds for Thompson Sampling. Journal of the ACM,
+/// 2017.
 #[derive(Clone, Debug)]
 pub struct Thompson<E = ArmMeans> {
     model: E,
@@ -121,7 +124,8 @@ mod tests {
 
     #[test]
     fn arms_are_taken_with_the_probability_of_being_best() {
-        // Posteriors N(0.3, 1/4) and N(0, 1/9): the first is larger with probability Φ(0.3/√(1/4 + 1/9)).
+        // Posteriors N(0.3, 1/4) and N(0, 1/9): the first is larger with probability Φ(0.3/√(1/4 +
+        // 1/9)).
         let arms = ActionSet::arms(2).unwrap();
         let mut policy = Thompson::new(2, 1.0).unwrap();
         for (arm, count, reward) in [(0, 4, 0.3), (1, 9, 0.0)] {

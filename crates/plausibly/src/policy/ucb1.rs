@@ -35,7 +35,8 @@ use crate::state::{Durable, PolicyState, StateError};
 /// ```
 ///
 /// # Reference
-/// \[ACF02\] Auer, Cesa-Bianchi, Fischer: Finite-time Analysis of the Multiarmed Bandit Problem. Machine Learning, 2002.
+/// \[ACF02\] Auer, Cesa-Bianchi, Fischer: Finite-time Analysis of the Multiarmed Bandit Problem.
+/// Machine Learning, 2002.
 #[derive(Clone, Debug)]
 pub struct Ucb1 {
     by_index: LinUcb<ArmMeans, LogRound>,
@@ -49,8 +50,8 @@ struct LogRound {
 
 impl ConfidenceRadius for LogRound {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
-        // In round 1 the logarithm is 0, and 0 times the infinite width of an untaken arm is no number; any positive radius
-        // puts untaken arms first.
+        // In round 1 the logarithm is 0, and 0 times the infinite width of an untaken arm is no
+        // number; any positive radius puts untaken arms first.
         let round = (evidence.observations + 1).max(2);
         self.noise_scale * (2.0 * libm::log(round as f64)).sqrt()
     }
@@ -128,8 +129,9 @@ mod tests {
             let index = |a: usize, constant: f64| {
                 totals[a] / counts[a] + 0.5 * (constant * f64::from(round).ln() / counts[a]).sqrt()
             };
-            let best =
-                |constant| (0..4).fold(0, |a, b| if index(b, constant) > index(a, constant) { b } else { a });
+            let best = |constant| {
+                (0..4).fold(0, |a, b| if index(b, constant) > index(a, constant) { b } else { a })
+            };
             let chosen = policy.select(arms.view(), &mut rng);
             if round <= 4 {
                 assert_eq!(chosen, round as usize - 1, "each arm once first");

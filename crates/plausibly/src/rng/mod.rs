@@ -8,9 +8,10 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// A stream of random numbers, fixed for all time by `(seed, replication, role)`.
 ///
-/// Streams that differ in any of the three are independent (they are `ChaCha8` under different keys), so what one consumer
-/// draws never moves another: adding a policy to a comparison, or a thread to a run, changes nothing else. The samplers are
-/// part of this crate, and pinned by value-stability tests, because sampling libraries change their values between releases.
+/// Streams that differ in any of the three are independent (they are `ChaCha8` under different
+/// keys), so what one consumer draws never moves another: adding a policy to a comparison, or a
+/// thread to a run, changes nothing else. The samplers are part of this crate, and pinned by
+/// value-stability tests, because sampling libraries change their values between releases.
 ///
 /// # Example
 /// ```
@@ -26,7 +27,9 @@ impl Stream {
     /// The stream of one role in one replication. Cost: about 0.1 µs.
     pub fn new(seed: u64, replication: u64, role: &str) -> Self {
         let mut key = [0; 32];
-        for (slot, word) in key.chunks_exact_mut(8).zip([seed, replication, fnv1a(role), KEY_DOMAIN]) {
+        for (slot, word) in
+            key.chunks_exact_mut(8).zip([seed, replication, fnv1a(role), KEY_DOMAIN])
+        {
             slot.copy_from_slice(&word.to_le_bytes());
         }
         Self(ChaCha8Rng::from_seed(key))
@@ -91,7 +94,8 @@ impl Stream {
         }
     }
 
-    /// Uniform on `{0, …, bound − 1}`, without bias: Lemire's multiply-and-reject (2019). Mostly one draw.
+    /// Uniform on `{0, …, bound − 1}`, without bias: Lemire's multiply-and-reject (2019). Mostly
+    /// one draw.
     ///
     /// # Panics
     /// If `bound` is zero.
@@ -137,8 +141,9 @@ const KEY_DOMAIN: u64 = u64::from_le_bytes(*b"plausibl");
 
 /// FNV-1a: names a role by a number; roles are few and fixed, so nothing rests on its strength.
 fn fnv1a(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 #[cfg(test)]
@@ -150,9 +155,12 @@ mod tests {
         let first = |seed, replication, role| Stream::new(seed, replication, role).bits();
         let base = first(1, 2, "noise");
         assert_eq!(base, first(1, 2, "noise"));
-        for other in
-            [first(2, 2, "noise"), first(1, 3, "noise"), first(1, 2, "problem"), first(2, 1, "noise")]
-        {
+        for other in [
+            first(2, 2, "noise"),
+            first(1, 3, "noise"),
+            first(1, 2, "problem"),
+            first(2, 1, "noise"),
+        ] {
             assert_ne!(base, other);
         }
     }
@@ -174,8 +182,9 @@ mod tests {
     fn so_do_many_at_once_from_wherever_a_stream_is() {
         // At the beginning, and where the number of the block outgrows 32 bits.
         let starts = [0, 16 * ((1 << 32) - 40)];
-        for (start, isa) in
-            starts.into_iter().flat_map(|start| Isa::available().into_iter().map(move |isa| (start, isa)))
+        for (start, isa) in starts
+            .into_iter()
+            .flat_map(|start| Isa::available().into_iter().map(move |isa| (start, isa)))
         {
             let stream = || Stream::new(8, 0, "test").at(start);
             let (mut one, mut many) = (stream(), stream());
@@ -210,8 +219,8 @@ mod tests {
 
     #[test]
     fn below_is_uniform_where_plain_modulo_is_not() {
-        // At bound 3·2⁶², truncating bits modulo the bound would give the lowest third twice its share.
-        // Binomial(30_000, 1/3): sd 81.6; 5 sd = 408 is passed with probability 6e-7.
+        // At bound 3·2⁶², truncating bits modulo the bound would give the lowest third twice its
+        // share. Binomial(30_000, 1/3): sd 81.6; 5 sd = 408 is passed with probability 6e-7.
         let mut stream = Stream::new(11, 0, "test");
         let low = (0..30_000).filter(|_| stream.below(3 << 62) < (1 << 62)).count();
         assert!(low.abs_diff(10_000) <= 408, "{low}");

@@ -1,14 +1,16 @@
 //! The standard normal by the ziggurat method.
 //!
-//! 256 layers of equal area; index, sign and position come from disjoint bits of one 64-bit draw (Doornik 2005 shows what
-//! happens when they overlap). The tables are computed, not listed, with a pure-Rust `libm`, so they are the same on every
-//! platform. Sources: Marsaglia and Tsang (2000); Doornik (2005).
+//! 256 layers of equal area; index, sign and position come from disjoint bits of one 64-bit draw
+//! (Doornik 2005 shows what happens when they overlap). The tables are computed, not listed, with a
+//! pure-Rust `libm`, so they are the same on every platform. Sources: Marsaglia and Tsang (2000);
+//! Doornik (2005).
 
 use super::Stream;
 use std::sync::LazyLock;
 
 const LAYERS: usize = 256;
-/// Where the tail begins, and the common area of the layers: Marsaglia and Tsang's constants for 256 layers.
+/// Where the tail begins, and the common area of the layers: Marsaglia and Tsang's constants for
+/// 256 layers.
 const TAIL: f64 = 3.654_152_885_361_009;
 const AREA: f64 = 0.004_928_673_233_992_336;
 
@@ -98,7 +100,8 @@ mod tests {
         counts.iter().map(|&c| (f64::from(c) - expected).powi(2) / expected).sum()
     }
 
-    // χ² with 63 degrees of freedom exceeds 132 with probability 7.4e-7 (Wilson–Hilferty: 63·(1 − 2/567 + 4.81·√(2/567))³).
+    // χ² with 63 degrees of freedom exceeds 132 with probability 7.4e-7 (Wilson–Hilferty: 63·(1 −
+    // 2/567 + 4.81·√(2/567))³).
     const LIMIT: f64 = 132.0;
 
     #[test]
@@ -122,10 +125,12 @@ mod tests {
 
     #[test]
     fn the_tail_has_its_share_and_shape() {
-        // P(|Z| > TAIL) = 2.58e-4: 2,000,000 draws give 516 ± 22.7; 5 sd = 114. Beyond it the mean excess is 0.2576
-        // with sd 0.247, so over ~516 draws 5 sd = 0.054. Each fails by chance with probability 6e-7.
+        // P(|Z| > TAIL) = 2.58e-4: 2,000,000 draws give 516 ± 22.7; 5 sd = 114. Beyond it the mean
+        // excess is 0.2576 with sd 0.247, so over ~516 draws 5 sd = 0.054. Each fails by chance
+        // with probability 6e-7.
         let mut stream = Stream::new(5, 0, "test");
-        let beyond: Vec<f64> = (0..2_000_000).map(|_| stream.normal().abs()).filter(|x| *x > TAIL).collect();
+        let beyond: Vec<f64> =
+            (0..2_000_000).map(|_| stream.normal().abs()).filter(|x| *x > TAIL).collect();
         let expected = 2_000_000.0 * libm::erfc(TAIL / std::f64::consts::SQRT_2);
         assert!((beyond.len() as f64 - expected).abs() < 5.0 * expected.sqrt(), "{}", beyond.len());
         let mean = beyond.iter().sum::<f64>() / beyond.len() as f64;

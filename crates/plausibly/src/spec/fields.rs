@@ -31,8 +31,8 @@ pub struct Field {
 
 /// Reads a table field by field and collects everything that is wrong with it.
 ///
-/// A reader that has recorded a problem goes on with a stand-in value, so that one look at a spec finds all of its
-/// problems; whoever owns the list must not use the values unless it is empty.
+/// A reader that has recorded a problem goes on with a stand-in value, so that one look at a spec
+/// finds all of its problems; whoever owns the list must not use the values unless it is empty.
 #[derive(Debug)]
 pub struct Fields<'a> {
     path: String,
@@ -42,7 +42,8 @@ pub struct Fields<'a> {
     problems: &'a mut Vec<Problem>,
     /// Names of the table around this one.
     outer: Vec<&'static str>,
-    /// Set when the table itself is wrong, so that more complaints about it would only repeat the first.
+    /// Set when the table itself is wrong, so that more complaints about it would only repeat the
+    /// first.
     given_up: bool,
 }
 
@@ -52,7 +53,8 @@ impl<'a> Fields<'a> {
         let (entries, given_up): (&[_], _) = match &node.value {
             Value::Table(entries) => (entries, false),
             other => {
-                let complaint = Complaint::Type { expected: "a table".into(), found: describe(other) };
+                let complaint =
+                    Complaint::Type { expected: "a table".into(), found: describe(other) };
                 problems.push(Problem { line: node.line, path: path.into(), complaint });
                 (&[], true)
             }
@@ -69,8 +71,15 @@ impl<'a> Fields<'a> {
     }
 
     /// A number with a default.
-    pub fn number(&mut self, name: &'static str, meaning: &'static str, default: f64, range: Range) -> f64 {
-        self.read_number(name, meaning, Default::Value(Value::Float(default)), range).unwrap_or(default)
+    pub fn number(
+        &mut self,
+        name: &'static str,
+        meaning: &'static str,
+        default: f64,
+        range: Range,
+    ) -> f64 {
+        self.read_number(name, meaning, Default::Value(Value::Float(default)), range)
+            .unwrap_or(default)
     }
 
     /// A number that comes from elsewhere, as `derived` says, unless it is set.
@@ -92,7 +101,8 @@ impl<'a> Fields<'a> {
         default: Option<i64>,
         range: (i64, i64),
     ) -> u64 {
-        let default = default.map_or(Default::Required, |value| Default::Value(Value::Integer(value)));
+        let default =
+            default.map_or(Default::Required, |value| Default::Value(Value::Integer(value)));
         self.read_integer(name, meaning, default, range).unwrap_or(range.0.unsigned_abs())
     }
 
@@ -121,7 +131,8 @@ impl<'a> Fields<'a> {
                 Err(Complaint::OutOfRange { found: x.to_string(), allowed: allowed.clone() })
             }
             Value::Float(x) if x.fract().abs() < f64::MIN_POSITIVE => {
-                let found = format!("{} with a point or exponent; write all its digits", Number(*x));
+                let found =
+                    format!("{} with a point or exponent; write all its digits", Number(*x));
                 Err(Complaint::Type { expected: allowed.clone(), found })
             }
             other => Err(Complaint::Type { expected: allowed.clone(), found: describe(other) }),
@@ -135,17 +146,16 @@ impl<'a> Fields<'a> {
     /// Yes or no.
     pub fn boolean(&mut self, name: &'static str, meaning: &'static str, default: bool) -> bool {
         let allowed = "true or false";
-        let read =
-            self.read(
-                name,
-                meaning,
-                allowed.into(),
-                Default::Value(Value::Bool(default)),
-                |value| match value {
-                    Value::Bool(_) => Ok(value.clone()),
-                    other => Err(Complaint::Type { expected: allowed.into(), found: describe(other) }),
-                },
-            );
+        let read = self.read(
+            name,
+            meaning,
+            allowed.into(),
+            Default::Value(Value::Bool(default)),
+            |value| match value {
+                Value::Bool(_) => Ok(value.clone()),
+                other => Err(Complaint::Type { expected: allowed.into(), found: describe(other) }),
+            },
+        );
         matches!(read, Some(Value::Bool(true)))
     }
 
@@ -159,10 +169,19 @@ impl<'a> Fields<'a> {
     ) -> String {
         let allowed = "text that is not empty and has no control characters";
         let usable = |text: &str| !text.trim().is_empty() && !text.chars().any(char::is_control);
-        let read = self.read(name, meaning, allowed.into(), Default::Derived(derived), |value| match value {
-            Value::Text(text) if usable(text) => Ok(value.clone()),
-            other => Err(Complaint::Type { expected: allowed.into(), found: describe(other) }),
-        });
+        let read =
+            self.read(
+                name,
+                meaning,
+                allowed.into(),
+                Default::Derived(derived),
+                |value| match value {
+                    Value::Text(text) if usable(text) => Ok(value.clone()),
+                    other => {
+                        Err(Complaint::Type { expected: allowed.into(), found: describe(other) })
+                    }
+                },
+            );
         let text = match read {
             Some(Value::Text(text)) => text,
             _ => fallback.into(),
@@ -178,8 +197,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// One of some words, on which depends what else the table holds. `None` if it is missing or none of them: that is
-    /// recorded, and nothing more is said of the table.
+    /// One of some words, on which depends what else the table holds. `None` if it is missing or
+    /// none of them: that is recorded, and nothing more is said of the table.
     pub fn choice(
         &mut self,
         name: &'static str,
@@ -187,7 +206,8 @@ impl<'a> Fields<'a> {
         default: Option<&'static str>,
         options: &[&'static str],
     ) -> Option<&'static str> {
-        let default = default.map_or(Default::Required, |word| Default::Value(Value::Text(word.into())));
+        let default =
+            default.map_or(Default::Required, |word| Default::Value(Value::Text(word.into())));
         let allowed = format!("one of {}", options.join(", "));
         let read = self.read(name, meaning, allowed.clone(), default, |value| match value {
             Value::Text(word) if options.contains(&word.as_str()) => Ok(value.clone()),
@@ -217,7 +237,11 @@ impl<'a> Fields<'a> {
         let path = self.path_of(name);
         let found = self.find(name);
         if found.is_none() && default == Default::Required {
-            self.complain(self.line, name, Complaint::Missing { expected: format!("a table [{path}]") });
+            self.complain(
+                self.line,
+                name,
+                Complaint::Missing { expected: format!("a table [{path}]") },
+            );
         }
         let outer = self.names();
         let (result, value) = found
@@ -266,7 +290,8 @@ impl<'a> Fields<'a> {
         results
     }
 
-    /// Records that a field, or the table itself if `name` is empty, cannot be used, on the field's own line.
+    /// Records that a field, or the table itself if `name` is empty, cannot be used, on the field's
+    /// own line.
     pub fn object(&mut self, name: &'static str, complaint: Complaint) {
         let line = self.line_of(name);
         self.complain(line, name, complaint);
@@ -296,7 +321,8 @@ impl<'a> Fields<'a> {
                 self.problems.push(Problem { line: node.line, path, complaint });
             }
         }
-        let filled = self.read.into_iter().filter_map(|field| Some((field.name.to_string(), field.value?)));
+        let filled =
+            self.read.into_iter().filter_map(|field| Some((field.name.to_string(), field.value?)));
         Value::Table(filled.map(|(name, value)| (name, Node { value, line: 0 })).collect())
     }
 
@@ -313,13 +339,19 @@ impl<'a> Fields<'a> {
                 Value::Integer(x) => *x as f64,
                 Value::Float(x) => *x,
                 other => {
-                    return Err(Complaint::Type { expected: allowed.clone(), found: describe(other) });
+                    return Err(Complaint::Type {
+                        expected: allowed.clone(),
+                        found: describe(other),
+                    });
                 }
             };
             if range.contains(x) {
                 Ok(Value::Float(x))
             } else {
-                Err(Complaint::OutOfRange { found: Number(x).to_string(), allowed: allowed.clone() })
+                Err(Complaint::OutOfRange {
+                    found: Number(x).to_string(),
+                    allowed: allowed.clone(),
+                })
             }
         });
         match read {
@@ -349,7 +381,11 @@ impl<'a> Fields<'a> {
                 Default::Value(value) => Some(value.clone()),
                 Default::Derived(_) => None,
                 Default::Required => {
-                    self.complain(self.line, name, Complaint::Missing { expected: allowed.clone() });
+                    self.complain(
+                        self.line,
+                        name,
+                        Complaint::Missing { expected: allowed.clone() },
+                    );
                     None
                 }
             },

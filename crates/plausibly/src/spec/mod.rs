@@ -1,9 +1,11 @@
-//! Specs as data: one reader gives the values, their defaults, their errors and their documentation.
+//! Specs as data: one reader gives the values, their defaults, their errors and their
+//! documentation.
 //!
-//! A spec arrives as a tree of [`Node`]s, from TOML or anything else that can be written as one. [`Fields`] reads a table of
-//! it field by field; each read states the name, meaning, default and range of the field once, and from that one statement
-//! come the value, the error if it is wrong, the list of what is allowed if a name is unknown, the resolved spec that a
-//! manifest records, and the reference page.
+//! A spec arrives as a tree of [`Node`]s, from TOML or anything else that can be written as one.
+//! [`Fields`] reads a table of it field by field; each read states the name, meaning, default and
+//! range of the field once, and from that one statement come the value, the error if it is wrong,
+//! the list of what is allowed if a name is unknown, the resolved spec that a manifest records, and
+//! the reference page.
 
 mod fields;
 mod node;
@@ -31,7 +33,8 @@ pub enum Setting {
     Arms,
 }
 
-/// What is known about a problem when its policies are built; unset fields of a spec take their values from here.
+/// What is known about a problem when its policies are built; unset fields of a spec take their
+/// values from here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Facts {
     /// Kind of actions.

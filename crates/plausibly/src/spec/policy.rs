@@ -13,8 +13,7 @@ use crate::policy::{
 use crate::state::{Durable, DurableModel};
 use thiserror::Error;
 
-const GREED: &str =
-    "c: how much a plausible action's estimate counts beside its width; 0 is CODE, 1 LinUCB with this radius";
+const GREED: &str = "c: how much a plausible action's estimate counts beside its width; 0 is CODE, 1 LinUCB with this radius";
 
 const RANDOMISE: &str =
     "p: the share of rounds drawn uniformly from the plausible set, for exact propensities";
@@ -22,8 +21,16 @@ const RANDOMISE: &str =
 const COUNT_PENDING: &str = "whether decisions whose rewards are outstanding count in the design at once; never in the confidence set";
 
 /// The kinds of policy, as specs name them.
-pub const POLICY_KINDS: [&str; 8] =
-    ["code", "lin-ucb", "lin-ts", "elimination", "epsilon-greedy", "explore-then-commit", "ucb1", "thompson"];
+pub const POLICY_KINDS: [&str; 8] = [
+    "code",
+    "lin-ucb",
+    "lin-ts",
+    "elimination",
+    "epsilon-greedy",
+    "explore-then-commit",
+    "ucb1",
+    "thompson",
+];
 
 /// A policy of a comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,14 +135,16 @@ impl PolicySpec {
     pub fn read(fields: &mut Fields<'_>, setting: Setting) -> Option<Self> {
         let spec = Self::read_recorded(fields, setting)?;
         if let Some(reason) = spec.unproved() {
-            fields
-                .object("randomise", Complaint::Misfit { what: "a share of uniform rounds".into(), reason });
+            fields.object(
+                "randomise",
+                Complaint::Misfit { what: "a share of uniform rounds".into(), reason },
+            );
         }
         Some(spec)
     }
 
-    /// Like [`PolicySpec::read`], but also accepts what earlier versions accepted: what a log has recorded
-    /// stays readable.
+    /// Like [`PolicySpec::read`], but also accepts what earlier versions accepted: what a log has
+    /// recorded stays readable.
     pub fn read_recorded(fields: &mut Fields<'_>, setting: Setting) -> Option<Self> {
         let kind = fields.choice("kind", "which policy", None, &POLICY_KINDS)?;
         let label = fields.text_or("label", "its name in results", "the kind", kind);
@@ -154,7 +163,12 @@ impl PolicySpec {
             },
             "elimination" => PolicyKind::Elimination {
                 ridge: read_ridge(fields, setting),
-                delta: fields.number("delta", "δ, the chance of failure", 0.05, Range::between(0.0, 1.0)),
+                delta: fields.number(
+                    "delta",
+                    "δ, the chance of failure",
+                    0.05,
+                    Range::between(0.0, 1.0),
+                ),
             },
             "epsilon-greedy" => PolicyKind::EpsilonGreedy {
                 ridge: read_ridge(fields, setting),
@@ -173,8 +187,8 @@ impl PolicySpec {
         Some(Self { label, kind })
     }
 
-    /// Why no bound is known for such a combination of settings; `None` if there is one. Proofs are in
-    /// `docs/concepts/randomised.md`.
+    /// Why no bound is known for such a combination of settings; `None` if there is one. Proofs are
+    /// in `docs/concepts/randomised.md`.
     pub fn unproved(&self) -> Option<&'static str> {
         let PolicyKind::Code { greed, target, randomise, .. } = self.kind else { return None };
         if randomise == 0.0 {
@@ -197,9 +211,13 @@ impl PolicySpec {
             PolicyKind::EpsilonGreedy { .. } if horizon == 0 => Some(
                 "a horizon of 0 decisions leaves epsilon-greedy nothing to explore in; use the number of decisions you expect",
             ),
-            PolicyKind::ExploreThenCommit { epsilon, .. } if exploring_rounds(epsilon, horizon) == 0 => Some(
-                "epsilon times the horizon rounds to 0 decisions, so explore-then-commit would commit to the first action unseen; use a larger horizon or epsilon",
-            ),
+            PolicyKind::ExploreThenCommit { epsilon, .. }
+                if exploring_rounds(epsilon, horizon) == 0 =>
+            {
+                Some(
+                    "epsilon times the horizon rounds to 0 decisions, so explore-then-commit would commit to the first action unseen; use a larger horizon or epsilon",
+                )
+            }
             _ => None,
         }
     }
@@ -213,7 +231,9 @@ impl PolicySpec {
         let means = || ArmMeans::new(facts.actions);
         let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
         Ok(match self.kind {
-            PolicyKind::Code { radius, .. } if arms => self.code_on(means(), radius.build(facts)?, None)?,
+            PolicyKind::Code { radius, .. } if arms => {
+                self.code_on(means(), radius.build(facts)?, None)?
+            }
             PolicyKind::Code { ridge, radius, .. } => {
                 self.code_on(Ridge::new(facts.dim, ridge)?, radius.build(facts)?, None)?
             }
@@ -238,9 +258,13 @@ impl PolicySpec {
             }
             PolicyKind::ExploreThenCommit { ridge, epsilon, exploration } => {
                 let model = Ridge::new(facts.dim, ridge)?;
-                Box::new(ExploreThenCommit::new(model, epsilon, facts.horizon)?.exploring(exploration))
+                Box::new(
+                    ExploreThenCommit::new(model, epsilon, facts.horizon)?.exploring(exploration),
+                )
             }
-            PolicyKind::Ucb1 { noise_scale } => Box::new(Ucb1::new(facts.actions, noise(noise_scale))?),
+            PolicyKind::Ucb1 { noise_scale } => {
+                Box::new(Ucb1::new(facts.actions, noise(noise_scale))?)
+            }
             PolicyKind::Thompson { noise_scale } => {
                 Box::new(Thompson::new(facts.actions, noise(noise_scale))?)
             }
@@ -263,7 +287,10 @@ impl PolicySpec {
             (None, Some(accuracy), Some(by_round)) => Some(Target::Deadline { accuracy, by_round }),
             (Some(_), None, Some(_)) => {
                 let reason = "is one for every round, and a deadline goes with accuracy; leave out by_round or ask for an accuracy";
-                fields.object("by_round", Complaint::Misfit { what: "a target of kappa".into(), reason });
+                fields.object(
+                    "by_round",
+                    Complaint::Misfit { what: "a target of kappa".into(), reason },
+                );
                 None
             }
             _ => {
@@ -275,7 +302,10 @@ impl PolicySpec {
     }
 
     /// CODE with this model and radius and, if decisions are pending, the model that counts them.
-    pub(super) fn code_on<E: DurableModel + Send + 'static, R: ConfidenceRadius + Send + 'static>(
+    pub(super) fn code_on<
+        E: DurableModel + Send + 'static,
+        R: ConfidenceRadius + Send + 'static,
+    >(
         &self,
         model: E,
         radius: R,
@@ -288,7 +318,11 @@ impl PolicySpec {
         let code = if let Some(design) = design { code.with_design(design) } else { code };
         let code = if let Some(target) = target { code.to_target(target)? } else { code };
         let code = if count_pending { code } else { code.ignoring_pending() };
-        Ok(if randomise > 0.0 { Box::new(RandomisedCode::new(code, randomise)?) } else { Box::new(code) })
+        Ok(if randomise > 0.0 {
+            Box::new(RandomisedCode::new(code, randomise)?)
+        } else {
+            Box::new(code)
+        })
     }
 }
 
@@ -309,7 +343,8 @@ fn misfit(kind: &str, setting: Setting) -> Option<&'static str> {
 pub const RIDGES: Range = Range::from_to(1e-100, 1e100);
 
 fn read_ridge(fields: &mut Fields<'_>, setting: Setting) -> f64 {
-    // Not even read for arms: a ridge set there is an unknown field, not one that is silently ignored.
+    // Not even read for arms: a ridge set there is an unknown field, not one that is silently
+    // ignored.
     if setting == Setting::Arms {
         1.0
     } else {
@@ -322,15 +357,21 @@ fn read_radius(fields: &mut Fields<'_>, setting: Setting) -> RadiusSpec {
         Setting::Arms => "{ kind = \"mixture\" }",
         Setting::Fixed | Setting::Changing => "{ kind = \"determinant\" }",
     });
-    let read = fields
-        .table("radius", "√β, the confidence radius", default, |radius| RadiusSpec::read(radius, setting));
+    let read = fields.table("radius", "√β, the confidence radius", default, |radius| {
+        RadiusSpec::read(radius, setting)
+    });
     let radius = read.unwrap_or_else(|| RadiusSpec::default_for(setting));
     fields.fill("radius", radius.to_value());
     radius
 }
 
 fn read_epsilon(fields: &mut Fields<'_>) -> f64 {
-    fields.number("epsilon", "ε, the share of rounds spent exploring", 0.05, Range::above_to(0.0, 1.0))
+    fields.number(
+        "epsilon",
+        "ε, the share of rounds spent exploring",
+        0.05,
+        Range::above_to(0.0, 1.0),
+    )
 }
 
 fn read_exploration(fields: &mut Fields<'_>, setting: Setting) -> Exploration {

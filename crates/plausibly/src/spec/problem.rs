@@ -69,7 +69,9 @@ pub enum Complaint {
         expected: String,
     },
     /// Two policies under one name.
-    #[error("{label:?} is already the label of the policy on line {first}; give one of them another label")]
+    #[error(
+        "{label:?} is already the label of the policy on line {first}; give one of them another label"
+    )]
     DuplicateLabel {
         /// The label.
         label: String,
@@ -104,12 +106,17 @@ fn outside(belongs_outside: bool) -> &'static str {
     }
 }
 
-/// The option closest to what was written, if close enough to be a slip. Capitals and hyphens do not count.
+/// The option closest to what was written, if close enough to be a slip. Capitals and hyphens do
+/// not count.
 pub(crate) fn closest(written: &str, options: &[&'static str]) -> Option<&'static str> {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let written = plain(written);
-    let scored = options.iter().map(|option| (strsim::jaro_winkler(&written, &plain(option)), *option));
-    scored.filter(|(score, _)| *score > 0.8).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, option)| option)
+    let scored =
+        options.iter().map(|option| (strsim::jaro_winkler(&written, &plain(option)), *option));
+    scored
+        .filter(|(score, _)| *score > 0.8)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, option)| option)
 }
 
 /// The numbers a field takes.

@@ -4,11 +4,14 @@ use super::fields::Fields;
 use super::node::{Node, Value};
 use super::problem::{Complaint, Range};
 use super::{Facts, Setting};
-use crate::confidence::{Determinant, Fixed, Mixture, Paper, PerArm, Radius, RadiusError, Stitched, Union};
+use crate::confidence::{
+    Determinant, Fixed, Mixture, Paper, PerArm, Radius, RadiusError, Stitched, Union,
+};
 
 const LINEAR_KINDS: [&str; 3] = ["determinant", "paper", "fixed"];
 const ARM_KINDS: [&str; 5] = ["mixture", "stitched", "union", "per-arm", "fixed"];
-const ALL_KINDS: [&str; 7] = ["determinant", "paper", "mixture", "stitched", "union", "per-arm", "fixed"];
+const ALL_KINDS: [&str; 7] =
+    ["determinant", "paper", "mixture", "stitched", "union", "per-arm", "fixed"];
 
 /// A radius whose unset constants are taken from the problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +74,8 @@ pub enum RadiusSpec {
 }
 
 impl RadiusSpec {
-    /// What an unset radius is: the determinant form for features, the normal mixture for arms, at δ = 0.05.
+    /// What an unset radius is: the determinant form for features, the normal mixture for arms, at
+    /// δ = 0.05.
     pub fn default_for(setting: Setting) -> Self {
         match setting {
             Setting::Arms => Self::Mixture { delta: 0.05, noise_scale: None },
@@ -83,7 +87,8 @@ impl RadiusSpec {
 
     /// Reads a radius table.
     pub fn read(fields: &mut Fields<'_>, setting: Setting) -> Self {
-        let fitting: &[&'static str] = if setting == Setting::Arms { &ARM_KINDS } else { &LINEAR_KINDS };
+        let fitting: &[&'static str] =
+            if setting == Setting::Arms { &ARM_KINDS } else { &LINEAR_KINDS };
         let kind = fields.choice("kind", "which radius", None, &ALL_KINDS);
         if let Some(kind) = kind
             && !fitting.contains(&kind)
@@ -128,20 +133,28 @@ impl RadiusSpec {
                 }
             }
             Some("fixed") => Self::Fixed {
-                sqrt_beta: fields.number("sqrt_beta", "√β itself, LinUCB's alpha", 1.0, Range::POSITIVE),
+                sqrt_beta: fields.number(
+                    "sqrt_beta",
+                    "√β itself, LinUCB's alpha",
+                    1.0,
+                    Range::POSITIVE,
+                ),
             },
             _ => Self::default_for(setting),
         }
     }
 
-    /// With which probability its intervals hold the truth at all times at once, over a model with this ridge; `None` for a width that promises nothing of the kind.
+    /// With which probability its intervals hold the truth at all times at once, over a model with
+    /// this ridge; `None` for a width that promises nothing of the kind.
     pub fn confidence(&self, ridge: f64) -> Option<f64> {
         match *self {
             Self::Determinant { delta, .. }
             | Self::Mixture { delta, .. }
             | Self::Stitched { delta, .. }
             | Self::Union { delta, .. } => Some(1.0 - delta),
-            Self::Paper { delta, lambda, .. } if lambda.to_bits() == ridge.to_bits() => Some(1.0 - delta),
+            Self::Paper { delta, lambda, .. } if lambda.to_bits() == ridge.to_bits() => {
+                Some(1.0 - delta)
+            }
             Self::Paper { .. } | Self::PerArm { .. } | Self::Fixed { .. } => None,
         }
     }
@@ -181,7 +194,8 @@ impl RadiusSpec {
             }
             Self::Fixed { sqrt_beta } => ("fixed", &[("sqrt_beta", Some(sqrt_beta))]),
         };
-        let set = constants.iter().filter_map(|(name, value)| Some((*name, Value::Float((*value)?))));
+        let set =
+            constants.iter().filter_map(|(name, value)| Some((*name, Value::Float((*value)?))));
         let entries = std::iter::once(("kind", Value::Text(kind.into()))).chain(set);
         Value::Table(entries.map(|(name, value)| (name.into(), Node { value, line: 0 })).collect())
     }
@@ -204,11 +218,13 @@ impl RadiusSpec {
                     action_norm_bound: action_norm_bound.unwrap_or(facts.action_norm_bound),
                 })
             }
-            Self::Determinant { delta, noise_scale, theta_norm_bound } => Radius::Determinant(Determinant {
-                delta,
-                noise_scale: noise(noise_scale),
-                theta_norm_bound: theta(theta_norm_bound),
-            }),
+            Self::Determinant { delta, noise_scale, theta_norm_bound } => {
+                Radius::Determinant(Determinant {
+                    delta,
+                    noise_scale: noise(noise_scale),
+                    theta_norm_bound: theta(theta_norm_bound),
+                })
+            }
             Self::Mixture { delta, noise_scale } => {
                 Radius::Mixture(Mixture { delta, noise_scale: noise(noise_scale) })
             }
@@ -232,7 +248,12 @@ fn read_delta(fields: &mut Fields<'_>) -> f64 {
 }
 
 pub(super) fn read_noise_scale(fields: &mut Fields<'_>) -> Option<f64> {
-    fields.number_or("noise_scale", "scale of the noise", "the environment's noise", Range::POSITIVE)
+    fields.number_or(
+        "noise_scale",
+        "scale of the noise",
+        "the environment's noise",
+        Range::POSITIVE,
+    )
 }
 
 fn read_theta_norm_bound(fields: &mut Fields<'_>) -> Option<f64> {

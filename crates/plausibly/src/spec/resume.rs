@@ -19,7 +19,8 @@ pub enum Model {
     Arms(ArmMeans),
 }
 
-/// What a policy goes on from: the statistics of decisions taken before, however long ago and by whichever process.
+/// What a policy goes on from: the statistics of decisions taken before, however long ago and by
+/// whichever process.
 #[derive(Clone, Debug)]
 pub struct History {
     /// What the rewards that have come say.
@@ -59,7 +60,8 @@ impl Model {
 }
 
 impl RadiusSpec {
-    /// The radius for statistics on the grid of a [`Ledger`](crate::Ledger), which covers their rounding.
+    /// The radius for statistics on the grid of a [`Ledger`](crate::Ledger), which covers their
+    /// rounding.
     ///
     /// # Errors
     /// If a constant is out of range.
@@ -78,12 +80,17 @@ impl RadiusSpec {
 }
 
 impl PolicySpec {
-    /// The policy as it stands after a history: its next choice is a function of the spec, the facts, the history and the
-    /// randomness it is given. Radii cover the rounding of the statistics.
+    /// The policy as it stands after a history: its next choice is a function of the spec, the
+    /// facts, the history and the randomness it is given. Radii cover the rounding of the
+    /// statistics.
     ///
     /// # Errors
     /// If a parameter is out of range, or the kind cannot go on from statistics alone.
-    pub fn resume(&self, facts: &Facts, history: History) -> Result<Box<dyn Explain + Send>, BuildError> {
+    pub fn resume(
+        &self,
+        facts: &Facts,
+        history: History,
+    ) -> Result<Box<dyn Explain + Send>, BuildError> {
         let History { model, design, decisions, committed, phase } = history;
         match model {
             Model::Features(model) => {
@@ -92,7 +99,8 @@ impl PolicySpec {
                 self.resume_features(facts, *model, design, decisions, committed, phase)
             }
             Model::Arms(model) => {
-                let (design, committed) = (design.and_then(Model::arms), committed.and_then(Model::arms));
+                let (design, committed) =
+                    (design.and_then(Model::arms), committed.and_then(Model::arms));
                 self.resume_arms(facts, model, design, decisions, committed)
             }
         }
@@ -108,8 +116,12 @@ impl PolicySpec {
         phase: Option<Phase>,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
         Ok(match self.kind {
-            PolicyKind::Code { radius, .. } => self.code_on(model, radius.build_quantised(facts)?, design)?,
-            PolicyKind::LinUcb { radius, .. } => Box::new(LinUcb::new(model, radius.build_quantised(facts)?)),
+            PolicyKind::Code { radius, .. } => {
+                self.code_on(model, radius.build_quantised(facts)?, design)?
+            }
+            PolicyKind::LinUcb { radius, .. } => {
+                Box::new(LinUcb::new(model, radius.build_quantised(facts)?))
+            }
             PolicyKind::LinTs { noise_scale, .. } => {
                 Box::new(LinTs::new(model, noise_scale.unwrap_or(facts.noise_scale))?)
             }
@@ -125,7 +137,9 @@ impl PolicySpec {
                 let policy = Elimination::new(model, delta)?;
                 Box::new(if let Some(phase) = phase { policy.in_phase(phase) } else { policy })
             }
-            PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } => return Err(BuildError::Unresumable),
+            PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } => {
+                return Err(BuildError::Unresumable);
+            }
         })
     }
 
@@ -138,26 +152,31 @@ impl PolicySpec {
         committed: Option<ArmMeans>,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
         Ok(match self.kind {
-            PolicyKind::Code { radius, .. } => self.code_on(model, radius.build_quantised(facts)?, design)?,
+            PolicyKind::Code { radius, .. } => {
+                self.code_on(model, radius.build_quantised(facts)?, design)?
+            }
             PolicyKind::EpsilonGreedy { epsilon, .. } => {
                 Box::new(EpsilonGreedy::new(model, epsilon, facts.horizon)?.after(decisions))
             }
-            PolicyKind::ExploreThenCommit { epsilon, .. } => {
-                Box::new(ExploreThenCommit::new(model, epsilon, facts.horizon)?.after(decisions, committed))
-            }
+            PolicyKind::ExploreThenCommit { epsilon, .. } => Box::new(
+                ExploreThenCommit::new(model, epsilon, facts.horizon)?.after(decisions, committed),
+            ),
             PolicyKind::Ucb1 { noise_scale } => {
                 Box::new(Ucb1::over(model, noise_scale.unwrap_or(facts.noise_scale))?)
             }
             PolicyKind::Thompson { noise_scale } => {
                 Box::new(Thompson::over(model, noise_scale.unwrap_or(facts.noise_scale))?)
             }
-            PolicyKind::Elimination { .. } | PolicyKind::LinUcb { .. } | PolicyKind::LinTs { .. } => {
+            PolicyKind::Elimination { .. }
+            | PolicyKind::LinUcb { .. }
+            | PolicyKind::LinTs { .. } => {
                 return Err(BuildError::Unresumable);
             }
         })
     }
 
-    /// The radius its intervals are shown by: its own if it decides by one, else the default of the setting.
+    /// The radius its intervals are shown by: its own if it decides by one, else the default of the
+    /// setting.
     pub fn shown_radius(&self, setting: Setting) -> RadiusSpec {
         match self.kind {
             PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => radius,
@@ -181,7 +200,9 @@ impl PolicySpec {
     /// After how many decisions it commits to what it knows; `None` if it never does.
     pub fn commits_after(&self, horizon: u64) -> Option<u64> {
         match self.kind {
-            PolicyKind::ExploreThenCommit { epsilon, .. } => Some(exploring_rounds(epsilon, horizon)),
+            PolicyKind::ExploreThenCommit { epsilon, .. } => {
+                Some(exploring_rounds(epsilon, horizon))
+            }
             _ => None,
         }
     }

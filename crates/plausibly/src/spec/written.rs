@@ -5,8 +5,8 @@ use super::{Node, Setting, Value};
 use crate::policy::{Exploration, Target};
 
 impl PolicyKind {
-    /// The table that this policy is read from, for actions as in this setting: arms know no ridge and only one way to
-    /// explore. Constants that come from the problem are left out.
+    /// The table that this policy is read from, for actions as in this setting: arms know no ridge
+    /// and only one way to explore. Constants that come from the problem are left out.
     ///
     /// ```
     /// use plausibly::spec::{PolicyKind, RadiusSpec, Setting, Value};
@@ -38,16 +38,19 @@ impl PolicyKind {
             Self::LinUcb { ridge: own, radius } => {
                 ("lin-ucb", vec![ridge(own), ("radius", Some(radius.to_value()))])
             }
-            Self::LinTs { ridge: own, noise_scale } => ("lin-ts", vec![ridge(own), noise(noise_scale)]),
+            Self::LinTs { ridge: own, noise_scale } => {
+                ("lin-ts", vec![ridge(own), noise(noise_scale)])
+            }
             Self::Elimination { ridge: own, delta } => {
                 ("elimination", vec![ridge(own), number("delta", delta)])
             }
             Self::EpsilonGreedy { ridge: own, epsilon, exploration: how } => {
                 ("epsilon-greedy", vec![ridge(own), number("epsilon", epsilon), exploration(how)])
             }
-            Self::ExploreThenCommit { ridge: own, epsilon, exploration: how } => {
-                ("explore-then-commit", vec![ridge(own), number("epsilon", epsilon), exploration(how)])
-            }
+            Self::ExploreThenCommit { ridge: own, epsilon, exploration: how } => (
+                "explore-then-commit",
+                vec![ridge(own), number("epsilon", epsilon), exploration(how)],
+            ),
             Self::Ucb1 { noise_scale } => ("ucb1", vec![noise(noise_scale)]),
             Self::Thompson { noise_scale } => ("thompson", vec![noise(noise_scale)]),
         };

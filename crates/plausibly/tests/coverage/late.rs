@@ -1,7 +1,9 @@
 //! Sets from rewards that come late, beside the two mistakes that late rewards invite.
 
 use super::{Chooser, Linear, case};
-use plausibly::{ActionIndex, Code, ConfidenceRadius, Determinant, Estimator, Policy, Ridge, Stream};
+use plausibly::{
+    ActionIndex, Code, ConfidenceRadius, Determinant, Estimator, Policy, Ridge, Stream,
+};
 
 /// When rewards come, and what is made of those that have not.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,7 +14,8 @@ enum Lateness {
     Random(u64),
     /// Mutant: good ones at once, bad ones so many rounds after the decision.
     ByReward(u64),
-    /// Mutant: so many rounds after the decision, and the set counts decisions as if their rewards were in the estimate.
+    /// Mutant: so many rounds after the decision, and the set counts decisions as if their rewards
+    /// were in the estimate.
     PendingCounted(u64),
 }
 
@@ -21,9 +24,11 @@ impl Linear {
     fn misses_late(&self, radius: Determinant, lateness: Lateness, run: u64) -> bool {
         let set = self.set(run);
         let model = || Ridge::new(self.dim, self.ridge).unwrap();
-        // `all` counts a decision when it is taken, as having paid nothing: its V is that of all decisions.
+        // `all` counts a decision when it is taken, as having paid nothing: its V is that of all
+        // decisions.
         let (mut settled, mut all, mut code) = (model(), model(), Code::new(model(), radius));
-        let (mut noise, mut wait) = (Stream::new(41, run, "noise"), Stream::new(41, run, "lateness"));
+        let (mut noise, mut wait) =
+            (Stream::new(41, run, "noise"), Stream::new(41, run, "lateness"));
         let mut waiting: Vec<(u64, ActionIndex, f64)> = Vec::new();
         for round in 0..self.horizon {
             let chosen = code.select(set.view(), &mut noise.clone());
@@ -51,9 +56,11 @@ impl Linear {
             }
             let left = if let Lateness::PendingCounted(_) = lateness {
                 let theta_hat = settled.theta_hat();
-                let along = |row: &[f64]| row.iter().zip(theta_hat).map(|(v, t)| v * t).sum::<f64>();
+                let along =
+                    |row: &[f64]| row.iter().zip(theta_hat).map(|(v, t)| v * t).sum::<f64>();
                 let rows = all.gram();
-                let squared: f64 = rows.chunks(self.dim).zip(theta_hat).map(|(row, t)| t * along(row)).sum();
+                let squared: f64 =
+                    rows.chunks(self.dim).zip(theta_hat).map(|(row, t)| t * along(row)).sum();
                 squared.sqrt() > radius.sqrt_beta(&all.evidence())
             } else {
                 !settled.holds(&vec![0.0; self.dim], radius.reach(&settled.evidence()))

@@ -1,13 +1,14 @@
-//! Do confidence sets hold what they promise? Uniformly over time, under choices that depend on rewards, beside mutants that must fail.
+//! Do confidence sets hold what they promise? Uniformly over time, under choices that depend on
+//! rewards, beside mutants that must fail.
 //!
-//! The null is "the truth leaves the set, at any time, in at most δ of the runs"; it is rejected by an exact binomial bound with a
-//! false-alarm rate of at most 1e-6 a case.
+//! The null is "the truth leaves the set, at any time, in at most δ of the runs"; it is rejected by
+//! an exact binomial bound with a false-alarm rate of at most 1e-6 a case.
 
 mod late;
 
 use plausibly::{
-    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Determinant, Estimator, Evidence, Mixture, Paper,
-    PerArm, Policy, Quantised, Ridge, Stitched, Stream, Union, quantise,
+    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Determinant, Estimator, Evidence, Mixture,
+    Paper, PerArm, Policy, Quantised, Ridge, Stitched, Stream, Union, quantise,
 };
 use plausibly_testkit::{most_events, tail_above};
 
@@ -18,8 +19,8 @@ const FALSE_ALARM: f64 = 1e-6;
 enum Chooser {
     /// CODE itself, by the radius under test.
     Code,
-    /// An adversary who knows the truth: plays what corrects the present error least, so errors in the set's favour are
-    /// undone and others kept.
+    /// An adversary who knows the truth: plays what corrects the present error least, so errors in
+    /// the set's favour are undone and others kept.
     Adversary,
 }
 
@@ -85,7 +86,8 @@ impl Linear {
         let exact = self.set(run);
         let rows: Vec<&[f64]> = (0..self.actions).map(|i| exact.view().get(i).features()).collect();
         let truth: Vec<f64> = rows.iter().map(|row| dot(row, &theta_star)).collect();
-        let rounded: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(grid).collect()).collect();
+        let rounded: Vec<Vec<f64>> =
+            rows.iter().map(|row| row.iter().map(grid).collect()).collect();
         let set = ActionSet::from_rows(&rounded).unwrap();
         let mut model = Ridge::new(self.dim, self.ridge).unwrap();
         let mut code = Code::new(model.clone(), radius);
@@ -187,7 +189,10 @@ fn case(
             .collect::<Vec<_>>()
             .join(", ")
     );
-    assert!(missed <= limit, "{name}: {missed} misses of {runs} at δ = {delta}; at most {limit} are allowed");
+    assert!(
+        missed <= limit,
+        "{name}: {missed} misses of {runs} at δ = {delta}; at most {limit} are allowed"
+    );
 }
 
 fn linear_radii(full: bool) {
@@ -200,7 +205,8 @@ fn linear_radii(full: bool) {
             (5, Chooser::Adversary),
         ] {
             let tight = Linear::tight(dim, chooser);
-            // A large truth under a ridge that shrinks: where the bias term is all that keeps it in.
+            // A large truth under a ridge that shrinks: where the bias term is all that keeps it
+            // in.
             let biased = Linear { norm: 6.0, ridge: 4.0, ..tight };
             let at = |norm| Determinant { delta, noise_scale: 1.0, theta_norm_bound: norm };
             case(
@@ -218,7 +224,8 @@ fn linear_radii(full: bool) {
                 &[("without its bias term", &|run| biased.misses(at(0.0), run))],
             );
             let rounded = Linear { rounded: true, ..tight };
-            let quantised = |scale| Quantised { radius: Scaled(at(0.0), scale), theta_norm_bound: 0.0 };
+            let quantised =
+                |scale| Quantised { radius: Scaled(at(0.0), scale), theta_norm_bound: 0.0 };
             case(
                 &format!("determinant, quantised, d = {dim}, chosen by {chooser:?}"),
                 delta,
@@ -234,7 +241,10 @@ fn linear_radii(full: bool) {
                 println!(
                     "| *the paper's form, d = 1, chosen by {chooser:?}* | {delta} | {missed} of {runs} | {limit} | | |"
                 );
-                assert!(missed > limit, "the paper's form at d = 1 missed only {missed} times of {runs}");
+                assert!(
+                    missed > limit,
+                    "the paper's form at d = 1 missed only {missed} times of {runs}"
+                );
             } else {
                 case(
                     &format!("paper, d = {dim}, chosen by {chooser:?}"),
@@ -274,7 +284,10 @@ fn the_papers_form_is_the_papers() {
             action_norm_bound: 1.0,
         };
         let (form, evidence) = (PaperForm { delta: 0.05 }, model.evidence());
-        assert!((paper.sqrt_beta(&evidence) - form.sqrt_beta(&evidence)).abs() < 1e-12, "step {step}");
+        assert!(
+            (paper.sqrt_beta(&evidence) - form.sqrt_beta(&evidence)).abs() < 1e-12,
+            "step {step}"
+        );
         model.update(Action::new(0, &[1.0, 0.0, 0.0]), 0.0);
     }
 }

@@ -30,7 +30,8 @@ fn refusal(bytes: &[u8]) -> MalformedLedger {
 fn the_form_is_what_its_page_says() {
     let unit = 1_i128 << 48;
     // By hand: 0.25 + 1, −0.125 + 2, 0.75 − 1; 0.0625 + 4, −0.375 − 2; 2.25 + 1.
-    let sums = [5 * unit / 4, 15 * unit / 8, -unit / 4, 65 * unit / 16, -19 * unit / 8, 13 * unit / 4];
+    let sums =
+        [5 * unit / 4, 15 * unit / 8, -unit / 4, 65 * unit / 16, -19 * unit / 8, 13 * unit / 4];
     assert_eq!(sample().to_bytes(), sealed(&body(2, 2, &sums)));
     assert_eq!(Ledger::from_bytes(&sample().to_bytes()), Ok(sample()));
     let empty = Ledger::new(1).unwrap();
@@ -52,11 +53,15 @@ fn every_cut_every_extension_and_every_flipped_bit_is_refused() {
     let bytes = sample().to_bytes();
     for cut in 0..bytes.len() {
         let error = refusal(&bytes[..cut]);
-        assert!(matches!(error, MalformedLedger::Length { found, .. } if found == cut), "{cut}: {error}");
+        assert!(
+            matches!(error, MalformedLedger::Length { found, .. } if found == cut),
+            "{cut}: {error}"
+        );
     }
     for extra in 1..200 {
         let longer = [&bytes[..], &vec![0; extra]].concat();
-        let expected = MalformedLedger::Length { dim: 2, expected: bytes.len(), found: bytes.len() + extra };
+        let expected =
+            MalformedLedger::Length { dim: 2, expected: bytes.len(), found: bytes.len() + extra };
         assert_eq!(refusal(&longer), expected);
     }
     for bit in 0..8 * bytes.len() {
@@ -90,7 +95,10 @@ fn a_fitting_digest_does_not_make_nonsense_a_ledger() {
         MalformedLedger::Length { dim: 4096, expected: 52 + 16 * (4097 * 4098 / 2), found: 100 }
     );
     for found in [(1 << 58) + 1, u64::MAX] {
-        assert_eq!(refusal(&sealed(&body(1, found, &[0; 3]))), MalformedLedger::Observations { found });
+        assert_eq!(
+            refusal(&sealed(&body(1, found, &[0; 3]))),
+            MalformedLedger::Observations { found }
+        );
     }
     let impossible = |observations, sums: [i128; 3], (row, column, at)| {
         let expected = MalformedLedger::Impossible { row, column, at, observations };

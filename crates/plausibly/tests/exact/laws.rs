@@ -32,7 +32,12 @@ struct History {
 
 fn history() -> impl Strategy<Value = History> {
     let of = |dim| (Just(dim), plain(dim, 40), plain(dim, 12), any::<u64>());
-    (1..6_usize).prop_flat_map(of).prop_map(|(dim, seen, detours, seed)| History { dim, seen, detours, seed })
+    (1..6_usize).prop_flat_map(of).prop_map(|(dim, seen, detours, seed)| History {
+        dim,
+        seen,
+        detours,
+        seed,
+    })
 }
 
 fn exact(plain: &[Plain]) -> Vec<Observation> {
@@ -70,8 +75,8 @@ fn with_detours(history: &History, rng: &mut Stream) -> Ledger {
     ledger
 }
 
-/// Parts that each saw some of it, merged two by two in random order; what was a detour is taken back from the whole,
-/// which is not where it was added.
+/// Parts that each saw some of it, merged two by two in random order; what was a detour is taken
+/// back from the whole, which is not where it was added.
 fn split_and_merged(history: &History, rng: &mut Stream) -> Ledger {
     let mut parts = vec![Ledger::new(history.dim).unwrap(); 1 + rng.index(5)];
     let all: Vec<Plain> = history.seen.iter().chain(&history.detours).cloned().collect();
@@ -150,8 +155,13 @@ fn the_law_catches_sums_of_doubles() {
         shuffle(&mut seen, &mut Stream::new(history.seed, 0, "ways"));
         by_order += u32::from(float_sum(0.0, 1.0, &seen) != straight);
     }
-    println!("doubles break the law by order in {by_order}, by detour in {by_detour} of 200 histories");
-    assert!(by_order > 50 && by_detour > 50, "only {by_order} and {by_detour} of 200 histories round");
+    println!(
+        "doubles break the law by order in {by_order}, by detour in {by_detour} of 200 histories"
+    );
+    assert!(
+        by_order > 50 && by_detour > 50,
+        "only {by_order} and {by_detour} of 200 histories round"
+    );
 }
 
 #[test]
@@ -168,7 +178,9 @@ fn histories_are_told_apart() {
     ] {
         let other = ledger_of(2, &others);
         assert!(
-            other != ledger && other.to_bytes() != ledger.to_bytes() && other.digest() != ledger.digest()
+            other != ledger
+                && other.to_bytes() != ledger.to_bytes()
+                && other.digest() != ledger.digest()
         );
     }
 }

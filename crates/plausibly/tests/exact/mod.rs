@@ -35,7 +35,9 @@ fn values_off_the_grid_are_refused_by_place_and_value() {
         assert_eq!(plausibly::quantise(value), Err(source));
     }
     let nan = Observation::new(&[f64::NAN], 0.0).unwrap_err();
-    assert!(matches!(nan, ObservationError::Feature { feature: 0, source } if source.value.is_nan()));
+    assert!(
+        matches!(nan, ObservationError::Feature { feature: 0, source } if source.value.is_nan())
+    );
     for value in [1024.0, -1024.0, 1024.0_f64.next_down(), f64::MIN_POSITIVE] {
         assert!(Observation::new(&[value], value).is_ok(), "{value}");
     }

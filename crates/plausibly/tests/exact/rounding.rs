@@ -1,13 +1,14 @@
 use super::{ledger_of, observation};
 use crate::exact::laws::value;
 use plausibly::{
-    ConfidenceRadius, Determinant, Estimator, Evidence, Fixed, Ledger, Observation, Quantised, RadiusError,
-    Ridge, Stream, quantise,
+    ConfidenceRadius, Determinant, Estimator, Evidence, Fixed, Ledger, Observation, Quantised,
+    RadiusError, Ridge, Stream, quantise,
 };
 use plausibly_testkit::{BruteForce, strategies};
 use proptest::prelude::*;
 
-/// `value·2²⁴` to the nearest integer, ties to even, from the bits of the double: no floating-point operation.
+/// `value·2²⁴` to the nearest integer, ties to even, from the bits of the double: no floating-point
+/// operation.
 fn steps(value: f64) -> i128 {
     let bits = value.to_bits();
     let (exponent, fraction) = ((bits >> 52) & 0x7ff, i128::from(bits & ((1 << 52) - 1)));
@@ -79,8 +80,8 @@ fn correction(evidence: &Evidence, theta_norm_bound: f64) -> f64 {
 
 #[test]
 fn the_correction_is_needed_to_the_last_percent() {
-    // x = 1 + 2⁻²⁵ goes down by half a step; y = 3x, without noise, is 1.5 steps past 3 and goes up by half of one. Each
-    // observation then errs by 2⁻²⁵·(1 + 3), all the same way.
+    // x = 1 + 2⁻²⁵ goes down by half a step; y = 3x, without noise, is 1.5 steps past 3 and goes up
+    // by half of one. Each observation then errs by 2⁻²⁵·(1 + 3), all the same way.
     let x = 1.0 + 2.0_f64.powi(-25);
     let seen = observation(&[x], 3.0 * x);
     let ledger = ledger_of(1, &vec![seen; 10_000]);
@@ -90,7 +91,10 @@ fn the_correction_is_needed_to_the_last_percent() {
     // √λ·S is what the estimate may be off without any rounding: 3·10⁻⁷ beside 1.2·10⁻⁵.
     let (prior, bias) = (ridge.sqrt() * 3.0, correction(&evidence, 3.0));
     assert!(deviation <= prior + bias, "{deviation:e} above {prior:e} + {bias:e}");
-    assert!(deviation > prior + 0.95 * bias, "{deviation:e} leaves room below {prior:e} + {bias:e}");
+    assert!(
+        deviation > prior + 0.95 * bias,
+        "{deviation:e} leaves room below {prior:e} + {bias:e}"
+    );
     assert!(deviation > prior + 0.5 * bias, "half of the correction would do");
 }
 
@@ -134,7 +138,8 @@ proptest! {
         }
         let mut model = ledger.ridge(ridge).unwrap();
         prop_assert_eq!(model.evidence().observations, plays.len() as u64);
-        // Both factor V in doubles, where each entry of V also carries the roundings of the reference's sum.
+        // Both factor V in doubles, where each entry of V also carries the roundings of the
+        // reference's sum.
         let allowed = 4.0 * f64::EPSILON * (16 + plays.len()) as f64 * reference.condition();
         let set = plausibly::ActionSet::from_rows(&rows).unwrap();
         let scores = model.scores(set.view());

@@ -3,8 +3,8 @@
 use super::super::{Memory, open, plan, play, steady};
 use plausibly_log::certificate::{Certificate, Grounds};
 
-/// Something impossible: its name, where it is found, and how it is written into grounds; `false` if they have nothing of
-/// the kind.
+/// Something impossible: its name, where it is found, and how it is written into grounds; `false`
+/// if they have nothing of the kind.
 struct Impossible {
     name: &'static str,
     found_at: &'static str,
@@ -148,7 +148,8 @@ fn counts_that_no_log_has_are_found_in_a_certificate_alone() {
                 if !(impossible.write)(&mut grounds) {
                     continue;
                 }
-                let refusal = Certificate::new(grounds.clone()).expect_err(impossible.name).to_string();
+                let refusal =
+                    Certificate::new(grounds.clone()).expect_err(impossible.name).to_string();
                 assert!(refusal.starts_with(impossible.found_at), "{}: {refusal}", impossible.name);
                 // The check refuses it too, whatever its findings say.
                 let mut forged = Certificate { grounds, ..genuine.clone() };

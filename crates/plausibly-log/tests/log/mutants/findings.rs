@@ -8,7 +8,9 @@ pub(super) const FINDINGS: [Forgery; 21] = [
     Forgery {
         name: "an estimate",
         alone: true,
-        forge: |c, rng| nudged(any(&mut c.findings.actions, rng).and_then(|a| a.mean.as_mut()), rng),
+        forge: |c, rng| {
+            nudged(any(&mut c.findings.actions, rng).and_then(|a| a.mean.as_mut()), rng)
+        },
     },
     Forgery {
         name: "a lower bound",
@@ -23,12 +25,16 @@ pub(super) const FINDINGS: [Forgery; 21] = [
     Forgery {
         name: "a width",
         alone: true,
-        forge: |c, rng| nudged(any(&mut c.findings.actions, rng).and_then(|a| a.width.as_mut()), rng),
+        forge: |c, rng| {
+            nudged(any(&mut c.findings.actions, rng).and_then(|a| a.width.as_mut()), rng)
+        },
     },
     Forgery {
         name: "a width with pending decisions",
         alone: true,
-        forge: |c, rng| nudged(any(&mut c.findings.actions, rng).and_then(|a| a.design_width.as_mut()), rng),
+        forge: |c, rng| {
+            nudged(any(&mut c.findings.actions, rng).and_then(|a| a.design_width.as_mut()), rng)
+        },
     },
     Forgery {
         name: "who is in the race",
@@ -61,10 +67,11 @@ pub(super) const FINDINGS: [Forgery; 21] = [
         name: "by how much",
         alone: true,
         forge: |c, rng| {
-            let margins = c.findings.actions.iter_mut().filter_map(|action| match &mut action.standing {
-                Standing::RuledOut { margin, .. } => Some(margin),
-                Standing::Plausible => None,
-            });
+            let margins =
+                c.findings.actions.iter_mut().filter_map(|action| match &mut action.standing {
+                    Standing::RuledOut { margin, .. } => Some(margin),
+                    Standing::Plausible => None,
+                });
             nudged(margins.last(), rng)
         },
     },
@@ -105,7 +112,8 @@ pub(super) const FINDINGS: [Forgery; 21] = [
         name: "a propensity",
         alone: true,
         forge: |c, _| {
-            c.findings.chosen.propensity = Some(c.findings.chosen.propensity.map_or(0.5, |p| p / 2.0));
+            c.findings.chosen.propensity =
+                Some(c.findings.chosen.propensity.map_or(0.5, |p| p / 2.0));
             true
         },
     },
@@ -129,7 +137,9 @@ pub(super) const FINDINGS: [Forgery; 21] = [
     Forgery {
         name: "where the uncertainty lies",
         alone: true,
-        forge: |c, rng| nudged(any(&mut c.findings.chosen.directions, rng).map(|d| &mut d.share), rng),
+        forge: |c, rng| {
+            nudged(any(&mut c.findings.chosen.directions, rng).map(|d| &mut d.share), rng)
+        },
     },
     Forgery {
         name: "the bound on the model error",
@@ -149,7 +159,8 @@ pub(super) const FINDINGS: [Forgery; 21] = [
             if rng.uniform() < 0.5 {
                 return nudged(Some(&mut c.findings.sqrt_beta), rng);
             }
-            c.findings.confidence = Some(c.findings.confidence.map_or(0.95, |p| 1.0 - (1.0 - p) / 2.0));
+            c.findings.confidence =
+                Some(c.findings.confidence.map_or(0.95, |p| 1.0 - (1.0 - p) / 2.0));
             true
         },
     },
@@ -177,7 +188,8 @@ pub(super) const FINDINGS: [Forgery; 21] = [
         alone: true,
         forge: |c, _| {
             let all: Vec<u64> = c.grounds.actions.iter().map(|action| action.id).collect();
-            let Some(phase) = c.grounds.phase.as_mut().filter(|_| c.grounds.unlisted.is_none()) else {
+            let Some(phase) = c.grounds.phase.as_mut().filter(|_| c.grounds.unlisted.is_none())
+            else {
                 return false;
             };
             if phase.survivors.len() == all.len() {

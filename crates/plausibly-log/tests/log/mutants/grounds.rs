@@ -41,10 +41,13 @@ pub(super) const GROUNDS: [Forgery; 20] = [
                 return false;
             }
             c.grounds.actions.remove(at);
-            for sums in
-                [Some(&mut c.grounds.statistics), c.grounds.design.as_mut(), c.grounds.committed.as_mut()]
-                    .into_iter()
-                    .flatten()
+            for sums in [
+                Some(&mut c.grounds.statistics),
+                c.grounds.design.as_mut(),
+                c.grounds.committed.as_mut(),
+            ]
+            .into_iter()
+            .flatten()
             {
                 if !sums.plays.is_empty() {
                     sums.plays.remove(at);
@@ -58,7 +61,8 @@ pub(super) const GROUNDS: [Forgery; 20] = [
         name: "a feature",
         alone: false,
         forge: |c, rng| {
-            let Some(feature) = any(&mut c.grounds.actions, rng).and_then(|a| any(&mut a.features, rng))
+            let Some(feature) =
+                any(&mut c.grounds.actions, rng).and_then(|a| any(&mut a.features, rng))
             else {
                 return false;
             };
@@ -155,7 +159,8 @@ pub(super) const GROUNDS: [Forgery; 20] = [
         name: "the phase before",
         alone: false,
         forge: |c, rng| {
-            let Some(frozen) = c.grounds.phase.as_mut().and_then(|phase| phase.frozen.as_mut()) else {
+            let Some(frozen) = c.grounds.phase.as_mut().and_then(|phase| phase.frozen.as_mut())
+            else {
                 return false;
             };
             match rng.index(3) {
@@ -177,7 +182,8 @@ pub(super) const GROUNDS: [Forgery; 20] = [
         alone: false,
         forge: |c, _| {
             let all = c.grounds.actions.iter().map(|action| action.id).collect();
-            let Some(phase) = c.grounds.phase.as_mut().filter(|_| c.grounds.unlisted.is_none()) else {
+            let Some(phase) = c.grounds.phase.as_mut().filter(|_| c.grounds.unlisted.is_none())
+            else {
                 return false;
             };
             let fresh = Phase { number: 1, survivors: all, plays: Vec::new(), frozen: None };

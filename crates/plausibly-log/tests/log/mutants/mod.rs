@@ -1,4 +1,5 @@
-//! Forged certificates, sealed anew: what contradicts the grounds is found without the log, and what is wrong with the grounds with it.
+//! Forged certificates, sealed anew: what contradicts the grounds is found without the log, and
+//! what is wrong with the grounds with it.
 
 mod counts;
 mod findings;
@@ -11,7 +12,8 @@ use grounds::GROUNDS;
 use plausibly::Stream;
 use plausibly_log::certificate::Certificate;
 
-/// Something to forge: its name, whether a certificate alone gives it away, and how it is done; `false` if this certificate has nothing of the kind.
+/// Something to forge: its name, whether a certificate alone gives it away, and how it is done;
+/// `false` if this certificate has nothing of the kind.
 struct Forgery {
     name: &'static str,
     alone: bool,
@@ -40,7 +42,8 @@ fn any<'a, T>(items: &'a mut [T], rng: &mut Stream) -> Option<&'a mut T> {
     items.get_mut(at)
 }
 
-/// A forgery with its seal made anew and, if it is one of the grounds, all that follows from them; nothing if it leads to no certificate at all.
+/// A forgery with its seal made anew and, if it is one of the grounds, all that follows from them;
+/// nothing if it leads to no certificate at all.
 fn forged(genuine: &Certificate, forgery: &Forgery, rng: &mut Stream) -> Option<Certificate> {
     let mut forged = genuine.clone();
     if !(forgery.forge)(&mut forged, rng) {
@@ -59,9 +62,13 @@ fn forgeries_are_found(count: usize, mut seed: u64, largest: (usize, usize)) {
     let mut total = 0;
     while total < count {
         let disk = Memory::default();
-        // Every third is of phases that come to an end; of those, which are long, some decisions are enough.
-        let (plan, every) =
-            if seed.is_multiple_of(3) { (steady(seed, 700), 17) } else { (plan(seed, largest, 40), 1) };
+        // Every third is of phases that come to an end; of those, which are long, some decisions
+        // are enough.
+        let (plan, every) = if seed.is_multiple_of(3) {
+            (steady(seed, 700), 17)
+        } else {
+            (plan(seed, largest, 40), 1)
+        };
         play(&mut open(&disk), &plan);
         let mut rng = Stream::new(seed, 0, "forgery");
         for genuine in from_log(&disk, plan.most).into_iter().rev().step_by(every) {

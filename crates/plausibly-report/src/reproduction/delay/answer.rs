@@ -90,7 +90,8 @@ impl Reproduction {
 
     /// How a report about late rewards alone was made.
     pub(in crate::reproduction) fn delay_method(&self) -> Markup {
-        let compared = delay_findings(&self.delay).iter().filter(|finding| finding.rounds > 1).count();
+        let compared =
+            delay_findings(&self.delay).iter().filter(|finding| finding.rounds > 1).count();
         html! {
             p {
                 "All policies of a problem, a width and a delay play the same problems, action sets and noise, so they are compared in pairs, run by run. A verdict rests on the ratio of two mean figures at the last round, "
@@ -107,7 +108,8 @@ impl Reproduction {
     }
 }
 
-/// How often counting lowered, raised and left open what, at delays above one round; and what became of those of one.
+/// How often counting lowered, raised and left open what, at delays above one round; and what
+/// became of those of one.
 fn lead(findings: &[DelayFinding]) -> Markup {
     let late = |policy: &'static str, measure: Measure| {
         let of = move |finding: &&DelayFinding| {
@@ -125,7 +127,8 @@ fn lead(findings: &[DelayFinding]) -> Markup {
         }
     };
     let told = |policy, measure| {
-        let open = late(policy, measure).filter(|finding| finding.verdict == Verdict::Undecided).count();
+        let open =
+            late(policy, measure).filter(|finding| finding.verdict == Verdict::Undecided).count();
         let [lowered, raised] =
             [Verdict::Holds, Verdict::DoesNotHold].map(|wanted| decided(policy, measure, wanted));
         html! { b { (lowered) } ", raised it in " (raised) " and left " (word(open)) " undecided" }

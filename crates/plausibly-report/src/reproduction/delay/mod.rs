@@ -16,7 +16,8 @@ pub struct Late {
     pub measured: Measured,
 }
 
-/// A policy that is played both ways: its name, and its labels with pending decisions counted and ignored.
+/// A policy that is played both ways: its name, and its labels with pending decisions counted and
+/// ignored.
 struct Pair {
     name: &'static str,
     /// In addresses within the page.
@@ -27,7 +28,12 @@ struct Pair {
 
 const PAIRS: [Pair; 2] = [
     Pair { name: "CODE", slug: "code", counting: "CODE, counting", ignoring: "CODE, ignoring" },
-    Pair { name: "c=0.3", slug: "tempered", counting: "c=0.3, counting", ignoring: "c=0.3, ignoring" },
+    Pair {
+        name: "c=0.3",
+        slug: "tempered",
+        counting: "c=0.3, counting",
+        ignoring: "c=0.3, ignoring",
+    },
 ];
 
 /// A difference of a tenth, as a ratio.
@@ -46,7 +52,8 @@ pub struct DelayFinding {
     pub policy: &'static str,
     /// Which figure.
     pub measure: Measure,
-    /// Whether the two ways gave the same figures to the last bit. Then nothing is lowered, and no interval is needed to say so.
+    /// Whether the two ways gave the same figures to the last bit. Then nothing is lowered, and no
+    /// interval is needed to say so.
     pub same: bool,
     /// Whether counting lowers it.
     pub verdict: Verdict,
@@ -63,7 +70,8 @@ impl DelayFinding {
         format!("Counting pending decisions lowers {}’s {}.", self.policy, self.measure.name())
     }
 
-    /// Whether the difference is beyond a tenth either way, for certain: with many runs also what does not matter is found.
+    /// Whether the difference is beyond a tenth either way, for certain: with many runs also what
+    /// does not matter is found.
     pub fn large(&self) -> bool {
         let ratio = &self.evidence.ratio;
         ratio.low > SMALL || ratio.high < 1.0 / SMALL
@@ -79,13 +87,16 @@ impl DelayFinding {
     }
 }
 
-/// What the runs say of counting pending decisions: for every comparison and policy that was played both ways, of regret and of model error.
+/// What the runs say of counting pending decisions: for every comparison and policy that was played
+/// both ways, of regret and of model error.
 ///
-/// The intervals of all of them hold together at [`CONFIDENCE`] (Bonferroni). Delays of one round are not counted among
-/// them: no decision is pending when the next one is made, so there is nothing to find out.
+/// The intervals of all of them hold together at [`CONFIDENCE`] (Bonferroni). Delays of one round
+/// are not counted among them: no decision is pending when the next one is made, so there is
+/// nothing to find out.
 pub fn delay_findings(late: &[Late]) -> Vec<DelayFinding> {
-    let played =
-        |late: &Late| PAIRS.iter().filter(|pair| places(pair, &late.measured.summary).is_some()).count();
+    let played = |late: &Late| {
+        PAIRS.iter().filter(|pair| places(pair, &late.measured.summary).is_some()).count()
+    };
     let compared: usize =
         late.iter().filter(|late| late.rounds > 1).map(played).sum::<usize>() * MEASURES.len();
     let confidence = 1.0 - (1.0 - CONFIDENCE) / compared.max(1) as f64;

@@ -22,7 +22,8 @@ pub(super) struct Group<'a> {
 pub(super) fn groups(late: &[Late]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for one in late {
-        let (title, variant) = (one.measured.study().title, one.measured.variant.unwrap_or_default());
+        let (title, variant) =
+            (one.measured.study().title, one.measured.variant.unwrap_or_default());
         match groups.iter_mut().find(|group| (group.title, group.variant) == (title, variant)) {
             Some(group) => group.late.push(one),
             None => groups.push(Group { title, variant, late: vec![one] }),
@@ -166,7 +167,8 @@ fn drawing(group: &Group<'_>, title: &str, y_name: &str, measure: Measure) -> Ma
 /// A mean with its 95 % interval; of a single run there is none.
 fn interval_of(moments: Moments, runs: u64) -> Estimate {
     let value = moments.mean();
-    let half = moments.standard_error().map_or(0.0, |error| error * student_t(0.975, runs as f64 - 1.0));
+    let half =
+        moments.standard_error().map_or(0.0, |error| error * student_t(0.975, runs as f64 - 1.0));
     Estimate { value, low: value - half, high: value + half }
 }
 

@@ -8,19 +8,21 @@ use crate::linalg::{Cholesky, Compensated, CompensatedGram, FEW_DIMS, Isa, Learn
 
 /// A refactorisation comes at the latest after this many observations ….
 const REFACTOR_EVERY: u64 = 4096;
-/// … when the determinant has grown by this factor, though not more often than every `d/8` observations, which keeps an
-/// update O(d²) on average …
+/// … when the determinant has grown by this factor, though not more often than every `d/8`
+/// observations, which keeps an update O(d²) on average …
 const REFACTOR_GROWTH: f64 = 100.0;
-/// … and at once after a step like this. A step that shrinks a width `g` times loses `log₂ g` bits of it to cancellation.
+/// … and at once after a step like this. A step that shrinks a width `g` times loses `log₂ g` bits
+/// of it to cancellation.
 const REFACTOR_STEP: f64 = 1e6;
-/// Scores are recomputed at the first refactorisation after some width may have shrunk this many times:
-/// steps have then cost it less than six of its sixteen digits to cancellation.
+/// Scores are recomputed at the first refactorisation after some width may have shrunk this many
+/// times: steps have then cost it less than six of its sixteen digits to cancellation.
 const RESCORE_SHRINKAGE: f64 = 1e6;
-/// Scores are also recomputed where shrinkage times condition passes this. A refactored `V⁻¹` differs from
-/// the one that scores have followed by up to `ε·tr V·‖V⁻¹‖` of a width, and that difference is left
-/// behind when the width shrinks: at most nine of sixteen digits are lost.
+/// Scores are also recomputed where shrinkage times condition passes this. A refactored `V⁻¹`
+/// differs from the one that scores have followed by up to `ε·tr V·‖V⁻¹‖` of a width, and that
+/// difference is left behind when the width shrinks: at most nine of sixteen digits are lost.
 const RESCORE_LOSS: f64 = 1e9;
-/// The largest ratio of pivots of `V` at which its inverse is good to seven digits, also just before the next refactorisation.
+/// The largest ratio of pivots of `V` at which its inverse is good to seven digits, also just
+/// before the next refactorisation.
 const STEADY: f64 = 1e6;
 
 /// Everything that observations change in a ridge, and nothing that looking at actions does.
@@ -40,7 +42,8 @@ pub(super) struct Belief {
     pub(super) floor: Vec<f64>,
     pub(super) unscored: Unscored,
     pub(super) last_step: Step,
-    /// Whether `V` is so far from singular that bounds on later scores can be relied on to the margin of a shortlist.
+    /// Whether `V` is so far from singular that bounds on later scores can be relied on to the
+    /// margin of a shortlist.
     pub(super) steady: bool,
 }
 
@@ -84,8 +87,9 @@ pub(super) struct Unscored {
 }
 
 impl Unscored {
-    /// No squared width has shrunk more often: by the determinant, all of whose growth could be in its direction, and by
-    /// `aᵀV⁻¹a ≥ aᵀV₀⁻¹a/λ_max(V₀⁻¹V)` with `λ_max(V₀⁻¹V) ≤ 1 + tr V₀⁻¹·Σ‖x‖²`.
+    /// No squared width has shrunk more often: by the determinant, all of whose growth could be in
+    /// its direction, and by `aᵀV⁻¹a ≥ aᵀV₀⁻¹a/λ_max(V₀⁻¹V)` with `λ_max(V₀⁻¹V) ≤ 1 + tr
+    /// V₀⁻¹·Σ‖x‖²`.
     fn shrinkage(&self, trace: f64) -> f64 {
         self.growth.min(1.0 + self.trace_inverse * (trace - self.trace))
     }
@@ -145,7 +149,12 @@ impl Belief {
     /// Learns from a reward of an action with these features.
     #[inline]
     pub(super) fn learn(&mut self, x: &[f64], reward: f64) {
-        assert!(x.len() == self.dim, "a model of {} features got an action with {}", self.dim, x.len());
+        assert!(
+            x.len() == self.dim,
+            "a model of {} features got an action with {}",
+            self.dim,
+            x.len()
+        );
         assert_reward(reward);
         let step = &mut self.last_step;
         let (gram_inverse, theta_hat, direction) =
@@ -155,7 +164,10 @@ impl Belief {
         } else {
             self.isa.take_wide_step(gram_inverse, theta_hat, direction, x, reward)
         };
-        assert!(width_sq.is_finite(), "features must be finite and at most 1e100 in magnitude, got {x:?}");
+        assert!(
+            width_sq.is_finite(),
+            "features must be finite and at most 1e100 in magnitude, got {x:?}"
+        );
         step.gain = gain;
         step.valid = true;
         let growth = 1.0 + width_sq.max(0.0);
@@ -168,7 +180,8 @@ impl Belief {
         self.observations += 1;
         self.since_refactor += 1;
         if self.refactor_due(growth) && self.refactor().is_err() {
-            // Only without a ridge, and after data that overwhelm what there was: the steps are all there is.
+            // Only without a ridge, and after data that overwhelm what there was: the steps are all
+            // there is.
             self.log_det = LogDet::new(self.log_det.ratio());
         }
     }
@@ -194,7 +207,8 @@ impl Belief {
         factor.solve(&mut self.theta_hat);
         self.log_det = LogDet::new(factor.log_det() - self.dim as f64 * libm::log(self.ridge));
         self.since_refactor = 0;
-        // A new inverse differs from the old one by rounding, and scores can go on from it for a while.
+        // A new inverse differs from the old one by rounding, and scores can go on from it for a
+        // while.
         let trace = self.gram.trace();
         let trace_inverse: f64 = self.gram_inverse.iter().step_by(self.dim + 1).sum();
         let condition = trace * trace_inverse;
@@ -210,8 +224,8 @@ impl Belief {
         Ok(())
     }
 
-    /// The factor of `V` and nothing or, where doubles cannot tell `V` from a singular matrix, the factor
-    /// of `V + F` and the diagonal of `F = 2·10⁻¹⁰·diag V`.
+    /// The factor of `V` and nothing or, where doubles cannot tell `V` from a singular matrix, the
+    /// factor of `V + F` and the diagonal of `F = 2·10⁻¹⁰·diag V`.
     fn factor(&self) -> Result<(Cholesky, Vec<f64>), NotPositive> {
         let mut gram = self.gram.rounded();
         let exact = Cholesky::new(&gram, self.dim);

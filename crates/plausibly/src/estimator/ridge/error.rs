@@ -17,7 +17,9 @@ pub enum RidgeError {
     #[error("a linear model needs at least one feature")]
     ZeroDim,
     /// Statistics of other lengths than `dim × dim` and `dim`.
-    #[error("statistics of dimension {dim} need {dim}×{dim} and {dim} entries, got {gram} and {moment}")]
+    #[error(
+        "statistics of dimension {dim} need {dim}×{dim} and {dim} entries, got {gram} and {moment}"
+    )]
     Shape {
         /// The dimension asked for.
         dim: usize,
@@ -27,7 +29,9 @@ pub enum RidgeError {
         moment: usize,
     },
     /// Statistics that are not finite, or a gram matrix that is not symmetric.
-    #[error("statistics must be finite and the gram matrix symmetric; entry ({row}, {column}) is not")]
+    #[error(
+        "statistics must be finite and the gram matrix symmetric; entry ({row}, {column}) is not"
+    )]
     Malformed {
         /// Row of the first culprit.
         row: usize,

@@ -10,7 +10,8 @@ use crate::actions::{Actions, SetId};
 use crate::confidence::Reach;
 use crate::linalg::dot;
 
-/// Everything that looking at actions changes, and nothing that was learned. One belief can be looked at by several, each by a radius of its own.
+/// Everything that looking at actions changes, and nothing that was learned. One belief can be
+/// looked at by several, each by a radius of its own.
 #[derive(Clone, Debug)]
 pub(super) struct Looks {
     pub(super) cache: Cache,
@@ -167,7 +168,8 @@ impl Looks {
         worthwhile
     }
 
-    /// Scores all actions roughly and those among which the choice is to the last bit; false if there is nothing better than all of them to the last bit.
+    /// Scores all actions roughly and those among which the choice is to the last bit; false if
+    /// there is nothing better than all of them to the last bit.
     #[inline(never)]
     fn glance(&mut self, belief: &Belief, seek: Seek<'_>) -> bool {
         let (id, observations) = (seek.actions.id(), belief.observations);
@@ -233,7 +235,8 @@ impl Looks {
     }
 }
 
-/// Brings `scores`, which are those of `of`, to this set and to what is believed now, the shortest way there is.
+/// Brings `scores`, which are those of `of`, to this set and to what is believed now, the shortest
+/// way there is.
 fn bring_up(
     of: Option<(SetId, u64)>,
     scores: &mut Scores,

@@ -6,10 +6,13 @@ use crate::actions::Actions;
 use crate::confidence::Reach;
 use crate::estimator::{Contenders, Sought};
 
-/// Looks at actions by what a [`Ridge`] of somebody else's has learned, by a radius of its own, so that nobody has to learn the same twice.
+/// Looks at actions by what a [`Ridge`] of somebody else's has learned, by a radius of its own, so
+/// that nobody has to learn the same twice.
 ///
-/// It keeps lists and scores of its own, and neither gets in the other's way. Where the ridge learns from one reward between two looks, it sees to the last bit what a ridge of its own
-/// would show that had learned the same. After more of them it looks afresh, which costs O(K·d²) and can differ by rounding.
+/// It keeps lists and scores of its own, and neither gets in the other's way. Where the ridge
+/// learns from one reward between two looks, it sees to the last bit what a ridge of its own would
+/// show that had learned the same. After more of them it looks afresh, which costs O(K·d²) and can
+/// differ by rounding.
 ///
 /// # Example
 /// ```
@@ -30,7 +33,8 @@ pub struct Onlooker {
 }
 
 impl Onlooker {
-    /// As [`Estimator::contenders`](crate::Estimator::contenders) of the ridge, which has only learned more since the last time.
+    /// As [`Estimator::contenders`](crate::Estimator::contenders) of the ridge, which has only
+    /// learned more since the last time.
     ///
     /// # Panics
     /// If the reach is one for arms, or the actions do not fit the ridge.

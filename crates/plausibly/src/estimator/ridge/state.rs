@@ -9,8 +9,8 @@ use super::looks::{Cache, Looks, Means};
 use crate::actions::{ActionIndex, Actions, MAX_MAGNITUDE, SetId};
 use crate::linalg::{Compensated, CompensatedGram};
 use crate::state::{
-    DurableModel, ModelState, RidgeState, ScoresState, StateError, StepState, SumState, UnscoredState, at,
-    counts, holds, numbers, place,
+    DurableModel, ModelState, RidgeState, ScoresState, StateError, StepState, SumState,
+    UnscoredState, at, counts, holds, numbers, place,
 };
 
 impl Ridge {
@@ -42,7 +42,8 @@ impl DurableModel for Ridge {
         let Self { belief, looks } = self;
         let (log_det_at_refactor, det_growth) = belief.log_det.parts();
         let Unscored { growth, trace, trace_inverse, condition } = belief.unscored;
-        let cached = looks.cache.of.and_then(|(id, observations)| Some((place(sets, id)?, observations)));
+        let cached =
+            looks.cache.of.and_then(|(id, observations)| Some((place(sets, id)?, observations)));
         ModelState::Features(Box::new(RidgeState {
             observations: belief.observations,
             since_refactor: belief.since_refactor as u64,
@@ -53,7 +54,12 @@ impl DurableModel for Ridge {
             log_det_at_refactor,
             det_growth,
             floor: Some(belief.floor.clone()),
-            unscored: UnscoredState { growth: growth.min(f64::MAX), trace, trace_inverse, condition },
+            unscored: UnscoredState {
+                growth: growth.min(f64::MAX),
+                trace,
+                trace_inverse,
+                condition,
+            },
             steady: belief.steady,
             shortlist: looks.shortlist.state(sets),
             sieve: looks.sieve.state(),
@@ -78,8 +84,16 @@ impl DurableModel for Ridge {
         let ModelState::Features(state) = state else {
             return Err(StateError::Kind { what: "a model of arms" });
         };
-        let RidgeState { observations, since_refactor, gram, moment, gram_inverse, theta_hat, floor, .. } =
-            *state;
+        let RidgeState {
+            observations,
+            since_refactor,
+            gram,
+            moment,
+            gram_inverse,
+            theta_hat,
+            floor,
+            ..
+        } = *state;
         let Self { belief, looks } = self;
         let dim = belief.dim;
         numbers("gram.sum", &gram.sum, dim * dim)?;
@@ -105,7 +119,8 @@ impl DurableModel for Ridge {
             }
             None => Step::none(dim),
         };
-        let gram = CompensatedGram::from_entries(Compensated::from_parts(gram.sum, gram.carry), dim);
+        let gram =
+            CompensatedGram::from_entries(Compensated::from_parts(gram.sum, gram.carry), dim);
         let floor = match floor {
             Some(floor) => floor,
             None if state.steady => Vec::new(),
@@ -116,7 +131,8 @@ impl DurableModel for Ridge {
             numbers("floor", &floor, dim)?;
             holds("floor", floor.iter().all(|entry| *entry >= 0.0))?;
         }
-        let cache = state.scores.map_or(Ok(Cache::default()), |scores| self.cached(scores, sets))?;
+        let cache =
+            state.scores.map_or(Ok(Cache::default()), |scores| self.cached(scores, sets))?;
         let belief = Belief {
             observations,
             since_refactor,

@@ -1,18 +1,23 @@
 //! Exact lazy scoring: on a fixed set most actions need not be looked at in most rounds.
 //!
-//! Let an action have been scored at some moment `s`: mean `m_a`, width `w_a = ‖a‖_{V_s⁻¹}`. Widths only shrink, and at a later `t`
+//! Let an action have been scored at some moment `s`: mean `m_a`, width `w_a = ‖a‖_{V_s⁻¹}`. Widths
+//! only shrink, and at a later `t`
 //!
 //! ```text
 //! |⟨a, θ̂_t − θ̂_s⟩| ≤ w_a·D,   D = ‖θ̂_t − θ̂_s‖_{V_s},   so   m_a − w_a·(D + √β_t) ≤ lower_t(a) ≤ upper_t(a) ≤ m_a + w_a·(D + √β_t).
 //! ```
 //!
-//! **A list.** Let all actions be scored at `s`, fix a ceiling `G > √β_s` and list every `a` with `m_a + w_a·G ≥ max_b (m_b − w_b·G)`. While `D + √β_t ≤ G`, an action off the
-//! list has its upper bound below the lower bound of a listed one: it is not plausible, and has neither the largest lower nor the largest upper bound. So a round among the listed is
-//! a round among all. For the largest upper bound alone a shorter list will do: as `upper_t(b) ≥ m_b − w_b·D`, the right side becomes `max_b (m_b − w_b·(G − √β_s))`, and
-//! `D ≤ G − √β_s` is asked as well.
+//! **A list.** Let all actions be scored at `s`, fix a ceiling `G > √β_s` and list every `a` with
+//! `m_a + w_a·G ≥ max_b (m_b − w_b·G)`. While `D + √β_t ≤ G`, an action off the list has its upper
+//! bound below the lower bound of a listed one: it is not plausible, and has neither the largest
+//! lower nor the largest upper bound. So a round among the listed is a round among all. For the
+//! largest upper bound alone a shorter list will do: as `upper_t(b) ≥ m_b − w_b·D`, the right side
+//! becomes `max_b (m_b − w_b·(G − √β_s))`, and `D ≤ G − √β_s` is asked as well.
 //!
-//! **The next list.** It does not need all actions scored again. With scores of all from a moment `r ≤ s` (the *base*) and any lower bound `L` on the right side, only actions with
-//! `m_a + w_a·(D_r + G) ≥ L` can be on it; those few are scored afresh. All are, and become the new base, only when they are no longer few.
+//! **The next list.** It does not need all actions scored again. With scores of all from a moment
+//! `r ≤ s` (the *base*) and any lower bound `L` on the right side, only actions with `m_a +
+//! w_a·(D_r + G) ≥ L` can be on it; those few are scored afresh. All are, and become the new base,
+//! only when they are no longer few.
 
 mod state;
 
@@ -23,9 +28,11 @@ use crate::linalg::{Aligned, Isa, LANES, dot};
 
 /// What rounding may do, as a share of the ceiling …
 pub(super) const MARGIN: f64 = 1e-6;
-/// … and of `‖θ̂‖_V`, which bounds a mean in units of its width. Both are far above the errors of a model in good condition.
+/// … and of `‖θ̂‖_V`, which bounds a mean in units of its width. Both are far above the errors of a
+/// model in good condition.
 pub(super) const MEAN_MARGIN: f64 = 1e-9;
-/// `G/√β_s` starts at the first; after a list that did not last it grows by the third, after one that did it shrinks, within the first two.
+/// `G/√β_s` starts at the first; after a list that did not last it grows by the third, after one
+/// that did it shrinks, within the first two.
 const CEILINGS: (f64, f64, f64) = (1.1, 4.0, 1.1);
 /// A list pays if it holds less than one in so many actions.
 const WORTHWHILE: usize = 4;
@@ -90,7 +97,8 @@ pub(super) struct Shortlist {
     ratio: f64,
     /// How large `D` may become.
     leeway: f64,
-    /// `max_b (m_b − w_b·G)`, or what it becomes for the largest upper bound: what the upper bound of no action off the list reaches.
+    /// `max_b (m_b − w_b·G)`, or what it becomes for the largest upper bound: what the upper bound
+    /// of no action off the list reaches.
     beyond: f64,
     /// No less than `D`.
     drift: f64,
@@ -131,7 +139,8 @@ impl Shortlist {
         self.within(sqrt_beta) || self.is_within_after_all(sqrt_beta, now)
     }
 
-    /// Steps add up to more than they moved the estimate; what they did is looked at only where it matters.
+    /// Steps add up to more than they moved the estimate; what they did is looked at only where it
+    /// matters.
     #[inline(never)]
     fn is_within_after_all(&mut self, sqrt_beta: f64, now: Moment<'_>) -> bool {
         self.drift = self.origin.distance(now.theta_hat, now.isa);
@@ -142,7 +151,8 @@ impl Shortlist {
         self.drift <= self.leeway && self.drift + sqrt_beta <= self.ceiling
     }
 
-    /// A quarter more is known than when it was made, and it is long enough for a shorter one to be faster.
+    /// A quarter more is known than when it was made, and it is long enough for a shorter one to be
+    /// faster.
     fn is_old(&self, observations: u64) -> bool {
         observations >= self.made_at + self.made_at / 4 + 8 && self.indices.len() > LANES
     }
@@ -167,7 +177,8 @@ impl Shortlist {
         self.scored_at = now.observations;
     }
 
-    /// Draws the next list from the base, if few actions come into question. `gram` writes `V`. O(K), and O(d²) for each of them.
+    /// Draws the next list from the base, if few actions come into question. `gram` writes `V`.
+    /// O(K), and O(d²) for each of them.
     pub(super) fn redraw(
         &mut self,
         seek: Seek<'_>,
@@ -182,13 +193,17 @@ impl Shortlist {
         self.origin.set(now.theta_hat, gram);
         let (padded, against) = self.raise_ceiling(seek, now);
         self.half_width.resize(self.scores.mean.len(), 0.0);
-        let least = now.isa.bound(&self.scores.mean, &self.scores.width_sq, against, &mut self.half_width);
+        let least =
+            now.isa.bound(&self.scores.mean, &self.scores.width_sq, against, &mut self.half_width);
         let reach = padded + self.base.origin.distance(now.theta_hat, now.isa) * (1.0 + MARGIN);
         let Base { mean, width, .. } = &self.base;
         let most = mean.len() / FEW;
         self.indices.clear();
-        let possible =
-            mean.iter().zip(width).enumerate().filter(|(_, (mean, width))| *mean + reach * *width >= least);
+        let possible = mean
+            .iter()
+            .zip(width)
+            .enumerate()
+            .filter(|(_, (mean, width))| *mean + reach * *width >= least);
         self.indices.extend(possible.map(|(index, _)| index).take(most + 1));
         if self.indices.len() > most {
             return false;
@@ -207,7 +222,8 @@ impl Shortlist {
         true
     }
 
-    /// Finds those that a list would hold by these scores of all actions; false if they are too many for it to be of use. `gram` writes `V`. O(K).
+    /// Finds those that a list would hold by these scores of all actions; false if they are too
+    /// many for it to be of use. `gram` writes `V`. O(K).
     pub(super) fn try_all(
         &mut self,
         seek: Seek<'_>,
@@ -222,7 +238,9 @@ impl Shortlist {
         now.isa.bound(&scores.mean, &scores.width_sq, padded, &mut self.half_width);
         self.indices.clear();
         let uppers = scores.mean.iter().zip(&self.half_width).map(|(mean, half)| mean + half);
-        self.indices.extend(uppers.enumerate().filter(|(_, upper)| *upper >= least).map(|(index, _)| index));
+        self.indices.extend(
+            uppers.enumerate().filter(|(_, upper)| *upper >= least).map(|(index, _)| index),
+        );
         if self.indices.len() * WORTHWHILE > scores.mean.len() {
             self.discard();
             self.not_before = now.observations + 4 + now.observations / 8;
@@ -259,7 +277,8 @@ impl Shortlist {
         self.ratio = if lasted { self.ratio / by } else { self.ratio * by }.clamp(least, most);
     }
 
-    /// Sets the ceiling; returns it with its margin, and what is to be subtracted on the other side.
+    /// Sets the ceiling; returns it with its margin, and what is to be subtracted on the other
+    /// side.
     fn raise_ceiling(&mut self, seek: Seek<'_>, now: Moment<'_>) -> (f64, f64) {
         let Seek { sought, sqrt_beta, .. } = seek;
         self.ratio = self.ratio.max(CEILINGS.0);

@@ -77,7 +77,8 @@ impl Shortlist {
         restored.leeway = list.leeway.unwrap_or(f64::INFINITY);
         restored.beyond = list.beyond;
         let origin = Origin::restored(list.base_origin, dim)?;
-        restored.base = Base { of: Some(actions.id()), origin, mean: list.base_mean, width: list.base_width };
+        restored.base =
+            Base { of: Some(actions.id()), origin, mean: list.base_mean, width: list.base_width };
         Ok(restored)
     }
 }

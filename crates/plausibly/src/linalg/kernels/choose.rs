@@ -35,7 +35,12 @@ pub(in crate::linalg) fn bound(
 
 /// The largest `width_sq` among the actions with `mean + half_width ≥ threshold`.
 #[inline(always)]
-pub(in crate::linalg) fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], threshold: f64) -> f64 {
+pub(in crate::linalg) fn widest(
+    mean: &[f64],
+    width_sq: &[f64],
+    half_width: &[f64],
+    threshold: f64,
+) -> f64 {
     let (mean, mean_rest) = mean.as_chunks::<LANES>();
     let (width_sq, width_sq_rest) = width_sq.as_chunks::<LANES>();
     let (half_width, half_width_rest) = half_width.as_chunks::<LANES>();
@@ -57,13 +62,19 @@ pub(in crate::linalg) fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f6
 
 /// The largest `greed·mean + half_width` among the actions with `mean + half_width ≥ threshold`.
 #[inline(always)]
-pub(in crate::linalg) fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64 {
+pub(in crate::linalg) fn tempered(
+    mean: &[f64],
+    half_width: &[f64],
+    greed: f64,
+    threshold: f64,
+) -> f64 {
     let (mean, mean_rest) = mean.as_chunks::<LANES>();
     let (half_width, half_width_rest) = half_width.as_chunks::<LANES>();
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
     for (m, h) in mean.iter().zip(half_width) {
         for l in 0..LANES {
-            let candidate = if m[l] + h[l] >= threshold { greed * m[l] + h[l] } else { f64::NEG_INFINITY };
+            let candidate =
+                if m[l] + h[l] >= threshold { greed * m[l] + h[l] } else { f64::NEG_INFINITY };
             best[l] = larger(best[l], candidate);
         }
     }
@@ -99,7 +110,8 @@ pub(in crate::linalg) fn plausible_summary(
     let mut error: Lane = [0.0; LANES];
     let mut count: Lane = [0.0; LANES];
     for ((m, h), t) in mean.iter().zip(half_width).zip(truth) {
-        // The mask as a factor and in f64: branches or integer lanes would keep this from being vectorised. The count is exact below 2^53.
+        // The mask as a factor and in f64: branches or integer lanes would keep this from being
+        // vectorised. The count is exact below 2^53.
         let mut plausible: Lane = [0.0; LANES];
         for l in 0..LANES {
             plausible[l] = if m[l] + h[l] >= threshold { 1.0 } else { 0.0 };
@@ -111,7 +123,11 @@ pub(in crate::linalg) fn plausible_summary(
         }
     }
     let mut error_sq = largest(error);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of actions")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count of actions"
+    )]
     let mut count = count.iter().sum::<f64>() as usize;
     for ((m, h), t) in mean_rest.iter().zip(half_width_rest).zip(truth_rest) {
         if m + h >= threshold {
@@ -134,7 +150,8 @@ pub(in crate::linalg) fn argmax(values: &[f64]) -> usize {
         }
     }
     let best = rest.iter().copied().fold(largest(best), larger);
-    let attains = |values: &[f64; LANES]| values.iter().fold(false, |attained, x| attained | (*x >= best));
+    let attains =
+        |values: &[f64; LANES]| values.iter().fold(false, |attained, x| attained | (*x >= best));
     let start = lanes.iter().position(attains).unwrap_or(lanes.len()) * LANES;
     values[start..].iter().position(|x| *x >= best).map_or(0, |at| start + at)
 }

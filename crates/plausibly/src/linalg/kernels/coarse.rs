@@ -47,9 +47,15 @@ fn dots_of<const N: usize>(group: &[Lane], theta: &[f32], best: &mut Lane) -> [L
     sums
 }
 
-/// Adds to `found`, in order, the positions of values that are at least `least`, until there are more than `most`.
+/// Adds to `found`, in order, the positions of values that are at least `least`, until there are
+/// more than `most`.
 #[inline(always)]
-pub(in crate::linalg) fn coarse_at_least(values: &[f32], least: f32, most: usize, found: &mut Vec<usize>) {
+pub(in crate::linalg) fn coarse_at_least(
+    values: &[f32],
+    least: f32,
+    most: usize,
+    found: &mut Vec<usize>,
+) {
     for (block, lane) in values.as_chunks::<LANES>().0.iter().enumerate() {
         if lane.iter().fold(false, |any, x| any | (*x >= least)) {
             found.extend((0..LANES).filter(|l| lane[*l] >= least).map(|l| block * LANES + l));

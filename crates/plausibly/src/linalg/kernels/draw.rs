@@ -8,8 +8,9 @@ pub(in crate::linalg) fn uniforms(words: &[[u8; 8]], out: &mut [f64]) {
     }
 }
 
-/// A number of up to 53 bits as a double, exactly, by operations that processors do on several at once, as they do not convert: each half becomes the low bits of a power
-/// of two, which is subtracted again.
+/// A number of up to 53 bits as a double, exactly, by operations that processors do on several at
+/// once, as they do not convert: each half becomes the low bits of a power of two, which is
+/// subtracted again.
 #[inline(always)]
 fn count(bits: u64) -> f64 {
     const HIGH: f64 = f64::from_bits((1023 + 84) << 52); // 2⁸⁴, whose last bit counts 2³²

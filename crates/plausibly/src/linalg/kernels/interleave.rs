@@ -2,9 +2,15 @@
 
 use super::LANES;
 
-/// Copies rows into blocks of lanes; returns whether all entries are at most `most` in magnitude, which no NaN is.
+/// Copies rows into blocks of lanes; returns whether all entries are at most `most` in magnitude,
+/// which no NaN is.
 #[inline(always)]
-pub(in crate::linalg) fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool {
+pub(in crate::linalg) fn interleave(
+    rows: &[f64],
+    blocks: &mut [f64],
+    dim: usize,
+    most: f64,
+) -> bool {
     let size = LANES * dim;
     let (whole, rest) = rows.split_at(rows.len() / size * size);
     let mut within = [1_u64; LANES];
@@ -33,24 +39,31 @@ fn interleave_rest(rows: &[f64], block: &mut [f64], dim: usize, most: f64) -> bo
     within
 }
 
-/// The same by the shuffles of AVX, four rows by four columns at a time. The compiler does not find them: it moves one number after the other, which takes three times as long.
+/// The same by the shuffles of AVX, four rows by four columns at a time. The compiler does not find
+/// them: it moves one number after the other, which takes three times as long.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "a register is loaded and stored by address")]
 pub(in crate::linalg) mod avx {
     use super::{LANES, interleave_rest};
     use std::arch::x86_64::{
-        __m256d, _CMP_LE_OQ, _MM_HINT_T0, _mm_prefetch, _mm256_and_pd, _mm256_andnot_pd, _mm256_cmp_pd,
-        _mm256_loadu_pd, _mm256_movemask_pd, _mm256_permute2f128_pd, _mm256_set1_pd, _mm256_setr_pd,
-        _mm256_storeu_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd,
+        __m256d, _CMP_LE_OQ, _MM_HINT_T0, _mm_prefetch, _mm256_and_pd, _mm256_andnot_pd,
+        _mm256_cmp_pd, _mm256_loadu_pd, _mm256_movemask_pd, _mm256_permute2f128_pd, _mm256_set1_pd,
+        _mm256_setr_pd, _mm256_storeu_pd, _mm256_unpackhi_pd, _mm256_unpacklo_pd,
     };
 
     /// Columns, and rows, of a tile.
     const TILE: usize = 4;
-    /// Rows come from anywhere, and are asked for so many blocks before they are needed: 5 % of a round on changing sets.
+    /// Rows come from anywhere, and are asked for so many blocks before they are needed: 5 % of a
+    /// round on changing sets.
     const AHEAD: usize = 4;
 
     #[target_feature(enable = "avx")]
-    pub(in crate::linalg) fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool {
+    pub(in crate::linalg) fn interleave(
+        rows: &[f64],
+        blocks: &mut [f64],
+        dim: usize,
+        most: f64,
+    ) -> bool {
         let (whole, rest) = rows.split_at(rows.len() / (LANES * dim) * (LANES * dim));
         let (full, last) = blocks.split_at_mut(whole.len());
         let within = match dim {
@@ -73,7 +86,9 @@ pub(in crate::linalg) mod avx {
         let dim = if D > 0 { D } else { dim };
         let most = _mm256_set1_pd(most);
         let mut within = at_most(most, most);
-        for (rows, block) in rows.chunks_exact(LANES * dim).zip(blocks.chunks_exact_mut(LANES * dim)) {
+        for (rows, block) in
+            rows.chunks_exact(LANES * dim).zip(blocks.chunks_exact_mut(LANES * dim))
+        {
             // Eight numbers to a line of the cache. What lies beyond the rows is not read.
             for line in 0..dim * LANES / 8 {
                 let ahead = rows.as_ptr().wrapping_add(AHEAD * rows.len() + line * 8);
@@ -85,15 +100,20 @@ pub(in crate::linalg) mod avx {
                 let row = |r: usize, j: usize| &rows[r * dim + j..];
                 for tile in 0..dim / TILE {
                     let j = tile * TILE;
-                    let columns =
-                        transposed([load(row(0, j)), load(row(1, j)), load(row(2, j)), load(row(3, j))]);
+                    let columns = transposed([
+                        load(row(0, j)),
+                        load(row(1, j)),
+                        load(row(2, j)),
+                        load(row(3, j)),
+                    ]);
                     for c in 0..TILE {
                         within = _mm256_and_pd(within, at_most(columns[c], most));
                         store(&mut slots[(j + c) * (LANES / TILE) + half], columns[c]);
                     }
                 }
                 for j in dim / TILE * TILE..dim {
-                    let column = _mm256_setr_pd(row(0, j)[0], row(1, j)[0], row(2, j)[0], row(3, j)[0]);
+                    let column =
+                        _mm256_setr_pd(row(0, j)[0], row(1, j)[0], row(2, j)[0], row(3, j)[0]);
                     within = _mm256_and_pd(within, at_most(column, most));
                     store(&mut slots[j * (LANES / TILE) + half], column);
                 }
@@ -146,8 +166,9 @@ mod tests {
     #[test]
     fn every_number_comes_to_its_place_and_is_checked() {
         for (dim, len) in (1..=18).flat_map(|dim| (1..=2 * LANES + 3).map(move |len| (dim, len))) {
-            let rows: Vec<f64> =
-                (0..len * dim).map(|at| if at % 2 == 0 { at as f64 } else { -(at as f64) }).collect();
+            let rows: Vec<f64> = (0..len * dim)
+                .map(|at| if at % 2 == 0 { at as f64 } else { -(at as f64) })
+                .collect();
             let mut expected = vec![0.0; len.next_multiple_of(LANES) * dim];
             for (at, x) in rows.iter().enumerate() {
                 let (action, feature) = (at / dim, at % dim);
@@ -158,8 +179,8 @@ mod tests {
                 let mut blocks = vec![0.0; expected.len()];
                 assert!(isa.interleave(&rows, &mut blocks, dim, most), "{isa:?}, {dim} by {len}");
                 assert_eq!(blocks, expected, "{isa:?}, {dim} by {len}");
-                for (culprit, worst) in
-                    (0..rows.len()).zip([f64::NAN, f64::NEG_INFINITY, most + 1.0].into_iter().cycle())
+                for (culprit, worst) in (0..rows.len())
+                    .zip([f64::NAN, f64::NEG_INFINITY, most + 1.0].into_iter().cycle())
                 {
                     let mut rows = rows.clone();
                     rows[culprit] = worst;

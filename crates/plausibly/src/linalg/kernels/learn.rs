@@ -10,7 +10,8 @@ pub(crate) struct Learned {
     pub(crate) gain: f64,
 }
 
-/// The step of one observation: with `v = V⁻¹x/√(1 + xᵀV⁻¹x)`, which is left in `direction`, `V⁻¹ −= v·vᵀ` and `θ̂ += gain·v`. If `xᵀV⁻¹x` is not finite, nothing is learned.
+/// The step of one observation: with `v = V⁻¹x/√(1 + xᵀV⁻¹x)`, which is left in `direction`, `V⁻¹
+/// −= v·vᵀ` and `θ̂ += gain·v`. If `xᵀV⁻¹x` is not finite, nothing is learned.
 #[inline(always)]
 pub(in crate::linalg) fn take_step(
     gram_inverse: &mut [f64],
@@ -72,7 +73,8 @@ fn take_step_in(
     Learned { width_sq, gain }
 }
 
-/// `(sum, carry) += x·xᵀ` on and above the diagonal, the rounding error of each addition kept in `carry`; and likewise `reward·x` to the moment.
+/// `(sum, carry) += x·xᵀ` on and above the diagonal, the rounding error of each addition kept in
+/// `carry`; and likewise `reward·x` to the moment.
 #[inline(always)]
 pub(in crate::linalg) fn add_observation(
     sum: &mut [f64],
@@ -109,7 +111,8 @@ fn add_observation_in(
     reward: f64,
 ) {
     let (sum, carry, x) = (&mut sum[..dim * dim], &mut carry[..dim * dim], &x[..dim]);
-    for (i, (sum, carry)) in sum.chunks_exact_mut(dim).zip(carry.chunks_exact_mut(dim)).enumerate() {
+    for (i, (sum, carry)) in sum.chunks_exact_mut(dim).zip(carry.chunks_exact_mut(dim)).enumerate()
+    {
         add_scaled(&mut sum[i..], &mut carry[i..], x[i], &x[i..]);
     }
     add_scaled(&mut moment_sum[..dim], &mut moment_carry[..dim], reward, x);
@@ -117,8 +120,10 @@ fn add_observation_in(
 
 /// From the factor `Lᵀ` of a matrix to that of the matrix and `x·xᵀ`; uses `x` as scratch.
 ///
-/// With `p = L⁻¹x` and `αₖ = 1 + p₁² + … + pₖ²` this is a Givens rotation by `cos = √(αₖ₋₁/αₖ)` for each row, whose roots and quotients do not wait for those of the row before: what is
-/// left of `x` after it is kept `√αₖ` times as large. Source: Gill, Golub, Murray and Saunders, Methods for modifying matrix factorizations, 1974.
+/// With `p = L⁻¹x` and `αₖ = 1 + p₁² + … + pₖ²` this is a Givens rotation by `cos = √(αₖ₋₁/αₖ)` for
+/// each row, whose roots and quotients do not wait for those of the row before: what is left of `x`
+/// after it is kept `√αₖ` times as large. Source: Gill, Golub, Murray and Saunders, Methods for
+/// modifying matrix factorizations, 1974.
 #[inline(always)]
 pub(in crate::linalg) fn rotate_in(upper: &mut [f64], x: &mut [f64]) {
     by_dim!(x.len(), rotate_in_of(upper, x));
@@ -160,7 +165,8 @@ fn solve_upper_of(dim: usize, upper: &[f64], b: &mut [f64]) {
     }
 }
 
-/// `out = M·x` for a symmetric `M`, as a sum of scaled rows: every entry of `out` sums over `x` in order.
+/// `out = M·x` for a symmetric `M`, as a sum of scaled rows: every entry of `out` sums over `x` in
+/// order.
 #[inline(always)]
 pub(in crate::linalg) fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]) {
     if x.len() <= 16 {

@@ -1,14 +1,16 @@
-//! The loops that touch every action, written once and compiled once per instruction set by [`super::dispatch`].
+//! The loops that touch every action, written once and compiled once per instruction set by
+//! [`super::dispatch`].
 //!
-//! Each body is `#[inline(always)]`, so it takes on the vector width of the function that calls it. None of them may
-//! contain a reduction whose order depends on that width: maxima are exact in any order, and sums run over the
-//! dimensions inside one lane.
+//! Each body is `#[inline(always)]`, so it takes on the vector width of the function that calls it.
+//! None of them may contain a reduction whose order depends on that width: maxima are exact in any
+//! order, and sums run over the dimensions inside one lane.
 #![expect(
     clippy::inline_always,
     reason = "a body takes the instruction set of its caller only if it is inlined"
 )]
 
-/// In few dimensions a loop costs more than what it does: a body is compiled for each of them, with the dimension a constant, and for any.
+/// In few dimensions a loop costs more than what it does: a body is compiled for each of them, with
+/// the dimension a constant, and for any.
 macro_rules! by_dim {
     ($dim:expr, $body:ident($($arg:expr),*)) => {
         match $dim {
@@ -25,7 +27,8 @@ macro_rules! by_dim {
     };
 }
 
-/// The same from nine to sixteen, in a kernel of its own: the more bodies there are in one, the worse is each.
+/// The same from nine to sixteen, in a kernel of its own: the more bodies there are in one, the
+/// worse is each.
 macro_rules! by_wide_dim {
     ($dim:expr, $body:ident($($arg:expr),*)) => {
         match $dim {

@@ -1,10 +1,12 @@
 //! The choice among scores, with a square root only for those that come into question.
 //!
-//! Whoever does not is told by squares: a gap between a mean and a bound, squared, beside `β·width_sq`. Slack of more than rounding can take up is left on both sides, and
-//! whoever is between is asked by the root itself, so the answer is that of a square root for each.
+//! Whoever does not is told by squares: a gap between a mean and a bound, squared, beside
+//! `β·width_sq`. Slack of more than rounding can take up is left on both sides, and whoever is
+//! between is asked by the root itself, so the answer is that of a square root for each.
 //!
-//! What was best in one round mostly is in the next, so that is looked at first; among new scores a line in place of the root tells where to look. It changes how long a choice
-//! takes and nothing else.
+//! What was best in one round mostly is in the next, so that is looked at first; among new scores a
+//! line in place of the root tells where to look. It changes how long a choice takes and nothing
+//! else.
 
 #![expect(
     clippy::needless_bitwise_bool,
@@ -25,7 +27,8 @@ fn just_below(bound: f64) -> f64 {
 /// So few are all asked by their roots: guessing wrong who comes into question costs more.
 const FEW: usize = 4 * LANES;
 
-/// Where to look first: at the eight actions with the largest lower bound among them, and at those with the one taken.
+/// Where to look first: at the eight actions with the largest lower bound among them, and at those
+/// with the one taken.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FirstLook {
     lower: usize,
@@ -35,7 +38,8 @@ pub(crate) struct FirstLook {
 }
 
 impl FirstLook {
-    /// The eight to look at first for the largest `mean + scale·√width_sq`: where it was or, among new scores, where a line in `width_sq` promises most.
+    /// The eight to look at first for the largest `mean + scale·√width_sq`: where it was or, among
+    /// new scores, where a line in `width_sq` promises most.
     #[inline(always)]
     fn or_scout(self, was: usize, mean: &[f64], width_sq: &[f64], scale: f64) -> usize {
         if self.anew && mean.len() > FEW {
@@ -46,7 +50,8 @@ impl FirstLook {
     }
 }
 
-/// The first of the widest plausible actions: `argmax width_sq` over `mean + √β·√width_sq ≥ max (mean − √β·√width_sq)`.
+/// The first of the widest plausible actions: `argmax width_sq` over `mean + √β·√width_sq ≥ max
+/// (mean − √β·√width_sq)`.
 #[inline(always)]
 pub(in crate::linalg) fn widest_plausible(
     mean: &[f64],
@@ -108,7 +113,8 @@ fn largest_among<const ALL: bool>(
     upper.best.index()
 }
 
-/// One of whole blocks whose `mean + scale·√width_sq` is large, by a line in place of the root: with `s` a width as they are here, `√w` is at most `(w/s + s)/2`.
+/// One of whole blocks whose `mean + scale·√width_sq` is large, by a line in place of the root:
+/// with `s` a width as they are here, `√w` is at most `(w/s + s)/2`.
 #[inline(always)]
 pub(in crate::linalg) fn farthest_along(mean: &[f64], width_sq: &[f64], scale: f64) -> usize {
     let (means, widths) = (mean.as_chunks::<LANES>().0, width_sq.as_chunks::<LANES>().0);
@@ -134,7 +140,8 @@ pub(in crate::linalg) fn farthest_along(mean: &[f64], width_sq: &[f64], scale: f
     0
 }
 
-/// Adds to `found`, in order, every action with `mean + √β·√width_sq ≥ threshold`, up to rounding, until there are more than `most`.
+/// Adds to `found`, in order, every action with `mean + √β·√width_sq ≥ threshold`, up to rounding,
+/// until there are more than `most`.
 #[inline(always)]
 pub(in crate::linalg) fn reaching(
     mean: &[f64],
@@ -189,7 +196,9 @@ fn widest_of_a_handful(mean: &[f64], width_sq: &[f64], sqrt_beta: f64) -> usize 
         lower = larger(lower, mean - *half_width);
     }
     let (mut chosen, mut widest) = (0, f64::NEG_INFINITY);
-    for (at, ((half_width, mean), width_sq)) in half_width.iter().zip(mean).zip(width_sq).enumerate() {
+    for (at, ((half_width, mean), width_sq)) in
+        half_width.iter().zip(mean).zip(width_sq).enumerate()
+    {
         if *width_sq > widest && mean + half_width >= lower {
             (chosen, widest) = (at, *width_sq);
         }
@@ -197,7 +206,9 @@ fn widest_of_a_handful(mean: &[f64], width_sq: &[f64], sqrt_beta: f64) -> usize 
     chosen
 }
 
-/// Looks at eight actions at a time, from the one at a position, and asks `ALL` of them by the root or those that squares leave in question. A trait and not a closure, which could not be forced inline.
+/// Looks at eight actions at a time, from the one at a position, and asks `ALL` of them by the root
+/// or those that squares leave in question. A trait and not a closure, which could not be forced
+/// inline.
 trait Scan {
     fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize);
 }
@@ -311,7 +322,8 @@ struct Widest<const ALL: bool> {
 impl<const ALL: bool> Scan for Widest<ALL> {
     #[inline(always)]
     fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize) {
-        let (below, beta) = (just_below(self.threshold), self.sqrt_beta * self.sqrt_beta * (1.0 + SLACK));
+        let (below, beta) =
+            (just_below(self.threshold), self.sqrt_beta * self.sqrt_beta * (1.0 + SLACK));
         let mut hope = ALL;
         for l in 0..LANES {
             let gap = larger(below - mean[l], 0.0);
@@ -336,7 +348,8 @@ struct LargestUpper<const ALL: bool> {
 impl<const ALL: bool> Scan for LargestUpper<ALL> {
     #[inline(always)]
     fn look(&mut self, mean: &Lane, width_sq: &Lane, at: usize) {
-        let (below, beta) = (just_below(self.best.value), self.sqrt_beta * self.sqrt_beta * (1.0 + SLACK));
+        let (below, beta) =
+            (just_below(self.best.value), self.sqrt_beta * self.sqrt_beta * (1.0 + SLACK));
         let mut hope = ALL;
         for l in 0..LANES {
             let gap = larger(below - mean[l], 0.0);

@@ -1,6 +1,7 @@
 //! Scores followed in single precision, and who comes into question by scores that can be off.
 //!
-//! Nobody is asked by a root: a gap between a mean and a bound, squared, is compared with `β·width_sq`. Whoever calls leaves margins for rounding.
+//! Nobody is asked by a root: a gap between a mean and a bound, squared, is compared with
+//! `β·width_sq`. Whoever calls leaves margins for rounding.
 
 #![expect(
     clippy::needless_bitwise_bool,
@@ -28,7 +29,9 @@ pub(in crate::linalg) fn follow(
     let (widths, width_sq_rest) = width_sq.as_chunks_mut::<LANES>();
     let (whole, partial) = blocks.split_at(means.len() * direction.len());
     let mut most: Lane = [0.0; LANES];
-    for ((mean, width_sq), block) in means.iter_mut().zip(widths).zip(whole.chunks_exact(direction.len())) {
+    for ((mean, width_sq), block) in
+        means.iter_mut().zip(widths).zip(whole.chunks_exact(direction.len()))
+    {
         let s = dots_of(block, direction);
         for l in 0..LANES {
             let square = s[l] * s[l];
@@ -84,7 +87,13 @@ trait Question {
 
 /// Adds to `found`, in order, all that come into question, until there are more than `most`.
 #[inline(always)]
-fn find(mean: &[f64], width_sq: &[f64], question: &impl Question, most: usize, found: &mut Vec<usize>) {
+fn find(
+    mean: &[f64],
+    width_sq: &[f64],
+    question: &impl Question,
+    most: usize,
+    found: &mut Vec<usize>,
+) {
     let (means, mean_rest) = mean.as_chunks::<LANES>();
     let (widths, width_sq_rest) = width_sq.as_chunks::<LANES>();
     for (block, (mean, width_sq)) in means.iter().zip(widths).enumerate() {
@@ -103,7 +112,13 @@ fn find(mean: &[f64], width_sq: &[f64], question: &impl Question, most: usize, f
 }
 
 #[inline(always)]
-fn add(mean: &[f64], width_sq: &[f64], question: &impl Question, first: usize, found: &mut Vec<usize>) {
+fn add(
+    mean: &[f64],
+    width_sq: &[f64],
+    question: &impl Question,
+    first: usize,
+    found: &mut Vec<usize>,
+) {
     for (l, (mean, width_sq)) in mean.iter().zip(width_sq).enumerate() {
         if question.ask(*mean, *width_sq) {
             found.push(first + l);
@@ -167,7 +182,8 @@ impl Question for MayReach {
     }
 }
 
-/// The largest `width_sq` of those with `mean + √β·√(width_sq − off) ≥ threshold`; −∞ if there are none.
+/// The largest `width_sq` of those with `mean + √β·√(width_sq − off) ≥ threshold`; −∞ if there are
+/// none.
 #[inline(always)]
 pub(in crate::linalg) fn widest_reaching(
     mean: &[f64],
@@ -183,8 +199,11 @@ pub(in crate::linalg) fn widest_reaching(
     for (mean, width_sq) in means.iter().zip(widths) {
         for l in 0..LANES {
             let gap = larger(threshold - mean[l], 0.0);
-            let width_sq =
-                if gap * gap <= beta * (width_sq[l] - off) { width_sq[l] } else { f64::NEG_INFINITY };
+            let width_sq = if gap * gap <= beta * (width_sq[l] - off) {
+                width_sq[l]
+            } else {
+                f64::NEG_INFINITY
+            };
             widest[l] = larger(widest[l], width_sq);
         }
     }

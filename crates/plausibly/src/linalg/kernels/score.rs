@@ -2,7 +2,8 @@
 
 use super::{LANES, Lane, larger};
 
-/// Means and squared widths of every action from scratch: `⟨a, θ̂⟩` and `aᵀV⁻¹a`, O(K·d²/2) by symmetry.
+/// Means and squared widths of every action from scratch: `⟨a, θ̂⟩` and `aᵀV⁻¹a`, O(K·d²/2) by
+/// symmetry.
 #[inline(always)]
 pub(in crate::linalg) fn rebuild(
     blocks: &[f64],
@@ -24,7 +25,8 @@ pub(in crate::linalg) fn rebuild(
     }
 }
 
-/// The same in few dimensions, known to the compiler: a loop over five numbers costs more than what it does.
+/// The same in few dimensions, known to the compiler: a loop over five numbers costs more than what
+/// it does.
 #[inline(always)]
 fn rebuild_few<const D: usize>(
     blocks: &[f64],
@@ -56,7 +58,11 @@ fn rebuild_few<const D: usize>(
 
 /// The means and squared widths of a block.
 #[inline(always)]
-fn scores_of<const D: usize>(block: &[Lane; D], theta_hat: &[f64], matrix: &[[f64; D]; D]) -> (Lane, Lane) {
+fn scores_of<const D: usize>(
+    block: &[Lane; D],
+    theta_hat: &[f64],
+    matrix: &[[f64; D]; D],
+) -> (Lane, Lane) {
     let (mut mean, mut width_sq) = ([0.0; LANES], [0.0; LANES]);
     for i in 0..D {
         let mut sum = [0.0; LANES];
@@ -132,7 +138,8 @@ impl BlockKernel for Refresh<'_> {
     #[inline(always)]
     fn set(&self, [s, _]: [f64; 2], mean: &mut f64, width_sq: &mut f64) {
         *mean += self.gain * s;
-        // The subtraction can leave −1e-17 for an action played very often; the true width is never negative.
+        // The subtraction can leave −1e-17 for an action played very often; the true width is never
+        // negative.
         *width_sq = larger(*width_sq - s * s, 0.0);
     }
 }
@@ -198,11 +205,12 @@ pub(in crate::linalg) fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Blocks whose sums run side by side: a single sum would wait for each of its additions, and a single stream of features for the memory.
+/// Blocks whose sums run side by side: a single sum would wait for each of its additions, and a
+/// single stream of features for the memory.
 const GROUP: usize = 2;
 
-/// What to do with some blocks of actions. A trait and not closures: a closure cannot be forced inline, and one that is not
-/// runs with the baseline instruction set, whatever calls it.
+/// What to do with some blocks of actions. A trait and not closures: a closure cannot be forced
+/// inline, and one that is not runs with the baseline instruction set, whatever calls it.
 trait BlockKernel {
     /// Two numbers an action.
     fn find<const N: usize>(&self, blocks: [&[Lane]; N]) -> [[Lane; N]; 2];
@@ -210,9 +218,16 @@ trait BlockKernel {
     fn set(&self, found: [f64; 2], mean: &mut f64, width_sq: &mut f64);
 }
 
-/// Runs a kernel on every block of actions with its means and widths; the last block may be partly filled.
+/// Runs a kernel on every block of actions with its means and widths; the last block may be partly
+/// filled.
 #[inline(always)]
-fn each_block(dim: usize, blocks: &[f64], mean: &mut [f64], width_sq: &mut [f64], kernel: &impl BlockKernel) {
+fn each_block(
+    dim: usize,
+    blocks: &[f64],
+    mean: &mut [f64],
+    width_sq: &mut [f64],
+    kernel: &impl BlockKernel,
+) {
     let blocks = blocks.as_chunks::<LANES>().0;
     let (mean, mean_rest) = mean.as_chunks_mut::<LANES>();
     let (width_sq, width_sq_rest) = width_sq.as_chunks_mut::<LANES>();
@@ -220,11 +235,18 @@ fn each_block(dim: usize, blocks: &[f64], mean: &mut [f64], width_sq: &mut [f64]
     let (means, mean) = mean.as_chunks_mut::<GROUP>();
     let (widths, width_sq) = width_sq.as_chunks_mut::<GROUP>();
     let (grouped, single) = whole.split_at(means.len() * GROUP * dim);
-    for ((mean, width_sq), group) in means.iter_mut().zip(widths).zip(grouped.chunks_exact(GROUP * dim)) {
+    for ((mean, width_sq), group) in
+        means.iter_mut().zip(widths).zip(grouped.chunks_exact(GROUP * dim))
+    {
         set_all(kernel, kernel.find(members::<GROUP>(group)), mean, width_sq);
     }
     for ((mean, width_sq), block) in mean.iter_mut().zip(width_sq).zip(single.chunks_exact(dim)) {
-        set_all(kernel, kernel.find([block]), std::array::from_mut(mean), std::array::from_mut(width_sq));
+        set_all(
+            kernel,
+            kernel.find([block]),
+            std::array::from_mut(mean),
+            std::array::from_mut(width_sq),
+        );
     }
     if !mean_rest.is_empty() {
         let [[first], [second]] = kernel.find([&partial[..dim]]);
@@ -295,10 +317,12 @@ fn block_quadratic(block: &[Lane], matrix: &[f64]) -> Lane {
     total.map(|value| larger(value, 0.0))
 }
 
-/// Rows of the matrix whose sums run side by side: a single sum would wait for each of its additions.
+/// Rows of the matrix whose sums run side by side: a single sum would wait for each of its
+/// additions.
 const TILE: usize = 4;
 
-/// What `N` rows add to the form, from row `first`. Each of their sums runs over the dimensions in order, as if it were alone.
+/// What `N` rows add to the form, from row `first`. Each of their sums runs over the dimensions in
+/// order, as if it were alone.
 #[inline(always)]
 fn add_rows<const N: usize>(total: &mut Lane, block: &[Lane], matrix: &[f64], first: usize) {
     let dim = block.len();

@@ -9,8 +9,8 @@ use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::estimator::{Estimator, Ridge};
 use crate::rng::Stream;
 use crate::state::{
-    Durable, DurableModel as _, OwnState, PhaseState, PlayingState, PolicyState, StateError, counts, fresh,
-    holds,
+    Durable, DurableModel as _, OwnState, PhaseState, PlayingState, PolicyState, StateError,
+    counts, fresh, holds,
 };
 use phase::Lessons;
 
@@ -21,12 +21,14 @@ use phase::Lessons;
 /// at its end, with θ̂ from the phase's own data:  drop a if max_b ⟨b − a, θ̂⟩ > 2·ε_ℓ
 /// ```
 ///
-/// The quota is played in random order: one block an action would leave the gram matrix singular for hundreds of rounds.
-/// When the survivors no longer span ℝᵈ, design and estimate live in their span. The design is sparse, so rounding the
-/// quota up costs one play an action of its support and not one of every survivor. The algorithm is defined for fixed sets;
-/// on changing ones it runs by action index, which is all that can be meant. A reward that comes after its phase has ended
-/// counts in the phase it arrives in, and a phase ends on what has come by then: the guarantee is for rewards that come before the next decision.
-/// A play whose reward will never come is played again.
+/// The quota is played in random order: one block an action would leave the gram matrix singular
+/// for hundreds of rounds. When the survivors no longer span ℝᵈ, design and estimate live in their
+/// span. The design is sparse, so rounding the quota up costs one play an action of its support and
+/// not one of every survivor. The algorithm is defined for fixed sets; on changing ones it runs by
+/// action index, which is all that can be meant. A reward that comes after its phase has ended
+/// counts in the phase it arrives in, and a phase ends on what has come by then: the guarantee is
+/// for rewards that come before the next decision. A play whose reward will never come is played
+/// again.
 ///
 /// # Parameters
 /// | name | symbol | range |
@@ -35,11 +37,12 @@ use phase::Lessons;
 /// | `delta` | `δ` | (0, 1) |
 ///
 /// # Guarantee
-/// For 1-sub-Gaussian noise on a fixed set, `R_n = O(√(d·n·log(K·log n/δ)))` with probability at least `1 − δ`
-/// (Theorem 22.1 of \[LS20\]).
+/// For 1-sub-Gaussian noise on a fixed set, `R_n = O(√(d·n·log(K·log n/δ)))` with probability at
+/// least `1 − δ` (Theorem 22.1 of \[LS20\]).
 ///
 /// # Cost
-/// A round is O(d + support of the design); a phase starts with one design, O(K·d²) and more. One draw a round.
+/// A round is O(d + support of the design); a phase starts with one design, O(K·d²) and more. One
+/// draw a round.
 ///
 /// # Example
 /// ```
@@ -56,7 +59,8 @@ use phase::Lessons;
 /// ```
 ///
 /// # Reference
-/// \[LS20\] Lattimore, Szepesvári: Bandit Algorithms, Algorithm 12. Cambridge University Press, 2020.
+/// \[LS20\] Lattimore, Szepesvári: Bandit Algorithms, Algorithm 12. Cambridge University Press,
+/// 2020.
 #[derive(Clone, Debug)]
 pub struct Elimination {
     model: Ridge,
@@ -99,7 +103,11 @@ impl Elimination {
     fn current_phase(&mut self, actions: Actions<'_>) -> (&mut Phase, &mut Playing) {
         let phase = self.phase.get_or_insert_with(|| Phase::first(actions.len()));
         let known = phase.plays.len();
-        assert!(known == actions.len(), "elimination over {known} actions was offered {}", actions.len());
+        assert!(
+            known == actions.len(),
+            "elimination over {known} actions was offered {}",
+            actions.len()
+        );
         let playing = self.playing.get_or_insert_with(|| Playing::of(phase, actions, self.delta));
         // Every phase has something to play, so there is one such turn at most.
         if playing.quota.remaining() == 0 {
@@ -128,12 +136,14 @@ impl Policy for Elimination {
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.model.update(action, reward);
-        let (Some(phase), Some(Playing { lessons, .. })) = (&mut self.phase, &mut self.playing) else {
+        let (Some(phase), Some(Playing { lessons, .. })) = (&mut self.phase, &mut self.playing)
+        else {
             return;
         };
         let (index, features) = (action.index(), action.features());
         let one = Plays { taken: 1, settled: 1, paid: reward };
-        let (Some(plays), Some(row)) = (phase.plays.get_mut(index), lessons.row(index, features.len()))
+        let (Some(plays), Some(row)) =
+            (phase.plays.get_mut(index), lessons.row(index, features.len()))
         else {
             return lessons.learn(features, one);
         };
@@ -151,7 +161,9 @@ impl Policy for Elimination {
 
     fn dropped(&mut self, action: Action<'_>) {
         let (Some(phase), Some(playing)) = (&mut self.phase, &mut self.playing) else { return };
-        if let Some(plays) = phase.plays.get_mut(action.index()).filter(|plays| plays.taken > plays.settled) {
+        if let Some(plays) =
+            phase.plays.get_mut(action.index()).filter(|plays| plays.taken > plays.settled)
+        {
             plays.taken -= 1;
             playing.quota.give_back(action.index());
         }
@@ -174,7 +186,11 @@ impl Durable for Elimination {
         let phase = self.phase.as_ref().map(|phase| PhaseState {
             number: phase.number,
             survivors: phase.survivors.clone(),
-            plays: phase.plays.iter().map(|plays| (plays.taken, plays.settled, plays.paid)).collect(),
+            plays: phase
+                .plays
+                .iter()
+                .map(|plays| (plays.taken, plays.settled, plays.paid))
+                .collect(),
             playing,
         });
         PolicyState { model: self.model.state(sets), own: OwnState::Phase(phase) }
@@ -187,7 +203,8 @@ impl Durable for Elimination {
         };
         let model = self.model.restored(state.model, sets)?;
         let restored = phase.map(|phase| Playing::restored(phase, model.dim())).transpose()?;
-        let (phase, playing) = restored.map_or((None, None), |(phase, playing)| (Some(phase), playing));
+        let (phase, playing) =
+            restored.map_or((None, None), |(phase, playing)| (Some(phase), playing));
         (self.model, self.phase, self.playing) = (model, phase, playing);
         Ok(())
     }
@@ -201,13 +218,20 @@ impl Playing {
     fn restored(state: PhaseState, dim: usize) -> Result<(Phase, Option<Self>), StateError> {
         let PhaseState { number, survivors, plays, playing } = state;
         let actions = plays.len();
-        // Phase ℓ plays more than 4^ℓ times, so the 24th is beyond all decisions there will ever be.
+        // Phase ℓ plays more than 4^ℓ times, so the 24th is beyond all decisions there will ever
+        // be.
         holds("phase.number", (1..=24).contains(&number))?;
-        holds("phase.survivors", !survivors.is_empty() && survivors.iter().all(|action| *action < actions))?;
+        holds(
+            "phase.survivors",
+            !survivors.is_empty() && survivors.iter().all(|action| *action < actions),
+        )?;
         holds("phase.survivors", survivors.is_sorted_by(|a, b| a < b))?;
         holds("phase.plays", plays.iter().all(|(_, _, paid)| paid.is_finite()))?;
         counts("phase.plays", plays.iter().flat_map(|(taken, settled, _)| [*taken, *settled]))?;
-        let plays = plays.into_iter().map(|(taken, settled, paid)| Plays { taken, settled, paid }).collect();
+        let plays = plays
+            .into_iter()
+            .map(|(taken, settled, paid)| Plays { taken, settled, paid })
+            .collect();
         let playing = playing.map(|state: PlayingState| {
             let (quota, lessons) = Lessons::restored(state, actions, dim)?;
             Ok(Self { quota, lessons })
@@ -234,7 +258,8 @@ mod tests {
 
     #[test]
     fn the_first_phase_plays_its_quota_to_the_letter() {
-        // Unit vectors: π = ½ each, leverage 2, so T = ⌈2·2·½·4·log(2·1·2/0.05)⌉ = ⌈8·log 80⌉ = 36 each.
+        // Unit vectors: π = ½ each, leverage 2, so T = ⌈2·2·½·4·log(2·1·2/0.05)⌉ = ⌈8·log 80⌉ = 36
+        // each.
         let set = ActionSet::from_rows(&[[1.0, 0.0], [0.0, 1.0]]).unwrap();
         let mut policy = Elimination::new(Ridge::new(2, 1.0).unwrap(), 0.05).unwrap();
         assert_eq!(play(&mut policy, &set, &[0.0, 0.0], 72), [36, 36]);
@@ -244,7 +269,8 @@ mod tests {
     #[test]
     fn stragglers_are_dropped_at_twice_the_phases_accuracy() {
         // Without noise: after phase 1 a gap above 1 goes, after phase 2 one above ½.
-        let set = ActionSet::from_rows(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]).unwrap();
+        let set =
+            ActionSet::from_rows(&[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]).unwrap();
         let mut policy = Elimination::new(Ridge::new(3, 1.0).unwrap(), 0.05).unwrap();
         let means = [1.2, 0.6, 0.1];
         let first = 3 * 39; // T = ⌈2·3·⅓·4·log(3·2/0.05)⌉ = ⌈8·log 120⌉ = 39
@@ -256,8 +282,9 @@ mod tests {
 
     #[test]
     fn a_phase_is_played_in_random_order() {
-        // 36 plays of each of two actions: in blocks the first half would hold one action alone, in random order it holds
-        // 18 ± 2.1 of each (hypergeometric); beyond 5 sd with probability 6e-7.
+        // 36 plays of each of two actions: in blocks the first half would hold one action alone, in
+        // random order it holds 18 ± 2.1 of each (hypergeometric); beyond 5 sd with probability
+        // 6e-7.
         let set = ActionSet::from_rows(&[[1.0, 0.0], [0.0, 1.0]]).unwrap();
         let mut policy = Elimination::new(Ridge::new(2, 1.0).unwrap(), 0.05).unwrap();
         let first_half = play(&mut policy, &set, &[0.0, 0.0], 36);
@@ -284,8 +311,9 @@ mod tests {
         for seed in 0..6 {
             let mut rng = Stream::new(seed, 0, "problem");
             let dim = 1 + rng.index(3);
-            let rows: Vec<Vec<f64>> =
-                (0..4).map(|_| (0..dim).map(|_| crate::quantise(rng.normal()).unwrap()).collect()).collect();
+            let rows: Vec<Vec<f64>> = (0..4)
+                .map(|_| (0..dim).map(|_| crate::quantise(rng.normal()).unwrap()).collect())
+                .collect();
             let set = ActionSet::from_rows(&rows).unwrap();
             let model = || Ridge::new(dim, 1.0).unwrap();
             let mut live = Elimination::new(model(), 0.9).unwrap();
@@ -297,10 +325,12 @@ mod tests {
                     None => resumed,
                 };
                 // Designs are dear, so most rounds are not asked; ends of phases always are.
-                let ends = live.playing.as_ref().is_none_or(|playing| playing.quota.remaining() <= 1);
+                let ends =
+                    live.playing.as_ref().is_none_or(|playing| playing.quota.remaining() <= 1);
                 let chosen = live.select(set.view(), &mut Stream::new(seed, round, "decision"));
                 if ends || round % 50 == 0 {
-                    let again = resumed.select(set.view(), &mut Stream::new(seed, round, "decision"));
+                    let again =
+                        resumed.select(set.view(), &mut Stream::new(seed, round, "decision"));
                     assert_eq!(
                         (again, resumed.phase),
                         (chosen, live.phase.clone()),
@@ -339,7 +369,8 @@ mod tests {
 
     #[test]
     fn on_a_changing_set_rewards_teach_about_what_was_offered_then() {
-        // The second action is anywhere; its rewards are linear in what it was, so θ̂ is exact and the loser is dropped.
+        // The second action is anywhere; its rewards are linear in what it was, so θ̂ is exact and
+        // the loser is dropped.
         let mut policy = Elimination::new(Ridge::new(1, 1.0).unwrap(), 0.5).unwrap();
         let mut rng = Stream::new(3, 0, "policy");
         for round in 0..400 {

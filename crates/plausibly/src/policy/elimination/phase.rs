@@ -9,7 +9,8 @@ use crate::state::{PlayingState, StateError, counts, holds, numbers};
 /// Relative gap at which a phase's design counts as optimal; the quota makes up for it.
 const DESIGN_TOLERANCE: f64 = 1e-3;
 
-/// A phase of [`Elimination`](crate::Elimination) as data: what a log keeps of it, and all that its next choice and its end depend on beside the actions.
+/// A phase of [`Elimination`](crate::Elimination) as data: what a log keeps of it, and all that its
+/// next choice and its end depend on beside the actions.
 ///
 /// # Example
 /// ```
@@ -84,7 +85,8 @@ impl Phase {
 
     pub(super) fn quota_by(&self, design: &Design, actions: Actions<'_>, delta: f64) -> Quota {
         let (k, l) = (actions.len() as f64, f64::from(self.number));
-        // d as printed, also when the survivors span less; above d only by the gap at which the design stopped.
+        // d as printed, also when the survivors span less; above d only by the gap at which the
+        // design stopped.
         let leverage = design.largest_leverage().max(actions.dim() as f64);
         let confidence = libm::log(k * l * (l + 1.0)) - libm::log(delta);
         let scale = 2.0 * leverage * 4.0_f64.powi(self.exponent()) * confidence;
@@ -131,7 +133,8 @@ impl Quota {
         self.left.iter().find(|(other, _)| *other == action).map_or(0, |(_, plays)| *plays)
     }
 
-    /// The next play: uniform over what is left of the quota, which is a uniformly random order of all of it.
+    /// The next play: uniform over what is left of the quota, which is a uniformly random order of
+    /// all of it.
     pub(super) fn play(&mut self, rng: &mut Stream) -> ActionIndex {
         let mut ticket = rng.below(self.remaining);
         self.remaining -= 1;
@@ -158,7 +161,8 @@ impl Quota {
 #[derive(Clone, Debug)]
 pub(super) struct Lessons {
     span: Span,
-    /// The features that plays of each action are counted with: those of the set, and on changing ones the last.
+    /// The features that plays of each action are counted with: those of the set, and on changing
+    /// ones the last.
     rows: Vec<f64>,
     gram: Vec<f64>,
     moment: Vec<f64>,
@@ -243,8 +247,8 @@ impl Lessons {
         actions: Actions<'_>,
         tolerated: f64,
     ) -> Vec<ActionIndex> {
-        // On a fixed set the phase played a spanning design, so there is a factor. On a changing one the data may not span;
-        // then nothing is known well enough to drop anything.
+        // On a fixed set the phase played a spanning design, so there is a factor. On a changing
+        // one the data may not span; then nothing is known well enough to drop anything.
         let Ok(factor) = Cholesky::new(&self.gram, self.span.rank()) else {
             return survivors.to_vec();
         };

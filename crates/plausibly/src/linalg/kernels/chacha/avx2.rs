@@ -14,7 +14,8 @@ const BLOCKS: usize = 8;
 /// Numbers of as many blocks as are computed at once.
 const BULK: usize = BLOCKS * NUMBERS;
 
-/// What [`super::super::uniforms`] makes of the words of the blocks from number `first` on, of the first stream under this key.
+/// What [`super::super::uniforms`] makes of the words of the blocks from number `first` on, of the
+/// first stream under this key.
 #[target_feature(enable = "avx2")]
 pub(in crate::linalg) fn uniforms(key: &[u32; 8], first: u64, out: &mut [[f64; BULK]]) {
     for (bulk, out) in (0..).zip(out) {
@@ -64,12 +65,12 @@ rounds!("avx2", __m256i, _mm256_add_epi32, _mm256_xor_si256, rotated);
 #[target_feature(enable = "avx2")]
 fn rotated<const LEFT: i32, const RIGHT: i32>(words: __m256i) -> __m256i {
     let by_16 = _mm256_setr_epi8(
-        2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15,
-        12, 13,
+        2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9,
+        14, 15, 12, 13,
     );
     let by_8 = _mm256_setr_epi8(
-        3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14, 3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12,
-        13, 14,
+        3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14, 3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10,
+        15, 12, 13, 14,
     );
     match LEFT {
         // By bytes where the distance is one of bytes.
@@ -83,7 +84,8 @@ fn rotated<const LEFT: i32, const RIGHT: i32>(words: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn on_the_unit_interval(double_words: __m256i) -> __m256d {
-    let (two_to_84, two_to_52) = (_mm256_set1_pd(2.0_f64.powi(84)), _mm256_set1_pd(2.0_f64.powi(52)));
+    let (two_to_84, two_to_52) =
+        (_mm256_set1_pd(2.0_f64.powi(84)), _mm256_set1_pd(2.0_f64.powi(52)));
     let bits = _mm256_srli_epi64::<11>(double_words);
     let high = _mm256_or_si256(_mm256_srli_epi64::<32>(bits), _mm256_castpd_si256(two_to_84));
     let low = _mm256_and_si256(bits, _mm256_set1_epi64x(0xffff_ffff));

@@ -5,16 +5,18 @@ use super::{CONSTANTS, COUNTER, NUMBERS, counters};
 use std::arch::x86_64::{
     __m512d, __m512i, _mm512_add_epi32, _mm512_add_pd, _mm512_and_si512, _mm512_castpd_si512,
     _mm512_castsi512_pd, _mm512_mul_pd, _mm512_or_si512, _mm512_rol_epi32, _mm512_set1_epi32,
-    _mm512_set1_epi64, _mm512_set1_pd, _mm512_setr_epi32, _mm512_setzero_si512, _mm512_shuffle_f64x2,
-    _mm512_srli_epi64, _mm512_storeu_pd, _mm512_sub_pd, _mm512_unpackhi_epi32, _mm512_unpackhi_pd,
-    _mm512_unpacklo_epi32, _mm512_unpacklo_pd, _mm512_xor_si512,
+    _mm512_set1_epi64, _mm512_set1_pd, _mm512_setr_epi32, _mm512_setzero_si512,
+    _mm512_shuffle_f64x2, _mm512_srli_epi64, _mm512_storeu_pd, _mm512_sub_pd,
+    _mm512_unpackhi_epi32, _mm512_unpackhi_pd, _mm512_unpacklo_epi32, _mm512_unpacklo_pd,
+    _mm512_xor_si512,
 };
 
 const BLOCKS: usize = 16;
 /// Numbers of as many blocks as are computed at once.
 const BULK: usize = BLOCKS * NUMBERS;
 
-/// What [`super::super::uniforms`] makes of the words of the blocks from number `first` on, of the first stream under this key.
+/// What [`super::super::uniforms`] makes of the words of the blocks from number `first` on, of the
+/// first stream under this key.
 #[target_feature(enable = "avx512f")]
 pub(in crate::linalg) fn uniforms(key: &[u32; 8], first: u64, out: &mut [[f64; BULK]]) {
     for (bulk, out) in (0..).zip(out) {
@@ -79,8 +81,10 @@ fn transposed(rows: &[__m512d; 8]) -> [__m512d; 8] {
                 _mm512_unpackhi_pd(rows[row], rows[row + 1])
             }
         });
-        let (left_ab, right_ab) = (_mm512_shuffle_f64x2::<0x44>(a, b), _mm512_shuffle_f64x2::<0xee>(a, b));
-        let (left_cd, right_cd) = (_mm512_shuffle_f64x2::<0x44>(c, d), _mm512_shuffle_f64x2::<0xee>(c, d));
+        let (left_ab, right_ab) =
+            (_mm512_shuffle_f64x2::<0x44>(a, b), _mm512_shuffle_f64x2::<0xee>(a, b));
+        let (left_cd, right_cd) =
+            (_mm512_shuffle_f64x2::<0x44>(c, d), _mm512_shuffle_f64x2::<0xee>(c, d));
         columns[odd] = _mm512_shuffle_f64x2::<0x88>(left_ab, left_cd);
         columns[2 + odd] = _mm512_shuffle_f64x2::<0xdd>(left_ab, left_cd);
         columns[4 + odd] = _mm512_shuffle_f64x2::<0x88>(right_ab, right_cd);
@@ -93,7 +97,8 @@ fn transposed(rows: &[__m512d; 8]) -> [__m512d; 8] {
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn on_the_unit_interval(double_words: __m512i) -> __m512d {
-    let (two_to_84, two_to_52) = (_mm512_set1_pd(2.0_f64.powi(84)), _mm512_set1_pd(2.0_f64.powi(52)));
+    let (two_to_84, two_to_52) =
+        (_mm512_set1_pd(2.0_f64.powi(84)), _mm512_set1_pd(2.0_f64.powi(52)));
     let bits = _mm512_srli_epi64::<11>(double_words);
     let high = _mm512_or_si512(_mm512_srli_epi64::<32>(bits), _mm512_castpd_si512(two_to_84));
     let low = _mm512_and_si512(bits, _mm512_set1_epi64(0xffff_ffff));

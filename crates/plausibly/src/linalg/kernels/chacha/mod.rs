@@ -1,7 +1,8 @@
 //! Uniform numbers straight from `ChaCha8`, many of its blocks side by side.
 //!
-//! The library computes four blocks with the rows of each across a register, and shuffles them between rounds. With a block a lane there is nothing to shuffle until the end, and the
-//! words become numbers where they are (`cargo bench -p plausibly` has both side by side).
+//! The library computes four blocks with the rows of each across a register, and shuffles them
+//! between rounds. With a block a lane there is nothing to shuffle until the end, and the words
+//! become numbers where they are (`cargo bench -p plausibly` has both side by side).
 //!
 //! Source: D. J. Bernstein: `ChaCha`, a variant of Salsa20, 2008.
 
