@@ -2,7 +2,7 @@
 
 use plausibly::Target;
 use plausibly::spec::{
-    Facts, Fields, Node, PolicyKind, PolicySpec, Problem, RadiusSpec, Setting, Value,
+    Facts, FieldError, Fields, Node, PolicyKind, PolicySpec, RadiusSpec, Setting, Value,
 };
 use serde_json::{Map, Number, Value as Json};
 use thiserror::Error;
@@ -29,7 +29,7 @@ pub fn table(kind: &PolicyKind, setting: Setting) -> PolicyTable {
 pub enum PolicyRefusal {
     /// The spec has problems.
     #[error("the policy is not valid: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Spec(Vec<Problem>),
+    Spec(Vec<FieldError>),
     /// A kind whose choices are not a function of what a log keeps.
     #[error("{0}")]
     Unsuited(&'static str),

@@ -1,13 +1,13 @@
 //! What is wrong with an argument, as the Python exception for it.
 
 use plausibly::ActionSetError;
-use plausibly::spec::{Complaint, Problem, Setting};
+use plausibly::spec::{Complaint, FieldError, Setting};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 
 /// Everything wrong with the arguments, a line each: a `TypeError` if all of it is about types,
 /// else a `ValueError`.
-pub(crate) fn of_problems(problems: &[Problem]) -> PyErr {
+pub(crate) fn of_problems(problems: &[FieldError]) -> PyErr {
     let types = problems.iter().all(|problem| matches!(problem.complaint, Complaint::Type { .. }));
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     if types {
@@ -18,8 +18,8 @@ pub(crate) fn of_problems(problems: &[Problem]) -> PyErr {
 }
 
 /// A constant that the caller alone can know.
-pub(crate) fn missing(path: &str, expected: &str) -> Problem {
-    Problem {
+pub(crate) fn missing(path: &str, expected: &str) -> FieldError {
+    FieldError {
         line: 0,
         path: path.into(),
         complaint: Complaint::Missing { expected: expected.into() },
@@ -27,7 +27,7 @@ pub(crate) fn missing(path: &str, expected: &str) -> Problem {
 }
 
 /// Why a policy that was made cannot play with the actions it is offered.
-pub(crate) fn of_actions(setting: Setting, problems: &[Problem]) -> PyErr {
+pub(crate) fn of_actions(setting: Setting, problems: &[FieldError]) -> PyErr {
     let actions = if setting == Setting::Arms { "plain arms" } else { "actions with features" };
     let reasons: Vec<String> = problems.iter().map(ToString::to_string).collect();
     PyValueError::new_err(format!(

@@ -3,7 +3,7 @@
 use crate::errors;
 use crate::value;
 use plausibly::spec::{
-    Facts, Fields, Node, PolicyKind, PolicySpec, Problem, RadiusSpec, Range, Setting, Value,
+    Facts, FieldError, Fields, Node, PolicyKind, PolicySpec, RadiusSpec, Range, Setting, Value,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -29,8 +29,8 @@ pub(crate) struct Settings {
     given: (Node, Node),
     known: Known,
     label: String,
-    features: Result<PolicySpec, Vec<Problem>>,
-    arms: Result<PolicySpec, Vec<Problem>>,
+    features: Result<PolicySpec, Vec<FieldError>>,
+    arms: Result<PolicySpec, Vec<FieldError>>,
 }
 
 impl Settings {
@@ -135,7 +135,11 @@ impl Settings {
     }
 }
 
-fn read_policy(policy: &Node, setting: Setting, problems: &mut Vec<Problem>) -> Option<PolicySpec> {
+fn read_policy(
+    policy: &Node,
+    setting: Setting,
+    problems: &mut Vec<FieldError>,
+) -> Option<PolicySpec> {
     let mut fields = Fields::new("", policy, problems);
     let spec = PolicySpec::read(&mut fields, setting);
     fields.finish();
@@ -143,7 +147,7 @@ fn read_policy(policy: &Node, setting: Setting, problems: &mut Vec<Problem>) -> 
 }
 
 impl Known {
-    fn read(facts: &Node, problems: &mut Vec<Problem>) -> Self {
+    fn read(facts: &Node, problems: &mut Vec<FieldError>) -> Self {
         let mut fields = Fields::new("", facts, problems);
         let unset = "unset";
         let known = Self {
@@ -173,7 +177,7 @@ impl Known {
     }
 
     /// What a policy takes from its problem and nobody has stated.
-    fn lacking(self, spec: &PolicySpec) -> Vec<Problem> {
+    fn lacking(self, spec: &PolicySpec) -> Vec<FieldError> {
         match spec.kind {
             PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => {
                 self.lacking_for(&radius, "")
@@ -190,7 +194,7 @@ impl Known {
         }
     }
 
-    fn lacking_for(self, radius: &RadiusSpec, prefix: &str) -> Vec<Problem> {
+    fn lacking_for(self, radius: &RadiusSpec, prefix: &str) -> Vec<FieldError> {
         let (noise, theta, norm) = match *radius {
             RadiusSpec::Paper { noise_scale, theta_norm_bound, action_norm_bound, .. } => {
                 (noise_scale.is_none(), theta_norm_bound.is_none(), action_norm_bound.is_none())

@@ -37,7 +37,7 @@ fn public_types_cross_threads_and_print() {
     ordinary::<Thompson>();
     ordinary::<Ucb1>();
     ordinary::<spec::PolicySpec>();
-    ordinary::<spec::Problem>();
+    ordinary::<spec::FieldError>();
     ordinary::<state::PolicyState>();
     ordinary::<state::StateError>();
 }

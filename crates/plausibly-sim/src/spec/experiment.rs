@@ -6,8 +6,8 @@ use crate::delay::Delay;
 use crate::environment::{Bandit, ChangingLinear, Environment, Pool};
 use plausibly::Stream;
 use plausibly::spec::{
-    Complaint, Default, Fields, Node, PolicyKind, PolicySpec, Problem, RIDGES, RadiusSpec, Range,
-    Setting, Value,
+    Complaint, FieldDefault, FieldError, Fields, Node, PolicyKind, PolicySpec, RIDGES, RadiusSpec,
+    Range, Setting, Value,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpecError {
     /// In the order of the text; never empty.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<FieldError>,
 }
 
 impl fmt::Display for SpecError {
@@ -167,7 +167,7 @@ impl Experiment {
         let runs = fields.integer("runs", "independent problems", Some(100), (1, 1_000_000_000));
         let horizon = fields.integer("horizon", "rounds of each", Some(10_000), (1, 1_000_000_000));
         let environment = fields
-            .table("environment", "the problems to play on", Default::Required, |fields| {
+            .table("environment", "the problems to play on", FieldDefault::Required, |fields| {
                 EnvironmentSpec::read(fields, pools)
             })
             .flatten();
@@ -299,7 +299,7 @@ pub(super) fn read_pool_size(kind: &str, fields: &mut Fields<'_>, pools: &dyn Po
 
 /// When rewards come; at once if nothing is said.
 fn read_delay(fields: &mut Fields<'_>) -> Delay {
-    let none = Default::Derived("`{ kind = \"none\" }`: at once");
+    let none = FieldDefault::Derived("`{ kind = \"none\" }`: at once");
     fields.table("delay", "when rewards come", none, read_delay_fields).unwrap_or_default()
 }
 
@@ -378,7 +378,7 @@ fn read_metric(
     });
     let fallback =
         first_code.unwrap_or(Metric { ridge: 1.0, radius: RadiusSpec::default_for(setting) });
-    let default = Default::Derived(
+    let default = FieldDefault::Derived(
         "that of the first code policy, else `ridge = 1` and the default radius of `code`",
     );
     let meaning = "what defines the plausible set inside the model error";
@@ -388,7 +388,7 @@ fn read_metric(
             Setting::Arms => None,
             _ => fields.number_or("ridge", "λ in the metric's V", derived, RIDGES),
         };
-        let derived = Default::Derived("that of the first code policy, else its default");
+        let derived = FieldDefault::Derived("that of the first code policy, else its default");
         let read = |fields: &mut Fields<'_>| RadiusSpec::read(fields, setting);
         let radius = fields.table("radius", "√β of the metric", derived, read);
         let metric = Metric {

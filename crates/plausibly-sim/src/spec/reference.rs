@@ -5,7 +5,8 @@ use super::experiment::{
     DELAYS, EnvironmentSpec, Experiment, Pools, read_delay_fields, read_pool_size,
 };
 use plausibly::spec::{
-    Default, Field, Fields, Node, POLICY_KINDS, PolicySpec, Problem, RadiusSpec, Setting, Value,
+    Field, FieldDefault, FieldError, Fields, Node, POLICY_KINDS, PolicySpec, RadiusSpec, Setting,
+    Value,
 };
 use std::fmt::Write;
 
@@ -150,7 +151,7 @@ fn radii(page: &mut String) {
 }
 
 /// Reads a table and returns the rows of what was asked for, with the problems found.
-fn read(table: &Node, read: impl FnOnce(&mut Fields<'_>) -> bool) -> (Vec<Field>, Vec<Problem>) {
+fn read(table: &Node, read: impl FnOnce(&mut Fields<'_>) -> bool) -> (Vec<Field>, Vec<FieldError>) {
     let mut problems = Vec::new();
     let mut fields = Fields::new("", table, &mut problems);
     read(&mut fields);
@@ -168,9 +169,9 @@ fn table(page: &mut String, rows: &[Field]) {
     *page += "| field | meaning | allowed | default |\n| --- | --- | --- | --- |\n";
     for Field { name, meaning, allowed, default, .. } in rows {
         let default = match default {
-            Default::Value(value) => format!("`{value}`"),
-            Default::Derived(words) => (*words).into(),
-            Default::Required => "*required*".into(),
+            FieldDefault::Value(value) => format!("`{value}`"),
+            FieldDefault::Derived(words) => (*words).into(),
+            FieldDefault::Required => "*required*".into(),
         };
         let _ = writeln!(page, "| `{name}` | {meaning} | {allowed} | {default} |");
     }

@@ -2,12 +2,12 @@
 
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
-use plausibly::spec::{Complaint, Node, Problem, Value};
+use plausibly::spec::{Complaint, FieldError, Node, Value};
 
 /// Parses a document.
-pub(super) fn parse(text: &str) -> Result<Node, Problem> {
+pub(super) fn parse(text: &str) -> Result<Node, FieldError> {
     let lines = Lines::new(text);
-    let document = DeTable::parse(text).map_err(|error| Problem {
+    let document = DeTable::parse(text).map_err(|error| FieldError {
         line: error.span().map_or(0, |span| lines.at(span.start)),
         path: String::new(),
         complaint: Complaint::Syntax { message: error.message().trim_end().replace('\n', "; ") },

@@ -1,11 +1,11 @@
 //! The reader of one table of a spec.
 
+use super::error::{Complaint, FieldError, Range, closest};
 use super::node::{Node, Number, Value};
-use super::problem::{Complaint, Problem, Range, closest};
 
 /// What a field is when it is not set.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Default {
+pub enum FieldDefault {
     /// This.
     Value(Value),
     /// Something taken from elsewhere, in words.
@@ -24,7 +24,7 @@ pub struct Field {
     /// What it may be.
     pub allowed: String,
     /// What it is when unset.
-    pub default: Default,
+    pub default: FieldDefault,
     /// What it is here; `None` for an unset derived one.
     pub value: Option<Value>,
 }
@@ -39,7 +39,7 @@ pub struct Fields<'a> {
     line: usize,
     entries: &'a [(String, Node)],
     read: Vec<Field>,
-    problems: &'a mut Vec<Problem>,
+    problems: &'a mut Vec<FieldError>,
     /// Names of the table around this one.
     outer: Vec<&'static str>,
     /// Set when the table itself is wrong, so that more complaints about it would only repeat the
@@ -49,13 +49,13 @@ pub struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// A reader of `node`, which is found at `path` (empty for the root).
-    pub fn new(path: &str, node: &'a Node, problems: &'a mut Vec<Problem>) -> Self {
+    pub fn new(path: &str, node: &'a Node, problems: &'a mut Vec<FieldError>) -> Self {
         let (entries, given_up): (&[_], _) = match &node.value {
             Value::Table(entries) => (entries, false),
             other => {
                 let complaint =
                     Complaint::Type { expected: "a table".into(), found: describe(other) };
-                problems.push(Problem { line: node.line, path: path.into(), complaint });
+                problems.push(FieldError { line: node.line, path: path.into(), complaint });
                 (&[], true)
             }
         };
@@ -78,7 +78,7 @@ impl<'a> Fields<'a> {
         default: f64,
         range: Range,
     ) -> f64 {
-        self.read_number(name, meaning, Default::Value(Value::Float(default)), range)
+        self.read_number(name, meaning, FieldDefault::Value(Value::Float(default)), range)
             .unwrap_or(default)
     }
 
@@ -90,7 +90,7 @@ impl<'a> Fields<'a> {
         derived: &'static str,
         range: Range,
     ) -> Option<f64> {
-        self.read_number(name, meaning, Default::Derived(derived), range)
+        self.read_number(name, meaning, FieldDefault::Derived(derived), range)
     }
 
     /// A whole number with a default, or required.
@@ -101,8 +101,8 @@ impl<'a> Fields<'a> {
         default: Option<i64>,
         range: (i64, i64),
     ) -> u64 {
-        let default =
-            default.map_or(Default::Required, |value| Default::Value(Value::Integer(value)));
+        let default = default
+            .map_or(FieldDefault::Required, |value| FieldDefault::Value(Value::Integer(value)));
         self.read_integer(name, meaning, default, range).unwrap_or(range.0.unsigned_abs())
     }
 
@@ -114,14 +114,14 @@ impl<'a> Fields<'a> {
         derived: &'static str,
         range: (i64, i64),
     ) -> Option<u64> {
-        self.read_integer(name, meaning, Default::Derived(derived), range)
+        self.read_integer(name, meaning, FieldDefault::Derived(derived), range)
     }
 
     fn read_integer(
         &mut self,
         name: &'static str,
         meaning: &'static str,
-        default: Default,
+        default: FieldDefault,
         range: (i64, i64),
     ) -> Option<u64> {
         let allowed = format!("a whole number from {} to {}", range.0, range.1);
@@ -150,7 +150,7 @@ impl<'a> Fields<'a> {
             name,
             meaning,
             allowed.into(),
-            Default::Value(Value::Bool(default)),
+            FieldDefault::Value(Value::Bool(default)),
             |value| match value {
                 Value::Bool(_) => Ok(value.clone()),
                 other => Err(Complaint::Type { expected: allowed.into(), found: describe(other) }),
@@ -170,18 +170,14 @@ impl<'a> Fields<'a> {
         let allowed = "text that is not empty and has no control characters";
         let usable = |text: &str| !text.trim().is_empty() && !text.chars().any(char::is_control);
         let read =
-            self.read(
-                name,
-                meaning,
-                allowed.into(),
-                Default::Derived(derived),
-                |value| match value {
+            self.read(name, meaning, allowed.into(), FieldDefault::Derived(derived), |value| {
+                match value {
                     Value::Text(text) if usable(text) => Ok(value.clone()),
                     other => {
                         Err(Complaint::Type { expected: allowed.into(), found: describe(other) })
                     }
-                },
-            );
+                }
+            });
         let text = match read {
             Some(Value::Text(text)) => text,
             _ => fallback.into(),
@@ -206,8 +202,8 @@ impl<'a> Fields<'a> {
         default: Option<&'static str>,
         options: &[&'static str],
     ) -> Option<&'static str> {
-        let default =
-            default.map_or(Default::Required, |word| Default::Value(Value::Text(word.into())));
+        let default = default
+            .map_or(FieldDefault::Required, |word| FieldDefault::Value(Value::Text(word.into())));
         let allowed = format!("one of {}", options.join(", "));
         let read = self.read(name, meaning, allowed.clone(), default, |value| match value {
             Value::Text(word) if options.contains(&word.as_str()) => Ok(value.clone()),
@@ -231,12 +227,12 @@ impl<'a> Fields<'a> {
         &mut self,
         name: &'static str,
         meaning: &'static str,
-        default: Default,
+        default: FieldDefault,
         read: impl FnOnce(&mut Fields<'_>) -> T,
     ) -> Option<T> {
         let path = self.path_of(name);
         let found = self.find(name);
-        if found.is_none() && default == Default::Required {
+        if found.is_none() && default == FieldDefault::Required {
             self.complain(
                 self.line,
                 name,
@@ -286,7 +282,7 @@ impl<'a> Fields<'a> {
             resolved.push(Node { value: inner.finish(), line: 0 });
         }
         let (allowed, value) = ("one or more tables".into(), Some(Value::List(resolved)));
-        self.read.push(Field { name, meaning, allowed, default: Default::Required, value });
+        self.read.push(Field { name, meaning, allowed, default: FieldDefault::Required, value });
         results
     }
 
@@ -318,7 +314,7 @@ impl<'a> Fields<'a> {
                     known: known.clone(),
                 };
                 let path = join(&self.path, name);
-                self.problems.push(Problem { line: node.line, path, complaint });
+                self.problems.push(FieldError { line: node.line, path, complaint });
             }
         }
         let filled =
@@ -330,7 +326,7 @@ impl<'a> Fields<'a> {
         &mut self,
         name: &'static str,
         meaning: &'static str,
-        default: Default,
+        default: FieldDefault,
         range: Range,
     ) -> Option<f64> {
         let allowed = format!("a number {range}");
@@ -366,7 +362,7 @@ impl<'a> Fields<'a> {
         name: &'static str,
         meaning: &'static str,
         allowed: String,
-        default: Default,
+        default: FieldDefault,
         check: impl FnOnce(&Value) -> Result<Value, Complaint>,
     ) -> Option<Value> {
         let value = match self.find(name) {
@@ -378,9 +374,9 @@ impl<'a> Fields<'a> {
                 }
             },
             None => match &default {
-                Default::Value(value) => Some(value.clone()),
-                Default::Derived(_) => None,
-                Default::Required => {
+                FieldDefault::Value(value) => Some(value.clone()),
+                FieldDefault::Derived(_) => None,
+                FieldDefault::Required => {
                     self.complain(
                         self.line,
                         name,
@@ -397,7 +393,7 @@ impl<'a> Fields<'a> {
     fn complain(&mut self, line: usize, name: &str, complaint: Complaint) {
         if !self.given_up {
             let path = self.path_of(name);
-            self.problems.push(Problem { line, path, complaint });
+            self.problems.push(FieldError { line, path, complaint });
         }
     }
 

@@ -7,18 +7,18 @@
 //! the list of what is allowed if a name is unknown, the resolved spec that a manifest records, and
 //! the reference page.
 
+mod error;
 mod fields;
 mod node;
 mod policy;
-mod problem;
 mod radius;
 mod resume;
 mod written;
 
-pub use fields::{Default, Field, Fields};
+pub use error::{Complaint, FieldError, Range};
+pub use fields::{Field, FieldDefault, Fields};
 pub use node::{Node, Value};
 pub use policy::{BuildError, POLICY_KINDS, PolicyKind, PolicySpec, RIDGES};
-pub use problem::{Complaint, Problem, Range};
 pub use radius::RadiusSpec;
 pub use resume::{History, Model};
 

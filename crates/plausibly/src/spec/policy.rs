@@ -1,7 +1,7 @@
 //! Policies in a spec.
 
-use super::fields::{Default, Fields};
-use super::problem::{Complaint, Range};
+use super::error::{Complaint, Range};
+use super::fields::{FieldDefault, Fields};
 use super::radius::{RadiusSpec, read_noise_scale};
 use super::{Facts, Setting};
 use crate::confidence::{ConfidenceRadius, RadiusError};
@@ -353,7 +353,7 @@ fn read_ridge(fields: &mut Fields<'_>, setting: Setting) -> f64 {
 }
 
 fn read_radius(fields: &mut Fields<'_>, setting: Setting) -> RadiusSpec {
-    let default = Default::Derived(match setting {
+    let default = FieldDefault::Derived(match setting {
         Setting::Arms => "{ kind = \"mixture\" }",
         Setting::Fixed | Setting::Changing => "{ kind = \"determinant\" }",
     });
@@ -389,7 +389,7 @@ fn read_exploration(fields: &mut Fields<'_>, setting: Setting) -> Exploration {
 /// A table with one of two fields; nothing if it is not there.
 fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
     let meaning = "explore only while a plausible action is known worse than this: { kappa = κ }, a squared width of κ·d/t, or { accuracy = ε }, half an interval, where wanted with by_round";
-    let none = Default::Derived("none: explore in every round");
+    let none = FieldDefault::Derived("none: explore in every round");
     fields.table("target", meaning, none, PolicySpec::read_target).flatten()
 }
 

@@ -1,8 +1,8 @@
 //! Radii in a spec.
 
+use super::error::{Complaint, Range};
 use super::fields::Fields;
 use super::node::{Node, Value};
-use super::problem::{Complaint, Range};
 use super::{Facts, Setting};
 use crate::confidence::{
     Determinant, Fixed, Mixture, Paper, PerArm, Radius, RadiusError, Stitched, Union,

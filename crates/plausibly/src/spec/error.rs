@@ -7,7 +7,7 @@ use thiserror::Error;
 /// One thing wrong with a spec: where, which field, and what.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{path}: {complaint}")]
-pub struct Problem {
+pub struct FieldError {
     /// Line in the source, from 1; zero if it has none.
     pub line: usize,
     /// The field, as in `policy[2].radius.delta`, lists counted from 1.
