@@ -85,6 +85,16 @@ def skipped(target):
     return dict(line.split("\t", 1) for line in lines)
 
 
+def folders(args):
+    """The folder of the measurements, which git ignores by default, and the folder of the page."""
+    if args.out:
+        return args.out, args.out
+    if args.quick:
+        quick = args.target / "bench" / "quick"
+        return quick, quick
+    return args.target / "bench", ROOT / "docs" / "benchmarks"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--target", type=Path, required=True)
@@ -98,9 +108,12 @@ def main():
     unknown = [name for name in wanted if name not in sections.ALL]
     if unknown:
         parser.error(f"no section {unknown[0]}; there are {', '.join(sections.ALL)}")
-    out = args.out or (args.target / "bench" / "quick" if args.quick else ROOT / "docs" / "benchmarks")
-    out.mkdir(parents=True, exist_ok=True)
-    stored = out / "rivals.json"
+    measured, shown = folders(args)
+    measured.mkdir(parents=True, exist_ok=True)
+    shown.mkdir(parents=True, exist_ok=True)
+    stored = measured / "rivals.json"
+    if args.report and not stored.exists():
+        parser.error(f"no measurements in {stored}: run scripts/bench without --report first")
     results = json.loads(stored.read_text()) if stored.exists() else {"sections": {}}
     if not args.report:
         settings = settings_of(args)
@@ -125,8 +138,8 @@ def main():
             # After each, so that a run that is stopped can be gone on with, by --only.
             stored.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
         settings.say(f"all in {time.monotonic() - begun:.0f} s")
-    page.write(results, out)
-    print(f"wrote {out / 'rivals.md'}")
+    page.write(results, shown)
+    print(f"wrote {shown / 'rivals.md'} from {stored}")
 
 
 if __name__ == "__main__":

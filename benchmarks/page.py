@@ -1,4 +1,4 @@
-"""docs/benchmarks/rivals.md, from rivals.json: tables, plots, targets and what is fair."""
+"""Writes rivals.md from the measurements: tables, plots, targets and what is fair."""
 
 import plots
 import targets

@@ -41,8 +41,8 @@ PROSE = {
     "what": """A round is one decision and one update. Everybody plays the same problem: θ* drawn from N(0, I), actions uniform on [−1, 1]ᵈ, noise of scale 0.5 that
 depends on the round and not on the action, all written to files before anybody starts. A contender is a process that waits for its turn and plays the run from the
 start, on one thread; turns rotate, so that a busy moment of the machine slows nobody in particular, and the fastest turn counts. Runs are of 10,000 rounds unless
-a cell says otherwise: a contender whose rounds all cost the same plays as many as fit a turn. This page is written by the command; the figures are in
-[rivals.json](rivals.json), and [micro-benchmarks](README.md) are on a page of their own.""",
+a cell says otherwise: a contender whose rounds all cost the same plays as many as fit a turn. The command writes this page,
+and every measured turn to `target/bench/rivals.json`. [Micro-benchmarks](README.md) are on a page of their own.""",
     "targets": """What the project asked of itself before anything was measured, and what this run saw: the time of the rival by ours, of the faster one where there are several. **Bold** is
 less than asked; a dash asks nothing, and is shown because it was measured.""",
     "fixed": """One set for the whole run. *Same algorithm* scores every action in every round by the O(Kd) update, as the rivals beside it; at d = 64, K = 10,000 ours reads
