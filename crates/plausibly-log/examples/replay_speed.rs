@@ -13,7 +13,6 @@ use plausibly_log::certificate::Certificate;
 use plausibly_log::event::Event;
 use plausibly_log::journal::FileStorage;
 use plausibly_log::recipe::{Context, Recipe};
-use plausibly_log::state::Moment;
 use plausibly_log::table::Table;
 use plausibly_log::{Log, Opening, certificate, fold, replay};
 use std::error::Error;
@@ -49,14 +48,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         if let Event::Decided { decision, set, context, .. } = step.event
             && *decision <= CERTIFIED
         {
-            let moment = Moment {
-                position: step.position(),
-                at: "2026-11-16T08:30:00.000000Z".into(),
-                set: *set,
-                context,
-            };
+            let occasion = step.occasion(*set, context);
             for _ in 0..2 {
-                last = Some(Certificate::new(step.state.grounds(moment.clone(), None)?)?);
+                last = Some(Certificate::new(step.state.grounds(&occasion, None)?)?);
             }
         }
         Ok(())

@@ -5,7 +5,7 @@
 //! these, a tab, a carriage return or an apostrophe. Taking one leading apostrophe away gives the
 //! text back, for every text.
 
-use crate::history::{Became, Past};
+use crate::history::{OutcomeStatus, PastDecision};
 use crate::table::{NumberError, Records, Size, TableError, listed, present, read_number, records};
 use csv::{QuoteStyle, WriterBuilder};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ const DROP: &str = "drop";
 
 /// What a row of a form tells about a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Told {
+pub enum NewOutcome {
     /// What it paid.
     Reward(f64),
     /// Its reward will never come.
@@ -26,13 +26,13 @@ pub enum Told {
 
 /// A row of a form that was filled in.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FilledIn {
+pub struct FormRow {
     /// The line it stands in, from 1.
     pub line: u64,
     /// Which decision.
     pub decision: u64,
     /// What it tells.
-    pub told: Told,
+    pub outcome: NewOutcome,
     /// What the form says was chosen, if it has a column `label`.
     pub label: Option<String>,
 }
@@ -99,7 +99,7 @@ pub enum FormError {
 ///
 /// # Panics
 /// Never: the rows are as wide as the header, and memory takes them.
-pub fn form(past: &[Past]) -> String {
+pub fn form(past: &[PastDecision]) -> String {
     let keys: BTreeSet<&str> =
         past.iter().flat_map(|one| one.context.iter().map(|(key, _)| key)).collect();
     let mut header = vec!["decision".to_string(), "at".into(), "label".into()];
@@ -115,7 +115,7 @@ pub fn form(past: &[Past]) -> String {
         let mut row = vec![one.decision.to_string(), one.at.clone(), as_text(&one.label)];
         row.extend(keys.iter().map(|key| one.context.get(key).map(as_text).unwrap_or_default()));
         row.push(match (one.outcome, one.reward) {
-            (Became::Dropped, _) => DROP.into(),
+            (OutcomeStatus::Dropped, _) => DROP.into(),
             (_, reward) => reward.map_or_else(String::new, |reward| reward.to_string()),
         });
         row.push(one.outcome_at.clone().unwrap_or_default());
@@ -144,7 +144,7 @@ fn from_text(cell: &str) -> &str {
 ///
 /// # Errors
 /// If it is no table, lacks a column, a cell cannot be read, or a decision has two rows.
-pub fn read_form(reader: impl Read) -> Result<Vec<FilledIn>, FormError> {
+pub fn read_form(reader: impl Read) -> Result<Vec<FormRow>, FormError> {
     let form = records(reader, Size::OUTCOMES)?;
     if form.header.is_empty() {
         return Err(FormError::Empty);
@@ -154,7 +154,7 @@ pub fn read_form(reader: impl Read) -> Result<Vec<FilledIn>, FormError> {
     let mut seen = BTreeMap::new();
     let mut filled_in = Vec::new();
     for (row, &line) in form.rows.iter().zip(&form.lines) {
-        let Some(told) = told(&row[reward], line)? else { continue };
+        let Some(outcome) = outcome(&row[reward], line)? else { continue };
         let found = row[decision].trim();
         let decision =
             found.parse().map_err(|_unusable| FormError::Decision { line, found: found.into() })?;
@@ -162,18 +162,18 @@ pub fn read_form(reader: impl Read) -> Result<Vec<FilledIn>, FormError> {
             return Err(FormError::Twice { decision, first, second: line });
         }
         let label = label.map(|label| from_text(&row[label]).to_string());
-        filled_in.push(FilledIn { line, decision, told, label });
+        filled_in.push(FormRow { line, decision, outcome, label });
     }
     Ok(filled_in)
 }
 
-fn told(cell: &str, line: u64) -> Result<Option<Told>, FormError> {
+fn outcome(cell: &str, line: u64) -> Result<Option<NewOutcome>, FormError> {
     let Some(cell) = present(cell) else { return Ok(None) };
     if cell.eq_ignore_ascii_case(DROP) {
-        return Ok(Some(Told::Drop));
+        return Ok(Some(NewOutcome::Drop));
     }
     let reward = read_number(cell).map_err(|source| FormError::Reward { line, source })?;
-    Ok(Some(Told::Reward(reward)))
+    Ok(Some(NewOutcome::Reward(reward)))
 }
 
 /// Where a column is.
@@ -196,7 +196,12 @@ mod tests {
     use crate::recipe::Context;
     use proptest::prelude::*;
 
-    fn past(decision: u64, label: &str, outcome: Became, reward: Option<f64>) -> Past {
+    fn past(
+        decision: u64,
+        label: &str,
+        outcome: OutcomeStatus,
+        reward: Option<f64>,
+    ) -> PastDecision {
         past_in("device==1+1", decision, label, outcome, reward)
     }
 
@@ -204,12 +209,20 @@ mod tests {
         pair: &str,
         decision: u64,
         label: &str,
-        outcome: Became,
+        outcome: OutcomeStatus,
         reward: Option<f64>,
-    ) -> Past {
+    ) -> PastDecision {
         let context = Context::parse([pair]).unwrap();
         let at = "2026-11-01T08:00:00.000000Z".to_string();
-        Past { decision, at, label: label.into(), context, outcome, reward, outcome_at: None }
+        PastDecision {
+            decision,
+            at,
+            label: label.into(),
+            context,
+            outcome,
+            reward,
+            outcome_at: None,
+        }
     }
 
     proptest! {
@@ -218,25 +231,25 @@ mod tests {
             let cell = as_text(&text);
             prop_assert!(!cell.starts_with(['=', '+', '-', '@', '\t', '\r']));
             prop_assert_eq!(from_text(&cell), &text);
-            let written = form(&[past(1, &text, Became::Rewarded, Some(0.5))]);
+            let written = form(&[past(1, &text, OutcomeStatus::Rewarded, Some(0.5))]);
             let read = read_form(written.as_bytes()).unwrap();
             prop_assert_eq!(read[0].label.as_deref(), Some(text.as_str()));
         }
 
         #[test]
         fn every_reward_comes_back_to_the_bit(reward in -1e300..1e300_f64) {
-            let written = form(&[past(7, "a", Became::Rewarded, Some(reward))]);
+            let written = form(&[past(7, "a", OutcomeStatus::Rewarded, Some(reward))]);
             let read = read_form(written.as_bytes()).unwrap();
-            prop_assert_eq!((read[0].decision, read[0].told), (7, Told::Reward(reward)));
+            prop_assert_eq!((read[0].decision, read[0].outcome), (7, NewOutcome::Reward(reward)));
         }
     }
 
     #[test]
     fn outcomes_are_told_and_what_is_outstanding_is_not() {
         let all = [
-            past(1, "a", Became::Pending, None),
-            past(2, "b", Became::Dropped, None),
-            past(3, "=1+1", Became::Rewarded, Some(-0.25)),
+            past(1, "a", OutcomeStatus::Pending, None),
+            past(2, "b", OutcomeStatus::Dropped, None),
+            past(3, "=1+1", OutcomeStatus::Rewarded, Some(-0.25)),
         ];
         let written = form(&all);
         assert!(
@@ -244,19 +257,23 @@ mod tests {
             "{written}"
         );
         assert!(written.contains(",'=1+1,'=1+1,-0.25,"), "{written}");
-        let told: Vec<_> =
-            read_form(written.as_bytes()).unwrap().iter().map(|row| (row.line, row.told)).collect();
-        assert_eq!(told, [(3, Told::Drop), (4, Told::Reward(-0.25))]);
+        let told: Vec<_> = read_form(written.as_bytes())
+            .unwrap()
+            .iter()
+            .map(|row| (row.line, row.outcome))
+            .collect();
+        assert_eq!(told, [(3, NewOutcome::Drop), (4, NewOutcome::Reward(-0.25))]);
     }
 
     #[test]
     fn keys_with_separators_do_not_confuse_the_reader() {
         for key in ["a;b", "a\tb", "a,b", "a\"b"] {
-            let written = form(&[past_in(&format!("{key}=x;y"), 1, "p;q", Became::Dropped, None)]);
+            let written =
+                form(&[past_in(&format!("{key}=x;y"), 1, "p;q", OutcomeStatus::Dropped, None)]);
             let read = read_form(written.as_bytes()).unwrap();
             assert_eq!(
-                (read[0].told, read[0].label.as_deref()),
-                (Told::Drop, Some("p;q")),
+                (read[0].outcome, read[0].label.as_deref()),
+                (NewOutcome::Drop, Some("p;q")),
                 "{written}"
             );
         }

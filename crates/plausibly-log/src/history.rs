@@ -1,17 +1,18 @@
 //! Every decision of a log with what became of it.
 
 use crate::event::Event;
-use crate::fold::{fold, time};
+use crate::fold::fold;
 use crate::journal::Storage;
 use crate::log::LogError;
 use crate::recipe::Context;
 use crate::state::Outcome;
+use crate::time::Time;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// A decision and what became of it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Past {
+pub struct PastDecision {
     /// Its number, from 1.
     pub decision: u64,
     /// When it was taken, in UTC.
@@ -21,7 +22,7 @@ pub struct Past {
     /// What was known about the occasion.
     pub context: Context,
     /// What became of it.
-    pub outcome: Became,
+    pub outcome: OutcomeStatus,
     /// The reward as it stands, corrections included.
     pub reward: Option<f64>,
     /// When the outcome that stands was recorded, in UTC.
@@ -31,7 +32,7 @@ pub struct Past {
 /// What became of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Became {
+pub enum OutcomeStatus {
     /// Its reward is outstanding.
     Pending,
     /// Its reward has come.
@@ -44,7 +45,7 @@ pub enum Became {
 ///
 /// # Errors
 /// If the log is damaged, or has no line yet.
-pub fn history<S: Storage>(storage: &S) -> Result<Vec<Past>, LogError> {
+pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
     let mut told = BTreeMap::new();
     let (state, _) = fold(storage, |step| {
         if let Event::Rewarded { decision, .. }
@@ -58,20 +59,20 @@ pub fn history<S: Storage>(storage: &S) -> Result<Vec<Past>, LogError> {
     let state = state.ok_or(LogError::Empty)?;
     let past = state.decisions().iter().zip(1..).map(|(decision, number)| {
         let (outcome, reward) = match decision.outcome {
-            Outcome::Pending => (Became::Pending, None),
-            Outcome::Settled { reward, .. } => (Became::Rewarded, Some(reward)),
-            Outcome::Dropped { .. } => (Became::Dropped, None),
+            Outcome::Pending => (OutcomeStatus::Pending, None),
+            Outcome::Settled { reward, .. } => (OutcomeStatus::Rewarded, Some(reward)),
+            Outcome::Dropped { .. } => (OutcomeStatus::Dropped, None),
         };
         // A reward that was retracted has been told too, and stands no longer.
-        let told = told.get(&number).filter(|_| outcome != Became::Pending);
-        Ok(Past {
+        let told = told.get(&number).filter(|_| outcome != OutcomeStatus::Pending);
+        Ok(PastDecision {
             decision: number,
-            at: time(decision.at_us),
+            at: Time::from_micros(decision.at_us).to_string(),
             label: state.label_of(number)?.into(),
             context: state.context(decision).clone(),
             outcome,
             reward,
-            outcome_at: told.map(|at_us| time(*at_us)),
+            outcome_at: told.map(|at_us| Time::from_micros(*at_us).to_string()),
         })
     });
     past.collect()

@@ -2,6 +2,7 @@
 
 pub mod certificate;
 mod changes;
+mod choices;
 pub mod event;
 mod fold;
 mod form;
@@ -12,6 +13,7 @@ pub mod json;
 mod log;
 mod opening;
 pub mod policy;
+mod prose;
 pub mod recipe;
 mod replay;
 mod scale;
@@ -20,15 +22,16 @@ pub mod statistics;
 mod status;
 pub mod table;
 mod time;
-mod words;
 
+pub use certificate::{certificate, certify};
 pub use changes::{ChangedRow, Changes, NewName};
-pub use fold::{Step, certificate, certify, fold};
-pub use form::{FilledIn, FormError, Told, form, read_form};
-pub use history::{Became, Past, history};
-pub use log::{EventError, Log, LogError, Recorded, WrongChoice};
+pub use choices::WrongChoice;
+pub use fold::{Step, fold};
+pub use form::{FormError, FormRow, NewOutcome, form, read_form};
+pub use history::{OutcomeStatus, PastDecision, history};
+pub use log::{EventError, Log, LogError, Recorded};
 pub use opening::Opening;
+pub use prose::{Beaten, Words};
 pub use replay::{Replayed, replay};
 pub use status::{OutSince, PendingDecision, Point, Status, Tried, status};
 pub use time::{Time, TimeError};
-pub use words::{Beaten, Words};

@@ -2,15 +2,16 @@
 
 mod outcomes;
 
-use crate::certificate::{Certificate, GroundsError, Position};
+use crate::certificate::{Certificate, GroundsError, Position, certify};
+use crate::choices::WrongChoice;
 use crate::event::{Cells, Event};
-use crate::fold::{Folding, certify, parse, time};
+use crate::fold::{Folding, parse};
 use crate::journal::{Checkpoint, Journal, JournalError, LineHash, Recovery, Storage};
 use crate::json::JsonError;
 use crate::opening::Opening;
 use crate::policy::{PolicyTable, check_new_policy};
 use crate::recipe::{Context, RecipeError};
-use crate::state::{Moment, Outcome, State, StepError, setting};
+use crate::state::{Occasion, Outcome, State, StepError, setting};
 use crate::table::Table;
 use crate::time::Time;
 use std::borrow::Cow;
@@ -72,22 +73,6 @@ pub enum LogError {
     /// A log that has begun.
     #[error("the log has begun already")]
     Begun,
-}
-
-/// A recorded choice that does not follow from the lines before it.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error(
-    "line {seq} records that decision {decision} chose \"{recorded}\", and \"{follows}\" follows from the lines before it"
-)]
-pub struct WrongChoice {
-    /// The line.
-    pub seq: u64,
-    /// The decision.
-    pub decision: u64,
-    /// The name of what is recorded.
-    pub recorded: String,
-    /// The name of what follows.
-    pub follows: String,
 }
 
 fn of_many(differing: u64, checked: u64) -> String {
@@ -207,8 +192,8 @@ impl<S: Storage> Log<S> {
         let state = self.begun()?;
         let (set, _) = state.last_set().ok_or(LogError::Empty)?;
         let at_us = at_us.max(last.at_us);
-        let moment = Moment { position, at: time(at_us), set, context };
-        let certificate = certify(state, &moment, most)?;
+        let occasion = Occasion { position, at: Time::from_micros(at_us), set, context };
+        let certificate = certify(state, &occasion, most)?;
         let chosen = &certificate.findings.chosen;
         let decided = Event::Decided {
             decision: certificate.grounds.decision,

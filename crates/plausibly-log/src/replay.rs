@@ -1,13 +1,14 @@
 //! The same log under other settings.
 
 use crate::certificate::{Grounds, Reused};
+use crate::choices::Choices;
 use crate::event::Event;
-use crate::fold::{Choices, Step, fold, time};
+use crate::fold::{Step, fold};
 use crate::journal::Storage;
 use crate::log::LogError;
 use crate::policy::{PolicyRefusal, PolicyTable};
 use crate::recipe::Context;
-use crate::state::{Moment, State, StepError};
+use crate::state::{State, StepError};
 use plausibly::spec::{PolicyKind, PolicySpec};
 use serde::Serialize;
 
@@ -61,7 +62,7 @@ pub fn replay<S: Storage>(
     horizon: Option<u64>,
     mut visit: impl FnMut(Replayed),
 ) -> Result<u64, LogError> {
-    let mut asked: Option<Asked> = None;
+    let mut asked: Option<Comparison> = None;
     let mut choices = Choices::default();
     let (state, _) = fold(storage, |step| {
         let Event::Decided { set, context, chosen, label, .. } = step.event else { return Ok(()) };
@@ -70,7 +71,7 @@ pub fn replay<S: Storage>(
                 asked.go_on(step.state, *set, context)?;
                 asked
             }
-            asked => asked.insert(Asked::new(step, (*set, context), (policy, horizon))?),
+            asked => asked.insert(Comparison::new(step, (*set, context), (policy, horizon))?),
         };
         let (was, would) = asked.own.verdicts(&asked.other)?;
         let offered = &asked.own.grounds.actions;
@@ -97,7 +98,7 @@ pub fn replay<S: Storage>(
 
 /// Both policies, with what they are asked about. Most decisions of a log are by the policy of the
 /// one before and about its actions, so only what was learned since is new.
-struct Asked {
+struct Comparison {
     set: u64,
     context: Context,
     /// Features that the actions have.
@@ -108,7 +109,7 @@ struct Asked {
     same_ridge: bool,
 }
 
-impl Asked {
+impl Comparison {
     fn new(
         step: &Step<'_>,
         (set, context): (u64, &Context),
@@ -118,9 +119,7 @@ impl Asked {
         let horizon = horizon.or(state.horizon());
         let (other_spec, table) = state.resolved(policy, horizon)?;
         suits(&other_spec.kind, &state.policy().0.kind)?;
-        let at = time(step.entry.at_us);
-        let moment = Moment { position: step.position(), at, set, context };
-        let own = state.grounds(moment, None)?;
+        let own = state.grounds(&step.occasion(set, context), None)?;
         let mut other = Grounds { policy: table, horizon, ..own.clone() };
         let same_ridge = other_spec.ridge().to_bits() == state.policy().0.ridge().to_bits();
         state.renew(&mut other, (set, context), &other_spec, same_ridge.then_some(&own))?;

@@ -1,12 +1,13 @@
 //! How a log stands: what is known now, and how it came to be.
 
-use crate::certificate::{Certificate, Standing};
+use crate::certificate::{Certificate, Position, Standing, certify};
+use crate::choices::Choices;
 use crate::event::Event;
-use crate::fold::{Choices, certify, fold, time};
-use crate::journal::{Storage, utc};
+use crate::fold::fold;
+use crate::journal::Storage;
 use crate::log::LogError;
 use crate::recipe::Context;
-use crate::state::{Moment, Outcome, State};
+use crate::state::{Occasion, Outcome, State};
 use crate::time::Time;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -118,7 +119,7 @@ pub fn status<S: Storage>(
     let stride = total.div_ceil(points.max(2));
     let looked_at =
         |decision: u64| decision.is_multiple_of(stride) || decision == 1 || decision == total;
-    let (mut looks, mut choices) = (Looks::default(), Choices::default());
+    let (mut looks, mut choices) = (Lookback::default(), Choices::default());
     let mut id = String::new();
     fold(storage, |step| {
         if let Event::Decided { decision, set, context, chosen, label } = step.event {
@@ -126,13 +127,8 @@ pub fn status<S: Storage>(
                 id = step.position().id;
             }
             if looked_at(*decision) {
-                let moment = Moment {
-                    position: step.position(),
-                    at: time(step.entry.at_us),
-                    set: *set,
-                    context,
-                };
-                let certificate = certify(step.state, &moment, usize::MAX)?;
+                let occasion = step.occasion(*set, context);
+                let certificate = certify(step.state, &occasion, usize::MAX)?;
                 let follows = &certificate.findings.chosen;
                 choices.compare(step, (*chosen, label), (follows.id, &follows.label));
                 looks.look(&certificate);
@@ -141,16 +137,13 @@ pub fn status<S: Storage>(
         Ok(())
     })?;
     let checked = choices.all_follow()?;
-    let position =
-        crate::certificate::Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
+    let position = Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
     let at_us = now.into().micros().max(end.last.at_us);
     let context: &Context = state.context(last);
     let (set, _) = state.last_set().ok_or(LogError::Empty)?;
-    let now = certify(
-        &state.not_waiting(),
-        &Moment { position, at: time(at_us), set, context },
-        usize::MAX,
-    )?;
+    let at = Time::from_micros(at_us);
+    let occasion = Occasion { position, at, set, context };
+    let now = certify(&state.not_waiting(), &occasion, usize::MAX)?;
     let out_since = looks.out_since(&now);
     Ok(Status {
         decisions: total,
@@ -195,7 +188,7 @@ fn pending(state: &State, now_us: i64) -> Vec<PendingDecision> {
         Some(PendingDecision {
             decision: number,
             label: state.label_of(number).ok()?.into(),
-            at: utc(decision.at_us).unwrap_or_default(),
+            at: Time::from_micros(decision.at_us).to_string(),
             age_seconds: (now_us - decision.at_us) as f64 / 1e6,
         })
     });
@@ -203,7 +196,7 @@ fn pending(state: &State, now_us: i64) -> Vec<PendingDecision> {
 }
 
 #[derive(Default)]
-struct Looks {
+struct Lookback {
     history: Vec<Point>,
     /// By action: the last look at which it was plausible, and the first of the unbroken looks
     /// since at which it was out.
@@ -211,7 +204,7 @@ struct Looks {
     out: BTreeMap<u64, OutSince>,
 }
 
-impl Looks {
+impl Lookback {
     fn look(&mut self, certificate: &Certificate) {
         let (grounds, findings) = (&certificate.grounds, &certificate.findings);
         for action in &findings.actions {

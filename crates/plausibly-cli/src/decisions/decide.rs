@@ -2,7 +2,7 @@
 
 use super::args::Decide;
 use super::recording::Recording;
-use super::{ended, first_table, moment_to_record, policy, told};
+use super::{announce, ended, first_table, policy, time_to_record};
 use crate::exit::{Ending, Outcome};
 use crate::files::{Kind, Outputs, Target};
 use crate::output;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Decide) -> Outcome {
 }
 
 fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
-    let at = moment_to_record(args.time.at, args.force)?;
+    let at = time_to_record(args.time.at, args.force)?;
     let certificate_file = certificate_file(args)?;
     let table = read_table(args)?;
     let recording = Recording::new(&args.log.path, &args.wait)?;
@@ -41,7 +41,7 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
     // The answer may have to wait for its reader, and others should not wait with it.
     drop(log);
     if !taken.is_empty() {
-        told::tell(args, &recording, &taken, certificate_file.as_ref())?;
+        announce::announce(args, &recording, &taken, certificate_file.as_ref())?;
     }
     let log = args.log.path.display();
     let before = match (recorded, taken.len()) {
@@ -50,7 +50,7 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
         (_, some) => Some(format!(
             "{some} of {} decisions were taken and are in {log}, {}; the next was not",
             args.count,
-            told::numbers(&taken)
+            announce::numbers(&taken)
         )),
     };
     match (failed, before) {

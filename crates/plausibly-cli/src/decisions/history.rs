@@ -5,7 +5,7 @@ use super::{ended, existing, print, print_json};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::{Context as _, Result};
-use plausibly_log::{Became, Past, form, history};
+use plausibly_log::{OutcomeStatus, PastDecision, form, history};
 
 pub(crate) fn run(args: &History) -> Outcome {
     ended(show(args))
@@ -13,7 +13,7 @@ pub(crate) fn run(args: &History) -> Outcome {
 
 fn show(args: &History) -> Result<Outcome> {
     let mut past = history(&existing(&args.log.path, 1)?)?;
-    past.retain(|one| !args.pending || one.outcome == Became::Pending);
+    past.retain(|one| !args.pending || one.outcome == OutcomeStatus::Pending);
     let passed_over = past.len().saturating_sub(args.last.unwrap_or(usize::MAX));
     let past = &past[passed_over..];
     if args.csv {
@@ -29,12 +29,12 @@ fn show(args: &History) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn table(past: &[Past]) -> String {
+fn table(past: &[PastDecision]) -> String {
     if past.is_empty() {
         return "no such decisions\n".into();
     }
     let any_context = past.iter().any(|one| !one.context.is_empty());
-    let row = |one: &Past| {
+    let row = |one: &PastDecision| {
         let mut row = vec![one.decision.to_string(), seconds(&one.at), one.label.clone()];
         if any_context {
             let pairs: Vec<String> =
@@ -42,7 +42,7 @@ fn table(past: &[Past]) -> String {
             row.push(pairs.join(", "));
         }
         row.push(match (one.outcome, one.reward) {
-            (Became::Dropped, _) => "dropped".into(),
+            (OutcomeStatus::Dropped, _) => "dropped".into(),
             (_, None) => "pending".into(),
             (_, Some(reward)) => reward.to_string(),
         });

@@ -1,6 +1,7 @@
 //! Decisions from a table: `decide`, `reward`, `drop`, `history`, `status`, `explain`, `verify`,
 //! `replay`.
 
+mod announce;
 pub(crate) mod args;
 mod decide;
 mod explain;
@@ -9,13 +10,12 @@ mod first_table;
 mod history;
 mod outcomes;
 mod policy;
+mod progress_log;
 mod recording;
 mod replay;
 mod reward;
 mod status;
-mod told;
 mod verify;
-mod watched;
 
 pub(crate) use decide::run as decide;
 pub(crate) use explain::run as explain;
@@ -25,17 +25,17 @@ pub(crate) use reward::{drop_decision, reward};
 pub(crate) use status::run as status;
 pub(crate) use verify::run as verify;
 
-use crate::exit::{Ending, Outcome, told_once};
+use crate::exit::{Ending, Outcome, message};
 use crate::output;
 use anyhow::{Context as _, Result, bail};
 use plausibly_log::LogError;
 use plausibly_log::certificate::Certificate;
 use plausibly_log::input::{Limit, read_text};
 use plausibly_log::state::StepError;
+use progress_log::ProgressLog;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
-use watched::Watched;
 
 /// What is wrong with what was asked is a refusal; what is wrong with the file is a failure.
 fn ended(result: Result<Outcome>) -> Outcome {
@@ -52,7 +52,7 @@ fn ended(result: Result<Outcome>) -> Outcome {
             None => error.is::<StepError>(),
         };
         if wrongly_asked && !error.is::<Ending>() {
-            return Outcome::Refused(format!("error: {}", told_once(&error)));
+            return Outcome::Refused(format!("error: {}", message(&error)));
         }
         error.into()
     })
@@ -69,13 +69,13 @@ fn now() -> i64 {
 }
 
 /// The time given, or now.
-fn moment(given: Option<i64>) -> i64 {
+fn time_or_now(given: Option<i64>) -> i64 {
     given.unwrap_or_else(now)
 }
 
 /// The time given, or now, for an event. The time of a log never goes back, so a mistyped year
 /// would stay.
-fn moment_to_record(given: Option<i64>, force: bool) -> Result<i64> {
+fn time_to_record(given: Option<i64>, force: bool) -> Result<i64> {
     const DAY_US: i64 = 86_400_000_000;
     let now = now();
     let at = given.unwrap_or(now);
@@ -98,9 +98,9 @@ fn must_exist(path: &Path) -> Result<()> {
 }
 
 /// A log to be read so many times over.
-fn existing(path: &Path, passes: u64) -> Result<Watched> {
+fn existing(path: &Path, passes: u64) -> Result<ProgressLog> {
     must_exist(path)?;
-    Ok(Watched::new(path, passes))
+    Ok(ProgressLog::new(path, passes))
 }
 
 fn read_certificate(path: &Path) -> Result<Certificate> {

@@ -2,17 +2,17 @@
 
 use super::args::Reward;
 use super::recording::Recording;
-use super::{moment_to_record, must_exist};
+use super::{must_exist, time_to_record};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::{Context as _, Result};
 use plausibly_log::journal::FileStorage;
-use plausibly_log::{FilledIn, Log, LogError, Recorded, Told, read_form};
+use plausibly_log::{FormRow, Log, LogError, NewOutcome, Recorded, read_form};
 use std::fs::File;
 use std::path::Path;
 
 pub(super) fn record(args: &Reward, path: &Path) -> Result<Outcome> {
-    let at = moment_to_record(args.time.at, args.force)?;
+    let at = time_to_record(args.time.at, args.force)?;
     must_exist(&args.log.path)?;
     let shown = path.display();
     let refused = |what: String| {
@@ -28,9 +28,10 @@ pub(super) fn record(args: &Reward, path: &Path) -> Result<Outcome> {
     if let Some(mismatch) = rows.iter().find_map(|row| another_label(&log, row)) {
         return refused(mismatch);
     }
-    let told: Vec<(u64, Told)> = rows.iter().map(|row| (row.decision, row.told)).collect();
+    let outcomes: Vec<(u64, NewOutcome)> =
+        rows.iter().map(|row| (row.decision, row.outcome)).collect();
     recording.begin_write()?;
-    let recorded = match log.record_all(at, &told, args.correct) {
+    let recorded = match log.record_all(at, &outcomes, args.correct) {
         Ok(recorded) => recorded,
         Err(LogError::Entry { index, source }) => {
             return refused(format!("line {}: {source}", rows[index].line));
@@ -49,7 +50,7 @@ pub(super) fn record(args: &Reward, path: &Path) -> Result<Outcome> {
 
 /// A row that says another action than its decision chose: rows have slipped, or the file is of
 /// another log.
-fn another_label(log: &Log<FileStorage>, row: &FilledIn) -> Option<String> {
+fn another_label(log: &Log<FileStorage>, row: &FormRow) -> Option<String> {
     let chosen = log.state()?.label_of(row.decision).ok()?;
     let found = row.label.as_deref().filter(|found| found.trim() != chosen.trim())?;
     Some(format!(
@@ -62,15 +63,15 @@ fn another_label(log: &Log<FileStorage>, row: &FilledIn) -> Option<String> {
     ))
 }
 
-fn summary(rows: &[FilledIn], recorded: &[Recorded]) -> String {
-    let count = |told: fn(&Told) -> bool, when: Recorded| {
+fn summary(rows: &[FormRow], recorded: &[Recorded]) -> String {
+    let count = |which: fn(&NewOutcome) -> bool, when: Recorded| {
         rows.iter()
             .zip(recorded)
-            .filter(|(row, recorded)| told(&row.told) && **recorded == when)
+            .filter(|(row, recorded)| which(&row.outcome) && **recorded == when)
             .count() as u64
     };
-    let rewards = count(|told| matches!(told, Told::Reward(_)), Recorded::Now);
-    let drops = count(|told| matches!(told, Told::Drop), Recorded::Now);
+    let rewards = count(|outcome| matches!(outcome, NewOutcome::Reward(_)), Recorded::Now);
+    let drops = count(|outcome| matches!(outcome, NewOutcome::Drop), Recorded::Now);
     let before = count(|_| true, Recorded::Before);
     let already = if before > 0 { format!("; {before} already recorded") } else { String::new() };
     format!(

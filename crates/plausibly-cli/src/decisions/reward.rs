@@ -2,7 +2,7 @@
 
 use super::args::{Drop, Reward};
 use super::recording::Recording;
-use super::{ended, moment_to_record, must_exist, outcomes};
+use super::{ended, must_exist, outcomes, time_to_record};
 use crate::exit::Outcome;
 use crate::output;
 use anyhow::Result;
@@ -19,7 +19,7 @@ fn record(args: &Reward) -> Result<Outcome> {
     }
     // The command line has one or the other.
     let Some(decision) = args.decision else { return Ok(Outcome::Done) };
-    let at = moment_to_record(args.time.at, args.force)?;
+    let at = time_to_record(args.time.at, args.force)?;
     must_exist(&args.log.path)?;
     let recording = Recording::new(&args.log.path, &args.wait)?;
     let mut log = recording.open()?;
@@ -39,7 +39,7 @@ fn record(args: &Reward) -> Result<Outcome> {
 
 pub(crate) fn drop_decision(args: &Drop) -> Outcome {
     ended((|| {
-        let at = moment_to_record(args.time.at, args.force)?;
+        let at = time_to_record(args.time.at, args.force)?;
         must_exist(&args.log.path)?;
         let recording = Recording::new(&args.log.path, &args.wait)?;
         let mut log = recording.open()?;

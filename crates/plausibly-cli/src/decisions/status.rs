@@ -1,7 +1,7 @@
 //! `plausibly status`.
 
 use super::args::StatusArgs;
-use super::{ended, existing, moment, print, print_json};
+use super::{ended, existing, print, print_json, time_or_now};
 use crate::exit::Outcome;
 use crate::files::{Kind, Outputs};
 use crate::output;
@@ -25,7 +25,7 @@ fn show(args: &StatusArgs) -> Result<Outcome> {
         path.as_deref().map(|path| outputs.file(path, kind)).transpose()
     };
     let (page, picture) = (target(&args.html, Kind::Page)?, target(&args.svg, Kind::Picture)?);
-    let found = status(&existing(&args.log.path, 2)?, moment(args.time.at), POINTS)?;
+    let found = status(&existing(&args.log.path, 2)?, time_or_now(args.time.at), POINTS)?;
     for (target, content) in [
         (page, plausibly_report::status_page as fn(&Status) -> String),
         (picture, plausibly_report::status_svg),

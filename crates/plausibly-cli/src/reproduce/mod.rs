@@ -4,7 +4,7 @@ mod record;
 
 use crate::args::{ReadingArg, Reproduce};
 use crate::data::{self, Fetching, Obtained};
-use crate::exit::{Outcome, told_once};
+use crate::exit::{Outcome, message};
 use crate::files::{Kind, Outputs};
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -116,7 +116,7 @@ fn obtain_data(
                     remedy = "Read it, and add --accept-licence if you do.".into();
                     Some("The licence of its data was not accepted.".to_string())
                 }
-                Err(error) => Some(format!("Its data could not be had: {}.", told_once(&error))),
+                Err(error) => Some(format!("Its data could not be had: {}.", message(&error))),
             }
         };
         let Some(reason) = reason else { continue };

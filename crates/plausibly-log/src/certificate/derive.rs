@@ -1,31 +1,15 @@
 //! What follows from the grounds of a decision.
 
-use super::change::RuleOut;
-use super::findings::{Chosen, Finding, Findings, Reason, Share, Standing, TargetFinding};
+use super::findings::{Chosen, Finding, Findings, Share, Standing, TargetFinding};
+use super::rule_out::RuleOut;
 use super::verdict::Verdict;
 use super::{Grounds, GroundsError, Sums};
-use plausibly::spec::{History, Model, PolicyKind, PolicySpec, RadiusSpec};
+use plausibly::spec::{Model, PolicyKind, PolicySpec, RadiusSpec};
 use plausibly::{
     ActionSet, ConfidenceRadius, Explanation, Phase, Quantised, Quota, Radius, Reach, Scores,
-    Stream, Target,
+    Target,
 };
 use std::cell::OnceCell;
-
-impl Grounds {
-    /// Whether the choice follows from the actions listed, if so many that are not could still be
-    /// best.
-    pub(crate) fn choice_follows(&self, unlisted_plausible: u64) -> Result<bool, GroundsError> {
-        Ok(choice_follows(&self.spec()?, unlisted_plausible))
-    }
-}
-
-fn choice_follows(spec: &PolicySpec, unlisted_plausible: u64) -> bool {
-    match spec.kind {
-        PolicyKind::LinUcb { .. } | PolicyKind::LinTs { .. } => true,
-        PolicyKind::Code { randomise, .. } => randomise == 0.0 && unlisted_plausible == 0,
-        _ => false,
-    }
-}
 
 /// A number for JSON, which knows no infinities.
 fn finite(value: f64) -> Option<f64> {
@@ -34,13 +18,13 @@ fn finite(value: f64) -> Option<f64> {
 
 /// The policy and the actions of grounds that are well formed.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct Parsed {
     /// For scaled rewards.
     spec: PolicySpec,
     pub(super) set: ActionSet,
 }
 
-impl Read {
+impl Parsed {
     pub(super) fn of(grounds: &Grounds) -> Result<Self, GroundsError> {
         grounds.well_formed()?;
         Ok(Self { spec: grounds.spec()?, set: grounds.set()? })
@@ -49,19 +33,19 @@ impl Read {
 
 /// A model with what is derived from it once.
 pub(super) struct Derivation<'a> {
-    grounds: &'a Grounds,
-    spec: &'a PolicySpec,
-    set: &'a ActionSet,
-    model: Model,
-    design: Option<Model>,
-    explanation: Explanation,
+    pub(super) grounds: &'a Grounds,
+    pub(super) spec: &'a PolicySpec,
+    pub(super) set: &'a ActionSet,
+    pub(super) model: Model,
+    pub(super) design: Option<Model>,
+    pub(super) explanation: Explanation,
     /// By the design, once they were asked for.
     design_scores: OnceCell<Scores>,
     radius: Quantised<Radius>,
     reach: Reach,
     confidence: Option<f64>,
     /// Of phased elimination: the phase, and what is left to be played in it.
-    phase: Option<(Phase, Quota)>,
+    pub(super) phase: Option<(Phase, Quota)>,
 }
 
 impl Findings {
@@ -70,7 +54,7 @@ impl Findings {
     /// # Errors
     /// If they are no grounds of any decision.
     pub fn derive(grounds: &Grounds) -> Result<Self, GroundsError> {
-        Derivation::of(grounds, &Read::of(grounds)?, None)?.findings()
+        Derivation::of(grounds, &Parsed::of(grounds)?, None)?.findings()
     }
 
     /// What follows, and the places of the actions that it hangs on: with these listed, and every
@@ -78,8 +62,8 @@ impl Findings {
     pub(crate) fn derive_with_keystones(
         grounds: &Grounds,
     ) -> Result<(Self, Vec<usize>), GroundsError> {
-        let read = Read::of(grounds)?;
-        let derivation = Derivation::of(grounds, &read, None)?;
+        let parsed = Parsed::of(grounds)?;
+        let derivation = Derivation::of(grounds, &parsed, None)?;
         let findings = derivation.findings()?;
         let keystones = derivation.keystones(&findings);
         Ok((findings, keystones))
@@ -91,7 +75,7 @@ impl<'a> Derivation<'a> {
     /// same sums are taken over from it.
     pub(super) fn of(
         grounds: &'a Grounds,
-        Read { spec, set }: &'a Read,
+        Parsed { spec, set }: &'a Parsed,
         other: Option<&Self>,
     ) -> Result<Self, GroundsError> {
         let (ridge, facts) = (spec.ridge(), grounds.facts());
@@ -289,143 +273,6 @@ impl Derivation<'_> {
         })
     }
 
-    /// The choice, and whether it was derived: where it depends on actions that are not listed, it
-    /// is taken from the grounds.
-    fn choose(&self) -> Result<(usize, bool), GroundsError> {
-        let grounds = self.grounds;
-        if let Some(unlisted) = grounds.unlisted {
-            let own = choice_follows(self.spec, unlisted.plausible);
-            let listed = |id| grounds.actions.iter().position(|action| action.id == id);
-            let misfit = |what: &str| GroundsError::Misfit {
-                path: "grounds.unlisted.chosen".into(),
-                what: what.into(),
-            };
-            match (own, unlisted.chosen) {
-                (true, Some(_)) => {
-                    return Err(misfit("the choice follows from the actions listed"));
-                }
-                (false, None) => {
-                    return Err(misfit(
-                        "the choice depends on actions that are not listed: it must be stated",
-                    ));
-                }
-                (false, Some(id)) => {
-                    return Ok((
-                        listed(id).ok_or_else(|| misfit("is not among the actions listed"))?,
-                        false,
-                    ));
-                }
-                (true, None) => {}
-            }
-        }
-        let committed =
-            grounds.committed.as_ref().map(|sums| grounds.model(sums, self.spec.ridge()));
-        let history = History {
-            model: self.model.clone(),
-            design: self.design.clone(),
-            decisions: grounds.decision.saturating_sub(1),
-            committed: committed.transpose()?,
-            phase: self.phase.as_ref().map(|(phase, _)| phase.clone()),
-        };
-        let mut policy = self.spec.resume(&grounds.facts(), history)?;
-        Ok((policy.select(self.set.view(), &mut self.stream()), true))
-    }
-
-    fn stream(&self) -> Stream {
-        Stream::new(self.grounds.seed, self.grounds.decision, "decision")
-    }
-
-    /// The share of rounds, or the rate, with which this decision was drawn instead of computed;
-    /// and whether it was.
-    fn draw(&self) -> Option<(f64, bool)> {
-        let grounds = self.grounds;
-        let rate = match self.spec.kind {
-            PolicyKind::Code { randomise, .. } if randomise > 0.0 => randomise,
-            PolicyKind::EpsilonGreedy { epsilon, .. } => {
-                let horizon = grounds.horizon.unwrap_or(1) as f64;
-                (epsilon * (horizon / grounds.decision as f64).sqrt() / 2.0).min(1.0)
-            }
-            _ => return None,
-        };
-        Some((rate, self.stream().uniform() < rate))
-    }
-
-    fn reason(&self) -> Reason {
-        let grounds = self.grounds;
-        match self.spec.kind {
-            PolicyKind::Code { greed, target, .. } => match (self.draw(), target) {
-                (Some((_, true)), _) => Reason::DrawnPlausible,
-                (_, Some(target)) if self.design_target_met(target) => Reason::MostPromising,
-                (_, None) if greed > 0.0 => Reason::Tempered,
-                _ => Reason::LeastKnown,
-            },
-            PolicyKind::LinUcb { .. } => Reason::LargestUpper,
-            PolicyKind::LinTs { .. } | PolicyKind::Thompson { .. } => Reason::LargestSample,
-            PolicyKind::Ucb1 { .. } => Reason::LargestIndex,
-            PolicyKind::EpsilonGreedy { .. } => match self.draw() {
-                Some((_, true)) => Reason::Explored,
-                _ => Reason::LargestMean,
-            },
-            PolicyKind::Elimination { .. } => Reason::DrawnInPhase,
-            PolicyKind::ExploreThenCommit { .. } => {
-                let rounds = self.spec.commits_after(grounds.horizon.unwrap_or(1)).unwrap_or(0);
-                if grounds.decision <= rounds { Reason::Explored } else { Reason::Committed }
-            }
-        }
-    }
-
-    /// With which probability the action was chosen, where that has a simple form.
-    fn propensity(&self, chosen: usize) -> Option<f64> {
-        let offered = self.grounds.actions.len() as f64;
-        match self.spec.kind {
-            PolicyKind::Code { randomise, .. } if randomise > 0.0 => {
-                let plausible = self.explanation.plausible().count() as f64;
-                let by_code = self.choose_without_draw() == Some(chosen);
-                let in_set = self.explanation.plausible().any(|action| action == chosen);
-                let drawn = if in_set { randomise / plausible } else { 0.0 };
-                Some(drawn + if by_code { 1.0 - randomise } else { 0.0 })
-            }
-            PolicyKind::EpsilonGreedy { exploration: plausibly::Exploration::Uniform, .. } => {
-                let (rate, _) = self.draw()?;
-                let best = largest_mean(&self.explanation);
-                Some(rate / offered + if best == chosen { 1.0 - rate } else { 0.0 })
-            }
-            PolicyKind::EpsilonGreedy { .. }
-            | PolicyKind::LinTs { .. }
-            | PolicyKind::Thompson { .. } => None,
-            PolicyKind::ExploreThenCommit { exploration, .. } => match (self.reason(), exploration)
-            {
-                (Reason::Committed, _) => Some(1.0),
-                (_, plausibly::Exploration::Uniform) => Some(1.0 / offered),
-                _ => None,
-            },
-            PolicyKind::Elimination { .. } => {
-                let (_, quota) = self.phase.as_ref()?;
-                Some(quota.left(chosen) as f64 / quota.remaining() as f64)
-            }
-            PolicyKind::Code { .. } | PolicyKind::LinUcb { .. } | PolicyKind::Ucb1 { .. } => {
-                Some(1.0)
-            }
-        }
-    }
-
-    /// What randomised CODE would choose in a round that is not drawn.
-    fn choose_without_draw(&self) -> Option<usize> {
-        let mut spec = self.spec.clone();
-        if let PolicyKind::Code { randomise, .. } = &mut spec.kind {
-            *randomise = 0.0;
-        }
-        let history = History {
-            model: self.model.clone(),
-            design: self.design.clone(),
-            decisions: 0,
-            committed: None,
-            phase: None,
-        };
-        let mut policy = spec.resume(&self.grounds.facts(), history).ok()?;
-        Some(policy.select(self.set.view(), &mut self.stream()))
-    }
-
     /// Squared widths with pending decisions counted.
     fn design_width_sq(&self) -> &[f64] {
         let Some(design) = &self.design else { return self.explanation.width_sq() };
@@ -443,7 +290,7 @@ impl Derivation<'_> {
 
     /// Whether the target is met with pending decisions counted, by which the policy decides
     /// whether to explore.
-    fn design_target_met(&self, target: Target) -> bool {
+    pub(super) fn design_target_met(&self, target: Target) -> bool {
         let evidence = self.design.as_ref().unwrap_or(&self.model).estimator().evidence();
         target.status(self.widest_plausible(self.design_width_sq()), self.reach, &evidence).met()
     }
@@ -465,11 +312,6 @@ impl Derivation<'_> {
             reached: finite(unit * status.reached),
         })
     }
-}
-
-fn largest_mean(explanation: &Explanation) -> usize {
-    let means = explanation.intervals().iter().map(|interval| interval.mean).enumerate();
-    means.fold((0, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best }).0
 }
 
 /// `log det(V + a·aᵀ) − log det V`; for arms, `log((T + 1)/T)`, which is the same with `‖a‖² =

@@ -1,6 +1,6 @@
 //! What a certificate says of a decision.
 
-use super::change::RuleOut;
+use super::rule_out::RuleOut;
 use serde::{Deserialize, Serialize};
 
 /// Everything a certificate says of a decision. Means and bounds are in the units of the rewards;

@@ -1,6 +1,6 @@
 //! What a decision comes to, without all that a certificate says of it.
 
-use super::derive::{Derivation, Read};
+use super::derive::{Derivation, Parsed};
 use super::{Grounds, GroundsError, Offered};
 
 /// What a decision comes to. Findings of the same grounds say the same, and more.
@@ -18,14 +18,14 @@ pub(crate) struct Verdict {
 #[derive(Debug)]
 pub(crate) struct Reused {
     pub(crate) grounds: Grounds,
-    read: Read,
+    parsed: Parsed,
 }
 
 impl Reused {
     /// # Errors
     /// If they are no grounds of any decision.
     pub(crate) fn new(grounds: Grounds) -> Result<Self, GroundsError> {
-        Ok(Self { read: Read::of(&grounds)?, grounds })
+        Ok(Self { parsed: Parsed::of(&grounds)?, grounds })
     }
 
     /// Offers other actions.
@@ -34,7 +34,7 @@ impl Reused {
     /// If they are no set.
     pub(crate) fn offer(&mut self, actions: Vec<Offered>) -> Result<(), GroundsError> {
         self.grounds.actions = actions;
-        self.read.set = self.grounds.set()?;
+        self.parsed.set = self.grounds.set()?;
         Ok(())
     }
 
@@ -43,8 +43,8 @@ impl Reused {
     /// # Errors
     /// If the statistics are of no model, or a policy cannot be built.
     pub(crate) fn verdicts(&self, other: &Self) -> Result<(Verdict, Verdict), GroundsError> {
-        let own = Derivation::of(&self.grounds, &self.read, None)?;
-        let others = Derivation::of(&other.grounds, &other.read, Some(&own))?;
+        let own = Derivation::of(&self.grounds, &self.parsed, None)?;
+        let others = Derivation::of(&other.grounds, &other.parsed, Some(&own))?;
         Ok((own.verdict()?, others.verdict()?))
     }
 }

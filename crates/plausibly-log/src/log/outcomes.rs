@@ -2,7 +2,7 @@
 
 use super::{Log, LogError, Recorded};
 use crate::event::Event;
-use crate::form::Told;
+use crate::form::NewOutcome;
 use crate::journal::Storage;
 use crate::state::{Outcome, State};
 use crate::time::Time;
@@ -19,17 +19,17 @@ impl<S: Storage> Log<S> {
     pub fn record_all(
         &mut self,
         at: impl Into<Time>,
-        told: &[(u64, Told)],
+        outcomes: &[(u64, NewOutcome)],
         correct: bool,
     ) -> Result<Vec<Recorded>, LogError> {
         let (at_us, last) = (at.into().micros(), self.journal.last());
         // On a copy, so that a refusal in the middle leaves nothing behind.
         let mut ahead = self.begun()?.clone();
-        let (mut events, mut recorded) = (Vec::new(), Vec::with_capacity(told.len()));
-        for (index, &(decision, told)) in told.iter().enumerate() {
+        let (mut events, mut recorded) = (Vec::new(), Vec::with_capacity(outcomes.len()));
+        for (index, &(decision, new)) in outcomes.iter().enumerate() {
             let refused = |source| LogError::Entry { index, source };
             let outcome = ahead.decision(decision).map_err(refused)?.outcome;
-            let Some(event) = event(decision, told, outcome, correct) else {
+            let Some(event) = event(decision, new, outcome, correct) else {
                 recorded.push(Recorded::Before);
                 continue;
             };
@@ -48,11 +48,11 @@ impl<S: Storage> Log<S> {
 }
 
 /// What is to be written; nothing if it is recorded already.
-fn event(decision: u64, told: Told, outcome: Outcome, correct: bool) -> Option<Event> {
-    match (told, outcome) {
-        (Told::Drop, Outcome::Dropped { .. }) => None,
-        (Told::Drop, _) => Some(Event::Dropped { decision }),
-        (Told::Reward(reward), Outcome::Settled { reward: stored, .. }) => {
+fn event(decision: u64, new: NewOutcome, recorded: Outcome, correct: bool) -> Option<Event> {
+    match (new, recorded) {
+        (NewOutcome::Drop, Outcome::Dropped { .. }) => None,
+        (NewOutcome::Drop, _) => Some(Event::Dropped { decision }),
+        (NewOutcome::Reward(reward), Outcome::Settled { reward: stored, .. }) => {
             // Minus nothing is nothing.
             let reward = reward + 0.0;
             let event = if correct {
@@ -62,6 +62,6 @@ fn event(decision: u64, told: Told, outcome: Outcome, correct: bool) -> Option<E
             };
             (stored.to_bits() != reward.to_bits()).then_some(event)
         }
-        (Told::Reward(reward), _) => Some(Event::Rewarded { decision, reward: reward + 0.0 }),
+        (NewOutcome::Reward(reward), _) => Some(Event::Rewarded { decision, reward: reward + 0.0 }),
     }
 }

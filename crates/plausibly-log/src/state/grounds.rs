@@ -5,18 +5,19 @@ use crate::certificate::{Grounds, Offered, Phase, Position, Sums, Unlisted};
 use crate::policy::arms_sharing;
 use crate::recipe::Context;
 use crate::statistics::Statistics;
+use crate::time::Time;
 use plausibly::spec::PolicySpec;
 
-/// When and where a decision is taken.
+/// Where in the log, when, about which set and in which context a decision is taken.
 #[derive(Clone, Debug)]
-pub struct Moment<'a> {
-    /// The place in the log.
+pub struct Occasion<'a> {
+    /// The last line before the decision.
     pub position: Position,
-    /// The time, in UTC.
-    pub at: String,
-    /// From which set.
+    /// When.
+    pub at: Time,
+    /// The number of the set.
     pub set: u64,
-    /// In which context.
+    /// The context.
     pub context: &'a Context,
 }
 
@@ -30,21 +31,21 @@ impl State {
     /// elimination cannot decide about it now.
     pub fn grounds(
         &self,
-        moment: Moment<'_>,
+        occasion: &Occasion<'_>,
         listed: Option<(&[usize], Unlisted)>,
     ) -> Result<Grounds, StepError> {
-        let set = self.set(moment.set)?;
+        let set = self.set(occasion.set)?;
         let (places, unlisted) = match listed {
             Some((places, unlisted)) => (places.to_vec(), Some(unlisted)),
             None => ((0..set.len()).collect(), None),
         };
         let chosen: Vec<u64> = places.iter().map(|place| set[*place]).collect();
-        let learned = self.learned(&chosen, (set, moment.context), &self.policy, None)?;
-        let actions = self.offered(&chosen, moment.context)?;
+        let learned = self.learned(&chosen, (set, occasion.context), &self.policy, None)?;
+        let actions = self.offered(&chosen, occasion.context)?;
         Ok(Grounds {
-            log: moment.position,
+            log: occasion.position.clone(),
             decision: learned.decision,
-            at: moment.at,
+            at: occasion.at.to_string(),
             policy: self.table.clone(),
             reward_range: self.reward_range,
             horizon: self.horizon,
@@ -54,7 +55,11 @@ impl State {
                 .theta_norm_bound(self.reward_range.1 - self.reward_range.0),
             as_given: self.recipe.is_given(),
             arms_sharing: learned.arms_sharing,
-            context: moment.context.iter().map(|(key, value)| (key.into(), value.into())).collect(),
+            context: occasion
+                .context
+                .iter()
+                .map(|(key, value)| (key.into(), value.into()))
+                .collect(),
             features: self.recipe.feature_names(),
             statistics: learned.statistics,
             design: learned.design,

@@ -7,7 +7,7 @@ mod phases;
 mod step;
 
 pub use error::StepError;
-pub use grounds::Moment;
+pub use grounds::Occasion;
 
 use crate::event::Cells;
 use crate::policy::{PolicyTable, read_policy};

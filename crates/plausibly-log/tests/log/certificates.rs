@@ -2,8 +2,7 @@
 
 use super::{Memory, open, plan, play};
 use plausibly_log::certificate::{Certificate, Reason};
-use plausibly_log::state::Moment;
-use plausibly_log::{certify, event::Event, fold, journal};
+use plausibly_log::{certify, event::Event, fold};
 use std::collections::BTreeSet;
 
 /// The certificates that a log gives for its decisions, from nothing.
@@ -11,9 +10,7 @@ pub(crate) fn from_log(disk: &Memory, most: usize) -> Vec<Certificate> {
     let mut all = Vec::new();
     fold(disk, |step| {
         if let Event::Decided { set, context, .. } = step.event {
-            let at = journal::utc(step.entry.at_us).unwrap();
-            let moment = Moment { position: step.position(), at, set: *set, context };
-            all.push(certify(step.state, &moment, most)?);
+            all.push(certify(step.state, &step.occasion(*set, context), most)?);
         }
         Ok(())
     })

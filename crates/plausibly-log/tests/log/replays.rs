@@ -7,7 +7,7 @@ use plausibly_log::event::Event;
 use plausibly_log::journal::{Checkpoint, Journal, JournalError, read};
 use plausibly_log::policy::{PolicyTable, read_policy};
 use plausibly_log::recipe::{Context, Recipe};
-use plausibly_log::state::{Moment, State};
+use plausibly_log::state::{Occasion, State};
 use plausibly_log::statistics::Statistics;
 use plausibly_log::{Log, LogError, Opening, Replayed, Step, certificate, fold, replay, status};
 
@@ -21,13 +21,13 @@ fn played(plan: &Plan) -> Memory {
 /// The certificate of a decision, from the state alone.
 fn of_own(step: &Step<'_>) -> Certificate {
     let Event::Decided { set, context, .. } = step.event else { panic!("no decision") };
-    let moment = Moment {
+    let occasion = Occasion {
         position: step.position(),
-        at: "2026-11-16T08:30:00.000000Z".into(),
+        at: "2026-11-16T08:30:00.000000Z".parse().unwrap(),
         set: *set,
         context,
     };
-    Certificate::new(step.state.grounds(moment, None).unwrap()).unwrap()
+    Certificate::new(step.state.grounds(&occasion, None).unwrap()).unwrap()
 }
 
 /// Sums of features with another ridge.

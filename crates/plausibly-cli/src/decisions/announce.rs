@@ -1,4 +1,4 @@
-//! How decisions that were taken are told.
+//! Prints the decisions that were taken.
 
 use super::args::Decide;
 use super::recording::Recording;
@@ -10,7 +10,7 @@ use plausibly_log::certificate::Certificate;
 
 /// Prints decisions, and writes the certificate of a single one if that is asked for; one of the
 /// two failing does not stop the other.
-pub(super) fn tell(
+pub(super) fn announce(
     args: &Decide,
     recording: &Recording<'_>,
     taken: &[Certificate],

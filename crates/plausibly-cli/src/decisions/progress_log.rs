@@ -13,12 +13,12 @@ const SOON: Duration = Duration::from_millis(500);
 /// A log for reading. If it takes long, for its length or for what is done with its lines, and
 /// stderr is a terminal, a bar shows how far it has been read, and goes when this is dropped.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct ProgressLog {
     storage: FileStorage,
     bar: ProgressBar,
 }
 
-impl Watched {
+impl ProgressLog {
     /// The log at a path, which will be read so many times over.
     pub(super) fn new(path: &Path, passes: u64) -> Self {
         let bytes = fs::metadata(path).map_or(0, |file| file.len());
@@ -30,7 +30,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for ProgressLog {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
@@ -38,12 +38,12 @@ impl Drop for Watched {
 
 /// Counts what is read.
 #[derive(Debug)]
-pub(super) struct Counted<R> {
+pub(super) struct CountingReader<R> {
     inner: R,
     bar: ProgressBar,
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for CountingReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(into)?;
         self.bar.inc(read as u64);
@@ -54,17 +54,17 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-impl<R: Seek> Seek for Counted<R> {
+impl<R: Seek> Seek for CountingReader<R> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.inner.seek(to)
     }
 }
 
-impl Storage for Watched {
-    type Reader = Counted<<FileStorage as Storage>::Reader>;
+impl Storage for ProgressLog {
+    type Reader = CountingReader<<FileStorage as Storage>::Reader>;
 
     fn reader(&self) -> io::Result<Self::Reader> {
-        Ok(Counted { inner: self.storage.reader()?, bar: self.bar.clone() })
+        Ok(CountingReader { inner: self.storage.reader()?, bar: self.bar.clone() })
     }
 
     fn path(&self) -> &Path {
