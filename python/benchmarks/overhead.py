@@ -1,8 +1,9 @@
-"""What a round of CODE costs from Python: `python python/benchmarks/overhead.py`, on a quiet machine.
+"""Measures a round of CODE from Python: `python python/benchmarks/overhead.py`, on a quiet machine.
 
-The same decisions three times: through Python with an `ActionSet`, inside Rust, and with NumPy; and, where MABWiser is
-installed, its `MAB` beside `plausibly.compat.mabwiser`. Contenders take turns in short blocks in one process on one thread, and
-the fastest block of each counts. Writes docs/benchmarks/python.md, and exits with 1 if a target was missed.
+Makes the same decisions through Python with an `ActionSet`, inside Rust, and with NumPy. Where
+MABWiser is installed, also compares its `MAB` with `plausibly.compat.mabwiser`. Contenders take
+turns in short blocks in one process on one thread, and the fastest block of each counts. Writes
+docs/benchmarks/python.md, and exits with 1 if a target was missed.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ Contender = tuple[str, Callable[[int], object]]
 
 
 def race(contenders: list[Contender], turns: int, *, block: float | None = 1e-3) -> list[float]:
-    """Seconds a round in the fastest block of each: as many rounds as there is time for in so many seconds, or one."""
+    """Seconds per round in the fastest block of each contender.
+
+    A block holds as many rounds as fit into `block` seconds, or one round if it is None.
+    """
 
     def timed(run: Callable[[int], object], rounds: int) -> float:
         begun = time.perf_counter()
@@ -46,7 +50,7 @@ def race(contenders: list[Contender], turns: int, *, block: float | None = 1e-3)
         return (time.perf_counter() - begun) / rounds
 
     def in_block(run: Callable[[int], object]) -> int:
-        # Long beside the clock, short beside the machine's moods.
+        # Much longer than a tick of the clock, much shorter than a busy spell of the machine.
         return 1 if block is None else max(1, int(block / min(timed(run, 1) for _ in range(20))))
 
     rounds = [in_block(run) for _, run in contenders]
@@ -58,14 +62,14 @@ def race(contenders: list[Contender], turns: int, *, block: float | None = 1e-3)
 
 
 def problem() -> tuple[Any, list[float]]:
-    """Rows of features, and what each of them always pays."""
+    """Rows of features, and the constant reward of each row."""
     rng = np.random.default_rng(1)
     rows = rng.uniform(-1.0, 1.0, size=(ACTIONS, DIM))
     return rows, (rows @ rng.normal(size=DIM) / 2.0).tolist()
 
 
 def loop_over(policy: Any, offered: Any, rewards: list[float], rounds: int) -> list[int]:
-    """The loop that people write."""
+    """The loop that a user writes."""
     select, update = policy.select, policy.update
     chosen = []
     for _ in range(rounds):
@@ -85,7 +89,7 @@ def loop_in_numpy(policy: NumpyCode, rewards: list[float], rounds: int) -> list[
 
 
 def rounds_of_code(turns: int) -> list[tuple[str, float]]:
-    """Microseconds a round, after the choices were found to be the same."""
+    """Microseconds per round, after a check that all contenders choose the same."""
     rows, rewards = problem()
     offered = ActionSet(rows)
     same = [
@@ -96,7 +100,8 @@ def rounds_of_code(turns: int) -> list[tuple[str, float]]:
     if not same[0] == same[1] == same[2]:
         raise SystemExit("the contenders choose different actions: nothing to compare")
     print(f"the same {CHECKED} choices among {len(set(same[0]))} actions\n")
-    python, bare, rust, numpy = Code(**SETTINGS), Code(**SETTINGS), Code(**SETTINGS), NumpyCode(rows, delta=0.05, **SETTINGS)
+    python, bare, rust = Code(**SETTINGS), Code(**SETTINGS), Code(**SETTINGS)
+    numpy = NumpyCode(rows, delta=0.05, **SETTINGS)
     contenders: list[Contender] = [
         ("through Python, with an `ActionSet`", lambda rounds: loop_over(python, offered, rewards, rounds)),
         ("inside Rust", lambda rounds: rust._play(offered, rewards, rounds)),
@@ -108,7 +113,7 @@ def rounds_of_code(turns: int) -> list[tuple[str, float]]:
 
 
 def beside_mabwiser(turns: int) -> list[tuple[str, str, float, float]]:
-    """Milliseconds of MABWiser's and ours, by policy and task."""
+    """Milliseconds of MABWiser and of ours, per policy and task."""
     from mabwiser import mab as theirs  # type: ignore[import-untyped]
 
     rng = np.random.default_rng(2)
@@ -136,7 +141,10 @@ def verdicts(rounds: dict[str, float]) -> list[tuple[str, bool]]:
     python, rust, numpy, _ = rounds.values()
     overhead, factor = python - rust, numpy / python
     return [
-        (f"overhead of Python {overhead:.2f} µs a round; wanted: at most {LARGEST_OVERHEAD}", overhead <= LARGEST_OVERHEAD),
+        (
+            f"overhead of Python {overhead:.2f} µs per round; wanted: at most {LARGEST_OVERHEAD}",
+            overhead <= LARGEST_OVERHEAD,
+        ),
         (f"{factor:.1f} times as fast as NumPy; wanted: at least {SMALLEST_FACTOR:g}", factor >= SMALLEST_FACTOR),
     ]
 
@@ -146,13 +154,19 @@ def page(rounds: list[tuple[str, float]], compared: list[tuple[str, str, float, 
     lines = [
         "# Benchmarks from Python",
         "",
-        f"Command: `python python/benchmarks/overhead.py` · {datetime.date.today()} · version {plausibly.__version__} · Python {platform.python_version()}, "
-        f"NumPy {np.__version__} · {os.cpu_count()} cores, {platform.machine()}, one thread used{load}",
+        f"Command: `python python/benchmarks/overhead.py` · {datetime.date.today()} · "
+        f"version {plausibly.__version__} · Python {platform.python_version()},",
+        f"NumPy {np.__version__} · {os.cpu_count()} cores, {platform.machine()}, "
+        f"one thread used{load}",
         "",
-        f"CODE with {ACTIONS} actions of {DIM} features: choose, look the reward up in a list, learn. All of them make the same {CHECKED:,} choices first, which is checked. "
-        "Contenders take turns in short blocks, and the fastest block counts; the NumPy one is [numpy_code.py](../../python/benchmarks/numpy_code.py).",
+        f"CODE with {ACTIONS} actions of {DIM} features: choose, look up the reward in a list, "
+        "learn. The script first",
+        f"checks that all contenders make the same {CHECKED:,} choices. They take turns in short "
+        "blocks, and the",
+        "fastest block counts. The NumPy contender is "
+        "[numpy_code.py](../../python/benchmarks/numpy_code.py).",
         "",
-        "| a round | µs |",
+        "| one round | µs |",
         "| --- | --- |",
         *(f"| {name} | {best:.2f} |" for name, best in rounds),
         "",
@@ -163,7 +177,9 @@ def page(rounds: list[tuple[str, float]], compared: list[tuple[str, str, float, 
         lines += [
             "## Beside MABWiser",
             "",
-            "`plausibly.compat.mabwiser.MAB` and MABWiser's own, 10 arms, contexts of 10 features, default settings.",
+            "`plausibly.compat.mabwiser.MAB` beside MABWiser's own: 10 arms, contexts of 10 "
+            "features, default",
+            "settings.",
             "",
             "| policy | task | MABWiser, ms | ours, ms | times |",
             "| --- | --- | --- | --- | --- |",
