@@ -5,12 +5,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The lines of the fenced block of ARCHITECTURE.md that begins with this word.
+fn fenced(word: &str) -> Vec<String> {
+    let page = fs::read_to_string(workspace("ARCHITECTURE.md")).unwrap();
+    let (_, rest) = page.split_once(&format!("```{word}\n")).expect("a block with this word");
+    let (block, _) = rest.split_once("```").expect("the end of the block");
+    block.lines().map(String::from).collect()
+}
+
 /// The arrows that ARCHITECTURE.md draws, from its block of lines `crate -> crate, crate`.
 fn drawn() -> BTreeMap<String, Vec<String>> {
-    let page = fs::read_to_string(workspace("ARCHITECTURE.md")).unwrap();
-    let block =
-        page.split("```arrows\n").nth(1).expect("a block of arrows").split("```").next().unwrap();
-    let arrows = block.lines().map(|line| {
+    let lines = fenced("arrows");
+    let arrows = lines.iter().map(|line| {
         let (from, to) = line.split_once("->").expect("an arrow");
         let to = to.split(',').map(str::trim).filter(|name| !name.is_empty());
         (from.trim().to_string(), to.map(String::from).collect())
@@ -84,6 +90,48 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
         } else if path.extension().is_some_and(|extension| extension == ending) {
             found.push(path);
         }
+    }
+}
+
+/// Whether a line of Rust opens unsafe code. Comments and strings that only mention it do not.
+fn opens_unsafe(line: &str) -> bool {
+    let code = line.split("//").next().unwrap();
+    code.match_indices("unsafe").any(|(at, word)| {
+        let inside_a_name = code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let next = code[at + word.len()..].trim_start();
+        let opening = ["{", "(", "fn ", "impl", "extern", "trait "];
+        // A brace may follow on the next line.
+        !inside_a_name && (next.is_empty() || opening.iter().any(|start| next.starts_with(start)))
+    })
+}
+
+#[test]
+fn unsafe_code_is_where_the_architecture_page_says() {
+    let mut sources = Vec::new();
+    files(&workspace("crates"), "rs", &mut sources);
+    let root = workspace("");
+    let mut found: Vec<String> = sources
+        .iter()
+        .filter(|path| path.components().any(|part| part.as_os_str() == "src"))
+        .filter(|path| fs::read_to_string(path).unwrap().lines().any(opens_unsafe))
+        .map(|path| path.strip_prefix(&root).unwrap().display().to_string())
+        .collect();
+    found.sort();
+    assert_eq!(
+        fenced("unsafe"),
+        found,
+        "ARCHITECTURE.md (left) does not list the files with unsafe code (right): write those \
+         paths, sorted, one per line, into its block ```unsafe under `## Invariants`"
+    );
+}
+
+#[test]
+fn unsafe_code_is_told_from_words_about_it() {
+    for line in ["x => unsafe { f(x) },", "pub unsafe fn f() {", "unsafe impl Send for X {}"] {
+        assert!(opens_unsafe(line), "{line}");
+    }
+    for line in ["// unsafe { f() }", "#![expect(unsafe_code)]", "let x = \"'unsafe-inline'\";"] {
+        assert!(!opens_unsafe(line), "{line}");
     }
 }
 
