@@ -40,9 +40,20 @@ def settings_of(args):
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir(parents=True)
     if args.quick:
-        return Settings(target, scratch, True, args.repeats or 2, 0.05, 500, [(5, 100), (16, 1000)], (20_000, 16, 500))
+        return Settings(
+            target,
+            scratch,
+            True,
+            args.repeats or 2,
+            0.05,
+            500,
+            [(5, 100), (16, 1000)],
+            (20_000, 16, 500),
+        )
     sizes = [(5, 100), (16, 1000), (64, 10_000)]
-    return Settings(target, scratch, False, args.repeats or 7, 2.0, 10_000, sizes, (1_000_000, 32, 10_000))
+    return Settings(
+        target, scratch, False, args.repeats or 7, 2.0, 10_000, sizes, (1_000_000, 32, 10_000)
+    )
 
 
 def machine():
@@ -51,9 +62,17 @@ def machine():
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         named = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-        flags = next((line.split(":", 1)[1].split() for line in lines if line.startswith("flags")), [])
-        family = [line.split(":")[1].strip() for line in lines if line.startswith(("cpu family", "model\t"))][:2]
-        facts["processor"] = f"{named[0]} (family {family[0]}, model {family[1]})" if named else platform.processor()
+        flags = next(
+            (line.split(":", 1)[1].split() for line in lines if line.startswith("flags")), []
+        )
+        family = [
+            line.split(":")[1].strip()
+            for line in lines
+            if line.startswith(("cpu family", "model\t"))
+        ][:2]
+        facts["processor"] = (
+            f"{named[0]} (family {family[0]}, model {family[1]})" if named else platform.processor()
+        )
         facts["vectors"] = next((name for name in ("avx512f", "avx2") if name in flags), "baseline")
         facts["load"] = os.getloadavg()[0]
     except OSError:
@@ -62,21 +81,35 @@ def machine():
 
 
 def versions():
-    wanted = ["numpy", "numba", "scipy", "contextualbandits", "bayesianbandits", "vowpalwabbit", "coba", "mabwiser"]
+    wanted = [
+        "numpy",
+        "numba",
+        "scipy",
+        "contextualbandits",
+        "bayesianbandits",
+        "vowpalwabbit",
+        "coba",
+        "mabwiser",
+    ]
     found = {}
     for name in wanted:
         try:
             found[name] = version(name)
         except PackageNotFoundError:
             found[name] = "not installed"
-    rustc = subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True, cwd=ROOT).stdout.split()[
-        1
-    ]
+    rustc = subprocess.run(
+        ["rustc", "--version"], check=True, capture_output=True, text=True, cwd=ROOT
+    ).stdout.split()[1]
     describe = ["git", "describe", "--always", "--dirty"]
     commit = subprocess.run(
         describe, check=False, capture_output=True, text=True, cwd=ROOT
     )  # not in an unpacked archive
-    return {"python": platform.python_version(), "rustc": rustc, "commit": commit.stdout.strip() or "unknown", **found}
+    return {
+        "python": platform.python_version(),
+        "rustc": rustc,
+        "commit": commit.stdout.strip() or "unknown",
+        **found,
+    }
 
 
 def skipped(target):
@@ -119,11 +152,15 @@ def main():
         settings = settings_of(args)
         begun = time.monotonic()
         results["quick"] = args.quick
-        results["command"] = " ".join(["scripts/bench", *sys.argv[3:]])  # after --target and its folder
+        results["command"] = " ".join(
+            ["scripts/bench", *sys.argv[3:]]
+        )  # after --target and its folder
         results["repeats"] = settings.repeats
         results["rounds"] = settings.rounds
         results["skipped"] = skipped(args.target)
-        what = versions()  # once: the figures of the first section are a change that git would call dirty
+        what = (
+            versions()
+        )  # once: the figures of the first section are a change that git would call dirty
         for name in wanted:
             settings.say(f"{name}")
             section_begun, before = time.monotonic(), machine()

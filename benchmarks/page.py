@@ -17,7 +17,11 @@ def write(results, out):
         if name in sections:
             parts.append(build(sections[name]))
     parts += [same_table(sections), memory_table(sections)]
-    for name, build in {"many": many_table, "scaling": scaling_part, "threads": threads_part}.items():
+    for name, build in {
+        "many": many_table,
+        "scaling": scaling_part,
+        "threads": threads_part,
+    }.items():
         if name in sections:
             parts.append(build(sections[name]))
     parts += [skipped_part(results), PROSE["fair"]]
@@ -31,7 +35,9 @@ def header(results):
     dates = sorted({section["date"] for section in sections.values()})
     total = sum(section["seconds"] for section in sections.values())
     listed = ", ".join(
-        f"{name} {number}" for name, number in versions.items() if name not in ("python", "rustc", "commit")
+        f"{name} {number}"
+        for name, number in versions.items()
+        if name not in ("python", "rustc", "commit")
     )
     lines = [
         f"Command: `{results['command']}` · {' to '.join([dates[0], dates[-1]][: len(dates)])} · commit {versions['commit']}",
@@ -40,20 +46,31 @@ def header(results):
         f"Turns: {results['repeats']} a contender, up to 40 where they are short, and thirty times as many for ours and numba's where all of theirs are; in rotation; the fastest counts. The run took {total // 60} min {total % 60} s",
     ]
     shares = sorted(
-        row["core_share"] for section in sections.values() for row in section.get("rows", []) if row.get("core_share")
+        row["core_share"]
+        for section in sections.values()
+        for row in section.get("rows", [])
+        if row.get("core_share")
     )
     if shares:
-        seen = f"median {shares[len(shares) // 2]:.0%}, least {shares[0]:.0%}, most {shares[-1]:.0%}"
+        seen = (
+            f"median {shares[len(shares) // 2]:.0%}, least {shares[0]:.0%}, most {shares[-1]:.0%}"
+        )
         lines.append(
             f"Quiet? Share of its fastest turn in which a contender had a core, of turns over 50 ms: {seen}. Less than all is a busy machine, more is a second thread"
         )
-    built = {name: (section["date"], section["versions"]["commit"]) for name, section in sections.items()}
+    built = {
+        name: (section["date"], section["versions"]["commit"]) for name, section in sections.items()
+    }
     if len(set(built.values())) > 1:  # sections run on their own, with --only
-        lines += [f"Section *{name}*: {date}, commit {commit}" for name, (date, commit) in built.items()]
+        lines += [
+            f"Section *{name}*: {date}, commit {commit}" for name, (date, commit) in built.items()
+        ]
     text = "\n".join(f"- {line}" for line in lines)
     warnings = []
     if results["quick"]:
-        warnings.append("**A smoke run: few rounds and turns. No figure on this page means anything.**")
+        warnings.append(
+            "**A smoke run: few rounds and turns. No figure on this page means anything.**"
+        )
     elif not shares or shares[len(shares) // 2] < 0.95:
         warnings.append(
             "**The machine was busy: times and ratios on this page are not to be relied on. Choices and memory are.**"
@@ -112,7 +129,8 @@ def fixed_tables(section):
             "numba:lin-ucb-lazy",
         ], radius))  # fmt: skip
     text.append(
-        "### LinTS, and the floor\n\n" + time_table(rows, ["ours:lin-ts", "numba:lin-ts", "ours:floor"], "paper")
+        "### LinTS, and the floor\n\n"
+        + time_table(rows, ["ours:lin-ts", "numba:lin-ts", "ours:floor"], "paper")
     )
     return "\n\n".join(text)
 
@@ -121,10 +139,19 @@ def changing_tables(section):
     kinds = [
         f"{side}-{policy}{way}"
         for policy in ("code", "lin-ucb")
-        for side, way in (("ours:changing", ""), ("numba:changing", ""), ("numba:changing", "-blas"))
+        for side, way in (
+            ("ours:changing", ""),
+            ("numba:changing", ""),
+            ("numba:changing", "-blas"),
+        )
     ]
     kinds.append("ours:changing-floor")
-    return "## Changing sets\n\n" + PROSE["changing"] + "\n\n" + time_table(section["rows"], kinds, "determinant")
+    return (
+        "## Changing sets\n\n"
+        + PROSE["changing"]
+        + "\n\n"
+        + time_table(section["rows"], kinds, "determinant")
+    )
 
 
 def other_tables(section):
@@ -132,10 +159,16 @@ def other_tables(section):
         "ours:code", "ours:lin-ucb", "ours:lin-ts", "library:contextualbandits", "library:bayesianbandits", "library:vw-regcbopt",
         "library:vw-squarecb", "library:coba", "crate:rill-ml-shared", "library:mabwiser", "crate:rill-ml", "crate:trashpanda",
     ]  # fmt: skip
-    text = "## Libraries and crates\n\n" + PROSE["others"] + "\n\n" + time_table(section["rows"], kinds, "paper")
+    text = (
+        "## Libraries and crates\n\n"
+        + PROSE["others"]
+        + "\n\n"
+        + time_table(section["rows"], kinds, "paper")
+    )
     failed = [row for row in section["rows"] if "error" in row]
     return text + "".join(
-        f"\n\n{NAMES[row['contender']]} failed at d, K = {row['size']}: {row['error']}" for row in failed
+        f"\n\n{NAMES[row['contender']]} failed at d, K = {row['size']}: {row['error']}"
+        for row in failed
     )
 
 
@@ -164,18 +197,31 @@ def same_table(sections):
 
 
 def memory_table(sections):
-    rows = [row for name in ("fixed", "others") for row in sections.get(name, {}).get("rows", []) if "peak_kb" in row]
+    rows = [
+        row
+        for name in ("fixed", "others")
+        for row in sections.get(name, {}).get("rows", [])
+        if "peak_kb" in row
+    ]
     if not rows:
         return ""
     size = sizes_of(rows)[-1]
     largest, seen = [], set()
     for row in rows:
-        if tuple(row["size"]) == size and row["contender"] not in seen and not row["contender"].endswith("floor"):
+        if (
+            tuple(row["size"]) == size
+            and row["contender"] not in seen
+            and not row["contender"].endswith("floor")
+        ):
             seen.add(row["contender"])
             largest.append(row)
     matrix = 8 * size[0] * size[1] / 1e6
     body = [
-        [NAMES[row["contender"]], f"{row['peak_kb'] / 1e3:,.0f}", f"{(row['peak_kb'] - row['before_kb']) / 1e3:,.0f}"]
+        [
+            NAMES[row["contender"]],
+            f"{row['peak_kb'] / 1e3:,.0f}",
+            f"{(row['peak_kb'] - row['before_kb']) / 1e3:,.0f}",
+        ]
         for row in sorted(largest, key=lambda row: row["peak_kb"])
     ]
     head = ["", "peak, MB", "more than it began with, MB"]
@@ -233,7 +279,9 @@ def threads_part(section):
 def skipped_part(results):
     if not results.get("skipped"):
         return "## Skipped\n\nNobody: every rival could be installed."
-    return "## Skipped\n\n" + "\n".join(f"- {name}: `{why}`" for name, why in results["skipped"].items())
+    return "## Skipped\n\n" + "\n".join(
+        f"- {name}: `{why}`" for name, why in results["skipped"].items()
+    )
 
 
 def targets_part(sections):

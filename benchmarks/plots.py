@@ -47,7 +47,12 @@ def draw(rows, out):
     import matplotlib.pyplot as plt
 
     plt.rcParams.update(
-        {"svg.hashsalt": "plausibly", "svg.fonttype": "none", "font.family": "sans-serif", "font.size": 11}
+        {
+            "svg.hashsalt": "plausibly",
+            "svg.fonttype": "none",
+            "font.family": "sans-serif",
+            "font.size": 11,
+        }
     )
     for axis, (label, name) in AXES.items():
         lines = series(rows, axis)

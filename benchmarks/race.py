@@ -21,7 +21,13 @@ EXTRA_TURNS, SHORT_TURN_SECONDS = 29, 0.1
 
 ONE_THREAD = {
     name: "1"
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
+    for name in (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "NUMBA_NUM_THREADS",
+        "RAYON_NUM_THREADS",
+    )
 }
 # NumPy asks for its large arrays to be in huge pages; so does the allocator of everybody else then.
 HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
@@ -50,7 +56,9 @@ class Entry:
 
     kind: str  # `ours:…`, `numba:…`, `numpy:…`, `library:…` or `crate:…`
     radius: str = "paper"
-    whole: bool = False  # plays all rounds in every turn, because they differ in cost or are to be compared
+    whole: bool = (
+        False  # plays all rounds in every turn, because they differ in cost or are to be compared
+    )
     rounds: int = 0
     turns: list = field(default_factory=list)  # seconds
     on_core: list = field(
@@ -149,9 +157,15 @@ def race(entries, folder, rounds, settings, compare=False, seconds=SHORT_SECONDS
             contender = Contender(entry, folder, settings.target)
             few = contender.turn(min(3, rounds))["seconds"] / min(3, rounds)
             if not entry.whole:
-                again = contender.turn(min(20, rounds))["seconds"] / min(20, rounds) if few < 0.1 else few
+                again = (
+                    contender.turn(min(20, rounds))["seconds"] / min(20, rounds)
+                    if few < 0.1
+                    else few
+                )
                 affordable = int(settings.turn_seconds / max(min(few, again), 1e-9))
-                entry.rounds = rounds if affordable >= rounds else max(one_digit(max(affordable, 1)), 3)
+                entry.rounds = (
+                    rounds if affordable >= rounds else max(one_digit(max(affordable, 1)), 3)
+                )
             else:
                 entry.rounds = rounds
             running.append((entry, contender))
@@ -160,11 +174,19 @@ def race(entries, folder, rounds, settings, compare=False, seconds=SHORT_SECONDS
             settings.say(f"    {entry.kind} failed: {error}")
     begun, rotations = time.perf_counter(), 0
     # A turn of a millisecond can miss every quiet moment: where a rotation is short, there are more of them, for everybody.
-    while rotations < settings.repeats or rotations < MOST_TURNS and time.perf_counter() - begun < seconds:
+    while (
+        rotations < settings.repeats
+        or rotations < MOST_TURNS
+        and time.perf_counter() - begun < seconds
+    ):
         rotations += 1
         for entry, contender in running:
             play_turn(entry, contender)
-        compiled = [(entry, contender) for entry, contender in running if entry.is_compiled and not entry.error]
+        compiled = [
+            (entry, contender)
+            for entry, contender in running
+            if entry.is_compiled and not entry.error
+        ]
         if compiled and all(min(entry.turns) < SHORT_TURN_SECONDS for entry, _ in compiled):
             for _ in range(EXTRA_TURNS):
                 for entry, contender in compiled:
@@ -177,4 +199,6 @@ def race(entries, folder, rounds, settings, compare=False, seconds=SHORT_SECONDS
         contender.end()
     for entry in entries:
         if entry.turns and not entry.error:
-            settings.say(f"    {entry.kind:34}{entry.radius:13}{entry.micros:12.3f} µs   {entry.rounds} rounds")
+            settings.say(
+                f"    {entry.kind:34}{entry.radius:13}{entry.micros:12.3f} µs   {entry.rounds} rounds"
+            )

@@ -14,7 +14,12 @@ RADII = ("paper", "determinant")
 
 def row(entry, size):
     """An entry as data."""
-    data = {"contender": entry.kind, "radius": entry.radius, "size": list(size), "about": entry.about}
+    data = {
+        "contender": entry.kind,
+        "radius": entry.radius,
+        "size": list(size),
+        "about": entry.about,
+    }
     if entry.error or not entry.turns:
         return data | {"error": entry.error or "took no turn"}
     return data | {
@@ -50,7 +55,11 @@ def fixed(settings):
                 race(entries, folder, settings.rounds, settings, compare=True)
                 rows += [row(entry, size) for entry in entries]
                 same += compare(entries, folder, size, policy, radius)
-        entries = [Entry("ours:lin-ts", whole=True), Entry("numba:lin-ts", whole=True), Entry("ours:floor")]
+        entries = [
+            Entry("ours:lin-ts", whole=True),
+            Entry("numba:lin-ts", whole=True),
+            Entry("ours:floor"),
+        ]
         race(entries, folder, settings.rounds, settings)
         rows += [row(entry, size) for entry in entries]
     return {"rows": rows, "same": same}
@@ -63,7 +72,12 @@ def compare(entries, folder, size, policy, radius):
     for entry in others:
         if ours.choices is None or entry.choices is None:
             found.append(
-                {"size": list(size), "radius": radius, "contender": entry.kind, "error": entry.error or "did not play"}
+                {
+                    "size": list(size),
+                    "radius": radius,
+                    "contender": entry.kind,
+                    "error": entry.error or "did not play",
+                }
             )
             continue
         at = first_difference(ours.choices, entry.choices)
@@ -104,7 +118,11 @@ def changing(settings):
         settings.say(f"  d, K = {size}")
         folder = write_problem(settings.scratch / "changing", *size, settings.rounds, changing=True)
         for policy in ("code", "lin-ucb"):
-            names = [f"ours:changing-{policy}", f"numba:changing-{policy}", f"numba:changing-{policy}-blas"]
+            names = [
+                f"ours:changing-{policy}",
+                f"numba:changing-{policy}",
+                f"numba:changing-{policy}-blas",
+            ]
             entries = [Entry(name, "determinant", whole=name.startswith("ours:")) for name in names]
             race(entries, folder, settings.rounds, settings, compare=True, seconds=MEMORY_SECONDS)
             rows += [row(entry, size) for entry in entries]
@@ -138,9 +156,13 @@ def many(settings):
     runs = []
     for _ in range(min(settings.repeats, 3)):
         command = [settings.target / "release/contender", "many", actions, dim, rounds]
-        said = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout
+        said = subprocess.run(
+            [str(word) for word in command], capture_output=True, text=True, check=True
+        ).stdout
         runs.append([json.loads(line) for line in said.splitlines()])
-    best = [min((run[at] for run in runs), key=lambda run: run["micros"]) for at in range(len(runs[0]))]
+    best = [
+        min((run[at] for run in runs), key=lambda run: run["micros"]) for at in range(len(runs[0]))
+    ]
     for at, data in enumerate(best):
         data["build_s"] = min(run[at]["build_s"] for run in runs)
         settings.say(f"    {data}")
@@ -156,24 +178,37 @@ SWEEPS = {
 
 def scaling(settings):
     """The cost of a round against K, d and the horizon."""
-    settings = replace(settings, repeats=min(settings.repeats, 3), turn_seconds=settings.turn_seconds / 4)
+    settings = replace(
+        settings, repeats=min(settings.repeats, 3), turn_seconds=settings.turn_seconds / 4
+    )
     rows = []
     for axis, points in SWEEPS.items():
         points = (
-            [(d, k, min(n, settings.rounds)) for d, k, n in points[:3]] if settings.quick and axis != "n" else points
+            [(d, k, min(n, settings.rounds)) for d, k, n in points[:3]]
+            if settings.quick and axis != "n"
+            else points
         )
-        points = [(16, 1_000, n) for n in (50, 150, 500)] if settings.quick and axis == "n" else points
+        points = (
+            [(16, 1_000, n) for n in (50, 150, 500)] if settings.quick and axis == "n" else points
+        )
         for dim, actions, rounds in points:
             settings.say(f"  against {axis}: d, K, n = {dim}, {actions}, {rounds}")
             folder = write_problem(settings.scratch / "scaling", dim, actions, rounds)
-            lazily = [("ours:code", "paper"), ("ours:code", "determinant"), ("numba:code-lazy", "determinant")]
+            lazily = [
+                ("ours:code", "paper"),
+                ("ours:code", "determinant"),
+                ("numba:code-lazy", "determinant"),
+            ]
             every = ["ours:code-every", "numba:code-incremental", "numba:code-full"]
             entries = [Entry(kind, radius, whole=True) for kind, radius in lazily]
             # The first rounds are dearer, with refactorisations: who is compared plays all of them, but for the full one, which cannot afford it.
-            entries += [Entry(kind, "determinant", whole=not kind.endswith("full")) for kind in every]
+            entries += [
+                Entry(kind, "determinant", whole=not kind.endswith("full")) for kind in every
+            ]
             race(entries, folder, rounds, settings)
             rows += [
-                row(entry, (dim, actions)) | {"axis": axis, "at": {"K": actions, "d": dim, "n": rounds}[axis]}
+                row(entry, (dim, actions))
+                | {"axis": axis, "at": {"K": actions, "d": dim, "n": rounds}[axis]}
                 for entry in entries
             ]
     return {"rows": rows}
@@ -187,7 +222,11 @@ def threads(settings):
         for count in seconds:
             begun = time.perf_counter()
             out = settings.scratch / f"simulated-{count}-{len(seconds[count])}"
-            command = [settings.target / "release/plausibly", "simulate", "examples/first-experiment.toml"]
+            command = [
+                settings.target / "release/plausibly",
+                "simulate",
+                "examples/first-experiment.toml",
+            ]
             command += ["--runs", runs, "--threads", count, "--out", out, "--quiet"]
             subprocess.run([str(word) for word in command], check=True, capture_output=True)
             seconds[count].append(time.perf_counter() - begun)
@@ -195,4 +234,11 @@ def threads(settings):
     return {"runs": runs, "one": seconds[1], "two": seconds[2]}
 
 
-ALL = {"fixed": fixed, "changing": changing, "others": others, "many": many, "scaling": scaling, "threads": threads}
+ALL = {
+    "fixed": fixed,
+    "changing": changing,
+    "others": others,
+    "many": many,
+    "scaling": scaling,
+    "threads": threads,
+}

@@ -28,7 +28,11 @@ class Ratios:
 def rows_of(section):
     """(contender, radius, size) → microseconds a round, of those who played."""
     rows = section.get("rows", [])
-    return {(row["contender"], row["radius"], tuple(row["size"])): row["micros"] for row in rows if "micros" in row}
+    return {
+        (row["contender"], row["radius"], tuple(row["size"])): row["micros"]
+        for row in rows
+        if "micros" in row
+    }
 
 
 def ratios(what, asked, times, ours, rivals, radius):
@@ -42,7 +46,9 @@ def ratios(what, asked, times, ours, rivals, radius):
 
 
 def all_ratios(sections):
-    fixed, changing, others = (rows_of(sections.get(name, {})) for name in ("fixed", "changing", "others"))
+    fixed, changing, others = (
+        rows_of(sections.get(name, {})) for name in ("fixed", "changing", "others")
+    )
 
     def incremental(policy):
         return [f"numba:{policy}-incremental", f"numba:{policy}-incremental-rows"]
@@ -59,19 +65,57 @@ def all_ratios(sections):
                 radius,
             ),
             ratios(
-                f"CODE as shipped, {name}: numba incremental", SHIPPED, fixed, "ours:code", incremental("code"), radius
+                f"CODE as shipped, {name}: numba incremental",
+                SHIPPED,
+                fixed,
+                "ours:code",
+                incremental("code"),
+                radius,
             ),
-            ratios(f"CODE as shipped, {name}: numba lazy", {}, fixed, "ours:code", ["numba:code-lazy"], radius),
-            ratios(f"CODE as shipped, {name}: NumPy", 10.0, fixed, "ours:code", ["numpy:code-incremental"], radius),
-            ratios(f"LinUCB, {name}: numba incremental", 1.5, fixed, "ours:lin-ucb", incremental("lin-ucb"), radius),
-            ratios(f"LinUCB, {name}: numba lazy", {}, fixed, "ours:lin-ucb", ["numba:lin-ucb-lazy"], radius),
+            ratios(
+                f"CODE as shipped, {name}: numba lazy",
+                {},
+                fixed,
+                "ours:code",
+                ["numba:code-lazy"],
+                radius,
+            ),
+            ratios(
+                f"CODE as shipped, {name}: NumPy",
+                10.0,
+                fixed,
+                "ours:code",
+                ["numpy:code-incremental"],
+                radius,
+            ),
+            ratios(
+                f"LinUCB, {name}: numba incremental",
+                1.5,
+                fixed,
+                "ours:lin-ucb",
+                incremental("lin-ucb"),
+                radius,
+            ),
+            ratios(
+                f"LinUCB, {name}: numba lazy",
+                {},
+                fixed,
+                "ours:lin-ucb",
+                ["numba:lin-ucb-lazy"],
+                radius,
+            ),
         ]
     found.append(ratios("LinTS: numba", 1.5, fixed, "ours:lin-ts", ["numba:lin-ts"], "paper"))
     for policy, name in (("code", "CODE"), ("lin-ucb", "LinUCB")):
         rivals = [f"numba:changing-{policy}", f"numba:changing-{policy}-blas"]
         found.append(
             ratios(
-                f"Changing sets, {name}: numba full", 1.5, changing, f"ours:changing-{policy}", rivals, "determinant"
+                f"Changing sets, {name}: numba full",
+                1.5,
+                changing,
+                f"ours:changing-{policy}",
+                rivals,
+                "determinant",
             )
         )
     for kind in dict.fromkeys(kind for kind, _, _ in others if not kind.startswith("ours:")):
@@ -93,7 +137,9 @@ def single(sections):
     found = []
     if "many" in sections:
         many = sections["many"]
-        peak = max(run["peak_kb"] for run in many["runs"]) * 1024 / (8 * many["actions"] * many["dim"])
+        peak = (
+            max(run["peak_kb"] for run in many["runs"]) * 1024 / (8 * many["actions"] * many["dim"])
+        )
         found.append(
             (
                 f"K = {many['actions']:,}, d = {many['dim']}: peak memory by the feature matrix",
@@ -104,9 +150,13 @@ def single(sections):
         )
     if "threads" in sections:
         ratio = min(sections["threads"]["one"]) / min(sections["threads"]["two"])
-        found.append(("Replications: one thread by two", f"{ratio:.2f}", "at least 1.8", ratio >= 1.8))
+        found.append(
+            ("Replications: one thread by two", f"{ratio:.2f}", "at least 1.8", ratio >= 1.8)
+        )
     if "fixed" in sections:
-        compared = [row for name in ("fixed", "changing") for row in sections.get(name, {}).get("same", [])]
+        compared = [
+            row for name in ("fixed", "changing") for row in sections.get(name, {}).get("same", [])
+        ]
         same = sum(1 for row in compared if row.get("first", 0) is None)
         found.append(
             (

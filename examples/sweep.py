@@ -41,7 +41,9 @@ def main() -> None:
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu = sum(one.ru_utime + one.ru_stime for one in used)
     table = hashlib.sha256(result.csv.encode()).hexdigest()[:16]
-    print(f"{len(result)} settings on {args.engine}: {seconds:.1f} s, {cpu:.1f} s of processor, table {table}, {used[0].ru_maxrss // 1024} MB")
+    print(
+        f"{len(result)} settings on {args.engine}: {seconds:.1f} s, {cpu:.1f} s of processor, table {table}, {used[0].ru_maxrss // 1024} MB"
+    )
 
 
 if __name__ == "__main__":

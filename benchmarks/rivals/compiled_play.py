@@ -10,7 +10,10 @@ def prepare(name, problem):
     policy = linear.LIN_UCB if "lin-ucb" in name else linear.CODE
     features, means, noise, radius = problem.features, problem.means, problem.noise, problem.radius
     blocks = linear.blocks_of(features) if len(problem.sets) == 0 else np.zeros((1, 1, 1))
-    mean, width_sq = np.zeros(blocks.shape[0] * blocks.shape[2]), np.zeros(blocks.shape[0] * blocks.shape[2])
+    mean, width_sq = (
+        np.zeros(blocks.shape[0] * blocks.shape[2]),
+        np.zeros(blocks.shape[0] * blocks.shape[2]),
+    )
     one_set, one_means = features[None], means[None]
 
     def incremental(by_rows):
@@ -21,10 +24,18 @@ def prepare(name, problem):
     plays = {
         "code-incremental": incremental(False),
         "code-incremental-rows": incremental(True),
-        "code-lazy": lambda choices: lazy.play_lazy(policy, features, means, noise, radius, choices),
-        "code-full": lambda choices: linear.play_full(policy, one_set, one_means, noise, radius, choices),
-        "lin-ts": lambda choices: linear.play_lin_ts(features, blocks, means, noise, problem.sigma, choices, mean),
-        "changing-code": lambda c: linear.play_full(policy, problem.sets, problem.set_means, noise, radius, c),
+        "code-lazy": lambda choices: lazy.play_lazy(
+            policy, features, means, noise, radius, choices
+        ),
+        "code-full": lambda choices: linear.play_full(
+            policy, one_set, one_means, noise, radius, choices
+        ),
+        "lin-ts": lambda choices: linear.play_lin_ts(
+            features, blocks, means, noise, problem.sigma, choices, mean
+        ),
+        "changing-code": lambda c: linear.play_full(
+            policy, problem.sets, problem.set_means, noise, radius, c
+        ),
         "changing-code-blas": lambda c: linear.play_full_blas(
             policy, problem.sets, problem.set_means, noise, radius, c
         ),

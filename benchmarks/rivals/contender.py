@@ -34,7 +34,10 @@ def read_problem(folder, radius):
     def doubles(name, *shape):
         return np.fromfile(folder / f"{name}.f64").reshape(*shape)
 
-    radii = {"paper": (0, sigma, 1e4, 1.0, 0.0, 0.05), "determinant": (1, sigma, 1.0, 1.0, math.sqrt(dim), 0.05)}
+    radii = {
+        "paper": (0, sigma, 1e4, 1.0, 0.0, 0.05),
+        "determinant": (1, sigma, 1.0, 1.0, math.sqrt(dim), 0.05),
+    }
     return SimpleNamespace(
         dim=dim,
         actions=actions,
@@ -75,7 +78,10 @@ def main():
         seconds, on_core = time.perf_counter() - begun, time.process_time() - on_core
         if file:
             choices.tofile(file[0])
-        print(json.dumps({"seconds": seconds, "on_core": on_core, "peak_kb": resident("VmHWM")}), flush=True)
+        print(
+            json.dumps({"seconds": seconds, "on_core": on_core, "peak_kb": resident("VmHWM")}),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -64,7 +64,12 @@ def play_lazy(policy, features, means, noise, radius, choices):
     inverse, gram, theta, v = np.eye(dim), np.eye(dim), np.zeros(dim), np.zeros(dim)
     x, acc, form = np.zeros((dim, TILE)), np.zeros((4, TILE)), np.zeros(TILE)
     all_mean, all_width_sq, all_at = np.zeros(actions), np.zeros(actions), -1
-    base_mean, base_width, base_theta, base_gram = np.zeros(actions), np.zeros(actions), np.zeros(dim), np.eye(dim)
+    base_mean, base_width, base_theta, base_gram = (
+        np.zeros(actions),
+        np.zeros(actions),
+        np.zeros(dim),
+        np.eye(dim),
+    )
     half = actions // 2
     index, rows = np.zeros(half + 1, np.int64), np.zeros((half + 1, dim))
     mean, width_sq, count = np.zeros(half + 1), np.zeros(half + 1), 0

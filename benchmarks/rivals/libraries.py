@@ -11,7 +11,9 @@ def prepare(name, problem):
     begin = {
         "contextualbandits": contextualbandits,
         "bayesianbandits": bayesianbandits,
-        "vw-regcbopt": lambda problem: vowpal(problem, "--regcbopt --cb_min_cost={0} --cb_max_cost={1}"),
+        "vw-regcbopt": lambda problem: vowpal(
+            problem, "--regcbopt --cb_min_cost={0} --cb_max_cost={1}"
+        ),
         "vw-squarecb": lambda problem: vowpal(problem, "--squarecb"),
         "coba": coba,
         "mabwiser": mabwiser,
@@ -42,9 +44,20 @@ def contextualbandits(problem):
 
 def bayesianbandits(problem):
     """Thompson sampling on one shared Gaussian model, whose features are those of the actions."""
-    from bayesianbandits import Arm, ArmFeaturizer, LipschitzContextualAgent, NormalRegressor, ThompsonSampling
+    from bayesianbandits import (
+        Arm,
+        ArmFeaturizer,
+        LipschitzContextualAgent,
+        NormalRegressor,
+        ThompsonSampling,
+    )
 
-    features, means, noise, actions = problem.features, problem.means, problem.noise, problem.actions
+    features, means, noise, actions = (
+        problem.features,
+        problem.means,
+        problem.noise,
+        problem.actions,
+    )
 
     class Rows(ArmFeaturizer):
         def transform(self, X, *, action_tokens):
@@ -81,7 +94,9 @@ def vowpal(problem, exploration):
     largest = float(abs(means).max() + 4.0 * problem.sigma)
 
     def begin():
-        workspace = Workspace(f"--cb_explore_adf {exploration.format(-largest, largest)} --noconstant --quiet")
+        workspace = Workspace(
+            f"--cb_explore_adf {exploration.format(-largest, largest)} --noconstant --quiet"
+        )
         examples = [workspace.parse([f"|a {row}"], workspace.lContextualBandit)[0] for row in rows]
         return lambda choices: play(workspace, examples, choices)
 
@@ -93,7 +108,9 @@ def vowpal(problem, exploration):
             choices[t] = chosen
             cost = -(means[chosen] + noise[t])
             label = f"{chosen}:{cost}:{max(chances[chosen], 1e-6)}"
-            (labelled,) = workspace.parse([f"{label} |a {rows[chosen]}"], workspace.lContextualBandit)
+            (labelled,) = workspace.parse(
+                [f"{label} |a {rows[chosen]}"], workspace.lContextualBandit
+            )
             workspace.learn(examples[:chosen] + [labelled] + examples[chosen + 1 :])
 
     return begin
@@ -125,7 +142,12 @@ def mabwiser(problem):
     """LinUCB with one model an arm: another problem, of the same size. The context is a row of features a round."""
     from mabwiser.mab import MAB, LearningPolicy
 
-    features, means, noise, arms = problem.features, problem.means, problem.noise, list(range(problem.actions))
+    features, means, noise, arms = (
+        problem.features,
+        problem.means,
+        problem.noise,
+        list(range(problem.actions)),
+    )
 
     def begin():
         bandit = MAB(arms, LearningPolicy.LinUCB(alpha=1.0, l2_lambda=1.0), seed=1)

@@ -11,7 +11,9 @@ from numba import njit
 compiled = njit(fastmath=True, error_model="numpy", cache=True)
 
 CODE, LIN_UCB = 0, 1
-BLOCK = 32  # actions in a block: of 16, 32, 64 and whole columns the fastest at K = 1,000 and 10,000
+BLOCK = (
+    32  # actions in a block: of 16, 32, 64 and whole columns the fastest at K = 1,000 and 10,000
+)
 
 TILE = 64  # and in a tile, when all are scored from scratch: the fastest of 32, 64, 128 and 256
 
@@ -76,7 +78,12 @@ def refresh_blocks(blocks, v, gain, mean, width_sq, s):
         for j in range(0, whole, 4):
             v0, v1, v2, v3 = v[j], v[j + 1], v[j + 2], v[j + 3]
             for i in range(size):
-                s[i] += v0 * block[j, i] + v1 * block[j + 1, i] + v2 * block[j + 2, i] + v3 * block[j + 3, i]
+                s[i] += (
+                    v0 * block[j, i]
+                    + v1 * block[j + 1, i]
+                    + v2 * block[j + 2, i]
+                    + v3 * block[j + 3, i]
+                )
         for j in range(whole, dim):
             v0 = v[j]
             for i in range(size):
@@ -133,7 +140,12 @@ def score(features, theta, inverse, mean, width_sq, x, acc, form):
                     acc[1, l] += b0 * x0 + b1 * x1
                     acc[2, l] += c0 * x0 + c1 * x1
                     acc[3, l] += d0 * x0 + d1 * x1
-            m00, m11, m22, m33 = inverse[i, i], inverse[i + 1, i + 1], inverse[i + 2, i + 2], inverse[i + 3, i + 3]
+            m00, m11, m22, m33 = (
+                inverse[i, i],
+                inverse[i + 1, i + 1],
+                inverse[i + 2, i + 2],
+                inverse[i + 3, i + 3],
+            )
             m10, m20, m30 = inverse[i + 1, i], inverse[i + 2, i], inverse[i + 3, i]
             m21, m31, m32 = inverse[i + 2, i + 1], inverse[i + 3, i + 1], inverse[i + 3, i + 2]
             for l in range(size):
@@ -197,7 +209,9 @@ def pick(policy, mean, width_sq, actions, root):
 
 
 @compiled
-def play_incremental(policy, by_rows, features, blocks, means, noise, radius, choices, mean, width_sq):
+def play_incremental(
+    policy, by_rows, features, blocks, means, noise, radius, choices, mean, width_sq
+):
     actions, dim = features.shape
     inverse, theta, v, s = np.eye(dim), np.zeros(dim), np.zeros(dim), np.zeros(blocks.shape[2])
     log_det = 0.0
@@ -280,7 +294,12 @@ def play_lin_ts(features, blocks, means, noise, scale, choices, value):
             for j in range(0, whole, 4):
                 v0, v1, v2, v3 = sampled[j], sampled[j + 1], sampled[j + 2], sampled[j + 3]
                 for i in range(size):
-                    out[i] += v0 * block[j, i] + v1 * block[j + 1, i] + v2 * block[j + 2, i] + v3 * block[j + 3, i]
+                    out[i] += (
+                        v0 * block[j, i]
+                        + v1 * block[j + 1, i]
+                        + v2 * block[j + 2, i]
+                        + v3 * block[j + 3, i]
+                    )
             for j in range(whole, dim):
                 v0 = sampled[j]
                 for i in range(size):

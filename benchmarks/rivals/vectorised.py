@@ -8,7 +8,12 @@ from contender import sqrt_beta
 
 def prepare(name, problem):
     dim, actions = problem.dim, problem.actions
-    features, means, noise, radius = problem.features, problem.means.tolist(), problem.noise.tolist(), problem.radius
+    features, means, noise, radius = (
+        problem.features,
+        problem.means.tolist(),
+        problem.noise.tolist(),
+        problem.radius,
+    )
     s, half, upper = np.zeros(actions), np.zeros(actions), np.zeros(actions)
     optimistic = {"code-incremental": False, "lin-ucb-incremental": True}[name]
 

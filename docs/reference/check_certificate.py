@@ -30,20 +30,32 @@ def half_width(grounds, radius, width_sq, log_det):
     d = len(grounds["features"])
     # A radius of its own bounds θ* of vectors as given in units of reward.
     unit = high - low if grounds.get("as_given") else 1
-    norm = radius["theta_norm_bound"] / unit if "theta_norm_bound" in radius else grounds["theta_norm_bound"] if d else 0
+    norm = (
+        radius["theta_norm_bound"] / unit
+        if "theta_norm_bound" in radius
+        else grounds["theta_norm_bound"]
+        if d
+        else 0
+    )
     # Features and rewards are multiples of 2⁻²⁴; the radius covers their rounding.
     rounding = 2**-25 * (1 + math.sqrt(d) * norm) * math.sqrt(grounds["statistics"]["observations"])
     if radius["kind"] == "fixed":
         return (radius["sqrt_beta"] / (high - low) + rounding) * math.sqrt(width_sq)
     if radius["kind"] == "determinant":
         ridge = grounds["policy"]["ridge"]
-        spread = noise * math.sqrt(log_det - d * math.log(ridge) + 2 * math.log(1 / radius["delta"]))
+        spread = noise * math.sqrt(
+            log_det - d * math.log(ridge) + 2 * math.log(1 / radius["delta"])
+        )
         return (spread + math.sqrt(ridge) * norm + rounding) * math.sqrt(width_sq)
     if radius["kind"] == "mixture":
         if math.isinf(width_sq):
             return math.inf
         share, plays = radius["delta"] / grounds["arms_sharing"], 1 / width_sq
-        return noise * math.sqrt((plays + 1) / plays**2 * (math.log(plays + 1) + 2 * math.log(1 / share))) + 2**-25
+        return (
+            noise
+            * math.sqrt((plays + 1) / plays**2 * (math.log(plays + 1) + 2 * math.log(1 / share)))
+            + 2**-25
+        )
     sys.exit(f"this checker does not know the radius {radius['kind']}")
 
 
@@ -62,7 +74,11 @@ def scores(grounds):
 def once(pairs):
     """An object, if it has no key twice: readers disagree on which of the two counts."""
     found = dict(pairs)
-    return found if len(found) == len(pairs) else sys.exit(f"a key stands twice among {[key for key, _ in pairs]}")
+    return (
+        found
+        if len(found) == len(pairs)
+        else sys.exit(f"a key stands twice among {[key for key, _ in pairs]}")
+    )
 
 
 def main(path):
@@ -73,7 +89,10 @@ def main(path):
     radius = grounds["policy"].get("radius", default)
     low, high = grounds["reward_range"]
     known, log_det = scores(grounds)
-    intervals = [(m - h, m, m + h) for m, h in ((m, half_width(grounds, radius, w, log_det)) for m, w in known)]
+    intervals = [
+        (m - h, m, m + h)
+        for m, h in ((m, half_width(grounds, radius, w, log_det)) for m, w in known)
+    ]
     best_lower = max(lower for lower, _, _ in intervals)
     centre = 0 if grounds.get("as_given") else (low + high) / 2
     shown = lambda x: min(max(centre + (high - low) * x, low), high)
@@ -81,18 +100,35 @@ def main(path):
         for name, expected in [("lower", shown(lower)), ("upper", shown(upper))]:
             if abs(action[name] - expected) > 1e-7 * (high - low):
                 sys.exit(f"{action['label']}: {name} is {action[name]}, and {expected} follows")
-        if action["mean"] is not None and abs(action["mean"] - centre - (high - low) * mean) > 1e-7 * (high - low):
+        if action["mean"] is not None and abs(
+            action["mean"] - centre - (high - low) * mean
+        ) > 1e-7 * (high - low):
             sys.exit(f"{action['label']}: the estimate does not follow")
         plausible = action["standing"] == "plausible"
         if plausible != (upper >= best_lower) and abs(upper - best_lower) > 1e-9:
             sys.exit(f"{action['label']}: the standing does not follow")
     # No true average is outside the range, so no estimate is off by more than its distance to the farther end.
-    off = lambda lower, mean, upper: min((high - low) * (upper - mean), max(high - centre - (high - low) * mean, centre + (high - low) * mean - low))
-    racing = [i for i, action in zip(intervals, findings["actions"]) if action["standing"] == "plausible"]
-    within = None if any(math.isinf(upper) for _, _, upper in racing) else max(off(*interval) for interval in racing)
-    if (within is None) != (findings["known_within"] is None) or within is not None and abs(within - findings["known_within"]) > 1e-7 * (high - low):
+    off = lambda lower, mean, upper: min(
+        (high - low) * (upper - mean),
+        max(high - centre - (high - low) * mean, centre + (high - low) * mean - low),
+    )
+    racing = [
+        i for i, action in zip(intervals, findings["actions"]) if action["standing"] == "plausible"
+    ]
+    within = (
+        None
+        if any(math.isinf(upper) for _, _, upper in racing)
+        else max(off(*interval) for interval in racing)
+    )
+    if (
+        (within is None) != (findings["known_within"] is None)
+        or within is not None
+        and abs(within - findings["known_within"]) > 1e-7 * (high - low)
+    ):
         sys.exit(f"known_within is {findings['known_within']}, and {within} follows")
-    print(f"decision {grounds['decision']}: {len(intervals)} intervals and standings follow from the statistics, and what is known within")
+    print(
+        f"decision {grounds['decision']}: {len(intervals)} intervals and standings follow from the statistics, and what is known within"
+    )
 
 
 main(sys.argv[1])

@@ -17,7 +17,15 @@ Floats = npt.NDArray[np.float64]
 class NumpyCode:
     """Linear CODE with the determinant radius, over one set of actions."""
 
-    def __init__(self, rows: Floats, *, ridge: float, delta: float, noise_scale: float, theta_norm_bound: float) -> None:
+    def __init__(
+        self,
+        rows: Floats,
+        *,
+        ridge: float,
+        delta: float,
+        noise_scale: float,
+        theta_norm_bound: float,
+    ) -> None:
         count, dim = rows.shape
         self.rows = np.ascontiguousarray(rows)
         self.inverse = np.eye(dim) / ridge

@@ -103,10 +103,16 @@ def rounds_of_code(turns: int) -> list[tuple[str, float]]:
     python, bare, rust = Code(**SETTINGS), Code(**SETTINGS), Code(**SETTINGS)
     numpy = NumpyCode(rows, delta=0.05, **SETTINGS)
     contenders: list[Contender] = [
-        ("through Python, with an `ActionSet`", lambda rounds: loop_over(python, offered, rewards, rounds)),
+        (
+            "through Python, with an `ActionSet`",
+            lambda rounds: loop_over(python, offered, rewards, rounds),
+        ),
         ("inside Rust", lambda rounds: rust._play(offered, rewards, rounds)),
         ("NumPy", lambda rounds: loop_in_numpy(numpy, rewards, rounds)),
-        ("through Python, with a bare array", lambda rounds: loop_over(bare, rows, rewards, rounds)),
+        (
+            "through Python, with a bare array",
+            lambda rounds: loop_over(bare, rows, rewards, rounds),
+        ),
     ]
     seconds = race(contenders, turns)
     return [(name, 1e6 * best) for (name, _), best in zip(contenders, seconds)]
@@ -123,15 +129,23 @@ def beside_mabwiser(turns: int) -> list[tuple[str, str, float, float]]:
     rewards, contexts = rng.normal(size=rows), rng.normal(size=(rows, dim))
     measured = []
     for name in ("LinGreedy", "LinUCB", "LinTS"):
-        bandits = [library.MAB(arms, getattr(library.LearningPolicy, name)()) for library in (theirs, mabwiser)]
+        bandits = [
+            library.MAB(arms, getattr(library.LearningPolicy, name)())
+            for library in (theirs, mabwiser)
+        ]
         one = contexts[:1]
         tasks: list[tuple[str, Callable[[Any], object]]] = [
             ("fit 10,000 rows", lambda mab: mab.fit(decisions, rewards, contexts)),
             ("predict 10,000 rows", lambda mab: mab.predict(contexts)),
-            ("predict and learn one row", lambda mab: mab.partial_fit([mab.predict(one)], [0.5], one)),
+            (
+                "predict and learn one row",
+                lambda mab: mab.partial_fit([mab.predict(one)], [0.5], one),
+            ),
         ]
         for task, run in tasks:
-            runs: list[Contender] = [(name, lambda _, mab=mab, run=run: run(mab)) for mab in bandits]  # type: ignore[misc]
+            runs: list[Contender] = [
+                (name, lambda _, mab=mab, run=run: run(mab)) for mab in bandits
+            ]  # type: ignore[misc]
             their_best, our_best = race(runs, turns, block=None)
             measured.append((name, task, 1e3 * their_best, 1e3 * our_best))
     return measured
@@ -145,7 +159,10 @@ def verdicts(rounds: dict[str, float]) -> list[tuple[str, bool]]:
             f"overhead of Python {overhead:.2f} µs per round; wanted: at most {LARGEST_OVERHEAD}",
             overhead <= LARGEST_OVERHEAD,
         ),
-        (f"{factor:.1f} times as fast as NumPy; wanted: at least {SMALLEST_FACTOR:g}", factor >= SMALLEST_FACTOR),
+        (
+            f"{factor:.1f} times as fast as NumPy; wanted: at least {SMALLEST_FACTOR:g}",
+            factor >= SMALLEST_FACTOR,
+        ),
     ]
 
 
@@ -183,7 +200,10 @@ def page(rounds: list[tuple[str, float]], compared: list[tuple[str, str, float, 
             "",
             "| policy | task | MABWiser, ms | ours, ms | times |",
             "| --- | --- | --- | --- | --- |",
-            *(f"| {name} | {task} | {their:.2f} | {our:.2f} | {their / our:.1f} |" for name, task, their, our in compared),
+            *(
+                f"| {name} | {task} | {their:.2f} | {our:.2f} | {their / our:.1f} |"
+                for name, task, their, our in compared
+            ),
             "",
         ]
     return "\n".join(lines)
@@ -191,8 +211,12 @@ def page(rounds: list[tuple[str, float]], compared: list[tuple[str, str, float, 
 
 def main() -> int:
     home = Path(__file__).resolve().parents[2]
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--out", type=Path, default=home / "docs/benchmarks/python.md", help="the page to write")
+    arguments = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    arguments.add_argument(
+        "--out", type=Path, default=home / "docs/benchmarks/python.md", help="the page to write"
+    )
     arguments.add_argument("--turns", type=int, default=400, help="blocks of each contender")
     given = arguments.parse_args()
     rounds = rounds_of_code(given.turns)

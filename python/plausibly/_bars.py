@@ -35,10 +35,14 @@ def _bar(found: Explanation, i: int, across: Callable[[float], float], best: flo
     lower, mean, upper = (float(column[i]) for column in (found.lower, found.mean, found.upper))
     colour = _PLAUSIBLE if found.ruled_out_by[i] is None else _RULED_OUT
     middle, left, right = _HEIGHT / 2, across(lower), across(upper)
-    parts = [f'<line x1="{left:.1f}" y1="{middle}" x2="{right:.1f}" y2="{middle}" stroke="{colour}" stroke-width="4"/>']
+    parts = [
+        f'<line x1="{left:.1f}" y1="{middle}" x2="{right:.1f}" y2="{middle}" stroke="{colour}" stroke-width="4"/>'
+    ]
     if math.isfinite(best):
         line = f'x1="{across(best):.1f}" y1="0" x2="{across(best):.1f}" y2="{_HEIGHT}"'
-        parts.append(f'<line {line} stroke="currentColor" stroke-dasharray="2 2" stroke-width="1"/>')
+        parts.append(
+            f'<line {line} stroke="currentColor" stroke-dasharray="2 2" stroke-width="1"/>'
+        )
     if math.isfinite(mean) and math.isfinite(lower):
         parts.append(f'<circle cx="{across(mean):.1f}" cy="{middle}" r="4" fill="{colour}"/>')
     words = f"estimate {mean:.4g}, from {lower:.3g} to {upper:.3g}"

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from ._bars import interval_bars
 
 
-
 def _plain(value: Any) -> Any:
     """A value that JSON can hold."""
     if isinstance(value, (np.ndarray, np.generic)):
@@ -113,8 +112,12 @@ class Explanation:
         >>> json.dumps(found["intervals"], allow_nan=False)
         '[[null, null], [null, null]]'
         """
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "_document"}
-        return {name: _plain(value) for name, value in {**fields, "intervals": self.intervals}.items()}
+        fields = {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name != "_document"
+        }
+        return {
+            name: _plain(value) for name, value in {**fields, "intervals": self.intervals}.items()
+        }
 
     def certificate(self) -> dict[str, Any]:
         """The certificate of the decision of a log that this explains: what anybody can derive again from the log.
@@ -133,20 +136,31 @@ class Explanation:
         return certificate
 
     def __repr__(self) -> str:
-        rows = [["action", "estimate", "from", "to", "standing"], *(self._row(i) for i in self._shown())]
+        rows = [
+            ["action", "estimate", "from", "to", "standing"],
+            *(self._row(i) for i in self._shown()),
+        ]
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
-        table = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]]) for row in rows]
+        table = [
+            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]])
+            for row in rows
+        ]
         return "\n".join([self._heading(), *table, *self._more(), self._closing()])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("action", "interval", "estimate", "from", "to", "standing"))
+        head = "".join(
+            f"<th>{name}</th>"
+            for name in ("action", "interval", "estimate", "from", "to", "standing")
+        )
         shown = self._shown()
         bars = interval_bars(self, shown)
         body = ""
         for i, bar in zip(shown, bars, strict=True):
             action, *rest = (f"<td>{escape(cell)}</td>" for cell in self._row(i))
             body += f"<tr>{action}<td>{bar}</td>{''.join(rest)}</tr>"
-        legend = "The dashed line is the best lower end: an interval that ends left of it is ruled out."
+        legend = (
+            "The dashed line is the best lower end: an interval that ends left of it is ruled out."
+        )
         lines = [legend, *self._more(), self._closing()]
         return (
             f"<div><p><strong>{escape(self._heading())}</strong></p>"

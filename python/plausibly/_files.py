@@ -13,7 +13,9 @@ def read_file(path: str | os.PathLike[str], mebibytes: int, kind: str) -> bytes:
     with open(path, "rb") as file:
         contents = file.read(most + 1)
     if len(contents) > most:
-        raise ValueError(f"{os.fsdecode(path)} has more than {mebibytes} MiB, the limit of {kind}: is it the right file?")
+        raise ValueError(
+            f"{os.fsdecode(path)} has more than {mebibytes} MiB, the limit of {kind}: is it the right file?"
+        )
     return contents
 
 

@@ -116,7 +116,9 @@ class Log:
             None if theta_norm_bound is None else _number("theta_norm_bound", theta_norm_bound),
         )
 
-    def decide(self, actions: object, *, context: Mapping[str, Any] | None = None, most: int = MOST) -> Decision:
+    def decide(
+        self, actions: object, *, context: Mapping[str, Any] | None = None, most: int = MOST
+    ) -> Decision:
         """Takes the next decision among the rows of a table: a pandas or polars frame, an Arrow table, a list of dicts, or the path
         of a CSV file; or among plain arms, as in `ActionSet.arms(3)`. Where numbers are features as given, also of an array or an
         ActionSet of vectors, whose features are then called `x0`, `x1` and so on.
@@ -200,7 +202,10 @@ class Log:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -242,9 +247,15 @@ def _decision(document: str) -> Decision:
     names = {action["id"]: action["label"] for action in listed}
 
     def column(name: str, unknown: float) -> Any:
-        return np.array([unknown if action[name] is None else action[name] for action in listed], dtype=np.float64)
+        return np.array(
+            [unknown if action[name] is None else action[name] for action in listed],
+            dtype=np.float64,
+        )
 
-    out = [action["standing"]["ruled-out"] if action["standing"] != "plausible" else None for action in listed]
+    out = [
+        action["standing"]["ruled-out"] if action["standing"] != "plausible" else None
+        for action in listed
+    ]
     bound = findings["model_error_bound"]
     explanation = Explanation(
         actions=[action["label"] for action in listed],
@@ -254,7 +265,9 @@ def _decision(document: str) -> Decision:
         width_sq=column("width", np.inf) ** 2,
         plausible=[action["label"] for action, ruled in zip(listed, out) if ruled is None],
         ruled_out_by=[None if ruled is None else names.get(ruled["by"]) for ruled in out],
-        margin=np.array([np.nan if ruled is None else ruled["margin"] for ruled in out], dtype=np.float64),
+        margin=np.array(
+            [np.nan if ruled is None else ruled["margin"] for ruled in out], dtype=np.float64
+        ),
         sqrt_beta=findings["sqrt_beta"],
         confidence=findings["confidence"],
         model_error_bound=np.inf if bound is None else bound,
@@ -290,8 +303,12 @@ def _certificate(certificate: object) -> str:
         try:
             return read_file(certificate, _core.CERTIFICATE_MIB, "a certificate").decode("utf-8")
         except UnicodeDecodeError as error:
-            raise ValueError(f"certificate: {os.fsdecode(certificate)} is not a certificate: {error}") from error
-    raise TypeError(f"certificate: expected a decision, a dict, JSON or a path, found {type(certificate).__name__}")
+            raise ValueError(
+                f"certificate: {os.fsdecode(certificate)} is not a certificate: {error}"
+            ) from error
+    raise TypeError(
+        f"certificate: expected a decision, a dict, JSON or a path, found {type(certificate).__name__}"
+    )
 
 
 def _now() -> int:
@@ -318,7 +335,9 @@ def _range(reward_range: object) -> tuple[float, float]:
         raise TypeError(f"reward_range: expected two numbers, found {reward_range!r}") from error
     low, high = _number("reward_range", first), _number("reward_range", last)
     if not low < high or not np.isfinite(high - low):
-        raise ValueError(f"reward_range: must be two numbers with the smaller one first, got {low} and {high}")
+        raise ValueError(
+            f"reward_range: must be two numbers with the smaller one first, got {low} and {high}"
+        )
     return low, high
 
 
@@ -333,7 +352,11 @@ def _names(leave_out: object) -> list[str]:
 
 
 def _number(name: str, value: object) -> float:
-    if isinstance(value, (bool, str, bytes)) or not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+    if (
+        isinstance(value, (bool, str, bytes))
+        or not hasattr(value, "__float__")
+        and not hasattr(value, "__index__")
+    ):
         raise TypeError(f"{name}: expected a number, found {type(value).__name__}")
     try:
         return float(value)  # type: ignore[arg-type]

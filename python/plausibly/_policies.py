@@ -46,7 +46,9 @@ class Policy(_core.Policy):
             "use Code, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, UCB1 or Thompson"
         )
 
-    def explain(self, actions: _core.ActionSet | npt.ArrayLike, *, radius: Radius | None = None) -> Explanation:
+    def explain(
+        self, actions: _core.ActionSet | npt.ArrayLike, *, radius: Radius | None = None
+    ) -> Explanation:
         """Of every action: how good it may be, whether it could still be best, and if not, which other rules it out.
 
         Under the policy's own radius, unless another is given; a policy that decides by none (LinTS, Thompson, Elimination,
@@ -90,9 +92,13 @@ class Policy(_core.Policy):
         `Policy.load` takes any kind of policy, and a subclass its own kind alone.
         """
         text, sets, waiting, kind = _saved.read(path)
-        wanted = next((_KINDS[base.__name__] for base in cls.__mro__ if base.__name__ in _KINDS), None)
+        wanted = next(
+            (_KINDS[base.__name__] for base in cls.__mro__ if base.__name__ in _KINDS), None
+        )
         if wanted not in (None, kind):
-            raise ValueError(f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, and {cls.__name__} is {wanted!r}")
+            raise ValueError(
+                f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, and {cls.__name__} is {wanted!r}"
+            )
         made = cls if wanted is not None else _class_of(kind, path)
         try:
             return made._restored(_saved.VERSION, text, sets, waiting)
@@ -109,7 +115,11 @@ class Policy(_core.Policy):
         return policy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (type(self), _saved.VERSION, *self._save()), getattr(self, "__dict__", None) or None)
+        return (
+            _restored,
+            (type(self), _saved.VERSION, *self._save()),
+            getattr(self, "__dict__", None) or None,
+        )
 
     def get_params(self) -> dict[str, Any]:
         """The parameters it was made with; None where a default is in force. `help` of its class says which.
@@ -120,7 +130,9 @@ class Policy(_core.Policy):
         >>> policy = UCB1(**UCB1(noise_scale=0.5).get_params())
         """
         given = self._given()
-        return {name: given.get(name, 0 if name == "seed" else None) for name in _parameters(type(self))}
+        return {
+            name: given.get(name, 0 if name == "seed" else None) for name in _parameters(type(self))
+        }
 
     def __repr__(self) -> str:
         given = self._given()
@@ -495,7 +507,9 @@ def _class_of(kind: str, path: str | os.PathLike[str]) -> type[Any]:
         if its_kind == kind:
             made: type[Any] = globals()[name]
             return made
-    raise ValueError(f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, which this version does not know")
+    raise ValueError(
+        f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, which this version does not know"
+    )
 
 
 def _restored(

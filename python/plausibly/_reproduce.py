@@ -16,7 +16,15 @@ import numpy as np
 
 from . import _core
 from ._files import write_file
-from ._simulate import Progress, Result, aligned, check_count, checked_cache, html_table, shown_progress
+from ._simulate import (
+    Progress,
+    Result,
+    aligned,
+    check_count,
+    checked_cache,
+    html_table,
+    shown_progress,
+)
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -49,8 +57,12 @@ class Reproduction:
     @property
     def claims(self) -> list[dict[str, Any]]:
         """What the paper claims of its experiments, a dict each: experiment, claim, statement, verdict, measure, evidence."""
-        found = [(one["name"], claim) for one in self.manifest["experiments"] for claim in one["claims"]]
-        return [{"experiment": name, **claim} for name, claim in found if claim["stated_by_the_paper"]]
+        found = [
+            (one["name"], claim) for one in self.manifest["experiments"] for claim in one["claims"]
+        ]
+        return [
+            {"experiment": name, **claim} for name, claim in found if claim["stated_by_the_paper"]
+        ]
 
     @property
     def skipped(self) -> list[dict[str, str]]:
@@ -62,9 +74,21 @@ class Reproduction:
         """The columns of all results under each other, and first the experiment."""
         names = [name for name, result in self.results.items() for _ in result["policy"]]
         columns: dict[str, Any] = {"experiment": names}
-        for column in ("policy", "round", "regret_mean", "regret_se", "model_error_mean", "model_error_se", "plausible_mean"):
+        for column in (
+            "policy",
+            "round",
+            "regret_mean",
+            "regret_se",
+            "model_error_mean",
+            "model_error_se",
+            "plausible_mean",
+        ):
             parts = [result[column] for result in self.results.values()]
-            columns[column] = [label for part in parts for label in part] if column == "policy" else np.concatenate(parts)
+            columns[column] = (
+                [label for part in parts for label in part]
+                if column == "policy"
+                else np.concatenate(parts)
+            )
         return columns
 
     def __getitem__(self, name: str) -> Result:
@@ -91,9 +115,13 @@ class Reproduction:
         shown = names or tuple(self.experiments)
         for name in shown:
             if name not in self.results:
-                raise KeyError(f"names: there is no result {name!r}; there are {', '.join(self.results)}")
+                raise KeyError(
+                    f"names: there is no result {name!r}; there are {', '.join(self.results)}"
+                )
         figure = Figure(figsize=(10, 3.6 * len(shown)), layout="constrained")
-        for part, name in zip(figure.subfigures(len(shown), 1, squeeze=False)[:, 0], shown, strict=True):
+        for part, name in zip(
+            figure.subfigures(len(shown), 1, squeeze=False)[:, 0], shown, strict=True
+        ):
             self.results[name].draw(part)
         return figure
 
@@ -110,18 +138,26 @@ class Reproduction:
 
     def __repr__(self) -> str:
         notes = [f"skipped {one['study']}: {one['reason']} {one['remedy']}" for one in self.skipped]
-        return "\n".join([self._heading(), *(aligned(self._rows(), words=3) if self.claims else ()), *notes])
+        return "\n".join(
+            [self._heading(), *(aligned(self._rows(), words=3) if self.claims else ()), *notes]
+        )
 
     def _repr_html_(self) -> str:
         return html_table(self._heading(), self._rows())
 
     def _heading(self) -> str:
         verdicts = [claim["verdict"] for claim in self.claims]
-        counts = ", ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in ("holds", "does not hold", "undecided"))
+        counts = ", ".join(
+            f"{verdicts.count(verdict)} {verdict}"
+            for verdict in ("holds", "does not hold", "undecided")
+        )
         return f"claims of the paper: {len(verdicts)} ({counts})"
 
     def _rows(self) -> list[list[str]]:
-        rows = ([claim["experiment"], f"({claim['claim']}) {claim['statement']}", claim["verdict"]] for claim in self.claims)
+        rows = (
+            [claim["experiment"], f"({claim['claim']}) {claim['statement']}", claim["verdict"]]
+            for claim in self.claims
+        )
         return [["experiment", "claim", "verdict"], *rows]
 
 
@@ -162,7 +198,16 @@ def reproduce(
         if value is not None:
             check_count(name, value, least)
     with shown_progress(progress) as show:
-        fields = _core.reproduce(names, bool(quick), runs, seed, reading == "literal", threads, checked_cache(cache), show)
+        fields = _core.reproduce(
+            names,
+            bool(quick),
+            runs,
+            seed,
+            reading == "literal",
+            threads,
+            checked_cache(cache),
+            show,
+        )
     results = {name: Result(**result) for name, result in fields.pop("results").items()}
     return Reproduction(results=results, manifest=json.loads(fields.pop("manifest")), **fields)
 
@@ -201,7 +246,9 @@ def _shown_bytes(
         try:
             from tqdm.auto import tqdm
         except ImportError as error:
-            raise ImportError("progress: a bar needs tqdm; install it, or pass a function") from error
+            raise ImportError(
+                "progress: a bar needs tqdm; install it, or pass a function"
+            ) from error
         with tqdm(desc=name, unit="B", unit_scale=True) as bar:
 
             def advance(done: int, total: int | None) -> None:

@@ -10,7 +10,9 @@ import numpy.typing as npt
 
 # Booleans, integers with and without sign, floats: what has one meaning as a number.
 _NUMBERS = "biuf"
-_ARROW_NUMBERS = {"bool", "halffloat", "float", "double"} | {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_ARROW_NUMBERS = {"bool", "halffloat", "float", "double"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
 
 
 def to_rows(rows: object, argument: str) -> npt.NDArray[np.float64]:
@@ -26,9 +28,13 @@ def to_rows(rows: object, argument: str) -> npt.NDArray[np.float64]:
     if hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__"):
         return _from_arrow(rows, argument)
     if isinstance(rows, (str, bytes, dict, set, frozenset)) or rows is None:
-        raise TypeError(f"{argument}: expected rows of features or an ActionSet, found {type(rows).__name__}")
+        raise TypeError(
+            f"{argument}: expected rows of features or an ActionSet, found {type(rows).__name__}"
+        )
     if isinstance(rows, np.ma.MaskedArray) and np.ma.getmaskarray(rows).any():
-        raise ValueError(f"{argument}: the array has masked entries, and every feature needs a value")
+        raise ValueError(
+            f"{argument}: the array has masked entries, and every feature needs a value"
+        )
     try:
         array = np.asarray(rows)
     except ValueError as error:
@@ -48,7 +54,9 @@ def _checked(array: npt.NDArray[Any], argument: str) -> npt.NDArray[np.float64]:
     if array.shape[0] == 0:
         raise ValueError(f"{argument}: an action set needs at least one action")
     if array.shape[1] == 0:
-        raise ValueError(f"{argument}: actions need at least one feature; for plain arms use ActionSet.arms")
+        raise ValueError(
+            f"{argument}: actions need at least one feature; for plain arms use ActionSet.arms"
+        )
     # A number beyond float64 becomes infinite, and is refused by name where all features are checked.
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(array, dtype=np.float64)
@@ -63,7 +71,9 @@ def _from_frame(frame: Any, module: str, argument: str) -> npt.NDArray[np.float6
             )
         missing = column.isna().any() if module == "pandas" else column.null_count() > 0
         if missing:
-            raise ValueError(f"{argument}: column {name!r} has missing values, and every feature needs one")
+            raise ValueError(
+                f"{argument}: column {name!r} has missing values, and every feature needs one"
+            )
     array = frame.to_numpy(dtype=np.float64) if module == "pandas" else frame.to_numpy()
     return _checked(np.asarray(array), argument)
 
@@ -78,7 +88,9 @@ def _from_arrow(rows: Any, argument: str) -> npt.NDArray[np.float64]:
                 f"{argument}: column {name!r} holds {column.type}, and features are numbers; drop it or turn it into numbers"
             )
         if column.null_count > 0:
-            raise ValueError(f"{argument}: column {name!r} has missing values, and every feature needs one")
+            raise ValueError(
+                f"{argument}: column {name!r} has missing values, and every feature needs one"
+            )
         columns.append(np.asarray(column.to_numpy(), dtype=np.float64))
     rows = np.column_stack(columns) if columns else np.empty((table.num_rows, 0))
     return _checked(rows, argument)
@@ -89,11 +101,15 @@ def arrow_table(rows: Any, argument: str) -> Any:
     try:
         pyarrow: Any = import_module("pyarrow")  # ships no types
     except ImportError as error:
-        raise ImportError(f"{argument}: an Arrow table needs pyarrow; install it, or pass a NumPy array") from error
+        raise ImportError(
+            f"{argument}: an Arrow table needs pyarrow; install it, or pass a NumPy array"
+        ) from error
     try:
         return pyarrow.table(rows)
     except (TypeError, ValueError) as error:  # an array of one column, say
-        raise TypeError(f"{argument}: expected an Arrow table, found {type(rows).__name__}: {error}") from error
+        raise TypeError(
+            f"{argument}: expected an Arrow table, found {type(rows).__name__}: {error}"
+        ) from error
 
 
 def _is_numeric(dtype: Any, module: str) -> bool:

@@ -29,7 +29,10 @@ def document(text: str, sets: list[_core.ActionSet], waiting: Waiting) -> dict[s
     """What the file of a policy holds."""
     policy = json.loads(text)
     head = {"format": FORMAT, "version": VERSION, "written_by": _core.__version__}
-    plain = {"waiting": [_plain_choice(*choice) for choice in waiting], "sets": [_plain_set(actions) for actions in sets]}
+    plain = {
+        "waiting": [_plain_choice(*choice) for choice in waiting],
+        "sets": [_plain_set(actions) for actions in sets],
+    }
     body = {**head, **policy, **plain}
     return {**body, "sha256": _digest(body)}
 
@@ -67,7 +70,9 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Wait
 
     raw = read_file(name, _core.SAVED_POLICY_MIB, "a saved policy")
     try:
-        found = json.loads(raw.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_once)
+        found = json.loads(
+            raw.decode("utf-8"), parse_constant=_no_constant, object_pairs_hook=_once
+        )
     except (ValueError, RecursionError) as error:
         raise refuse(f"is no saved policy, or is damaged: {error}") from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
@@ -76,7 +81,9 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Wait
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise refuse("is damaged: it names no version of the format")
     if version > VERSION:
-        raise refuse(f"has version {version} of the format, and this plausibly reads up to {VERSION}: install a newer one")
+        raise refuse(
+            f"has version {version} of the format, and this plausibly reads up to {VERSION}: install a newer one"
+        )
     digest = found.pop("sha256", None)
     if digest != _digest(found):
         raise refuse("is damaged: it does not hold what was written; save the policy again")
@@ -84,7 +91,11 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Wait
         sets = [_set_of(entry) for entry in found.pop("sets")]
         waiting = [_choice_of(entry) for entry in found.pop("waiting")] if version > 1 else []
         kind = found["policy"]["kind"]
-        state = {name: value for name, value in found.items() if name not in ("format", "version", "written_by")}
+        state = {
+            name: value
+            for name, value in found.items()
+            if name not in ("format", "version", "written_by")
+        }
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise refuse(f"cannot be read back: {error!r}") from error
     return json.dumps(_current(version, state)), sets, waiting, str(kind)
@@ -93,7 +104,9 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Wait
 def settings(version: int, text: str) -> tuple[str, dict[str, Any], dict[str, Any], int]:
     """The text of a policy as this version writes it, and what the policy was made with."""
     if version > VERSION:
-        raise ValueError(f"a pickle of version {version} of the format, and this plausibly reads up to {VERSION}: install a newer one")
+        raise ValueError(
+            f"a pickle of version {version} of the format, and this plausibly reads up to {VERSION}: install a newer one"
+        )
     state = _current(version, json.loads(text))
     return json.dumps(state), state["policy"], state["facts"], state["seed"]
 
@@ -128,7 +141,9 @@ def _no_constant(name: str) -> float:
 
 def _digest(body: dict[str, Any]) -> str:
     """Of what it says, however it is laid out."""
-    plain = json.dumps(body, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    plain = json.dumps(
+        body, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+    )
     return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -136,11 +151,15 @@ def _written(value: Any, indent: str = "") -> str:
     """JSON for people: one name a line, and a list of numbers on one."""
     if isinstance(value, dict) and value:
         inner = indent + "  "
-        lines = (f"{inner}{json.dumps(name)}: {_written(entry, inner)}" for name, entry in value.items())
+        lines = (
+            f"{inner}{json.dumps(name)}: {_written(entry, inner)}" for name, entry in value.items()
+        )
         return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
     if isinstance(value, list) and any(isinstance(entry, (dict, list)) for entry in value):
         inner = indent + "  "
-        return "[\n" + ",\n".join(inner + _written(entry, inner) for entry in value) + f"\n{indent}]"
+        return (
+            "[\n" + ",\n".join(inner + _written(entry, inner) for entry in value) + f"\n{indent}]"
+        )
     return json.dumps(value, allow_nan=False)
 
 

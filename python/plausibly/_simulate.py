@@ -88,11 +88,18 @@ class Result:
             for label in self.policies:
                 own = policy == label
                 rounds: npt.NDArray[np.uint64] = self.columns["round"][own]
-                mean, error = self.columns[f"{quantity}_mean"][own], self.columns[f"{quantity}_se"][own]
+                mean, error = (
+                    self.columns[f"{quantity}_mean"][own],
+                    self.columns[f"{quantity}_se"][own],
+                )
                 axes.plot(rounds, mean, label=label)
                 # Neither figure can be negative, and a band that is would fill half the panel.
-                axes.fill_between(rounds, np.maximum(mean - 2 * error, 0.0), mean + 2 * error, alpha=0.2)
-            axes.set(xscale="log", yscale="symlog", xlabel="round", ylabel=quantity.replace("_", " "))
+                axes.fill_between(
+                    rounds, np.maximum(mean - 2 * error, 0.0), mean + 2 * error, alpha=0.2
+                )
+            axes.set(
+                xscale="log", yscale="symlog", xlabel="round", ylabel=quantity.replace("_", " ")
+            )
             axes.set_ylim(bottom=0.0)
         panels[0].legend()
         figure.suptitle(self.name)
@@ -107,25 +114,40 @@ class Result:
         return f"{self.name}: {self.runs} runs of {self.horizon} rounds, seed {self.seed}"
 
     def _rows(self) -> list[list[str]]:
-        heading = ["policy", "regret", "± s.e.", "model error", "± s.e.", "plausible", "θ* left set"]
+        heading = [
+            "policy",
+            "regret",
+            "± s.e.",
+            "model error",
+            "± s.e.",
+            "plausible",
+            "θ* left set",
+        ]
         names = ("regret_mean", "regret_se", "model_error_mean", "model_error_se", "plausible_mean")
         figures = ([f"{row[name]:.4g}" for name in names] for row in self.final())
         shares = (f"{100 * share:.0f} %" for share in self.theta_star_left.values())
-        return [heading, *([label, *row, share] for label, row, share in zip(self.policies, figures, shares))]
+        return [
+            heading,
+            *([label, *row, share] for label, row, share in zip(self.policies, figures, shares)),
+        ]
 
 
 def aligned(rows: list[list[str]], words: int) -> Iterator[str]:
     """Rows as lines, the first `words` columns to the left and figures to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
-        cells = (cell.ljust(width) if i < words else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths)))
+        cells = (
+            cell.ljust(width) if i < words else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths))
+        )
         yield "  ".join(cells).rstrip()
 
 
 def html_table(heading: str, rows: list[list[str]]) -> str:
     """Rows, the first of them names, as a notebook shows them."""
     head, *body = (
-        "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for row, tag in zip(rows, ["th"] + ["td"] * len(rows))
+        "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
+        for row, tag in zip(rows, ["th"] + ["td"] * len(rows))
     )
     lines = "".join(f"<tr>{row}</tr>" for row in body)
     return f"<div><p><strong>{escape(heading)}</strong></p><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
@@ -206,7 +228,9 @@ def shown_progress(progress: Progress) -> Iterator[Callable[[int, int], object] 
         try:
             from tqdm.auto import tqdm
         except ImportError as error:
-            raise ImportError("progress: a bar needs tqdm; install it, or pass a function") from error
+            raise ImportError(
+                "progress: a bar needs tqdm; install it, or pass a function"
+            ) from error
         with tqdm(unit=" rounds", unit_scale=True) as bar:
 
             def show(done: int, total: int) -> None:

@@ -74,7 +74,9 @@ def _plain(column: Any, where: str) -> None:
 
 def _from_polars(frame: Any) -> bytes:
     if not hasattr(frame, "write_csv"):
-        raise TypeError(f"actions: expected a polars DataFrame, found {type(frame).__name__}; collect it first")
+        raise TypeError(
+            f"actions: expected a polars DataFrame, found {type(frame).__name__}; collect it first"
+        )
     try:
         text: str = frame.write_csv(quote_style="always", line_terminator="\r\n")
     except Exception as error:  # polars has exceptions of its own for columns of lists and the like
@@ -88,7 +90,9 @@ def _from_arrow(rows: Any) -> bytes:
     sink = io.BytesIO()
     try:
         written.write_csv(table, sink, written.WriteOptions(quoting_style="all_valid"))
-    except Exception as error:  # pyarrow has exceptions of its own for columns of lists and the like
+    except (
+        Exception
+    ) as error:  # pyarrow has exceptions of its own for columns of lists and the like
         raise TypeError(f"actions: the table has a column that is no table's: {error}") from error
     return sink.getvalue()
 
@@ -97,7 +101,9 @@ def _from_dicts(rows: Sequence[Any]) -> bytes:
     names: dict[str, None] = {}
     for place, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            raise TypeError(f"actions[{place}]: expected a dict of columns, found {type(row).__name__}")
+            raise TypeError(
+                f"actions[{place}]: expected a dict of columns, found {type(row).__name__}"
+            )
         for name in row:
             if not isinstance(name, str):
                 raise TypeError(f"actions[{place}]: names of columns are text, got {name!r}")
@@ -118,7 +124,11 @@ def _from_dicts(rows: Sequence[Any]) -> bytes:
 
 def _is_rows(actions: object) -> bool:
     """A list of lists of numbers, which has no names of columns."""
-    return isinstance(actions, (list, tuple)) and bool(actions) and all(isinstance(row, (list, tuple, np.ndarray)) for row in actions)
+    return (
+        isinstance(actions, (list, tuple))
+        and bool(actions)
+        and all(isinstance(row, (list, tuple, np.ndarray)) for row in actions)
+    )
 
 
 def _from_set(actions: _core.ActionSet, vectors: bool) -> bytes:
@@ -128,7 +138,9 @@ def _from_set(actions: _core.ActionSet, vectors: bool) -> bytes:
             "frame, or begin a log with theta_norm_bound, which takes vectors as they are given"
         )
     labels = range(len(actions)) if actions.labels is None else actions.labels
-    rows = ({f"x{place}": x for place, x in enumerate(action.features.tolist())} for action in actions)
+    rows = (
+        {f"x{place}": x for place, x in enumerate(action.features.tolist())} for action in actions
+    )
     return _from_dicts([{"label": label, **row} for label, row in zip(labels, rows)])
 
 
@@ -138,7 +150,9 @@ def _text(value: object, where: str) -> str:
         value = value.item()  # a scalar of NumPy knows what it is in Python
     if value is None or isinstance(value, (str, bool, int, float)) or _is_calendar(value):
         return "" if value is None else str(value)
-    raise TypeError(f"{where}: a cell is text, a number, a truth value or a date, found {type(value).__name__}")
+    raise TypeError(
+        f"{where}: a cell is text, a number, a truth value or a date, found {type(value).__name__}"
+    )
 
 
 def _is_calendar(value: object) -> bool:

@@ -18,13 +18,40 @@ from typing import Any
 
 import numpy as np
 
-from plausibly import UCB1, ActionSet, Code, Elimination, EpsilonGreedy, ExploreThenCommit, LinTS, LinUCB
+from plausibly import (
+    UCB1,
+    ActionSet,
+    Code,
+    Elimination,
+    EpsilonGreedy,
+    ExploreThenCommit,
+    LinTS,
+    LinUCB,
+)
 from plausibly import Policy, Thompson
 from plausibly._saved import _digest
 
 FACTS = {"noise_scale": 0.3, "theta_norm_bound": 1.0}
 MOST_MEMORY = 3 << 30
-NUMBERS = [0, -1, 1, 2, 7, 0.5, -0.5, 1e-320, 1e-300, 1e300, -1e300, 1.7e308, 2**31, 2**53, 2**63, 2**64 - 1, 10**30]
+NUMBERS = [
+    0,
+    -1,
+    1,
+    2,
+    7,
+    0.5,
+    -0.5,
+    1e-320,
+    1e-300,
+    1e300,
+    -1e300,
+    1.7e308,
+    2**31,
+    2**53,
+    2**63,
+    2**64 - 1,
+    10**30,
+]
 OTHERS = [None, True, "x", [], {}, [1], float("nan"), float("inf")]
 
 
@@ -80,7 +107,13 @@ def genuine(rng: random.Random) -> list[tuple[int, dict[str, Any]]]:
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Where in a document something can be changed."""
     found = [path] if path else []
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    entries = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for name, entry in entries:
         found += places(entry, (*path, name))
     return found
@@ -94,7 +127,11 @@ def forge(document: dict[str, Any], others: list[dict[str, Any]], rng: random.Ra
     if rng.random() < 0.7 and document["played"]:
         path, value = ["played", "state"], document["played"]["state"]
     while isinstance(value, (dict, list)) and value and (len(path) < depth or len(path) < 3):
-        names = [name for name in value if name not in ("format", "version", "written_by")] if isinstance(value, dict) else range(len(value))
+        names = (
+            [name for name in value if name not in ("format", "version", "written_by")]
+            if isinstance(value, dict)
+            else range(len(value))
+        )
         parent, name = value, rng.choice(list(names))
         path.append(name)
         value = parent[name]
@@ -103,19 +140,29 @@ def forge(document: dict[str, Any], others: list[dict[str, Any]], rng: random.Ra
         del value[rng.randrange(len(value)) :]
     elif isinstance(value, list) and value and kind == 1:
         value.append(copy.deepcopy(rng.choice(value)))
-    elif isinstance(value, list) and value and kind == 2 and all(isinstance(x, (int, float)) for x in value):
+    elif (
+        isinstance(value, list)
+        and value
+        and kind == 2
+        and all(isinstance(x, (int, float)) for x in value)
+    ):
         factor = rng.choice([-1, 0, 1e-200, 1e200, 2])
         parent[name] = [x * factor for x in value]
     elif kind == 3:
         donor: Any = rng.choice(others)
         for step in path:
-            if not (isinstance(donor, dict) and step in donor) and not (isinstance(donor, list) and isinstance(step, int) and step < len(donor)):
+            if not (isinstance(donor, dict) and step in donor) and not (
+                isinstance(donor, list) and isinstance(step, int) and step < len(donor)
+            ):
                 break
             donor = donor[step]
         parent[name] = copy.deepcopy(donor)
     else:
         parent[name] = copy.deepcopy(rng.choice(NUMBERS + OTHERS))
-    return "/".join(map(str, path)) + f" = {str(parent[name])[:60] if not isinstance(parent, dict) or name in parent else 'gone'}"
+    return (
+        "/".join(map(str, path))
+        + f" = {str(parent[name])[:60] if not isinstance(parent, dict) or name in parent else 'gone'}"
+    )
 
 
 def use(path: Path, dim: int) -> None:
@@ -152,7 +199,10 @@ def main(seed: int, count: int) -> int:
             dim, document = rng.choice(saved)
             forged = copy.deepcopy(document)
             forged.pop("sha256")
-            what = [forge(forged, [other for _, other in saved], rng) for _ in range(rng.choice([1, 1, 1, 2]))]
+            what = [
+                forge(forged, [other for _, other in saved], rng)
+                for _ in range(rng.choice([1, 1, 1, 2]))
+            ]
             try:
                 path.write_text(json.dumps({**forged, "sha256": _digest(forged)}))
             except ValueError:
@@ -166,7 +216,9 @@ def main(seed: int, count: int) -> int:
                 failures += 1
                 kinds[type(error).__name__] += 1
                 where = traceback.extract_tb(error.__traceback__)[-1]
-                print(f"{document['policy']} {what}: {where.line}: {type(error).__name__}: {str(error)[:300]}")
+                print(
+                    f"{document['policy']} {what}: {where.line}: {type(error).__name__}: {str(error)[:300]}"
+                )
     print(dict(kinds))
     return int(failures > 0)
 

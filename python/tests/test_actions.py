@@ -84,7 +84,12 @@ def test_arrow_tables() -> None:
             return table.__arrow_c_stream__(requested_schema)
 
     chunked = pyarrow.concat_tables([table.slice(0, 1), table.slice(1, 1)])
-    small = pyarrow.table({"a": pyarrow.array([1, 2], pyarrow.uint8()), "b": pyarrow.array([0.5, 2], pyarrow.float32())})
+    small = pyarrow.table(
+        {
+            "a": pyarrow.array([1, 2], pyarrow.uint8()),
+            "b": pyarrow.array([0.5, 2], pyarrow.float32()),
+        }
+    )
     for rows in (table, table.to_batches()[0], Streams(), chunked):
         assert features(ActionSet(rows)) == expected
     assert features(ActionSet(small)) == [[1.0, 0.5], [2.0, 2.0]]

@@ -82,7 +82,9 @@ def test_they_go_on_from_a_file(name: str, tmp_path: Path) -> None:
             assert play(again, rng, 30, list(waiting[1])) == play(expected, follow, 30, late), cut
         follow = np.random.default_rng()
         follow.bit_generator.state = streams[0].bit_generator.state
-        assert play(whole, follow, 30, list(waiting[0])) == play(Policy.load(tmp_path / "policy.json"), streams[1], 30, waiting[1])
+        assert play(whole, follow, 30, list(waiting[0])) == play(
+            Policy.load(tmp_path / "policy.json"), streams[1], 30, waiting[1]
+        )
 
 
 def test_the_same_arms_in_another_order_are_the_same_arms() -> None:
@@ -102,7 +104,9 @@ def test_arms_without_labels_are_known_by_place() -> None:
     policy.update(2, 0.5)
     assert policy.explain(ActionSet.arms(3)).mean.tolist() == [1.0, 1.0, 0.5]
     assert policy.explain(ActionSet.arms(1)).mean.tolist() == [1.0] and policy.observations == 3
-    with pytest.raises(ValueError, match="began with arms that have no labels, and these have some"):
+    with pytest.raises(
+        ValueError, match="began with arms that have no labels, and these have some"
+    ):
         policy.select(ActionSet.arms(["a", "b"]))
     with pytest.raises(ValueError, match="began with arms that have no labels"):
         policy.partial_fit([ActionSet.arms(2)[0], ActionSet.arms(["a"])["a"]], [1.0, 1.0])

@@ -23,10 +23,23 @@ def test_overhead_writes_its_page(tmp_path: Path) -> None:
 
 def test_the_benchmark_notices_other_choices(tmp_path: Path) -> None:
     # A NumPy implementation with half the radius.
-    mutant = (FOLDER / "numpy_code.py").read_text(encoding="utf-8").replace("half *= sqrt_beta", "half *= sqrt_beta / 2")
+    mutant = (
+        (FOLDER / "numpy_code.py")
+        .read_text(encoding="utf-8")
+        .replace("half *= sqrt_beta", "half *= sqrt_beta / 2")
+    )
     (tmp_path / "numpy_code.py").write_text(mutant, encoding="utf-8")
-    (tmp_path / "overhead.py").write_text((FOLDER / "overhead.py").read_text(encoding="utf-8"), encoding="utf-8")
-    command = [sys.executable, str(tmp_path / "overhead.py"), "--turns", "1", "--out", str(tmp_path / "python.md")]
+    (tmp_path / "overhead.py").write_text(
+        (FOLDER / "overhead.py").read_text(encoding="utf-8"), encoding="utf-8"
+    )
+    command = [
+        sys.executable,
+        str(tmp_path / "overhead.py"),
+        "--turns",
+        "1",
+        "--out",
+        str(tmp_path / "python.md"),
+    ]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert ran.returncode != 0 and "different actions" in ran.stderr
     assert not (tmp_path / "python.md").exists()

@@ -21,12 +21,26 @@ def doubled(value: Any) -> Iterator[str]:
             for spelled in (json.dumps(name), f'"{escaped}"'):
                 yield json.dumps(value)[:-1] + f", {spelled}: {json.dumps(entry)}}}"
             for inner in doubled(entry):
-                rest = [f"{json.dumps(other)}: {json.dumps(value[other])}" for other in value if other != name]
+                rest = [
+                    f"{json.dumps(other)}: {json.dumps(value[other])}"
+                    for other in value
+                    if other != name
+                ]
                 yield "{" + ", ".join([f"{json.dumps(name)}: {inner}", *rest]) + "}"
     elif isinstance(value, list):
         for place, entry in enumerate(value):
             for inner in doubled(entry):
-                yield "[" + ", ".join([*map(json.dumps, value[:place]), inner, *map(json.dumps, value[place + 1 :])]) + "]"
+                yield (
+                    "["
+                    + ", ".join(
+                        [
+                            *map(json.dumps, value[:place]),
+                            inner,
+                            *map(json.dumps, value[place + 1 :]),
+                        ]
+                    )
+                    + "]"
+                )
 
 
 def test_a_saved_policy_in_which_a_key_stands_twice_is_refused(tmp_path: Path) -> None:
@@ -52,7 +66,11 @@ def test_a_saved_policy_in_which_a_key_stands_twice_is_refused(tmp_path: Path) -
 
 
 def test_a_certificate_in_which_a_key_stands_twice_is_refused() -> None:
-    document = Log(None).decide([{"name": "mug", "price": 4.5}, {"name": "bowl", "price": 7}]).certificate_json()
+    document = (
+        Log(None)
+        .decide([{"name": "mug", "price": 4.5}, {"name": "bowl", "price": 7}])
+        .certificate_json()
+    )
     verify(document)
     for text in doubled(json.loads(document)["grounds"]["policy"]):
         policy = json.dumps(json.loads(document)["grounds"]["policy"], separators=(",", ":"))
@@ -63,6 +81,11 @@ def test_a_certificate_in_which_a_key_stands_twice_is_refused() -> None:
 
 @pytest.mark.skipif(not ENDLESS.exists(), reason="there is no device that never ends")
 def test_a_file_without_end_is_refused(tmp_path: Path) -> None:
-    for read in (lambda: Policy.load(ENDLESS), lambda: verify(ENDLESS), lambda: simulate(ENDLESS), lambda: Log(None).decide(ENDLESS)):
+    for read in (
+        lambda: Policy.load(ENDLESS),
+        lambda: verify(ENDLESS),
+        lambda: simulate(ENDLESS),
+        lambda: Log(None).decide(ENDLESS),
+    ):
         with pytest.raises(ValueError, match="/dev/zero has more than [0-9]+ MiB, the limit of a"):
             read()

@@ -13,7 +13,9 @@ import pytest
 
 import plausibly
 
-SCRIPT = Path(sysconfig.get_path("scripts"), "plausibly.exe" if sys.platform == "win32" else "plausibly")
+SCRIPT = Path(
+    sysconfig.get_path("scripts"), "plausibly.exe" if sys.platform == "win32" else "plausibly"
+)
 WAYS = {"command": [str(SCRIPT)], "module": [sys.executable, "-m", "plausibly"]}
 ACTIONS = "name,price\nmug,4.5\nbowl,7\n"
 
@@ -24,7 +26,9 @@ def way(request: pytest.FixtureRequest) -> list[str]:
 
 
 def run(way: list[str], *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*way, *arguments], cwd=folder, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [*way, *arguments], cwd=folder, capture_output=True, text=True, timeout=120
+    )
 
 
 def test_it_says_its_version(way: list[str], tmp_path: Path) -> None:
@@ -55,7 +59,9 @@ def test_exit_codes_are_those_of_the_command(way: list[str], tmp_path: Path) -> 
 def test_ctrl_c_stops_it(way: list[str], tmp_path: Path) -> None:
     spec = 'runs = 100000\nhorizon = 10000\n[environment]\nkind = "linear"\ndim = 5\nactions = 50\n[[policy]]\nkind = "code"\n'
     (tmp_path / "long.toml").write_text(spec)
-    begun = subprocess.Popen([*way, "simulate", "long.toml"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    begun = subprocess.Popen(
+        [*way, "simulate", "long.toml"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
     time.sleep(2.0)
     begun.send_signal(signal.SIGINT)
     _, words = begun.communicate(timeout=30)

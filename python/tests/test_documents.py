@@ -64,7 +64,9 @@ PAGES = [
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_pages(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pages(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Runs the Python blocks of a page in one go; what a text block after one shows must be what it printed."""
     monkeypatch.chdir(tmp_path)
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -86,5 +88,7 @@ def test_what_people_write_elsewhere(library: str) -> None:
     """Runs what a guide says of another library, where that is installed; it stands in blocks of `py`, not `python`."""
     pytest.importorskip({"vw": "vowpalwabbit"}.get(library, library))
     page = f"docs/guides/coming-from-{library}.md"
-    (block,) = re.findall(r"```py\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    (block,) = re.findall(
+        r"```py\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL
+    )
     exec(compile(block, page, "exec"), {})

@@ -12,7 +12,17 @@ import numpy as np
 import pytest
 
 import plausibly
-from plausibly import UCB1, Action, ActionSet, Code, Elimination, EpsilonGreedy, ExploreThenCommit, LinTS, LinUCB
+from plausibly import (
+    UCB1,
+    Action,
+    ActionSet,
+    Code,
+    Elimination,
+    EpsilonGreedy,
+    ExploreThenCommit,
+    LinTS,
+    LinUCB,
+)
 from plausibly import Policy, Thompson, simulate
 from test_hostile_lasting import CALLS
 
@@ -135,9 +145,17 @@ MADE: list[tuple[Callable[[], object], type[Exception], str]] = [
     (code(radius="wide"), TypeError, "radius: expected a table"),
     (code(radius={}), ValueError, "radius.kind: missing"),
     (code(radius={"kind": "wide"}), ValueError, "radius.kind: "),
-    (code(radius={"kind": "fixed", "sqrt_beta": 0}), ValueError, "radius.sqrt_beta: 0 is out of range"),
+    (
+        code(radius={"kind": "fixed", "sqrt_beta": 0}),
+        ValueError,
+        "radius.sqrt_beta: 0 is out of range",
+    ),
     (code(radius={"kind": "fixed", "alpha": 1}), ValueError, "radius.alpha: unknown field"),
-    (code(radius={"kind": "determinant", "delta": 1.0}), ValueError, "radius.delta: 1 is out of range"),
+    (
+        code(radius={"kind": "determinant", "delta": 1.0}),
+        ValueError,
+        "radius.delta: 1 is out of range",
+    ),
     (code(radius=0), ValueError, "radius.sqrt_beta: 0 is out of range"),
     (code(radius=-1.0), ValueError, "radius.sqrt_beta: -1 is out of range"),
     (code(radius=float("nan")), ValueError, "radius.sqrt_beta: NaN"),
@@ -188,8 +206,16 @@ MADE: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: ActionSet.arms(2, labels="ab"), TypeError, "labels: expected a list"),
     (lambda: ActionSet.arms(2, labels=5), TypeError, "labels: expected a list"),  # type: ignore[arg-type]
     (lambda: ActionSet.arms(2, labels=[[], []]), TypeError, "labels: a label must be hashable"),  # type: ignore[list-item]
-    (lambda: ActionSet.arms(2, labels=[1, Refuses()]), TypeError, "labels: a label must be hashable"),
-    (lambda: ActionSet.arms(2, labels=count()), ValueError, "labels: 2 actions need 2 labels, got more"),
+    (
+        lambda: ActionSet.arms(2, labels=[1, Refuses()]),
+        TypeError,
+        "labels: a label must be hashable",
+    ),
+    (
+        lambda: ActionSet.arms(2, labels=count()),
+        ValueError,
+        "labels: 2 actions need 2 labels, got more",
+    ),
     (lambda: Action(), TypeError, "Action"),
     (lambda: OFFERS[2], IndexError, "action: 2 is not from 0 to 1"),
     (lambda: OFFERS[-1], IndexError, "action: -1 is not from 0 to 1"),
@@ -233,14 +259,22 @@ USED: list[tuple[Callable[[Code], object], type[Exception], str]] = [
     (lambda policy: policy.decided(5), IndexError, "action: 5"),
     (lambda policy: policy.dropped("x"), TypeError, "action: expected an index"),
     (lambda policy: policy.decided(ActionSet([[1.0]])[0]), ValueError, "actions: .*offered 1"),
-    (lambda policy: policy.select(ActionSet([[1.0]])), ValueError, "actions: .*2 features and is offered 1"),
+    (
+        lambda policy: policy.select(ActionSet([[1.0]])),
+        ValueError,
+        "actions: .*2 features and is offered 1",
+    ),
     (lambda policy: policy.select(np.ones((1, 3))), ValueError, "actions: .*offered 3"),
     (lambda policy: policy.select(ARMS), ValueError, "actions: .*offered none"),
     (lambda policy: policy.select(), TypeError, "actions"),  # type: ignore[call-arg]
     (lambda policy: policy.select(OFFERS, 1), TypeError, "positional"),  # type: ignore[call-arg]
     (lambda policy: policy.explain(ARMS), ValueError, "actions: .*offered none"),
     (lambda policy: policy.explain(OFFERS, radius="x"), TypeError, "radius: expected a table"),  # type: ignore[arg-type]
-    (lambda policy: policy.explain(OFFERS, radius={"kind": "mixture"}), ValueError, "radius.kind: "),
+    (
+        lambda policy: policy.explain(OFFERS, radius={"kind": "mixture"}),
+        ValueError,
+        "radius.kind: ",
+    ),
     (lambda policy: policy.explain(OFFERS, radius=float("inf")), ValueError, "radius.sqrt_beta: "),
     (lambda policy: setattr(policy, "label", "x"), AttributeError, "label"),
 ]
@@ -262,11 +296,19 @@ UNFIT: list[tuple[Callable[[], object], str]] = [
     (lambda: LinUCB(radius=1.0).select(ARMS), "actions: plain arms do not suit this policy"),
     (lambda: LinTS(noise_scale=1.0).select(ARMS), "actions: plain arms do not suit this policy"),
     (lambda: Elimination().select(ARMS), "actions: plain arms do not suit this policy"),
-    (lambda: Code(noise_scale=1.0, ridge=2.0, theta_norm_bound=1.0).select(ARMS), "actions: .*ridge: unknown field"),
-    (lambda: Code(noise_scale=1.0).select(OFFERS), "actions: .*theta_norm_bound: missing"),
-    (lambda: Code(radius={"kind": "union"}, noise_scale=1.0).select(OFFERS), "actions: .*radius.kind: union"),
     (
-        lambda: Code(radius={"kind": "paper"}, noise_scale=1, theta_norm_bound=1, action_norm_bound=1).select([[1.0]]),
+        lambda: Code(noise_scale=1.0, ridge=2.0, theta_norm_bound=1.0).select(ARMS),
+        "actions: .*ridge: unknown field",
+    ),
+    (lambda: Code(noise_scale=1.0).select(OFFERS), "actions: .*theta_norm_bound: missing"),
+    (
+        lambda: Code(radius={"kind": "union"}, noise_scale=1.0).select(OFFERS),
+        "actions: .*radius.kind: union",
+    ),
+    (
+        lambda: Code(
+            radius={"kind": "paper"}, noise_scale=1, theta_norm_bound=1, action_norm_bound=1
+        ).select([[1.0]]),
         "one dimension",
     ),
     (lambda: Code(radius=1.0).select(np.ones((1, 5000))), "actions: 5000 features"),
@@ -286,7 +328,9 @@ def test_other_numbers_of_actions(make: Callable[[], Policy]) -> None:
     policy = make()
     policy.select(ActionSet(np.eye(3)))
     fewer = ActionSet(np.eye(3)[:2])
-    with pytest.raises(ValueError, match="actions: the policy began with 3 actions and is offered 2"):
+    with pytest.raises(
+        ValueError, match="actions: the policy began with 3 actions and is offered 2"
+    ):
         policy.select(fewer)
 
 
@@ -310,14 +354,26 @@ SPECS: list[tuple[Any, type[Exception], str]] = [
     ({**GOOD, "policy": {"kind": "code"}}, TypeError, "policy: expected a list"),
     ({**GOOD, "policy": [5]}, TypeError, r"policy\[1\]: expected a table"),
     ({**GOOD, "policy": [{"kind": "code"}] * 2}, ValueError, "already the label"),
-    ({**GOOD, "policy": [{"kind": "ucb1", "ridge": 2}]}, ValueError, r"policy\[1\].ridge: unknown field"),
+    (
+        {**GOOD, "policy": [{"kind": "ucb1", "ridge": 2}]},
+        ValueError,
+        r"policy\[1\].ridge: unknown field",
+    ),
     ({**GOOD, "environment": {"kind": "wine"}}, ValueError, "environment.kind: "),
-    ({**GOOD, "environment": {"kind": "linear", "dim": 1024, "actions": 10**6}}, ValueError, "environment.actions"),
+    (
+        {**GOOD, "environment": {"kind": "linear", "dim": 1024, "actions": 10**6}},
+        ValueError,
+        "environment.actions",
+    ),
     ({**GOOD, "environment": [1]}, TypeError, "environment: expected a table"),
     ({**GOOD, "environment": object()}, TypeError, "environment: expected a table"),
     ({**GOOD, "name": "a\0b"}, TypeError, "name: expected text"),
     (
-        {**GOOD, "environment": {"kind": "linear", "dim": 1, "actions": 3}, "policy": [{"kind": "code", "radius": {"kind": "paper"}}]},
+        {
+            **GOOD,
+            "environment": {"kind": "linear", "dim": 1, "actions": 3},
+            "policy": [{"kind": "code", "radius": {"kind": "paper"}}],
+        },
         ValueError,
         "cannot be built",
     ),
@@ -333,14 +389,23 @@ def test_specs(spec: Any, error: type[Exception], message: str) -> None:
 @pytest.mark.parametrize("name", ["runs", "seed", "threads"])
 @pytest.mark.parametrize(
     ("value", "error"),
-    [(-1, ValueError), (2**63, ValueError), (1.5, TypeError), ("2", TypeError), (True, TypeError), ([1], TypeError)],
+    [
+        (-1, ValueError),
+        (2**63, ValueError),
+        (1.5, TypeError),
+        ("2", TypeError),
+        (True, TypeError),
+        ([1], TypeError),
+    ],
 )
 def test_counts(name: str, value: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match=name):
         simulate(GOOD, **{name: value})
 
 
-@pytest.mark.parametrize(("name", "value"), [("threads", 0), ("threads", 10**6), ("runs", 0), ("runs", 10**10)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("threads", 0), ("threads", 10**6), ("runs", 0), ("runs", 10**10)]
+)
 def test_counts_out_of_range(name: str, value: int) -> None:
     with pytest.raises(ValueError, match=name):
         simulate(GOOD, **{name: value})  # type: ignore[arg-type]
@@ -362,9 +427,13 @@ def test_extreme_numbers_that_are_allowed_do_no_harm() -> None:
         for ridge in (1e-100, 1.0, 1e100):
             for scale in (1e-320, 1e-100, 1e100):
                 policy = make(ridge)
-                offers = ActionSet(np.vstack([rng.uniform(-scale, scale, (6, 3)), np.zeros((1, 3)), np.eye(3)]))
+                offers = ActionSet(
+                    np.vstack([rng.uniform(-scale, scale, (6, 3)), np.zeros((1, 3)), np.eye(3)])
+                )
                 for _ in range(30):
-                    policy.update(policy.select(offers), float(rng.choice([-1e100, 0.0, 1e-320, 1e100])))
+                    policy.update(
+                        policy.select(offers), float(rng.choice([-1e100, 0.0, 1e-320, 1e100]))
+                    )
                 policy.explain(offers, radius=1.0)
 
 

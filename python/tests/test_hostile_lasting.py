@@ -17,7 +17,10 @@ from plausibly import ActionSet, Code, Log, Policy, explain_certificate, verify
 
 Call = tuple[Callable[[Any], object], Any, str]
 OFFERS = ActionSet([[1.0, 0.0], [0.0, 1.0]], labels=["a", "b"])
-ROWS: list[dict[str, Any]] = [{"name": "mug", "price": 4, "new": True}, {"name": "bowl", "price": 8, "new": False}]
+ROWS: list[dict[str, Any]] = [
+    {"name": "mug", "price": 4, "new": True},
+    {"name": "bowl", "price": 8, "new": False},
+]
 
 
 class Refuses:
@@ -26,7 +29,9 @@ class Refuses:
     def refuse(self, *_: object) -> Any:
         raise OSError("refused")
 
-    __index__ = __float__ = __iter__ = __len__ = __hash__ = __fspath__ = __str__ = isoformat = refuse
+    __index__ = __float__ = __iter__ = __len__ = __hash__ = __fspath__ = __str__ = isoformat = (
+        refuse
+    )
 
     def __repr__(self) -> str:
         return "Refuses()"
@@ -83,8 +88,16 @@ BATCHES: list[Call] = [
     (fit([0], [1.0], offers=[[1.0, 0.0]]), TypeError, "offers: expected an ActionSet, found list"),
     (fit([0], [1.0], offers=5), TypeError, "offers: expected an ActionSet, found int"),
     (fit([0], [1.0], offers=ActionSet([[1.0]])), ValueError, "actions: .*offered 1"),
-    (fit([2], [1.0], offers=ActionSet([[1.0, 0.0]])), IndexError, r"actions\[0\]: 2 is not from 0 to 0"),
-    (fit([True], [1.0], offers=ActionSet([[1.0, 0.0]])), TypeError, r"actions\[0\]: expected an index"),
+    (
+        fit([2], [1.0], offers=ActionSet([[1.0, 0.0]])),
+        IndexError,
+        r"actions\[0\]: 2 is not from 0 to 0",
+    ),
+    (
+        fit([True], [1.0], offers=ActionSet([[1.0, 0.0]])),
+        TypeError,
+        r"actions\[0\]: expected an index",
+    ),
     (lambda policy: policy.partial_fit(["a"]), TypeError, "rewards"),
     (lambda policy: policy.partial_fit(["a"], [1.0], OFFERS), TypeError, "positional"),
 ]
@@ -109,13 +122,21 @@ FILES: list[Call] = [
     (lambda folder: Code(radius=1.0).save(Refuses()), OSError, "refused"),
     (lambda folder: Policy.load(Refuses()), OSError, "refused"),
     (lambda folder: Code(radius=1.0).save(folder), OSError, "."),
-    (lambda folder: Code(radius=1.0).save(folder / "none" / "policy.json"), FileNotFoundError, "none"),
+    (
+        lambda folder: Code(radius=1.0).save(folder / "none" / "policy.json"),
+        FileNotFoundError,
+        "none",
+    ),
     (lambda folder: Code(radius=1.0).save("a\0b"), ValueError, "null"),
     (lambda folder: Policy.load(folder), OSError, "."),
     (lambda folder: Policy.load(folder / "missing.json"), FileNotFoundError, "missing"),
     (lambda folder: Policy.load("a\0b"), ValueError, "null"),
     (lambda folder: Code(radius=1.0)._restore("{", [], []), ValueError, "not a policy's state"),
-    (lambda folder: Code(radius=1.0)._restore("{}", [], []), ValueError, "not a policy's state: missing field"),
+    (
+        lambda folder: Code(radius=1.0)._restore("{}", [], []),
+        ValueError,
+        "not a policy's state: missing field",
+    ),
     (lambda folder: Code(radius=1.0)._restore(5, [], []), TypeError, "text"),
     (lambda folder: Code(radius=1.0)._restore("{}", [5], []), TypeError, "sets"),
 ]
@@ -133,7 +154,10 @@ def opened(path: Any = None, **settings: Any) -> Callable[[Path], object]:
 
 
 LOGS: list[Call] = [
-    *[(opened(path), TypeError, "path: expected a path or None, found") for path in (5, 1.5, b"x.log", [], {}, object())],
+    *[
+        (opened(path), TypeError, "path: expected a path or None, found")
+        for path in (5, 1.5, b"x.log", [], {}, object())
+    ],
     (opened(Refuses()), OSError, "refused"),
     (lambda folder: Log(), TypeError, "path"),
     (lambda folder: Log(None, "code"), TypeError, "positional"),
@@ -149,14 +173,22 @@ LOGS: list[Call] = [
     (opened(policy={"kind": "code", "ridge": float("nan")}), ValueError, "policy: "),
     (opened(policy={"kind": "code", "ridge": object()}), ValueError, "policy: no table"),
     (opened(policy={"kind": "code", "greed": "much"}), ValueError, "policy: .*greed"),
-    (opened(policy={"kind": "code", "target": {"accuracy": 1.0, "by_round": 9}}), ValueError, "policy: a deadline"),
+    (
+        opened(policy={"kind": "code", "target": {"accuracy": 1.0, "by_round": 9}}),
+        ValueError,
+        "policy: a deadline",
+    ),
     (opened(policy="epsilon-greedy"), ValueError, "policy: .*horizon"),
     (opened(reward_range=5), TypeError, "reward_range: expected two numbers"),
     (opened(reward_range=(0,)), TypeError, "reward_range: expected two numbers"),
     (opened(reward_range=(0, 1, 2)), TypeError, "reward_range: expected two numbers"),
     (opened(reward_range="01"), TypeError, "reward_range: expected a number, found str"),
     (opened(reward_range=(None, 1)), TypeError, "reward_range: expected a number"),
-    (opened(reward_range=(1, 0)), ValueError, "reward_range: must be two numbers with the smaller one first"),
+    (
+        opened(reward_range=(1, 0)),
+        ValueError,
+        "reward_range: must be two numbers with the smaller one first",
+    ),
     (opened(reward_range=(1, 1)), ValueError, "reward_range: "),
     (opened(reward_range=(0, float("nan"))), ValueError, "reward_range: "),
     (opened(reward_range=(0, float("inf"))), ValueError, "reward_range: "),
@@ -166,7 +198,13 @@ LOGS: list[Call] = [
     *[
         (opened(**{name: value}), error, f"{name}: ")
         for name in ("horizon", "seed")
-        for value, error in ((-1, ValueError), (2**63, ValueError), (1.5, TypeError), ("3", TypeError), (True, TypeError))
+        for value, error in (
+            (-1, ValueError),
+            (2**63, ValueError),
+            (1.5, TypeError),
+            ("3", TypeError),
+            (True, TypeError),
+        )
     ],
     (opened(seed=Refuses()), OSError, "refused"),
     (opened(leave_out="price"), TypeError, "leave_out: expected a list of columns, found str"),
@@ -177,9 +215,21 @@ LOGS: list[Call] = [
     (opened(theta_norm_bound="1"), TypeError, "theta_norm_bound: expected a number"),
     (opened(theta_norm_bound=True), TypeError, "theta_norm_bound: expected a number"),
     (opened(horizn=5), TypeError, "horizn"),
-    (lambda folder: Log(None, clock=lambda: 1.5).decide(ROWS), TypeError, "clock: expected a whole number"),  # type: ignore[arg-type,return-value]
-    (lambda folder: Log(None, clock=lambda: -1).decide(ROWS), ValueError, "clock: -1 is out of range"),
-    (lambda folder: Log(None, clock=lambda: 2**62).decide(ROWS), ValueError, "path: .*years 1970 to 9999"),
+    (
+        lambda folder: Log(None, clock=lambda: 1.5).decide(ROWS),
+        TypeError,
+        "clock: expected a whole number",
+    ),  # type: ignore[arg-type,return-value]
+    (
+        lambda folder: Log(None, clock=lambda: -1).decide(ROWS),
+        ValueError,
+        "clock: -1 is out of range",
+    ),
+    (
+        lambda folder: Log(None, clock=lambda: 2**62).decide(ROWS),
+        ValueError,
+        "path: .*years 1970 to 9999",
+    ),
     (lambda folder: Log(None, clock=lambda: 1 // 0).decide(ROWS), ZeroDivisionError, "."),
     (lambda folder: Log(None, theta_norm_bound=-1.0).decide(ROWS), ValueError, "actions: "),
     (lambda folder: Log(None, theta_norm_bound=float("nan")).decide(ROWS), ValueError, "actions: "),
@@ -207,7 +257,18 @@ def mugs(**more: Any) -> list[dict[str, Any]]:
 TABLES: list[Call] = [
     *[
         (table(actions), TypeError, "actions: a log makes its features from a table")
-        for actions in (None, 5, 1.5, b"name,price\n", bytearray(b"x"), {"a": [1]}, {1, 2}, object(), io.StringIO("a"), iter(ROWS))
+        for actions in (
+            None,
+            5,
+            1.5,
+            b"name,price\n",
+            bytearray(b"x"),
+            {"a": [1]},
+            {1, 2},
+            object(),
+            io.StringIO("a"),
+            iter(ROWS),
+        )
     ],
     (table("no-such-file.csv"), FileNotFoundError, "no-such-file"),
     (table(Path("/")), OSError, "."),
@@ -286,12 +347,26 @@ VALUES: list[tuple[Any, Any, str]] = [
 ]
 OUTCOMES: list[Call] = [
     *[
-        (lambda log, name=name, number=number, more=more: getattr(log, name)(number, *more), error, "refused|decision: ")
-        for name, more in (("reward", [0.5]), ("correct", [0.5]), ("retract", []), ("drop", []), ("decision", []))
+        (
+            lambda log, name=name, number=number, more=more: getattr(log, name)(number, *more),
+            error,
+            "refused|decision: ",
+        )
+        for name, more in (
+            ("reward", [0.5]),
+            ("correct", [0.5]),
+            ("retract", []),
+            ("drop", []),
+            ("decision", []),
+        )
         for number, error in NUMBERS
     ],
     *[
-        (lambda log, name=name, number=number, value=value: getattr(log, name)(number, value), error, message)
+        (
+            lambda log, name=name, number=number, value=value: getattr(log, name)(number, value),
+            error,
+            message,
+        )
         for name, number in (("reward", 2), ("correct", 1))
         for value, error, message in VALUES
     ],
@@ -315,8 +390,12 @@ def begun() -> Log:
     return log
 
 
-@pytest.mark.parametrize(("call", "error", "message"), [*TABLES, *OUTCOMES], ids=range(len(TABLES) + len(OUTCOMES)))
-def test_what_a_log_refuses_leaves_it_as_it_was(call: Callable[[Log], object], error: Any, message: str) -> None:
+@pytest.mark.parametrize(
+    ("call", "error", "message"), [*TABLES, *OUTCOMES], ids=range(len(TABLES) + len(OUTCOMES))
+)
+def test_what_a_log_refuses_leaves_it_as_it_was(
+    call: Callable[[Log], object], error: Any, message: str
+) -> None:
     log, twin = begun(), begun()
     with pytest.raises(error, match=message):
         call(log)
@@ -351,7 +430,9 @@ CERTIFICATES: list[tuple[Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("certificate", "error", "message"), CERTIFICATES, ids=range(len(CERTIFICATES)))
+@pytest.mark.parametrize(
+    ("certificate", "error", "message"), CERTIFICATES, ids=range(len(CERTIFICATES))
+)
 def test_certificates(certificate: Any, error: Any, message: str) -> None:
     log = begun()
     for call in (verify, explain_certificate, lambda found: verify(found, log=log)):

@@ -17,7 +17,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from plausibly import UCB1, ActionSet, CertificateError, DamagedLogError, Log, explain_certificate, verify
+from plausibly import (
+    UCB1,
+    ActionSet,
+    CertificateError,
+    DamagedLogError,
+    Log,
+    explain_certificate,
+    verify,
+)
 
 SECOND = 1_000_000
 BEGIN = 1_794_000_000 * SECOND
@@ -38,7 +46,9 @@ def ticking(begin: int = BEGIN) -> Callable[[], int]:
 def stamp(at_us: int) -> str:
     from datetime import datetime, timedelta, timezone
 
-    return (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=at_us)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return (datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=at_us)).strftime(
+        "%Y-%m-%dT%H:%M:%SZ"
+    )
 
 
 class Command:
@@ -86,8 +96,24 @@ def test_a_frame_is_its_csv_to_the_byte(which: int, command: str, tmp_path: Path
     _, frame, write = list(frames())[which]
     write(tmp_path / "wines.csv")
     cli = Command(command, tmp_path / "cli.log")
-    python = Log(tmp_path / "python.log", seed=5, reward_range=(0, 10), policy={"kind": "code", "greed": 0.25}, clock=ticking())
-    settings = ("--seed", "5", "--reward-range", "0..10", "--set", "greed=0.25", "--context", "device=mobile", "hour=14")
+    python = Log(
+        tmp_path / "python.log",
+        seed=5,
+        reward_range=(0, 10),
+        policy={"kind": "code", "greed": 0.25},
+        clock=ticking(),
+    )
+    settings = (
+        "--seed",
+        "5",
+        "--reward-range",
+        "0..10",
+        "--set",
+        "greed=0.25",
+        "--context",
+        "device=mobile",
+        "hour=14",
+    )
     first = cli.decide(tmp_path / "wines.csv", *settings)
     decision = python.decide(frame, context={"device": "mobile", "hour": 14, "city": None})
     assert decision.certificate_json() == first
@@ -102,7 +128,11 @@ def test_a_frame_is_its_csv_to_the_byte(which: int, command: str, tmp_path: Path
     cli.run("reward", "1", "6", "--correct")
     assert python.correct(1, 6)
     cli.run("reward", "2", "--retract")
-    assert python.retract(2) and python.pending == {2: python.decision(2).label} and not python.drop(decision.id)
+    assert (
+        python.retract(2)
+        and python.pending == {2: python.decision(2).label}
+        and not python.drop(decision.id)
+    )
     assert (tmp_path / "python.log").read_bytes() == (tmp_path / "cli.log").read_bytes()
     python.close()
     assert len((tmp_path / "cli.log").read_bytes().splitlines()) > 10
@@ -111,7 +141,10 @@ def test_a_frame_is_its_csv_to_the_byte(which: int, command: str, tmp_path: Path
 def test_either_goes_on_where_the_other_stopped(command: str, tmp_path: Path) -> None:
     path, table = tmp_path / "news.log", tmp_path / "news.csv"
     rows = [{"name": f"line {i}", "words": 3 + i, "asks": i % 2 == 0} for i in range(6)]
-    table.write_text("name,words,asks\n" + "".join(f"line {i},{3 + i}.0,{i % 2 == 0}\n" for i in range(6)), encoding="utf-8")
+    table.write_text(
+        "name,words,asks\n" + "".join(f"line {i},{3 + i}.0,{i % 2 == 0}\n" for i in range(6)),
+        encoding="utf-8",
+    )
     alone = Log(None, seed=1, clock=ticking())
     cli = Command(command, path)
     clock = cli.clock
@@ -120,7 +153,9 @@ def test_either_goes_on_where_the_other_stopped(command: str, tmp_path: Path) ->
         value = rng.random()
         expected = alone.decide(table)
         if round_ % 2 == 0:
-            found = json.loads(cli.decide(table, *(["--seed", "1"] if round_ == 0 else [])))["findings"]["chosen"]["label"]
+            found = json.loads(cli.decide(table, *(["--seed", "1"] if round_ == 0 else [])))[
+                "findings"
+            ]["chosen"]["label"]
             cli.run("reward", str(round_ + 1), repr(value))
         else:
             # 3 and 3.0 are one number, and True and true one answer: no action counts as changed.
@@ -131,12 +166,23 @@ def test_either_goes_on_where_the_other_stopped(command: str, tmp_path: Path) ->
                 verify(decision, log=log)
         assert found == expected.label
         alone.reward(expected.id, value)
-    assert path.read_bytes().count(b'"action-added"') == 6 and b"action-retired" not in path.read_bytes()
+    assert (
+        path.read_bytes().count(b'"action-added"') == 6
+        and b"action-retired" not in path.read_bytes()
+    )
     with Log(path, clock=clock) as log:
         found_status, expected_status = log.status(), alone.status()
-        assert found_status["history"] == expected_status["history"] and found_status["settled"] == 8
-        assert log.recipe == alone.recipe and log.features == alone.features and log.policy == alone.policy
-        (tmp_path / "decision.json").write_text(log.decision(4).certificate_json(), encoding="utf-8")
+        assert (
+            found_status["history"] == expected_status["history"] and found_status["settled"] == 8
+        )
+        assert (
+            log.recipe == alone.recipe
+            and log.features == alone.features
+            and log.policy == alone.policy
+        )
+        (tmp_path / "decision.json").write_text(
+            log.decision(4).certificate_json(), encoding="utf-8"
+        )
     assert "nothing was left out" in Command(command, path).run(
         "verify", str(tmp_path / "decision.json"), timed=False
     )
@@ -157,13 +203,20 @@ def test_an_explanation_says_what_the_certificate_says() -> None:
         decision = log.decide(WINES)
     found, certificate = decision.explanation, decision.certificate()
     findings = certificate["findings"]
-    assert found.actions == [action["label"] for action in findings["actions"]] and found.observations == 39
+    assert (
+        found.actions == [action["label"] for action in findings["actions"]]
+        and found.observations == 39
+    )
     assert found.upper.tolist() == [action["upper"] for action in findings["actions"]]
     assert len(found.plausible) == findings["plausible"] and decision.label in found.plausible
-    assert found.target is not None and found.target["met"] == findings["target"]["met"] and found.target["kind"] == "accuracy"
+    assert (
+        found.target is not None
+        and found.target["met"] == findings["target"]["met"]
+        and found.target["kind"] == "accuracy"
+    )
     assert found.certificate() == certificate and "_document" not in found.to_dict()
     assert decision.words() == explain_certificate(decision) == explain_certificate(certificate)
-    assert decision.words().startswith(f"Decision 40: \"{decision.label}\"")
+    assert decision.words().startswith(f'Decision 40: "{decision.label}"')
     for again in (pickle.loads(pickle.dumps(decision)), copy.deepcopy(decision)):
         assert again == decision and again.explanation.certificate() == certificate
     with pytest.raises(ValueError, match="decide by plausibly.Log"):
@@ -184,7 +237,10 @@ def test_vectors_as_given(command: str, tmp_path: Path) -> None:
     lines = (",".join([label, *map(repr, row.tolist())]) for label, row in zip(labels, rows))
     table.write_text("label,x0,x1,x2\n" + "\n".join(lines) + "\n", encoding="utf-8")
     settings: dict[str, Any] = {"theta_norm_bound": 1.5, "reward_range": (-2, 2), "seed": 1}
-    python, cli = Log(tmp_path / "python.log", **settings, clock=ticking()), Command(command, tmp_path / "cli.log")
+    python, cli = (
+        Log(tmp_path / "python.log", **settings, clock=ticking()),
+        Command(command, tmp_path / "cli.log"),
+    )
     flags = ("--as-given", "--theta-norm-bound", "1.5", "--reward-range=-2..2", "--seed", "1")
     offers = ActionSet(np.asfortranarray(rows), labels=labels)
     for round_ in range(4):
@@ -241,7 +297,9 @@ def begun(path: Path) -> Log:
 def test_one_writes_at_a_time(tmp_path: Path, command: str) -> None:
     path = tmp_path / "wines.log"
     log = begun(path)
-    with pytest.raises(BlockingIOError, match="path: (another process|process [0-9]+ .*) is writing to"):
+    with pytest.raises(
+        BlockingIOError, match="path: (another process|process [0-9]+ .*) is writing to"
+    ):
         Log(path)
     reward = [command, "reward", "--log", str(path), "1", "0.5", "--wait", "0.1"]
     refused = subprocess.run(reward, capture_output=True, text=True)
@@ -255,8 +313,18 @@ def test_one_writes_at_a_time(tmp_path: Path, command: str) -> None:
 def test_nothing_is_written_before_the_first_decision(tmp_path: Path) -> None:
     path = tmp_path / "wines.log"
     log = Log(path, policy="thompson")
-    assert (log.recipe, log.features, log.policy, log.reward_range, log.pending) == (None, None, None, None, {})
-    for call in (lambda: log.decide(WINES), lambda: log.decide([]), lambda: log.decide([{"a": 1}, {"a": 1}], context={"": 1})):
+    assert (log.recipe, log.features, log.policy, log.reward_range, log.pending) == (
+        None,
+        None,
+        None,
+        None,
+        {},
+    )
+    for call in (
+        lambda: log.decide(WINES),
+        lambda: log.decide([]),
+        lambda: log.decide([{"a": 1}, {"a": 1}], context={"": 1}),
+    ):
         with pytest.raises(ValueError, match="policy: |actions: |context: "):
             call()
     for asked in (log.status, lambda: log.reward(1, 0.5), lambda: log.decision(1)):
@@ -270,7 +338,13 @@ def test_a_closed_log_takes_nothing(tmp_path: Path) -> None:
     with begun(tmp_path / "wines.log") as log:
         pass
     log.close()
-    calls = (lambda: log.decide(WINES), lambda: log.reward(1, 0.5), log.status, lambda: log.pending, lambda: log.recipe)
+    calls = (
+        lambda: log.decide(WINES),
+        lambda: log.reward(1, 0.5),
+        log.status,
+        lambda: log.pending,
+        lambda: log.recipe,
+    )
     for call in calls:
         with pytest.raises(ValueError, match="the log is closed"):
             call()
@@ -286,7 +360,9 @@ def test_what_the_beginning_fixed_stays(tmp_path: Path) -> None:
     }
     with Log(path, **settings, clock=ticking()) as log:
         log.decide(WINES)
-        assert log.features is not None and "stock" not in log.features and log.reward_range == (0, 10)
+        assert (
+            log.features is not None and "stock" not in log.features and log.reward_range == (0, 10)
+        )
     with Log(path, **settings) as log:
         assert log.pending
     others: list[tuple[dict[str, Any], str]] = [
@@ -399,7 +475,9 @@ class Caller:
 def test_calls_back_neither_hang_nor_harm() -> None:
     log = Log(None, seed=3)
     log.decide(WINES)
-    decision = log.decide([{**row, "colour": Caller(log)} for row in WINES], context={"when": Caller(log)})
+    decision = log.decide(
+        [{**row, "colour": Caller(log)} for row in WINES], context={"when": Caller(log)}
+    )
     assert decision.id == 2 and list(log.pending) == [2]
 
     nested: list[Log] = []

@@ -45,7 +45,9 @@ def test_pieces_copies_and_pickles_are_the_same_bits(policy: Any) -> None:
     whole.fit(decisions, rewards, contexts)
     for start in range(0, 90, 7):
         part = slice(start, start + 7)
-        pieces.partial_fit(decisions[part], rewards[part], contexts[part] if contexts is not None else None)
+        pieces.partial_fit(
+            decisions[part], rewards[part], contexts[part] if contexts is not None else None
+        )
         pieces = pickle.loads(pickle.dumps(pieces))
     assert state(whole) == state(pieces)
     asked = rng.normal(size=(30, 4)) if contextual else [[0.0]] * 30
@@ -88,7 +90,10 @@ def test_code_is_code_over_one_block_an_arm() -> None:
         arm = mab.predict([context])
         assert arm == code.select(blocks)
         one, other = mab.explain([context]), code.explain(blocks)
-        assert np.allclose(one.lower, other.lower, rtol=0, atol=1e-9) and one.plausible == other.plausible
+        assert (
+            np.allclose(one.lower, other.lower, rtol=0, atol=1e-9)
+            and one.plausible == other.plausible
+        )
         assert one.confidence == other.confidence and one.decides_by == other.decides_by
         reward = context @ theta[arms.index(arm)] + 0.3 * rng.normal()
         mab.partial_fit([arm], [reward], [context])
@@ -107,7 +112,9 @@ def test_lin_ts_draws_from_the_posterior() -> None:
     sd = math.sqrt(draws * p * (1 - p))
     # Beyond 5 sd with probability 6e-7; a width in place of its square root would be.
     assert abs(first - draws * p) < 5 * sd
-    wrong = 0.5 * math.erfc(-(found.mean[0] - found.mean[1]) / (0.7 * sum(found.width_sq)) / math.sqrt(2))
+    wrong = 0.5 * math.erfc(
+        -(found.mean[0] - found.mean[1]) / (0.7 * sum(found.width_sq)) / math.sqrt(2)
+    )
     assert abs(first - draws * wrong) > 5 * sd
 
 
@@ -139,7 +146,11 @@ def test_frames_and_series_are_contexts_too() -> None:
     wanted = MAB(["a", "b"], LearningPolicy.LinUCB())
     wanted.fit(decisions, rewards, rows)
     pandas_rows = pandas.DataFrame(rows, columns=["x", "y"])
-    for frame in (pandas_rows, polars.DataFrame(rows, schema=["x", "y"], orient="row"), np.asfortranarray(rows)):
+    for frame in (
+        pandas_rows,
+        polars.DataFrame(rows, schema=["x", "y"], orient="row"),
+        np.asfortranarray(rows),
+    ):
         mab = MAB(["a", "b"], LearningPolicy.LinUCB())
         mab.fit(pandas.Series(decisions), np.array(rewards, dtype=np.float32), frame)
         assert state(mab) == state(wanted)
@@ -163,21 +174,45 @@ def test_wrong_calls_say_what_is_wrong() -> None:
         (lambda: MAB(3, lin), TypeError, "arms"),
         (lambda: MAB([1], "LinUCB"), TypeError, "learning_policy"),
         (lambda: MAB([1], TheirPolicy.LinUCB()), TypeError, "learning_policy"),
-        (lambda: MAB([1], LearningPolicy.Softmax()), NotImplementedError, "Softmax; use EpsilonGreedy"),
+        (
+            lambda: MAB([1], LearningPolicy.Softmax()),
+            NotImplementedError,
+            "Softmax; use EpsilonGreedy",
+        ),
         (lambda: MAB([1], LearningPolicy.Popularity()), NotImplementedError, "Popularity; use"),
         (lambda: MAB([1], LearningPolicy.Random()), NotImplementedError, "epsilon=1"),
-        (lambda: MAB([1], lin, NeighborhoodPolicy.KNearest(3)), NotImplementedError, "neighborhood_policy"),
+        (
+            lambda: MAB([1], lin, NeighborhoodPolicy.KNearest(3)),
+            NotImplementedError,
+            "neighborhood_policy",
+        ),
         (lambda: MAB([1], LearningPolicy.LinUCB(alpha=-1)), ValueError, "alpha"),
         (lambda: MAB([1], LearningPolicy.LinUCB(alpha="1")), TypeError, "alpha"),
-        (lambda: MAB([1], LearningPolicy.LinUCB(l2_lambda=0)), ValueError, "l2_lambda: must be above 0"),
+        (
+            lambda: MAB([1], LearningPolicy.LinUCB(l2_lambda=0)),
+            ValueError,
+            "l2_lambda: must be above 0",
+        ),
         (lambda: MAB([1], LearningPolicy.LinTS(alpha=0)), ValueError, "alpha"),
         (lambda: MAB([1], LearningPolicy.EpsilonGreedy(epsilon=1.1)), ValueError, "epsilon"),
         (lambda: MAB([1], LearningPolicy.UCB1(alpha=math.nan)), ValueError, "alpha"),
         (lambda: MAB([1], LearningPolicy.Code()), ValueError, "noise_scale"),
-        (lambda: MAB([1], LearningPolicy.Code(noise_scale=1)).predict(rows), ValueError, "theta_norm_bound"),
-        (lambda: MAB([1], LearningPolicy.Code(noise_scale=-1)).predict(), ValueError, "noise_scale"),
+        (
+            lambda: MAB([1], LearningPolicy.Code(noise_scale=1)).predict(rows),
+            ValueError,
+            "theta_norm_bound",
+        ),
+        (
+            lambda: MAB([1], LearningPolicy.Code(noise_scale=-1)).predict(),
+            ValueError,
+            "noise_scale",
+        ),
         (lambda: MAB([1], LearningPolicy.ThompsonSampling(binarizer=3)), TypeError, "binarizer"),
-        (lambda: MAB([1], LearningPolicy.ThompsonSampling()).fit([1], [0.5]), ValueError, "rewards"),
+        (
+            lambda: MAB([1], LearningPolicy.ThompsonSampling()).fit([1], [0.5]),
+            ValueError,
+            "rewards",
+        ),
         (lambda: MAB([1], plain, seed=-1), ValueError, "seed"),
         (lambda: MAB([1], plain, seed="x"), TypeError, "seed"),
         (lambda: MAB([1], lin).fit([1], [1.0]), ValueError, "contexts"),
@@ -186,7 +221,11 @@ def test_wrong_calls_say_what_is_wrong() -> None:
         (lambda: MAB([1], lin).fit([1, 1], [1.0, 1.0], rows), ValueError, "contexts: 1 rows for 2"),
         (lambda: MAB([1], lin).fit([1], [1.0], [1.0, 2.0]), ValueError, "contexts"),
         (lambda: MAB([1], lin).fit([1], [1.0], [["x", "y"]]), TypeError, "contexts"),
-        (lambda: MAB([1], lin).fit([1], [1.0], [[math.inf, 0.0]]), ValueError, "contexts: inf in row 0, column 0"),
+        (
+            lambda: MAB([1], lin).fit([1], [1.0], [[math.inf, 0.0]]),
+            ValueError,
+            "contexts: inf in row 0, column 0",
+        ),
         (lambda: MAB([1], lin).fit([1], [1.0, 2.0], rows), ValueError, "rewards"),
         (lambda: MAB([1], lin).fit([1], [None], rows), ValueError, "rewards"),
         (lambda: MAB([1], lin).fit([1], ["x"], rows), TypeError, "rewards"),
@@ -232,7 +271,10 @@ def test_policies_without_contexts_take_them_to_count_rounds_alone() -> None:
 
 def test_the_compiled_part_refuses_what_nobody_should_hand_it() -> None:
     ridge, arms = {"kind": "lin-ucb", "radius": 1.0}, {"kind": "ucb1", "noise_scale": 1.0}
-    linear, plain = _core.ArmModels(2, 3, ridge, {}, None, 1), _core.ArmModels(2, 0, arms, {}, None, 1)
+    linear, plain = (
+        _core.ArmModels(2, 3, ridge, {}, None, 1),
+        _core.ArmModels(2, 0, arms, {}, None, 1),
+    )
     places, rewards, rows = np.array([0, 1]), np.array([0.5, 0.25]), np.ones((2, 3))
     linear.learn(places, rewards, rows)
     before = linear.state()["sums"].tobytes()

@@ -51,7 +51,9 @@ def played(seed: int, contextual: bool, *bandits: Any) -> np.ndarray[Any, Any]:
 
 def same(ours: dict[Any, float], theirs: dict[Any, float]) -> bool:
     scale = 1.0 + max(abs(float(value)) for value in theirs.values())
-    return ours.keys() == theirs.keys() and all(abs(ours[arm] - theirs[arm]) <= CLOSE * scale for arm in ours)
+    return ours.keys() == theirs.keys() and all(
+        abs(ours[arm] - theirs[arm]) <= CLOSE * scale for arm in ours
+    )
 
 
 LAMBDAS = [0.1, 1.0, 7.5]
@@ -79,13 +81,17 @@ def test_linear_estimates_are_the_same(seed: int, l2_lambda: float) -> None:
         assert all(same(mine, other) for mine, other in zip(found, wanted, strict=True))
     assert greedy.predict(contexts) == theirs.predict(contexts)
     assert greedy.arms == theirs.arms and greedy.cold_arms == theirs.cold_arms
-    assert same(greedy.predict_expectations(contexts[:1]), theirs.predict_expectations(contexts[:1]))
+    assert same(
+        greedy.predict_expectations(contexts[:1]), theirs.predict_expectations(contexts[:1])
+    )
 
 
 @pytest.mark.parametrize("alpha", [0, 0.3, 1.0, 4])
 @pytest.mark.parametrize("l2_lambda", LAMBDAS)
 @pytest.mark.parametrize("seed", range(6))
-def test_upper_bounds_and_choices_of_lin_ucb_are_the_same(seed: int, l2_lambda: float, alpha: float) -> None:
+def test_upper_bounds_and_choices_of_lin_ucb_are_the_same(
+    seed: int, l2_lambda: float, alpha: float
+) -> None:
     theirs = Theirs([0, 1, 2, 3], TheirPolicy.LinUCB(alpha, l2_lambda))
     ours = MAB([0, 1, 2, 3], LearningPolicy.LinUCB(alpha, l2_lambda))
     contexts = played(seed, True, theirs, ours)
@@ -129,8 +135,13 @@ def test_successes_are_counted_alike() -> None:
     for bandit in (theirs, ours):
         bandit.fit(["a", "a", "b", "a"], [10, 17, 25, 9])
     # A uniform prior counts one success and one failure more.
-    counts = {arm: (theirs._imp.arm_to_success_count[arm] - 1, theirs._imp.arm_to_fail_count[arm] - 1) for arm in "ab"}
-    assert ours.predict_expectations() == {arm: won / (won + lost) for arm, (won, lost) in counts.items()}
+    counts = {
+        arm: (theirs._imp.arm_to_success_count[arm] - 1, theirs._imp.arm_to_fail_count[arm] - 1)
+        for arm in "ab"
+    }
+    assert ours.predict_expectations() == {
+        arm: won / (won + lost) for arm, (won, lost) in counts.items()
+    }
 
 
 # Where MABWiser's are wrong or odd, as the guide says. Should one of these begin to fail, MABWiser was mended and the guide is wrong.
@@ -217,7 +228,10 @@ def test_theirs_depends_on_pieces_where_it_scales() -> None:
     whole.fit([1] * 40, rewards, contexts)
     pieces.fit([1] * 20, rewards[:20], contexts[:20])
     pieces.partial_fit([1] * 20, rewards[20:], contexts[20:])
-    one, other = whole.predict_expectations([[4.0, 4.0]])[1], pieces.predict_expectations([[4.0, 4.0]])[1]
+    one, other = (
+        whole.predict_expectations([[4.0, 4.0]])[1],
+        pieces.predict_expectations([[4.0, 4.0]])[1],
+    )
     assert abs(one - other) > 0.01
     with pytest.raises(NotImplementedError, match="scale: .* before fit"):
         MAB([1], LearningPolicy.LinGreedy(scale=True))
@@ -232,7 +246,9 @@ def test_theirs_learns_what_is_no_number() -> None:
         MAB([1, 2], LearningPolicy.LinGreedy()).fit([1, 2], [0.1, 9.0], contexts)
 
 
-@pytest.mark.parametrize("policy", ["EpsilonGreedy", "LinGreedy", "LinUCB", "LinTS", "UCB1", "ThompsonSampling"])
+@pytest.mark.parametrize(
+    "policy", ["EpsilonGreedy", "LinGreedy", "LinUCB", "LinTS", "UCB1", "ThompsonSampling"]
+)
 def test_their_expectations_are_not_estimates(policy: str) -> None:
     contexts = [[1.0, 0.5]] if policy.startswith("Lin") else None
     theirs = Theirs([1, 2], getattr(TheirPolicy, policy)(*([1.0] if "Greedy" in policy else [])))
@@ -250,7 +266,9 @@ def test_samples_of_lin_ts_move_together_as_theirs_do() -> None:
     rng, rounds = np.random.default_rng(8), 20_000
     contexts = rng.normal(size=(60, 3))
     decisions = rng.choice([1, 2, 3], size=60).tolist()
-    rewards = (contexts @ [0.4, 0.1, 0.2] + 0.15 * np.array(decisions) + 0.3 * rng.normal(size=60)).tolist()
+    rewards = (
+        contexts @ [0.4, 0.1, 0.2] + 0.15 * np.array(decisions) + 0.3 * rng.normal(size=60)
+    ).tolist()
     asked = np.repeat([[0.8, 0.5, 1.0]], rounds, axis=0)
 
     def shares(bandit: Any) -> np.ndarray[Any, Any]:

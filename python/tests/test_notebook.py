@@ -25,15 +25,24 @@ def shown(value: Any) -> dict[str, Any]:
     if type(value).__name__ == "Figure":
         drawn = io.BytesIO()
         value.savefig(drawn, format="png", dpi=80)
-        return {"image/png": base64.b64encode(drawn.getvalue()).decode("ascii"), "text/plain": [repr(value)]}
+        return {
+            "image/png": base64.b64encode(drawn.getvalue()).decode("ascii"),
+            "text/plain": [repr(value)],
+        }
     found = {"text/plain": lines(repr(value))}
-    return {"text/html": lines(value._repr_html_()), **found} if hasattr(value, "_repr_html_") else found
+    return (
+        {"text/html": lines(value._repr_html_()), **found}
+        if hasattr(value, "_repr_html_")
+        else found
+    )
 
 
 def run(source: str, name: str, space: dict[str, Any]) -> list[dict[str, Any]]:
     """The outputs of one cell: what it printed, and the value of its last line."""
     # Lines that only a notebook understands tell it how to show pictures.
-    tree = ast.parse("\n".join("" if line.startswith("%") else line for line in source.split("\n")), name)
+    tree = ast.parse(
+        "\n".join("" if line.startswith("%") else line for line in source.split("\n")), name
+    )
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     printed = io.StringIO()
     value = None
@@ -43,7 +52,9 @@ def run(source: str, name: str, space: dict[str, Any]) -> list[dict[str, Any]]:
             value = eval(compile(ast.Expression(last.value), name, "eval"), space)
     outputs: list[dict[str, Any]] = []
     if printed.getvalue():
-        outputs.append({"name": "stdout", "output_type": "stream", "text": lines(printed.getvalue())})
+        outputs.append(
+            {"name": "stdout", "output_type": "stream", "text": lines(printed.getvalue())}
+        )
     if value is not None:
         outputs.append({"data": shown(value), "metadata": {}, "output_type": "execute_result"})
     return outputs
@@ -98,11 +109,19 @@ def test_it_is_a_notebook_that_says_something() -> None:
         for output in cell.get("outputs", [])
         if "image/png" in output.get("data", {})
     ]
-    assert pictures and all(base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures)
+    assert pictures and all(
+        base64.b64decode(picture).startswith(b"\x89PNG") for picture in pictures
+    )
 
 
 def test_a_changed_output_is_noticed() -> None:
-    cell = {"cell_type": "code", "execution_count": 1, "id": "a", "metadata": {}, "source": ["print(1)\n", "2"]}
+    cell = {
+        "cell_type": "code",
+        "execution_count": 1,
+        "id": "a",
+        "metadata": {},
+        "source": ["print(1)\n", "2"],
+    }
     now = executed({"cells": [cell]})
     kinds = [output["output_type"] for output in now["cells"][0]["outputs"]]
     assert kinds == ["stream", "execute_result"]

@@ -14,7 +14,17 @@ import numpy as np
 import pytest
 
 import plausibly
-from plausibly import UCB1, Action, ActionSet, Code, Elimination, EpsilonGreedy, ExploreThenCommit, LinTS, LinUCB
+from plausibly import (
+    UCB1,
+    Action,
+    ActionSet,
+    Code,
+    Elimination,
+    EpsilonGreedy,
+    ExploreThenCommit,
+    LinTS,
+    LinUCB,
+)
 from plausibly import Policy, Thompson
 
 OFFERS = ActionSet([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]], labels=["red", "blue", "both"])
@@ -91,7 +101,11 @@ def test_intervals_are_drawn_in_notebooks() -> None:
     for name, row in zip(["red", "both", "blue"], page.findall(".//tbody/tr"), strict=True):
         assert row[0].text == name
         interval, dashed = row[1][0].findall("line")
-        ends[name] = (float(interval.get("x1", "")), float(interval.get("x2", "")), float(dashed.get("x1", "")))
+        ends[name] = (
+            float(interval.get("x1", "")),
+            float(interval.get("x2", "")),
+            float(dashed.get("x1", "")),
+        )
     assert ends["red"][0] == ends["red"][2], "the best lower end is its own"
     assert ends["both"][1] < ends["both"][2] and ends["blue"][1] < ends["blue"][2]
     unknown = ElementTree.fromstring(UCB1(noise_scale=1.0).explain(ActionSet.arms(2))._repr_html_())
@@ -184,8 +198,20 @@ def test_a_subclass_is_a_policy_too() -> None:
 
 
 MADE: list[Policy] = [
-    Code(noise_scale=0.5, theta_norm_bound=1.0, target={"accuracy": 0.1, "by_round": 50}, seed=7, label="late"),
-    Code(radius={"kind": "paper", "delta": 0.1}, noise_scale=1, theta_norm_bound=1, action_norm_bound=2, count_pending=False),
+    Code(
+        noise_scale=0.5,
+        theta_norm_bound=1.0,
+        target={"accuracy": 0.1, "by_round": 50},
+        seed=7,
+        label="late",
+    ),
+    Code(
+        radius={"kind": "paper", "delta": 0.1},
+        noise_scale=1,
+        theta_norm_bound=1,
+        action_norm_bound=2,
+        count_pending=False,
+    ),
     Code(radius=1.25, greed=0.5, ridge=0.1, randomise=0.25),
     LinUCB(radius=1.25),
     LinUCB(noise_scale=0.3, theta_norm_bound=1.0),
@@ -206,7 +232,9 @@ def test_a_policy_shows_its_parameters(policy: Policy) -> None:
         assert again._save() == policy._save()
 
 
-@pytest.mark.parametrize("made", sorted({type(policy) for policy in MADE}, key=lambda made: made.__name__))
+@pytest.mark.parametrize(
+    "made", sorted({type(policy) for policy in MADE}, key=lambda made: made.__name__)
+)
 def test_help_explains_every_parameter(made: type[Policy]) -> None:
     text = made.__doc__ or ""
     named = dict(re.findall(r"^    (\w+) : (.*)\n        \S", text, flags=re.MULTILINE))
@@ -308,7 +336,11 @@ def test_a_batch_is_one_update_after_another_or_nothing(wrong: int | None) -> No
     batched, single = played(20, randomise=0.5), played(20, randomise=0.5)
     for policy in (batched, single):
         policy.select(OFFERS)
-    names: list[Any] = [*rng.choice(["red", "blue", "both"], 40).tolist(), other["red"], OFFERS["both"]]
+    names: list[Any] = [
+        *rng.choice(["red", "blue", "both"], 40).tolist(),
+        other["red"],
+        OFFERS["both"],
+    ]
     rewards = rng.normal(size=len(names))
     if wrong is not None:
         for actions, paid in ((names, [*rewards[:-1], np.nan]), ([*names[:-1], "green"], rewards)):
@@ -321,7 +353,9 @@ def test_a_batch_is_one_update_after_another_or_nothing(wrong: int | None) -> No
         single.update(name, reward)
     assert batched._save()[0] == single._save()[0]
     for policy in (batched, single):
-        policy.partial_fit(np.array([0, 2]), (1, 2.0), offers=ActionSet([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]]))
+        policy.partial_fit(
+            np.array([0, 2]), (1, 2.0), offers=ActionSet([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
+        )
         policy.partial_fit([], [])
     assert batched._save()[0] == single._save()[0]
 
@@ -333,7 +367,18 @@ def test_what_they_are_made_of_is_public() -> None:
 
 
 def test_explanations_are_json(tmp_path: Path) -> None:
-    labels: list[Any] = ["text", 3, 2.5, None, True, ("a", 1), np.int64(7), np.str_("numpy"), frozenset({1}), np.float64(0.5)]
+    labels: list[Any] = [
+        "text",
+        3,
+        2.5,
+        None,
+        True,
+        ("a", 1),
+        np.int64(7),
+        np.str_("numpy"),
+        frozenset({1}),
+        np.float64(0.5),
+    ]
     offers = ActionSet.arms(len(labels), labels=labels)
     policy = Code(noise_scale=0.5, target={"accuracy": 0.1})
     for _ in range(12):

@@ -37,11 +37,19 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def assert_same(found: Reproduction, command: str, flags: list[str], tmp_path: Path) -> None:
-    subprocess.run([command, "reproduce", *flags, "--quiet", "--out", str(tmp_path / "command")], check=True, capture_output=True)
+    subprocess.run(
+        [command, "reproduce", *flags, "--quiet", "--out", str(tmp_path / "command")],
+        check=True,
+        capture_output=True,
+    )
     found.save(tmp_path / "python")
     theirs, ours = files(tmp_path / "command"), files(tmp_path / "python")
     manifests = [json.loads(one.pop("manifest.json")) for one in (theirs, ours)]
@@ -53,10 +61,17 @@ def assert_same(found: Reproduction, command: str, flags: list[str], tmp_path: P
 
 def test_the_bytes_are_those_of_the_command(command: str, tmp_path: Path) -> None:
     flags = ["linear", "k-armed", "--runs", "3", "--seed", "5", "--cache", str(tmp_path / "empty")]
-    assert_same(reproduce(["linear", "k-armed"], runs=3, seed=5, threads=1, cache=tmp_path / "empty"), command, flags, tmp_path)
+    assert_same(
+        reproduce(["linear", "k-armed"], runs=3, seed=5, threads=1, cache=tmp_path / "empty"),
+        command,
+        flags,
+        tmp_path,
+    )
 
 
-def test_the_bytes_of_experiments_on_data_are_those_of_the_command(command: str, cache: Path, tmp_path: Path) -> None:
+def test_the_bytes_of_experiments_on_data_are_those_of_the_command(
+    command: str, cache: Path, tmp_path: Path
+) -> None:
     flags = ["heart", "--runs", "2", "--reading", "literal", "--cache", str(cache)]
     found = reproduce("heart", runs=2, reading="literal", cache=cache)
     assert_same(found, command, flags, tmp_path)
@@ -74,21 +89,37 @@ def test_columns_and_frames(small: Reproduction) -> None:
     pytest.importorskip("polars")
     assert small.experiments == ["linear", "changing", "k-armed"]
     rows = list(csv.DictReader(io.StringIO(small.csv)))
-    assert [(row["experiment"], row["policy"]) for row in rows] == list(zip(small.columns["experiment"], small.columns["policy"]))
+    assert [(row["experiment"], row["policy"]) for row in rows] == list(
+        zip(small.columns["experiment"], small.columns["policy"])
+    )
     for frame in (small.to_pandas(), small.to_polars()):
         assert list(frame.columns) == list(small.columns)
-        assert frame["regret_mean"].to_numpy().tolist() == [float(row["regret_mean"]) for row in rows]
+        assert frame["regret_mean"].to_numpy().tolist() == [
+            float(row["regret_mean"]) for row in rows
+        ]
     # Every number follows from its spec.
     assert simulate(small.specs["linear-ruler"]).csv == small["linear-ruler"].csv
     assert isinstance(small["k-armed"]["regret_mean"], np.ndarray)
 
 
 def test_claims_and_words(small: Reproduction) -> None:
-    assert [claim["claim"] for claim in small.claims if claim["experiment"] == "linear"] == ["a", "b", "c", "d", "e"]
+    assert [claim["claim"] for claim in small.claims if claim["experiment"] == "linear"] == [
+        "a",
+        "b",
+        "c",
+        "d",
+        "e",
+    ]
     assert {claim["verdict"] for claim in small.claims} <= {"holds", "does not hold", "undecided"}
     shown = repr(small)
-    assert shown.startswith("claims of the paper: 10 (") and "(d) CODE has the lowest model error." in shown
-    assert 'skipped wine: Its data is not in the cache. `plausibly.fetch_data("wine")` gets it.' in shown
+    assert (
+        shown.startswith("claims of the paper: 10 (")
+        and "(d) CODE has the lowest model error." in shown
+    )
+    assert (
+        'skipped wine: Its data is not in the cache. `plausibly.fetch_data("wine")` gets it.'
+        in shown
+    )
     assert [one["study"] for one in small.skipped] == ["movielens", "wine", "heart"]
     assert "<td>changing</td>" in small._repr_html_()
     assert "theory-linear" in small.manifest["theory"] and "theory-linear" in small.specs
@@ -107,9 +138,13 @@ def test_the_figures_of_the_paper(small: Reproduction) -> None:
         small.plot("iris")
 
 
-def test_environments_from_data_sets(command: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environments_from_data_sets(
+    command: str, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for kind in ("movielens", "wine", "heart"):
-        text = f'runs = 2\nhorizon = 50\n[environment]\nkind = "{kind}"\n[[policy]]\nkind = "code"\n'
+        text = (
+            f'runs = 2\nhorizon = 50\n[environment]\nkind = "{kind}"\n[[policy]]\nkind = "code"\n'
+        )
         path = tmp_path / "spec.toml"
         path.write_text(text)
         flags = ["--cache", str(cache), "--quiet", "--out", str(tmp_path)]
@@ -120,23 +155,41 @@ def test_environments_from_data_sets(command: str, cache: Path, tmp_path: Path, 
 
 
 def test_a_data_set_is_read_once_for_any_number_of_specs(cache: Path, tmp_path: Path) -> None:
-    spec: dict[str, Any] = {"runs": 2, "horizon": 20, "environment": {"kind": "movielens"}, "policy": [{"kind": "code"}]}
+    spec: dict[str, Any] = {
+        "runs": 2,
+        "horizon": 20,
+        "environment": {"kind": "movielens"},
+        "policy": [{"kind": "code"}],
+    }
     shutil.copytree(cache, tmp_path / "cache")
     simulate(spec, cache=tmp_path / "cache")
     shutil.rmtree(tmp_path / "cache")
     # Factors and all: they are kept although every setting has another noise.
     result = sweep(spec, {"environment.noise": [0.1, 0.2, 0.3]}, cache=tmp_path / "cache")
-    assert result.csv == sweep(spec, {"environment.noise": [0.1, 0.2, 0.3]}, engine="processes", workers=1, cache=cache).csv
+    assert (
+        result.csv
+        == sweep(
+            spec, {"environment.noise": [0.1, 0.2, 0.3]}, engine="processes", workers=1, cache=cache
+        ).csv
+    )
 
 
 def test_data_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLAUSIBLY_MIRROR", raising=False)
-    with pytest.raises(FileNotFoundError, match=r'the data of wine is not in the cache; `plausibly.fetch_data\("wine"\)` gets it'):
+    with pytest.raises(
+        FileNotFoundError,
+        match=r'the data of wine is not in the cache; `plausibly.fetch_data\("wine"\)` gets it',
+    ):
         reproduce("wine", cache=tmp_path)
     spec = {"environment": {"kind": "heart"}, "policy": [{"kind": "code"}]}
-    with pytest.raises(ValueError, match=r'environment.kind: .*the data set heart is not in the cache; `plausibly.fetch_data\("heart"\)`'):
+    with pytest.raises(
+        ValueError,
+        match=r'environment.kind: .*the data set heart is not in the cache; `plausibly.fetch_data\("heart"\)`',
+    ):
         simulate(spec, cache=tmp_path)
-    with pytest.raises(PermissionError, match="movielens has a licence to accept .*GroupLens.*accept_licence=True"):
+    with pytest.raises(
+        PermissionError, match="movielens has a licence to accept .*GroupLens.*accept_licence=True"
+    ):
         fetch_data("movielens", cache=tmp_path)
     assert files(tmp_path) == {}
 
@@ -144,9 +197,17 @@ def test_data_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: reproduce("iris"), ValueError, 'experiments: there is no experiment "iris"; there are linear, .*delay'),
+        (
+            lambda: reproduce("iris"),
+            ValueError,
+            'experiments: there is no experiment "iris"; there are linear, .*delay',
+        ),
         (lambda: reproduce(["linear", 5]), TypeError, "experiments: expected names"),  # type: ignore[list-item]
-        (lambda: reproduce("delay", reading="literal"), ValueError, "experiments: the delay study has no literal reading"),
+        (
+            lambda: reproduce("delay", reading="literal"),
+            ValueError,
+            "experiments: the delay study has no literal reading",
+        ),
         (lambda: reproduce(reading="other"), ValueError, "reading: expected"),
         (lambda: reproduce(runs=0), ValueError, "runs: 0 is out of range"),
         (lambda: reproduce(runs=10**12), ValueError, "runs: "),
@@ -204,19 +265,25 @@ def slow_server() -> Iterator[str]:
     server.server_close()
 
 
-def test_a_download_shows_how_far_it_is_and_stops_at_ctrl_c(slow_server: str, tmp_path: Path) -> None:
+def test_a_download_shows_how_far_it_is_and_stops_at_ctrl_c(
+    slow_server: str, tmp_path: Path
+) -> None:
     heard: list[tuple[int, int | None]] = []
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
     begun = time.monotonic()
     try:
         with pytest.raises(KeyboardInterrupt):
-            fetch_data("wine", cache=tmp_path, mirror=slow_server, progress=lambda *now: heard.append(now))
+            fetch_data(
+                "wine", cache=tmp_path, mirror=slow_server, progress=lambda *now: heard.append(now)
+            )
     finally:
         signal.signal(signal.SIGINT, before)
     assert time.monotonic() - begun < 5
     assert heard[-1] == (1000, 50000)
-    assert 1000 in [len(content) for content in files(tmp_path).values()], "what came is kept for the next time"
+    assert 1000 in [len(content) for content in files(tmp_path).values()], (
+        "what came is kept for the next time"
+    )
 
 
 def test_what_progress_raises_ends_a_download(slow_server: str, tmp_path: Path) -> None:

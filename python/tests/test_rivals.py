@@ -38,7 +38,10 @@ def play(part: Any, radius: str, rounds: int) -> tuple[Any, Any]:
         features=features,
         means=features @ rng.standard_normal(4),
         noise=0.5 * rng.standard_normal(rounds),
-        radius={"paper": (0, 0.5, 1e4, 1.0, 0.0, 0.05), "determinant": (1, 0.5, 1.0, 1.0, 2.0, 0.05)}[radius],
+        radius={
+            "paper": (0, 0.5, 1e4, 1.0, 0.0, 0.05),
+            "determinant": (1, 0.5, 1.0, 1.0, 2.0, 0.05),
+        }[radius],
     )
     choices = np.zeros(rounds, np.int64)
     _, begin = part("vectorised").prepare("code-incremental", problem)
@@ -61,16 +64,36 @@ def test_other_choices_are_noticed_and_ties_told_from_them(part: Any, radius: st
         def root(observations: int, log_det: float) -> float:
             return float(part("contender").sqrt_beta(problem.radius, observations, log_det, 4))
 
-        shown = (problem.features, problem.means, problem.noise, choices, at, (choices[at], instead), root, "code")
+        shown = (
+            problem.features,
+            problem.means,
+            problem.noise,
+            choices,
+            at,
+            (choices[at], instead),
+            root,
+            "code",
+        )
         return float(same.explain(*shown))
 
     assert gap(tied, 22 - int(choices[tied])) < 1e-12
-    widths = [gap(at, other) for at in (20, 90) for other in range(30) if other not in (choices[at], 5, 17)]
+    widths = [
+        gap(at, other)
+        for at in (20, 90)
+        for other in range(30)
+        if other not in (choices[at], 5, 17)
+    ]
     assert min(widths) > 1e-9
 
 
 def test_the_page_shows_what_was_measured(part: Any, tmp_path: Path) -> None:
-    row = {"contender": "ours:code", "radius": "paper", "size": [5, 100], "micros": 1.25, "rounds": 10}
+    row = {
+        "contender": "ours:code",
+        "radius": "paper",
+        "size": [5, 100],
+        "micros": 1.25,
+        "rounds": 10,
+    }
     row |= {"before_kb": 2_000, "peak_kb": 12_000, "core_share": 0.99}
     machine = {"processor": "a processor", "cores": 2, "system": "a system"}
     versions = {"rustc": "1.95.0", "python": "3.11.7", "commit": "abc1234", "numpy": "2.0.0"}
@@ -79,7 +102,14 @@ def test_the_page_shows_what_was_measured(part: Any, tmp_path: Path) -> None:
     results["sections"] = {"fixed": {**about, "rows": [row], "same": []}}
     part("page").write(results, tmp_path)
     written = (tmp_path / "rivals.md").read_text(encoding="utf-8")
-    for fact in ["`scripts/bench --only fixed`", "2026-01-02", "abc1234", "a processor", "numpy 2.0.0", "1 min 1 s"]:
+    for fact in [
+        "`scripts/bench --only fixed`",
+        "2026-01-02",
+        "abc1234",
+        "a processor",
+        "numpy 2.0.0",
+        "1 min 1 s",
+    ]:
         assert fact in written, fact
     name = part("words").NAMES["ours:code"]
     assert f"| {name} | 1.25 |" in written  # microseconds per round
@@ -95,12 +125,28 @@ def test_the_published_page_has_the_words_of_the_benchmark(part: Any) -> None:
 
 def test_a_target_that_was_missed_is_shown_as_missed(part: Any) -> None:
     def row(contender: str, micros: float) -> dict[str, Any]:
-        return {"contender": contender, "radius": "paper", "size": [5, 100], "micros": micros, "rounds": 10}
+        return {
+            "contender": contender,
+            "radius": "paper",
+            "size": [5, 100],
+            "micros": micros,
+            "rounds": 10,
+        }
 
     def found(ours: float) -> str:
-        rows = [row("ours:code", ours), row("numba:code-incremental", 3.0), row("numba:code-incremental-rows", 2.5)]
-        text: str = part("page").targets_part({"fixed": {"rows": rows, "same": [], "date": "", "seconds": 0}})
-        return next(line for line in text.splitlines() if "as shipped" in line and "numba incremental" in line)
+        rows = [
+            row("ours:code", ours),
+            row("numba:code-incremental", 3.0),
+            row("numba:code-incremental-rows", 2.5),
+        ]
+        text: str = part("page").targets_part(
+            {"fixed": {"rows": rows, "same": [], "date": "", "seconds": 0}}
+        )
+        return next(
+            line
+            for line in text.splitlines()
+            if "as shipped" in line and "numba incremental" in line
+        )
 
     assert "| 2.50 |" in found(1.0)  # by the faster of the two, and just enough
     assert "| **2.48** |" in found(1.01)

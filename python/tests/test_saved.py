@@ -15,7 +15,16 @@ import numpy as np
 import pytest
 
 import plausibly
-from plausibly import UCB1, ActionSet, Code, Elimination, EpsilonGreedy, ExploreThenCommit, LinTS, LinUCB
+from plausibly import (
+    UCB1,
+    ActionSet,
+    Code,
+    Elimination,
+    EpsilonGreedy,
+    ExploreThenCommit,
+    LinTS,
+    LinUCB,
+)
 from plausibly import Explanation, Policy, Result, Thompson, simulate
 from plausibly._policies import _KINDS
 
@@ -52,7 +61,10 @@ class Game:
     def __init__(self, name: str, seed: int) -> None:
         self.dim, make = MAKES[name]
         rng = np.random.default_rng(seed)
-        self.rows = [rng.uniform(-1.0, 1.0, (4, self.dim)) for _ in range(1 if name in BY_PLACE else 1 + seed % 2)]
+        self.rows = [
+            rng.uniform(-1.0, 1.0, (4, self.dim))
+            for _ in range(1 if name in BY_PLACE else 1 + seed % 2)
+        ]
         self.labelled = bool(seed % 3)
         self.policy, self.script = make(), random.Random(seed)
         self.sets = [self.offers(i) for i in range(len(self.rows))]
@@ -60,7 +72,11 @@ class Game:
         self.last: Any = None
 
     def offers(self, which: int) -> ActionSet:
-        labels = [("shop", which, i) if i % 2 else f"{which}/{i}" for i in range(4)] if self.labelled else None
+        labels = (
+            [("shop", which, i) if i % 2 else f"{which}/{i}" for i in range(4)]
+            if self.labelled
+            else None
+        )
         return ActionSet(self.rows[which], labels) if self.dim else ActionSet.arms(4, labels)
 
     def refer(self) -> str:
@@ -91,7 +107,9 @@ class Game:
         # A label that was written down: what select returned knows its action by itself.
         self.last = chosen.bare() if hasattr(chosen, "bare") else chosen
         found = self.policy.explain(offers, radius=1.5)
-        bits = [column.tobytes() for column in (found.mean, found.lower, found.upper, found.width_sq)]
+        bits = [
+            column.tobytes() for column in (found.mean, found.lower, found.upper, found.width_sq)
+        ]
         return [chosen, referred, *bits, found.observations, found.target]
 
 
@@ -115,8 +133,14 @@ def test_it_goes_on_to_the_bit(name: str, tmp_path: Path) -> None:
     rng = random.Random(name)
     for seed in range(6):
         cut = rng.randrange(60)
-        assert goes_on(name, seed, cut, lambda policy: through_a_file(policy, tmp_path)), (seed, cut)
-        assert goes_on(name, seed, cut, lambda policy: pickle.loads(pickle.dumps(policy))), (seed, cut)
+        assert goes_on(name, seed, cut, lambda policy: through_a_file(policy, tmp_path)), (
+            seed,
+            cut,
+        )
+        assert goes_on(name, seed, cut, lambda policy: pickle.loads(pickle.dumps(policy))), (
+            seed,
+            cut,
+        )
         assert goes_on(name, seed, cut, copy.deepcopy) and goes_on(name, seed, cut, copy.copy)
 
 
@@ -136,7 +160,9 @@ def without(field: str) -> Callable[[Policy], Policy]:
             inner["own"]["rounds"]["committed"] = None
         elif field == "pending":
             inner["own"]["code"]["pending"]["decisions"] = []
-        return type(policy)._restored(2, json.dumps(state), sets, [] if field == "waiting" else waiting)
+        return type(policy)._restored(
+            2, json.dumps(state), sets, [] if field == "waiting" else waiting
+        )
 
     return again
 
@@ -167,11 +193,24 @@ def test_whatever_is_left_out_is_noticed(name: str, field: str) -> None:
 
 def test_a_policy_that_has_seen_nothing_is_saved_too(tmp_path: Path) -> None:
     policy = through_a_file(Code(noise_scale=0.3, seed=5, label="new"), tmp_path)
-    assert repr(policy) == "Code(noise_scale=0.3, seed=5, label='new')" and policy.select(ActionSet.arms(3)) == 0
+    assert (
+        repr(policy) == "Code(noise_scale=0.3, seed=5, label='new')"
+        and policy.select(ActionSet.arms(3)) == 0
+    )
 
 
 def test_labels_come_back_as_they_were(tmp_path: Path) -> None:
-    labels = ["text", 3, 2.5, True, None, ("a", (1, None)), np.int64(7), np.str_("numpy"), "\ud800\n"]
+    labels = [
+        "text",
+        3,
+        2.5,
+        True,
+        None,
+        ("a", (1, None)),
+        np.int64(7),
+        np.str_("numpy"),
+        "\ud800\n",
+    ]
     offers = ActionSet.arms(len(labels), labels=labels)
     policy = Code(noise_scale=1.0)
     policy.select(offers)
@@ -221,7 +260,10 @@ def test_a_class_takes_its_own_kind_alone(tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
     UCB1(noise_scale=1.0).save(path)
     assert isinstance(UCB1.load(path), UCB1) and isinstance(Policy.load(str(path)), UCB1)
-    with pytest.raises(ValueError, match="path: .*policy.json holds a policy of the kind 'ucb1', and Code is 'code'"):
+    with pytest.raises(
+        ValueError,
+        match="path: .*policy.json holds a policy of the kind 'ucb1', and Code is 'code'",
+    ):
         Code.load(path)
 
 
@@ -237,7 +279,9 @@ def test_the_file_can_be_read_by_people(tmp_path: Path) -> None:
     text = saved(tmp_path).read_text(encoding="utf-8")
     content = json.loads(text)
     assert content["format"] == "plausibly policy" and content["version"] == 2
-    assert content["policy"] == {"kind": "code"} and content["sets"] == [{"rows": [[0.5, 0.25], [0.1, 0.9]]}]
+    assert content["policy"] == {"kind": "code"} and content["sets"] == [
+        {"rows": [[0.5, 0.25], [0.1, 0.9]]}
+    ]
     assert '  "seed": 0,\n' in text and "[0.5, 0.25]" in text
     assert content["played"]["state"]["model"]["features"]["observations"] == 1
 
@@ -264,7 +308,9 @@ def test_any_damage_is_noticed(tmp_path: Path) -> None:
             Policy.load(path)
 
 
-def test_a_save_that_fails_leaves_the_file_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_save_that_fails_leaves_the_file_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = saved(tmp_path)
     before = path.read_bytes()
 
@@ -303,24 +349,39 @@ WRONG: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda content: content.update(sets=[5]), "cannot be read back"),
     (lambda content: content.update(waiting=[5]), "cannot be read back"),
     (lambda content: content.update(drawn=2**63), "no policy has drawn so many random numbers"),
-    (lambda content: ridge(content).update(observations=2**60), "observations holds a number that no policy"),
+    (
+        lambda content: ridge(content).update(observations=2**60),
+        "observations holds a number that no policy",
+    ),
     (lambda content: content.pop("drawn"), "missing field `drawn`"),
     (lambda content: content.update(more=1), "unknown field `more`"),
     (lambda content: content.update(seed=-1), "seed: must be from 0"),
-    (lambda content: content["policy"].update(kind="coda"), "kind 'coda', which this version does not know"),
+    (
+        lambda content: content["policy"].update(kind="coda"),
+        "kind 'coda', which this version does not know",
+    ),
     (lambda content: content["policy"].update(kind="lin-ts"), "noise_scale"),
-    (lambda content: content["policy"].update(target={"accuracy": 1.0, "by_round": 9}), "the deadline does not fit"),
+    (
+        lambda content: content["policy"].update(target={"accuracy": 1.0, "by_round": 9}),
+        "the deadline does not fit",
+    ),
     (lambda content: content["facts"].pop("noise_scale"), "noise_scale: missing"),
     (lambda content: content.update(sets=[]), "an action set that is not there"),
     (lambda content: content.update(sets=[{"arms": 2}]), "(features|set)"),
     (lambda content: content.update(sets=[{"rows": [[1.0, 1e200]]}]), "rows: feature 1"),
-    (lambda content: content.update(sets=[{"rows": [[0.5, 0.25], [0.1, 0.9]], "labels": ["a"]}]), "labels: "),
+    (
+        lambda content: content.update(sets=[{"rows": [[0.5, 0.25], [0.1, 0.9]], "labels": ["a"]}]),
+        "labels: ",
+    ),
     (lambda content: content["played"].update(features=3), "must have 9 entries, and has 4"),
     (lambda content: content["played"].update(features=10**9), "takes at most 4096"),
     (lambda content: content["played"].update(actions=0), "no policy has so many actions"),
     (lambda content: content["played"].update(first=0), "does not fit its kind"),
     (lambda content: ridge(content).update(observations=-1), "not a policy's state"),
-    (lambda content: ridge(content).update(theta_hat=[0.0]), "theta_hat must have 2 entries, and has 1"),
+    (
+        lambda content: ridge(content).update(theta_hat=[0.0]),
+        "theta_hat must have 2 entries, and has 1",
+    ),
     (lambda content: ridge(content).update(theta_hat=[0.0, None]), "not a policy's state"),
     (lambda content: ridge(content).update(det_growth=0.5), "det_growth"),
     (lambda content: ridge(content)["scores"].update(width_sq=[1.0, -1.0]), "scores.width_sq"),
@@ -330,14 +391,18 @@ WRONG: list[tuple[Callable[[dict[str, Any]], object], str]] = [
 
 
 @pytest.mark.parametrize(("change", "message"), WRONG, ids=range(len(WRONG)))
-def test_what_is_no_policy_is_refused(change: Callable[[dict[str, Any]], object], message: str, tmp_path: Path) -> None:
+def test_what_is_no_policy_is_refused(
+    change: Callable[[dict[str, Any]], object], message: str, tmp_path: Path
+) -> None:
     path = saved(tmp_path)
     resealed(path, change)
     with pytest.raises(ValueError, match=f"path: .*policy.json .*({message})"):
         Policy.load(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b"{}", b"null", b"\xff\xfe", b"NaN", b"[" * 100000, b'{"format": 1}'])
+@pytest.mark.parametrize(
+    "content", [b"", b"[]", b"{}", b"null", b"\xff\xfe", b"NaN", b"[" * 100000, b'{"format": 1}']
+)
 def test_foreign_files_are_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "policy.json"
     path.write_bytes(content)
@@ -356,7 +421,12 @@ def test_sets_actions_explanations_and_results_can_be_copied() -> None:
     policy = Code(noise_scale=1.0, theta_norm_bound=1.0)
     policy.update(policy.select(offers), 0.5)
     found = policy.explain(offers)
-    spec = {"runs": 2, "horizon": 10, "environment": {"kind": "k-armed", "actions": 2}, "policy": [{"kind": "ucb1"}]}
+    spec = {
+        "runs": 2,
+        "horizon": 10,
+        "environment": {"kind": "k-armed", "actions": 2},
+        "policy": [{"kind": "ucb1"}],
+    }
     result = simulate(spec)
     for again in (lambda thing: pickle.loads(pickle.dumps(thing)), copy.copy, copy.deepcopy):
         same: ActionSet = again(offers)

@@ -71,7 +71,11 @@ def test_columns_hold_what_the_csv_holds() -> None:
         assert isinstance(result[name], np.ndarray)
         assert [float(row[name]) for row in rows] == result[name].tolist()
     last = result.final()
-    assert [row["policy"] for row in last] == result.policies == ["code", "LinUCB, narrow", "epsilon-greedy"]
+    assert (
+        [row["policy"] for row in last]
+        == result.policies
+        == ["code", "LinUCB, narrow", "epsilon-greedy"]
+    )
     assert all(row["round"] == 300 and 0 <= row["theta_star_left"] <= 1 for row in last)
     assert "LinUCB, narrow" in repr(result) and "quoted, &quot;twice&quot;" in result._repr_html_()
 

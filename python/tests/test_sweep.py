@@ -35,9 +35,18 @@ def expected() -> str:
 
 @pytest.mark.parametrize(
     ("engine", "workers", "task_runs"),
-    [("threads", 1, 1), ("threads", 3, 2), ("threads", 7, None), ("processes", 1, 4), ("processes", 2, 3), ("processes", 3, 11)],
+    [
+        ("threads", 1, 1),
+        ("threads", 3, 2),
+        ("threads", 7, None),
+        ("processes", 1, 4),
+        ("processes", 2, 3),
+        ("processes", 3, 11),
+    ],
 )
-def test_the_table_is_the_same_whatever_plays_it(engine: str, workers: int, task_runs: int | None, expected: str) -> None:
+def test_the_table_is_the_same_whatever_plays_it(
+    engine: str, workers: int, task_runs: int | None, expected: str
+) -> None:
     assert sweep(SPEC, GRID, engine=engine, workers=workers, task_runs=task_runs).csv == expected
 
 
@@ -47,14 +56,29 @@ def test_every_setting_is_what_simulate_gives_alone(expected: str) -> None:
     rows = iter(result.rows)
     for values, swept in zip(result.settings, result.results, strict=True):
         policies = [{**SPEC["policy"][0], "greed": values["policy[1].greed"]}, SPEC["policy"][1]]
-        spec = {**SPEC, "environment": {**SPEC["environment"], "dim": values["environment.dim"]}, "policy": policies}
+        spec = {
+            **SPEC,
+            "environment": {**SPEC["environment"], "dim": values["environment.dim"]},
+            "policy": policies,
+        }
         alone = simulate(spec)
         assert swept.csv == alone.csv
         for final in alone.final():
             row = next(rows)
             assert {name: row[name] for name in values} == values
-            assert row["policy"] == final["policy"] and row["horizon"] == final["round"] and row["runs"] == 11
-            for name in ("regret_mean", "regret_se", "model_error_mean", "model_error_se", "plausible_mean", "theta_star_left"):
+            assert (
+                row["policy"] == final["policy"]
+                and row["horizon"] == final["round"]
+                and row["runs"] == 11
+            )
+            for name in (
+                "regret_mean",
+                "regret_se",
+                "model_error_mean",
+                "model_error_se",
+                "plausible_mean",
+                "theta_star_left",
+            ):
                 assert row[name] == final[name]
     assert next(rows, None) is None
 
@@ -70,7 +94,9 @@ def test_specs_of_any_form_and_the_same_one_twice(tmp_path: Path) -> None:
     # Played once: rounds of the same spec do not count again.
     assert heard[-1] == (2 * 50 + 11 * 200,) * 2
     assert len(sweep(path)) == 1
-    assert sweep(path, {"environment.actions": np.array([3, 4])})["environment.actions"].tolist() == [3, 4]
+    assert sweep(path, {"environment.actions": np.array([3, 4])})[
+        "environment.actions"
+    ].tolist() == [3, 4]
 
 
 def test_what_a_grid_can_hold() -> None:
@@ -88,7 +114,9 @@ def test_what_a_grid_can_hold() -> None:
     assert result["metric.ridge"].dtype == np.float64 and result["policy[1].radius"][0] == "null"
     assert [row["policy"] for row in result.rows[:2]] == ["CODE", "lin-ucb"]
     rows = list(csv.DictReader(io.StringIO(result.csv)))
-    assert rows[0]["name"] == "a,b" and rows[0]["regret_se"] == "" and float(rows[2]["regret_se"]) > 0
+    assert (
+        rows[0]["name"] == "a,b" and rows[0]["regret_se"] == "" and float(rows[2]["regret_se"]) > 0
+    )
     assert [float(row["regret_mean"]) for row in rows] == result["regret_mean"].tolist()
 
 
@@ -101,7 +129,9 @@ def test_frames_and_files_and_words(tmp_path: Path, expected: str) -> None:
         assert frame["regret_mean"].to_numpy().tolist() == result["regret_mean"].tolist()
     result.to_csv(tmp_path / "table.csv")
     assert (tmp_path / "table.csv").read_text() == expected
-    assert repr(result).startswith("sweep of 4 settings, 44 runs\nenvironment.dim  policy[1].greed  policy ")
+    assert repr(result).startswith(
+        "sweep of 4 settings, 44 runs\nenvironment.dim  policy[1].greed  policy "
+    )
     assert "<td>epsilon-greedy</td>" in result._repr_html_()
     assert repr(sweep(SPEC, {"seed": range(50)})).endswith("and 80 more rows")
     assert "swept, twice" in repr(sweep([SPEC]))
@@ -149,12 +179,17 @@ def test_a_range_that_kills_every_worker_is_named(monkeypatch: pytest.MonkeyPatc
             return super().play(task)
 
     monkeypatch.setattr(engines, "Child", Doomed)
-    with pytest.raises(RuntimeError, match=r"^runs 4 to 7 of setting 0 \(seed = 9\): the worker was lost 3 times.*status"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"^runs 4 to 7 of setting 0 \(seed = 9\): the worker was lost 3 times.*status",
+    ):
         sweep(SPEC, {"seed": [9]}, engine="processes", workers=1, task_runs=4)
     assert len(born) == 3
 
 
-def test_two_losses_of_every_range_are_borne(monkeypatch: pytest.MonkeyPatch, expected: str) -> None:
+def test_two_losses_of_every_range_are_borne(
+    monkeypatch: pytest.MonkeyPatch, expected: str
+) -> None:
     lost: dict[tuple[str, int], int] = {}
 
     class Frail(engines.Child):
@@ -172,29 +207,53 @@ def test_two_losses_of_every_range_are_borne(monkeypatch: pytest.MonkeyPatch, ex
 def test_what_goes_wrong_in_a_task_is_told_with_its_setting() -> None:
     spec = {**SPEC, "policy": [{"kind": "code", "radius": {"kind": "paper"}}]}
     for engine in ("threads", "processes"):
-        with pytest.raises(ValueError, match=r"^runs 0 to 10 of setting 1 \(environment.dim = 1\): .*cannot be built"):
+        with pytest.raises(
+            ValueError,
+            match=r"^runs 0 to 10 of setting 1 \(environment.dim = 1\): .*cannot be built",
+        ):
             sweep(spec, {"environment.dim": [2, 1]}, engine=engine, workers=2)
-    with pytest.raises(RuntimeError, match=f"this worker has plausibly {__version__}, and the sweep was started by 0.0.0"):
+    with pytest.raises(
+        RuntimeError,
+        match=f"this worker has plausibly {__version__}, and the sweep was started by 0.0.0",
+    ):
         worker.play("{}", 0, 1, "0.0.0", None)
 
 
 def test_processes_need_no_guard_in_a_script(tmp_path: Path, expected: str) -> None:
     script = tmp_path / "script.py"
-    script.write_text(f"from plausibly import sweep\nprint(sweep({SPEC!r}, {GRID!r}, engine='processes', workers=2).csv, end='')\n")
+    script.write_text(
+        f"from plausibly import sweep\nprint(sweep({SPEC!r}, {GRID!r}, engine='processes', workers=2).csv, end='')\n"
+    )
     told = subprocess.run([sys.executable, script], check=True, capture_output=True, text=True)
     assert told.stdout == expected
 
 
 def test_the_example_runs() -> None:
-    command = [sys.executable, ROOT / "examples/sweep.py", "--runs", "2", "--horizon", "5", "--workers", "2"]
-    told = [subprocess.run([*command, "--engine", engine], check=True, capture_output=True, text=True).stdout for engine in ("threads", "processes")]
+    command = [
+        sys.executable,
+        ROOT / "examples/sweep.py",
+        "--runs",
+        "2",
+        "--horizon",
+        "5",
+        "--workers",
+        "2",
+    ]
+    told = [
+        subprocess.run(
+            [*command, "--engine", engine], check=True, capture_output=True, text=True
+        ).stdout
+        for engine in ("threads", "processes")
+    ]
     assert all(text.startswith("1000 settings on ") for text in told)
     assert len({re.search("table [0-9a-f]{16}", text)[0] for text in told}) == 1  # type: ignore[index]
 
 
 def test_without_ray_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ImportError, match=r'engine: "ray" needs the package ray; pip install "plausibly\[ray\]"'):
+    with pytest.raises(
+        ImportError, match=r'engine: "ray" needs the package ray; pip install "plausibly\[ray\]"'
+    ):
         sweep(SPEC, engine="ray")
 
 
@@ -225,10 +284,20 @@ def test_a_sweep_goes_on_where_it_was_left_off(engine: str, tmp_path: Path, expe
     assert len(kept) == 5 and not (tmp_path / "sweep.csv").exists()
     heard: list[tuple[int, int]] = []
     # Other tasks than before: what is there is used as far as it goes.
-    again = sweep(SPEC, GRID, engine=engine, workers=2, task_runs=4, out=tmp_path, progress=lambda *now: heard.append(now))
+    again = sweep(
+        SPEC,
+        GRID,
+        engine=engine,
+        workers=2,
+        task_runs=4,
+        out=tmp_path,
+        progress=lambda *now: heard.append(now),
+    )
     assert heard[0] == (2800, 8800) and heard[-1] == (8800, 8800)
     assert again.csv == expected == (tmp_path / "sweep.csv").read_text()
-    assert all((tmp_path / "parts" / name).read_bytes() == contents for name, contents in kept.items())
+    assert all(
+        (tmp_path / "parts" / name).read_bytes() == contents for name, contents in kept.items()
+    )
     # Once more, and nothing is left to play.
     heard.clear()
     assert sweep(SPEC, GRID, out=tmp_path, progress=lambda *now: heard.append(now)).csv == expected
@@ -236,7 +305,9 @@ def test_a_sweep_goes_on_where_it_was_left_off(engine: str, tmp_path: Path, expe
     assert not list((tmp_path / "parts").glob(".*"))
 
 
-def test_damaged_and_foreign_files_are_told_of_and_played_again(tmp_path: Path, expected: str) -> None:
+def test_damaged_and_foreign_files_are_told_of_and_played_again(
+    tmp_path: Path, expected: str
+) -> None:
     sweep(SPEC, GRID, out=tmp_path, task_runs=4)
     rng = random.Random(5)
     for trial in range(40):
@@ -261,7 +332,9 @@ def test_damaged_and_foreign_files_are_told_of_and_played_again(tmp_path: Path, 
         assert sweep(SPEC, GRID, out=tmp_path, task_runs=4).csv == expected
 
 
-def test_what_is_not_of_this_sweep_is_left_alone(tmp_path: Path, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_of_this_sweep_is_left_alone(
+    tmp_path: Path, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sweep({**SPEC, "seed": 4}, GRID, out=tmp_path)
     monkeypatch.setattr(_core, "__version__", "0.0.9")
     sweep(SPEC, GRID, out=tmp_path)
@@ -271,7 +344,9 @@ def test_what_is_not_of_this_sweep_is_left_alone(tmp_path: Path, expected: str, 
     heard: list[tuple[int, int]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert sweep(SPEC, GRID, out=tmp_path, progress=lambda *now: heard.append(now)).csv == expected
+        assert (
+            sweep(SPEC, GRID, out=tmp_path, progress=lambda *now: heard.append(now)).csv == expected
+        )
     assert heard[0][0] == 0, "what another version played is not this one's"
     assert set(before) < set(parts(tmp_path)) and (tmp_path / "parts" / "notes.txt").exists()
 
@@ -298,7 +373,9 @@ print("ready", flush=True)
 sweep({SLOW!r}, {{"seed": [1, 2, 3, 4]}}, engine={engine!r}, workers=2, task_runs=1, out={str(tmp_path)!r},
       progress=lambda done, total: print(done, flush=True))
 """
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     for line in process.stdout:
         if line.strip() not in ("ready", "0"):
@@ -313,7 +390,9 @@ sweep({SLOW!r}, {{"seed": [1, 2, 3, 4]}}, engine={engine!r}, workers=2, task_run
     kept = parts(tmp_path)
     assert 0 < len(kept) < 96
     heard: list[int] = []
-    again = sweep(SLOW, {"seed": [1, 2, 3, 4]}, out=tmp_path, progress=lambda done, _: heard.append(done))
+    again = sweep(
+        SLOW, {"seed": [1, 2, 3, 4]}, out=tmp_path, progress=lambda done, _: heard.append(done)
+    )
     assert heard[0] == len(kept) * 20_000
     assert again.results[3].csv == simulate(SLOW, seed=4).csv
 
@@ -322,15 +401,22 @@ sweep({SLOW!r}, {{"seed": [1, 2, 3, 4]}}, engine={engine!r}, workers=2, task_run
 
 
 def test_a_bad_spec_among_a_thousand_is_named_before_anything_runs(tmp_path: Path) -> None:
-    grid = {"environment.dim": [*range(1, 18), 0, *range(19, 101)], "environment.noise": [x / 10 for x in range(1, 11)]}
+    grid = {
+        "environment.dim": [*range(1, 18), 0, *range(19, 101)],
+        "environment.noise": [x / 10 for x in range(1, 11)],
+    }
     with pytest.raises(ValueError) as refused:
         sweep(SPEC, grid, out=tmp_path / "out", progress=lambda *_: pytest.fail("it began"))
     lines = str(refused.value).splitlines()
-    assert lines[0].startswith("setting 170 (environment.dim = 0, environment.noise = 0.1): environment.dim: 0 is out of range")
+    assert lines[0].startswith(
+        "setting 170 (environment.dim = 0, environment.noise = 0.1): environment.dim: 0 is out of range"
+    )
     assert len(lines) == 6 and lines[-1] == "and 5 more of 1000"
     assert not (tmp_path / "out").exists()
     specs = [SPEC] * 999 + [{**SPEC, "horizn": 5}]
-    with pytest.raises(ValueError, match="^setting 999: horizn: unknown field .did you mean horizon"):
+    with pytest.raises(
+        ValueError, match="^setting 999: horizn: unknown field .did you mean horizon"
+    ):
         sweep(specs)
 
 
@@ -349,7 +435,12 @@ REFUSED: list[tuple[Any, Any, type[Exception], str]] = [
     (SPEC, {"policy[x]": [1]}, ValueError, "expected a path such as"),
     (SPEC, {"policy..greed": [1]}, ValueError, "expected a path such as"),
     (SPEC, {"policy[0].greed": [1]}, ValueError, "places are counted from 1"),
-    (SPEC, {"policy[3].greed": [1]}, ValueError, "the spec has 2 such entries, and none has the number 3"),
+    (
+        SPEC,
+        {"policy[3].greed": [1]},
+        ValueError,
+        "the spec has 2 such entries, and none has the number 3",
+    ),
     (SPEC, {"seed[1]": [1]}, ValueError, "the spec has 0 such entries"),
     (SPEC, {"seed.x": [1]}, ValueError, "x cannot be set"),
     (SPEC, {"seed": [1.5]}, TypeError, r"setting 0 \(seed = 1.5\): seed: expected a whole number"),
@@ -358,7 +449,9 @@ REFUSED: list[tuple[Any, Any, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("specs", "grid", "error", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_specs_and_grids_that_are_refused(specs: Any, grid: Any, error: type[Exception], message: str) -> None:
+def test_specs_and_grids_that_are_refused(
+    specs: Any, grid: Any, error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         sweep(specs, grid)
 
@@ -377,7 +470,9 @@ def test_specs_and_grids_that_are_refused(specs: Any, grid: Any, error: type[Exc
         ({"out": __file__}, OSError, "test_sweep.py"),
     ],
 )
-def test_arguments_that_are_refused(how: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_arguments_that_are_refused(
+    how: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
         sweep(SPEC, **how)
 
@@ -390,7 +485,13 @@ def test_progress_that_raises_ends_the_sweep_and_its_processes() -> None:
     for engine in ("threads", "processes"):
         begun = time.monotonic()
         with pytest.raises(Enough):
-            sweep({**SLOW, "horizon": 10**6, "runs": 10**5}, {"seed": [1, 2]}, engine=engine, task_runs=1, progress=refuse)
+            sweep(
+                {**SLOW, "horizon": 10**6, "runs": 10**5},
+                {"seed": [1, 2]},
+                engine=engine,
+                task_runs=1,
+                progress=refuse,
+            )
         assert time.monotonic() - begun < 60
         assert children(os.getpid(), WORKER) == []
 
@@ -406,7 +507,14 @@ def test_parts_that_do_not_fit_are_refused() -> None:
     stop = _core.Stop()
     first, second = experiment.play(0, 4, stop), experiment.play(4, 11, stop)
     assert experiment.sum_up([first, second])["csv"] == simulate(SPEC).csv
-    for wrong in ([second, first], [first], [first, first, second], [first, second[:-1]], [b""], []):
+    for wrong in (
+        [second, first],
+        [first],
+        [first, first, second],
+        [first, second[:-1]],
+        [b""],
+        [],
+    ):
         with pytest.raises(ValueError, match="parts: "):
             experiment.sum_up(wrong)
     for range_ in ((0, 0), (4, 2), (0, 12)):
@@ -416,6 +524,12 @@ def test_parts_that_do_not_fit_are_refused() -> None:
     with pytest.raises(RuntimeError, match="stopped"):
         experiment.play(0, 1, stop)
     # A job is known by what it plays, not by how its spec was written.
-    said = {**SPEC, "policy": [{**SPEC["policy"][0], "ridge": 1.0, "greed": 0.0}, SPEC["policy"][1]]}
-    keys = [Job.of(Setting(0, {}, ""), _core.Experiment(spec)).key for spec in (SPEC, dict(reversed(said.items())), {**SPEC, "seed": 4})]
+    said = {
+        **SPEC,
+        "policy": [{**SPEC["policy"][0], "ridge": 1.0, "greed": 0.0}, SPEC["policy"][1]],
+    }
+    keys = [
+        Job.of(Setting(0, {}, ""), _core.Experiment(spec)).key
+        for spec in (SPEC, dict(reversed(said.items())), {**SPEC, "seed": 4})
+    ]
     assert keys[0] == keys[1] != keys[2]

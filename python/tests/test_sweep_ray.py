@@ -23,7 +23,9 @@ pytestmark = [
 def raylet() -> Iterator[int]:
     """A cluster of two workers; the process that starts them."""
     ray: Any = pytest.importorskip("ray")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000)
+    ray.init(
+        num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000
+    )
     yield ray.get(ray.remote(lambda: os.getppid()).remote())
     ray.shutdown()
 
@@ -33,7 +35,9 @@ def test_the_table_is_that_of_threads(raylet: int) -> None:
     for workers, task_runs in ((1, 2), (2, 3), (None, None)):
         found = sweep(SPEC, GRID, engine="ray", workers=workers, task_runs=task_runs)
         assert found.csv == expected.csv
-        assert [result.csv for result in found.results] == [result.csv for result in expected.results]
+        assert [result.csv for result in found.results] == [
+            result.csv for result in expected.results
+        ]
 
 
 def test_a_killed_worker_costs_nothing_but_time(raylet: int) -> None:
@@ -59,7 +63,9 @@ def test_a_range_that_is_always_lost_is_named(raylet: int) -> None:
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        with pytest.raises(RuntimeError, match="^runs 0 to 9 of setting 0: the worker was lost 3 times"):
+        with pytest.raises(
+            RuntimeError, match="^runs 0 to 9 of setting 0: the worker was lost 3 times"
+        ):
             sweep({**SLOW, "horizon": 1_000_000}, engine="ray", workers=1, task_runs=10)
     finally:
         over.set()
@@ -68,7 +74,9 @@ def test_a_range_that_is_always_lost_is_named(raylet: int) -> None:
 
 def test_what_goes_wrong_in_a_task_is_told_with_its_setting(raylet: int) -> None:
     spec = {**SPEC, "policy": [{"kind": "code", "radius": {"kind": "paper"}}]}
-    with pytest.raises(ValueError, match=r"^runs 0 to 10 of setting 1 \(environment.dim = 1\): .*cannot be built"):
+    with pytest.raises(
+        ValueError, match=r"^runs 0 to 10 of setting 1 \(environment.dim = 1\): .*cannot be built"
+    ):
         sweep(spec, {"environment.dim": [2, 1]}, engine="ray")
 
 

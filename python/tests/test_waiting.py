@@ -41,7 +41,10 @@ def test_rewards_that_never_come_break_nothing() -> None:
 
 def test_rewards_in_any_order_reach_the_action_they_are_of() -> None:
     rng = np.random.default_rng(3)
-    policy, twin = Code(noise_scale=0.3, theta_norm_bound=1.0), Code(noise_scale=0.3, theta_norm_bound=1.0)
+    policy, twin = (
+        Code(noise_scale=0.3, theta_norm_bound=1.0),
+        Code(noise_scale=0.3, theta_norm_bound=1.0),
+    )
     taken = []
     for _ in range(40):
         offers = fresh_set(rng)
@@ -62,7 +65,9 @@ def test_rewards_in_any_order_reach_the_action_they_are_of() -> None:
     assert policy.explain(probe).mean.tobytes() == twin.explain(probe).mean.tobytes()
 
 
-@pytest.mark.parametrize("labels", [None, LABELS, [3, 1, 2], [2.5, 1.5, 0.5], [("a", 1), ("b", 2), ("c", 3)]])
+@pytest.mark.parametrize(
+    "labels", [None, LABELS, [3, 1, 2], [2.5, 1.5, 0.5], [("a", 1), ("b", 2), ("c", 3)]]
+)
 def test_what_select_returns_is_the_label(labels: list[Any] | None) -> None:
     offers = ActionSet(np.eye(3), labels)
     chosen = LinUCB(radius=1.0).select(offers)
@@ -89,7 +94,10 @@ def test_labels_of_other_classes_come_back_as_they_are() -> None:
     assert policy.select(offers) is Colour.RED
     policy.update(Colour.RED, 1.0)
     for scale in (2.0, 3.0):
-        assert policy.select(ActionSet([[scale, 0.0, 0.0], [0.1, 0.0, 0.0]], list(Colour)[:2])) is Colour.RED
+        assert (
+            policy.select(ActionSet([[scale, 0.0, 0.0], [0.1, 0.0, 0.0]], list(Colour)[:2]))
+            is Colour.RED
+        )
     with pytest.raises(ValueError, match="Colour.RED.* was chosen from different action sets"):
         policy.update(Colour.RED, 1.0)
 
@@ -109,7 +117,9 @@ def test_collecting_what_was_chosen_keeps_no_set_alive() -> None:
         del mark, offers
     gc.collect()
     assert kept == ["chosen"] * 5
-    assert sum(mark() is not None for mark in marks) <= 1, "the set offered last is all that is kept"
+    assert sum(mark() is not None for mark in marks) <= 1, (
+        "the set offered last is all that is kept"
+    )
 
 
 def test_a_label_that_was_written_down_means_the_choice_that_waits() -> None:
@@ -134,7 +144,10 @@ def test_a_label_that_could_mean_different_features_is_refused_until_that_is_set
     policy.select(one)
     policy.update("a", 0.5)  # both are the same action
     policy.select(other)
-    with pytest.raises(ValueError, match=r"action: 'a' was chosen from different action sets.*offers\['a'\].*dropped"):
+    with pytest.raises(
+        ValueError,
+        match=r"action: 'a' was chosen from different action sets.*offers\['a'\].*dropped",
+    ):
         policy.update("a", 0.5)
     assert policy.observations == 1
     policy.dropped(one["a"])
@@ -142,8 +155,12 @@ def test_a_label_that_could_mean_different_features_is_refused_until_that_is_set
     assert policy.observations == 2
 
 
-@pytest.mark.parametrize("again", [copy.copy, lambda policy: pickle.loads(pickle.dumps(policy)), "file"])
-def test_choices_wait_through_a_file(again: Callable[[Policy], Policy] | str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "again", [copy.copy, lambda policy: pickle.loads(pickle.dumps(policy)), "file"]
+)
+def test_choices_wait_through_a_file(
+    again: Callable[[Policy], Policy] | str, tmp_path: Path
+) -> None:
     policy = Code(noise_scale=0.3, theta_norm_bound=1.0)
     one, other = ActionSet([[1.0, 0.0]], ["a"]), ActionSet([[0.0, 1.0], [0.1, 0.1]], ["a", None])
     early, late = policy.select(one), policy.select(other)
@@ -209,7 +226,9 @@ def test_elimination_refuses_another_set() -> None:
     policy, rows = Elimination(), np.eye(3)
     policy.update(policy.select(rows), 0.5)
     policy.update(policy.select(rows.copy()), 0.5)  # the same rows, converted again
-    with pytest.raises(ValueError, match="actions: elimination plays one fixed set.*Code or LinUCB"):
+    with pytest.raises(
+        ValueError, match="actions: elimination plays one fixed set.*Code or LinUCB"
+    ):
         policy.select(2.0 * rows)
     with pytest.raises(ValueError, match="actions: elimination plays one fixed set"):
         policy.update(ActionSet(2.0 * rows)[0], 0.5)

@@ -1,6 +1,18 @@
 """The attacks by name, in the order in which they are made."""
 
-from . import certificates, concurrency, cuts, kills, outputs, rehashed, saved, signals, snapshots, tables, terminal
+from . import (
+    certificates,
+    concurrency,
+    cuts,
+    kills,
+    outputs,
+    rehashed,
+    saved,
+    signals,
+    snapshots,
+    tables,
+    terminal,
+)
 
 ATTACKS = {
     "kills": kills.attack,

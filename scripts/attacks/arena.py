@@ -49,7 +49,9 @@ class Ran:
 
     def __str__(self) -> str:
         said = self.err.decode("utf-8", "backslashreplace").strip()
-        return f"`plausibly {' '.join(self.args)}` gave exit code {self.code}, stderr {said[-300:]!r}"
+        return (
+            f"`plausibly {' '.join(self.args)}` gave exit code {self.code}, stderr {said[-300:]!r}"
+        )
 
 
 @dataclass
@@ -117,13 +119,21 @@ class Arena:
     def done_with(self, desk: Path) -> None:
         shutil.rmtree(desk, ignore_errors=True)
 
-    def start(self, desk: Path, *args: object, memory: int | None = None, **pipes: Any) -> subprocess.Popen[bytes]:
+    def start(
+        self, desk: Path, *args: object, memory: int | None = None, **pipes: Any
+    ) -> subprocess.Popen[bytes]:
         def limit() -> None:
             if memory is not None:
                 resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
-        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | pipes
-        environment = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        pipes = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
+        } | pipes
+        environment = {
+            name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ
+        }
         return subprocess.Popen(
             [str(self.command), *map(str, args)],
             cwd=desk,
@@ -146,7 +156,9 @@ class Arena:
             pool.shutdown(cancel_futures=True)
 
 
-def finish(child: subprocess.Popen[bytes], args: tuple[str, ...], patience: float = PATIENCE) -> Ran:
+def finish(
+    child: subprocess.Popen[bytes], args: tuple[str, ...], patience: float = PATIENCE
+) -> Ran:
     try:
         out, err = child.communicate(timeout=patience)
         code: int | None = child.returncode

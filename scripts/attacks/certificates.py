@@ -26,7 +26,13 @@ class Forgery:
 def places(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
     """Every value inside a document with its path."""
     yield path, value
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for name, one in inner:
         yield from places(one, (*path, name))
 
@@ -54,7 +60,11 @@ def another(value: Any) -> Any:
     if isinstance(value, str):
         if len(value) == 64:
             return ("1" if value[0] != "1" else "2") + value[1:]
-        return "2026-11-02T08:00:01.000000Z" if value.endswith("Z") and value[:2] == "20" else value + "x"
+        return (
+            "2026-11-02T08:00:01.000000Z"
+            if value.endswith("Z") and value[:2] == "20"
+            else value + "x"
+        )
     return value
 
 
@@ -77,12 +87,24 @@ def changed_shapes(certificate: Any) -> Iterator[Forgery]:
             continue
         alone = path[0] == "findings"
         if isinstance(value, list) and value:
-            yield Forgery(f"the last of {dotted(path)} left out", sealed(altered(certificate, path, lambda v: v[:-1])), alone)
-            yield Forgery(f"the last of {dotted(path)} twice", sealed(altered(certificate, path, lambda v: [*v, v[-1]])), alone)
+            yield Forgery(
+                f"the last of {dotted(path)} left out",
+                sealed(altered(certificate, path, lambda v: v[:-1])),
+                alone,
+            )
+            yield Forgery(
+                f"the last of {dotted(path)} twice",
+                sealed(altered(certificate, path, lambda v: [*v, v[-1]])),
+                alone,
+            )
         if isinstance(value, dict):
             # A value that is null may as well be left out: the statement is the same.
             for name in (name for name, inner in value.items() if inner is not None):
-                rest = altered(certificate, path, lambda v, name=name: {k: x for k, x in v.items() if k != name})
+                rest = altered(
+                    certificate,
+                    path,
+                    lambda v, name=name: {k: x for k, x in v.items() if k != name},
+                )
                 yield Forgery(f"{dotted(path)}.{name} left out", sealed(rest), alone)
             added = altered(certificate, path, lambda v: v | {"also": Number("1")})
             yield Forgery(f"{dotted(path)}.also added", sealed(added), alone)
@@ -90,6 +112,7 @@ def changed_shapes(certificate: Any) -> Iterator[Forgery]:
 
 def impossible_grounds(certificate: Any) -> Iterator[Forgery]:
     """Grounds that no log can give."""
+
     def forged(what: str, path: Path_, value: Any) -> Forgery:
         return Forgery(what, sealed(altered(certificate, path, lambda _: value)), True)
 
@@ -109,7 +132,9 @@ def impossible_grounds(certificate: Any) -> Iterator[Forgery]:
     else:
         yield forged("plays beyond their sum", (*sums, "plays", 0), Number("1000000"))
         yield forged("shares fewer than arms", ("grounds", "arms_sharing"), Number("1"))
-    yield forged("an empty range of rewards", ("grounds", "reward_range"), [Number("1.0"), Number("1.0")])
+    yield forged(
+        "an empty range of rewards", ("grounds", "reward_range"), [Number("1.0"), Number("1.0")]
+    )
     yield forged("another version", ("version",), Number("2"))
     yield forged("another format", ("format",), "plausibly certificates")
 
@@ -130,7 +155,11 @@ def doubled_names(certificate: Any) -> Iterator[Forgery]:
                 document = sealed_with(certificate, path, marked)
                 text = document.replace(f'"{marker}":0', f"{spelling}:{lie}", 1)
                 where = "before" if first else "behind"
-                yield Forgery(f"{spelling} a second time in {dotted(path) or 'the document'}, {where} the true one", text, True)
+                yield Forgery(
+                    f"{spelling} a second time in {dotted(path) or 'the document'}, {where} the true one",
+                    text,
+                    True,
+                )
 
 
 def sealed_with(certificate: Any, path: Path_, value: Any) -> str:
@@ -154,8 +183,14 @@ def refusal_fault(arena: Arena, desk: Path, number: int, forgery: Forgery) -> st
             return f"{forgery.what}: {crash}: {ran}"
         if ran.code == 0:
             return f"{forgery.what}: accepted by {ran}"
-        if "seal:" in ran.said and " twice" not in forgery.what and "second time" not in forgery.what:
-            return f"{forgery.what}: refused for its seal alone, so this forgery proves nothing: {ran}"
+        if (
+            "seal:" in ran.said
+            and " twice" not in forgery.what
+            and "second time" not in forgery.what
+        ):
+            return (
+                f"{forgery.what}: refused for its seal alone, so this forgery proves nothing: {ran}"
+            )
     return None
 
 
@@ -169,8 +204,15 @@ def genuine(arena: Arena, tally: Tally, desk: Path, certificate: str) -> None:
 
 
 def attack(arena: Arena) -> Tally:
-    tally = Tally("certificates", "values changed, left out, added or impossible, and names doubled, all sealed again")
-    for table, first in ((ARMS, ()), (FEATURES, ("--set", "greed=0.3")), (FEATURES, ("--policy", "lin-ts"))):
+    tally = Tally(
+        "certificates",
+        "values changed, left out, added or impossible, and names doubled, all sealed again",
+    )
+    for table, first in (
+        (ARMS, ()),
+        (FEATURES, ("--set", "greed=0.3")),
+        (FEATURES, ("--policy", "lin-ts")),
+    ):
         desk = arena.desk()
         play(arena, desk, table, 9, *first)
         for decision in (5, 9):
@@ -182,6 +224,9 @@ def attack(arena: Arena) -> Tally:
                 forgeries += arena.some(kind(certificate), 40, f"{kind.__name__} {decision}")
             jobs = list(enumerate(forgeries))
             for fault in arena.each(jobs, lambda job, desk=desk: refusal_fault(arena, desk, *job)):
-                tally.judge("forgery refused", fault and f"decision {decision} of {' '.join(first) or 'arms'}: {fault}")
+                tally.judge(
+                    "forgery refused",
+                    fault and f"decision {decision} of {' '.join(first) or 'arms'}: {fault}",
+                )
         arena.done_with(desk)
     return tally

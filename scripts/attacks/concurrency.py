@@ -53,7 +53,10 @@ def mixed(arena: Arena, tally: Tally) -> None:
 
 
 def attack(arena: Arena) -> Tally:
-    tally = Tally("concurrency", f"{AT_ONCE} decisions at once in one log, new or not; rewards and readers beside them")
+    tally = Tally(
+        "concurrency",
+        f"{AT_ONCE} decisions at once in one log, new or not; rewards and readers beside them",
+    )
     for _ in range(arena.count(1, 8)):
         at_once(arena, tally, ARMS, newborn=False)
         at_once(arena, tally, FEATURES, newborn=False)

@@ -27,7 +27,12 @@ def cases(arena: Arena) -> list[Case]:
     vectors = "name,x,y\nα,0.5,-1e-3\nβ,-0.25,1\n"
     given = ("--as-given", "--theta-norm-bound", 1, "--reward-range=-1..1")
     made = []
-    for table, first, context in ((ARMS, (), ()), (FEATURES, (), ()), (FEATURES, (), CONTEXT), (vectors, given, ())):
+    for table, first, context in (
+        (ARMS, (), ()),
+        (FEATURES, (), ()),
+        (FEATURES, (), CONTEXT),
+        (vectors, given, ()),
+    ):
         desk = arena.desk()
         play(arena, desk, table, 6, *first, context=context)
         made.append(Case(table, first, context, (desk / "a.log").read_bytes()))
@@ -42,7 +47,9 @@ def cut_fault(arena: Arena, case: Case, at: int, zeros: int) -> str | None:
     (desk / "t.csv").write_text(case.table, encoding="utf-8")
     path.write_bytes(beginning + b"\0" * zeros)
     whole = beginning[: beginning.rfind(b"\n") + 1]
-    what = f"a log of {len(split(case.log))} lines cut at byte {at}" + (f", {zeros} zeros behind" if zeros else "")
+    what = f"a log of {len(split(case.log))} lines cut at byte {at}" + (
+        f", {zeros} zeros behind" if zeros else ""
+    )
     read = arena.run(desk, "status", "--log", "a.log")
     # What only the first decision can say is said where the first line is gone.
     begin = ("--yes", "--seed", 7, *case.first) if not has_begun(beginning) else ()
@@ -59,7 +66,7 @@ def cut_fault(arena: Arena, case: Case, at: int, zeros: int) -> str | None:
         return f"{what}: does not open: {wrote}"
     if not after.startswith(whole) or check_chain(after):
         return f"{what}: opened, and the log is now {check_chain(after) or 'without some of its whole lines'}"
-    torn = beginning[len(whole):]
+    torn = beginning[len(whole) :]
     if torn and not after.startswith(beginning) and not any(torn in part for part in kept):
         return f"{what}: the {len(torn)} bytes cut off were not kept beside the log"
     return None
@@ -77,9 +84,14 @@ def cuts(arena: Arena, tally: Tally) -> None:
     for case in cases(arena):
         log = case.log
         last = log.rfind(b"\n", 0, -1) + 1
-        places = arena.some(range(last), 50, "cuts before") + arena.some(range(last, len(log)), 100, "cuts")
+        places = arena.some(range(last), 50, "cuts before") + arena.some(
+            range(last, len(log)), 100, "cuts"
+        )
         jobs += [(case, at, 0) for at in places]
-        jobs += [(case, at, chance.choice([1, 7, 512, 4096])) for at in chance.sample(places, len(places) // 10)]
+        jobs += [
+            (case, at, chance.choice([1, 7, 512, 4096]))
+            for at in chance.sample(places, len(places) // 10)
+        ]
     for fault in arena.each(jobs, lambda job: cut_fault(arena, *job)):
         tally.judge("recovered to its whole lines", fault)
 
@@ -98,7 +110,7 @@ def flip_fault(arena: Arena, case: Case, at: int, bit: int) -> str | None:
     path.write_bytes(damaged)
     line = log.count(b"\n", 0, at) + 1
     # A newline that is gone joins two lines, one that is new makes two: either may be named.
-    lines = {line, line + 1} if b"\n" in (log[at:at + 1], bytes(damaged[at:at + 1])) else {line}
+    lines = {line, line + 1} if b"\n" in (log[at : at + 1], bytes(damaged[at : at + 1])) else {line}
     what = f"bit {bit} of byte {at} (line {line}) flipped"
     faults = []
     for args in (
@@ -132,13 +144,15 @@ def flips(arena: Arena, tally: Tally) -> None:
         places = chance.sample(range(len(log)), arena.count(40, 700))
         newlines = [at for at, byte in enumerate(log) if byte == 10]
         jobs += [(case, at, chance.randrange(8)) for at in places]
-        jobs += [(case, at, bit) for at in newlines[-arena.count(2, 40):] for bit in range(8)]
+        jobs += [(case, at, bit) for at in newlines[-arena.count(2, 40) :] for bit in range(8)]
     for fault in arena.each(jobs, lambda job: flip_fault(arena, *job)):
         tally.judge("found and named", fault)
 
 
 def attack_cuts(arena: Arena) -> Tally:
-    tally = Tally("cuts", "four logs cut at a byte, some with zeros behind; `status`, then `decide`")
+    tally = Tally(
+        "cuts", "four logs cut at a byte, some with zeros behind; `status`, then `decide`"
+    )
     cuts(arena, tally)
     return tally
 

@@ -123,19 +123,28 @@ def newborn(arena: Arena, tally: Tally, kills: int) -> None:
     for number in range(kills):
         log = f"{number}.log"
         after = None if chance.random() < 0.2 else usual * 1.2 * chance.random()
-        said = killed(arena, desk, after, "decide", "--log", log, "--actions", "t.csv", "--yes", "--seed", 1)
+        said = killed(
+            arena, desk, after, "decide", "--log", log, "--actions", "t.csv", "--yes", "--seed", 1
+        )
         book = Book()
         book.decided(said)
         ran = arena.run(desk, "decide", "--log", log, "--actions", "t.csv", "--yes")
         content = (desk / log).read_bytes() if (desk / log).exists() else b""
-        fault = f"the log does not open: {ran}" if ran.code != 0 else check_chain(content) or book.missing(content)
+        fault = (
+            f"the log does not open: {ran}"
+            if ran.code != 0
+            else check_chain(content) or book.missing(content)
+        )
         where = "at its first byte of output" if after is None else f"after {after * 1000:.1f} ms"
         tally.judge("opened again", fault and f"first decision killed {where}: {fault}")
     arena.done_with(desk)
 
 
 def attack(arena: Arena) -> Tally:
-    tally = Tally("kills", "SIGKILL of `decide` and `reward` at random moments and at their first byte of output")
+    tally = Tally(
+        "kills",
+        "SIGKILL of `decide` and `reward` at random moments and at their first byte of output",
+    )
     for table in (ARMS, FEATURES):
         continued(arena, tally, table, arena.count(60, 600))
     newborn(arena, tally, arena.count(30, 300))

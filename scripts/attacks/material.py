@@ -30,7 +30,9 @@ def sha256(data: bytes) -> bytes:
 def check_chain(log: bytes) -> str | None:
     """The first thing wrong with a log by docs/reference/log-format.md, or None."""
     previous, at = ZERO, b""
-    for number, line in enumerate(log.splitlines(keepends=True) if b"\r" not in log else split(log), 1):
+    for number, line in enumerate(
+        log.splitlines(keepends=True) if b"\r" not in log else split(log), 1
+    ):
         parts = FRAME.fullmatch(line)
         if parts is None:
             return f"line {number} is not a line of version 1"
@@ -44,7 +46,9 @@ def check_chain(log: bytes) -> str | None:
 
 def split(log: bytes) -> list[bytes]:
     """Lines end in a newline alone: a carriage return may stand in a label."""
-    return [line + b"\n" for line in log.split(b"\n")[:-1]] + [line for line in [log.split(b"\n")[-1]] if line]
+    return [line + b"\n" for line in log.split(b"\n")[:-1]] + [
+        line for line in [log.split(b"\n")[-1]] if line
+    ]
 
 
 def events(log: bytes) -> list[dict[str, Any]]:
@@ -60,7 +64,12 @@ def rehashed(log: bytes, change: Callable[[int, bytes], bytes]) -> bytes:
         parts = FRAME.fullmatch(line)
         assert parts is not None
         event = change(number, parts[6])
-        head = b'{"v":1,"seq":%d,"at":"%s","prev":"%s","body":"%s"' % (number, parts[3], previous, sha256(event))
+        head = b'{"v":1,"seq":%d,"at":"%s","prev":"%s","body":"%s"' % (
+            number,
+            parts[3],
+            previous,
+            sha256(event),
+        )
         previous = sha256(head)
         lines.append(head + b',"event":' + event + b',"hash":"' + previous + b'"}\n')
     return b"".join(lines)
@@ -79,7 +88,11 @@ def compact(value: Any) -> str:
     if isinstance(value, Number):
         return str(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{compact(str(name))}:{compact(inner)}" for name, inner in value.items()) + "}"
+        return (
+            "{"
+            + ",".join(f"{compact(str(name))}:{compact(inner)}" for name, inner in value.items())
+            + "}"
+        )
     if isinstance(value, list):
         return "[" + ",".join(map(compact, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
@@ -97,7 +110,12 @@ def day(number: int) -> str:
 
 
 def play(
-    arena: Arena, desk: Path, table: str, rounds: int, *first: object, context: tuple[object, ...] = ()
+    arena: Arena,
+    desk: Path,
+    table: str,
+    rounds: int,
+    *first: object,
+    context: tuple[object, ...] = (),
 ) -> None:
     """A log of a few decisions, some rewarded, one dropped and one outstanding; every command must work."""
     (desk / "t.csv").write_text(table, encoding="utf-8")
@@ -105,7 +123,9 @@ def play(
     for number in range(1, rounds + 1):
         at = ("--at", day(number))
         begin = ("--yes", "--seed", 7, *first) if number == 1 else ()
-        ran.append(arena.run(desk, "decide", "--log", log, "--actions", "t.csv", *begin, *context, *at))
+        ran.append(
+            arena.run(desk, "decide", "--log", log, "--actions", "t.csv", *begin, *context, *at)
+        )
         if number % 5 == 4:
             ran.append(arena.run(desk, "drop", "--log", log, number, *at))
         elif number % 5 != 3:
@@ -116,11 +136,15 @@ def play(
         raise RuntimeError(f"an honest command failed: {failed[0]}")
 
 
-def long_log(arena: Arena, desk: Path, rounds: int, reward: Callable[[int], str], log: str = "long.log") -> Path:
+def long_log(
+    arena: Arena, desk: Path, rounds: int, reward: Callable[[int], str], log: str = "long.log"
+) -> Path:
     """A log of two arms that take turns, written from the documented format; its choices follow as long as
     both arms pay the same. 25,000 rounds make the 50,000 lines from which on snapshots are saved."""
     (desk / "t.csv").write_text("name\nleft\nright\n")
-    ran = arena.run(desk, "decide", "--log", log, "--actions", "t.csv", "--yes", "--seed", 7, "--at", day(1))
+    ran = arena.run(
+        desk, "decide", "--log", log, "--actions", "t.csv", "--yes", "--seed", 7, "--at", day(1)
+    )
     if ran.code != 0:
         raise RuntimeError(f"an honest command failed: {ran}")
     path = desk / log
@@ -136,10 +160,17 @@ def long_log(arena: Arena, desk: Path, rounds: int, reward: Callable[[int], str]
             arm = (decision - 1) % 2
             decided |= {"decision": decision, "chosen": arm, "label": ("left", "right")[arm]}
             following.append(json.dumps({"decided": decided}, separators=(",", ":")).encode())
-        following.append(b'{"rewarded":{"decision":%d,"reward":%s}}' % (decision, reward(decision).encode()))
+        following.append(
+            b'{"rewarded":{"decision":%d,"reward":%s}}' % (decision, reward(decision).encode())
+        )
         for event in following:
             number += 1
-            head = b'{"v":1,"seq":%d,"at":"%s","prev":"%s","body":"%s"' % (number, at, previous, sha256(event))
+            head = b'{"v":1,"seq":%d,"at":"%s","prev":"%s","body":"%s"' % (
+                number,
+                at,
+                previous,
+                sha256(event),
+            )
             previous = sha256(head)
             written.append(head + b',"event":' + event + b',"hash":"' + previous + b'"}\n')
     path.write_bytes(b"".join(lines + written))

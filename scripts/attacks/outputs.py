@@ -26,7 +26,18 @@ kind = "code"
 # Commands with an output flag, in the order that their arguments come; OUT stands for the file.
 WRITERS: list[tuple[str, ...]] = [
     ("decide", "--log", "a.log", "--actions", "t.csv", "--certificate", "OUT"),
-    ("decide", "--log", "a.log", "--actions", "t.csv", "--policy", "p.toml", "--yes", "--certificate", "OUT"),
+    (
+        "decide",
+        "--log",
+        "a.log",
+        "--actions",
+        "t.csv",
+        "--policy",
+        "p.toml",
+        "--yes",
+        "--certificate",
+        "OUT",
+    ),
     ("explain", "--log", "a.log", "2", "--html", "OUT"),
     ("explain", "c.json", "--html", "OUT"),
     ("status", "--log", "a.log", "--html", "OUT"),
@@ -42,10 +53,20 @@ def spellings(target: str) -> list[tuple[str, str, Callable[[Path], object]]]:
         ("by its name", target, lambda _: None),
         ("in another spelling", f"./inner/../{target}", lambda desk: (desk / "inner").mkdir()),
         ("through a symlink", "link.out", lambda desk: (desk / "link.out").symlink_to(target)),
-        ("through two symlinks", "far.out", lambda desk: (
-            (desk / "near.out").symlink_to(target), (desk / "far.out").symlink_to("near.out"))),
+        (
+            "through two symlinks",
+            "far.out",
+            lambda desk: (
+                (desk / "near.out").symlink_to(target),
+                (desk / "far.out").symlink_to("near.out"),
+            ),
+        ),
         ("through a hard link", "hard.out", lambda desk: os.link(desk / target, desk / "hard.out")),
-        ("through a linked folder", f"around/{target}", lambda desk: (desk / "around").symlink_to(".")),
+        (
+            "through a linked folder",
+            f"around/{target}",
+            lambda desk: (desk / "around").symlink_to("."),
+        ),
     ]
 
 
@@ -82,7 +103,9 @@ def refused_fault(arena: Arena, desk: Path, command: tuple[str, ...], out: str) 
     before = listing(desk)
     ran = arena.run(desk, *args)
     after = listing(desk)
-    changed = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    changed = sorted(
+        name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+    )
     if crash := ran.crashed():
         return f"{crash}: {ran}"
     if changed:
@@ -90,16 +113,25 @@ def refused_fault(arena: Arena, desk: Path, command: tuple[str, ...], out: str) 
     return None if ran.code == 2 else f"exit code 2 was promised: {ran}"
 
 
-def allowed_fault(arena: Arena, desk: Path, command: tuple[str, ...], out: str, begins: bytes) -> str | None:
+def allowed_fault(
+    arena: Arena, desk: Path, command: tuple[str, ...], out: str, begins: bytes
+) -> str | None:
     """Runs a writer that must work."""
     args = tuple(out if part == "OUT" else part for part in command)
     ran = arena.run(desk, *args)
     content = (desk / out).read_bytes() if (desk / out).exists() else b""
-    return None if ran.code == 0 and content.lstrip().startswith(begins) else f"an allowed output failed: {ran}"
+    return (
+        None
+        if ran.code == 0 and content.lstrip().startswith(begins)
+        else f"an allowed output failed: {ran}"
+    )
 
 
 def attack(arena: Arena) -> Tally:
-    tally = Tally("outputs", "`--certificate`, `--html`, `--svg` and `--out` aimed at the log, its neighbours, inputs and foreign files")
+    tally = Tally(
+        "outputs",
+        "`--certificate`, `--html`, `--svg` and `--out` aimed at the log, its neighbours, inputs and foreign files",
+    )
     desk = arena.desk()
     play(arena, desk, FEATURES, 5)
     log = (desk / "a.log").read_bytes()
@@ -108,7 +140,9 @@ def attack(arena: Arena) -> Tally:
 
     chance = arena.random("outputs")
 
-    def judge(outcome: str, what: str, make: Callable[[Path], object], fault: Callable[[Path], str | None]) -> None:
+    def judge(
+        outcome: str, what: str, make: Callable[[Path], object], fault: Callable[[Path], str | None]
+    ) -> None:
         # All of them take seconds; against a stand-in, some will do.
         if arena.size == "self-test" and chance.random() < 0.9:
             return
@@ -125,27 +159,61 @@ def attack(arena: Arena) -> Tally:
                 if target not in command and (force or not target.startswith("a.log")):
                     continue
                 for how, out, make in spellings(target):
-                    judge("refused, nothing changed", f"{target} {how}", make,
-                          lambda here, c=(*command, *force), out=out: refused_fault(arena, here, c, out))
+                    judge(
+                        "refused, nothing changed",
+                        f"{target} {how}",
+                        make,
+                        lambda here, c=(*command, *force), out=out: refused_fault(
+                            arena, here, c, out
+                        ),
+                    )
         for how, out, make in spellings("foreign.txt"):
-            judge("refused, nothing changed", f"a foreign file {how}", make,
-                  lambda here, c=command, out=out: refused_fault(arena, here, c, out))
+            judge(
+                "refused, nothing changed",
+                f"a foreign file {how}",
+                make,
+                lambda here, c=command, out=out: refused_fault(arena, here, c, out),
+            )
         for what, out, make in (
             ("a folder", "inner", lambda here: (here / "inner").mkdir()),
             ("a file in no folder", "none/x.out", lambda _: None),
         ):
-            judge("refused, nothing changed", what, make,
-                  lambda here, c=command, out=out: special_fault(arena, here, c, out))
-        judge("written through or refused", "a pipe", lambda here: os.mkfifo(here / "pipe.out"),
-              lambda here, c=command: pipe_fault(arena, here, c))
+            judge(
+                "refused, nothing changed",
+                what,
+                make,
+                lambda here, c=command, out=out: special_fault(arena, here, c, out),
+            )
+        judge(
+            "written through or refused",
+            "a pipe",
+            lambda here: os.mkfifo(here / "pipe.out"),
+            lambda here, c=command: pipe_fault(arena, here, c),
+        )
         begins = b"{" if "--certificate" in command else b"<"
-        judge("allowed and written", "a new file", lambda _: None,
-              lambda here, c=command, b=begins: allowed_fault(arena, here, c, "new.out", b))
-        judge("allowed and written", "a foreign file with --force", lambda _: None,
-              lambda here, c=command, b=begins: allowed_fault(arena, here, (*c, "--force"), "foreign.txt", b))
+        judge(
+            "allowed and written",
+            "a new file",
+            lambda _: None,
+            lambda here, c=command, b=begins: allowed_fault(arena, here, c, "new.out", b),
+        )
+        judge(
+            "allowed and written",
+            "a foreign file with --force",
+            lambda _: None,
+            lambda here, c=command, b=begins: allowed_fault(
+                arena, here, (*c, "--force"), "foreign.txt", b
+            ),
+        )
     for out in ("spec.toml", "a.log", "foreign.txt"):
-        judge("refused, nothing changed", f"--out is the file {out}", lambda _: None,
-              lambda here, out=out: special_fault(arena, here, ("simulate", "spec.toml", "--out", "OUT"), out))
+        judge(
+            "refused, nothing changed",
+            f"--out is the file {out}",
+            lambda _: None,
+            lambda here, out=out: special_fault(
+                arena, here, ("simulate", "spec.toml", "--out", "OUT"), out
+            ),
+        )
     return tally
 
 
@@ -153,7 +221,9 @@ def pipe_fault(arena: Arena, desk: Path, command: tuple[str, ...]) -> str | None
     """A pipe with a reader may be written to, and must not be replaced by a file: it could be a device."""
     reader = os.open(desk / "pipe.out", os.O_RDONLY | os.O_NONBLOCK)
     try:
-        ran = arena.run(desk, *("pipe.out" if part == "OUT" else part for part in command), patience=20)
+        ran = arena.run(
+            desk, *("pipe.out" if part == "OUT" else part for part in command), patience=20
+        )
         written = read_all(reader)
     finally:
         os.close(reader)

@@ -40,29 +40,59 @@ def forged_logs(log: bytes) -> list[tuple[int, int, bytes]]:
             decided = event["decided"]
             for action, label in labels.items():
                 if action != decided["chosen"]:
-                    found.append((decided["decision"], line, with_choice(log, decided["decision"], action, label)))
+                    found.append(
+                        (
+                            decided["decision"],
+                            line,
+                            with_choice(log, decided["decision"], action, label),
+                        )
+                    )
     return found
 
 
 def attack(arena: Arena) -> Tally:
-    tally = Tally("re-hashed logs", "a choice altered and every hash recomputed; `explain`, `status` and `replay`")
+    tally = Tally(
+        "re-hashed logs",
+        "a choice altered and every hash recomputed; `explain`, `status` and `replay`",
+    )
     chance = arena.random("rehashed")
-    settings = [(ARMS, ()), (FEATURES, ()), (FEATURES, ("--policy", "lin-ucb")), (FEATURES, ("--policy", "lin-ts"))]
+    settings = [
+        (ARMS, ()),
+        (FEATURES, ()),
+        (FEATURES, ("--policy", "lin-ucb")),
+        (FEATURES, ("--policy", "lin-ts")),
+    ]
     for table, first in settings:
         desk = arena.desk()
         play(arena, desk, table, 12, *first)
         log = (desk / "a.log").read_bytes()
         assert check_chain(rehashed(log, lambda _, event: event)) is None
         forged = forged_logs(log)
-        for number, (decision, line, text) in enumerate(chance.sample(forged, min(arena.count(4, 30), len(forged)))):
+        for number, (decision, line, text) in enumerate(
+            chance.sample(forged, min(arena.count(4, 30), len(forged)))
+        ):
             name = f"forged-{number}.log"
             (desk / name).write_bytes(text)
-            for args in (("explain", "--log", name, decision), ("status", "--log", name), ("replay", "--log", name)):
+            for args in (
+                ("explain", "--log", name, decision),
+                ("status", "--log", name),
+                ("replay", "--log", name),
+            ):
                 ran = arena.run(desk, *args)
                 fault = silence(ran, decision, line)
-                tally.judge("said so", fault and f"decision {decision} of {' '.join(first) or 'code'} altered: {fault}")
-        for args in (("explain", "--log", "a.log", 5), ("status", "--log", "a.log"), ("replay", "--log", "a.log")):
+                tally.judge(
+                    "said so",
+                    fault
+                    and f"decision {decision} of {' '.join(first) or 'code'} altered: {fault}",
+                )
+        for args in (
+            ("explain", "--log", "a.log", 5),
+            ("status", "--log", "a.log"),
+            ("replay", "--log", "a.log"),
+        ):
             ran = arena.run(desk, *args)
-            tally.judge("true log accepted", None if ran.code == 0 else f"the true log is refused: {ran}")
+            tally.judge(
+                "true log accepted", None if ran.code == 0 else f"the true log is refused: {ran}"
+            )
         arena.done_with(desk)
     return tally

@@ -11,11 +11,17 @@ from .arena import Arena, Tally
 
 CHILD = Path(__file__).with_name("saved_child.py")
 # What may come of one mutant; everything else is a violation in its own words.
-FINE = {"refused": "ValueError on loading", "worked": "a working policy", "refused later": "ValueError in use"}
+FINE = {
+    "refused": "ValueError on loading",
+    "worked": "a working policy",
+    "refused later": "ValueError in use",
+}
 ENDS = {-14: "hung for 20 s", -6: "aborted", -11: "crashed by SIGSEGV", -9: "was killed"}
 
 
-def batch(arena: Arena, python: Path, first: int, until: int) -> tuple[dict[int, tuple[str, str]], int | None, str]:
+def batch(
+    arena: Arena, python: Path, first: int, until: int
+) -> tuple[dict[int, tuple[str, str]], int | None, str]:
     """Results of the mutants from one number to another, the number at which the process died, and how."""
     desk = arena.desk()
     command = [str(python), str(CHILD), str(arena.seed), str(first), str(until)]
@@ -32,19 +38,27 @@ def batch(arena: Arena, python: Path, first: int, until: int) -> tuple[dict[int,
         else:
             found[int(report["number"])] = (report["result"], found[int(report["number"])][1])
             begun = None
-    how = ENDS.get(ran.returncode, f"ended with {ran.returncode}: {ran.stderr.decode('utf-8', 'replace')[-300:]}")
+    how = ENDS.get(
+        ran.returncode,
+        f"ended with {ran.returncode}: {ran.stderr.decode('utf-8', 'replace')[-300:]}",
+    )
     if ran.returncode != 0 and begun is None:
         raise RuntimeError(f"the attack on saved policies itself failed: {how}")
     return found, begun, how
 
 
 def attack(arena: Arena) -> Tally:
-    tally = Tally("saved policies", "one value of a saved policy altered, left out or doubled, and its checksum made again")
+    tally = Tally(
+        "saved policies",
+        "one value of a saved policy altered, left out or doubled, and its checksum made again",
+    )
     python = arena.python
     if python is None:
         tally.skipped = "--python names no Python with the package"
         return tally
-    seen = subprocess.run([python, "-c", "import plausibly"], cwd=arena.folder, capture_output=True, check=False)
+    seen = subprocess.run(
+        [python, "-c", "import plausibly"], cwd=arena.folder, capture_output=True, check=False
+    )
     if seen.returncode != 0:
         tally.skipped = f"{python} has no package plausibly"
         return tally

@@ -19,11 +19,46 @@ from plausibly import ActionSet, Policy
 
 ROOM = 1 << 30  # bytes of memory beyond what the package takes by itself
 HANG = 20  # seconds, after which the process ends itself
-ROWS = ActionSet([[1.0, 0.0, 0.5], [0.0, 1.0, -0.5], [0.3, 0.3, 0.3], [-1.0, 0.2, 0.0]], labels=["a", "b", ("c", 1), "d"])
+ROWS = ActionSet(
+    [[1.0, 0.0, 0.5], [0.0, 1.0, -0.5], [0.3, 0.3, 0.3], [-1.0, 0.2, 0.0]],
+    labels=["a", "b", ("c", 1), "d"],
+)
 ARMS = ActionSet.arms(4)
 STRANGE: list[Any] = [
-    None, True, False, 0, -1, 1, 2, 3, 1.5, -1.5, 1e-320, 1e308, -1e308, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64 - 1,
-    2**64, 10**400, 10**9, "", "x", "code", "nan", [], [0], [[]], {}, {"kind": "code"}, "\x00", "a" * 100_000, [1.0] * 10_000,
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1,
+    2,
+    3,
+    1.5,
+    -1.5,
+    1e-320,
+    1e308,
+    -1e308,
+    2**31,
+    2**32,
+    2**53,
+    2**63 - 1,
+    2**63,
+    2**64 - 1,
+    2**64,
+    10**400,
+    10**9,
+    "",
+    "x",
+    "code",
+    "nan",
+    [],
+    [0],
+    [[]],
+    {},
+    {"kind": "code"},
+    "\x00",
+    "a" * 100_000,
+    [1.0] * 10_000,
 ]
 
 
@@ -37,7 +72,12 @@ def policies() -> Iterator[tuple[str, Policy, ActionSet]]:
         "EpsilonGreedy": {"horizon": 100},
         "ExploreThenCommit": {"horizon": 20},
     }
-    arms = {"Code": {"noise_scale": 0.5}, "UCB1": {"noise_scale": 0.5}, "Thompson": {"noise_scale": 0.5}, "EpsilonGreedy": {"horizon": 100}}
+    arms = {
+        "Code": {"noise_scale": 0.5},
+        "UCB1": {"noise_scale": 0.5},
+        "Thompson": {"noise_scale": 0.5},
+        "EpsilonGreedy": {"horizon": 100},
+    }
     for actions, kinds in ((ROWS, features), (ARMS, arms)):
         for kind, settings in kinds.items():
             policy = getattr(plausibly, kind)(seed=5, **settings)
@@ -54,7 +94,13 @@ def policies() -> Iterator[tuple[str, Policy, ActionSet]]:
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if path:
         yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for name, one in inner:
         yield from places(one, (*path, name))
 
@@ -64,7 +110,9 @@ def mutant(document: dict[str, Any], chance: random.Random) -> tuple[str, dict[s
     document = copy.deepcopy(document)
     done = []
     for _ in range(chance.choice([1, 1, 1, 2])):
-        found = [path for path in places(document) if path[0] not in ("sha256", "format", "written_by")]
+        found = [
+            path for path in places(document) if path[0] not in ("sha256", "format", "written_by")
+        ]
         path = chance.choice(found)
         holder = document
         for name in path[:-1]:
@@ -134,7 +182,11 @@ def main(seed: str, first: int, until: int) -> None:
         document = json.loads(Path("policy.json").read_text(encoding="utf-8"))
         assert used(Path("policy.json"), actions) == "worked", name
         found.append((name, document, actions))
-    pages = int(Path("/proc/self/statm").read_text().split()[0]) if Path("/proc/self/statm").exists() else 0
+    pages = (
+        int(Path("/proc/self/statm").read_text().split()[0])
+        if Path("/proc/self/statm").exists()
+        else 0
+    )
     if pages:
         limit = pages * resource.getpagesize() + ROOM
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .arena import Arena, Tally, kind
 
-BEGINNING = '''\
+BEGINNING = """\
 #!{python}
 import json, os, re, shutil, signal, subprocess, sys, time
 COMMAND = {command!r}
@@ -28,7 +28,7 @@ def say(ran):
     sys.stderr.buffer.write(ran.stderr); sys.stderr.flush()
     sys.exit(ran.returncode)
 LOG = after("--log")
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -41,22 +41,33 @@ class StandIn:
 
 
 STAND_INS = [
-    StandIn("kills", "answers, and then loses the line it had acknowledged", """
+    StandIn(
+        "kills",
+        "answers, and then loses the line it had acknowledged",
+        """
         ran = run()
         if ARGS[0] == "decide" and ran.returncode == 0 and len(open(LOG, "rb").readlines()) > 18:
             lines = open(LOG, "rb").readlines()
             open(LOG, "wb").writelines(lines[:-1])
         say(ran)
-    """),
-    StandIn("signals", "decides after an interrupt, and says that nothing was written", """
+    """,
+    ),
+    StandIn(
+        "signals",
+        "decides after an interrupt, and says that nothing was written",
+        """
         def stop(*_):
             run()
             os._exit(130)
         for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(which, stop)
         say(run())
-    """),
-    StandIn("signals", "calls an answer that was lost a success", """
+    """,
+    ),
+    StandIn(
+        "signals",
+        "calls an answer that was lost a success",
+        """
         for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(which, signal.SIG_IGN)
         ran = run()
@@ -65,16 +76,24 @@ STAND_INS = [
         except OSError:
             os._exit(0)
         os._exit(ran.returncode)
-    """),
-    StandIn("cuts", "cuts off one line more than was torn", """
+    """,
+    ),
+    StandIn(
+        "cuts",
+        "cuts off one line more than was torn",
+        """
         if ARGS[0] == "decide" and LOG and os.path.exists(LOG):
             data = open(LOG, "rb").read()
             if data and not data.endswith(b"\\n"):
                 open(LOG, "wb").write(b"".join(data.splitlines(True)[:-2]))
                 if not os.path.getsize(LOG): os.unlink(LOG)
         say(run(ARGS + (["--yes"] if ARGS[0] == "decide" and "--yes" not in ARGS else [])))
-    """),
-    StandIn("flips", "repairs a damaged log without a word", """
+    """,
+    ),
+    StandIn(
+        "flips",
+        "repairs a damaged log without a word",
+        """
         ran = run()
         if LOG and os.path.exists(LOG) and b"line" in ran.stderr and ran.returncode == 1:
             number = int(re.search(rb"line (\\d+)", ran.stderr)[1])
@@ -82,18 +101,30 @@ STAND_INS = [
             open(LOG, "wb").writelines(lines[:number - 1])
             ran = run()
         say(ran)
-    """),
-    StandIn("certificates", "verifies everything", """
+    """,
+    ),
+    StandIn(
+        "certificates",
+        "verifies everything",
+        """
         ran = run()
         if ARGS[0] == "verify": ran.returncode = 0
         say(ran)
-    """),
-    StandIn("certificates", "refuses what is true", """
+    """,
+    ),
+    StandIn(
+        "certificates",
+        "refuses what is true",
+        """
         ran = run()
         if ARGS[0] == "verify": ran.returncode = 1
         say(ran)
-    """),
-    StandIn("certificates", "alters a finding before it verifies", """
+    """,
+    ),
+    StandIn(
+        "certificates",
+        "alters a finding before it verifies",
+        """
         if ARGS[0] == "verify":
             text = open(ARGS[1]).read()
             try:
@@ -102,41 +133,69 @@ STAND_INS = [
                 open(ARGS[1], "w").write(json.dumps(true))
             except ValueError: pass
         say(run())
-    """),
-    StandIn("snapshots", "believes any snapshot that is there", """
+    """,
+    ),
+    StandIn(
+        "snapshots",
+        "believes any snapshot that is there",
+        """
         ran = run()
         if LOG and os.path.exists(LOG + ".snapshot") and ARGS[0] == "decide":
             ran.stdout = ran.stdout.replace(b'"left"', b'"right"')
         say(ran)
-    """),
-    StandIn("rehashed", "reads a log without checking its choices", """
+    """,
+    ),
+    StandIn(
+        "rehashed",
+        "reads a log without checking its choices",
+        """
         ran = run()
         if ARGS[0] in ("status", "replay", "explain"):
             ran.returncode, ran.stderr = 0, b""
         say(ran)
-    """),
-    StandIn("tables", "prints a label as it is in the table", """
+    """,
+    ),
+    StandIn(
+        "tables",
+        "prints a label as it is in the table",
+        """
         ran = run()
         if ARGS[0] == "decide" and ran.returncode == 0: ran.stdout += b"\\x1b[0m\\n"
         say(ran)
-    """),
-    StandIn("tables", "leaves an empty log behind a refusal", """
+    """,
+    ),
+    StandIn(
+        "tables",
+        "leaves an empty log behind a refusal",
+        """
         ran = run()
         if ARGS[0] == "decide" and ran.returncode == 2: open(LOG, "a").close()
         say(ran)
-    """),
-    StandIn("terminal", "repeats its arguments in its errors", """
+    """,
+    ),
+    StandIn(
+        "terminal",
+        "repeats its arguments in its errors",
+        """
         ran = run()
         if ran.returncode: ran.stderr += " ".join(ARGS).encode()
         say(ran)
-    """),
-    StandIn("outputs", "writes wherever it is told to", """
+    """,
+    ),
+    StandIn(
+        "outputs",
+        "writes wherever it is told to",
+        """
         for flag in ("--certificate", "--html", "--svg"):
             if flag in ARGS and os.path.exists(after(flag)):
                 open(after(flag), "w").write("{}")
         say(run())
-    """),
-    StandIn("concurrency", "decides in a copy of the log and moves it back", """
+    """,
+    ),
+    StandIn(
+        "concurrency",
+        "decides in a copy of the log and moves it back",
+        """
         if ARGS[0] == "decide":
             mine = f"{LOG}.{os.getpid()}"
             if os.path.exists(LOG): shutil.copy(LOG, mine)
@@ -145,10 +204,11 @@ STAND_INS = [
             if os.path.exists(mine): os.replace(mine, LOG)
             say(ran)
         say(run())
-    """),
+    """,
+    ),
 ]
 
-PANICKING = '''\
+PANICKING = """\
 class PanicException(BaseException): pass
 class Policy:
     def __init__(self, **_): self.seen = 0
@@ -169,7 +229,7 @@ class ActionSet:
     def arms(cls, count): return cls()
     def __getitem__(self, at): return at
 Code = LinUCB = LinTS = Elimination = EpsilonGreedy = ExploreThenCommit = UCB1 = Thompson = Policy
-'''
+"""
 
 
 class Caught(Exception):
@@ -178,7 +238,10 @@ class Caught(Exception):
 
 def broken_command(stand_in: StandIn, command: Path, folder: Path) -> Path:
     path = folder / "plausibly"
-    path.write_text(BEGINNING.format(python=sys.executable, command=str(command)) + textwrap.dedent(stand_in.body))
+    path.write_text(
+        BEGINNING.format(python=sys.executable, command=str(command))
+        + textwrap.dedent(stand_in.body)
+    )
     path.chmod(0o755)
     return path
 
@@ -195,6 +258,7 @@ def broken_python(folder: Path) -> Path:
 
 def caught(what: str, attack: Callable[[Arena], Tally], arena: Arena, known: set[str]) -> bool:
     """Whether an attack finds violations of a kind that the true command does not have."""
+
     def found(violation: str) -> None:
         if kind(violation) not in known:
             raise Caught(violation)
@@ -221,7 +285,10 @@ def main(attacks: dict[str, Callable[[Arena], Tally]], command: Path, folder: Pa
     place = folder / "true"
     place.mkdir()
     true_arena = Arena(command, None, place, "self-test", 1)
-    known = {name: {kind(text) for text in attack(true_arena).violations} for name, attack in attacks.items()}
+    known = {
+        name: {kind(text) for text in attack(true_arena).violations}
+        for name, attack in attacks.items()
+    }
     for number, stand_in in enumerate(STAND_INS):
         if stand_in.attack not in attacks:
             continue
@@ -234,6 +301,8 @@ def main(attacks: dict[str, Callable[[Arena], Tally]], command: Path, folder: Pa
         place = folder / "stand-in-python"
         place.mkdir()
         arena = Arena(command, broken_python(place), place, "self-test", 1)
-        results.append(caught("saved: a package whose policies panic", attacks["saved"], arena, set()))
+        results.append(
+            caught("saved: a package whose policies panic", attacks["saved"], arena, set())
+        )
     print(f"{sum(results)} passed, {len(results) - sum(results)} failed")
     return 0 if all(results) else 1

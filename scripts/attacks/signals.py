@@ -51,7 +51,9 @@ def interrupted(arena: Arena, tally: Tally, count: int) -> None:
         ran = finish(child, args)
         now = decisions(log)
         fault = answer_fault(ran, before, now) or check_chain(log.read_bytes())
-        outcome = {0: "decided and said so", 130: "nothing written, exit code 130"}.get(ran.code or 0, "ended before it began")
+        outcome = {0: "decided and said so", 130: "nothing written, exit code 130"}.get(
+            ran.code or 0, "ended before it began"
+        )
         tally.judge(outcome, fault and f"{which.name} after {after * 1000:.1f} ms: {fault}")
         before = now
     arena.done_with(desk)
@@ -89,7 +91,11 @@ def unwritable(arena: Arena, tally: Tally, count: int) -> None:
             tally.judge("exit code 4, and named", unanswered_fault(ran, [due], name))
             # Nothing is recorded by a command that only reads, but an answer that was lost is no success.
             ran = run(arena, desk, ("status", "--log", "a.log"))
-            fault = f"status into {name}: {ran}" if ran.crashed() or (name == "/dev/full" and ran.code == 0) else None
+            fault = (
+                f"status into {name}: {ran}"
+                if ran.crashed() or (name == "/dev/full" and ran.code == 0)
+                else None
+            )
             tally.judge("reader ended in order", fault)
     arena.done_with(desk)
 
@@ -97,7 +103,9 @@ def unwritable(arena: Arena, tally: Tally, count: int) -> None:
 def unanswered_fault(ran: Ran, recorded: list[int], name: str) -> str | None:
     words = ran.err.decode("utf-8", "replace")
     if ran.code != 4:
-        return f"stdout is {name}, decision {recorded} was recorded, exit code 4 was promised: {ran}"
+        return (
+            f"stdout is {name}, decision {recorded} was recorded, exit code 4 was promised: {ran}"
+        )
     if len(recorded) != 1 or not re.search(rf"\b{recorded[0]}\b", words):
         return f"stdout is {name}, stderr does not name decision {recorded}: {ran}"
     return None
@@ -109,19 +117,32 @@ def deaf_stderr(arena: Arena, tally: Tally) -> None:
     play(arena, desk, FEATURES, 3)
     with open("/dev/full", "wb") as full:
         ran = arena.run(desk, "decide", "--log", "a.log", "--actions", "t.csv", stderr=full)
-    fault = None if ran.code == 0 and SAID.match(ran.out) else f"stderr is /dev/full: {ran}, stdout {ran.out!r}"
+    fault = (
+        None
+        if ran.code == 0 and SAID.match(ran.out)
+        else f"stderr is /dev/full: {ran}, stdout {ran.out!r}"
+    )
     tally.judge("decided and said so", fault)
     closed = subprocess.run(
         ["sh", "-c", '"$0" decide --log a.log --actions t.csv 2>&-', str(arena.command)],
-        cwd=desk, capture_output=True, check=False,
+        cwd=desk,
+        capture_output=True,
+        check=False,
     )
-    fault = None if closed.returncode == 0 and SAID.match(closed.stdout) else f"stderr is closed: {closed}"
+    fault = (
+        None
+        if closed.returncode == 0 and SAID.match(closed.stdout)
+        else f"stderr is closed: {closed}"
+    )
     tally.judge("decided and said so", fault)
     arena.done_with(desk)
 
 
 def attack(arena: Arena) -> Tally:
-    tally = Tally("signals", "SIGINT, SIGTERM and SIGHUP at random moments; output to a full disk and to a closed pipe")
+    tally = Tally(
+        "signals",
+        "SIGINT, SIGTERM and SIGHUP at random moments; output to a full disk and to a closed pipe",
+    )
     interrupted(arena, tally, arena.count(80, 800))
     unwritable(arena, tally, arena.count(2, 10))
     deaf_stderr(arena, tally)

@@ -50,19 +50,41 @@ def payload_of(log: bytes, rewards: tuple[float, float]) -> bytes:
     # Sums of rewards scaled to [-1/2, 1/2], in units of 2^-24.
     sums = [round((reward - 0.5) * (1 << 24)) * count for reward, count in zip(rewards, plays)]
     head = {
-        "version": "state 1 of plausibly 0.1.0", "policy": opened["policy"], "reward_range": opened["reward_range"],
-        "horizon": None, "seed": opened["seed"], "recipe": opened["recipe"],
+        "version": "state 1 of plausibly 0.1.0",
+        "policy": opened["policy"],
+        "reward_range": opened["reward_range"],
+        "horizon": None,
+        "seed": opened["seed"],
+        "recipe": opened["recipe"],
         "actions": [{"label": label, "cells": {}, "retired": False} for label in ("left", "right")],
-        "sets": [[0, 1]], "contexts": [{}],
+        "sets": [[0, 1]],
+        "contexts": [{}],
         "statistics": {"arms": [[count, str(total), 0] for count, total in zip(plays, sums)]},
-        "committed": None, "phases": None,
+        "committed": None,
+        "phases": None,
     }
     at = round(datetime.fromisoformat(day(1).replace("Z", "+00:00")).timestamp() * 1_000_000)
     records = [
-        struct.pack("<QQIqQBdQ", (number - 1) % 2, 0, 0, at, 2 * number + 3, 1, rewards[(number - 1) % 2], 2 * number + 4)
+        struct.pack(
+            "<QQIqQBdQ",
+            (number - 1) % 2,
+            0,
+            0,
+            at,
+            2 * number + 3,
+            1,
+            rewards[(number - 1) % 2],
+            2 * number + 4,
+        )
         for number in range(1, ROUNDS + 1)
     ]
-    return first[7] + b"\n" + json.dumps(head, separators=(",", ":")).encode() + b"\n" + b"".join(records)
+    return (
+        first[7]
+        + b"\n"
+        + json.dumps(head, separators=(",", ":")).encode()
+        + b"\n"
+        + b"".join(records)
+    )
 
 
 def prepared(arena: Arena) -> Prey:
@@ -101,18 +123,23 @@ def mutated_payload(payload: bytes, chance: random.Random) -> tuple[str, bytes]:
     except (UnicodeDecodeError, json.JSONDecodeError):
         document = None
     if document is not None and chance.random() < 0.6:
-        leaves = [path for path, value in places(document) if path and not isinstance(value, (dict, list))]
+        leaves = [
+            path for path, value in places(document) if path and not isinstance(value, (dict, list))
+        ]
         path = chance.choice(leaves)
         changed = compact(altered(document, path, another)).encode()
         return f"payload {'.'.join(map(str, path))} changed", b"\n".join((first, changed, records))
     at = chance.randrange(len(payload))
-    wrong = payload[:at] + bytes([payload[at] ^ (1 << chance.randrange(8))]) + payload[at + 1:]
+    wrong = payload[:at] + bytes([payload[at] ^ (1 << chance.randrange(8))]) + payload[at + 1 :]
     return f"bit in byte {at} of the payload", wrong
 
 
 def forgeries(prey: Prey, chance: random.Random, count: int) -> Iterator[tuple[str, bytes]]:
     for times in range(count // 4):
-        yield f"the snapshot of a log that paid otherwise, time {times + 1}", resealed(prey.head, prey.other_payload)
+        yield (
+            f"the snapshot of a log that paid otherwise, time {times + 1}",
+            resealed(prey.head, prey.other_payload),
+        )
     early = head_at(prey, ROUNDS)
     yield "the same at an earlier line", resealed(early, prey.other_payload)
     yield "a true payload at an earlier line", resealed(early, prey.payload)
@@ -136,9 +163,14 @@ def verdict(ran: Ran, truth: bytes, log: bytes, path: Path) -> tuple[str, str | 
         return "", f"{crash}: {ran}"
     if ran.code == 0:
         same = ran.out == truth
-        difference = f"decided {chosen(ran.out)}, and without it {chosen(truth)}: grounds or findings differ"
+        difference = (
+            f"decided {chosen(ran.out)}, and without it {chosen(truth)}: grounds or findings differ"
+        )
         return "ignored, or found to be wrong", None if same else difference
-    return "command refused", None if path.read_bytes() == log else f"refused, and the log was changed: {ran}"
+    return (
+        "command refused",
+        None if path.read_bytes() == log else f"refused, and the log was changed: {ran}",
+    )
 
 
 def chosen(out: bytes) -> str:
@@ -149,7 +181,10 @@ def chosen(out: bytes) -> str:
 
 
 def attack(arena: Arena) -> Tally:
-    tally = Tally("snapshots", "forged and sealed snapshots beside a log of 52,000 lines; the certificate of the next decision")
+    tally = Tally(
+        "snapshots",
+        "forged and sealed snapshots beside a log of 52,000 lines; the certificate of the next decision",
+    )
     prey, chance = prepared(arena), arena.random("snapshots")
     log = prey.log.read_bytes()
 

@@ -24,7 +24,9 @@ class Case:
     labels: tuple[str, ...] | None = None
 
 
-def plain(what: str, text: str, accepted: bool | None = None, labels: tuple[str, ...] | None = None) -> Case:
+def plain(
+    what: str, text: str, accepted: bool | None = None, labels: tuple[str, ...] | None = None
+) -> Case:
     return Case(what, text.encode("utf-8", "surrogatepass"), accepted, labels)
 
 
@@ -73,30 +75,65 @@ TABLES = [
     plain("a label of a megabyte", "name\n" + "a" * (1 << 20) + "\nb\n", False),
     plain("a cell of 20 megabytes", "name,text\na," + "x" * (20 << 20) + "\nb,y\n", False),
     plain("a header of a megabyte", "name," + "h" * (1 << 20) + "\na,1\nb,2\n", False),
-    plain("a million columns", ",".join(f"c{n}" for n in range(1_000_000)) + "\n" + ",".join(["1"] * 1_000_000) + "\n", False),
-    plain("300 columns of numbers", "name," + ",".join(f"c{n}" for n in range(300)) + "\n"
-          + "".join(f"a{row}," + ",".join(str((row * 7 + n) % 11) for n in range(300)) + "\n" for row in range(3)), False),
+    plain(
+        "a million columns",
+        ",".join(f"c{n}" for n in range(1_000_000)) + "\n" + ",".join(["1"] * 1_000_000) + "\n",
+        False,
+    ),
+    plain(
+        "300 columns of numbers",
+        "name,"
+        + ",".join(f"c{n}" for n in range(300))
+        + "\n"
+        + "".join(
+            f"a{row}," + ",".join(str((row * 7 + n) % 11) for n in range(300)) + "\n"
+            for row in range(3)
+        ),
+        False,
+    ),
     plain("20,000 rows", "name\n" + "".join(f"a{n}\n" for n in range(20_000))),
-    plain("labels like formulas", "name\n=1+1\n@SUM(A1)\n+2\n-3\n=cmd|'/c calc'!A0\n", True,
-          ("=1+1", "@SUM(A1)", "+2", "-3", "=cmd|'/c calc'!A0")),
-    plain("labels like markup", "name\n<script>alert(1)</script>\n</title><b>\n&amp;\n", True,
-          ("<script>alert(1)</script>", "</title><b>", "&amp;")),
+    plain(
+        "labels like formulas",
+        "name\n=1+1\n@SUM(A1)\n+2\n-3\n=cmd|'/c calc'!A0\n",
+        True,
+        ("=1+1", "@SUM(A1)", "+2", "-3", "=cmd|'/c calc'!A0"),
+    ),
+    plain(
+        "labels like markup",
+        "name\n<script>alert(1)</script>\n</title><b>\n&amp;\n",
+        True,
+        ("<script>alert(1)</script>", "</title><b>", "&amp;"),
+    ),
     plain("labels like JSON", 'name\n"{""a"":1}"\n"\\u0000"\nnull\ntrue\n'),
     plain("labels like flags", "name\n--log\n-h\n$(touch x)\n`touch x`\n../../etc\n"),
-    plain("escape sequences in labels", "name\n\x1b[31mred\x1b[0m\n\x1b]0;title\x07\n\x9b31m\nb\x08\x7f\n"),
+    plain(
+        "escape sequences in labels",
+        "name\n\x1b[31mred\x1b[0m\n\x1b]0;title\x07\n\x9b31m\nb\x08\x7f\n",
+    ),
     plain("escape sequences in headers", "name,\x1b[31mprice,\x9bkind\na,1,x\nb,2,y\n"),
     plain("directions in labels", "name\n\u202eevil\n\u2066a\u2069\n\u200fb\n\u061cc\n"),
     plain("directions in headers", "name,\u202eprice\na,1\nb,2\n"),
     plain("separators of lines in labels", "name\na\u2028b\nc\u2029d\ne\u0085f\n"),
     plain("invisible labels", "name\n\u200b\n\u00a0\n\ufeff\n"),
-    plain("our own mark for the end", "name\na\n\x01end of table\nb\n", None, ("a", "\x01end of table", "b")),
+    plain(
+        "our own mark for the end",
+        "name\na\n\x01end of table\nb\n",
+        None,
+        ("a", "\x01end of table", "b"),
+    ),
     plain("decimal commas", "name;price\na;1,5\nb;2,25\nc;3,125\n", True, ("a", "b", "c")),
-    plain("commas that could mean either", 'name;price\na;1,234\nb;2,345\n'),
+    plain("commas that could mean either", "name;price\na;1,234\nb;2,345\n"),
     plain("two separators that fit", "name,a;b\nx,1;2\ny,3;4\n"),
     plain("infinite numbers", "name,price\na,inf\nb,-Infinity\nc,NaN\nd,1\n"),
     plain("numbers beyond a double", "name,price\na,1e400\nb,-1e400\nc,1\n"),
-    plain("numbers at the ends of a double", "name,price\na,1.7976931348623157e308\nb,-1.7976931348623157e308\nc,5e-324\n"),
-    plain("numbers of ten thousand digits", f"name,price\na,{'9' * 10_000}\nb,0.{'0' * 10_000}1\nc,1\n"),
+    plain(
+        "numbers at the ends of a double",
+        "name,price\na,1.7976931348623157e308\nb,-1.7976931348623157e308\nc,5e-324\n",
+    ),
+    plain(
+        "numbers of ten thousand digits",
+        f"name,price\na,{'9' * 10_000}\nb,0.{'0' * 10_000}1\nc,1\n",
+    ),
     plain("numbers in other scripts", "name,price\na,١٢\nb,１２\nc,Ⅻ\n"),
     plain("hexadecimal and octal", "name,price\na,0x10\nb,0o7\nc,1_000\n"),
     plain("minus zero", "name,price\na,-0\nb,0\nc,0.0\n"),
@@ -110,11 +147,18 @@ AS_GIVEN = ("--as-given", "--theta-norm-bound", "1")
 def after_begin(arena: Arena, desk: Path) -> list[Ran]:
     """Everything that shows a log that was begun."""
     shows: list[tuple[object, ...]] = [
-        ("status", "--log", "a.log"), ("status", "--log", "a.log", "--json"), ("explain", "--log", "a.log", 1),
-        ("explain", "--log", "a.log", 1, "--json"), ("replay", "--log", "a.log"), ("history", "--log", "a.log"),
-        ("history", "--log", "a.log", "--csv"), ("history", "--log", "a.log", "--json"),
-        ("status", "--log", "a.log", "--html", "s.html"), ("status", "--log", "a.log", "--svg", "s.svg"),
-        ("explain", "--log", "a.log", 1, "--html", "e.html"), ("reward", "--log", "a.log", 1, "0.5"),
+        ("status", "--log", "a.log"),
+        ("status", "--log", "a.log", "--json"),
+        ("explain", "--log", "a.log", 1),
+        ("explain", "--log", "a.log", 1, "--json"),
+        ("replay", "--log", "a.log"),
+        ("history", "--log", "a.log"),
+        ("history", "--log", "a.log", "--csv"),
+        ("history", "--log", "a.log", "--json"),
+        ("status", "--log", "a.log", "--html", "s.html"),
+        ("status", "--log", "a.log", "--svg", "s.svg"),
+        ("explain", "--log", "a.log", 1, "--html", "e.html"),
+        ("reward", "--log", "a.log", 1, "0.5"),
     ]
     return [arena.run(desk, *show, memory=2 * MEMORY) for show in shows]
 
@@ -141,7 +185,9 @@ def log_fault(case: Case, desk: Path, shown: list[Ran]) -> str | None:
     for page in ("s.html", "e.html", "s.svg"):
         if b"<script>alert" in (desk / page).read_bytes():
             return f"{page} holds a label as markup"
-    labels = tuple(event["action-added"]["label"] for event in events(log) if "action-added" in event)
+    labels = tuple(
+        event["action-added"]["label"] for event in events(log) if "action-added" in event
+    )
     if case.labels is not None and labels != case.labels:
         return f"the labels became {labels}"
     return None
@@ -150,14 +196,30 @@ def log_fault(case: Case, desk: Path, shown: list[Ran]) -> str | None:
 def table_fault(arena: Arena, case: Case, extra: tuple[str, ...]) -> tuple[str, str | None]:
     desk = arena.desk()
     (desk / "t.csv").write_bytes(case.table)
-    ran = arena.run(desk, "decide", "--log", "a.log", "--actions", "t.csv", "--yes", "--seed", 1, *extra, memory=MEMORY, patience=30)
+    ran = arena.run(
+        desk,
+        "decide",
+        "--log",
+        "a.log",
+        "--actions",
+        "t.csv",
+        "--yes",
+        "--seed",
+        1,
+        *extra,
+        memory=MEMORY,
+        patience=30,
+    )
     try:
         if fault := misspoken(ran):
             return "", fault
         left = sorted(path.name for path in desk.iterdir() if path.name != "t.csv")
         if ran.code != 0:
             if ran.code != 2 or not ran.err.strip() or left:
-                return "", f"a refusal has exit code 2, a reason and leaves nothing ({left} is left): {ran}"
+                return (
+                    "",
+                    f"a refusal has exit code 2, a reason and leaves nothing ({left} is left): {ran}",
+                )
             return "refused", f"was refused: {ran}" if case.accepted and not extra else None
         if case.accepted is False:
             return "", f"was accepted: {ran.out[:200]!r}"
@@ -172,7 +234,19 @@ def endless(arena: Arena, tally: Tally) -> None:
     """/dev/zero, a folder, and a file that grows forever in the place of each input."""
     inputs: list[tuple[str, Callable[[str], tuple[object, ...]]]] = [
         ("a table", lambda path: ("decide", "--log", "a.log", "--actions", path, "--yes")),
-        ("a policy", lambda path: ("decide", "--log", "a.log", "--actions", "t.csv", "--policy", path, "--yes")),
+        (
+            "a policy",
+            lambda path: (
+                "decide",
+                "--log",
+                "a.log",
+                "--actions",
+                "t.csv",
+                "--policy",
+                path,
+                "--yes",
+            ),
+        ),
         ("outcomes", lambda path: ("reward", "--log", "a.log", "--csv", path)),
         ("a certificate to verify", lambda path: ("verify", path)),
         ("a certificate to explain", lambda path: ("explain", path)),
@@ -181,7 +255,9 @@ def endless(arena: Arena, tally: Tally) -> None:
         ("a log to write", lambda path: ("reward", "--log", path, 1, "0.5")),
     ]
     for what, args in inputs:
-        for path in arena.some(("/dev/zero", "folder", "/proc/self/mem", "missing"), 5, f"endless {what}"):
+        for path in arena.some(
+            ("/dev/zero", "folder", "/proc/self/mem", "missing"), 5, f"endless {what}"
+        ):
             desk = arena.desk()
             (desk / "t.csv").write_text("name\na\nb\n")
             (desk / "folder").mkdir()
@@ -194,9 +270,14 @@ def endless(arena: Arena, tally: Tally) -> None:
 
 
 def attack(arena: Arena) -> Tally:
-    tally = Tally("tables", f"{len(TABLES)} hostile tables, also as vectors; /dev/zero, folders and no file as table, policy, certificate, spec and log")
+    tally = Tally(
+        "tables",
+        f"{len(TABLES)} hostile tables, also as vectors; /dev/zero, folders and no file as table, policy, certificate, spec and log",
+    )
     jobs = arena.some(((case, extra) for case in TABLES for extra in ((), AS_GIVEN)), 120, "tables")
-    for (case, extra), (outcome, fault) in zip(jobs, arena.each(jobs, lambda job: table_fault(arena, *job))):
+    for (case, extra), (outcome, fault) in zip(
+        jobs, arena.each(jobs, lambda job: table_fault(arena, *job))
+    ):
         tally.judge(outcome, fault and f"{case.what}{' as vectors' if extra else ''}: {fault}")
     endless(arena, tally)
     return tally

@@ -61,14 +61,18 @@ def sweep(
     settings = read_settings(specs, grid)
     where = checked_cache(cache)
     experiments = read_experiments(settings, where)
-    order = [Job.of(setting, experiment, where) for setting, experiment in zip(settings, experiments)]
+    order = [
+        Job.of(setting, experiment, where) for setting, experiment in zip(settings, experiments)
+    ]
     # Settings that come to the same spec are played once.
     jobs = {job.key: job for job in reversed(order)}
     folder = None if out is None else Folder(out)
     with shown_progress(progress) as tell:
         distinct = [job for job in order if job is jobs[job.key]]
         run_jobs(distinct, lambda: open_engine(engine, workers), folder, task_runs, tell)
-    table = Sweep([setting.values for setting in settings], [jobs[job.key].result() for job in order])
+    table = Sweep(
+        [setting.values for setting in settings], [jobs[job.key].result() for job in order]
+    )
     if folder is not None:
         folder.finish(table.csv)
     return table

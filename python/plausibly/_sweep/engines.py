@@ -85,7 +85,9 @@ class Child:
 
     def __init__(self) -> None:
         if not sys.executable:
-            raise RuntimeError('engine: "processes" needs to know its Python, and sys.executable is empty; use "threads"')
+            raise RuntimeError(
+                'engine: "processes" needs to know its Python, and sys.executable is empty; use "threads"'
+            )
         start = f"import sys; sys.path[:] = {sys.path!r}; from plausibly._sweep.worker import serve; serve()"
         pipe = subprocess.PIPE
         self._process = subprocess.Popen([sys.executable, "-c", start], stdin=pipe, stdout=pipe)
@@ -181,11 +183,17 @@ class OnRay:
             # Not a plain import: it is an extra that type checkers may or may not find.
             self._ray: Any = importlib.import_module("ray")
         except ImportError as error:
-            raise ImportError('engine: "ray" needs the package ray; pip install "plausibly[ray]"') from error
+            raise ImportError(
+                'engine: "ray" needs the package ray; pip install "plausibly[ray]"'
+            ) from error
         ray = self._ray
         self._owned = not ray.is_initialized()
         if self._owned:
-            local = {} if os.environ.get("RAY_ADDRESS") else {"num_cpus": workers, "include_dashboard": False}
+            local = (
+                {}
+                if os.environ.get("RAY_ADDRESS")
+                else {"num_cpus": workers, "include_dashboard": False}
+            )
             ray.init(log_to_driver=False, **local)
         cores = int(ray.cluster_resources().get("CPU", 1))
         self.slots = workers or max(64, self._AHEAD * cores)
@@ -206,7 +214,11 @@ class OnRay:
             return error.cause if isinstance(error.cause, BaseException) else error
         # A cluster that cannot take the task at all cannot when asked again, either.
         final = (kinds.RuntimeEnvSetupError, kinds.TaskUnschedulableError, kinds.TaskCancelledError)
-        return Lost(str(error)) if isinstance(error, kinds.RayError) and not isinstance(error, final) else error
+        return (
+            Lost(str(error))
+            if isinstance(error, kinds.RayError) and not isinstance(error, final)
+            else error
+        )
 
     def close(self) -> None:
         for reference in list(self._flying.values()):
@@ -224,7 +236,9 @@ def check_engine(name: object, workers: int | None) -> None:
     if not isinstance(name, str) or name not in _MOST:
         raise ValueError(f'engine: expected "threads", "processes" or "ray", found {name!r}')
     if workers is not None and workers > _MOST[name]:
-        raise ValueError(f"workers: {workers} is out of range, {name} can be from 1 to {_MOST[name]}")
+        raise ValueError(
+            f"workers: {workers} is out of range, {name} can be from 1 to {_MOST[name]}"
+        )
 
 
 def open_engine(name: str, workers: int | None) -> Engine:

@@ -39,7 +39,9 @@ class Folder:
             try:
                 found.append(_read(path, key, runs))
             except (OSError, ValueError) as error:
-                warnings.warn(f"{path}: {error}; its runs are played again", RuntimeWarning, stacklevel=2)
+                warnings.warn(
+                    f"{path}: {error}; its runs are played again", RuntimeWarning, stacklevel=2
+                )
         kept: list[tuple[int, int, bytes]] = []
         for first, end, part in sorted(found, key=lambda range_: (range_[0], -range_[1])):
             if not kept or first >= kept[-1][1]:
@@ -48,8 +50,16 @@ class Folder:
 
     def keep(self, key: str, first: int, end: int, part: bytes) -> None:
         """Writes a range."""
-        head = {"format": _FORMAT, "key": key, "first": first, "end": end, "sha256": hashlib.sha256(part).hexdigest()}
-        write_file(self._parts / f"{key[:32]}-{first}-{end}.part", json.dumps(head).encode() + b"\n" + part)
+        head = {
+            "format": _FORMAT,
+            "key": key,
+            "first": first,
+            "end": end,
+            "sha256": hashlib.sha256(part).hexdigest(),
+        }
+        write_file(
+            self._parts / f"{key[:32]}-{first}-{end}.part", json.dumps(head).encode() + b"\n" + part
+        )
 
     def finish(self, csv: str) -> None:
         """Writes the table."""
@@ -68,6 +78,10 @@ def _read(path: Path, key: str, runs: int) -> tuple[int, int, bytes]:
         raise ValueError("not a file of a sweep") from error
     if said != (_FORMAT, key):
         raise ValueError("a file of another sweep, or of another version")
-    if not 0 <= first < end <= runs or hashlib.sha256(part).hexdigest() != checksum or path.name != f"{key[:32]}-{first}-{end}.part":
+    if (
+        not 0 <= first < end <= runs
+        or hashlib.sha256(part).hexdigest() != checksum
+        or path.name != f"{key[:32]}-{first}-{end}.part"
+    ):
         raise ValueError("damaged")
     return first, end, part

@@ -66,12 +66,19 @@ class Job:
         """What is left to play, in ranges of so many runs."""
         if self._result is not None:
             return
-        size = task_runs or max(1, _TASK_DECISIONS // (self.experiment.horizon * len(self.experiment.policies)))
+        size = task_runs or max(
+            1, _TASK_DECISIONS // (self.experiment.horizon * len(self.experiment.policies))
+        )
         begin = 0
-        for first, end in [*sorted((first, end) for first, (end, _) in self._parts.items()), (self.experiment.runs,) * 2]:
+        for first, end in [
+            *sorted((first, end) for first, (end, _) in self._parts.items()),
+            (self.experiment.runs,) * 2,
+        ]:
             while begin < first:
                 stop = min(begin + size, first)
-                yield Task(self.setting, self.key, self.spec, self.experiment, self.cache, begin, stop)
+                yield Task(
+                    self.setting, self.key, self.spec, self.experiment, self.cache, begin, stop
+                )
                 begin = stop
             begin = end
 
@@ -127,7 +134,9 @@ def _played(tasks: deque[Task], engine: Engine) -> Generator[tuple[Task, bytes],
                     raise kind(f"{task}: {cause}") from error
                 losses[task.key, task.first] += 1
                 if losses[task.key, task.first] == _MOST_LOSSES:
-                    raise RuntimeError(f"{task}: the worker was lost {_MOST_LOSSES} times; the last time, {cause}") from error
+                    raise RuntimeError(
+                        f"{task}: the worker was lost {_MOST_LOSSES} times; the last time, {cause}"
+                    ) from error
                 tasks.appendleft(task)
     finally:
         engine.close()

@@ -31,7 +31,10 @@ class Setting:
     spec: Mapping[str, Any] | str
 
     def __str__(self) -> str:
-        values = ", ".join(f"{path} = {value if isinstance(value, str) else shown(value)}" for path, value in self.values.items())
+        values = ", ".join(
+            f"{path} = {value if isinstance(value, str) else shown(value)}"
+            for path, value in self.values.items()
+        )
         return f"setting {self.index} ({values})" if values else f"setting {self.index}"
 
 
@@ -48,7 +51,9 @@ def read_settings(specs: Specs, grid: Grid | None) -> list[Setting]:
     if isinstance(specs, (Mapping, str, os.PathLike)):
         return [Setting(0, {}, read_spec(specs))]
     if not isinstance(specs, Iterable):
-        raise TypeError(f"specs: expected a list of specs, or a spec and a grid, found {type(specs).__name__}")
+        raise TypeError(
+            f"specs: expected a list of specs, or a spec and a grid, found {type(specs).__name__}"
+        )
     settings = [Setting(index, {}, _read(spec, index)) for index, spec in enumerate(specs)]
     if not settings:
         raise ValueError("specs: an empty list; there is nothing to run")
@@ -84,7 +89,9 @@ def _over_grid(specs: Specs, grid: Grid) -> list[Setting]:
     if not isinstance(specs, (Mapping, str, os.PathLike)):
         raise TypeError("specs: with a grid, expected one spec that its settings are put into")
     if not isinstance(grid, Mapping):
-        raise TypeError(f"grid: expected a dict from paths to lists of values, found {type(grid).__name__}")
+        raise TypeError(
+            f"grid: expected a dict from paths to lists of values, found {type(grid).__name__}"
+        )
     base = read_spec(specs)
     root = _core.parse_spec(base) if isinstance(base, str) else base
     columns = {path: _values(path, values) for path, values in grid.items()}
@@ -114,7 +121,9 @@ def _values(path: object, values: object) -> list[Any]:
 def _steps(path: str) -> list[str | int]:
     """`policy[1].radius` as "policy", 1, "radius"; places are counted from 1, as in messages about specs."""
     if not _PATH.fullmatch(path):
-        raise ValueError(f'grid[{path!r}]: expected a path such as "environment.dim" or "policy[1].greed"')
+        raise ValueError(
+            f'grid[{path!r}]: expected a path such as "environment.dim" or "policy[1].greed"'
+        )
     found: list[str | int] = []
     for part in re.findall(r"\[\d+\]|[^.\[\]]+", path):
         found.append(int(part[1:-1]) if part.startswith("[") else part)
@@ -131,12 +140,16 @@ def _with(node: Any, steps: list[str | int], value: Any, path: str) -> Any:
     if isinstance(step, int):
         if not isinstance(node, (list, tuple)) or step > len(node):
             count = len(node) if isinstance(node, (list, tuple)) else 0
-            raise ValueError(f"grid[{path!r}]: the spec has {count} such entries, and none has the number {step}")
+            raise ValueError(
+                f"grid[{path!r}]: the spec has {count} such entries, and none has the number {step}"
+            )
         changed = list(node)
         changed[step - 1] = _with(changed[step - 1], rest, value, path)
         return changed
     if node is not None and not isinstance(node, Mapping):
-        raise ValueError(f"grid[{path!r}]: {step} cannot be set, because what should hold it is no table in the spec")
+        raise ValueError(
+            f"grid[{path!r}]: {step} cannot be set, because what should hold it is no table in the spec"
+        )
     table = dict(node or {})
     table[step] = _with(table.get(step), rest, value, path)
     return table

@@ -47,21 +47,38 @@ class Sweep:
         """Columns of equal length: setting (its index), name, one for every path of the grid, policy, seed, runs, horizon, and the
         figures regret_mean, regret_se, model_error_mean, model_error_se, plausible_mean, theta_star_left. Figures are NumPy arrays;
         standard errors of a single run are NaN."""
-        finals = [(index, row) for index, result in enumerate(self.results) for row in result.final()]
+        finals = [
+            (index, row) for index, result in enumerate(self.results) for row in result.final()
+        ]
         indices = [index for index, _ in finals]
 
         def of_result(name: str) -> list[Any]:
             return [getattr(self.results[index], name) for index in indices]
 
-        columns: dict[str, Any] = {"setting": np.asarray(indices, dtype=np.int64), "name": of_result("name")}
+        columns: dict[str, Any] = {
+            "setting": np.asarray(indices, dtype=np.int64),
+            "name": of_result("name"),
+        }
         for path in self.settings[0]:
             # A grid may change what is a column already; those of figures are the ones to keep.
             name = f"grid.{path}" if path in ("setting", "policy") else path
             columns[name] = _column([self.settings[index][path] for index in indices])
         columns["policy"] = [row["policy"] for _, row in finals]
-        columns |= {name: np.asarray(of_result(name), dtype=np.int64) for name in ("seed", "runs", "horizon")}
-        figures = ("regret_mean", "regret_se", "model_error_mean", "model_error_se", "plausible_mean", "theta_star_left")
-        columns |= {name: np.asarray([row[name] for _, row in finals], dtype=np.float64) for name in figures}
+        columns |= {
+            name: np.asarray(of_result(name), dtype=np.int64)
+            for name in ("seed", "runs", "horizon")
+        }
+        figures = (
+            "regret_mean",
+            "regret_se",
+            "model_error_mean",
+            "model_error_se",
+            "plausible_mean",
+            "theta_star_left",
+        )
+        columns |= {
+            name: np.asarray([row[name] for _, row in finals], dtype=np.float64) for name in figures
+        }
         return columns
 
     @cached_property
@@ -70,7 +87,9 @@ class Sweep:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
-        writer.writerows(zip(*([_cell(value) for value in _plain(column)] for column in self.columns.values())))
+        writer.writerows(
+            zip(*([_cell(value) for value in _plain(column)] for column in self.columns.values()))
+        )
         return text.getvalue()
 
     @property
@@ -98,7 +117,9 @@ class Sweep:
         left = len(self.columns["setting"]) - _SHOWN
         more = [f"and {left} more rows"] if left > 0 else []
         rows = self._rows()
-        return "\n".join([self._heading(), *aligned(rows, words=rows[0].index("policy") + 1), *more])
+        return "\n".join(
+            [self._heading(), *aligned(rows, words=rows[0].index("policy") + 1), *more]
+        )
 
     def _repr_html_(self) -> str:
         return html_table(self._heading(), self._rows())
@@ -127,7 +148,11 @@ def _column(values: list[Any]) -> Any:
     kinds = {type(value) for value in values}
     if kinds == {bool} or kinds == {int} or kinds == {float} or kinds == {int, float}:
         return np.asarray(values)
-    return values if kinds == {str} else [json.dumps(value, ensure_ascii=False, default=repr) for value in values]
+    return (
+        values
+        if kinds == {str}
+        else [json.dumps(value, ensure_ascii=False, default=repr) for value in values]
+    )
 
 
 def _cell(value: Any) -> Any:

@@ -135,7 +135,11 @@ KnownPolicy = Union[
     LearningPolicy.UCB1,
 ]
 LINEAR: tuple[type, ...] = (LearningPolicy.LinGreedy, LearningPolicy.LinTS, LearningPolicy.LinUCB)
-WITHOUT_CONTEXTS: tuple[type, ...] = (LearningPolicy.EpsilonGreedy, LearningPolicy.ThompsonSampling, LearningPolicy.UCB1)
+WITHOUT_CONTEXTS: tuple[type, ...] = (
+    LearningPolicy.EpsilonGreedy,
+    LearningPolicy.ThompsonSampling,
+    LearningPolicy.UCB1,
+)
 _MISSING = {
     LearningPolicy.Popularity: "EpsilonGreedy, which goes by the same means",
     LearningPolicy.Random: "EpsilonGreedy(epsilon=1)",
@@ -158,10 +162,14 @@ class Rule(NamedTuple):
 
 def check_binarizer(binarizer: Any) -> None:
     if binarizer is not None and not callable(binarizer):
-        raise TypeError("binarizer: expected a function of arm and reward that says whether it was a success")
+        raise TypeError(
+            "binarizer: expected a function of arm and reward that says whether it was a success"
+        )
 
 
-def _number(policy: Any, name: str, *, above: float = -1.0, lowest: float = 0.0, highest: float = LARGEST) -> None:
+def _number(
+    policy: Any, name: str, *, above: float = -1.0, lowest: float = 0.0, highest: float = LARGEST
+) -> None:
     value = getattr(policy, name)
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name}: expected a number, found {type(value).__name__}")
@@ -173,7 +181,9 @@ def _number(policy: Any, name: str, *, above: float = -1.0, lowest: float = 0.0,
 def check_policy(policy: Any) -> None:
     if type(policy) in _MISSING:
         name = type(policy).__name__
-        raise NotImplementedError(f"learning_policy: Plausibly has no {name}; use {_MISSING[type(policy)]}")
+        raise NotImplementedError(
+            f"learning_policy: Plausibly has no {name}; use {_MISSING[type(policy)]}"
+        )
     if not isinstance(policy, KnownPolicy.__args__):  # type: ignore[attr-defined]
         raise TypeError(
             f"learning_policy: expected one of plausibly's LearningPolicy, as LearningPolicy.LinUCB(), found {policy!r}"
@@ -192,11 +202,19 @@ def check_policy(policy: Any) -> None:
     elif getattr(policy, "alpha", None) is not None:
         _number(policy, "alpha")
     if isinstance(policy, LearningPolicy.LinTS) and not isinstance(policy.shared_draws, bool):
-        raise TypeError(f"shared_draws: expected True or False, found {type(policy.shared_draws).__name__}")
+        raise TypeError(
+            f"shared_draws: expected True or False, found {type(policy.shared_draws).__name__}"
+        )
     if isinstance(policy, LearningPolicy.ThompsonSampling):
         check_binarizer(policy.binarizer)
-    if isinstance(policy, LearningPolicy.Code) and policy.alpha is None and policy.noise_scale is None:
-        raise ValueError("noise_scale: Code needs the scale of the noise in rewards, or a fixed width alpha in its place")
+    if (
+        isinstance(policy, LearningPolicy.Code)
+        and policy.alpha is None
+        and policy.noise_scale is None
+    ):
+        raise ValueError(
+            "noise_scale: Code needs the scale of the noise in rewards, or a fixed width alpha in its place"
+        )
 
 
 def rule(policy: KnownPolicy, contextual: bool) -> Rule:
@@ -210,14 +228,20 @@ def rule(policy: KnownPolicy, contextual: bool) -> Rule:
         table = {**greedy, "ridge": float(policy.l2_lambda)}
         return Rule(table, {"horizon": 1}, float(policy.epsilon), _greedily(policy.epsilon))
     if isinstance(policy, LearningPolicy.LinTS):
-        table = {"kind": "lin-ts", "ridge": float(policy.l2_lambda), "noise_scale": float(policy.alpha)}
+        table = {
+            "kind": "lin-ts",
+            "ridge": float(policy.l2_lambda),
+            "noise_scale": float(policy.alpha),
+        }
         return Rule(table, {}, None, _SHARED if policy.shared_draws else None, policy.shared_draws)
     if isinstance(policy, LearningPolicy.ThompsonSampling):
         # Half the range of rewards that are 0 and 1: no such rewards vary more.
         return Rule({"kind": "thompson", "noise_scale": 0.5}, {}, None, None)
     if policy.alpha == 0:
         # No width at all is greed, and not a radius.
-        ridge = {"ridge": float(policy.l2_lambda)} if isinstance(policy, LearningPolicy.LinUCB) else {}
+        ridge = (
+            {"ridge": float(policy.l2_lambda)} if isinstance(policy, LearningPolicy.LinUCB) else {}
+        )
         return Rule({**greedy, **ridge}, {"horizon": 1}, 0.0, _greedily(0))
     if isinstance(policy, LearningPolicy.UCB1):
         return Rule({"kind": "ucb1", "noise_scale": float(policy.alpha)}, {}, None, None)
@@ -229,8 +253,15 @@ def _code(policy: LearningPolicy.Code, contextual: bool) -> Rule:
     radius: Any = {"kind": "determinant" if contextual else "mixture", "delta": policy.delta}
     if policy.alpha is not None:
         radius = float(policy.alpha)
-    table = {"kind": "code", "radius": radius, **({"ridge": float(policy.l2_lambda)} if contextual else {})}
-    facts = {"noise_scale": policy.noise_scale, "theta_norm_bound": policy.theta_norm_bound if contextual else None}
+    table = {
+        "kind": "code",
+        "radius": radius,
+        **({"ridge": float(policy.l2_lambda)} if contextual else {}),
+    }
+    facts = {
+        "noise_scale": policy.noise_scale,
+        "theta_norm_bound": policy.theta_norm_bound if contextual else None,
+    }
     return Rule(table, facts, None, None)
 
 

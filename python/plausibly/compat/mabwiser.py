@@ -190,11 +190,17 @@ class MAB:
     def __getstate__(self) -> dict[str, Any]:
         state = dict(self.__dict__)
         models = state.pop("_models")
-        return {"version": 2, "bandit": state, "learned": None if models is None else models.state()}
+        return {
+            "version": 2,
+            "bandit": state,
+            "learned": None if models is None else models.state(),
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if state.get("version") not in (1, 2):
-            raise ValueError(f"state: version {state.get('version')!r} is not known to this release")
+            raise ValueError(
+                f"state: version {state.get('version')!r} is not known to this release"
+            )
         self.__dict__.update(state["bandit"])
         if state["version"] == 1 and isinstance(self.learning_policy, LearningPolicy.LinTS):
             # Arms were drawn by themselves then, and a bandit goes on as it chose.
@@ -214,7 +220,11 @@ class MAB:
     def _learn(self, decisions: Any, rewards: Any, contexts: Any, *, again: bool) -> None:
         places = self._places(decisions)
         paid = self._rewards(rewards, decisions, len(places))
-        table = None if contexts is None else self._table(contexts, None if again else self._dim, len(places))
+        table = (
+            None
+            if contexts is None
+            else self._table(contexts, None if again else self._dim, len(places))
+        )
         if table is not None and len(table) != len(places):
             raise ValueError(f"contexts: {len(table)} rows for {len(places)} decisions")
         dim = self._width(table, self._dim if not again else None)
@@ -226,7 +236,9 @@ class MAB:
         """The models, the contexts they are asked about if they go by contexts, and in how many rounds."""
         table = None if contexts is None else self._table(contexts, self._dim, None)
         rounds = 1 if table is None else len(table)
-        if isinstance(self.learning_policy, WITHOUT_CONTEXTS) or (table is not None and self._dim == 0):
+        if isinstance(self.learning_policy, WITHOUT_CONTEXTS) or (
+            table is not None and self._dim == 0
+        ):
             table = None
         dim = self._width(table, self._dim)
         if self._models is None:
@@ -238,10 +250,14 @@ class MAB:
         name = type(self.learning_policy).__name__
         if table is None:
             if isinstance(self.learning_policy, LINEAR) or known:
-                raise ValueError(f"contexts: {name} learned from and decides by contexts, and none were given")
+                raise ValueError(
+                    f"contexts: {name} learned from and decides by contexts, and none were given"
+                )
             return 0
         if isinstance(self.learning_policy, WITHOUT_CONTEXTS) or known == 0:
-            raise ValueError(f"contexts: {name} learned without contexts; use Code, LinUCB, LinTS or LinGreedy from the start")
+            raise ValueError(
+                f"contexts: {name} learned without contexts; use Code, LinUCB, LinTS or LinGreedy from the start"
+            )
         if known is not None and table.shape[1] != known:
             raise ValueError(f"contexts: {table.shape[1]} features, and there were {known} before")
         return int(table.shape[1])
@@ -263,10 +279,14 @@ class MAB:
         except (TypeError, ValueError) as error:
             raise TypeError(f"rewards: expected numbers: {error}") from error
         if paid.shape != (count,):
-            raise ValueError(f"rewards: expected {count}, one a decision, found an array of shape {paid.shape}")
+            raise ValueError(
+                f"rewards: expected {count}, one a decision, found an array of shape {paid.shape}"
+            )
         if not _within(paid):
             row = int(np.argmin(np.abs(paid) <= LARGEST))
-            raise ValueError(f"rewards: {paid[row]} in row {row}; rewards must be finite and at most 1e100 in magnitude")
+            raise ValueError(
+                f"rewards: {paid[row]} in row {row}; rewards must be finite and at most 1e100 in magnitude"
+            )
         if isinstance(self.learning_policy, LearningPolicy.ThompsonSampling):
             return self._binary(paid, decisions)
         return paid
@@ -277,11 +297,15 @@ class MAB:
             each = zip(_listed(decisions, "decisions"), paid.tolist())
             paid = np.array([float(bool(binarizer(arm, reward))) for arm, reward in each])
         elif not np.isin(paid, (0.0, 1.0)).all():
-            raise ValueError("rewards: ThompsonSampling takes 0 and 1; give it a binarizer, or use UCB1 or Code")
+            raise ValueError(
+                "rewards: ThompsonSampling takes 0 and 1; give it a binarizer, or use UCB1 or Code"
+            )
         return paid
 
     def _table(self, contexts: Any, dim: int | None, rows: int | None) -> npt.NDArray[np.float64]:
-        if type(contexts).__module__.partition(".")[0] in ("pandas", "polars") and not hasattr(contexts, "columns"):
+        if type(contexts).__module__.partition(".")[0] in ("pandas", "polars") and not hasattr(
+            contexts, "columns"
+        ):
             # A column: one feature of many rows, or a row that was cut out of a frame.
             one_row = rows == 1 or (rows is None and dim != 1)
             contexts = np.asarray(contexts).reshape((1, -1) if one_row else (-1, 1))
@@ -311,7 +335,9 @@ def _listed(labels: Any, argument: str) -> list[Any]:
     try:
         return list(labels)
     except TypeError:
-        raise TypeError(f"{argument}: expected a list of arms, found {type(labels).__name__}") from None
+        raise TypeError(
+            f"{argument}: expected a list of arms, found {type(labels).__name__}"
+        ) from None
 
 
 def _checked_arms(arms: Iterable[Arm]) -> list[Any]:
