@@ -6,8 +6,9 @@ use crate::interrupt::Interrupt;
 use crate::{output, pip};
 use anyhow::{Context, Result, bail};
 use indicatif::{HumanBytes, ProgressBar, ProgressStyle};
-use plausibly_data::{DATA_SETS, DataError, DataSet, Source, Status, Store, TIME_LIMIT, fetch};
-use plausibly_paper::DataPools;
+use plausibly_data::{
+    DATA_SETS, DataError, DataPools, DataSet, Source, Status, Store, TIME_LIMIT, fetch,
+};
 use serde_json::json;
 use std::cell::OnceCell;
 use std::io::{BufRead, IsTerminal};

@@ -2,8 +2,7 @@
 
 use crate::files::{self, temporary_in};
 use anyhow::{Context, Result};
-use plausibly_paper::{final_figures, spec_json};
-use plausibly_sim::{Experiment, Summary};
+use plausibly_sim::{Experiment, Summary, final_figures, spec_json};
 use serde_json::json;
 use std::fs;
 use std::num::NonZeroUsize;

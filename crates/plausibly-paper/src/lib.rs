@@ -1,13 +1,14 @@
-//! The paper's experiments, for every face of plausibly: what is asked for, what that runs, and
-//! what came of it.
+//! Everything about the paper: its experiments, its bounds beside measurements, and the report on
+//! what it claims.
 //!
-//! A [`Request`] says which experiments and how much of them. [`Prepared`] holds them read and
-//! checked, and plays them into a [`plausibly_report::Reproduction`], which is the report;
-//! [`summary_csv`] and [`manifest`] are its tables. [`DataPools`] are the environments that come
-//! from the paper's data sets, for any spec.
+//! A [`Request`] says which experiments to run and how much of them. [`Prepared`] holds them read
+//! and checked, and plays them into a [`Reproduction`], which is the report; [`summary_csv`] and
+//! [`manifest`] are its tables. [`Paired`] judges claims about policies on paired runs, and
+//! [`ArmsTheory`] and [`LinearTheory`] compare what CODE did with what the paper proves of it.
 //!
 //! ```
-//! use plausibly_paper::{DataPools, Prepared, Request};
+//! use plausibly_data::DataPools;
+//! use plausibly_paper::{Prepared, Request};
 //! let request = Request { experiments: vec!["linear".into()], runs: Some(2), ..Request::default() };
 //! let pools = DataPools::new(None, |name| format!("fetch {name}"));
 //! let prepared = Prepared::new(&request, Vec::new(), &pools)?;
@@ -15,16 +16,23 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod judge;
 mod plan;
-mod pools;
+mod quantile;
 mod record;
+mod reproduction;
 mod request;
 mod run;
+mod theory;
 
-pub use pools::DataPools;
+pub use judge::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
 pub use record::{
-    claims_json, delay_json, final_figures, frontier_json, manifest, reading_name, skipped_json,
-    spec_json, summary_csv,
+    claims_json, delay_json, frontier_json, manifest, reading_name, skipped_json, summary_csv,
+};
+pub use reproduction::{
+    Checked, Claim, DelayFinding, FrontierFinding, Late, Measure, Measured, Reading, Reproduction,
+    STUDIES, Skipped, Study, Tally, claims, delay_findings, frontier_findings,
 };
 pub use request::{DELAY, FRONTIER, Request, RequestError};
 pub use run::{PaperError, Prepared};
+pub use theory::{ArmsTheory, BoundCheck, LinearTheory, TheoryError};

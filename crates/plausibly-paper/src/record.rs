@@ -1,14 +1,13 @@
 //! A reproduction as tables: for programs.
 
+use crate::judge::Evidence;
+use crate::reproduction::{
+    Claim, DelayFinding, Measured, Reading, Reproduction, Skipped, claims, delay_findings,
+    frontier_findings,
+};
 use crate::request::{DELAY, FRONTIER};
-use plausibly::spec::{Node, Value as SpecValue};
-use plausibly_report::{
-    Claim, DelayFinding, Evidence, Measured, Reading, Reproduction, Skipped, claims,
-    delay_findings, frontier_findings,
-};
-use plausibly_sim::{
-    ArmsTheory, BoundCheck, Experiment, LinearTheory, Moments, PolicySummary, Summary,
-};
+use crate::theory::{ArmsTheory, BoundCheck, LinearTheory};
+use plausibly_sim::{Experiment, Moments, final_figures, spec_json};
 use serde_json::{Map, Value, json};
 
 /// `summary.csv`: the curves of every experiment.
@@ -65,41 +64,6 @@ pub fn manifest<'a>(
     });
     let Value::Object(manifest) = manifest else { unreachable!("it was made as an object") };
     manifest
-}
-
-/// The figures at the horizon, one object a policy.
-pub fn final_figures(summary: &Summary) -> Value {
-    let figures = |policy: &PolicySummary| {
-        let point = policy.last();
-        json!({
-            "policy": policy.label,
-            "regret_mean": point.regret.mean(),
-            "regret_se": point.regret.standard_error(),
-            "model_error_mean": point.model_error.mean(),
-            "model_error_se": point.model_error.standard_error(),
-            "plausible_mean": point.plausible.mean(),
-            "theta_star_left": policy.runs_left as f64 / summary.runs as f64,
-        })
-    };
-    summary.policies.iter().map(figures).collect()
-}
-
-/// A spec as JSON.
-pub fn spec_json(value: &SpecValue) -> Value {
-    let inner = |node: &Node| spec_json(&node.value);
-    match value {
-        SpecValue::Bool(truth) => json!(truth),
-        SpecValue::Integer(integer) => json!(integer),
-        SpecValue::Float(float) => json!(float),
-        SpecValue::Text(text) => json!(text),
-        SpecValue::List(items) => items.iter().map(inner).collect(),
-        SpecValue::Table(entries) => entries
-            .iter()
-            .map(|(name, node)| (name.clone(), inner(node)))
-            .collect::<Map<_, _>>()
-            .into(),
-        SpecValue::Other(name) => json!(name),
-    }
 }
 
 /// How it reads the paper's λ = 10⁴.

@@ -1,8 +1,8 @@
 //! What is asked for.
 
 use crate::plan::{self, Job, Scale};
+use crate::reproduction::{Reading, STUDIES, Skipped};
 use plausibly_data::{DATA_SETS, DataSet};
-use plausibly_report::{Reading, STUDIES, Skipped};
 use thiserror::Error;
 
 /// Tempered CODE and targets: not the paper's, and run only by name.

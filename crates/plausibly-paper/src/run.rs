@@ -1,11 +1,11 @@
 //! Playing what is asked for.
 
 use crate::plan::{Job, Role};
+use crate::reproduction::{Checked, Late, Measured, Reproduction, Skipped};
 use crate::request::{DELAY, FRONTIER, Request};
-use plausibly_report::{Checked, Late, Measured, Reproduction, Skipped};
+use crate::theory::{ArmsTheory, LinearTheory, TheoryError};
 use plausibly_sim::{
-    ArmsTheory, Comparison, Experiment, LinearTheory, Monitor, Overrides, Pools, RunError,
-    SpecError, Summary, TheoryError,
+    Comparison, Experiment, Monitor, Overrides, Pools, RunError, SpecError, Summary,
 };
 use rayon::prelude::*;
 use std::num::NonZeroUsize;
@@ -263,7 +263,7 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plausibly_report::Reading;
+    use crate::reproduction::Reading;
 
     #[test]
     fn what_is_played_on_the_same_problems_is_played_together() {

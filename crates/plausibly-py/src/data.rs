@@ -1,8 +1,9 @@
 //! The data sets of the paper, in the cache that the command uses too.
 
 use crate::watch::caught;
-use plausibly_data::{DATA_SETS, DataError, DataSet, Source, Status, Store, TIME_LIMIT, fetch};
-use plausibly_paper::DataPools;
+use plausibly_data::{
+    DATA_SETS, DataError, DataPools, DataSet, Source, Status, Store, TIME_LIMIT, fetch,
+};
 use pyo3::exceptions::{PyOSError, PyPermissionError, PyValueError};
 use pyo3::prelude::*;
 use std::ops::ControlFlow;

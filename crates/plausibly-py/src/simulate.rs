@@ -3,7 +3,7 @@
 use crate::watch::{caught, checked_threads, watched};
 use crate::{data, errors, value};
 use numpy::ToPyArray;
-use plausibly_paper::DataPools;
+use plausibly_data::DataPools;
 use plausibly_sim::{
     Comparison, Experiment, Moments, Monitor, Overrides, Part, Point, RunError, SpecError, Summary,
     summary_csv,

@@ -1,9 +1,18 @@
 //! Numbers for people.
 
-use crate::claim::Estimate;
+/// A ratio with its confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
 
 /// A whole number with its thousands apart.
-pub(crate) fn grouped(value: f64) -> String {
+pub fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::from(if value < 0.0 { "−" } else { "" });
     for (position, digit) in digits.chars().enumerate() {
@@ -16,7 +25,7 @@ pub(crate) fn grouped(value: f64) -> String {
 }
 
 /// About three or four significant digits.
-pub(crate) fn figure(value: f64) -> String {
+pub fn figure(value: f64) -> String {
     let sign = if value < 0.0 { "−" } else { "" };
     let size = value.abs();
     match size {
@@ -33,14 +42,14 @@ pub(crate) fn figure(value: f64) -> String {
 
 /// A ratio with its interval: another digit where rounding would hide on which side of 1 an end
 /// lies.
-pub(crate) fn interval(estimate: &Estimate) -> (String, String) {
+pub fn interval(estimate: &Estimate) -> (String, String) {
     let near_one = |end: f64| (end - 1.0).abs() < 0.005;
     let end = |end: f64| if near_one(end) { format!("{end:.4}") } else { figure(end) };
     (figure(estimate.value), format!("[{}, {}]", end(estimate.low), end(estimate.high)))
 }
 
 /// A share in percent, with the decimals it takes to see it.
-pub(crate) fn percent(events: u64, of: u64) -> String {
+pub fn percent(events: u64, of: u64) -> String {
     let share = 100.0 * events as f64 / of as f64;
     match share {
         _ if events == 0 || share >= 10.0 => format!("{share:.0} %"),
@@ -70,7 +79,7 @@ pub(crate) fn age(seconds: f64) -> String {
 }
 
 /// A constant somebody chose: all its digits, and no more.
-pub(crate) fn constant(value: f64) -> String {
+pub fn constant(value: f64) -> String {
     if value >= 1e-4 { format!("{value}") } else { format!("{value:e}").replace('-', "−") }
 }
 

@@ -7,17 +7,21 @@ use maud::{Markup, html};
 use plausibly_sim::{JointMoments, Moments, Summary};
 
 /// The figures at the last round, one row per policy.
-pub(crate) struct FinalTable<'a> {
-    pub(crate) summary: &'a Summary,
-    pub(crate) caption: Markup,
+#[derive(Clone, Debug)]
+pub struct FinalTable<'a> {
+    /// The results.
+    pub summary: &'a Summary,
+    /// What stands above the table.
+    pub caption: Markup,
     /// What the model error is called.
-    pub(crate) model_error: &'a str,
+    pub model_error: &'a str,
     /// The label of the policy in bold.
-    pub(crate) highlighted: Option<&'a str>,
+    pub highlighted: Option<&'a str>,
 }
 
 impl FinalTable<'_> {
-    pub(crate) fn markup(&self) -> Markup {
+    /// The table, with a note below it for every mean that hangs on a single run.
+    pub fn markup(&self) -> Markup {
         let Self { summary, caption, model_error, highlighted } = self;
         html! {
             div.scroll {
@@ -53,7 +57,7 @@ impl FinalTable<'_> {
 }
 
 /// `x` with its standard error, as two cells.
-pub(crate) fn mean_cells(moments: Moments) -> Markup {
+pub fn mean_cells(moments: Moments) -> Markup {
     html! {
         td.n { (figure(moments.mean())) }
         td.se { @if let Some(error) = moments.standard_error() { "± " (figure(error)) } }
@@ -64,10 +68,7 @@ pub(crate) fn mean_cells(moments: Moments) -> Markup {
 const HEAVY: f64 = 0.2;
 
 /// Figures of policies that hang on one run, by its share.
-pub(crate) fn heavy<'a>(
-    summary: &'a Summary,
-    model_error: &'a str,
-) -> Vec<(&'a str, f64, &'a str)> {
+pub fn heavy<'a>(summary: &'a Summary, model_error: &'a str) -> Vec<(&'a str, f64, &'a str)> {
     let of = |moments: &JointMoments, what: &'a str| -> Vec<(&'a str, f64, &'a str)> {
         let shares = summary
             .policies
@@ -82,7 +83,7 @@ pub(crate) fn heavy<'a>(
 }
 
 /// Curves with their caption and the place where the page's script reads them out.
-pub(crate) fn curves_figure(curves: &Curves<'_>, title: &str, place: &str) -> Markup {
+pub fn curves_figure(curves: &Curves<'_>, title: &str, place: &str) -> Markup {
     html! {
         figure {
             figcaption { b { (title) } " by round, " (place) "; bands are 95 % intervals" }

@@ -1,6 +1,5 @@
 use crate::decisions::xml;
-use crate::report::{assert_sound, words};
-use crate::synthetic;
+use crate::support::{assert_sound, synthetic, words};
 use plausibly_report::Simulation;
 use plausibly_sim::Summary;
 

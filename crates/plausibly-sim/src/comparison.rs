@@ -117,10 +117,12 @@ impl fmt::Debug for Comparison {
     }
 }
 
-/// Plays runs on several threads, and takes in what came of them in the order of their numbers. On
-/// a thread of a pool those are the threads of the pool, so that whoever has several comparisons
-/// can let them share it.
-pub(crate) fn in_order<T: Send>(
+/// Plays runs on several threads, and hands their results to `take` in the order of their numbers.
+/// Called from a thread of a pool it uses that pool, so that several comparisons can share one.
+///
+/// # Errors
+/// The first error of a run, or if no threads can be started.
+pub fn in_order<T: Send>(
     runs: u64,
     threads: NonZeroUsize,
     play: impl Fn(u64) -> Result<T, RunError> + Sync,

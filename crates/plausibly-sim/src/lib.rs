@@ -30,6 +30,7 @@ mod csv;
 mod delay;
 mod environment;
 mod grid;
+mod json;
 mod metrics;
 mod observer;
 mod part;
@@ -37,13 +38,13 @@ mod play;
 mod ruler;
 mod spec;
 mod summary;
-mod theory;
 
-pub use comparison::{Comparison, Metric, Monitor, Plan, RunError};
+pub use comparison::{Comparison, Metric, Monitor, Plan, RunError, in_order};
 pub use csv::{RunsCsv, summary_csv};
 pub use delay::Delay;
 pub use environment::{Bandit, ChangingLinear, Environment, Pool, PoolError};
 pub use grid::log_grid;
+pub use json::{final_figures, spec_json};
 pub use metrics::{ModelError, Regret, Source};
 pub use observer::{Decided, Observer, Rewarded};
 pub use part::{Part, PartError};
@@ -52,4 +53,3 @@ pub use spec::{
     EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, parse_spec, spec_reference,
 };
 pub use summary::{FinalFigures, JointMoments, Moments, Point, PolicySummary, Summary};
-pub use theory::{ArmsTheory, BoundCheck, LinearTheory, TheoryError};

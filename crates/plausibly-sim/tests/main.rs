@@ -12,7 +12,6 @@ mod parts; // a comparison cut into parts comes out the same
 mod second_opinion;
 mod shared; // a metric that looks at what the policy has learned measures the same // the first experiment against an independent implementation
 mod spec; // reading specs
-mod theory; // the paper's bounds, and mutants of them
 mod traces; // first runs choice by choice, for other languages to reproduce
 
 use std::path::{Path, PathBuf};

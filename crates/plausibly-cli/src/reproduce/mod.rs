@@ -12,8 +12,10 @@ use crate::progress::Progress;
 use crate::results::{Folder, Timing, threads};
 use anyhow::{Context, Result};
 use plausibly_data::Status;
-use plausibly_paper::{PaperError, Prepared, Request, RequestError, manifest, summary_csv};
-use plausibly_report::{Reading, Reproduction, Skipped};
+use plausibly_paper::{
+    PaperError, Prepared, Reading, Reproduction, Request, RequestError, Skipped, manifest,
+    summary_csv,
+};
 use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;

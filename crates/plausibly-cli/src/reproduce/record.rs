@@ -2,12 +2,11 @@
 
 use crate::output;
 use plausibly_paper::{
-    claims_json, delay_json, final_figures, frontier_json, reading_name, skipped_json,
+    Claim, Evidence, Measured, Reproduction, STUDIES, Tally, claims, claims_json, delay_findings,
+    delay_json, frontier_findings, frontier_json, reading_name, skipped_json,
 };
-use plausibly_report::{
-    Claim, Estimate, Evidence, Measured, Reproduction, STUDIES, Tally, claims, delay_findings,
-    frontier_findings,
-};
+use plausibly_report::number::Estimate;
+use plausibly_sim::final_figures;
 use serde_json::json;
 use std::path::PathBuf;
 

@@ -136,7 +136,7 @@ fn delay_policies(radius: &str, lin_ucb_radius: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DataPools;
+    use plausibly_data::DataPools;
     use plausibly_sim::{Delay, Experiment, Overrides};
 
     #[test]

@@ -4,7 +4,7 @@ mod beyond;
 
 pub(crate) use beyond::{delay, frontier};
 
-use plausibly_report::{Reading, STUDIES};
+use crate::reproduction::{Reading, STUDIES};
 use std::fmt::Write;
 
 /// What becomes of a job's result.
@@ -308,7 +308,7 @@ epsilon = 0.05
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DataPools;
+    use plausibly_data::DataPools;
     use plausibly_sim::{Experiment, Overrides};
 
     #[test]

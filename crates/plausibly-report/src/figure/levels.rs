@@ -1,7 +1,7 @@
 //! A figure at a few levels of one setting: a line a policy, a mean with its interval a level.
 
 use super::{Frame, LogAxis, labels, px};
-use crate::claim::Estimate;
+use crate::number::Estimate;
 use maud::{Markup, html};
 
 /// What stands at a line's means. Shape and filling tell lines apart where there is no colour.

@@ -1,8 +1,17 @@
 //! The paper's bounds where they say something, and mutants of them that must fail.
 
-use crate::experiment;
-use plausibly_sim::{ArmsTheory, LinearTheory, TheoryError};
+use plausibly_paper::{ArmsTheory, LinearTheory, TheoryError};
+use plausibly_sim::{Experiment, Overrides};
 use std::num::NonZeroUsize;
+
+/// A spec with this environment and these policies.
+fn experiment(head: &str, environment: &str, policies: &[&str]) -> Experiment {
+    let text = format!(
+        "{head}\n[environment]\n{environment}\n[[policy]]\n{}\n",
+        policies.join("\n[[policy]]\n")
+    );
+    Experiment::from_toml(&text, Overrides::default(), &()).unwrap()
+}
 
 fn arms(runs: u64, horizon: u64, delta: f64) -> ArmsTheory {
     let head = format!("runs = {runs}\nhorizon = {horizon}\nseed = 3");

@@ -10,15 +10,12 @@ mod linear;
 pub use arms::ArmsTheory;
 pub use linear::LinearTheory;
 
-use crate::comparison::{Monitor, RunError};
-use crate::delay::Delay;
-use crate::environment::Environment;
-use crate::play::{Draws, Player, play};
-use crate::spec::Experiment;
-use crate::summary::Moments;
-use crate::{Observer, Regret};
 use plausibly::spec::{BuildError, Facts, PolicyKind, RadiusSpec};
 use plausibly::{Policy, Stream, Target};
+use plausibly_sim::{
+    Delay, Draws, Environment, Experiment, Moments, Monitor, Observer, Player, Regret, RunError,
+    play,
+};
 use std::ops::ControlFlow;
 use thiserror::Error;
 

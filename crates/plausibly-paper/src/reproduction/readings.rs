@@ -3,10 +3,10 @@
 use super::answer::{ratio, sign};
 use super::experiments::{final_table, style, verdict};
 use super::{Measured, Reproduction, spec_link};
-use crate::claim::{Evidence, Paired, Rule, Verdict};
-use crate::figure::{Mark, TradeOff};
-use crate::number::figure;
+use crate::judge::{Evidence, Paired, Rule, Verdict};
 use maud::{Markup, html};
+use plausibly_report::figure::{Mark, TradeOff};
+use plausibly_report::number::figure;
 use plausibly_sim::{JointMoments, Moments};
 
 impl Reproduction {

@@ -1,7 +1,7 @@
 //! How many claims hold.
 
 use super::{Claim, Measured, Reading, Reproduction};
-use crate::claim::Verdict;
+use crate::judge::Verdict;
 
 /// The verdicts on the claims that count as evidence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,13 +1,11 @@
 //! K-armed CODE: Theorem 1, the gap-free bound, Section 4.2 and Lemma 1.
 
 use super::{BoundCheck, CodeEntrant, TheoryError};
-use crate::comparison::{Monitor, RunError, in_order};
-use crate::metrics::ModelError;
-use crate::observer::{Decided, Observer, Rewarded};
-use crate::spec::Experiment;
-use crate::summary::Moments;
 use plausibly::spec::{BuildError, Facts, RadiusSpec};
 use plausibly::{ArmMeans, ConfidenceRadius, Estimator, Plausible, Radius};
+use plausibly_sim::{
+    Decided, Experiment, ModelError, Moments, Monitor, Observer, Rewarded, RunError, in_order,
+};
 use std::num::NonZeroUsize;
 
 /// What K-armed CODE did, beside what the paper proves of it.

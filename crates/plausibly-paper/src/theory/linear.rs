@@ -1,13 +1,11 @@
 //! Linear CODE: Theorem 2, and the bound on the model error that the paper does not have.
 
 use super::{BoundCheck, CodeEntrant, TheoryError};
-use crate::comparison::{Monitor, RunError, in_order};
-use crate::metrics::ModelError;
-use crate::observer::{Decided, Observer, Rewarded};
-use crate::spec::Experiment;
-use crate::summary::Moments;
 use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
 use plausibly::{ConfidenceRadius, Estimator, Plausible, Radius, Ridge, Target};
+use plausibly_sim::{
+    Decided, Experiment, ModelError, Moments, Monitor, Observer, Rewarded, RunError, in_order,
+};
 use std::num::NonZeroUsize;
 
 /// What linear CODE did with the determinant radius, beside what the paper proves of it; tempered

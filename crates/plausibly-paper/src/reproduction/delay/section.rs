@@ -1,15 +1,16 @@
 //! Late rewards in full: for each problem and width the figures, the verdicts and the numbers.
 
 use super::{DelayFinding, Late, MEASURES, Measure, PAIRS, Pair, delay_findings};
-use crate::claim::{Estimate, Verdict};
-use crate::figure::{Levels, Line, Shape};
-use crate::number::{figure, grouped};
-use crate::outcome::{heavy, mean_cells};
+use crate::judge::Verdict;
 use crate::quantile::student_t;
 use crate::reproduction::answer::ratio;
 use crate::reproduction::experiments::{style, verdict};
 use crate::reproduction::{Reproduction, Topic};
 use maud::{Markup, html};
+use plausibly_report::figure::{Levels, Line, Shape};
+use plausibly_report::number::Estimate;
+use plausibly_report::number::{figure, grouped};
+use plausibly_report::outcome::{heavy, mean_cells};
 use plausibly_sim::{Moments, PolicySummary};
 
 /// A problem with one kind of width, at all its delays.

@@ -1,8 +1,8 @@
-use crate::synthetic;
-use plausibly_report::figure::{Curves, Series};
-use plausibly_report::{Checked, Measured, Reading, Reproduction, Skipped};
-use plausibly_sim::{ArmsTheory, Experiment, LinearTheory, Overrides};
-use std::collections::BTreeSet;
+use crate::support::{assert_sound, synthetic, words};
+use plausibly_paper::{
+    ArmsTheory, Checked, LinearTheory, Measured, Reading, Reproduction, Skipped,
+};
+use plausibly_sim::{Experiment, Overrides};
 use std::num::NonZeroUsize;
 
 fn measured(
@@ -91,97 +91,10 @@ pub(crate) fn reproduction() -> Reproduction {
     }
 }
 
-/// Everything between two marks taken out, marks left.
-fn without(page: &str, from: &str, to: &str) -> String {
-    let mut kept = String::new();
-    let mut rest = page;
-    while let Some((before, after)) = rest.split_once(from) {
-        let (_, after) = after.split_once(to).unwrap();
-        kept.push_str(before);
-        kept.push_str(from);
-        kept.push_str(to);
-        rest = after;
-    }
-    kept + rest
-}
-
-/// The page without what is drawn, styled or scripted, a line for each piece of text.
-pub(crate) fn words(page: &str) -> String {
-    let page = without(page, "<style>", "</style>");
-    let page = without(&page, "<script", "</script>");
-    let page = without(&page, "<svg", "</svg>");
-    let lines = page.replace("</", "\n</").replace('<', "\n<").replace('>', ">\n");
-    let text = lines.lines().filter(|line| !line.starts_with('<') && !line.trim().is_empty());
-    text.collect::<Vec<_>>().join("\n")
-}
-
 #[test]
 fn the_page_says_what_was_found() {
     let page = reproduction().html();
     insta::assert_snapshot!("words", words(&page));
-}
-
-#[test]
-fn figures_are_drawn_by_class_and_carry_their_numbers() {
-    let series = |label: &'static str, style, points: &[(f64, Option<f64>)]| Series {
-        label: label.into(),
-        style,
-        points: points.to_vec(),
-    };
-    let curves = Curves {
-        description: "Two policies.".into(),
-        y_name: "regret",
-        label_room: Curves::LABEL_ROOM,
-        rounds: &[1, 10, 100, 1000],
-        series: vec![
-            series(
-                "CODE",
-                0,
-                &[(1.0, Some(0.1)), (8.0, Some(1.0)), (20.0, Some(2.0)), (40.0, Some(4.0))],
-            ),
-            // Touches zero, which a logarithmic axis does not have, and ends beside the other.
-            series(
-                "</script>\"B\"",
-                1,
-                &[(0.0, None), (4.0, Some(3.0)), (19.0, None), (41.0, None)],
-            ),
-        ],
-    };
-    insta::assert_snapshot!("figure", curves.svg().into_string().replace("><", ">\n<"));
-}
-
-/// Values of an attribute.
-fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
-    let open = format!(" {name}=\"");
-    page.split(open.as_str()).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
-}
-
-/// Every link leads somewhere within, nothing comes from outside, and what is opened is closed.
-pub(crate) fn assert_sound(page: &str) {
-    let ids = attributes(page, "id");
-    let unique: BTreeSet<&str> = ids.iter().copied().collect();
-    assert_eq!(ids.len(), unique.len(), "an id is used twice");
-    let links = attributes(page, "href");
-    assert!(links.len() > 3);
-    for link in links.iter().filter(|link| **link != "data:,") {
-        let target =
-            link.strip_prefix('#').unwrap_or_else(|| panic!("{link} leads out of the page"));
-        assert!(unique.contains(target), "{link} leads nowhere");
-    }
-    for outside in [" src=", "url(", "@import", "http:", "https:", "fetch(", "XMLHttp"] {
-        assert!(!page.contains(outside), "{outside}");
-    }
-    for body in page.split("<tbody>").skip(1) {
-        assert!(body.starts_with("<tr"), "a table is empty: {}", &body[..80.min(body.len())]);
-    }
-    for tag in [
-        "table", "div", "section", "svg", "details", "tr", "td", "th", "figure", "script", "span",
-        "p", "ul", "li",
-    ] {
-        let opened =
-            page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
-        assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
-    }
 }
 
 #[test]

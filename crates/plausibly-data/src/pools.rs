@@ -1,7 +1,10 @@
 //! Environments made from data sets.
 
+use crate::error::DataError;
+use crate::movielens::{self, Factors};
+use crate::store::Store;
+use crate::table::{self, Table};
 use plausibly::spec::{Fields, Range};
-use plausibly_data::{DataError, Factors, Store, Table};
 use plausibly_sim::{LoadPool, Pool, Pools};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -73,8 +76,8 @@ impl DataPools {
     fn factorised(&self, noise: Option<f64>) -> Result<Pool, String> {
         let mut kept = self.factors.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.is_none() {
-            let ratings = self.read(plausibly_data::movielens)?;
-            *kept = Some(plausibly_data::factorise(&ratings, RANK));
+            let ratings = self.read(movielens::movielens)?;
+            *kept = Some(movielens::factorise(&ratings, RANK));
         }
         let factors = kept.as_ref().expect("they were just kept");
         let noise = noise.unwrap_or(factors.residual);
@@ -118,7 +121,7 @@ impl Pools for DataPools {
             "wine" => {
                 let options = read_table_options(fields);
                 let name = format!("wine {options:?}");
-                Box::new(move || self.shared(name, || self.fitted(plausibly_data::wine, options)))
+                Box::new(move || self.shared(name, || self.fitted(table::wine, options)))
             }
             "heart" => {
                 let options = read_table_options(fields);
@@ -128,7 +131,7 @@ impl Pools for DataPools {
                     fields.choice("target", meaning, Some("death"), &["death", "survival"]);
                 let options = TableOptions { reversed: target == Some("survival"), ..options };
                 let name = format!("heart {options:?}");
-                Box::new(move || self.shared(name, || self.fitted(plausibly_data::heart, options)))
+                Box::new(move || self.shared(name, || self.fitted(table::heart, options)))
             }
             _ => {
                 let noise = fields.number_or(

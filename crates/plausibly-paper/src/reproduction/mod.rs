@@ -16,9 +16,10 @@ pub use frontier::{FrontierFinding, frontier_findings};
 pub use studies::{STUDIES, Study};
 pub use tally::Tally;
 
-use crate::number;
+use crate::theory::{ArmsTheory, LinearTheory};
 use maud::{Markup, html};
-use plausibly_sim::{ArmsTheory, LinearTheory, Summary};
+use plausibly_report::number;
+use plausibly_sim::Summary;
 
 /// How the paper's λ = 10⁴ is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +153,7 @@ impl Reproduction {
             Topic::Frontier => "Between CODE and LinUCB",
             Topic::Delay => "Late rewards",
         };
-        crate::page(&format!("{title} – Plausibly"), &body)
+        plausibly_report::page(&format!("{title} – Plausibly"), &body)
     }
 
     /// What the head of the report is about. Beside experiments of the paper, the other studies are

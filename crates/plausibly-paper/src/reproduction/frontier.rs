@@ -3,9 +3,9 @@
 use super::answer::{ratio, skipped_box};
 use super::experiments::{style, verdict};
 use super::{Measured, Reproduction, Topic, spec_link, verdict_word};
-use crate::claim::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
-use crate::figure::{Mark, TradeOff, Trail};
+use crate::judge::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
 use maud::{Markup, html};
+use plausibly_report::figure::{Mark, TradeOff, Trail};
 use plausibly_sim::Moments;
 
 /// The greed that is judged beside LinUCB.

@@ -4,7 +4,8 @@ mod answer;
 mod section;
 
 use super::{Measure, Measured, Study};
-use crate::claim::{CONFIDENCE, Estimate, Evidence, Paired, Rule, Verdict};
+use crate::judge::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
+use plausibly_report::number::Estimate;
 use plausibly_sim::Summary;
 
 /// A comparison whose rewards come late.

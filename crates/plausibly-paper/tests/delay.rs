@@ -1,6 +1,6 @@
-use crate::report::{assert_sound, reproduction, words};
-use crate::synthetic;
-use plausibly_report::{
+use crate::report::reproduction;
+use crate::support::{assert_sound, synthetic, words};
+use plausibly_paper::{
     CONFIDENCE, DelayFinding, Late, Measure, Measured, Paired, Reproduction, Rule, Verdict,
     delay_findings,
 };

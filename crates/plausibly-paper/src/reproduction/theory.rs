@@ -1,12 +1,13 @@
 //! The paper's theorems beside measurements.
 
 use super::{Checked, Reproduction, spec_link, verdict_word};
-use crate::claim::CONFIDENCE;
-use crate::number::{constant, figure, grouped, percent};
-use crate::outcome::mean_cells;
+use crate::judge::CONFIDENCE;
 use crate::quantile::clopper_pearson;
+use crate::theory::{ArmsTheory, BoundCheck, LinearTheory};
 use maud::{Markup, html};
-use plausibly_sim::{ArmsTheory, BoundCheck, LinearTheory, Moments};
+use plausibly_report::number::{constant, figure, grouped, percent};
+use plausibly_report::outcome::mean_cells;
+use plausibly_sim::Moments;
 
 impl Reproduction {
     pub(super) fn theory_section(&self) -> Markup {

@@ -2,11 +2,11 @@
 
 use super::section::{groups, late_by};
 use super::{DelayFinding, MEASURES, Measure, PAIRS, delay_findings};
-use crate::claim::Verdict;
-use crate::number::grouped;
+use crate::judge::Verdict;
 use crate::reproduction::answer::{ratio, sign};
 use crate::reproduction::{Reproduction, verdict_word};
 use maud::{Markup, html};
+use plausibly_report::number::grouped;
 
 impl Reproduction {
     /// The head of a report about late rewards alone.

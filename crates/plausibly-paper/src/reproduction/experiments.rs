@@ -2,11 +2,11 @@
 
 use super::answer::{claim_id, ratio};
 use super::{Claim, Measured, Reproduction, spec_details, spec_link};
-use crate::claim::{Rule, Verdict};
-use crate::figure::{Curves, Series};
-use crate::number::figure;
-use crate::outcome::{FinalTable, curves_figure};
+use crate::judge::{Rule, Verdict};
 use maud::{Markup, html};
+use plausibly_report::figure::{Curves, Series};
+use plausibly_report::number::figure;
+use plausibly_report::outcome::{FinalTable, curves_figure};
 use plausibly_sim::{Moments, Point};
 
 /// The style of a policy, the same in every figure; variants share their policy's.

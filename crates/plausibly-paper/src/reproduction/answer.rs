@@ -1,9 +1,9 @@
 //! The answer first: which claims hold, and how the paper was read.
 
 use super::{Claim, Measured, Reproduction, STUDIES, Skipped, Tally};
-use crate::claim::{Evidence, Verdict};
-use crate::number::{figure, interval, percent};
+use crate::judge::{Evidence, Verdict};
 use maud::{Markup, html};
+use plausibly_report::number::{figure, interval, percent};
 
 /// Columns of the matrix: the claims made of more than one experiment.
 const SHARED: [(&str, &str); 5] = [

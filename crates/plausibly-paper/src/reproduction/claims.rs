@@ -1,6 +1,6 @@
 //! What the paper says about its experiments, as ratios that can be judged.
 
-use crate::claim::{Evidence, Paired, Rule, Verdict};
+use crate::judge::{Evidence, Paired, Rule, Verdict};
 use plausibly_sim::Summary;
 
 /// What a claim is about.

@@ -1,5 +1,5 @@
-use crate::synthetic;
-use plausibly_report::{Claim, Verdict, claims};
+use crate::support::synthetic;
+use plausibly_paper::{Claim, Verdict, claims};
 
 /// An experiment on which every claim of the paper holds.
 const AS_CLAIMED: [(&str, f64, f64); 6] = [

@@ -1,6 +1,7 @@
 //! Claims about policies, judged on paired runs.
 
 use crate::quantile::student_t;
+use plausibly_report::number::Estimate;
 use plausibly_sim::JointMoments;
 
 /// Of all intervals that a claim rests on, together.
@@ -35,17 +36,6 @@ impl Verdict {
             _ => Self::Holds,
         })
     }
-}
-
-/// A ratio with its confidence interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
-    /// The figure.
-    pub value: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
 }
 
 /// What a ratio must be for a part of a claim to hold.
