@@ -5,12 +5,16 @@
 //! determinants from another library, or twice the precision.
 
 mod binomial;
+mod brute;
 mod double_double;
 mod golden;
 mod reference;
 pub mod strategies;
 
 pub use binomial::{most_events, tail_above};
+pub use brute::{
+    BruteModel, BrutePolicy, BruteRadius, BruteTarget, Exploring, Inputs, ROUNDING, Rule, Verdict,
+};
 pub use double_double::{DoubleDouble, PreciseGram};
 pub use golden::assert_golden;
 pub use reference::{BruteForce, leverages, rank};
