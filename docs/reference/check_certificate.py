@@ -1,6 +1,7 @@
-"""Checks the intervals, standings and known_within of a certificate without plausibly: python3 check_certificate.py FILE.
+"""Checks the intervals, standings and known_within of a certificate, without plausibly.
 
-Knows the radii determinant (features), mixture (arms) and fixed; needs nothing but Python.
+Usage: python3 check_certificate.py FILE. Handles the radii determinant (features), mixture (arms)
+and fixed; needs only Python.
 """
 
 import json
@@ -72,7 +73,7 @@ def scores(grounds):
 
 
 def once(pairs):
-    """An object, if it has no key twice: readers disagree on which of the two counts."""
+    """A JSON object without duplicate keys: readers disagree on which of the two counts."""
     found = dict(pairs)
     return (
         found
@@ -107,7 +108,8 @@ def main(path):
         plausible = action["standing"] == "plausible"
         if plausible != (upper >= best_lower) and abs(upper - best_lower) > 1e-9:
             sys.exit(f"{action['label']}: the standing does not follow")
-    # No true average is outside the range, so no estimate is off by more than its distance to the farther end.
+    # No true average is outside the range, so an estimate is off by at most its distance to the
+    # farther end.
     off = lambda lower, mean, upper: min(
         (high - low) * (upper - mean),
         max(high - centre - (high - low) * mean, centre + (high - low) * mean - low),
@@ -127,7 +129,8 @@ def main(path):
     ):
         sys.exit(f"known_within is {findings['known_within']}, and {within} follows")
     print(
-        f"decision {grounds['decision']}: {len(intervals)} intervals and standings follow from the statistics, and what is known within"
+        f"decision {grounds['decision']}: {len(intervals)} intervals and standings follow from "
+        "the statistics, and what is known within"
     )
 
 

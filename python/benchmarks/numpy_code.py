@@ -1,7 +1,7 @@
-"""CODE as one would write it well with NumPy: what the package is measured against.
+"""CODE in well-written NumPy, as a rival for the package.
 
-Widths and means of all actions follow each observation by one pass of O(K·d), the inverse by a rank-one step, and every array
-of the size of the set is written in place.
+Each observation updates widths and means of all actions in one pass of O(K·d), and the inverse by a
+rank-one step. Every array of the size of the set is written in place.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class NumpyCode:
         self._outer = np.empty((dim, dim))
 
     def select(self) -> int:
-        """The widest plausible action, the first among equals."""
+        """The widest plausible action, the first of equals."""
         half, bound = self._half, self._bound
         sqrt_beta = self.noise_scale * math.sqrt(self.log_det + self.from_delta) + self.from_ridge
         np.sqrt(self.width_sq, out=half)
@@ -49,7 +49,7 @@ class NumpyCode:
         best_lower = np.maximum.reduce(bound)
         np.add(self.mean, half, out=bound)
         np.less(bound, best_lower, out=self._implausible)
-        # Half-widths are never negative, so what is ruled out comes last.
+        # Half-widths are never negative, so ruled-out actions come last.
         np.copyto(half, -1.0, where=self._implausible)
         return int(half.argmax())
 
@@ -68,7 +68,7 @@ class NumpyCode:
         self.rows.dot(direction, out=step)
         direction *= gain
         self.theta += direction
-        # The same step for every action: its mean by `gain·step`, its squared width by `step²`.
+        # One step updates every action: its mean by `gain·step`, its squared width by `step²`.
         np.multiply(step, gain, out=self._bound)
         self.mean += self._bound
         step *= step

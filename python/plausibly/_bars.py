@@ -1,4 +1,4 @@
-"""Intervals drawn in a line each, for notebooks: SVG without a script, a font or a file of its own."""
+"""Draws intervals as SVG bars for notebooks, one per action, without scripts, fonts or files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLAUSIBLE, _RULED_OUT = "#1f77b4", "#999999"
 
 
 def interval_bars(found: Explanation, shown: Sequence[int]) -> list[str]:
-    """A picture for each of these actions, all on one scale, with the best lower end of all as a dashed line."""
+    """One picture per action, all on one scale; the dashed line is the largest lower end."""
     ends = [float(end) for i in shown for end in (found.lower[i], found.mean[i], found.upper[i])]
     finite = [end for end in ends if math.isfinite(end)]
     low, high = (min(finite), max(finite)) if finite else (0.0, 0.0)
@@ -24,7 +24,7 @@ def interval_bars(found: Explanation, shown: Sequence[int]) -> list[str]:
     def across(value: float) -> float:
         if value == math.inf or value == -math.inf:
             return float(_WIDTH if value > 0 else 0)
-        # Halves first: the ends may be so far apart that their distance is beyond any number.
+        # Halves first, because the distance between the ends may overflow.
         share = (value / 2 - low / 2) / (span / 2) if 0.0 < span < math.inf else 0.5
         return _MARGIN + share * (_WIDTH - 2 * _MARGIN)
 
@@ -36,7 +36,8 @@ def _bar(found: Explanation, i: int, across: Callable[[float], float], best: flo
     colour = _PLAUSIBLE if found.ruled_out_by[i] is None else _RULED_OUT
     middle, left, right = _HEIGHT / 2, across(lower), across(upper)
     parts = [
-        f'<line x1="{left:.1f}" y1="{middle}" x2="{right:.1f}" y2="{middle}" stroke="{colour}" stroke-width="4"/>'
+        f'<line x1="{left:.1f}" y1="{middle}" x2="{right:.1f}" y2="{middle}" stroke="{colour}" '
+        'stroke-width="4"/>'
     ]
     if math.isfinite(best):
         line = f'x1="{across(best):.1f}" y1="0" x2="{across(best):.1f}" y2="{_HEIGHT}"'

@@ -1,8 +1,8 @@
-"""What `select` returns: a label, or an index, that carries the action it stands for.
+"""The return value of `select`: a label or an index that also carries the chosen action.
 
-It is equal to the plain label, hashes like it and prints like it, so it can be a key, an index or a part of a message; and
-`update`, `decided` and `dropped` know by it which action of which set was chosen. Labels of other classes than str, int,
-float and tuple are returned as they are.
+It equals the plain label, hashes like it and prints like it, so it works as a key, an index or part
+of a message. `update`, `decided` and `dropped` read from it which action of which set was chosen.
+Labels of other classes than str, int, float and tuple are returned unchanged.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from . import _core
 
 
 class Chosen:
-    """What all of them share."""
+    """Shared behaviour of all chosen labels."""
 
     __slots__ = ()
     action: _core.Action
 
     def bare(self) -> Any:
-        """The label by itself."""
+        """The plain label."""
         raise NotImplementedError
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -36,14 +36,14 @@ class ChosenText(Chosen, str):
 
 
 class ChosenInteger(Chosen, int):
-    """A whole number: the index of an action without a label, or a label."""
+    """An integer: the index of an action without a label, or an integer label."""
 
     def bare(self) -> int:
         return int(self)
 
 
 class ChosenFloat(Chosen, float):
-    """A number that is a label."""
+    """A float label."""
 
     __slots__ = ("action",)
 
@@ -52,14 +52,14 @@ class ChosenFloat(Chosen, float):
 
 
 class ChosenTuple(Chosen, tuple[Any, ...]):
-    """A tuple that is a label."""
+    """A tuple label."""
 
     def bare(self) -> tuple[Any, ...]:
         return tuple(self)
 
 
 def _chosen(made: type[Any], label: Any, action: _core.Action) -> Any:
-    """For pickles, which name this function."""
+    """Unpickles a chosen label; pickles name this function."""
     chosen = made(label)
     chosen.action = action
     return chosen

@@ -1,4 +1,4 @@
-"""The command `plausibly`, as `pip install` brings it along, and `python -m plausibly`."""
+"""The command `plausibly` that `pip install` provides, also as `python -m plausibly`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from . import _core
 
 
 def main() -> int:
-    """Runs the command with the arguments of this process; its exit codes are in docs/reference/cli.md."""
-    # Python would note Ctrl-C and go on until the command returns. By default it ends the process at once, and a
-    # command that has something to clear up takes it over.
+    """Runs the command with the arguments of this process (exit codes: docs/reference/cli.md)."""
+    # Python would only note Ctrl-C until the command returns. The default handler ends the process
+    # at once; commands that must clean up install their own.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return _core.run_command(sys.argv[1:])

@@ -32,7 +32,7 @@ _Rows: TypeAlias = ActionSet | npt.ArrayLike
 _P = TypeVar("_P", bound=Policy)
 
 __version__: str
-# Most mebibytes of a file of each kind.
+# Limits of files by kind, in mebibytes.
 CERTIFICATE_MIB: int
 SAVED_POLICY_MIB: int
 SPEC_MIB: int

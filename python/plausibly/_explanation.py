@@ -1,4 +1,4 @@
-"""What a policy says of a set of actions, for people and for programs."""
+"""What a policy knows about a set of actions, for people and for programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._bars import interval_bars
 
 
 def _plain(value: Any) -> Any:
-    """A value that JSON can hold."""
+    """The value as JSON can represent it."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, dict):
@@ -27,7 +27,7 @@ def _plain(value: Any) -> Any:
 
 
 _LONGEST = 20
-"""Rows shown of a long table; the rest is counted."""
+"""Rows shown of a long table; the others are only counted."""
 
 
 class _Reached(TypedDict):
@@ -38,7 +38,9 @@ class _Reached(TypedDict):
 
 
 class Target(_Reached, total=False):
-    """How a target stands: what was wanted, what is reached, and of a deadline what was promised and what came of it."""
+    """The state of a target: the wanted and the reached accuracy and, for a deadline, whether it
+    was guaranteed and met.
+    """
 
     by_round: int
     promised: bool
@@ -47,9 +49,10 @@ class Target(_Reached, total=False):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Explanation:
-    """What a policy's model says of every action at one moment.
+    """What a policy's model says about every action at one moment.
 
-    Columns have one entry an action, in the order of the set; actions are called by label, or by index if they have none.
+    Columns have one entry per action, in the order of the set. Actions are identified by label, or
+    by index if they have none.
 
     >>> from plausibly import ActionSet, Code
     >>> offers = ActionSet([[1.0, 0.0], [0.0, 1.0]], labels=["red", "blue"])
@@ -57,42 +60,44 @@ class Explanation:
     >>> for _ in range(40):
     ...     chosen = policy.select(offers)
     ...     policy.update(chosen, {"red": 0.9, "blue": 0.1}[chosen])
-    >>> print(policy.explain(offers))
+    >>> print(policy.explain(offers))  # doctest: +ELLIPSIS
     1 of 2 actions could still be best after 40 rewards
     action  estimate  from    to     standing
     red     0.869     0.619   1.12   could still be best
     blue    0.09231   -0.281  0.465  ruled out by red
-    chosen: the widest plausible action; intervals hold with probability 0.95 if the constants given are right
+    chosen: the widest plausible action; intervals hold with probability 0.95 if the ...
     """
 
     actions: list[Any]
-    """What the actions are called."""
+    """Labels or indices of the actions."""
     mean: npt.NDArray[np.float64]
-    """Estimates: what the model believes, never a sample or an index."""
+    """Estimates: the model's means, never samples or upper bounds."""
     lower: npt.NDArray[np.float64]
     """Lower ends of the intervals."""
     upper: npt.NDArray[np.float64]
     """Upper ends of the intervals."""
     width_sq: npt.NDArray[np.float64]
-    """How little is known about each, whatever the radius."""
+    """Width of each action: how little is known about it, independent of the radius."""
     plausible: list[Any]
     """The actions that could still be best."""
     ruled_out_by: list[Any]
     """For each action the one that rules it out, or None."""
     margin: npt.NDArray[np.float64]
-    """By how much it is ruled out; NaN where it is not."""
+    """By how much each action is ruled out; NaN for those that are not."""
     sqrt_beta: float
     """The radius in force."""
     confidence: float | None
-    """With which probability all intervals hold at all times at once; None for a width that promises nothing."""
+    """The probability that all intervals hold at all times at once; None for a width without a
+    guarantee.
+    """
     model_error_bound: float
-    """The most by which, squared, the estimate of a plausible action can be wrong while the intervals hold."""
+    """The largest squared error of the estimate of a plausible action, while the intervals hold."""
     observations: int
-    """Rewards learned from."""
+    """Number of rewards learned from."""
     decides_by: str
-    """By what the policy chooses, in words."""
+    """The rule of the policy's choice, in words."""
     target: Target | None
-    """How its target stands, if it has one."""
+    """The state of its target, if it has one."""
     _document: str | None = None
 
     @property
@@ -101,10 +106,11 @@ class Explanation:
         return list(zip(self.lower.tolist(), self.upper.tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in plain Python that JSON can hold: lists, numbers, text, None.
+        """Everything as plain Python that JSON can hold: lists, numbers, text, None.
 
-        JSON has no infinity and no NaN. Where a bound, a width or a margin is not finite, the entry is None: an arm that was
-        never taken has the interval (None, None). A label that JSON has no value for is its text.
+        JSON has no infinity and no NaN, so a bound, width or margin that is not finite becomes
+        None: an arm that was never taken has the interval (None, None). A label without a JSON
+        value becomes its text.
 
         >>> import json
         >>> from plausibly import ActionSet, UCB1
@@ -120,17 +126,17 @@ class Explanation:
         }
 
     def certificate(self) -> dict[str, Any]:
-        """The certificate of the decision of a log that this explains: what anybody can derive again from the log.
+        """The certificate of the explained decision, which anyone can derive again from its log.
 
         >>> from plausibly import ActionSet, UCB1
         >>> UCB1(noise_scale=1.0).explain(ActionSet.arms(2)).certificate()
         Traceback (most recent call last):
-        ValueError: a certificate is of a decision in a log, from which it can be derived again, and this explains a policy in memory: decide by plausibly.Log, of which Log(None) is kept in memory too
+        ValueError: only decisions of a log have certificates; use plausibly.Log
         """
         if self._document is None:
             raise ValueError(
-                "a certificate is of a decision in a log, from which it can be derived again, and this explains a policy in "
-                "memory: decide by plausibly.Log, of which Log(None) is kept in memory too"
+                "only decisions of a log have certificates, and this explains a policy in memory; "
+                "decide with plausibly.Log instead (Log(None) keeps its log in memory)"
             )
         certificate: dict[str, Any] = json.loads(self._document)
         return certificate
@@ -170,10 +176,13 @@ class Explanation:
 
     def _heading(self) -> str:
         rewards = "1 reward" if self.observations == 1 else f"{self.observations} rewards"
-        return f"{len(self.plausible)} of {len(self.actions)} actions could still be best after {rewards}"
+        return (
+            f"{len(self.plausible)} of {len(self.actions)} actions could still be best after "
+            f"{rewards}"
+        )
 
     def _shown(self) -> list[int]:
-        """The best first, by how good they may be."""
+        """Places of the actions, the largest upper bound first."""
         order = np.argsort(-self.upper, kind="stable")
         return [int(i) for i in order[:_LONGEST]]
 
@@ -189,7 +198,8 @@ class Explanation:
 
     def _closing(self) -> str:
         held = (
-            f"intervals hold with probability {self.confidence:.6g} if the constants given are right"
+            f"intervals hold with probability {self.confidence:.6g} if the constants given are "
+            "right"
             if self.confidence is not None
             else "intervals are a width for exploring and promise no coverage"
         )

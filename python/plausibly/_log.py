@@ -1,4 +1,4 @@
-"""Logs: decisions that last, in the same files as the command line's."""
+"""Logs of decisions, in the same files that the command line uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._explanation import Explanation, Target
 from ._files import read_file
 
 MOST = 200
-"""Actions that a certificate lists unless more are asked for, as on the command line."""
+"""Default number of actions that a certificate lists, as on the command line."""
 _POINTS = 200
 _RULES = {
     "least-known": "the widest plausible action",
@@ -39,23 +39,25 @@ class Decision:
     """A decision of a log: which action, and why."""
 
     id: int
-    """Its number in the log, from 1: what its reward is recorded under."""
+    """Its number in the log, from 1; its reward is recorded under this number."""
     label: str
     """The action to take."""
     explanation: Explanation = field(compare=False)
-    """What was known of every action listed."""
+    """What was known about every listed action."""
     _document: str = field(compare=True)
 
     def certificate(self) -> dict[str, Any]:
-        """Its certificate (docs/reference/certificate.md): what it rests on, and what follows."""
+        """Its certificate (docs/reference/certificate.md): what the decision rests on, and what
+        follows.
+        """
         return self.explanation.certificate()
 
     def certificate_json(self) -> str:
-        """The same as the text that the command line writes, without the line break at its end."""
+        """The certificate as the text that the command line writes, without the final newline."""
         return self._document
 
     def words(self) -> str:
-        """Why, in plain words."""
+        """The reasons in plain words."""
         return _core.certificate_words(self._document)
 
     def __repr__(self) -> str:
@@ -63,21 +65,27 @@ class Decision:
 
 
 class Log:
-    """Decisions and their rewards, in a file that is only ever appended to.
+    """Decisions and their rewards, in an append-only file.
 
-    `path` is the file; the command line's `--log` names the same ones, and either goes on where the other stopped. It is made
-    with the first decision, which shows what the columns are like. `Log(None)` is kept in memory. Of what only the beginning can
-    say: `policy` is a kind or a table as in specs, at first "code"; `reward_range` the smallest and the largest reward there can
-    be, at first (0, 1); `horizon` about how many decisions there will be, for policies that ask; `seed` where randomness begins;
-    `leave_out` columns that shall not become features; `theta_norm_bound` that numbers are features as they are given, without an
-    intercept, and a bound on the norm of their parameters, in units of reward: needed for arrays and ActionSets. When a log is opened again they can be left out, and must not be other
-    ones. `clock` gives the time in microseconds since 1970.
+    `path` is the file, the same as `--log` of the command line; either can continue a log of the
+    other. The first decision creates it, because that shows the columns of the table. `Log(None)`
+    stays in memory.
 
-    What has returned is on the disk. A log may be used from several threads; its calls take turns. One process writes at a time.
+    These settings are fixed when a log begins: `policy` is a kind or a table as in specs, by
+    default "code"; `reward_range` the smallest and the largest possible reward, by default (0, 1);
+    `horizon` about how many decisions there will be, for policies that need it; `seed` the start of
+    the random numbers; `leave_out` columns that must not become features. `theta_norm_bound` makes
+    numbers features as they are, without an intercept, and bounds the norm of their parameters in
+    units of reward; arrays and ActionSets need it. When a log is opened again, the settings may be
+    left out and must not differ. `clock` returns the time in microseconds since 1970.
+
+    When a method returns, its event is on the disk. Several threads may use one log; its calls take
+    turns. One process writes at a time.
 
     >>> from plausibly import Log, verify
     >>> log = Log(None, seed=7, clock=lambda: 1_794_000_000_000_000)
-    >>> decision = log.decide([{"name": "mug", "price": 4}, {"name": "bowl", "price": 8}, {"name": "jug", "price": 5}])
+    >>> prices = {"mug": 4, "bowl": 8, "jug": 5}
+    >>> decision = log.decide([{"name": name, "price": price} for name, price in prices.items()])
     >>> decision
     Decision(1: 'mug')
     >>> log.reward(decision.id, 0.5)
@@ -119,31 +127,37 @@ class Log:
     def decide(
         self, actions: object, *, context: Mapping[str, Any] | None = None, most: int = MOST
     ) -> Decision:
-        """Takes the next decision among the rows of a table: a pandas or polars frame, an Arrow table, a list of dicts, or the path
-        of a CSV file; or among plain arms, as in `ActionSet.arms(3)`. Where numbers are features as given, also of an array or an
-        ActionSet of vectors, whose features are then called `x0`, `x1` and so on.
+        """Takes the next decision among the rows of a table.
 
-        Rows become features as on the command line from the CSV that the frame's own library writes (without an index): see
-        docs/concepts/features.md. `context` is what is known of this occasion; `most` the actions that the certificate lists.
+        The table is a pandas or polars frame, an Arrow table, a list of dicts, the path of a CSV
+        file, or plain arms as in `ActionSet.arms(3)`. If numbers are features as given, it may also
+        be an array or an ActionSet of vectors; their features are then called `x0`, `x1` and so on.
+
+        Rows become features as on the command line, from the CSV that the frame's own library
+        writes (without an index): see docs/concepts/features.md. `context` holds facts about this
+        occasion; `most` is the number of actions that the certificate lists.
         """
         table, texts = _tables.to_csv(actions, self._takes_vectors()), _tables.to_context(context)
         document = self._log.decide(self._at(), table, texts, _whole("most", most))
         return _decision(document)
 
     def reward(self, decision: int, value: float) -> bool:
-        """Records what a decision paid; False if the same was there already."""
+        """Records the reward of a decision; False if the same reward was recorded already."""
         return self._log.reward(self._at(), _whole("decision", decision), _number("value", value))
 
     def correct(self, decision: int, value: float) -> bool:
-        """Replaces what a decision paid; False if it is the same."""
+        """Replaces the reward of a decision; False if it is the same."""
         return self._log.correct(self._at(), _whole("decision", decision), _number("value", value))
 
     def retract(self, decision: int) -> bool:
-        """Takes the reward of a decision back: it is outstanding again."""
+        """Withdraws the reward of a decision, which is then outstanding again."""
         return self._log.retract(self._at(), _whole("decision", decision))
 
     def drop(self, decision: int) -> bool:
-        """Records that the reward of a decision will never come; False if that was known. Drops are final."""
+        """Records that the reward of a decision will never come; False if it was dropped already.
+
+        Drops are final.
+        """
         return self._log.drop(self._at(), _whole("decision", decision))
 
     def change_policy(self, policy: str | Mapping[str, Any], *, horizon: int | None = None) -> bool:
@@ -152,50 +166,50 @@ class Log:
         return self._log.change_policy(self._at(), _policy(policy), count)
 
     def decision(self, decision: int, *, most: int = MOST) -> Decision:
-        """A decision taken before, derived again from nothing but the log."""
+        """An earlier decision, derived again from the log alone."""
         return _decision(self._log.certificate(_whole("decision", decision), _whole("most", most)))
 
     def status(self) -> dict[str, Any]:
-        """How the log stands, as `plausibly status --json` says it."""
+        """The status of the log, as `plausibly status --json` prints it."""
         status: dict[str, Any] = json.loads(self._log.status(self._at(), _POINTS))
         return status
 
     @property
     def pending(self) -> dict[int, str]:
-        """The decisions whose rewards are outstanding, the oldest first, and what was chosen in each."""
+        """The decisions without a reward, the oldest first, with the chosen labels."""
         return dict(self._log.pending())
 
     @property
     def recipe(self) -> str | None:
-        """How rows become features, as a table for people; None before the first decision."""
+        """How rows become features, as a readable table; None before the first decision."""
         about = self._log.about()
         return None if about is None else about[3]
 
     @property
     def features(self) -> list[str] | None:
-        """Names of the features; None before the first decision, none for plain arms."""
+        """Names of the features; None before the first decision, empty for plain arms."""
         about = self._log.about()
         return None if about is None else about[2]
 
     @property
     def policy(self) -> dict[str, Any] | None:
-        """Who decides, with every field; None before the first decision."""
+        """The policy with every field; None before the first decision."""
         about = self._log.about()
         return None if about is None else json.loads(about[0])
 
     @property
     def reward_range(self) -> tuple[float, float] | None:
-        """The smallest and the largest reward there can be; None before the first decision."""
+        """The smallest and the largest possible reward; None before the first decision."""
         about = self._log.about()
         return None if about is None else about[1]
 
     @property
     def recovery(self) -> str | None:
-        """What opening did about the end of an interrupted write, if there was one."""
+        """How opening handled an interrupted write, if there was one."""
         return self._log.recovery()
 
     def close(self) -> None:
-        """Lets others write to the file. A log that is closed takes nothing more."""
+        """Releases the file for other writers. A closed log accepts nothing more."""
         self._log.close()
 
     def __enter__(self) -> Log:
@@ -221,10 +235,10 @@ class Log:
 
 
 def verify(certificate: Certificate, *, log: Log | str | os.PathLike[str] | None = None) -> None:
-    """Checks a certificate: that everything it says follows from what it rests on and, with the log, that this is true.
+    """Checks that a certificate follows from its grounds and, with the log, that these are true.
 
-    `certificate` is a decision, a dict, JSON text or the path of a file; `log` a Log or the path of one. The first thing that is wrong is a
-    CertificateError; nothing wrong is no error.
+    `certificate` is a decision, a dict, JSON text or the path of a file; `log` a Log or the path of
+    one. Raises a CertificateError that names the first thing that is wrong.
     """
     text = _certificate(certificate)
     if isinstance(log, Log):
@@ -236,7 +250,7 @@ def verify(certificate: Certificate, *, log: Log | str | os.PathLike[str] | None
 
 
 def explain_certificate(certificate: Certificate) -> str:
-    """A certificate in plain words; one that is wrong is a CertificateError and not explained."""
+    """A certificate in plain words. Raises a CertificateError if it is wrong."""
     return _core.certificate_words(_certificate(certificate))
 
 
@@ -307,7 +321,8 @@ def _certificate(certificate: object) -> str:
                 f"certificate: {os.fsdecode(certificate)} is not a certificate: {error}"
             ) from error
     raise TypeError(
-        f"certificate: expected a decision, a dict, JSON or a path, found {type(certificate).__name__}"
+        "certificate: expected a decision, a dict, JSON or a path, found "
+        f"{type(certificate).__name__}"
     )
 
 

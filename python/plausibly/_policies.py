@@ -1,4 +1,4 @@
-"""The policies. Parameters have the names and defaults of the specs, and are read by the same code."""
+"""The policies. Their parameters have the names and defaults of specs, and the same reader."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from . import _core, _saved
 from ._explanation import Explanation
 
 Radius = Union[float, Mapping[str, Any]]
-"""A confidence radius: a table as in specs, or a number, which is the radius itself (LinUCB's alpha)."""
+"""A confidence radius: a table as in specs, or a number, the radius itself (LinUCB's alpha)."""
 
 _P = TypeVar("_P", bound="Policy")
 
-# The label of a policy that was given none: its kind.
+# The default label of a policy is its kind.
 _KINDS = {
     "Code": "code",
     "Elimination": "elimination",
@@ -31,29 +31,31 @@ _KINDS = {
 
 
 class Policy(_core.Policy):
-    """What all policies share; use one of its subclasses.
+    """Common methods of all policies; use one of its subclasses.
 
     >>> from plausibly import Policy
     >>> Policy()
     Traceback (most recent call last):
-    TypeError: use Code, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, UCB1 or Thompson
+    TypeError: use Code, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, UCB1, ...
     """
 
     __slots__ = ()
 
     def __new__(cls) -> Policy:
         raise TypeError(
-            "use Code, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, UCB1 or Thompson"
+            "use Code, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, UCB1 or "
+            "Thompson"
         )
 
     def explain(
         self, actions: _core.ActionSet | npt.ArrayLike, *, radius: Radius | None = None
     ) -> Explanation:
-        """Of every action: how good it may be, whether it could still be best, and if not, which other rules it out.
+        """How good each action may be, whether it could still be best, and which action rules it
+        out.
 
-        Under the policy's own radius, unless another is given; a policy that decides by none (LinTS, Thompson, Elimination,
-        EpsilonGreedy, ExploreThenCommit) is explained by the default one for such actions, whose constants must be known.
-        Asking changes nothing.
+        Uses the policy's own radius unless another is given. A policy that decides without a radius
+        (LinTS, Thompson, Elimination, EpsilonGreedy, ExploreThenCommit) uses the default one for
+        such actions, which needs its constants. Explaining changes nothing.
 
         >>> from plausibly import ActionSet, UCB1
         >>> arms = ActionSet.arms(2)
@@ -67,11 +69,11 @@ class Policy(_core.Policy):
         return Explanation(**self._explain(actions, radius))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the policy to a file, whole or not at all: what it was told, all it has learned, the decisions that wait for
-        their rewards, and how far its random numbers have been drawn.
+        """Writes the policy to a file, completely or not at all.
 
-        The file is JSON, with every number exact. Labels of the actions it remembers must be text, numbers, booleans, None or
-        tuples of these.
+        The file holds its parameters, everything it has learned, the decisions without a reward,
+        and the position of its random stream. It is JSON, with every number exact. Labels of the
+        actions it remembers must be text, numbers, booleans, None or tuples of these.
 
         >>> import tempfile, pathlib
         >>> from plausibly import ActionSet, Policy, UCB1
@@ -87,9 +89,10 @@ class Policy(_core.Policy):
 
     @classmethod
     def load(cls: type[_P], path: str | os.PathLike[str]) -> _P:
-        """The policy of a file that save has written; it goes on as the one that was saved would have, to the last bit.
+        """Reads a policy that `save` wrote; it continues as the saved one would have, to the last
+        bit.
 
-        `Policy.load` takes any kind of policy, and a subclass its own kind alone.
+        `Policy.load` accepts any kind of policy, a subclass only its own kind.
         """
         text, sets, waiting, kind = _saved.read(path)
         wanted = next(
@@ -97,7 +100,8 @@ class Policy(_core.Policy):
         )
         if wanted not in (None, kind):
             raise ValueError(
-                f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, and {cls.__name__} is {wanted!r}"
+                f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, and {cls.__name__} "
+                f"is {wanted!r}"
             )
         made = cls if wanted is not None else _class_of(kind, path)
         try:
@@ -122,7 +126,7 @@ class Policy(_core.Policy):
         )
 
     def get_params(self) -> dict[str, Any]:
-        """The parameters it was made with; None where a default is in force. `help` of its class says which.
+        """The parameters it was made with; None for a default, which `help` of its class names.
 
         >>> from plausibly import UCB1
         >>> UCB1(noise_scale=0.5).get_params()
@@ -145,35 +149,39 @@ class Policy(_core.Policy):
 class Code(Policy):
     """CODE: among the actions that could still be best, the one it knows least about.
 
-        A_t = argmax of √β·‖a‖_V⁻¹ over the plausible a: those with mean(a) + √β·‖a‖_V⁻¹ ≥ max_b mean(b) − √β·‖b‖_V⁻¹
+        A_t = argmax of √β·‖a‖_V⁻¹ over the plausible a:
+        those with mean(a) + √β·‖a‖_V⁻¹ ≥ max_b mean(b) − √β·‖b‖_V⁻¹
 
     For actions with features and for plain arms.
 
     Parameters
     ----------
     noise_scale : float, from 1e-50 to 1e50
-        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards. Needed, unless the radius
-        needs none or has its own.
+        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded
+        rewards. Required, unless the radius needs none or has its own.
     theta_norm_bound : float, at least 0
-        A bound on ‖θ*‖, the norm of the true parameter. Needed with features, unless the radius needs none or has its own.
+        A bound on ‖θ*‖, the norm of the true parameter. Required with features, unless the radius
+        needs none or has its own.
     action_norm_bound : float, above 0
         A bound on ‖a‖ over all actions to come. Only the radius of the kind "paper" needs it.
     radius : float or dict, default {"kind": "determinant"}, of arms {"kind": "mixture"}
-        √β in mean ± √β·‖a‖_V⁻¹. A number is √β itself (alpha elsewhere); a dict names a kind and its constants, as in
-        docs/reference/spec.md.
+        √β in mean ± √β·‖a‖_V⁻¹. A number is √β itself (alpha elsewhere); a dict names a kind and
+        its constants, as in docs/reference/spec.md.
     ridge : float, default 1, from 1e-100 to 1e100
         λ in V = λI + Σ x·xᵀ. Features only: arms are estimated by plain means.
     greed : float, default 0, from 0 to 1
-        c in argmax of √β·‖a‖_V⁻¹ + c·mean(a) over the plausible actions: 0 is CODE, 1 is LinUCB with this radius.
+        c in argmax of √β·‖a‖_V⁻¹ + c·mean(a) over the plausible actions: 0 is CODE, 1 is LinUCB
+        with this radius.
     target : dict, default None, which explores in every round
-        Explore only while a plausible action is known worse than this: {"accuracy": ε} for half an interval, where wanted with
-        "by_round": t, or {"kappa": κ} for a squared width of κ·d/t. Not together with greed.
+        Explore only while a plausible action is known less accurately than this: {"accuracy": ε}
+        for half an interval, where wanted with "by_round": t, or {"kappa": κ} for a squared width
+        of κ·d/t. Not together with greed.
     randomise : float, default 0, from 0 to 0.99
         The share of rounds drawn uniformly from the plausible actions, for exact propensities.
     count_pending : bool, default True
-        Whether decisions whose rewards are outstanding count in the design at once. In the intervals they never do.
+        Whether pending decisions count in the design at once. They never count in the intervals.
     seed : int, default 0, from 0 to 2⁶³ − 1
-        Where its random numbers begin, together with the label.
+        The start of its random numbers, together with the label.
     label : str, default the kind of the policy
         Its name in results. Another label means other random numbers.
 
@@ -226,19 +234,20 @@ class LinUCB(Policy):
     Parameters
     ----------
     radius : float or dict, default {"kind": "determinant"}
-        √β in mean ± √β·‖a‖_V⁻¹. A number is √β itself (alpha elsewhere); a dict names a kind and its constants, as in
-        docs/reference/spec.md.
+        √β in mean ± √β·‖a‖_V⁻¹. A number is √β itself (alpha elsewhere); a dict names a kind and
+        its constants, as in docs/reference/spec.md.
     noise_scale : float, from 1e-50 to 1e50
-        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards. Needed, unless the radius
-        needs none or has its own.
+        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded
+        rewards. Required, unless the radius needs none or has its own.
     theta_norm_bound : float, at least 0
-        A bound on ‖θ*‖, the norm of the true parameter. Needed with features, unless the radius needs none or has its own.
+        A bound on ‖θ*‖, the norm of the true parameter. Required with features, unless the radius
+        needs none or has its own.
     action_norm_bound : float, above 0
         A bound on ‖a‖ over all actions to come. Only the radius of the kind "paper" needs it.
     ridge : float, default 1, from 1e-100 to 1e100
         λ in V = λI + Σ x·xᵀ.
     seed : int, default 0, from 0 to 2⁶³ − 1
-        Where its random numbers begin, together with the label.
+        The start of its random numbers, together with the label.
     label : str, default the kind of the policy
         Its name in results. Another label means other random numbers.
 
@@ -278,11 +287,12 @@ class LinTS(Policy):
     Parameters
     ----------
     noise_scale : float, from 1e-50 to 1e50
-        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards. Needed.
+        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded
+        rewards. Required.
     ridge : float, default 1, from 1e-100 to 1e100
         λ in V = λI + Σ x·xᵀ.
     seed : int, default 0, from 0 to 2⁶³ − 1
-        Where its random numbers begin, together with the label.
+        The start of its random numbers, together with the label.
     label : str, default the kind of the policy
         Its name in results. Another label means other random numbers.
 
@@ -307,9 +317,12 @@ class LinTS(Policy):
 
 
 class Elimination(Policy):
-    """Phased elimination with an optimal design in each phase. For the same actions with features in every round.
+    """Phased elimination, with an optimal design in each phase.
 
-        phase ℓ plays ⌈2·d·π(a)·4^ℓ·log(K·ℓ·(ℓ + 1)/δ)⌉ times each a, and then drops a if max_b ⟨b − a, θ̂⟩ > 2^(1 − ℓ)
+    For actions with features that are the same in every round.
+
+        phase ℓ plays each a ⌈2·d·π(a)·4^ℓ·log(K·ℓ·(ℓ + 1)/δ)⌉ times,
+        and then drops a if max_b ⟨b − a, θ̂⟩ > 2^(1 − ℓ)
 
     Its guarantee is for one fixed set and noise of scale 1; another set is refused.
 
@@ -320,7 +333,7 @@ class Elimination(Policy):
     ridge : float, default 1, from 1e-100 to 1e100
         λ in V = λI + Σ x·xᵀ. For explanations only.
     seed : int, default 0, from 0 to 2⁶³ − 1
-        Where its random numbers begin, together with the label.
+        The start of its random numbers, together with the label.
     label : str, default the kind of the policy
         Its name in results. Another label means other random numbers.
 
@@ -345,22 +358,25 @@ class Elimination(Policy):
 
 
 class EpsilonGreedy(Policy):
-    """The largest estimate, and in a share of rounds that decays towards the horizon a draw from all actions.
+    """The largest estimate, and in some rounds a draw from all actions.
+
+    The share of these rounds decays towards the horizon.
 
         A_t = argmax_a mean(a), and in about epsilon·horizon rounds, most of them early, a draw
 
     Parameters
     ----------
     horizon : int, from 1 to 10¹²
-        About how many decisions there will be. Needed.
+        About how many decisions there will be. Required.
     epsilon : float, default 0.05, above 0 and at most 1
         The share of all rounds that explore.
     exploration : "uniform" or "design", default "uniform"
-        How exploring rounds draw: each action alike, or by the D-optimal design over the set. Arms have no choice.
+        How exploring rounds draw: uniformly, or by the D-optimal design over the set. Arms are
+        always drawn uniformly.
     ridge : float, default 1, from 1e-100 to 1e100
         λ in V = λI + Σ x·xᵀ. Features only: arms are estimated by plain means.
     seed : int, default 0, from 0 to 2⁶³ − 1
-        Where its random numbers begin, together with the label.
+        The start of its random numbers, together with the label.
     label : str, default the kind of the policy
         Its name in results. Another label means other random numbers.
 
@@ -400,15 +416,16 @@ class ExploreThenCommit(Policy):
     Parameters
     ----------
     horizon : int, from 1 to 10¹²
-        About how many decisions there will be. Needed.
+        About how many decisions there will be. Required.
     epsilon : float, default 0.05, above 0 and at most 1
         The share of rounds, the first ones, that explore.
     exploration : "uniform" or "design", default "uniform"
-        How exploring rounds draw: each action alike, or by the D-optimal design over the set. Arms have no choice.
+        How exploring rounds draw: uniformly, or by the D-optimal design over the set. Arms are
+        always drawn uniformly.
     ridge : float, default 1, from 1e-100 to 1e100
         λ in V = λI + Σ x·xᵀ. Features only: arms are estimated by plain means.
     seed : int, default 0, from 0 to 2⁶³ − 1
-        Where its random numbers begin, together with the label.
+        The start of its random numbers, together with the label.
     label : str, default the kind of the policy
         Its name in results. Another label means other random numbers.
 
@@ -448,9 +465,10 @@ class UCB1(Policy):
     Parameters
     ----------
     noise_scale : float, from 1e-50 to 1e50
-        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards. 1 gives the index as printed. Needed.
+        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded
+        rewards. 1 gives the index as printed. Required.
     seed : int, default 0, from 0 to 2⁶³ − 1
-        Where its random numbers begin, together with the label.
+        The start of its random numbers, together with the label.
     label : str, default the kind of the policy
         Its name in results. Another label means other random numbers.
 
@@ -476,9 +494,10 @@ class Thompson(Policy):
     Parameters
     ----------
     noise_scale : float, from 1e-50 to 1e50
-        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards. Needed.
+        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded
+        rewards. Required.
     seed : int, default 0, from 0 to 2⁶³ − 1
-        Where its random numbers begin, together with the label.
+        The start of its random numbers, together with the label.
     label : str, default the kind of the policy
         Its name in results. Another label means other random numbers.
 
@@ -497,7 +516,7 @@ class Thompson(Policy):
 
 
 def _parameters(made: type[Policy]) -> list[str]:
-    """What the constructor of a kind of policy takes, also where a subclass has its own."""
+    """The parameters of the constructor of a kind of policy, also for subclasses with their own."""
     kind = next(base for base in made.__mro__ if base.__name__ in _KINDS)
     return [name for name in inspect.signature(kind.__new__).parameters if name != "cls"]
 
@@ -508,7 +527,8 @@ def _class_of(kind: str, path: str | os.PathLike[str]) -> type[Any]:
             made: type[Any] = globals()[name]
             return made
     raise ValueError(
-        f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, which this version does not know"
+        f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, which this version does "
+        "not know"
     )
 
 
@@ -519,5 +539,5 @@ def _restored(
     sets: list[_core.ActionSet],
     waiting: _saved.Waiting | tuple[()] = (),
 ) -> Policy:
-    """For pickles, which name this function; those of version 1 list no waiting choices."""
+    """Unpickles a policy; pickles name this function. Version 1 lists no waiting choices."""
     return made._restored(version, text, sets, list(waiting))

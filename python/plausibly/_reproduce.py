@@ -34,15 +34,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Reproduction:
-    """What was measured of the paper's experiments, and what that says about its claims."""
+    """Measurements of the paper's experiments, and the verdicts on its claims."""
 
     results: Mapping[str, Result]
-    """Every comparison by the name of its spec, in the order of the report: the experiments of the paper, other readings of them, and
-    studies beyond it."""
+    """Every comparison by the name of its spec, in the order of the report: the experiments of the
+    paper, other readings of them, and studies beyond it.
+    """
     specs: Mapping[str, str]
-    """The TOML text of everything that was run, checks of theory too; each can be given to `simulate`."""
+    """The TOML text of every spec that was run, also for checks of theory; `simulate` accepts each.
+    """
     manifest: Mapping[str, Any]
-    """Everything that was found, as in the `manifest.json` of the command: figures, claims, theory, what was skipped."""
+    """All findings, as in the `manifest.json` of the command: figures, claims, theory, skipped
+    parts.
+    """
     csv: str
     """The summary.csv of the command `plausibly reproduce`, byte for byte."""
     html: str
@@ -56,7 +60,9 @@ class Reproduction:
 
     @property
     def claims(self) -> list[dict[str, Any]]:
-        """What the paper claims of its experiments, a dict each: experiment, claim, statement, verdict, measure, evidence."""
+        """The paper's claims, one dict each: experiment, claim, statement, verdict, measure,
+        evidence.
+        """
         found = [
             (one["name"], claim) for one in self.manifest["experiments"] for claim in one["claims"]
         ]
@@ -71,7 +77,7 @@ class Reproduction:
 
     @cached_property
     def columns(self) -> dict[str, Any]:
-        """The columns of all results under each other, and first the experiment."""
+        """The columns of all results, one after the other, with the experiment first."""
         names = [name for name, result in self.results.items() for _ in result["policy"]]
         columns: dict[str, Any] = {"experiment": names}
         for column in (
@@ -108,8 +114,11 @@ class Reproduction:
         return polars.DataFrame(self.columns)
 
     def plot(self, *names: str) -> matplotlib.figure.Figure:
-        """The paper's figures: for each of its experiments, or of the results named, regret and model error by round on logarithmic
-        scales, with two standard errors either way. Needs matplotlib."""
+        """Draws regret and model error by round, on logarithmic scales, for each experiment.
+
+        By default these are the paper's experiments, else the results named. Bands are two standard
+        errors either way. Needs matplotlib.
+        """
         from matplotlib.figure import Figure
 
         shown = names or tuple(self.experiments)
@@ -126,8 +135,9 @@ class Reproduction:
         return figure
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Writes what the command `plausibly reproduce` writes: the report `index.html`, `summary.csv`, `manifest.json` (without
-        timings), and the specs."""
+        """Writes the files of the command `plausibly reproduce` to a folder: the report
+        `index.html`, `summary.csv`, `manifest.json` (without timings), and the specs.
+        """
         manifest = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"
         files = {"summary.csv": self.csv, "manifest.json": manifest, "index.html": self.html}
         files |= {f"specs/{name}.toml": text for name, text in self.specs.items()}
@@ -172,13 +182,16 @@ def reproduce(
     cache: str | os.PathLike[str] | None = None,
     progress: Progress = False,
 ) -> Reproduction:
-    """Runs the experiments of the paper, and judges its claims, as the command `plausibly reproduce` does.
+    """Runs the experiments of the paper and judges its claims, like the command
+    `plausibly reproduce`.
 
-    `experiments` are names: "linear", "changing", "movielens", "wine", "heart", "k-armed", and beyond the paper "frontier" and
-    "delay"; by default all of the paper's whose data is in the cache. `quick` plays a tenth of the runs, `runs` so many of each.
-    `reading` says how the paper's λ = 10⁴ is read: "adopted" in CODE's width alone, or "literal" as its ridge too. Data sets are
-    looked for in the folder `cache`, else in that of the variable PLAUSIBLY_DATA, else where `fetch_data` and the command put them.
-    The result is the same, to the last bit, for any number of `threads`. `progress` is as for `simulate`; Ctrl-C stops it.
+    `experiments` are names: "linear", "changing", "movielens", "wine", "heart", "k-armed", and
+    beyond the paper "frontier" and "delay"; by default all of the paper with data in the cache.
+    `quick` runs a tenth of the runs, `runs` this number for each experiment. `reading` says where
+    the paper's λ = 10⁴ is used: "adopted" only in CODE's width, "literal" also as its ridge. Data
+    sets are read from the folder `cache`, else from the variable PLAUSIBLY_DATA, else from where
+    `fetch_data` and the command put them. The result is the same, to the last bit, for any number
+    of `threads`. `progress` is as for `simulate`; Ctrl-C stops it.
 
     >>> from plausibly import reproduce
     >>> paper = reproduce("linear", runs=2)
@@ -219,15 +232,17 @@ def fetch_data(
     accept_licence: bool = False,
     progress: bool | Callable[[int, int | None], object] | None = None,
 ) -> None:
-    """Brings data sets of the paper into the cache, which the command `plausibly` uses too: "movielens", "wine" and "heart", or all
-    if none is named. What is there already stays.
+    """Fetches data sets of the paper into the cache that the command `plausibly` uses too.
 
-    They come from `mirror`, a folder or an address that holds their archives (else the variable PLAUSIBLY_MIRROR), or if that does
-    not have them from their publishers, and nothing is accepted but the published bytes. MovieLens has a licence to read and accept.
-    Specs can then play on them: `{"environment": {"kind": "wine"}, ...}`.
+    The names are "movielens", "wine" and "heart"; without names, all of them. Data sets in the
+    cache stay. They come from `mirror`, a folder or an address that holds their archives (else the
+    variable PLAUSIBLY_MIRROR), or from their publishers if it does not have them. Only the
+    published bytes are accepted. MovieLens has a licence to read and accept. Specs can then use
+    them: `{"environment": {"kind": "wine"}, ...}`.
 
-    How far a download is shows on a terminal; `progress` is True for a bar by tqdm, False for nothing, or a function that is
-    given the bytes that came and, if known, all there are. Ctrl-C ends it at once, and the next call goes on from there.
+    A terminal shows the progress of a download. `progress` is True for a bar by tqdm, False for
+    nothing, or a function of the bytes received and, if known, of all bytes. Ctrl-C ends it at
+    once, and the next call continues from there.
     """
     source = os.environ.get("PLAUSIBLY_MIRROR") if mirror is None else os.fspath(mirror)
     for name in names or ("movielens", "wine", "heart"):
@@ -239,7 +254,9 @@ def fetch_data(
 def _shown_bytes(
     name: str, progress: bool | Callable[[int, int | None], object] | None
 ) -> Iterator[Callable[[int, int | None], object] | None]:
-    """What is to be told of a download: a function given, a bar, a line on a terminal, or nothing."""
+    """The listener for the progress of a download: the given function, a bar, a terminal line, or
+    none.
+    """
     if callable(progress):
         yield progress
     elif progress:

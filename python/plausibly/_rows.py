@@ -1,4 +1,4 @@
-"""Rows of features from what people have: arrays, lists, frames of pandas or polars, and Arrow tables."""
+"""Reads rows of features from arrays, lists, pandas or polars frames, and Arrow tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-# Booleans, integers with and without sign, floats: what has one meaning as a number.
+# Booleans, signed and unsigned integers, floats: the types with one meaning as a number.
 _NUMBERS = "biuf"
 _ARROW_NUMBERS = {"bool", "halffloat", "float", "double"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -16,7 +16,7 @@ _ARROW_NUMBERS = {"bool", "halffloat", "float", "double"} | {
 
 
 def to_rows(rows: object, argument: str) -> npt.NDArray[np.float64]:
-    """Two-dimensional float64 in C order; `argument` is what errors call it.
+    """Two-dimensional float64 in C order; errors call it `argument`.
 
     >>> to_rows([[1, 2], [3, 4]], "rows")
     array([[1., 2.],
@@ -38,7 +38,7 @@ def to_rows(rows: object, argument: str) -> npt.NDArray[np.float64]:
     try:
         array = np.asarray(rows)
     except ValueError as error:
-        # NumPy's words for rows of different lengths.
+        # NumPy's message for rows of different lengths.
         raise ValueError(f"{argument}: not a table of numbers: {error}") from error
     return _checked(array, argument)
 
@@ -49,7 +49,8 @@ def _checked(array: npt.NDArray[Any], argument: str) -> npt.NDArray[np.float64]:
     if array.ndim != 2:
         hint = "; for plain arms use ActionSet.arms" if array.ndim == 0 else ""
         raise ValueError(
-            f"{argument}: expected one row an action and one column a feature, found an array of shape {array.shape}{hint}"
+            f"{argument}: expected one row per action and one column per feature, found an array "
+            f"of shape {array.shape}{hint}"
         )
     if array.shape[0] == 0:
         raise ValueError(f"{argument}: an action set needs at least one action")
@@ -57,7 +58,7 @@ def _checked(array: npt.NDArray[Any], argument: str) -> npt.NDArray[np.float64]:
         raise ValueError(
             f"{argument}: actions need at least one feature; for plain arms use ActionSet.arms"
         )
-    # A number beyond float64 becomes infinite, and is refused by name where all features are checked.
+    # A number beyond float64 becomes infinite; the check of all features refuses it by name.
     with np.errstate(over="ignore"):
         return np.ascontiguousarray(array, dtype=np.float64)
 
@@ -67,7 +68,8 @@ def _from_frame(frame: Any, module: str, argument: str) -> npt.NDArray[np.float6
         column = frame.iloc[:, place] if module == "pandas" else frame.get_column(name)
         if not _is_numeric(column.dtype, module):
             raise TypeError(
-                f"{argument}: column {name!r} holds {column.dtype}, and features are numbers; drop it or turn it into numbers"
+                f"{argument}: column {name!r} holds {column.dtype}, and features are numbers; "
+                "drop it or turn it into numbers"
             )
         missing = column.isna().any() if module == "pandas" else column.null_count() > 0
         if missing:
@@ -85,7 +87,8 @@ def _from_arrow(rows: Any, argument: str) -> npt.NDArray[np.float64]:
         column = table.column(place)
         if str(column.type) not in _ARROW_NUMBERS:
             raise TypeError(
-                f"{argument}: column {name!r} holds {column.type}, and features are numbers; drop it or turn it into numbers"
+                f"{argument}: column {name!r} holds {column.type}, and features are numbers; drop "
+                "it or turn it into numbers"
             )
         if column.null_count > 0:
             raise ValueError(
@@ -97,16 +100,16 @@ def _from_arrow(rows: Any, argument: str) -> npt.NDArray[np.float64]:
 
 
 def arrow_table(rows: Any, argument: str) -> Any:
-    """A pyarrow table of anything that Arrow's C interface gives."""
+    """A pyarrow table of anything with Arrow's C interface."""
     try:
-        pyarrow: Any = import_module("pyarrow")  # ships no types
+        pyarrow: Any = import_module("pyarrow")  # has no type stubs
     except ImportError as error:
         raise ImportError(
             f"{argument}: an Arrow table needs pyarrow; install it, or pass a NumPy array"
         ) from error
     try:
         return pyarrow.table(rows)
-    except (TypeError, ValueError) as error:  # an array of one column, say
+    except (TypeError, ValueError) as error:  # for example, an array of one column
         raise TypeError(
             f"{argument}: expected an Arrow table, found {type(rows).__name__}: {error}"
         ) from error
@@ -114,6 +117,6 @@ def arrow_table(rows: Any, argument: str) -> Any:
 
 def _is_numeric(dtype: Any, module: str) -> bool:
     if module == "pandas":
-        # Pandas has types of its own beside NumPy's; both tell their kind.
+        # pandas has its own types beside NumPy's; both name their kind.
         return getattr(dtype, "kind", "O") in _NUMBERS
     return bool(dtype.is_numeric() or str(dtype) == "Boolean")

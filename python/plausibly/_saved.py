@@ -18,15 +18,17 @@ from ._files import read_file
 
 FORMAT = "plausibly policy"
 VERSION = 2
-"""Of the format. Another meaning of what is there, also another default of a parameter that was left out, is another version."""
+"""The version of the format. A changed meaning, also a changed default of an omitted parameter,
+needs a new version.
+"""
 
 
 Waiting = list[tuple[_core.Action, bool]]
-"""Choices that wait for their rewards, each with whether it was decided."""
+"""Choices without a reward, each with whether `decided` was called for it."""
 
 
 def document(text: str, sets: list[_core.ActionSet], waiting: Waiting) -> dict[str, Any]:
-    """What the file of a policy holds."""
+    """The content of a policy's file."""
     policy = json.loads(text)
     head = {"format": FORMAT, "version": VERSION, "written_by": _core.__version__}
     plain = {
@@ -38,15 +40,15 @@ def document(text: str, sets: list[_core.ActionSet], waiting: Waiting) -> dict[s
 
 
 def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
-    """The whole file or none: written beside it, and moved into its place once it is on the disk."""
+    """Writes the whole file or nothing: writes a temporary file, syncs it, then renames it."""
     target = os.fspath(_checked_path(path))
     folder, name = os.path.split(target)
     beside = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.tmp")
     text = (_written(content) + "\n").encode("utf-8")
     if len(text) > _core.SAVED_POLICY_MIB << 20:
         raise ValueError(
-            f"the policy would have more than {_core.SAVED_POLICY_MIB} MiB, the limit of a saved policy: it remembers action sets that large; "
-            "nothing was written"
+            f"the policy would have more than {_core.SAVED_POLICY_MIB} MiB, the limit of a saved "
+            "policy, because the action sets it remembers are large; nothing was written"
         )
     try:
         with open(beside, "xb") as file:
@@ -82,7 +84,8 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Wait
         raise refuse("is damaged: it names no version of the format")
     if version > VERSION:
         raise refuse(
-            f"has version {version} of the format, and this plausibly reads up to {VERSION}: install a newer one"
+            f"has version {version} of the format, and this plausibly reads up to {VERSION}: "
+            "install a newer one"
         )
     digest = found.pop("sha256", None)
     if digest != _digest(found):
@@ -102,17 +105,20 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Wait
 
 
 def settings(version: int, text: str) -> tuple[str, dict[str, Any], dict[str, Any], int]:
-    """The text of a policy as this version writes it, and what the policy was made with."""
+    """The text of a policy as this version writes it, and the policy's parameters."""
     if version > VERSION:
         raise ValueError(
-            f"a pickle of version {version} of the format, and this plausibly reads up to {VERSION}: install a newer one"
+            f"a pickle of version {version} of the format, and this plausibly reads up to "
+            f"{VERSION}: install a newer one"
         )
     state = _current(version, json.loads(text))
     return json.dumps(state), state["policy"], state["facts"], state["seed"]
 
 
 def _current(version: int, state: dict[str, Any]) -> dict[str, Any]:
-    """A state as this version writes it. Version 1 counted the choices that wait, and did not list them."""
+    """A state as this version writes it. Version 1 counted the waiting choices without listing
+    them.
+    """
     if version > 1 or "waiting" not in state:
         return state
     kept = {name: value for name, value in state.items() if name not in ("waiting", "mixed")}
@@ -126,7 +132,7 @@ def _checked_path(path: object) -> str | os.PathLike[str]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, if it has no name twice: readers disagree on which of the two counts."""
+    """A JSON object without duplicate keys: readers disagree on which of the two counts."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -140,7 +146,7 @@ def _no_constant(name: str) -> float:
 
 
 def _digest(body: dict[str, Any]) -> str:
-    """Of what it says, however it is laid out."""
+    """The checksum of the content, independent of its layout."""
     plain = json.dumps(
         body, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
     )
@@ -148,7 +154,7 @@ def _digest(body: dict[str, Any]) -> str:
 
 
 def _written(value: Any, indent: str = "") -> str:
-    """JSON for people: one name a line, and a list of numbers on one."""
+    """JSON for people: one key per line, and each list of numbers on one line."""
     if isinstance(value, dict) and value:
         inner = indent + "  "
         lines = (
@@ -166,7 +172,7 @@ def _written(value: Any, indent: str = "") -> str:
 def _sync_folder(folder: str) -> None:
     try:
         opened = os.open(folder, os.O_RDONLY)
-    except OSError:  # folders cannot be opened everywhere, and the file itself is on the disk
+    except OSError:  # some systems cannot open folders, and the file itself is synced
         return
     try:
         os.fsync(opened)
@@ -207,7 +213,7 @@ def _choice_of(content: dict[str, Any]) -> tuple[_core.Action, bool]:
 
 
 def _plain_label(label: object) -> Any:
-    """A label that JSON can hold and that is equal to the one given."""
+    """A label that JSON can hold and that equals the given one."""
     if isinstance(label, tuple):
         return {"tuple": [_plain_label(part) for part in label]}
     plain = label.item() if isinstance(label, np.generic) else label
@@ -215,13 +221,13 @@ def _plain_label(label: object) -> Any:
         return plain
     for exact in (str, int, float):
         if isinstance(plain, exact):
-            # An Enum or another subclass is saved as the plain value it is equal to.
+            # An Enum or another subclass is saved as the plain value that it equals.
             kept = exact.__str__(plain) if exact is str else exact(plain)
             if kept == plain:
                 return kept
     raise TypeError(
-        f"the label {label!r} cannot be saved: labels in a file are text, numbers, booleans, None or tuples of these; "
-        "give the actions such labels, or use pickle"
+        f"the label {label!r} cannot be saved: labels in a file are text, numbers, booleans, None "
+        "or tuples of these; give the actions such labels, or use pickle"
     )
 
 
@@ -234,16 +240,16 @@ def _label_of(plain: Any) -> Any:
 
 
 def _action_set(rows: npt.NDArray[np.float64], labels: Iterable[Any] | None) -> _core.ActionSet:
-    """For pickles, which name this function."""
+    """Unpickles an action set; pickles name this function."""
     count, dim = rows.shape
     return _core.ActionSet.arms(count, labels) if dim == 0 else _core.ActionSet(rows, labels)
 
 
 def _lone_action(features: list[float], labels: list[Any], index: int, of: int) -> _core.Action:
-    """For pickles, which name this function."""
+    """Unpickles an action without its set; pickles name this function."""
     return _core.Action._lone(features, labels, index, of)
 
 
 def _action(actions: _core.ActionSet, index: int) -> _core.Action:
-    """For pickles, which name this function."""
+    """Unpickles an action of a set; pickles name this function."""
     return next(islice(actions, index, None))

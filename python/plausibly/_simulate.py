@@ -1,4 +1,4 @@
-"""Comparisons of policies, from a spec to columns of figures."""
+"""Comparisons of policies: from a spec to columns of figures."""
 
 from __future__ import annotations
 
@@ -27,23 +27,30 @@ Progress = Union[bool, Callable[[int, int], object]]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Result:
-    """The outcome of a comparison: for every policy a curve over rounds, as means and standard errors over runs."""
+    """The result of a comparison: one curve over rounds per policy, as means and standard errors
+    over runs.
+    """
 
     name: str
     """Its name in the spec."""
     seed: int
-    """Seed of all its randomness."""
+    """The seed of all its random numbers."""
     runs: int
-    """Independent problems played."""
+    """Number of independent problems."""
     horizon: int
-    """Rounds of each."""
+    """Rounds per run."""
     columns: dict[str, Any]
-    """Columns of equal length, one row a policy and round: policy, round, regret_mean, regret_se, model_error_mean,
-    model_error_se, plausible_mean. Standard errors of a single run are NaN."""
+    """Columns of equal length, one row per policy and round.
+
+    They are policy, round, regret_mean, regret_se, model_error_mean, model_error_se and
+    plausible_mean. Standard errors of a single run are NaN.
+    """
     theta_star_left: dict[str, float]
-    """For each policy the share of runs in which the truth left the confidence set."""
+    """For each policy, the share of runs in which the truth left the confidence set."""
     csv: str
-    """The summary.csv that the command `plausibly simulate` writes for the same spec, byte for byte."""
+    """The summary.csv that the command `plausibly simulate` writes for the same spec, byte for
+    byte.
+    """
 
     @property
     def policies(self) -> list[str]:
@@ -55,7 +62,7 @@ class Result:
         return self.columns[column]
 
     def final(self) -> list[dict[str, Any]]:
-        """The figures at the horizon, one dict a policy."""
+        """The figures at the horizon, one dict per policy."""
         last = [int(i) for i in np.flatnonzero(self.columns["round"] == self.horizon)]
         rows = [{name: column[i] for name, column in self.columns.items()} for i in last]
         return [{**row, "theta_star_left": self.theta_star_left[row["policy"]]} for row in rows]
@@ -73,7 +80,10 @@ class Result:
         return polars.DataFrame(self.columns)
 
     def plot(self) -> matplotlib.figure.Figure:
-        """Regret and model error over rounds, with two standard errors either way. Needs matplotlib."""
+        """Draws regret and model error over rounds, with two standard errors either way.
+
+        Needs matplotlib.
+        """
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(10, 4), layout="constrained")
@@ -81,7 +91,7 @@ class Result:
         return figure
 
     def draw(self, figure: matplotlib.figure.FigureBase) -> None:
-        """Draws what `plot` shows into a figure that there is already, or into a part of one."""
+        """Draws what `plot` shows into an existing figure, or into a part of one."""
         policy = np.asarray(self.columns["policy"])
         panels = figure.subplots(1, 2)
         for axes, quantity in zip(panels, ("regret", "model_error"), strict=True):
@@ -93,7 +103,7 @@ class Result:
                     self.columns[f"{quantity}_se"][own],
                 )
                 axes.plot(rounds, mean, label=label)
-                # Neither figure can be negative, and a band that is would fill half the panel.
+                # Neither figure can be negative, and a negative band would fill half the panel.
                 axes.fill_between(
                     rounds, np.maximum(mean - 2 * error, 0.0), mean + 2 * error, alpha=0.2
                 )
@@ -133,7 +143,7 @@ class Result:
 
 
 def aligned(rows: list[list[str]], words: int) -> Iterator[str]:
-    """Rows as lines, the first `words` columns to the left and figures to the right."""
+    """Rows as lines, with the first `words` columns aligned left and the figures right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         cells = (
@@ -144,13 +154,14 @@ def aligned(rows: list[list[str]], words: int) -> Iterator[str]:
 
 
 def html_table(heading: str, rows: list[list[str]]) -> str:
-    """Rows, the first of them names, as a notebook shows them."""
+    """Rows as an HTML table, with the names in the first column."""
     head, *body = (
         "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
         for row, tag in zip(rows, ["th"] + ["td"] * len(rows))
     )
     lines = "".join(f"<tr>{row}</tr>" for row in body)
-    return f"<div><p><strong>{escape(heading)}</strong></p><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+    return f"<div><p><strong>{escape(heading)}</strong></p>{table}</div>"
 
 
 def simulate(
@@ -164,11 +175,13 @@ def simulate(
 ) -> Result:
     """Compares policies on the same problems, action sets and noise, on all cores.
 
-    `spec` is a dict, the text of a TOML spec (a str with a line break in it), or the path of one. `runs` and `seed` replace
-    what the spec says. Environments from data sets look for them in the folder `cache`, else in that of the variable PLAUSIBLY_DATA,
-    else where `fetch_data` and the command put them. `progress` is True for a bar by tqdm, or a function that is given the rounds done and all there are.
-    The result is the same, to the last bit, for any number of `threads`, and the same as that of the command `plausibly
-    simulate`. Other Python threads run meanwhile, and Ctrl-C stops it.
+    `spec` is a dict, the text of a TOML spec (a str with a line break in it), or the path of one.
+    `runs` and `seed` replace those of the spec. Environments with data sets read them from the
+    folder `cache`, else from the variable PLAUSIBLY_DATA, else from where `fetch_data` and the
+    command put them. `progress` is True for a bar by tqdm, or a function of the rounds done and of
+    all rounds. The result is the same, to the last bit, for any number of `threads`, and the same
+    as that of the command `plausibly simulate`. Other Python threads run meanwhile, and Ctrl-C
+    stops it.
 
     >>> from plausibly import simulate
     >>> result = simulate({
@@ -191,7 +204,7 @@ def simulate(
 
 
 def read_spec(spec: object) -> Mapping[str, Any] | str:
-    """A spec as data or as text, read from its file if it is a path."""
+    """A spec as data or text, read from its file if it is a path."""
     if isinstance(spec, Mapping) or (isinstance(spec, str) and "\n" in spec):
         return spec
     if isinstance(spec, (str, os.PathLike)):
@@ -203,7 +216,7 @@ def read_spec(spec: object) -> Mapping[str, Any] | str:
 
 
 def checked_cache(cache: object) -> str | None:
-    """The folder of the cache of data sets as text."""
+    """The folder of the data set cache, as text."""
     if cache is None:
         return None
     if not isinstance(cache, (str, os.PathLike)):
@@ -212,7 +225,7 @@ def checked_cache(cache: object) -> str | None:
 
 
 def check_count(name: str, value: object, least: int = 0) -> None:
-    """Complains about an argument that is no whole number, or out of range."""
+    """Raises an error unless the argument is an integer in range."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name}: expected a whole number, found {type(value).__name__}")
     if not least <= value.__index__() < 2**63:
@@ -221,7 +234,7 @@ def check_count(name: str, value: object, least: int = 0) -> None:
 
 @contextmanager
 def shown_progress(progress: Progress) -> Iterator[Callable[[int, int], object] | None]:
-    """What is to be told the rounds done and all there are: a function given, a bar, or nothing."""
+    """The listener for rounds done and all rounds: the given function, a bar, or none."""
     if callable(progress):
         yield progress
     elif progress:

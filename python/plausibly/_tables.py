@@ -1,4 +1,4 @@
-"""Tables of actions as the CSV that a log reads: so that a frame means what its file would mean."""
+"""Turns tables of actions into the CSV that a log reads, so that frames mean what files mean."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from ._rows import arrow_table, to_rows
 
 
 def to_csv(actions: object, vectors: bool = False) -> bytes:
-    """The table, every cell in quotes, as its own library writes it; with `vectors`, also of rows of plain numbers.
+    """The table as its own library writes it, with every cell in quotes.
+
+    With `vectors`, rows of plain numbers are accepted too.
 
     >>> to_csv([{"name": "mug", "price": 4.5}, {"name": "bowl"}])
     b'"name","price"\\r\\n"mug","4.5"\\r\\n"bowl",""\\r\\n'
@@ -36,13 +38,14 @@ def to_csv(actions: object, vectors: bool = False) -> bytes:
     if isinstance(actions, Sequence) and not isinstance(actions, (bytes, bytearray, memoryview)):
         return _from_dicts(actions)
     raise TypeError(
-        "actions: a log makes its features from a table whose columns have names, so that they can be read later; "
-        f"pass a frame, an Arrow table, a list of dicts or the path of a CSV file, found {type(actions).__name__}"
+        "actions: a log makes its features from a table with named columns, so that they can be "
+        "read later; pass a frame, an Arrow table, a list of dicts or the path of a CSV file; "
+        f"found {type(actions).__name__}"
     )
 
 
 def to_context(context: object) -> dict[str, str]:
-    """What is known of an occasion, as text; what is None is not known."""
+    """Facts about an occasion, as text; None means unknown."""
     if context is None:
         return {}
     if not isinstance(context, Mapping):
@@ -66,7 +69,7 @@ def _from_pandas(frame: Any) -> bytes:
 
 
 def _plain(column: Any, where: str) -> None:
-    """A column of objects may hold anything, and text of it would look like a value."""
+    """Refuses a column of arbitrary objects, because their text would look like a value."""
     if str(column.dtype) == "object":
         for value in column:
             _text(value, f"actions: {where}")
@@ -79,7 +82,7 @@ def _from_polars(frame: Any) -> bytes:
         )
     try:
         text: str = frame.write_csv(quote_style="always", line_terminator="\r\n")
-    except Exception as error:  # polars has exceptions of its own for columns of lists and the like
+    except Exception as error:  # polars has its own exceptions, for example for columns of lists
         raise TypeError(f"actions: the frame has a column that is no table's: {error}") from error
     return text.encode("utf-8")
 
@@ -90,9 +93,7 @@ def _from_arrow(rows: Any) -> bytes:
     sink = io.BytesIO()
     try:
         written.write_csv(table, sink, written.WriteOptions(quoting_style="all_valid"))
-    except (
-        Exception
-    ) as error:  # pyarrow has exceptions of its own for columns of lists and the like
+    except Exception as error:  # pyarrow has its own exceptions, for example for columns of lists
         raise TypeError(f"actions: the table has a column that is no table's: {error}") from error
     return sink.getvalue()
 
@@ -116,14 +117,14 @@ def _from_dicts(rows: Sequence[Any]) -> bytes:
     for place, row in enumerate(rows):
         cells = [_text(row.get(name), f"actions[{place}][{name!r}]") for name in names]
         if not any(cell.strip() for cell in cells):
-            # A reader of files takes it for one of the blank lines that spreadsheets leave behind.
+            # A file reader would skip it, like the blank lines that spreadsheets leave behind.
             raise ValueError(f"actions[{place}]: the row is empty")
         writer.writerow(cells)
     return sink.getvalue().encode("utf-8", "surrogatepass") if names else b""
 
 
 def _is_rows(actions: object) -> bool:
-    """A list of lists of numbers, which has no names of columns."""
+    """Whether this is a list of lists of numbers, which has no column names."""
     return (
         isinstance(actions, (list, tuple))
         and bool(actions)
@@ -134,8 +135,9 @@ def _is_rows(actions: object) -> bool:
 def _from_set(actions: _core.ActionSet, vectors: bool) -> bytes:
     if actions.dim > 0 and not vectors:
         raise TypeError(
-            "actions: a log makes its features from a table whose columns have names, so that they can be read later; pass a "
-            "frame, or begin a log with theta_norm_bound, which takes vectors as they are given"
+            "actions: a log makes its features from a table with named columns, so that they can "
+            "be read later; pass a frame, or begin a log with theta_norm_bound, which takes "
+            "vectors as they are given"
         )
     labels = range(len(actions)) if actions.labels is None else actions.labels
     rows = (
@@ -145,9 +147,9 @@ def _from_set(actions: _core.ActionSet, vectors: bool) -> bytes:
 
 
 def _text(value: object, where: str) -> str:
-    """A cell as CSV has it."""
+    """A cell as CSV text."""
     if hasattr(value, "ndim") and hasattr(value, "item") and getattr(value, "ndim") == 0:
-        value = value.item()  # a scalar of NumPy knows what it is in Python
+        value = value.item()  # converts NumPy scalars to Python values
     if value is None or isinstance(value, (str, bool, int, float)) or _is_calendar(value):
         return "" if value is None else str(value)
     raise TypeError(

@@ -159,9 +159,8 @@ def forge(document: dict[str, Any], others: list[dict[str, Any]], rng: random.Ra
         parent[name] = copy.deepcopy(donor)
     else:
         parent[name] = copy.deepcopy(rng.choice(NUMBERS + OTHERS))
-    return (
-        "/".join(map(str, path))
-        + f" = {str(parent[name])[:60] if not isinstance(parent, dict) or name in parent else 'gone'}"
+    return "/".join(map(str, path)) + (
+        f" = {str(parent[name])[:60] if not isinstance(parent, dict) or name in parent else 'gone'}"
     )
 
 
@@ -217,7 +216,8 @@ def main(seed: int, count: int) -> int:
                 kinds[type(error).__name__] += 1
                 where = traceback.extract_tb(error.__traceback__)[-1]
                 print(
-                    f"{document['policy']} {what}: {where.line}: {type(error).__name__}: {str(error)[:300]}"
+                    f"{document['policy']} {what}: {where.line}: {type(error).__name__}: "
+                    f"{str(error)[:300]}"
                 )
     print(dict(kinds))
     return int(failures > 0)

@@ -57,7 +57,10 @@ def test_exit_codes_are_those_of_the_command(way: list[str], tmp_path: Path) -> 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
 def test_ctrl_c_stops_it(way: list[str], tmp_path: Path) -> None:
-    spec = 'runs = 100000\nhorizon = 10000\n[environment]\nkind = "linear"\ndim = 5\nactions = 50\n[[policy]]\nkind = "code"\n'
+    spec = (
+        'runs = 100000\nhorizon = 10000\n[environment]\nkind = "linear"\ndim = 5\nactions = '
+        '50\n[[policy]]\nkind = "code"\n'
+    )
     (tmp_path / "long.toml").write_text(spec)
     begun = subprocess.Popen(
         [*way, "simulate", "long.toml"], cwd=tmp_path, stderr=subprocess.PIPE, text=True

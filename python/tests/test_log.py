@@ -219,7 +219,7 @@ def test_an_explanation_says_what_the_certificate_says() -> None:
     assert decision.words().startswith(f'Decision 40: "{decision.label}"')
     for again in (pickle.loads(pickle.dumps(decision)), copy.deepcopy(decision)):
         assert again == decision and again.explanation.certificate() == certificate
-    with pytest.raises(ValueError, match="decide by plausibly.Log"):
+    with pytest.raises(ValueError, match="decide with plausibly.Log"):
         UCB1(noise_scale=1.0).explain(ActionSet.arms(2)).certificate()
 
 

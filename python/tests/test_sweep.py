@@ -84,7 +84,10 @@ def test_every_setting_is_what_simulate_gives_alone(expected: str) -> None:
 
 
 def test_specs_of_any_form_and_the_same_one_twice(tmp_path: Path) -> None:
-    text = 'runs = 2\nhorizon = 50\n[environment]\nkind = "k-armed"\nactions = 3\n[[policy]]\nkind = "ucb1"\n'
+    text = (
+        'runs = 2\nhorizon = 50\n[environment]\nkind = "k-armed"\nactions = '
+        '3\n[[policy]]\nkind = "ucb1"\n'
+    )
     path = tmp_path / "spec.toml"
     path.write_text(text)
     heard: list[tuple[int, int]] = []
@@ -222,7 +225,8 @@ def test_what_goes_wrong_in_a_task_is_told_with_its_setting() -> None:
 def test_processes_need_no_guard_in_a_script(tmp_path: Path, expected: str) -> None:
     script = tmp_path / "script.py"
     script.write_text(
-        f"from plausibly import sweep\nprint(sweep({SPEC!r}, {GRID!r}, engine='processes', workers=2).csv, end='')\n"
+        f"from plausibly import sweep\nprint(sweep({SPEC!r}, {GRID!r}, engine='processes', "
+        "workers=2).csv, end='')\n"
     )
     told = subprocess.run([sys.executable, script], check=True, capture_output=True, text=True)
     assert told.stdout == expected
@@ -323,7 +327,7 @@ def test_damaged_and_foreign_files_are_told_of_and_played_again(
             # Any other byte anywhere, also in the heading.
             damaged[place] ^= rng.randrange(1, 256)
         path.write_bytes(damaged)
-        with pytest.warns(RuntimeWarning, match=f"{path.name}: .*; its runs are played again"):
+        with pytest.warns(RuntimeWarning, match=f"{path.name}: .*; its runs are repeated"):
             assert sweep(SPEC, GRID, out=tmp_path, task_runs=4).csv == expected
         assert path.read_bytes() == whole
     other = parts(tmp_path)
@@ -409,7 +413,8 @@ def test_a_bad_spec_among_a_thousand_is_named_before_anything_runs(tmp_path: Pat
         sweep(SPEC, grid, out=tmp_path / "out", progress=lambda *_: pytest.fail("it began"))
     lines = str(refused.value).splitlines()
     assert lines[0].startswith(
-        "setting 170 (environment.dim = 0, environment.noise = 0.1): environment.dim: 0 is out of range"
+        "setting 170 (environment.dim = 0, environment.noise = 0.1): environment.dim: 0 is out of "
+        "range"
     )
     assert len(lines) == 6 and lines[-1] == "and 5 more of 1000"
     assert not (tmp_path / "out").exists()

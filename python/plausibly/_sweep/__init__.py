@@ -1,4 +1,4 @@
-"""Many comparisons at once, on threads, processes or a Ray cluster, with the same table whichever it is."""
+"""Runs many comparisons on threads, processes or a Ray cluster, with the same table from each."""
 
 from __future__ import annotations
 
@@ -25,19 +25,23 @@ def sweep(
     cache: str | os.PathLike[str] | None = None,
     progress: Progress = False,
 ) -> Sweep:
-    """Runs many comparisons, and returns a table of what came of them.
+    """Runs many comparisons, and returns a table of their results.
 
-    `specs` is a list of specs, each as for `simulate`; or it is one spec, and `grid` a dict from paths in it to lists of values, of
-    which every combination is run. A path is `"environment.dim"`, or `"policy[1].greed"` with policies counted from 1, as messages
-    about specs count them.
+    `specs` is a list of specs, each as for `simulate`; or it is one spec, and `grid` a dict from
+    paths in it to lists of values. Every combination of the values is run. A path is
+    `"environment.dim"`, or `"policy[1].greed"` with policies counted from 1, as in messages about
+    specs.
 
-    `engine` is `"threads"` or `"processes"` of this machine, or `"ray"` for a Ray cluster (`pip install "plausibly[ray]"`);
-    `workers` is how many tasks are under way at once, by default one a core. A task is `task_runs` runs of one spec, by default
-    about a second of work. The results are those of `simulate`, to the last bit, whatever the engine, the workers or the tasks.
+    `engine` is `"threads"` or `"processes"` of this machine, or `"ray"` for a Ray cluster
+    (`pip install "plausibly[ray]"`). `workers` is the number of tasks in progress at once, by
+    default one per core. A task is `task_runs` runs of one spec, by default about a second of work.
+    The results are those of `simulate`, to the last bit, whatever the engine, the workers or the
+    tasks.
 
-    With `out`, finished tasks are kept in that folder. A sweep that was interrupted goes on from there, also with another engine;
-    at its end the table is `sweep.csv` in it. A task whose worker dies is run again; if that happens three times, it is an error.
-    `cache` and `progress` are as for `simulate`; on a cluster every node needs the data sets in its own cache.
+    `out` is a folder that keeps finished tasks. An interrupted sweep continues from there, also
+    with another engine; at the end it contains the table as `sweep.csv`. A task with a dead worker
+    is run again; after three deaths it is an error. `cache` and `progress` are as for `simulate`;
+    on a cluster every node needs the data sets in its own cache.
 
     >>> from plausibly import sweep
     >>> spec = {
@@ -64,7 +68,7 @@ def sweep(
     order = [
         Job.of(setting, experiment, where) for setting, experiment in zip(settings, experiments)
     ]
-    # Settings that come to the same spec are played once.
+    # Settings that give the same spec are run once.
     jobs = {job.key: job for job in reversed(order)}
     folder = None if out is None else Folder(out)
     with shown_progress(progress) as tell:

@@ -1,4 +1,4 @@
-"""Where the work of a sweep is done: threads, processes, or a Ray cluster, all behind the same few methods."""
+"""The engines of a sweep: threads, processes and a Ray cluster, behind the same methods."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ class Task:
     """A range of runs of one spec."""
 
     setting: str
-    """Which spec, for messages."""
+    """The spec, for messages."""
     key: str
     spec: str
-    """As JSON text, with its defaults filled in."""
+    """The spec as JSON text, with its defaults filled in."""
     experiment: _core.Experiment
     cache: str | None
-    """Where data sets are."""
+    """The folder of the data sets."""
     first: int
     end: int
 
     @property
     def order(self) -> tuple[str, int, int, str, str | None]:
-        """What a worker elsewhere has to know."""
+        """The arguments that another process or node needs."""
         return self.spec, self.first, self.end, _core.__version__, self.cache
 
     def __str__(self) -> str:
@@ -46,23 +46,23 @@ class Lost(Exception):
 
 
 class Engine(Protocol):
-    """Plays tasks."""
+    """Runs tasks."""
 
     slots: int
-    """How many tasks to have under way at once."""
+    """How many tasks to keep in progress at once."""
 
     def submit(self, task: Task) -> Future[bytes]:
-        """Begins a task."""
+        """Starts a task."""
 
     def cause(self, error: BaseException) -> BaseException:
-        """What a failed task failed of: `Lost` if its worker died, so that another one may do it, else what was raised in it."""
+        """The error of a failed task: `Lost` if its worker died, so that another can take it."""
 
     def close(self) -> None:
-        """Ends what is under way."""
+        """Stops all tasks in progress."""
 
 
 class Threads:
-    """Threads of this process, which Rust keeps busy without Python's lock."""
+    """Threads of this process; Rust runs without Python's lock."""
 
     def __init__(self, workers: int) -> None:
         self.slots = workers
@@ -81,14 +81,21 @@ class Threads:
 
 
 class Child:
-    """A process that plays what it is told to. It needs nothing of the main module, so scripts and notebooks need no guard."""
+    """A process that runs tasks.
+
+    It does not import the main module, so scripts and notebooks need no guard.
+    """
 
     def __init__(self) -> None:
         if not sys.executable:
             raise RuntimeError(
-                'engine: "processes" needs to know its Python, and sys.executable is empty; use "threads"'
+                'engine: "processes" needs to know its Python, and sys.executable is empty; use '
+                '"threads"'
             )
-        start = f"import sys; sys.path[:] = {sys.path!r}; from plausibly._sweep.worker import serve; serve()"
+        start = (
+            f"import sys; sys.path[:] = {sys.path!r}; from plausibly._sweep.worker import "
+            "serve; serve()"
+        )
         pipe = subprocess.PIPE
         self._process = subprocess.Popen([sys.executable, "-c", start], stdin=pipe, stdout=pipe)
 
@@ -117,16 +124,16 @@ class Child:
         self._process.wait()
 
     def close(self) -> None:
-        """Lets go of it once nobody waits any more."""
+        """Closes its pipes, once no thread waits for it."""
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
-            # What it was told and never read is lost with it.
+            # Tasks that were sent and never read are lost with it.
             with contextlib.suppress(OSError):
                 pipe.close()
 
 
 class Processes:
-    """Processes of this machine. Each has a thread here that talks to it, so one that dies takes one task with it."""
+    """Processes of this machine, each with a thread here, so that a dead one loses one task."""
 
     def __init__(self, workers: int) -> None:
         self.slots = workers
@@ -173,14 +180,14 @@ class Processes:
 
 
 class OnRay:
-    """Tasks of a Ray cluster: that of this program or of RAY_ADDRESS, else one on this machine that ends with the sweep."""
+    """Tasks of a Ray cluster: this program's, that of RAY_ADDRESS, or one started for the sweep."""
 
-    # Enough that no node waits for the next task, and that a cluster that can grow sees that it should.
+    # Enough that no node waits for its next task, and that a growing cluster sees the demand.
     _AHEAD = 4
 
     def __init__(self, workers: int | None) -> None:
         try:
-            # Not a plain import: it is an extra that type checkers may or may not find.
+            # Not a plain import, because type checkers may not find this optional package.
             self._ray: Any = importlib.import_module("ray")
         except ImportError as error:
             raise ImportError(
@@ -197,7 +204,7 @@ class OnRay:
             ray.init(log_to_driver=False, **local)
         cores = int(ray.cluster_resources().get("CPU", 1))
         self.slots = workers or max(64, self._AHEAD * cores)
-        # Lost workers are counted by the sweep, so that a task which kills its worker is named.
+        # The sweep counts lost workers, so that it can name a task that kills its worker.
         self._play = ray.remote(num_cpus=1, max_retries=0)(worker.play)
         self._flying: dict[Future[bytes], Any] = {}
 
@@ -212,7 +219,7 @@ class OnRay:
         kinds = self._ray.exceptions
         if isinstance(error, kinds.RayTaskError):
             return error.cause if isinstance(error.cause, BaseException) else error
-        # A cluster that cannot take the task at all cannot when asked again, either.
+        # A cluster that cannot take the task at all will not take it later either.
         final = (kinds.RuntimeEnvSetupError, kinds.TaskUnschedulableError, kinds.TaskCancelledError)
         return (
             Lost(str(error))
@@ -227,12 +234,12 @@ class OnRay:
             self._ray.shutdown()
 
 
-# Beyond this a typing error is likelier than a machine, or a cluster.
+# Larger numbers are more likely typing errors than machines or clusters.
 _MOST = {"threads": 1024, "processes": 1024, "ray": 100_000}
 
 
 def check_engine(name: object, workers: int | None) -> None:
-    """Complains about a name that is no engine's, and about more workers than there can be."""
+    """Raises an error for an unknown engine or an impossible number of workers."""
     if not isinstance(name, str) or name not in _MOST:
         raise ValueError(f'engine: expected "threads", "processes" or "ray", found {name!r}')
     if workers is not None and workers > _MOST[name]:
@@ -242,7 +249,7 @@ def check_engine(name: object, workers: int | None) -> None:
 
 
 def open_engine(name: str, workers: int | None) -> Engine:
-    """The engine of this name."""
+    """The engine with this name."""
     if name == "ray":
         return OnRay(workers)
     count = workers or os.cpu_count() or 1

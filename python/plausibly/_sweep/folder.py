@@ -1,4 +1,4 @@
-"""A folder of results that a sweep can be taken up from."""
+"""A folder of results from which a sweep can resume."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _LONGEST_HEAD = 4096
 
 
 class Folder:
-    """Finished ranges of runs, each in a file of its own that says what it is and carries its checksum.
+    """Finished ranges of runs, one file each, which describes itself and carries its checksum.
 
-    A file is there complete or not at all, but for a machine that loses power; then its checksum tells, and its range is played
-    again. So nothing is forced to the disk.
+    A file is written completely or not at all, except when the machine loses power; then its
+    checksum shows it, and its range is run again. So nothing is synced to the disk.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -28,19 +28,19 @@ class Folder:
         self._root = Path(path)
         self._parts = self._root / "parts"
         self._parts.mkdir(parents=True, exist_ok=True)
-        # Said now rather than after the first task.
+        # Fails now rather than after the first task.
         with tempfile.TemporaryFile(dir=self._parts):
             pass
 
     def read(self, key: str, runs: int) -> list[tuple[int, int, bytes]]:
-        """Ranges of a spec of so many runs that need not be played again, in order and without overlap."""
+        """Finished ranges of a spec with `runs` runs, in order and without overlap."""
         found = []
         for path in self._parts.glob(f"{key[:32]}-*.part"):
             try:
                 found.append(_read(path, key, runs))
             except (OSError, ValueError) as error:
                 warnings.warn(
-                    f"{path}: {error}; its runs are played again", RuntimeWarning, stacklevel=2
+                    f"{path}: {error}; its runs are repeated", RuntimeWarning, stacklevel=2
                 )
         kept: list[tuple[int, int, bytes]] = []
         for first, end, part in sorted(found, key=lambda range_: (range_[0], -range_[1])):

@@ -1,4 +1,4 @@
-"""The work of a sweep: specs cut into ranges of runs, handed out, and put together again by the numbers of the runs."""
+"""Cuts the specs of a sweep into ranges of runs, runs them, and combines them by run number."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from .engines import Engine, Lost, Task
 from .folder import Folder
 from .settings import Setting
 
-# Rounds times policies of a task unless the caller says otherwise: about a second, so that handing it out costs nothing beside it
-# and little is lost with a worker. It must not depend on the workers: then what one machine left another can take up.
+# Default rounds times policies per task: about a second, so that starting it costs little and a
+# lost worker loses little. Independent of the workers, so that one machine can resume what another
+# began.
 _TASK_DECISIONS = 1_000_000
-# Of the same range of runs; then it is the range.
+# Losses of the same range of runs, after which the range itself is to blame.
 _MOST_LOSSES = 3
-# How long a wait may keep Python from noticing Ctrl-C, on platforms where it does.
+# The longest wait, in seconds, before Python notices Ctrl-C, on platforms that need it.
 _PULSE = 0.2
 
 
 @dataclass
 class Job:
-    """A spec of a sweep, and what is known of it."""
+    """A spec of a sweep, and its results so far."""
 
     setting: str
     key: str
@@ -39,7 +40,7 @@ class Job:
 
     @classmethod
     def of(cls, setting: Setting, experiment: _core.Experiment, cache: str | None = None) -> Job:
-        """Known by its spec with all defaults filled in, and by the version that plays it."""
+        """Its identity: the spec with all defaults filled in, and the version that runs it."""
         spec = json.dumps(experiment.resolved(), sort_keys=True, separators=(",", ":"))
         key = hashlib.sha256(f"plausibly {_core.__version__}\n{spec}".encode()).hexdigest()
         return cls(str(setting), key, spec, experiment, cache)
@@ -50,7 +51,7 @@ class Job:
         return self.experiment.runs * self.experiment.horizon
 
     def add(self, first: int, end: int, part: bytes) -> None:
-        """Takes in a range of runs; with the last one they are summed up in order, and forgotten."""
+        """Adds a range of runs; the last one sums up all runs in order, and frees them."""
         self._parts[first] = (end, part)
         if sum(end - first for first, (end, _) in self._parts.items()) == self.experiment.runs:
             parts = [self._parts[first][1] for first in sorted(self._parts)]
@@ -58,12 +59,12 @@ class Job:
             self._parts.clear()
 
     def result(self) -> Result:
-        """What came of it, once all of it was added."""
+        """The result, once all ranges were added."""
         assert self._result is not None
         return self._result
 
     def tasks(self, task_runs: int | None) -> Iterator[Task]:
-        """What is left to play, in ranges of so many runs."""
+        """The missing runs, in ranges of at most `size` runs."""
         if self._result is not None:
             return
         size = task_runs or max(
@@ -90,7 +91,7 @@ def run_jobs(
     task_runs: int | None,
     tell: Callable[[int, int], object] | None,
 ) -> None:
-    """Plays what the folder does not have, and keeps it there."""
+    """Runs what the folder does not have, and keeps the results there."""
     by_key = {job.key: job for job in jobs}
     done, total = 0, sum(job.rounds for job in jobs)
     for job in jobs if folder else ():
@@ -114,7 +115,7 @@ def run_jobs(
 
 
 def _played(tasks: deque[Task], engine: Engine) -> Generator[tuple[Task, bytes], None, None]:
-    """Tasks as they are done, in any order. One whose worker died goes back to the front."""
+    """Yields finished tasks, in any order. A task with a dead worker returns to the front."""
     losses: Counter[tuple[str, int]] = Counter()
     flying: dict[Future[bytes], Task] = {}
     try:

@@ -1,4 +1,4 @@
-"""What a sweep runs: specs from a list, or a spec with a grid of settings put into it."""
+"""Reads the specs of a sweep: a list of specs, or one spec and a grid of settings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Setting:
 
     index: int
     values: dict[str, Any]
-    """What the grid put where."""
+    """The values of the grid, by path."""
     spec: Mapping[str, Any] | str
 
     def __str__(self) -> str:
@@ -45,7 +45,7 @@ def shown(value: object) -> str:
 
 
 def read_settings(specs: Specs, grid: Grid | None) -> list[Setting]:
-    """The specs in their order; of a grid, the last path changes fastest."""
+    """The specs in order; in a grid the last path changes fastest."""
     if grid is not None:
         return _over_grid(specs, grid)
     if isinstance(specs, (Mapping, str, os.PathLike)):
@@ -68,7 +68,7 @@ def _read(spec: Spec, index: int) -> Mapping[str, Any] | str:
 
 
 def read_experiments(settings: list[Setting], cache: str | None) -> list[_core.Experiment]:
-    """All of them, read and checked, or an error that names those that are wrong."""
+    """Reads and checks all specs, or raises an error that names the wrong ones."""
     experiments: list[_core.Experiment] = []
     wrong: list[tuple[Setting, Exception]] = []
     for setting in settings:
@@ -111,7 +111,7 @@ def _values(path: object, values: object) -> list[Any]:
     _steps(path)
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
         raise TypeError(f"grid[{path!r}]: expected a list of values, found {type(values).__name__}")
-    # What NumPy holds is Python's own after this; anything else stays as it is.
+    # Converts NumPy values to Python's own; anything else stays as it is.
     found = [value.item() if getattr(value, "ndim", None) == 0 else value for value in values]
     if not found:
         raise ValueError(f"grid[{path!r}]: an empty list leaves nothing to run")
@@ -119,7 +119,7 @@ def _values(path: object, values: object) -> list[Any]:
 
 
 def _steps(path: str) -> list[str | int]:
-    """`policy[1].radius` as "policy", 1, "radius"; places are counted from 1, as in messages about specs."""
+    """Splits `policy[1].radius` into "policy", 1, "radius"; places count from 1."""
     if not _PATH.fullmatch(path):
         raise ValueError(
             f'grid[{path!r}]: expected a path such as "environment.dim" or "policy[1].greed"'
@@ -133,7 +133,10 @@ def _steps(path: str) -> list[str | int]:
 
 
 def _with(node: Any, steps: list[str | int], value: Any, path: str) -> Any:
-    """A copy with a value at a path: nothing but what leads there is copied, and a table that is missing is made."""
+    """A copy with a value at a path.
+
+    Copies only what leads there, and creates missing tables.
+    """
     if not steps:
         return value
     step, rest = steps[0], steps[1:]
@@ -148,7 +151,7 @@ def _with(node: Any, steps: list[str | int], value: Any, path: str) -> Any:
         return changed
     if node is not None and not isinstance(node, Mapping):
         raise ValueError(
-            f"grid[{path!r}]: {step} cannot be set, because what should hold it is no table in the spec"
+            f"grid[{path!r}]: {step} cannot be set, because its parent is not a table in the spec"
         )
     table = dict(node or {})
     table[step] = _with(table.get(step), rest, value, path)

@@ -1,4 +1,4 @@
-"""What came of a sweep, as a table."""
+"""The results of a sweep, as a table."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-# Rows of a sweep that are shown; the others are counted.
+# Rows of a sweep that are shown; the others are only counted.
 _SHOWN = 20
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Sweep:
-    """The outcome of a sweep: a row for every setting and policy, with the figures at the horizon."""
+    """The result of a sweep: one row per setting and policy, with the figures at the horizon."""
 
     settings: list[dict[str, Any]]
-    """For every setting what the grid put where; empty dicts without a grid."""
+    """For every setting the values of the grid, by path; empty dicts without a grid."""
     results: list[Result]
-    """For every setting the whole result, as `simulate` gives it, curves and all."""
+    """For every setting the full result, as `simulate` returns it, with its curves."""
 
     def __len__(self) -> int:
-        """How many settings there are."""
+        """The number of settings."""
         return len(self.settings)
 
     def __getitem__(self, column: str) -> Any:
@@ -44,9 +44,12 @@ class Sweep:
 
     @cached_property
     def columns(self) -> dict[str, Any]:
-        """Columns of equal length: setting (its index), name, one for every path of the grid, policy, seed, runs, horizon, and the
-        figures regret_mean, regret_se, model_error_mean, model_error_se, plausible_mean, theta_star_left. Figures are NumPy arrays;
-        standard errors of a single run are NaN."""
+        """Columns of equal length.
+
+        They are setting (its index), name, one per path of the grid, policy, seed, runs, horizon,
+        and the figures regret_mean, regret_se, model_error_mean, model_error_se, plausible_mean and
+        theta_star_left. Figures are NumPy arrays; standard errors of a single run are NaN.
+        """
         finals = [
             (index, row) for index, result in enumerate(self.results) for row in result.final()
         ]
@@ -60,7 +63,7 @@ class Sweep:
             "name": of_result("name"),
         }
         for path in self.settings[0]:
-            # A grid may change what is a column already; those of figures are the ones to keep.
+            # A path of the grid may have the name of a column; the columns of figures win.
             name = f"grid.{path}" if path in ("setting", "policy") else path
             columns[name] = _column([self.settings[index][path] for index in indices])
         columns["policy"] = [row["policy"] for _, row in finals]
@@ -83,7 +86,7 @@ class Sweep:
 
     @cached_property
     def csv(self) -> str:
-        """The table as CSV: the same bytes whatever the engine, the number of workers or their order."""
+        """The table as CSV: the same bytes for any engine, number of workers or order."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
@@ -94,7 +97,7 @@ class Sweep:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """One dict a setting and policy."""
+        """One dict per setting and policy."""
         return [dict(zip(self.columns, row)) for row in zip(*map(_plain, self.columns.values()))]
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -129,7 +132,8 @@ class Sweep:
         return f"sweep of {len(self)} settings, {runs} runs"
 
     def _rows(self) -> list[list[str]]:
-        # What is the same in every setting says nothing; without a grid a spec is known by its name.
+        # Columns with one value in all settings say nothing; without a grid the name identifies a
+        # spec.
         swept = set(self.settings[0]) or {"name"}
         for name in ("seed", "runs", "horizon"):
             swept |= {name} if len(set(_plain(self.columns[name]))) > 1 else set()
@@ -144,7 +148,7 @@ def _plain(column: Any) -> list[Any]:
 
 
 def _column(values: list[Any]) -> Any:
-    """Numbers as an array, texts as they are, and anything else as JSON text."""
+    """Numbers as an array, texts unchanged, and anything else as JSON text."""
     kinds = {type(value) for value in values}
     if kinds == {bool} or kinds == {int} or kinds == {float} or kinds == {int, float}:
         return np.asarray(values)

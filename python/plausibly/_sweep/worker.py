@@ -1,4 +1,4 @@
-"""The other end of a sweep: plays ranges of runs where it is told to, in a process of its own or on a node of a cluster."""
+"""The worker of a sweep: runs ranges of runs in its own process or on a node of a cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 from .. import _core
 
 
-# The spec last played here, which is likely the next one too.
+# The spec of the last task, which is likely that of the next one too.
 _known: tuple[str, str | None, _core.Experiment] | None = None
 
 
@@ -22,20 +22,21 @@ def _experiment(spec: str, cache: str | None) -> _core.Experiment:
 
 
 def play(spec: str, first: int, end: int, package: str, cache: str | None) -> bytes:
-    """Runs `first` to before `end` of a spec that is JSON text, as bytes."""
+    """Runs `first` to before `end` of a spec given as JSON text, as bytes."""
     if package != _core.__version__:
         raise RuntimeError(
-            f"this worker has plausibly {_core.__version__}, and the sweep was started by {package}; install the same version everywhere"
+            f"this worker has plausibly {_core.__version__}, and the sweep was started by "
+            f"{package}; install the same version everywhere"
         )
     return _experiment(spec, cache).play(first, end, _core.Stop())
 
 
 def serve() -> None:
-    """Answers on standard output what is asked on standard input, until there is nothing more to come."""
-    # Ctrl-C reaches the whole group of processes; the one that started this decides what becomes of it.
+    """Answers requests from standard input on standard output, until the input ends."""
+    # Ctrl-C reaches the whole process group; the parent process decides what happens to this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
-    # Whatever else is printed here is for people.
+    # Other output goes to stderr, for people.
     os.dup2(2, 1)
     for line in sys.stdin.buffer:
         head: dict[str, object]
@@ -48,5 +49,5 @@ def serve() -> None:
             answers.write(json.dumps(head).encode() + b"\n" + played)
             answers.flush()
         except BrokenPipeError:
-            # Whoever asked is gone; so is the need for an answer, and for a complaint at exit.
+            # The parent process is gone, so no answer is needed, and no complaint at exit.
             os._exit(1)

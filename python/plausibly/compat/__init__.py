@@ -1,1 +1,1 @@
-"""The interfaces people know from other libraries, with Plausibly's estimates and policies behind them."""
+"""Interfaces of other libraries, on top of Plausibly's estimates and policies."""

@@ -1,4 +1,4 @@
-"""What MABWiser calls learning policies, and what they are here."""
+"""MABWiser's learning policies in terms of Plausibly's."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ LARGEST = 1e100
 
 
 class LearningPolicy:
-    """The policies there are; those that Plausibly does not have say so, and name what to use instead."""
+    """The policies. Those that Plausibly does not have say so, and name an alternative."""
 
     class Code(NamedTuple):
-        """CODE: among the arms that could still be best in this context, the one it knows least about.
+        """CODE: among the arms that could still be best in this context, the one it knows least
+        about.
 
-        Give the scale of the noise in rewards (half their range, if they are bounded) and, with contexts, a bound on the norm
-        of the true coefficients of all arms together; or, as LinUCB has it, a fixed width `alpha` for which nothing is promised.
+        Give the scale of the noise in rewards (half their range, if they are bounded) and, with
+        contexts, a bound on the norm of the true coefficients of all arms together. Or give a fixed
+        width `alpha`, like LinUCB, which has no guarantee.
 
         >>> from plausibly.compat.mabwiser import MAB
         >>> mab = MAB([1, 2, 3], LearningPolicy.Code(noise_scale=0.5))
@@ -34,23 +36,27 @@ class LearningPolicy:
         alpha: float | None = None
 
     class EpsilonGreedy(NamedTuple):
-        """The arm with the largest mean, and with probability `epsilon` any arm. Without contexts."""
+        """The arm with the largest mean, with probability `epsilon` any arm. Without contexts."""
 
         epsilon: float = 0.1
 
     class LinGreedy(NamedTuple):
-        """The arm with the largest estimate in this context, and with probability `epsilon` any arm."""
+        """The arm with the largest estimate in this context, and with probability `epsilon` any
+        arm.
+        """
 
         epsilon: float = 0.1
         l2_lambda: float = 1.0
         scale: bool = False
 
     class LinTS(NamedTuple):
-        """The arm with the largest draw from its posterior, of standard deviation `alpha` times its width.
+        """The arm with the largest draw from its posterior, of standard deviation `alpha` times its
+        width.
 
-        As in MABWiser, all arms of a round are drawn by the same normal numbers, so their draws move together, and the arm
-        with the larger estimate wins more often than if each were drawn by itself. `shared_draws=False` draws each arm by
-        itself, which is Thompson sampling as its theory has it, and explores more.
+        As in MABWiser, all arms of a round share the same normal numbers, so their draws move
+        together, and the arm with the larger estimate wins more often than with separate draws.
+        `shared_draws=False` draws for each arm separately. That is Thompson sampling as in its
+        theory, and explores more.
         """
 
         alpha: float = 1.0
@@ -66,61 +72,64 @@ class LearningPolicy:
         scale: bool = False
 
     class ThompsonSampling(NamedTuple):
-        """The arm with the largest draw from its posterior, a normal one, each arm once first. Without contexts.
+        """The arm with the largest draw from its normal posterior, after one play of each arm.
 
-        Rewards are 0 and 1, or what `binarizer(arm, reward)` makes of them.
+        Without contexts. Rewards are 0 and 1, or `binarizer(arm, reward)` maps them to 0 and 1.
         """
 
         binarizer: Callable[[Any, float], Any] | None = None
 
     class UCB1(NamedTuple):
-        """The arm with the largest mean plus `alpha·√(2·log t / n)`, each arm once first. Without contexts."""
+        """The arm with the largest mean plus `alpha·√(2·log t / n)`, after one play of each arm.
+
+        Without contexts.
+        """
 
         alpha: float = 1.0
 
     class Popularity(NamedTuple):
-        """Not here: use EpsilonGreedy."""
+        """Not available: use EpsilonGreedy."""
 
     class Random(NamedTuple):
-        """Not here: use EpsilonGreedy(epsilon=1)."""
+        """Not available: use EpsilonGreedy(epsilon=1)."""
 
     class Softmax(NamedTuple):
-        """Not here: use EpsilonGreedy or Code."""
+        """Not available: use EpsilonGreedy or Code."""
 
         tau: float = 1.0
 
 
 class NeighborhoodPolicy:
-    """Not here: linear policies (Code, LinUCB, LinTS, LinGreedy) are what Plausibly learns from contexts with."""
+    """Not available: Plausibly learns from contexts with Code, LinUCB, LinTS and LinGreedy."""
 
     class Clusters(NamedTuple):
-        """Not here."""
+        """Not available."""
 
         n_clusters: int = 2
         is_minibatch: bool = False
 
     class KNearest(NamedTuple):
-        """Not here."""
+        """Not available."""
 
         k: int = 1
         metric: str = "euclidean"
 
     class LSHNearest(NamedTuple):
-        """Not here."""
+        """Not available."""
 
         n_dimensions: int = 5
         n_tables: int = 3
         no_nhood_prob_of_arm: list[float] | None = None
 
     class Radius(NamedTuple):
-        """Not here."""
+        """Not available."""
 
         radius: float = 0.05
         metric: str = "euclidean"
         no_nhood_prob_of_arm: list[float] | None = None
 
     class TreeBandit(NamedTuple):
-        """Not here."""
+        """Not available."""
 
         tree_parameters: dict[str, Any] = {}
 
@@ -147,11 +156,14 @@ _MISSING = {
 }
 
 
-_SHARED = "the largest reward under parameters drawn from the posteriors, by the same normal numbers for all arms"
+_SHARED = (
+    "the largest reward under parameters drawn from the posteriors, by the same normal "
+    "numbers for all arms"
+)
 
 
 class Rule(NamedTuple):
-    """A policy as the compiled part takes it."""
+    """A policy in the form that the compiled part takes."""
 
     table: dict[str, Any]
     facts: dict[str, Any]
@@ -186,14 +198,16 @@ def check_policy(policy: Any) -> None:
         )
     if not isinstance(policy, KnownPolicy.__args__):  # type: ignore[attr-defined]
         raise TypeError(
-            f"learning_policy: expected one of plausibly's LearningPolicy, as LearningPolicy.LinUCB(), found {policy!r}"
+            "learning_policy: expected one of plausibly's LearningPolicy, as "
+            f"LearningPolicy.LinUCB(), found {policy!r}"
         )
     if getattr(policy, "scale", False):
         raise NotImplementedError(
-            "scale: Plausibly does not scale contexts arm by arm; scale them once for all arms, before fit and before predict"
+            "scale: Plausibly does not scale contexts arm by arm; scale them once for all arms, "
+            "before fit and before predict"
         )
     if "l2_lambda" in policy._fields:
-        # Without a ridge an arm with fewer rows than features has no estimate at all.
+        # Without a ridge, an arm with fewer rows than features has no estimate.
         _number(policy, "l2_lambda", above=0.0)
     if "epsilon" in policy._fields:
         _number(policy, "epsilon", highest=1.0)
@@ -213,12 +227,13 @@ def check_policy(policy: Any) -> None:
         and policy.noise_scale is None
     ):
         raise ValueError(
-            "noise_scale: Code needs the scale of the noise in rewards, or a fixed width alpha in its place"
+            "noise_scale: Code needs the scale of the noise in rewards, or a fixed width alpha in "
+            "its place"
         )
 
 
 def rule(policy: KnownPolicy, contextual: bool) -> Rule:
-    """What MABWiser calls a policy, in the names of the specs."""
+    """The kind of a MABWiser policy, in the names of the specs."""
     greedy = {"kind": "epsilon-greedy"}
     if isinstance(policy, LearningPolicy.Code):
         return _code(policy, contextual)
@@ -235,10 +250,10 @@ def rule(policy: KnownPolicy, contextual: bool) -> Rule:
         }
         return Rule(table, {}, None, _SHARED if policy.shared_draws else None, policy.shared_draws)
     if isinstance(policy, LearningPolicy.ThompsonSampling):
-        # Half the range of rewards that are 0 and 1: no such rewards vary more.
+        # Half the range of rewards of 0 and 1: no such rewards vary more.
         return Rule({"kind": "thompson", "noise_scale": 0.5}, {}, None, None)
     if policy.alpha == 0:
-        # No width at all is greed, and not a radius.
+        # A width of zero is pure greed, not a radius.
         ridge = (
             {"ridge": float(policy.l2_lambda)} if isinstance(policy, LearningPolicy.LinUCB) else {}
         )

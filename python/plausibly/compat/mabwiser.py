@@ -8,8 +8,8 @@
 >>> {arm: round(mean, 2) for arm, mean in mab.predict_expectations([[3, 2]]).items()}
 {'a': 16.25, 'b': 21.43}
 
-`predict_expectations` gives estimates, never samples or upper bounds in their place. What else differs, and why, is in
-docs/guides/coming-from-mabwiser.md.
+`predict_expectations` returns estimates, never samples or upper bounds instead of them.
+docs/guides/coming-from-mabwiser.md lists the other differences, with their reasons.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ Arm = Hashable
 
 
 class MAB:
-    """A bandit with a model an arm, as MABWiser has it.
+    """A bandit with one model per arm, like MABWiser's.
 
-    `arms` are any hashable labels. Contexts belong to the linear policies; Code learns with or without them, as it is
-    first used. `n_jobs` and `backend` are taken and not needed.
+    `arms` are any hashable labels. The linear policies need contexts; Code learns with or without
+    them, depending on its first use. `n_jobs` and `backend` are accepted and ignored.
 
     >>> mab = MAB(["red", ("blue", 2)], LearningPolicy.EpsilonGreedy(epsilon=0))
     >>> mab.partial_fit(["red", ("blue", 2)], [0.2, 0.7])
@@ -72,7 +72,8 @@ class MAB:
         check_policy(learning_policy)
         if neighborhood_policy is not None:
             raise NotImplementedError(
-                "neighborhood_policy: Plausibly has none; use Code, LinUCB, LinTS or LinGreedy with the contexts as features"
+                "neighborhood_policy: Plausibly has none; use Code, LinUCB, LinTS or LinGreedy "
+                "with the contexts as features"
             )
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
             raise TypeError(f"seed: expected a whole number, found {type(seed).__name__}")
@@ -93,7 +94,7 @@ class MAB:
 
     @property
     def is_contextual(self) -> bool:
-        """Whether it decides by contexts; of Code this is not known before its first use."""
+        """Whether it decides by contexts; for Code this is unknown before its first use."""
         return isinstance(self.learning_policy, LINEAR) or bool(self._dim)
 
     @property
@@ -104,18 +105,18 @@ class MAB:
         return [arm for arm, seen in zip(self._arms, self._models.observations) if seen == 0]
 
     def fit(self, decisions: Any, rewards: Any, contexts: Any = None) -> None:
-        """Learns from the start: an arm, its reward and, for linear policies, its context a row."""
+        """Learns from scratch: one arm, reward and, for linear policies, context per row."""
         self._learn(decisions, rewards, contexts, again=True)
 
     def partial_fit(self, decisions: Any, rewards: Any, contexts: Any = None) -> None:
-        """Learns more.
+        """Learns from more rows.
 
-        In whatever pieces rows come, the estimates are the same, bit for bit.
+        The estimates do not depend on how the rows are split, bit for bit.
         """
         self._learn(decisions, rewards, contexts, again=False)
 
     def predict(self, contexts: Any = None) -> Any:
-        """The arm to take: one where there is one context or none, else a list with one for each context.
+        """The arm to take: one arm for one context or none, else a list with one arm per context.
 
         Each row is answered as if it came alone. Works before `fit` too.
         """
@@ -125,9 +126,10 @@ class MAB:
         return self._arms[chosen[0]] if len(chosen) == 1 else [self._arms[arm] for arm in chosen]
 
     def predict_expectations(self, contexts: Any = None) -> Any:
-        """The estimated reward of each arm, as a dict; a list of dicts where there are several contexts.
+        """The estimated reward of each arm, as a dict; a list of dicts for several contexts.
 
-        These are the estimates themselves for every policy; arms without rewards are estimated at 0.
+        For every policy these are the estimates themselves; arms without rewards have the estimate
+        0.
         """
         models, table, rounds = self._asked(contexts)
         estimates = models.estimates(table).tolist()
@@ -137,9 +139,11 @@ class MAB:
         return each[0] if len(each) == 1 else each
 
     def explain(self, context: Any = None, *, radius: Radius | None = None) -> Explanation:
-        """Of every arm in this context: how good it may be, whether it could still be best, and if not, which other rules it out.
+        """How good each arm may be here, whether it could still be best, and which arm rules it
+        out.
 
-        Under the policy's own radius, unless another is given; `alpha` is one that promises nothing. MABWiser has no such thing.
+        Uses the policy's own radius unless another is given; `alpha` is a radius without a
+        guarantee. MABWiser has no such method.
         """
         models, table, _ = self._asked(context)
         if table is not None and len(table) != 1:
@@ -154,7 +158,7 @@ class MAB:
         return Explanation(**found if decides_by is None else {**found, "decides_by": decides_by})
 
     def add_arm(self, arm: Arm, binarizer: Callable[[Any, float], Any] | None = None) -> None:
-        """Adds an arm of which nothing is known."""
+        """Adds an arm without data."""
         added = _checked_arms([*self._arms, arm])
         if binarizer is not None:
             if not isinstance(self.learning_policy, LearningPolicy.ThompsonSampling):
@@ -166,7 +170,7 @@ class MAB:
         self._arms = added
 
     def remove_arm(self, arm: Arm) -> None:
-        """Removes an arm with all that was learned of it."""
+        """Removes an arm and everything learned about it."""
         if arm not in self._arms:
             raise ValueError(f"arm: {arm!r} is not an arm")
         if len(self._arms) == 1:
@@ -177,10 +181,11 @@ class MAB:
         del self._arms[place]
 
     def warm_start(self, arm_to_features: Any, distance_quantile: float) -> None:
-        """Not here, for what an arm would say of itself then was seen of another."""
+        """Not available: an arm's intervals would count data of another arm."""
         raise NotImplementedError(
-            "warm_start: it would copy what was seen of one arm to another, and the intervals would claim it; "
-            "give arms features of their own in an ActionSet, and Code or LinUCB learn about all of them at once"
+            "warm_start: it would copy the data of one arm to another, and the intervals would "
+            "count them; give arms features of their own in an ActionSet, and Code or LinUCB learn "
+            "about all of them at once"
         )
 
     def __repr__(self) -> str:
@@ -203,7 +208,7 @@ class MAB:
             )
         self.__dict__.update(state["bandit"])
         if state["version"] == 1 and isinstance(self.learning_policy, LearningPolicy.LinTS):
-            # Arms were drawn by themselves then, and a bandit goes on as it chose.
+            # Arms were drawn separately then, and the bandit keeps choosing that way.
             self.learning_policy = self.learning_policy._replace(shared_draws=False)
         self._models = None
         if state["learned"] is not None:
@@ -233,7 +238,7 @@ class MAB:
         self._dim, self._models = dim, models
 
     def _asked(self, contexts: Any) -> tuple[_core.ArmModels, npt.NDArray[np.float64] | None, int]:
-        """The models, the contexts they are asked about if they go by contexts, and in how many rounds."""
+        """The models, the contexts to ask about if they use contexts, and the number of rounds."""
         table = None if contexts is None else self._table(contexts, self._dim, None)
         rounds = 1 if table is None else len(table)
         if isinstance(self.learning_policy, WITHOUT_CONTEXTS) or (
@@ -246,7 +251,7 @@ class MAB:
         return self._models, table, rounds
 
     def _width(self, table: npt.NDArray[np.float64] | None, known: int | None) -> int:
-        """How many features contexts have; 0 without."""
+        """The number of context features; 0 without contexts."""
         name = type(self.learning_policy).__name__
         if table is None:
             if isinstance(self.learning_policy, LINEAR) or known:
@@ -256,7 +261,8 @@ class MAB:
             return 0
         if isinstance(self.learning_policy, WITHOUT_CONTEXTS) or known == 0:
             raise ValueError(
-                f"contexts: {name} learned without contexts; use Code, LinUCB, LinTS or LinGreedy from the start"
+                f"contexts: {name} learned without contexts; use Code, LinUCB, LinTS or LinGreedy "
+                "from the start"
             )
         if known is not None and table.shape[1] != known:
             raise ValueError(f"contexts: {table.shape[1]} features, and there were {known} before")
@@ -270,7 +276,8 @@ class MAB:
         except KeyError as error:
             unknown = error.args[0]
             raise ValueError(
-                f"decisions: {unknown!r} in row {labels.index(unknown)} is not an arm; add it, or leave such rows out"
+                f"decisions: {unknown!r} in row {labels.index(unknown)} is not an arm; add it, or "
+                "leave such rows out"
             ) from None
 
     def _rewards(self, rewards: Any, decisions: Any, count: int) -> npt.NDArray[np.float64]:
@@ -280,12 +287,13 @@ class MAB:
             raise TypeError(f"rewards: expected numbers: {error}") from error
         if paid.shape != (count,):
             raise ValueError(
-                f"rewards: expected {count}, one a decision, found an array of shape {paid.shape}"
+                f"rewards: expected {count}, one per decision, found an array of shape {paid.shape}"
             )
         if not _within(paid):
             row = int(np.argmin(np.abs(paid) <= LARGEST))
             raise ValueError(
-                f"rewards: {paid[row]} in row {row}; rewards must be finite and at most 1e100 in magnitude"
+                f"rewards: {paid[row]} in row {row}; rewards must be finite and at most 1e100 in "
+                "magnitude"
             )
         if isinstance(self.learning_policy, LearningPolicy.ThompsonSampling):
             return self._binary(paid, decisions)
@@ -306,20 +314,21 @@ class MAB:
         if type(contexts).__module__.partition(".")[0] in ("pandas", "polars") and not hasattr(
             contexts, "columns"
         ):
-            # A column: one feature of many rows, or a row that was cut out of a frame.
+            # A column: one feature of many rows, or one row cut from a frame.
             one_row = rows == 1 or (rows is None and dim != 1)
             contexts = np.asarray(contexts).reshape((1, -1) if one_row else (-1, 1))
         table = to_rows(contexts, "contexts")
         if not _within(table):
             row, column = np.argwhere(~(np.abs(table) <= LARGEST))[0]
             raise ValueError(
-                f"contexts: {table[row, column]} in row {row}, column {column}; features must be finite and at most 1e100 in magnitude"
+                f"contexts: {table[row, column]} in row {row}, column {column}; features must be "
+                "finite and at most 1e100 in magnitude"
             )
         return table
 
 
 def _within(numbers: npt.NDArray[np.float64]) -> bool:
-    # Not a comparison with the opposite: a NaN must be refused too.
+    # Not the opposite comparison, because NaN must be refused too.
     return bool((np.abs(numbers) <= LARGEST).all())
 
 
