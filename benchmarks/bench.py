@@ -1,4 +1,4 @@
-"""Runs the sections of the benchmark and writes the page. Started by scripts/bench, which sets everything up."""
+"""Runs the sections of the benchmark and writes the page; scripts/bench starts it."""
 
 import argparse
 import datetime
@@ -57,7 +57,7 @@ def settings_of(args):
 
 
 def machine():
-    """What it ran on, without the machine's name."""
+    """The machine's properties, without its name."""
     facts = {"system": f"{platform.system()} {platform.machine()}", "cores": os.cpu_count()}
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -103,7 +103,7 @@ def versions():
     describe = ["git", "describe", "--always", "--dirty"]
     commit = subprocess.run(
         describe, check=False, capture_output=True, text=True, cwd=ROOT
-    )  # not in an unpacked archive
+    )  # fails in an unpacked archive
     return {
         "python": platform.python_version(),
         "rustc": rustc,
@@ -158,9 +158,7 @@ def main():
         results["repeats"] = settings.repeats
         results["rounds"] = settings.rounds
         results["skipped"] = skipped(args.target)
-        what = (
-            versions()
-        )  # once: the figures of the first section are a change that git would call dirty
+        what = versions()  # once, before the first section changes files and makes the commit dirty
         for name in wanted:
             settings.say(f"{name}")
             section_begun, before = time.monotonic(), machine()
@@ -172,7 +170,7 @@ def main():
                 "versions": what,
                 **found,
             }
-            # After each, so that a run that is stopped can be gone on with, by --only.
+            # After each section, so that `--only` can resume a stopped run.
             stored.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
         settings.say(f"all in {time.monotonic() - begun:.0f} s")
     page.write(results, shown)

@@ -1,5 +1,7 @@
 """Writes rivals.md from the measurements: tables, plots, targets and what is fair."""
 
+import textwrap
+
 import plots
 import targets
 from words import NAMES, PROSE, RADII
@@ -40,10 +42,14 @@ def header(results):
         if name not in ("python", "rustc", "commit")
     )
     lines = [
-        f"Command: `{results['command']}` · {' to '.join([dates[0], dates[-1]][: len(dates)])} · commit {versions['commit']}",
-        f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['system']}, {machine.get('vectors', '')}; load before it began {machine.get('load', 0):.1f}",
+        f"Command: `{results['command']}` · {' to '.join([dates[0], dates[-1]][: len(dates)])} · "
+        f"commit {versions['commit']}",
+        f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['system']}, "
+        f"{machine.get('vectors', '')}; load before it began {machine.get('load', 0):.1f}",
         f"Versions: rustc {versions['rustc']}, Python {versions['python']}, {listed}",
-        f"Turns: {results['repeats']} a contender, up to 40 where they are short, and thirty times as many for ours and numba's where all of theirs are; in rotation; the fastest counts. The run took {total // 60} min {total % 60} s",
+        f"Turns: {results['repeats']} per contender, in rotation; up to 40 if they are short, and "
+        "thirty times as many for ours and numba's if all of theirs are short. The fastest "
+        f"counts. The run took {total // 60} min {total % 60} s",
     ]
     shares = sorted(
         row["core_share"]
@@ -56,16 +62,27 @@ def header(results):
             f"median {shares[len(shares) // 2]:.0%}, least {shares[0]:.0%}, most {shares[-1]:.0%}"
         )
         lines.append(
-            f"Quiet? Share of its fastest turn in which a contender had a core, of turns over 50 ms: {seen}. Less than all is a busy machine, more is a second thread"
+            "Load: the share of its fastest turn in which a contender had a core, for turns over "
+            f"50 ms: {seen}. Less than 100 % means a busy machine, more a second thread"
         )
     built = {
         name: (section["date"], section["versions"]["commit"]) for name, section in sections.items()
     }
-    if len(set(built.values())) > 1:  # sections run on their own, with --only
+    if len(set(built.values())) > 1:  # after runs with --only
         lines += [
             f"Section *{name}*: {date}, commit {commit}" for name, (date, commit) in built.items()
         ]
-    text = "\n".join(f"- {line}" for line in lines)
+    text = "\n".join(
+        textwrap.fill(
+            line,
+            100,
+            initial_indent="- ",
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for line in lines
+    )
     warnings = []
     if results["quick"]:
         warnings.append(
@@ -73,13 +90,14 @@ def header(results):
         )
     elif not shares or shares[len(shares) // 2] < 0.95:
         warnings.append(
-            "**The machine was busy: times and ratios on this page are not to be relied on. Choices and memory are.**"
+            "**The machine was busy: times and ratios on this page are not to be relied on. "
+            "Choices and memory are.**"
         )
     return "\n\n".join([*warnings, text])
 
 
 def times(rows):
-    """(contender, radius, size) → row, those that failed too."""
+    """(contender, radius, size) → row, failed ones too."""
     return {(row["contender"], row["radius"], tuple(row["size"])): row for row in rows}
 
 
@@ -104,7 +122,7 @@ def table(head, rows):
 def time_table(rows, kinds, radius):
     found, sizes = times(rows), sizes_of(rows)
     most = max(row.get("rounds", 0) for row in rows)
-    head = ["µs a round", *(f"d={d}, K={k:,}" for d, k in sizes)]
+    head = ["µs per round", *(f"d={d}, K={k:,}" for d, k in sizes)]
     body = []
     for kind in kinds:
         cells = []
@@ -120,12 +138,14 @@ def fixed_tables(section):
     rows, text = section["rows"], []
     for radius, name in RADII.items():
         text.append(f"### CODE, {name}\n\n" + time_table(rows, [
-            "ours:code-every", "numba:code-incremental", "numba:code-incremental-rows", "numpy:code-incremental",
+            "ours:code-every", "numba:code-incremental", "numba:code-incremental-rows",
+            "numpy:code-incremental",
             "ours:code", "numba:code-lazy", "numba:code-full",
         ], radius))  # fmt: skip
     for radius, name in RADII.items():
         text.append(f"### LinUCB, {name}\n\n" + time_table(rows, [
-            "ours:lin-ucb", "numba:lin-ucb-incremental", "numba:lin-ucb-incremental-rows", "numpy:lin-ucb-incremental",
+            "ours:lin-ucb", "numba:lin-ucb-incremental", "numba:lin-ucb-incremental-rows",
+            "numpy:lin-ucb-incremental",
             "numba:lin-ucb-lazy",
         ], radius))  # fmt: skip
     text.append(
@@ -156,8 +176,9 @@ def changing_tables(section):
 
 def other_tables(section):
     kinds = [
-        "ours:code", "ours:lin-ucb", "ours:lin-ts", "library:contextualbandits", "library:bayesianbandits", "library:vw-regcbopt",
-        "library:vw-squarecb", "library:coba", "crate:rill-ml-shared", "library:mabwiser", "crate:rill-ml", "crate:trashpanda",
+        "ours:code", "ours:lin-ucb", "ours:lin-ts", "library:contextualbandits",
+        "library:bayesianbandits", "library:vw-regcbopt", "library:vw-squarecb", "library:coba",
+        "crate:rill-ml-shared", "library:mabwiser", "crate:rill-ml", "crate:trashpanda",
     ]  # fmt: skip
     text = (
         "## Libraries and crates\n\n"
@@ -180,7 +201,10 @@ def same_table(sections):
     rounds = sum(row["rounds"] for row in checked)
     differing = [row for row in checked if row["first"] is not None]
     text = "## The same choices\n\n" + PROSE["same"] + "\n\n"
-    text += f"{len(checked)} runs beside ours, {rounds:,} rounds in all: {len(checked) - len(differing)} chose the same action in every round"
+    text += (
+        f"{len(checked)} runs beside ours, {rounds:,} rounds in all: "
+        f"{len(checked) - len(differing)} chose the same action in every round"
+    )
     text += "." if not differing else f", {len(differing)} did not:"
     for row in differing:
         why = f"; what decided differed by {row['gap']:.1e} of its size" if "gap" in row else ""
@@ -189,10 +213,16 @@ def same_table(sections):
             if row.get("gap", 1.0) < 1e-9
             else " (**not a tie**)"
         )
-        text += f"\n- {NAMES[row['contender']]}, {row['policy']}, {row['radius']}, d, K = {row['size']}: from round {row['first']}{why}{verdict}"
+        text += (
+            f"\n- {NAMES[row['contender']]}, {row['policy']}, {row['radius']}, d, K = "
+            f"{row['size']}: from round {row['first']}{why}{verdict}"
+        )
     for row in rows:
         if "error" in row:
-            text += f"\n- {NAMES[row['contender']]}, d, K = {row['size']}: not compared ({row['error']})"
+            text += (
+                f"\n- {NAMES[row['contender']]}, d, K = {row['size']}: not compared "
+                f"({row['error']})"
+            )
     return text
 
 
@@ -244,10 +274,10 @@ def many_table(section):
     ]
     head = [
         "CODE as shipped",
-        "µs a round",
+        "µs per round",
         "build the set, ms",
-        "bytes an action, at the peak",
-        "peak by the feature matrix",
+        "peak bytes per action",
+        "peak / feature matrix",
     ]
     text = PROSE["many"].format(k=f"{actions:,}", d=dim, n=f"{section['rounds']:,}", bytes=8 * dim)
     return "## Very many actions\n\n" + text + "\n\n" + table(head, body)
@@ -267,18 +297,21 @@ def scaling_part(section):
     text += "\n\n" + table(["exponent", *names.values()], body)
     for axis, (label, file) in plots.AXES.items():
         if plots.series(section["rows"], axis):
-            text += f"\n\n![Microseconds a round against the {label}]({file})"
+            text += f"\n\n![Microseconds per round against the {label}]({file})"
     return text
 
 
 def threads_part(section):
     one, two = min(section["one"]), min(section["two"])
-    return f"## Threads\n\n{PROSE['threads'].format(runs=section['runs'])} One thread {one:.2f} s, two threads {two:.2f} s: **{one / two:.2f} ×**."
+    return (
+        f"## Threads\n\n{PROSE['threads'].format(runs=section['runs'])}\n\n"
+        f"One thread {one:.2f} s, two threads {two:.2f} s: **{one / two:.2f} ×**."
+    )
 
 
 def skipped_part(results):
     if not results.get("skipped"):
-        return "## Skipped\n\nNobody: every rival could be installed."
+        return "## Skipped\n\nNothing: every rival could be installed."
     return "## Skipped\n\n" + "\n".join(
         f"- {name}: `{why}`" for name, why in results["skipped"].items()
     )

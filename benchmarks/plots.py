@@ -1,4 +1,4 @@
-"""Cost against K, d and the horizon, as SVG with the names at the lines."""
+"""Draws cost against K, d and the horizon as SVG, with the names at the lines."""
 
 import math
 
@@ -32,7 +32,7 @@ def series(rows, axis):
 
 
 def exponent(points):
-    """The slope of log cost against log size over the upper half of the points, by least squares."""
+    """The slope of log cost against log size, fitted to the upper half of the points."""
     upper = points[-max(2, (len(points) + 1) // 2) :]
     xs, ys = [math.log(x) for x, _ in upper], [math.log(y) for _, y in upper]
     mx, my = sum(xs) / len(xs), sum(ys) / len(ys)
@@ -40,7 +40,7 @@ def exponent(points):
 
 
 def draw(rows, out):
-    """One file an axis."""
+    """Draws one file per axis."""
     import matplotlib  # here, because the page can be written without it
 
     matplotlib.use("Agg")
@@ -63,7 +63,7 @@ def draw(rows, out):
             _, colour, style = LINES[key]
             axes.plot(*zip(*points), style, marker="o", markersize=3.5, linewidth=1.8, color=colour)
         label_ends(axes, lines)
-        axes.set(xscale="log", yscale="log", xlabel=label, ylabel="µs a round (decide and learn)")
+        axes.set(xscale="log", yscale="log", xlabel=label, ylabel="µs per round (decide and learn)")
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(True, which="major", alpha=0.25)
         figure.subplots_adjust(left=0.09, right=0.66, top=0.97, bottom=0.12)

@@ -11,12 +11,13 @@ from pathlib import Path
 import numpy as np
 
 SIGMA = 0.5
-POOL_BYTES = 64 << 20  # of changing sets: more than a cache holds
+POOL_BYTES = 64 << 20  # of changing sets; more than a cache holds
 
 MOST_TURNS, SHORT_SECONDS = 40, 6.0
-# Who waits for memory is slowed by whoever else on the machine uses it, for seconds on end.
+# Other programs can slow memory-bound contenders for seconds, so those race longer.
 MEMORY_SECONDS = 25.0
-# Between two rotations of everybody those that are compiled rotate this often among themselves, if all of their turns are shorter than this.
+# Between two rotations of all contenders the compiled ones rotate this often among themselves, if
+# all of their turns are shorter than this.
 EXTRA_TURNS, SHORT_TURN_SECONDS = 29, 0.1
 
 ONE_THREAD = {
@@ -29,12 +30,15 @@ ONE_THREAD = {
         "RAYON_NUM_THREADS",
     )
 }
-# NumPy asks for its large arrays to be in huge pages; so does the allocator of everybody else then.
+# NumPy requests huge pages for its large arrays; this makes all other allocators do so too.
 HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
 def write_problem(folder, dim, actions, rounds, changing=False):
-    """θ* ~ N(0, I), actions uniform on [-1, 1]ᵈ, noise by round, all from a seed that the size decides."""
+    """Writes a problem: θ* ~ N(0, I), actions uniform on [-1, 1]ᵈ, and noise per round.
+
+    The size determines the seed.
+    """
     rng = np.random.default_rng([2024, dim, actions, rounds, changing])
     folder.mkdir(parents=True, exist_ok=True)
     theta = rng.standard_normal(dim)
@@ -52,18 +56,18 @@ def write_problem(folder, dim, actions, rounds, changing=False):
 
 @dataclass
 class Entry:
-    """Who takes part: a kind known to one of the contender programs, and how it is to be timed."""
+    """A contender: a kind that one of the contender programs knows, and how to time it."""
 
     kind: str  # `ours:…`, `numba:…`, `numpy:…`, `library:…` or `crate:…`
     radius: str = "paper"
     whole: bool = (
-        False  # plays all rounds in every turn, because they differ in cost or are to be compared
+        False  # plays all rounds in every turn, because they differ in cost or are compared
     )
     rounds: int = 0
     turns: list = field(default_factory=list)  # seconds
     on_core: list = field(
         default_factory=list
-    )  # of which it had a core; more than one core would show as more than all
+    )  # seconds in which it had a core; more than `turns` with a second thread
     about: str = ""
     before_kb: int = 0
     peak_kb: int = 0
@@ -76,12 +80,15 @@ class Entry:
 
     @property
     def is_compiled(self):
-        """Ours or numba's, but for those that compute every width anew and take long by design."""
+        """Whether it is ours or numba's, except those that compute every width from scratch."""
         return self.kind.startswith(("ours:", "numba:")) and "full" not in self.kind
 
     @property
     def core_share(self):
-        """Of its fastest turn: below one if others had the core, above one if it had another thread. None if too short to tell."""
+        """The share of its fastest turn in which it had a core; None if the turn is too short.
+
+        Below one other programs had the core; above one it had a second thread.
+        """
         fastest = min(self.turns)
         return self.on_core[self.turns.index(fastest)] / fastest if fastest > 0.05 else None
 
@@ -91,7 +98,7 @@ class Failed(Exception):
 
 
 class Contender:
-    """A process that plays when it is told to."""
+    """A process that plays one turn per request."""
 
     def __init__(self, entry, folder, target):
         family, _, name = entry.kind.partition(":")
@@ -131,13 +138,13 @@ class Contender:
 
 
 def one_digit(count):
-    """A round number no larger than this, of one digit and zeros."""
+    """The largest number up to this one with a single nonzero digit."""
     size = 10 ** (len(str(count)) - 1)
     return count // size * size
 
 
 def play_turn(entry, contender):
-    """One turn more, unless it has failed before."""
+    """Plays one more turn, unless the contender has failed."""
     if entry.error:
         return
     try:
@@ -150,7 +157,11 @@ def play_turn(entry, contender):
 
 
 def race(entries, folder, rounds, settings, compare=False, seconds=SHORT_SECONDS):
-    """Everybody plays the problem in turns, for about so many seconds where turns are short; fills in the entries. With `compare` also what each chose, in one more turn."""
+    """Plays the problem with all entries in turns, and fills them in.
+
+    Short turns repeat for about `seconds` seconds. With `compare`, one more turn records the
+    choices.
+    """
     running = []
     for entry in entries:
         try:
@@ -173,7 +184,7 @@ def race(entries, folder, rounds, settings, compare=False, seconds=SHORT_SECONDS
             entry.error = str(error)
             settings.say(f"    {entry.kind} failed: {error}")
     begun, rotations = time.perf_counter(), 0
-    # A turn of a millisecond can miss every quiet moment: where a rotation is short, there are more of them, for everybody.
+    # A turn of a millisecond can miss every quiet moment, so short rotations are repeated.
     while (
         rotations < settings.repeats
         or rotations < MOST_TURNS
@@ -200,5 +211,6 @@ def race(entries, folder, rounds, settings, compare=False, seconds=SHORT_SECONDS
     for entry in entries:
         if entry.turns and not entry.error:
             settings.say(
-                f"    {entry.kind:34}{entry.radius:13}{entry.micros:12.3f} µs   {entry.rounds} rounds"
+                f"    {entry.kind:34}{entry.radius:13}{entry.micros:12.3f} µs   {entry.rounds} "
+                "rounds"
             )

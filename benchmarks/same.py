@@ -1,4 +1,4 @@
-"""Whether two runs chose the same actions, and if not, whether that was a tie at rounding level."""
+"""Compares the choices of two runs, and tells ties at rounding level from differences."""
 
 import numpy as np
 
@@ -11,10 +11,12 @@ def first_difference(ours, theirs):
 
 
 def explain(features, means, noise, choices, round_, rivals, root_of, policy):
-    """How far apart what the two chose was in that round, by a model computed afresh from the history they share.
+    """The relative gap between two choices in a round, under a model computed from their shared
+    history.
 
-    Returns the relative gap of what decides: the width for CODE (or of an upper bound from the largest lower one, if that is
-    what they disagree about), the upper bound for LinUCB. A gap below 1e-9 is a tie that rounding decides.
+    For CODE this is the gap of their widths (or between an upper bound and the largest lower one,
+    if the runs disagree about that), for LinUCB of their upper bounds. Below 1e-9 it is a tie that
+    rounding decides.
     """
     taken = features[choices[:round_]]
     rewards = means[choices[:round_]] + noise[:round_]

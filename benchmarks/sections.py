@@ -1,4 +1,4 @@
-"""What is measured: each section races its contenders and returns plain data."""
+"""The sections of the benchmark: each races its contenders and returns plain data."""
 
 import json
 import subprocess
@@ -33,7 +33,10 @@ def row(entry, size):
 
 
 def fixed(settings):
-    """One set for the whole run: CODE and LinUCB under two radii, LinTS, and the floor of whoever reads every action."""
+    """One set for the whole run: CODE and LinUCB under two radii, LinTS, and the floor.
+
+    The floor reads every action.
+    """
     rows, same = [], []
     for size in settings.sizes:
         settings.say(f"  d, K = {size}")
@@ -41,16 +44,19 @@ def fixed(settings):
         for radius in RADII:
             kinds = {
                 "code": [
-                    "ours:code", "ours:code-every", "numba:code-incremental", "numba:code-incremental-rows",
+                    "ours:code", "ours:code-every", "numba:code-incremental",
+                    "numba:code-incremental-rows",
                     "numba:code-lazy", "numba:code-full", "numpy:code-incremental",
                 ],
                 "lin-ucb": [
-                    "ours:lin-ucb", "numba:lin-ucb-incremental", "numba:lin-ucb-incremental-rows", "numba:lin-ucb-lazy",
+                    "ours:lin-ucb", "numba:lin-ucb-incremental",
+                    "numba:lin-ucb-incremental-rows", "numba:lin-ucb-lazy",
                     "numpy:lin-ucb-incremental",
                 ],
             }  # fmt: skip
             for policy, names in kinds.items():
-                # Whole runs, so that whole runs are compared; only the full one cannot afford it.
+                # Whole runs, so that all choices are compared; the full version would take too
+                # long.
                 entries = [Entry(name, radius, whole=not name.endswith("full")) for name in names]
                 race(entries, folder, settings.rounds, settings, compare=True)
                 rows += [row(entry, size) for entry in entries]
@@ -66,7 +72,7 @@ def fixed(settings):
 
 
 def compare(entries, folder, size, policy, radius):
-    """The choices of everybody beside those of ours, which is the first entry."""
+    """Compares all choices with ours, the first entry."""
     ours, *others = entries
     found = []
     for entry in others:
@@ -97,7 +103,7 @@ def compare(entries, folder, size, policy, radius):
 
 
 def gap(folder, size, policy, radius, ours, theirs, at):
-    """How close a tie it was."""
+    """The relative gap where the choices first differ."""
     dim, actions = size
     features = np.fromfile(folder / "features.f64").reshape(actions, dim)
     means, noise = np.fromfile(folder / "means.f64"), np.fromfile(folder / "noise.f64")
@@ -112,7 +118,7 @@ def gap(folder, size, policy, radius, ours, theirs, at):
 
 
 def changing(settings):
-    """A set never seen before in every round, from rows in memory."""
+    """A new action set in every round, from rows in memory."""
     rows, same = [], []
     for size in settings.sizes:
         settings.say(f"  d, K = {size}")
@@ -134,7 +140,7 @@ def changing(settings):
 
 
 def others(settings):
-    """Libraries in Python and crates in Rust; ours beside them, in the same turns."""
+    """Libraries in Python and crates in Rust, in the same turns as ours."""
     rows = []
     for size in settings.sizes:
         settings.say(f"  d, K = {size}")
@@ -142,7 +148,8 @@ def others(settings):
         whole = ["ours:code", "ours:lin-ucb", "ours:lin-ts"]
         names = [
             *whole, "library:contextualbandits", "library:bayesianbandits", "library:vw-regcbopt",
-            "library:vw-squarecb", "library:coba", "crate:rill-ml-shared", "library:mabwiser", "crate:rill-ml", "crate:trashpanda",
+            "library:vw-squarecb", "library:coba", "crate:rill-ml-shared", "library:mabwiser",
+            "crate:rill-ml", "crate:trashpanda",
         ]  # fmt: skip
         entries = [Entry(name, "paper", whole=name in whole) for name in names]
         race(entries, folder, settings.rounds, settings)
@@ -151,7 +158,7 @@ def others(settings):
 
 
 def many(settings):
-    """Very many actions, in a process that holds nothing else."""
+    """Very many actions, in a process without other data."""
     actions, dim, rounds = settings.many
     runs = []
     for _ in range(min(settings.repeats, 3)):
@@ -201,7 +208,8 @@ def scaling(settings):
             ]
             every = ["ours:code-every", "numba:code-incremental", "numba:code-full"]
             entries = [Entry(kind, radius, whole=True) for kind, radius in lazily]
-            # The first rounds are dearer, with refactorisations: who is compared plays all of them, but for the full one, which cannot afford it.
+            # The first rounds cost more, because of refactorisations. So compared contenders play
+            # all rounds, except the full version, which would take too long.
             entries += [
                 Entry(kind, "determinant", whole=not kind.endswith("full")) for kind in every
             ]

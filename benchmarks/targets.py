@@ -1,9 +1,9 @@
-"""What was asked, with the ratio seen: the time of the fastest rival by ours."""
+"""The targets, with the measured ratios: the time of the fastest rival divided by ours."""
 
 from words import NAMES, RADII
 
 SHIPPED = {(5, 100): 2.5, (16, 1000): 3.0, (64, 10_000): 10.0}
-# Each library beside ours of its kind: LinUCB for upper bounds, LinTS for sampling, CODE for the rest.
+# Which of ours each library is compared with; LinUCB for those not listed.
 BESIDE = {
     "library:bayesianbandits": "ours:lin-ts",
     "library:vw-regcbopt": "ours:code",
@@ -12,7 +12,7 @@ BESIDE = {
 
 
 class Ratios:
-    """One row of the table: a ratio for each size."""
+    """One row of the table: one ratio per size."""
 
     def __init__(self, what, asked):
         self.what, self.asked, self.seen = what, asked, {}
@@ -26,7 +26,7 @@ class Ratios:
 
 
 def rows_of(section):
-    """(contender, radius, size) → microseconds a round, of those who played."""
+    """(contender, radius, size) → microseconds per round, without failed contenders."""
     rows = section.get("rows", [])
     return {
         (row["contender"], row["radius"], tuple(row["size"])): row["micros"]
@@ -36,7 +36,7 @@ def rows_of(section):
 
 
 def ratios(what, asked, times, ours, rivals, radius):
-    """Fastest rival by ours at each size where both played."""
+    """The time of the fastest rival divided by ours, at each size that both played."""
     row = Ratios(what, asked)
     for size in sorted({size for _, _, size in times}):
         theirs = [times[kind, radius, size] for kind in rivals if (kind, radius, size) in times]
@@ -133,7 +133,7 @@ def all_ratios(sections):
 
 
 def single(sections):
-    """(what, seen, asked, holds) of targets that are not by size."""
+    """(what, seen, asked, holds) for targets that do not depend on the size."""
     found = []
     if "many" in sections:
         many = sections["many"]
@@ -142,7 +142,7 @@ def single(sections):
         )
         found.append(
             (
-                f"K = {many['actions']:,}, d = {many['dim']}: peak memory by the feature matrix",
+                f"K = {many['actions']:,}, d = {many['dim']}: peak memory / feature matrix",
                 f"{peak:.2f}",
                 "at most 1.6",
                 peak <= 1.6,

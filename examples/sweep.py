@@ -1,4 +1,4 @@
-"""A sweep over 1,000 settings. `python examples/sweep.py --help` says what can be changed."""
+"""A sweep over 1,000 settings; `python examples/sweep.py --help` lists its options."""
 
 import argparse
 import hashlib
@@ -42,7 +42,8 @@ def main() -> None:
     cpu = sum(one.ru_utime + one.ru_stime for one in used)
     table = hashlib.sha256(result.csv.encode()).hexdigest()[:16]
     print(
-        f"{len(result)} settings on {args.engine}: {seconds:.1f} s, {cpu:.1f} s of processor, table {table}, {used[0].ru_maxrss // 1024} MB"
+        f"{len(result)} settings on {args.engine}: {seconds:.1f} s, {cpu:.1f} s of processor, "
+        f"table {table}, {used[0].ru_maxrss // 1024} MB"
     )
 
 

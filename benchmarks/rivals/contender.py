@@ -1,6 +1,7 @@
-"""A contender in Python: `contender.py KIND FOLDER paper|determinant`. Plays when it is told to, so that all take turns.
+"""A contender in Python: `contender.py KIND FOLDER paper|determinant`.
 
-Says `{"ready": …}`, then answers `turn ROUNDS [FILE]` until the input ends, as ours does in Rust (crates/plausibly-bench).
+Prints `{"ready": …}`, then answers `turn ROUNDS [FILE]` until the input ends, like our contender in
+Rust (crates/plausibly-bench). So all contenders can take turns.
 """
 
 import importlib
@@ -13,12 +14,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
-# Which module plays which contenders; a module that cannot be imported only takes its own with it.
+# The module of each kind of contender; a failed import affects only its own kinds.
 MODULES = {"numba": "compiled_play", "numpy": "vectorised", "library": "libraries"}
 
 
 def resident(field):
-    """A line of what Linux knows of this process, in kB."""
+    """A field of Linux's status of this process, in kB."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1])

@@ -1,8 +1,9 @@
-"""CODE and LinUCB with lists of contenders, in numba: the lazy algorithm of the library, as fast as we know how to write it.
+"""CODE and LinUCB with lists of contenders, in numba: the library's lazy algorithm.
 
-Let all actions have been scored at s with means m and widths w, and fix a ceiling G > √β. While D + √β ≤ G, where
-D = ‖θ̂ - θ̂_s‖ in the norm of V_s, only actions with m + w·G ≥ max(m - w·G) can matter: those are listed, and scored
-incrementally. The next list is drawn from the base, the last moment at which all were scored.
+This is the fastest version we know how to write. Let all actions have been scored at s with means m
+and widths w, and fix a ceiling G > √β. While D + √β ≤ G, where D = ‖θ̂ - θ̂_s‖ in the norm of V_s,
+only actions with m + w·G ≥ max(m - w·G) can matter: those are listed, and scored incrementally. The
+next list comes from the base, the last time at which all actions were scored.
 """
 
 import numpy as np
@@ -48,7 +49,7 @@ def refresh_list(rows, count, v, gain, mean, width_sq):
 
 @compiled
 def keep(rows, index, mean, width_sq, count, reach, least):
-    """Drops from a list what cannot reach the largest lower bound."""
+    """Drops from a list the actions that cannot reach the largest lower bound."""
     kept = 0
     for a in range(count):
         if mean[a] + reach * np.sqrt(width_sq[a]) >= least:
@@ -111,7 +112,7 @@ def play_lazy(policy, features, means, noise, radius, choices):
                     least = largest_lower(mean, width_sq, found, against)
                     count = keep(rows, index, mean, width_sq, found, reach, least)
                     drawn = True
-            if not drawn:  # all anew, and a list if it is worth having
+            if not drawn:  # scores all actions, and makes a list if it is short enough
                 if all_at != t:
                     score(features, theta, inverse, all_mean, all_width_sq, x, acc, form)
                     all_at = t

@@ -1,4 +1,4 @@
-"""Libraries people would pick, on the same problem, used the fastest way we found in their documentation."""
+"""Other libraries on the same problem, used in the fastest way we found in their documentation."""
 
 from importlib.metadata import version
 
@@ -7,7 +7,7 @@ from contender import sqrt_beta
 
 
 def prepare(name, problem):
-    """What it is, and what begins a run: a function that plays, with a policy that has learned nothing."""
+    """The name of the contender, and a function that starts a run with an untrained policy."""
     begin = {
         "contextualbandits": contextualbandits,
         "bayesianbandits": bayesianbandits,
@@ -23,7 +23,10 @@ def prepare(name, problem):
 
 
 def contextualbandits(problem):
-    """LinUCB on one shared ridge, in doubles, its inverse kept by Sherman-Morrison; for the paper's radius, which needs no determinant."""
+    """LinUCB on one shared ridge, in doubles, with its inverse kept by Sherman-Morrison.
+
+    For the paper's radius, which needs no determinant.
+    """
     from contextualbandits.linreg import LinearRegression
 
     features, means, noise = problem.features, problem.means, problem.noise
@@ -43,7 +46,7 @@ def contextualbandits(problem):
 
 
 def bayesianbandits(problem):
-    """Thompson sampling on one shared Gaussian model, whose features are those of the actions."""
+    """Thompson sampling on one shared Gaussian model over the features of the actions."""
     from bayesianbandits import (
         Arm,
         ArmFeaturizer,
@@ -84,7 +87,10 @@ def bayesianbandits(problem):
 
 
 def vowpal(problem, exploration):
-    """Contextual bandits with action features; the examples are parsed once, and again only the one that gets a label."""
+    """Contextual bandits with action features.
+
+    The examples are parsed once; in a round only the one that gets a label is parsed again.
+    """
     from vowpalwabbit import Workspace
 
     rows = [" ".join(f"{j}:{x:.17g}" for j, x in enumerate(row)) for row in problem.features]
@@ -139,7 +145,10 @@ def coba(problem):
 
 
 def mabwiser(problem):
-    """LinUCB with one model an arm: another problem, of the same size. The context is a row of features a round."""
+    """LinUCB with one model per arm: another problem, of the same size.
+
+    The context is one row of features per round.
+    """
     from mabwiser.mab import MAB, LearningPolicy
 
     features, means, noise, arms = (

@@ -1,8 +1,8 @@
 """CODE, LinUCB and LinTS in numba, as fast as we know how to write them.
 
-A whole run is one compiled function: nothing is called from Python in a round, nothing is allocated in the loop, arrays are
-contiguous, and fast-math is on, so that sums may be reordered and multiplications fused with additions. Ours does neither, for
-the sake of the same bits everywhere.
+A whole run is one compiled function: a round calls nothing in Python, the loop allocates nothing,
+arrays are contiguous, and fast-math may reorder sums and fuse multiplications with additions. Ours
+does neither, to give the same bits everywhere.
 """
 
 import numpy as np
@@ -11,15 +11,13 @@ from numba import njit
 compiled = njit(fastmath=True, error_model="numpy", cache=True)
 
 CODE, LIN_UCB = 0, 1
-BLOCK = (
-    32  # actions in a block: of 16, 32, 64 and whole columns the fastest at K = 1,000 and 10,000
-)
+BLOCK = 32  # actions per block: the fastest of 16, 32, 64 and whole columns at K = 1,000 and 10,000
 
-TILE = 64  # and in a tile, when all are scored from scratch: the fastest of 32, 64, 128 and 256
+TILE = 64  # actions per tile when all are scored from scratch: the fastest of 32, 64, 128 and 256
 
 
 def blocks_of(features):
-    """Features as [block, dimension, action]; a set of up to 128 actions is one block without padding."""
+    """Features as [block, dimension, action]; up to 128 actions are one block without padding."""
     actions, dim = features.shape
     size = actions if actions <= 128 else BLOCK
     blocks = np.zeros((-(-actions // size), dim, size))
@@ -41,7 +39,10 @@ def sqrt_beta(radius, observations, log_det, dim):
 
 @compiled
 def learn(inverse, theta, x, reward, v):
-    """Sherman-Morrison by rows: v = V⁻¹x/√(1 + xᵀV⁻¹x), V⁻¹ -= v·vᵀ. Returns what θ̂ gains along v, and 1 + xᵀV⁻¹x."""
+    """Sherman-Morrison by rows: v = V⁻¹x/√(1 + xᵀV⁻¹x), V⁻¹ -= v·vᵀ.
+
+    Returns the gain of θ̂ along v, and 1 + xᵀV⁻¹x.
+    """
     dim = x.size
     residual = reward
     for i in range(dim):
@@ -68,7 +69,7 @@ def learn(inverse, theta, x, reward, v):
 
 @compiled
 def refresh_blocks(blocks, v, gain, mean, width_sq, s):
-    """All scores one observation later, O(K·d)."""
+    """Updates all scores after one observation, O(K·d)."""
     count, dim, size = blocks.shape
     whole = dim // 4 * 4
     for b in range(count):
@@ -97,7 +98,7 @@ def refresh_blocks(blocks, v, gain, mean, width_sq, s):
 
 @compiled
 def refresh_rows(features, v, gain, mean, width_sq):
-    """The same as most people would write it: row by row."""
+    """The same update in a plain loop, row by row."""
     actions, dim = features.shape
     for a in range(actions):
         s = 0.0
@@ -110,7 +111,10 @@ def refresh_rows(features, v, gain, mean, width_sq):
 
 @compiled
 def score(features, theta, inverse, mean, width_sq, x, acc, form):
-    """All scores from scratch, O(K·d²/2) by symmetry: tiles of 64 actions, transposed on the fly, four rows of V⁻¹ at a time."""
+    """All scores from scratch, O(K·d²/2) by symmetry.
+
+    Works on tiles of 64 actions, transposed on the fly, and four rows of V⁻¹ at a time.
+    """
     actions, dim = features.shape
     whole = dim // 4 * 4
     for first in range(0, actions, TILE):
@@ -172,7 +176,10 @@ def score(features, theta, inverse, mean, width_sq, x, acc, form):
 
 @compiled
 def pick_code(mean, width_sq, actions, root):
-    """The widest plausible action. Square roots only for those that could raise the largest lower bound."""
+    """The widest plausible action.
+
+    Takes square roots only for actions that could raise the largest lower bound.
+    """
     lower = -np.inf
     for a in range(actions):
         if mean[a] > lower:
@@ -190,7 +197,7 @@ def pick_code(mean, width_sq, actions, root):
 
 @compiled
 def pick_lin_ucb(mean, width_sq, actions, root):
-    """The largest upper bound. A square root only for those that raise it."""
+    """The largest upper bound. Takes a square root only for actions that raise it."""
     chosen, best, square = 0, -np.inf, root * root
     for a in range(actions):
         gap = best - mean[a]
@@ -233,7 +240,7 @@ def play_incremental(
 
 @compiled
 def play_full(policy, sets, means, noise, radius, choices):
-    """Every action from scratch in every round; the sets follow one another."""
+    """Scores every action from scratch in every round; the sets follow one another."""
     count, actions, dim = sets.shape
     inverse, theta, v = np.eye(dim), np.zeros(dim), np.zeros(dim)
     mean, width_sq = np.zeros(actions), np.zeros(actions)
@@ -250,7 +257,7 @@ def play_full(policy, sets, means, noise, radius, choices):
 
 @compiled
 def play_full_blas(policy, sets, means, noise, radius, choices):
-    """The same by a matrix product of the BLAS, then row dots."""
+    """The same with a BLAS matrix product, then row dots."""
     count, actions, dim = sets.shape
     inverse, theta, v = np.eye(dim), np.zeros(dim), np.zeros(dim)
     mean, width_sq, product = np.zeros(actions), np.zeros(actions), np.zeros((actions, dim))
@@ -272,7 +279,10 @@ def play_full_blas(policy, sets, means, noise, radius, choices):
 
 @compiled
 def play_lin_ts(features, blocks, means, noise, scale, choices, value):
-    """θ̃ = L⁻ᵀ(L⁻¹b + σz) with V = L·Lᵀ: no inverse. The rotations that update [Lᵀ | L⁻¹b] are O(d²) in all."""
+    """θ̃ = L⁻ᵀ(L⁻¹b + σz) with V = L·Lᵀ: no inverse.
+
+    The rotations that update [Lᵀ | L⁻¹b] take O(d²) in all.
+    """
     actions, dim = features.shape
     count, _, size = blocks.shape
     upper, sampled, x = np.zeros((dim, dim + 1)), np.zeros(dim), np.zeros(dim + 1)

@@ -1,4 +1,7 @@
-"""CODE and LinUCB in NumPy, incremental: one matrix-vector product a round, everything into arrays that are there already."""
+"""CODE and LinUCB in NumPy, incremental.
+
+A round is one matrix-vector product, and writes only into existing arrays.
+"""
 
 import math
 

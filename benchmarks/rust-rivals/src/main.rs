@@ -17,7 +17,9 @@ use trashpanda::policies::LinUcb;
 fn main() -> Result<(), Box<dyn Error>> {
     let before = status("VmRSS");
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [kind, folder, _] = &args[..] else { return Err("usage: rust-rivals KIND FOLDER RADIUS".into()) };
+    let [kind, folder, _] = &args[..] else {
+        return Err("usage: rust-rivals KIND FOLDER RADIUS".into());
+    };
     let problem = Problem::read(Path::new(folder))?;
     let contexts: Vec<&[f64]> = problem.features.chunks_exact(problem.dim).collect();
     let (problem, contexts) = (&problem, &contexts[..]);
@@ -28,7 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         "rill-ml" => {
             let mut bandit = rill(problem.actions, problem.dim);
-            serve("rill-ml 1.5.6", &mut |n, choices| rill_arms(problem, contexts, &mut bandit, n, choices))?;
+            serve("rill-ml 1.5.6", &mut |n, choices| {
+                rill_arms(problem, contexts, &mut bandit, n, choices)
+            })?;
         }
         "trashpanda" => {
             let mut bandit = panda(problem, contexts)?;
@@ -101,7 +105,9 @@ fn panda_arms<'a>(
     let mut rng = SmallRng::seed_from_u64(1);
     for (noise, context) in problem.noise[..rounds].iter().zip(contexts.iter().cycle()) {
         let chosen = bandit.predict(context, &mut rng).expect("a valid context");
-        bandit.partial_fit(&[chosen], context, &[problem.means[chosen] + noise]).expect("a valid reward");
+        bandit
+            .partial_fit(&[chosen], context, &[problem.means[chosen] + noise])
+            .expect("a valid reward");
         choices.push(chosen);
     }
 }
