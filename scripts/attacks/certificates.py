@@ -156,7 +156,8 @@ def doubled_names(certificate: Any) -> Iterator[Forgery]:
                 text = document.replace(f'"{marker}":0', f"{spelling}:{lie}", 1)
                 where = "before" if first else "behind"
                 yield Forgery(
-                    f"{spelling} a second time in {dotted(path) or 'the document'}, {where} the true one",
+                    f"{spelling} a second time in {dotted(path) or 'the document'}, {where} the "
+                    "true one",
                     text,
                     True,
                 )

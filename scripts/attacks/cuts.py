@@ -65,7 +65,10 @@ def cut_fault(arena: Arena, case: Case, at: int, zeros: int) -> str | None:
     if wrote.code != 0:
         return f"{what}: does not open: {wrote}"
     if not after.startswith(whole) or check_chain(after):
-        return f"{what}: opened, and the log is now {check_chain(after) or 'without some of its whole lines'}"
+        return (
+            f"{what}: opened, and the log is now "
+            f"{check_chain(after) or 'without some of its whole lines'}"
+        )
     torn = beginning[len(whole) :]
     if torn and not after.startswith(beginning) and not any(torn in part for part in kept):
         return f"{what}: the {len(torn)} bytes cut off were not kept beside the log"

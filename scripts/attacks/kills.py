@@ -70,10 +70,16 @@ class Book:
                 paid.setdefault(rewarded["decision"], []).append(rewarded["reward"])
         for number, label in self.decisions.items():
             if chosen.get(number) != [label]:
-                return f"decision {number}: {label} was acknowledged, and the log holds {chosen.get(number, 'nothing')}"
+                return (
+                    f"decision {number}: {label} was acknowledged, and the log holds "
+                    f"{chosen.get(number, 'nothing')}"
+                )
         for number, value in self.rewards.items():
             if paid.get(number) != [float(value)]:
-                return f"the reward {value} of decision {number} was acknowledged, and the log holds {paid.get(number, 'nothing')}"
+                return (
+                    f"the reward {value} of decision {number} was acknowledged, and the log "
+                    f"holds {paid.get(number, 'nothing')}"
+                )
         return None
 
 

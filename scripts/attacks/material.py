@@ -20,7 +20,10 @@ FRAME = re.compile(
 
 # Names whose bytes can be cut in the middle of a character or of an escape.
 ARMS = 'name\nplain\nçédille\n日本語\n"a ""quoted"" \\ one"\n🙂\n'
-FEATURES = "name,price,kind,größe\nmug,4,cup,1e-7\nbowl,8.5,dish,2\npläte,-3,dish,0.25\n🙂 jug,1200,jar,7\n"
+FEATURES = (
+    "name,price,kind,größe\nmug,4,cup,1e-7\nbowl,8.5,dish,2\npläte,-3,dish,0.25\n🙂 "
+    "jug,1200,jar,7\n"
+)
 
 
 def sha256(data: bytes) -> bytes:

@@ -130,7 +130,8 @@ def allowed_fault(
 def attack(arena: Arena) -> Tally:
     tally = Tally(
         "outputs",
-        "`--certificate`, `--html`, `--svg` and `--out` aimed at the log, its neighbours, inputs and foreign files",
+        "`--certificate`, `--html`, `--svg` and `--out` aimed at the log, its neighbours, inputs "
+        "and foreign files",
     )
     desk = arena.desk()
     play(arena, desk, FEATURES, 5)

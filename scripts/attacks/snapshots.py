@@ -183,7 +183,8 @@ def chosen(out: bytes) -> str:
 def attack(arena: Arena) -> Tally:
     tally = Tally(
         "snapshots",
-        "forged and sealed snapshots beside a log of 52,000 lines; the certificate of the next decision",
+        "forged and sealed snapshots beside a log of 52,000 lines; the certificate of the next "
+        "decision",
     )
     prey, chance = prepared(arena), arena.random("snapshots")
     log = prey.log.read_bytes()

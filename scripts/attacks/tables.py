@@ -218,7 +218,8 @@ def table_fault(arena: Arena, case: Case, extra: tuple[str, ...]) -> tuple[str, 
             if ran.code != 2 or not ran.err.strip() or left:
                 return (
                     "",
-                    f"a refusal has exit code 2, a reason and leaves nothing ({left} is left): {ran}",
+                    f"a refusal has exit code 2, a reason and leaves nothing ({left} is left): "
+                    f"{ran}",
                 )
             return "refused", f"was refused: {ran}" if case.accepted and not extra else None
         if case.accepted is False:
@@ -272,7 +273,8 @@ def endless(arena: Arena, tally: Tally) -> None:
 def attack(arena: Arena) -> Tally:
     tally = Tally(
         "tables",
-        f"{len(TABLES)} hostile tables, also as vectors; /dev/zero, folders and no file as table, policy, certificate, spec and log",
+        f"{len(TABLES)} hostile tables, also as vectors; /dev/zero, folders and no file as table, "
+        "policy, certificate, spec and log",
     )
     jobs = arena.some(((case, extra) for case in TABLES for extra in ((), AS_GIVEN)), 120, "tables")
     for (case, extra), (outcome, fault) in zip(

@@ -23,7 +23,10 @@ EVIL = [
     "a\u2066b",
     "a\u2028b",
 ]
-SPEC = 'name = "{evil}"\nruns = 1\nhorizon = 5\n[environment]\nkind = "{kind}"\n{more}\ndim = 2\nactions = 3\nnoise = 0.5\n[[policy]]\nkind = "code"\nlabel = "{label}"\n'
+SPEC = (
+    'name = "{evil}"\nruns = 1\nhorizon = 5\n[environment]\nkind = "{kind}"\n{more}\ndim = '
+    '2\nactions = 3\nnoise = 0.5\n[[policy]]\nkind = "code"\nlabel = "{label}"\n'
+)
 
 
 def raw_control(ran: Ran) -> str | None:
@@ -39,7 +42,10 @@ def raw_control(ran: Ran) -> str | None:
                 unicodedata.category(character) == "Cc" and character != "\n"
             ) or character in DIRECTIONS:
                 around = text[max(at - 30, 0) : at + 30]
-                return f"U+{ord(character):04X} raw on {name}, in {around!r}: `plausibly {' '.join(ran.args)[:200]!r}`"
+                return (
+                    f"U+{ord(character):04X} raw on {name}, in {around!r}: `plausibly "
+                    f"{' '.join(ran.args)[:200]!r}`"
+                )
     return None
 
 
@@ -125,7 +131,8 @@ def spoken(arena: Arena, desk: Path, evil: str) -> list[tuple[str, tuple[object,
 def attack(arena: Arena) -> Tally:
     tally = Tally(
         "terminal",
-        "control characters and marks of direction in every argument, table, policy, spec and certificate",
+        "control characters and marks of direction in every argument, table, policy, spec and "
+        "certificate",
     )
     for evil in EVIL if arena.size == "full" else EVIL[::2]:
         desk = arena.desk()
