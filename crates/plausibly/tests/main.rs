@@ -9,7 +9,7 @@
 
 mod allocations; // a round allocates nothing
 mod autotraits; // every public type can cross threads and be printed
-mod brute_force; // every policy against a brute force that shares no code
+mod brute_force; // every policy against a brute force that shares no code, and against itself
 mod code; // CODE against direct determinants; K-armed against linear
 mod coverage; // radii hold the truth as often as they say, and mutants do not
 mod deadline; // what is promised in advance is kept

@@ -4,6 +4,7 @@
 mod mutants;
 mod players;
 mod problem;
+mod same_choices;
 
 use plausibly::{Action, ActionSet, Design, Policy, Stream};
 use plausibly_testkit::{BrutePolicy, Inputs, Verdict};
@@ -102,7 +103,7 @@ fn play(problem: &Problem, player: &mut Player) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// Tells the policy and the brute force the same.
+/// Lets an event happen to a policy and to the brute force.
 fn happen(
     problem: &Problem,
     event: Event,
@@ -112,19 +113,36 @@ fn happen(
     brute: &mut BrutePolicy,
     noise: &mut Stream,
 ) {
+    let (set, action, reward) = happen_to(problem, event, waiting, offered, policy, noise);
+    let row = &problem.sets[set][action];
+    match reward {
+        Some(reward) => brute.update(action, row, reward),
+        None => brute.dropped(action, row),
+    }
+}
+
+/// Lets an event happen to a policy. Returns the set, the action and the reward, which is `None` if
+/// it will never come.
+fn happen_to(
+    problem: &Problem,
+    event: Event,
+    waiting: &mut Vec<(usize, usize)>,
+    offered: usize,
+    policy: &mut dyn Policy,
+    noise: &mut Stream,
+) -> (usize, usize, Option<f64>) {
     let (set, action) = match event {
         Event::Settles { place } | Event::Drops { place } => waiting.remove(place),
         Event::Elsewhere { action } => (offered, action),
     };
-    let row = &problem.sets[set][action];
-    if matches!(event, Event::Drops { .. }) {
-        policy.dropped(Action::new(action, row));
-        brute.dropped(action, row);
-    } else {
-        let reward = problem.reward(set, action, noise);
-        policy.update(Action::new(action, row), reward);
-        brute.update(action, row, reward);
+    let taken = Action::new(action, &problem.sets[set][action]);
+    let comes = !matches!(event, Event::Drops { .. });
+    let reward = comes.then(|| problem.reward(set, action, noise));
+    match reward {
+        Some(reward) => policy.update(taken, reward),
+        None => policy.dropped(taken),
     }
+    (set, action, reward)
 }
 
 /// Plays problems with every policy that can play them; tallies of those without and with ties by

@@ -3,7 +3,7 @@
 use crate::brute_force::problem::{Kind, Offers, Problem};
 use plausibly::{
     ArmMeans, ArmRidges, Code, ConfidenceRadius, Determinant, Elimination, EpsilonGreedy,
-    Estimator, Exploration, ExploreThenCommit, Fixed, LinTs, LinUcb, Mixture, Paper, PerArm,
+    Estimator, Exploration, ExploreThenCommit, Fixed, Isa, LinTs, LinUcb, Mixture, Paper, PerArm,
     Policy, Radius, RandomisedCode, Ridge, SharedDraws, Stitched, Stream, Target, Thompson, Ucb1,
     Union,
 };
@@ -169,11 +169,16 @@ pub(crate) fn code_with<E: Estimator + Clone + 'static, R: ConfidenceRadius + Cl
 
 /// Every policy that can play a problem.
 pub(crate) fn players(problem: &Problem) -> Vec<Player> {
+    players_on(problem, Isa::detect())
+}
+
+/// Every policy that can play a problem, with models of features on this instruction set.
+pub(crate) fn players_on(problem: &Problem, isa: Isa) -> Vec<Player> {
     let mut rng = Stream::new(2026, problem.number, "players");
     let (dim, ridge, arms) = (problem.dim, problem.ridge, problem.count());
     match problem.kind {
         Kind::Features => {
-            let model = Ridge::new(dim, ridge).unwrap();
+            let model = Ridge::new(dim, ridge).unwrap().with_isa(isa);
             let brute = BruteModel::ridge(dim, ridge);
             let mut all = general(problem, &model, &brute, &mut rng);
             all.extend(features_only(problem, model, &brute, &mut rng));

@@ -170,6 +170,11 @@ impl Problem {
         Self { number, kind, style, offers, rewards, dim, ridge, noise, theta, sets, schedule }
     }
 
+    /// Plays the schedule this many times.
+    pub(crate) fn lengthen(&mut self, times: usize) {
+        self.schedule = self.schedule.repeat(times);
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.sets[0].len()
     }
