@@ -9,7 +9,8 @@
 //! ```
 //! use plausibly_data::DataPools;
 //! use plausibly_paper::{Prepared, Request};
-//! let request = Request { experiments: vec!["linear".into()], runs: Some(2), ..Request::default() };
+//! let experiments = vec!["linear".into()];
+//! let request = Request { experiments, runs: Some(2), ..Request::default() };
 //! let pools = DataPools::new(None, |name| format!("fetch {name}"));
 //! let prepared = Prepared::new(&request, Vec::new(), &pools)?;
 //! assert_eq!(prepared.names(), ["linear"]);

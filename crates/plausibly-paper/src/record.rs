@@ -76,7 +76,13 @@ pub fn reading_name(reproduction: &Reproduction) -> &'static str {
 
 /// What was skipped, and what to do about it.
 pub fn skipped_json(reproduction: &Reproduction) -> Value {
-    let one = |skipped: &Skipped| json!({ "study": skipped.study, "reason": skipped.reason, "remedy": skipped.remedy });
+    let one = |Skipped { study, reason, remedy }: &Skipped| {
+        json!({
+            "study": study,
+            "reason": reason,
+            "remedy": remedy,
+        })
+    };
     reproduction.skipped.iter().map(one).collect()
 }
 
@@ -115,7 +121,11 @@ fn moments_json(moments: &Moments) -> Value {
 }
 
 fn bound_json(check: &BoundCheck) -> Value {
-    json!({ "mean": check.bound.mean(), "runs_above": check.exceeded, "runs_vacuous": check.vacuous })
+    json!({
+        "mean": check.bound.mean(),
+        "runs_above": check.exceeded,
+        "runs_vacuous": check.vacuous,
+    })
 }
 
 fn arms_json(theory: &ArmsTheory) -> Value {

@@ -57,8 +57,17 @@ pub(crate) fn columns(text: &str) -> usize {
 }
 
 fn column(c: char) -> usize {
-    let wide = matches!(c, '\u{1100}'..='\u{115e}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}')
-        || matches!(c, '\u{fe30}'..='\u{fe4f}' | '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{3fffd}');
+    let wide = matches!(
+        u32::from(c),
+        0x1100..=0x115e
+            | 0x2e80..=0xa4cf
+            | 0xac00..=0xd7a3
+            | 0xf900..=0xfaff
+            | 0xfe30..=0xfe4f
+            | 0xff00..=0xff60
+            | 0x1f300..=0x1faff
+            | 0x20000..=0x3fffd
+    );
     // Marks on the letter before take no room.
     let none = invisible(c) || matches!(c, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}');
     if none { 0 } else { 1 + usize::from(wide) }
@@ -67,9 +76,18 @@ fn column(c: char) -> usize {
 /// Without ink or width.
 fn invisible(c: char) -> bool {
     matches!(
-        c,
-        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
-    ) || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}')
+        u32::from(c),
+        0xad | 0x34f
+            | 0x115f
+            | 0x1160
+            | 0x180e
+            | 0x200b..=0x200f
+            | 0x2028..=0x202e
+            | 0x2060..=0x206f
+            | 0x2800
+            | 0x3164
+            | 0xfeff
+    )
 }
 
 /// Embeddings, overrides, isolates and separators: their effect would reach beyond the name.
@@ -79,7 +97,10 @@ fn reorders(c: char) -> bool {
 
 /// Of a script that runs from right to left.
 fn right_to_left(c: char) -> bool {
-    matches!(u32::from(c), 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfefc | 0x10800..=0x10fff | 0x1e800..=0x1efff)
+    matches!(
+        u32::from(c),
+        0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfefc | 0x10800..=0x10fff | 0x1e800..=0x1efff
+    )
 }
 
 #[cfg(test)]

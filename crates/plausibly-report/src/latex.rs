@@ -10,7 +10,8 @@ pub(crate) fn final_table(title: &str, summary: &Summary) -> String {
     let mut text = format!(
         "% Written by plausibly {}.\n\
          % {}: means at the last round over {runs} runs, with standard errors.\n\
-         % Needs \\usepackage{{booktabs}}; labels in other scripts than Latin and Greek need LuaLaTeX or XeLaTeX.\n\
+         % Needs \\usepackage{{booktabs}}; labels in other scripts than Latin and Greek need \
+         LuaLaTeX or XeLaTeX.\n\
          \\begin{{tabular}}{{lrrrr}}\n\\toprule\n\
          Policy & Regret & Model error & Plausible & $\\theta^*$ left \\\\\n\\midrule\n",
         env!("CARGO_PKG_VERSION"),

@@ -50,7 +50,10 @@ impl FinalTable<'_> {
                 }
             }
             @for (label, share, what) in heavy(summary, model_error) {
-                p.note { "One run of " (summary.runs) " carries " (format!("{:.0}", 100.0 * share)) " % of " (label) "’s summed " (what) ": no interval on its mean can be relied on." }
+                p.note {
+                    "One run of " (summary.runs) " carries " (format!("{:.0}", 100.0 * share)) " % "
+                    "of " (label) "’s summed " (what) ": no interval on its mean can be relied on."
+                }
             }
         }
     }

@@ -36,7 +36,8 @@ impl Page<'_> {
         let scripts =
             if self.script == Script::Figures { " script-src 'unsafe-inline';" } else { "" };
         let policy = format!(
-            "default-src 'none'; style-src 'unsafe-inline';{scripts} img-src data:; base-uri 'none'; form-action 'none'"
+            "default-src 'none'; style-src 'unsafe-inline';{scripts} img-src data:; \
+             base-uri 'none'; form-action 'none'"
         );
         let markup = html! {
             (DOCTYPE)
@@ -54,7 +55,9 @@ impl Page<'_> {
                 }
                 body {
                     (body)
-                    @if self.script == Script::Figures { script { (PreEscaped(include_str!("page.js"))) } }
+                    @if self.script == Script::Figures {
+                        script { (PreEscaped(include_str!("page.js"))) }
+                    }
                 }
             }
         };

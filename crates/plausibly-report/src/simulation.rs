@@ -41,12 +41,17 @@ impl Simulation<'_> {
         let body = html! {
             header.top {
                 p.eyebrow {
-                    "Plausibly " (env!("CARGO_PKG_VERSION")) " · " (counted(summary.policies.len(), "policy", "policies")) " compared in "
-                    (runs) (if summary.runs == 1 { " run" } else { " runs" }) " of " (rounds) (if *horizon == 1 { " round" } else { " rounds" })
+                    "Plausibly " (env!("CARGO_PKG_VERSION")) " · "
+                    (counted(summary.policies.len(), "policy", "policies")) " compared in "
+                    (runs) (if summary.runs == 1 { " run" } else { " runs" }) " of " (rounds)
+                    (if *horizon == 1 { " round" } else { " rounds" })
                 }
                 h1 { (title) }
                 (self.lead())
-                nav { a href="#curves" { "Curves" } a href="#figures" { "Final figures" } a href="#spec" { "Spec" } a href="#again" { "Run it again" } }
+                nav {
+                    a href="#curves" { "Curves" } a href="#figures" { "Final figures" }
+                    a href="#spec" { "Spec" } a href="#again" { "Run it again" }
+                }
             }
             main {
                 h2 #curves { "Curves" }
@@ -55,19 +60,30 @@ impl Simulation<'_> {
                     (curves_figure(&self.model_error(), "Model error", &title))
                 }
                 h2 #figures { "Final figures" }
-                (FinalTable { summary, model_error: "model error", highlighted: None, caption: html! { "At the last round: means over runs ± standard errors." } }.markup())
+                (self.table().markup())
                 (columns())
                 h2 #spec { "Spec" }
-                p { "Every policy played the same problems, action sets and noise. This is the spec they come from, as it was given:" }
+                p {
+                    "Every policy played the same problems, action sets and noise. This is the "
+                    "spec they come from, as it was given:"
+                }
                 pre { code { (self.spec) } }
                 h2 #again { "Run it again" }
                 p { "Save the spec as " code { (self.spec_file) } " and run:" }
                 pre { code { (self.command) } }
-                p { "The same spec, seed and version give this page again, byte for byte, on any number of threads. Seed " (self.seed) "." }
+                p {
+                    "The same spec, seed and version give this page again, byte for byte, on any "
+                    "number of threads. Seed " (self.seed) "."
+                }
             }
             footer { p { "Made by Plausibly " (env!("CARGO_PKG_VERSION")) "." } }
         };
         crate::page(&format!("{title} – Plausibly"), &body)
+    }
+
+    fn table(&self) -> FinalTable<'_> {
+        let caption = html! { "At the last round: means over runs ± standard errors." };
+        FinalTable { summary: self.summary, model_error: "model error", highlighted: None, caption }
     }
 
     /// Regret by round, as an SVG file.
@@ -103,7 +119,8 @@ impl Simulation<'_> {
         html! {
             @if policies.len() > 1 {
                 p.lead {
-                    "The lowest mean regret is that of " b { (label::readable(&cheap.label)) } " (" (number::figure(regret)) "), the lowest mean model error that of "
+                    "The lowest mean regret is that of " b { (label::readable(&cheap.label)) } " ("
+                    (number::figure(regret)) "), the lowest mean model error that of "
                     b { (label::readable(&knowing.label)) } " (" (number::figure(error)) ")."
                 }
             }
@@ -164,11 +181,27 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 fn columns() -> Markup {
     html! {
         ul {
-            li { b { "Regret" } ": the expected reward lost against always taking the best action, summed over the rounds. Lower is better." }
-            li { b { "Model error" } ": in each round the largest squared error of an estimate among the actions that could still be best, summed over the rounds. Lower means that the candidates are known better." }
-            li { b { "Plausible" } ": how many actions could still be best in the last round, judged by each policy’s own data." }
-            li { b { "θ* left" } ": the share of runs in which the truth was ever outside the confidence set that model error and plausible actions are measured with." }
-            li { b { "±" } ": the standard error of the mean; there is none for a single run. Bands in the figures are 95 % intervals of the mean, round by round." }
+            li {
+                b { "Regret" } ": the expected reward lost against always taking the best action, "
+                "summed over the rounds. Lower is better."
+            }
+            li {
+                b { "Model error" } ": in each round the largest squared error of an estimate "
+                "among the actions that could still be best, summed over the rounds. Lower means "
+                "that the candidates are known better."
+            }
+            li {
+                b { "Plausible" } ": how many actions could still be best in the last round, "
+                "judged by each policy’s own data."
+            }
+            li {
+                b { "θ* left" } ": the share of runs in which the truth was ever outside the "
+                "confidence set that model error and plausible actions are measured with."
+            }
+            li {
+                b { "±" } ": the standard error of the mean; there is none for a single run. Bands "
+                "in the figures are 95 % intervals of the mean, round by round."
+            }
         }
     }
 }

@@ -108,7 +108,8 @@ impl Planner {
         let Setup { runs, horizon, environment, policies } = setup;
         let seed = self.seed;
         let spec = format!(
-            "name = \"{spec_name}\"\nseed = {seed}\nruns = {runs}\nhorizon = {horizon}\n\n[environment]\n{environment}\n{policies}"
+            "name = \"{spec_name}\"\nseed = {seed}\nruns = {runs}\nhorizon = {horizon}\n\n\
+             [environment]\n{environment}\n{policies}"
         );
         self.jobs.push(Job { study, role, spec_name, spec });
     }
@@ -208,7 +209,8 @@ const PROBLEM_READINGS: [(&str, &str, &str); 5] = [
 
 /// The paper's constants of CODE's width: L = 1, S = 0, λ = 10⁴, δ = 0.05, and R the scale of the
 /// noise.
-const CODE_RADIUS: &str = "{ kind = \"paper\", delta = 0.05, lambda = 1e4, theta_norm_bound = 0.0, action_norm_bound = 1.0 }";
+const CODE_RADIUS: &str = "{ kind = \"paper\", delta = 0.05, lambda = 1e4, \
+    theta_norm_bound = 0.0, action_norm_bound = 1.0 }";
 /// The standard width: δ = 1/n, λ the ridge, R the scale of the noise, L and S those of the
 /// problem.
 const LIN_UCB_RADIUS: &str = "{ kind = \"paper\", delta = 1e-4, lambda = 1.0 }";

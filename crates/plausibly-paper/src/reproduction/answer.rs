@@ -20,7 +20,8 @@ impl Reproduction {
             self.experiments.iter().map(|measured| (measured, measured.claims())).collect();
         html! {
             p.eyebrow {
-                "Plausibly " (self.version) " · a re-measurement of “Efficient and Interpretable Bandit Algorithms”"
+                "Plausibly " (self.version) " · a re-measurement of “Efficient and Interpretable "
+                "Bandit Algorithms”"
                 @if self.quick { " " span.badge { "quick run: a tenth of the runs" } }
                 @if self.is_literal() { " " span.badge { "literal reading" } }
             }
@@ -29,9 +30,15 @@ impl Reproduction {
                 div {
                     (self.lead(&judged))
                     p {
-                        "The paper proposes CODE, a bandit algorithm that plays, among all actions that could still be best, the one it knows least about. It should lose little reward ("
-                        b { "regret" } ", against always taking the best action) and know the serious candidates well (" b { "model error" } " Qₙ: summed over rounds, the largest squared error of "
-                        "an estimate among the actions that could still be best). LinUCB and LinTS are strong baselines that are not meant to be interpretable; elimination (Elim), ε-greedy and explore-then-commit (EtC) the “interpretable” ones."
+                        "The paper proposes CODE, a bandit algorithm that plays, among all actions "
+                        "that could still be best, the one it knows least about. It should lose "
+                        "little reward ("
+                        b { "regret" } ", against always taking the best action) and know the "
+                        "serious candidates well (" b { "model error" } " Qₙ: summed over rounds, "
+                        "the largest squared error of "
+                        "an estimate among the actions that could still be best). LinUCB and LinTS "
+                        "are strong baselines that are not meant to be interpretable; elimination "
+                        "(Elim), ε-greedy and explore-then-commit (EtC) the “interpretable” ones."
                     }
                     (Self::caveats(&judged))
                 }
@@ -42,11 +49,15 @@ impl Reproduction {
             (self.reading_box())
             @for skipped in &self.skipped { (skipped_box(skipped)) }
             nav {
-                @for (measured, _) in &judged { a href={ "#" (measured.study) } { (measured.study().title) } }
+                @for (measured, _) in &judged {
+                    a href={ "#" (measured.study) } { (measured.study().title) }
+                }
                 @if self.has_readings() { a href="#readings" { "Readings" } }
                 @if !self.frontier.is_empty() { a href="#frontier" { "Frontier" } }
                 @if !self.delay.is_empty() { a href="#delay" { "Late rewards" } }
-                @if !self.arms_theory.is_empty() || self.linear_theory.is_some() { a href="#theory" { "Theory" } }
+                @if !self.arms_theory.is_empty() || self.linear_theory.is_some() {
+                    a href="#theory" { "Theory" }
+                }
                 a href="#method" { "Method" }
                 a href="#specs" { "Specs" }
             }
@@ -61,9 +72,11 @@ impl Reproduction {
         html! {
             p.lead {
                 @if tally.counted() == 0 && !chose_reading {
-                    "The paper makes no claims about what was run here; what was measured stands below."
+                    "The paper makes no claims about what was run here; what was measured stands "
+                    "below."
                 } @else {
-                    "Of " (tally.counted()) " claims that the paper makes about " (about) " and that count as evidence, "
+                    "Of " (tally.counted()) " claims that the paper makes about " (about) " and "
+                    "that count as evidence, "
                     b { (hold) (if hold == 1 { " holds" } else { " hold" }) } ", "
                     b { (fail) (if fail == 1 { " does not" } else { " do not" }) } " and "
                     b { (open) " cannot be decided" } " from these runs."
@@ -71,7 +84,8 @@ impl Reproduction {
             }
             @if chose_reading {
                 p {
-                    b { "Not counted: (a) on Linear." } " The " a href="#reading" { "reading of the paper" }
+                    b { "Not counted: (a) on Linear." } " The "
+                    a href="#reading" { "reading of the paper" }
                     " was chosen so that this claim comes out, so its verdict is no evidence."
                 }
             }
@@ -90,8 +104,10 @@ impl Reproduction {
         html! {
             @if fail > 0 {
                 p.note {
-                    "Claim (e) is taken to speak of the interpretable baselines, as the sentences around it do. Taken to the letter, of all methods, it does not hold in "
-                    (fail) " of " (to_the_letter().count()) " experiments that it is made of: LinUCB comes before Elim and EtC. That is (e′) below, and is not counted."
+                    "Claim (e) is taken to speak of the interpretable baselines, as the sentences "
+                    "around it do. Taken to the letter, of all methods, it does not hold in "
+                    (fail) " of " (to_the_letter().count()) " experiments that it is made of: "
+                    "LinUCB comes before Elim and EtC. That is (e′) below, and is not counted."
                 }
             }
         }
@@ -109,14 +125,19 @@ impl Reproduction {
             tr {
                 th scope="row" { a href="#readings-ruler" { "Linear, valid ruler" } }
                 @for (key, _) in SHARED {
-                    td { @if let Some(claim) = by_model_error(key) { a href="#readings-ruler" { (sign(claim.verdict, false)) } } }
+                    td {
+                        @if let Some(claim) = by_model_error(key) {
+                            a href="#readings-ruler" { (sign(claim.verdict, false)) }
+                        }
+                    }
                 }
                 td {}
             }
             @if self.ruler_turns_d(judged) {
                 tr {
                     td.said colspan=(SHARED.len() + 2) {
-                        b { "(d) depends on the ruler." } " With Qₙ measured by a valid confidence set instead of CODE’s own narrow one, its verdict on Linear turns: see "
+                        b { "(d) depends on the ruler." } " With Qₙ measured by a valid confidence "
+                        "set instead of CODE’s own narrow one, its verdict on Linear turns: see "
                         a href="#readings-ruler" { "the ruler of Qₙ" } "."
                     }
                 }
@@ -142,31 +163,48 @@ impl Reproduction {
             div.scroll {
                 table.matrix {
                     caption {
-                        "✓ holds, ✗ does not hold, ? undecided. Outlined: judged, but not counted, because the paper does not say it of this experiment"
-                        @if self.tally().chose_reading { " or, (a) on Linear, because it chose the reading" }
+                        "✓ holds, ✗ does not hold, ? undecided. Outlined: judged, but not counted, "
+                        "because the paper does not say it of this experiment"
+                        @if self.tally().chose_reading {
+                            " or, (a) on Linear, because it chose the reading"
+                        }
                         "."
                     }
                     thead {
                         tr {
                             th scope="col" { "" }
-                            @for (key, meaning) in SHARED { th scope="col" title=(meaning) { "(" (key) ")" } }
+                            @for (key, meaning) in SHARED {
+                                th scope="col" title=(meaning) { "(" (key) ")" }
+                            }
                             th scope="col" { "its own" }
                         }
                     }
                     tbody {
                         @for (measured, claims) in judged {
                             tr {
-                                th scope="row" { a href={ "#" (measured.study) } { (measured.study().title) } }
+                                th scope="row" {
+                                    a href={ "#" (measured.study) } { (measured.study().title) }
+                                }
                                 @for (key, _) in SHARED {
                                     td {
-                                        @for claim in claims.iter().filter(|claim| claim.key == key) {
-                                            a href={ "#" (claim_id(measured, claim)) } { (sign(claim.verdict, self.counts(measured, claim))) }
+                                        @let of_key = |claim: &&Claim| claim.key == key;
+                                        @for claim in claims.iter().filter(of_key) {
+                                            a href={ "#" (claim_id(measured, claim)) } {
+                                                (sign(claim.verdict, self.counts(measured, claim)))
+                                            }
                                         }
                                     }
                                 }
                                 td {
-                                    @for claim in claims.iter().filter(|claim| matches!(claim.key, "w" | "h" | "m")) {
-                                        span.nowrap { "(" (claim.key) ") " a href={ "#" (claim_id(measured, claim)) } { (sign(claim.verdict, self.counts(measured, claim))) } " " }
+                                    @let own = |it: &&Claim| matches!(it.key, "w" | "h" | "m");
+                                    @for claim in claims.iter().filter(own) {
+                                        span.nowrap {
+                                            "(" (claim.key) ") "
+                                            a href={ "#" (claim_id(measured, claim)) } {
+                                                (sign(claim.verdict, self.counts(measured, claim)))
+                                            }
+                                            " "
+                                        }
                                     }
                                 }
                             }
@@ -180,8 +218,11 @@ impl Reproduction {
                     @if position > 0 { "; " }
                     "(" (key) ") " (meaning)
                 }
-                ". Wine and heart have claims of their own: (w), (h) and (m). On K-armed problems UCB1 and Thompson sampling stand for LinUCB and LinTS."
-                @if self.ruler_reading.is_some() { " Valid ruler: Qₙ measured with a valid confidence set instead of CODE’s own." }
+                ". Wine and heart have claims of their own: (w), (h) and (m). On K-armed problems "
+                "UCB1 and Thompson sampling stand for LinUCB and LinTS."
+                @if self.ruler_reading.is_some() {
+                    " Valid ruler: Qₙ measured with a valid confidence set instead of CODE’s own."
+                }
             }
         }
     }
@@ -201,8 +242,14 @@ impl Reproduction {
                 ul {
                     @for (measured, claim) in found() {
                         li {
-                            a href={ "#" (claim_id(measured, claim)) } { (measured.study().title) ", (" (claim.key) ")" } ": " (claim.statement) " "
-                            @if let Some(evidence) = claim.deciding() { "The " (claim.measure.name()) " of " (evidence.over) " is " (ratio(evidence)) " times that of " (evidence.under) "." }
+                            a href={ "#" (claim_id(measured, claim)) } {
+                                (measured.study().title) ", (" (claim.key) ")"
+                            }
+                            ": " (claim.statement) " "
+                            @if let Some(evidence) = claim.deciding() {
+                                "The " (claim.measure.name()) " of " (evidence.over) " is "
+                                (ratio(evidence)) " times that of " (evidence.under) "."
+                            }
                             (elsewhere(measured, claim, &self.problem_readings))
                         }
                     }
@@ -227,19 +274,36 @@ impl Reproduction {
                 @if self.is_literal() {
                     p {
                         b { "How the paper was read: literally. " }
-                        "λ = 10⁴ is both the constant in CODE’s confidence width and the ridge in its regression, and in the regression that Qₙ is measured with. The shrinkage is so strong that CODE "
-                        "rules out good actions; the report without " code { "--reading literal" } " has the reading under which the paper’s own sentence about this setting holds."
+                        "λ = 10⁴ is both the constant in CODE’s confidence width and the ridge in "
+                        "its regression, and in the regression that Qₙ is measured with. The "
+                        "shrinkage is so strong that CODE "
+                        "rules out good actions; the report without " code { "--reading literal" }
+                        " has the reading under which the paper’s own sentence about this setting "
+                        "holds."
                     }
                 } @else {
                     p {
                         b { "How the paper was read. " }
-                        "The paper sets λ = 10⁴ and says that this makes CODE comparable to LinUCB. If 10⁴ is also the ridge of the regression, that sentence is false"
-                        @if let Some(ratio) = self.literal_ratio() { " (CODE’s regret is " (figure(ratio)) " times LinUCB’s)" }
-                        "; if it is a constant of the confidence width alone and the ridge is 1, the sentence holds on the first experiment. "
-                        b { "This second reading is the one adopted" } ", because of that sentence, with LinUCB at its standard width. The resulting set is not a confidence set at its nominal 95 %"
-                        @if let Some((left, runs)) = self.code_left() { " (on Linear the truth left it in " (percent(left, runs)) " of CODE’s runs)" }
-                        ", so the paper’s theorems do not apply to these experiments; they are checked separately."
-                        @if self.has_readings() { " Both readings, and the other things the paper leaves open, are under " a href="#readings" { "readings" } "." }
+                        "The paper sets λ = 10⁴ and says that this makes CODE comparable to "
+                        "LinUCB. If 10⁴ is also the ridge of the regression, that sentence is false"
+                        @if let Some(ratio) = self.literal_ratio() {
+                            " (CODE’s regret is " (figure(ratio)) " times LinUCB’s)"
+                        }
+                        "; if it is a constant of the confidence width alone and the ridge is 1, "
+                        "the sentence holds on the first experiment. "
+                        b { "This second reading is the one adopted" } ", because of that "
+                        "sentence, with LinUCB at its standard width. The resulting set is not a "
+                        "confidence set at its nominal 95 %"
+                        @if let Some((left, runs)) = self.code_left() {
+                            " (on Linear the truth left it in " (percent(left, runs)) " of CODE’s "
+                            "runs)"
+                        }
+                        ", so the paper’s theorems do not apply to these experiments; they are "
+                        "checked separately."
+                        @if self.has_readings() {
+                            " Both readings, and the other things the paper leaves open, are under "
+                            a href="#readings" { "readings" } "."
+                        }
                     }
                 }
             }
@@ -287,7 +351,12 @@ pub(super) fn sign(verdict: Verdict, stated: bool) -> Markup {
         Verdict::Undecided => ("open", "?"),
     };
     let word = verdict.name();
-    html! { span class={ "verdict " (class) @if !stated { " unstated" } } title=(word) aria-label=(word) { (sign) } }
+    html! {
+        span class={ "verdict " (class) @if !stated { " unstated" } } title=(word)
+            aria-label=(word) {
+            (sign)
+        }
+    }
 }
 
 pub(super) fn claim_id(measured: &Measured, claim: &Claim) -> String {
@@ -306,7 +375,12 @@ fn elsewhere(measured: &Measured, claim: &Claim, others: &[Measured]) -> Markup 
             })
         })
         .collect();
-    html! { @if !turned.is_empty() { " In other " a href="#readings-problems" { "readings" } " of the problem: " (turned.join(", ")) "." } }
+    html! {
+        @if !turned.is_empty() {
+            " In other " a href="#readings-problems" { "readings" } " of the problem: "
+            (turned.join(", ")) "."
+        }
+    }
 }
 
 /// A ratio with its interval.

@@ -148,7 +148,8 @@ fn asked(study: &str) -> Vec<Asked> {
         };
         let statement = "Among the interpretable baselines, Elim and EtC come next in model error.";
         asked.push(("e", statement, ModelError, next(&["ε-greedy"])));
-        let statement = "Among all methods, Elim and EtC come next in model error (the sentence taken to the letter).";
+        let statement = "Among all methods, Elim and EtC come next in model error \
+                         (the sentence taken to the letter).";
         asked.push(("e′", statement, ModelError, next(&["LinUCB", "LinTS", "ε-greedy"])));
     }
     if study == "wine" {

@@ -34,10 +34,16 @@ impl Reproduction {
         html! {
             section #(study.id) {
                 h2 { (study.title) }
-                p { (study.problem) " " @if !study.remark.is_empty() { (study.remark) } " (" (study.place) " of the paper.)" }
+                p {
+                    (study.problem) " " @if !study.remark.is_empty() { (study.remark) } " ("
+                    (study.place) " of the paper.)"
+                }
                 div.figures {
                     (curves(measured, "Regret", "cumulative regret", |point| point.regret))
-                    (curves(measured, "Model error Qₙ", "cumulative model error", |point| point.model_error))
+                    (curves(
+                        measured, "Model error Qₙ", "cumulative model error",
+                        |point| point.model_error,
+                    ))
                 }
                 (final_table(measured))
                 h3 { "Claims" }
@@ -52,11 +58,20 @@ impl Reproduction {
             div.scroll {
                 table.claims {
                     caption {
-                        "Ratios of mean figures, each with its interval; the intervals of a claim are simultaneous at 95 %. Outlined: not counted, because the paper does not say it of this experiment"
-                        @if claims.iter().any(|claim| self.chose_reading(measured, claim)) { ", or, as (a) here, because it chose the reading" }
+                        "Ratios of mean figures, each with its interval; the intervals of a claim "
+                        "are simultaneous at 95 %. Outlined: not counted, because the paper does "
+                        "not say it of this experiment"
+                        @if claims.iter().any(|claim| self.chose_reading(measured, claim)) {
+                            ", or, as (a) here, because it chose the reading"
+                        }
                         "."
                     }
-                    thead { tr { th scope="col" { "" } th scope="col" { "claim" } th scope="col" { "verdict" } th scope="col" { "because" } } }
+                    thead {
+                        tr {
+                            th scope="col" { "" } th scope="col" { "claim" }
+                            th scope="col" { "verdict" } th scope="col" { "because" }
+                        }
+                    }
                     tbody {
                         @for claim in claims {
                             tr #(claim_id(measured, claim)) {
@@ -104,7 +119,9 @@ fn curves(measured: &Measured, title: &str, y_name: &str, pick: fn(&Point) -> Mo
 pub(super) fn final_table(measured: &Measured) -> Markup {
     let summary = &measured.summary;
     let caption = html! {
-        "At the last round, mean ± standard error. “Plausible”: actions that could still be best at the end. “θ* left”: runs in which the truth was ever outside the set that Qₙ is measured with. "
+        "At the last round, mean ± standard error. “Plausible”: actions that could still be best "
+        "at the end. “θ* left”: runs in which the truth was ever outside the set that Qₙ is "
+        "measured with. "
         (spec_link(measured.spec_name, summary.runs, measured.horizon))
     };
     FinalTable { summary, caption, model_error: "Qₙ", highlighted: Some("CODE") }.markup()
@@ -116,7 +133,9 @@ pub(super) fn verdict(claim_verdict: Verdict, stated: bool) -> Markup {
         Verdict::DoesNotHold => "fails",
         Verdict::Undecided => "open",
     };
-    html! { span class={ "verdict " (class) @if !stated { " unstated" } } { (claim_verdict.name()) } }
+    html! {
+        span class={ "verdict " (class) @if !stated { " unstated" } } { (claim_verdict.name()) }
+    }
 }
 
 fn because(claim: &Claim) -> Markup {
@@ -125,13 +144,20 @@ fn because(claim: &Claim) -> Markup {
         Rule::Within(low, high) => format!("should be between {low} and {high}"),
     };
     html! {
-        span.note { (claim.measure.name()) ", " (claim.evidence.first().map_or_else(String::new, |evidence| rule(evidence.rule))) ": " }
+        span.note {
+            (claim.measure.name()) ", "
+            (claim.evidence.first().map_or_else(String::new, |evidence| rule(evidence.rule))) ": "
+        }
         @for (position, evidence) in claim.evidence.iter().enumerate() {
             @if position > 0 { ", " }
             span.nowrap {
                 (evidence.over) " / " (evidence.under) " = " (ratio(evidence))
                 @if evidence.verdict != claim.verdict || claim.verdict != Verdict::Holds {
-                    @match evidence.verdict { Verdict::Holds => " ✓", Verdict::DoesNotHold => " ✗", Verdict::Undecided => " ?" }
+                    @match evidence.verdict {
+                        Verdict::Holds => " ✓",
+                        Verdict::DoesNotHold => " ✗",
+                        Verdict::Undecided => " ?",
+                    }
                 }
             }
         }

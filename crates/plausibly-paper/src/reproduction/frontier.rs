@@ -107,7 +107,9 @@ impl Reproduction {
             (self.frontier_table())
             @for skipped in &self.skipped { (skipped_box(skipped)) }
             nav {
-                @for measured in self.frontier_studies() { a href={ "#frontier-" (measured.study) } { (measured.study().title) } }
+                @for measured in self.frontier_studies() {
+                    a href={ "#frontier-" (measured.study) } { (measured.study().title) }
+                }
                 @if !self.delay.is_empty() { a href="#delay" { "Late rewards" } }
                 a href="#method" { "Method" }
                 a href="#specs" { "Specs" }
@@ -135,8 +137,13 @@ impl Reproduction {
         html! {
             @for statement in statements {
                 p.lead {
-                    "“" (statement) "” This " b { "holds in " (count(statement, Some(Verdict::Holds))) " of " (count(statement, None)) " comparisons" }
-                    ", does not hold in " (count(statement, Some(Verdict::DoesNotHold))) " and is undecided in " (count(statement, Some(Verdict::Undecided))) "."
+                    "“" (statement) "” This "
+                    b {
+                        "holds in " (count(statement, Some(Verdict::Holds))) " of "
+                        (count(statement, None)) " comparisons"
+                    }
+                    ", does not hold in " (count(statement, Some(Verdict::DoesNotHold))) " and is "
+                    "undecided in " (count(statement, Some(Verdict::Undecided))) "."
                 }
             }
         }
@@ -146,11 +153,21 @@ impl Reproduction {
     pub(super) fn frontier_method(&self) -> Markup {
         html! {
             p {
-                "All policies of a comparison play the same problems, action sets and noise, so they are compared in pairs, run by run. A statement rests on ratios of mean regret and of mean model error at the last round, each with Fieller’s interval for "
-                "paired means by Student’s t; the intervals of a statement hold together with 95 % confidence (Bonferroni, also over the greeds that are tried). It " (verdict_word("holds", "holds"))
-                " if every interval lies where the statement puts it, " (verdict_word("fails", "does not hold")) " if one lies wholly elsewhere, and is " (verdict_word("open", "undecided")) " otherwise."
+                "All policies of a comparison play the same problems, action sets and noise, so "
+                "they are compared in pairs, run by run. A statement rests on ratios of mean "
+                "regret and of mean model error at the last round, each with Fieller’s interval "
+                "for "
+                "paired means by Student’s t; the intervals of a statement hold together with 95 % "
+                "confidence (Bonferroni, also over the greeds that are tried). It "
+                (verdict_word("holds", "holds"))
+                " if every interval lies where the statement puts it, "
+                (verdict_word("fails", "does not hold")) " if one lies wholly elsewhere, and is "
+                (verdict_word("open", "undecided")) " otherwise."
             }
-            p { "Bars in figures are standard errors. Seed " (self.seed) ". Made by " code { (self.command) } "." }
+            p {
+                "Bars in figures are standard errors. Seed " (self.seed) ". Made by "
+                code { (self.command) } "."
+            }
         }
     }
 
@@ -179,7 +196,10 @@ impl Reproduction {
             @for first in self.frontier_studies() {
                 h3 #{ "frontier-" (first.study) } { (first.study().title) }
                 div.figures {
-                    @for measured in self.frontier.iter().filter(|measured| measured.study == first.study) { (figure(measured)) }
+                    @let of_study = |measured: &&Measured| measured.study == first.study;
+                    @for measured in self.frontier.iter().filter(of_study) {
+                        (figure(measured))
+                    }
                 }
             }
         }
@@ -189,18 +209,30 @@ impl Reproduction {
         html! {
             div.scroll {
                 table.claims {
-                    caption { "Ratios of means; the intervals of a statement are simultaneous at 95 %." }
-                    thead { tr { th scope="col" { "problem" } th scope="col" { "statement" } th scope="col" { "verdict" } th scope="col" { "because" } } }
+                    caption {
+                        "Ratios of means; the intervals of a statement are simultaneous at 95 %."
+                    }
+                    thead {
+                        tr {
+                            th scope="col" { "problem" } th scope="col" { "statement" }
+                            th scope="col" { "verdict" } th scope="col" { "because" }
+                        }
+                    }
                     tbody {
                         @for measured in &self.frontier {
                             @for finding in frontier_findings(measured) {
                                 tr {
-                                    th scope="row" { (measured.study().title) ", " (measured.variant.unwrap_or_default()) }
+                                    th scope="row" {
+                                        (measured.study().title) ", "
+                                        (measured.variant.unwrap_or_default())
+                                    }
                                     td { (finding.statement) }
                                     td { (verdict(finding.verdict, true)) }
                                     td {
-                                        @for (evidence, what) in finding.evidence.iter().zip(["regret ", "; Qₙ "]) {
-                                            span.note { (what) } (evidence.over) " / " (evidence.under) " = " (ratio(evidence))
+                                        @let both = ["regret ", "; Qₙ "];
+                                        @for (evidence, what) in finding.evidence.iter().zip(both) {
+                                            span.note { (what) } (evidence.over) " / "
+                                            (evidence.under) " = " (ratio(evidence))
                                         }
                                     }
                                 }
@@ -217,8 +249,13 @@ impl Reproduction {
 fn words() -> Markup {
     html! {
         p {
-            "Tempered CODE takes, among the plausible actions, the one with the largest c·estimate + half-interval: c = 0 is CODE, c = 1 is LinUCB with CODE’s width. CODE to a target explores only while a plausible action’s squared width "
-            "is above κ·d/t, and plays c = 1 otherwise. Both are this project’s; the paper has neither. Down and left is better. Each problem is shown with the width of the reproduction, which is not a confidence set, and with the determinant radius, whose set is one (then for LinUCB too, which is where the curves end); "
+            "Tempered CODE takes, among the plausible actions, the one with the largest c·estimate "
+            "+ half-interval: c = 0 is CODE, c = 1 is LinUCB with CODE’s width. CODE to a target "
+            "explores only while a plausible action’s squared width "
+            "is above κ·d/t, and plays c = 1 otherwise. Both are this project’s; the paper has "
+            "neither. Down and left is better. Each problem is shown with the width of the "
+            "reproduction, which is not a confidence set, and with the determinant radius, whose "
+            "set is one (then for LinUCB too, which is where the curves end); "
             "Qₙ is measured with the set in use."
         }
     }
@@ -268,7 +305,8 @@ fn figure(measured: &Measured) -> Markup {
     let variant = measured.variant.unwrap_or_default();
     let drawing = TradeOff {
         description: format!(
-            "Regret against model error on {} with {variant}: a curve of tempered CODE by greed, one of CODE by target, and the other policies as points.",
+            "Regret against model error on {} with {variant}: a curve of tempered CODE by greed, \
+             one of CODE by target, and the other policies as points.",
             measured.study().title
         ),
         x_name: "regret at the last round",
@@ -278,7 +316,10 @@ fn figure(measured: &Measured) -> Markup {
     };
     html! {
         figure {
-            figcaption { b { (variant) } " · " (spec_link(measured.spec_name, measured.summary.runs, measured.horizon)) }
+            figcaption {
+                b { (variant) } " · "
+                (spec_link(measured.spec_name, measured.summary.runs, measured.horizon))
+            }
             div.scroll { (drawing.svg()) }
         }
     }

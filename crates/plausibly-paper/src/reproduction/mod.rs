@@ -143,8 +143,10 @@ impl Reproduction {
             }
             footer {
                 p {
-                    "Made by Plausibly " (self.version) ". The same command gives this page again, byte for byte, on any number of threads. "
-                    "The paper: S. Mukherjee, R. Zhu, B. Kveton. Efficient and Interpretable Bandit Algorithms."
+                    "Made by Plausibly " (self.version) ". The same command gives this page again, "
+                    "byte for byte, on any number of threads. "
+                    "The paper: S. Mukherjee, R. Zhu, B. Kveton. Efficient and Interpretable "
+                    "Bandit Algorithms."
                 }
             }
         };
@@ -189,7 +191,8 @@ impl Reproduction {
             }
             h3 #specs { "Specs" }
             p {
-                "Every number comes from a spec, and the same spec gives the same number: save one as a file and run " code { "plausibly simulate FILE.toml" } "."
+                "Every number comes from a spec, and the same spec gives the same number: save one "
+                "as a file and run " code { "plausibly simulate FILE.toml" } "."
                 @if !self.experiments.is_empty() {
                     " Those of the experiments stand at the end of their sections: "
                     @for (position, measured) in self.experiments.iter().enumerate() {
@@ -200,33 +203,69 @@ impl Reproduction {
                     @if self.specs().len() > self.experiments.len() { " These are the others:" }
                 }
             }
-            @for (name, text) in self.specs().into_iter().skip(self.experiments.len()) { (spec_details(name, text)) }
+            @for (name, text) in self.specs().into_iter().skip(self.experiments.len()) {
+                (spec_details(name, text))
+            }
         }
     }
 
     fn paper_method(&self) -> Markup {
         html! {
             p {
-                "All policies of an experiment play the same problems, action sets and noise, so they are compared in pairs, run by run. "
-                "A claim rests on one or more ratios of mean figures at the last round. Each ratio has Fieller's interval for paired means by Student's t; the intervals of "
-                "a claim hold together with 95 % confidence (Bonferroni). A ratio of 1 is outside its interval exactly if the paired difference is significant."
+                "All policies of an experiment play the same problems, action sets and noise, so "
+                "they are compared in pairs, run by run. "
+                "A claim rests on one or more ratios of mean figures at the last round. Each ratio "
+                "has Fieller's interval for paired means by Student's t; the intervals of "
+                "a claim hold together with 95 % confidence (Bonferroni). A ratio of 1 is outside "
+                "its interval exactly if the paired difference is significant."
             }
             p {
-                "A claim " (verdict_word("holds", "holds")) " if every interval lies where the claim puts it, " (verdict_word("fails", "does not hold"))
-                " if one lies wholly elsewhere, and is " (verdict_word("open", "undecided")) " otherwise. The rules are part of the program and the same for every seed: "
-                "“comparable” is a ratio between ½ and 2, “lower” a ratio above 1, “by a large margin” a ratio above 2; where only one method is said to be lower, the others must be higher. "
-                "Each claim is judged by itself: of twenty claims that are exactly on the border, one would be misjudged. Run numbers are the paper’s. "
-                "Intervals rest on the central limit theorem; where one run makes up more than a fifth of a sum, the table says so."
+                "A claim " (verdict_word("holds", "holds")) " if every interval lies where the "
+                "claim puts it, " (verdict_word("fails", "does not hold"))
+                " if one lies wholly elsewhere, and is " (verdict_word("open", "undecided"))
+                " otherwise. The rules are part of the program and the same for every seed: "
+                "“comparable” is a ratio between ½ and 2, “lower” a ratio above 1, “by a large "
+                "margin” a ratio above 2; where only one method is said to be lower, the others "
+                "must be higher. "
+                "Each claim is judged by itself: of twenty claims that are exactly on the border, "
+                "one would be misjudged. Run numbers are the paper’s. "
+                "Intervals rest on the central limit theorem; where one run makes up more than a "
+                "fifth of a sum, the table says so."
             }
-            p { "Data: MovieLens 1M (Harper, Konstan 2015), white wine quality (Cortez et al. 2009) and heart failure records (Chicco, Jurman 2020), each file checked by its SHA-256 before use. Real-data θ* are least-squares fits without an intercept." }
-            p { "Bands in figures are 95 % intervals of the mean, round by round. Seed " (self.seed) ". Made by " code { (self.command) } "." }
+            p {
+                "Data: MovieLens 1M (Harper, Konstan 2015), white wine quality (Cortez et al. "
+                "2009) and heart failure records (Chicco, Jurman 2020), each file checked by its "
+                "SHA-256 before use. Real-data θ* are least-squares fits without an intercept."
+            }
+            p {
+                "Bands in figures are 95 % intervals of the mean, round by round. Seed " (self.seed)
+                ". Made by " code { (self.command) } "."
+            }
             h3 #constants { "Constants of the policies" }
             ul {
-                li { "CODE: the appendix’s width with λ = 10⁴, L = 1, S = 0, δ = 0.05 and R the scale of the noise, as the paper sets them; ridge " (if self.is_literal() { "10⁴" } else { "1" }) "." }
-                li { "LinUCB: the same form with λ = ridge = 1, δ = 1/n, L the largest norm of an action, and S = √d on drawn problems, ‖θ*‖ on those from data. LinTS: ridge 1, sampling at the scale of the noise." }
-                li { "Elim: δ = 0.05, a D-optimal design in every phase, its plays in random order. ε-greedy and EtC: ε = 0.05, exploring uniformly; EtC chooses by what it knew when it committed." }
-                li { "K-armed: CODE’s interval is √(2·log(1/δ)/T) with δ = n⁻³; the second CODE has δ = 0.05, and its Qₙ too is measured with the first one’s." }
-                li { "Qₙ is measured by one ruler for all policies of an experiment: CODE’s ridge and width, on each policy’s own data." }
+                li {
+                    "CODE: the appendix’s width with λ = 10⁴, L = 1, S = 0, δ = 0.05 and R the "
+                    "scale of the noise, as the paper sets them; ridge "
+                    (if self.is_literal() { "10⁴" } else { "1" }) "."
+                }
+                li {
+                    "LinUCB: the same form with λ = ridge = 1, δ = 1/n, L the largest norm of an "
+                    "action, and S = √d on drawn problems, ‖θ*‖ on those from data. LinTS: ridge "
+                    "1, sampling at the scale of the noise."
+                }
+                li {
+                    "Elim: δ = 0.05, a D-optimal design in every phase, its plays in random order. "
+                    "ε-greedy and EtC: ε = 0.05, exploring uniformly; EtC chooses by what it knew "
+                    "when it committed."
+                }
+                li {
+                    "K-armed: CODE’s interval is √(2·log(1/δ)/T) with δ = n⁻³; the second CODE has "
+                    "δ = 0.05, and its Qₙ too is measured with the first one’s."
+                }
+                li {
+                    "Qₙ is measured by one ruler for all policies of an experiment: CODE’s ridge "
+                    "and width, on each policy’s own data."
+                }
             }
         }
     }

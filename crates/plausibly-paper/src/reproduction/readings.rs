@@ -16,7 +16,10 @@ impl Reproduction {
         }
         html! {
             h2 #readings { "How the paper can be read" }
-            p { "The paper leaves several things open. Here is what was taken, what else could have been, and what would change." }
+            p {
+                "The paper leaves several things open. Here is what was taken, what else could "
+                "have been, and what would change."
+            }
             @if let Some(measured) = &self.policy_readings { (policies(measured)) }
             @if let Some(measured) = &self.ruler_reading { (ruler(measured)) }
             @if !self.problem_readings.is_empty() { (self.problems()) }
@@ -33,8 +36,11 @@ impl Reproduction {
         html! {
             h3 #readings-problems { "Noise, scaling and direction on wine and heart" }
             p {
-                "Of these two experiments the paper gives neither the noise (only that it is 1-sub-Gaussian, which N(0, 0.5²) and N(0, 1) both are) nor the scaling of the features. On heart, the file’s outcome is 1 "
-                "for a death; maximising it is a plain reading and not a sensible aim, so survival is shown beside it."
+                "Of these two experiments the paper gives neither the noise (only that it is "
+                "1-sub-Gaussian, which N(0, 0.5²) and N(0, 1) both are) nor the scaling of the "
+                "features. On heart, the file’s outcome is 1 "
+                "for a death; maximising it is a plain reading and not a sensible aim, so survival "
+                "is shown beside it."
             }
             @for (id, title) in [("wine", "White wine"), ("heart", "Heart failure")] {
                 @if studied(id) { (variants(title, &of(id).collect::<Vec<_>>())) }
@@ -50,12 +56,25 @@ fn ruler(measured: &Measured) -> Markup {
     html! {
         h3 #readings-ruler { "The ruler of Qₙ" }
         p {
-            "Qₙ looks at the actions that could still be best, and what those are depends on a confidence set. The paper’s experiments use CODE’s, which does not hold; the same policies, playing exactly as above, measured with a set that does (the "
+            "Qₙ looks at the actions that could still be best, and what those are depends on a "
+            "confidence set. The paper’s experiments use CODE’s, which does not hold; the same "
+            "policies, playing exactly as above, measured with a set that does (the "
             "determinant radius at δ = 0.05, S = 6): claim (d) "
-            @if let Some(claim) = of("d") { (verdict(claim.verdict, true)) @if let Some(evidence) = claim.deciding() { " (" (evidence.over) " / " (evidence.under) " = " (ratio(evidence)) ")" } }
+            @if let Some(claim) = of("d") {
+                (verdict(claim.verdict, true))
+                @if let Some(evidence) = claim.deciding() {
+                    " (" (evidence.over) " / " (evidence.under) " = " (ratio(evidence)) ")"
+                }
+            }
             ", and claim (e) "
-            @if let Some(claim) = of("e") { (verdict(claim.verdict, true)) @if let Some(evidence) = claim.deciding() { " (" (evidence.over) " / " (evidence.under) " = " (ratio(evidence)) ")" } }
-            ". CODE decides by its own narrow set; of actions that only a wider set still counts as possibly best it learns little, and the wider ruler counts them."
+            @if let Some(claim) = of("e") {
+                (verdict(claim.verdict, true))
+                @if let Some(evidence) = claim.deciding() {
+                    " (" (evidence.over) " / " (evidence.under) " = " (ratio(evidence)) ")"
+                }
+            }
+            ". CODE decides by its own narrow set; of actions that only a wider set still counts "
+            "as possibly best it learns little, and the wider ruler counts them."
         }
         details { summary { "All figures by this ruler" } (final_table(measured)) }
     }
@@ -69,12 +88,17 @@ fn variants(title: &str, measured: &[&Measured]) -> Markup {
     html! {
         div.scroll {
             table.readings {
-                caption { (title) ": verdicts and final figures by reading. Outlined: judged for comparison, not counted." }
+                caption {
+                    (title) ": verdicts and final figures by reading. Outlined: judged for "
+                    "comparison, not counted."
+                }
                 thead {
                     tr {
                         th scope="col" { "reading" }
                         @for key in &keys { th scope="col" { "(" (key) ")" } }
-                        @for label in ["CODE", "LinUCB", "LinTS"] { th.n scope="col" { "regret " (label) } }
+                        @for label in ["CODE", "LinUCB", "LinTS"] {
+                            th.n scope="col" { "regret " (label) }
+                        }
                         @for label in ["CODE", "LinUCB"] { th.n scope="col" { "Qₙ " (label) } }
                         th scope="col" { "spec" }
                     }
@@ -83,9 +107,15 @@ fn variants(title: &str, measured: &[&Measured]) -> Markup {
                     @for measured in measured {
                         tr {
                             th scope="row" { (measured.variant.unwrap_or("as adopted")) }
-                            @for claim in measured.claims() { td { (sign(claim.verdict, claim.stated)) } }
-                            @for label in ["CODE", "LinUCB", "LinTS"] { td.n { (final_mean(measured, label, false)) } }
-                            @for label in ["CODE", "LinUCB"] { td.n { (final_mean(measured, label, true)) } }
+                            @for claim in measured.claims() {
+                                td { (sign(claim.verdict, claim.stated)) }
+                            }
+                            @for label in ["CODE", "LinUCB", "LinTS"] {
+                                td.n { (final_mean(measured, label, false)) }
+                            }
+                            @for label in ["CODE", "LinUCB"] {
+                                td.n { (final_mean(measured, label, true)) }
+                            }
                             td { a href={ "#spec-" (measured.spec_name) } { (measured.spec_name) } }
                         }
                     }
@@ -112,32 +142,59 @@ fn policies(measured: &Measured) -> Markup {
     };
     let regret = |over, under| judge(&summary.final_regret, over, under, Rule::Above(1.0));
     let error = |over, under| judge(&summary.final_model_error, over, under, Rule::Above(1.0));
-    let times = |evidence: Option<Evidence>| html! { @if let Some(evidence) = &evidence { (ratio(evidence)) } };
+    let times = |evidence: Option<Evidence>| {
+        html! {
+            @if let Some(evidence) = &evidence { (ratio(evidence)) }
+        }
+    };
     html! {
-        p { "Four of them concern the policies, and are shown on the linear experiment. " (spec_link(measured.spec_name, summary.runs, measured.horizon)) }
+        p {
+            "Four of them concern the policies, and are shown on the linear experiment. "
+            (spec_link(measured.spec_name, summary.runs, measured.horizon))
+        }
         (trade_off(measured))
         h3 #readings-literal { "λ = 10⁴, literal beside adopted" }
         p {
-            "Read literally, the ridge of CODE’s regression is 10⁴. Against that, 10,000 rounds weigh little: estimates are shrunk towards zero, the confidence set shrinks around them, and CODE rules out the best actions. Its regret is "
-            (times(regret("CODE, literal", "LinUCB"))) " times LinUCB’s in these runs; under the adopted reading it is " (times(regret("CODE", "LinUCB"))) " times. The paper calls the two comparable. The printed width has "
-            "log((1 + tL²/λ)·δ), which at the paper’s constants is negative in all 10,000 rounds; both readings use the appendix’s form, which divides by δ."
+            "Read literally, the ridge of CODE’s regression is 10⁴. Against that, 10,000 rounds "
+            "weigh little: estimates are shrunk towards zero, the confidence set shrinks around "
+            "them, and CODE rules out the best actions. Its regret is "
+            (times(regret("CODE, literal", "LinUCB"))) " times LinUCB’s in these runs; under the "
+            "adopted reading it is " (times(regret("CODE", "LinUCB"))) " times. The paper calls "
+            "the two comparable. The printed width has "
+            "log((1 + tL²/λ)·δ), which at the paper’s constants is negative in all 10,000 rounds; "
+            "both readings use the appendix’s form, which divides by δ."
         }
         h3 #readings-width { "LinUCB’s width" }
         p {
-            "The paper does not give it. Taken is the standard one (ridge 1, δ = 1/n, S = √d or ‖θ*‖, L the largest norm). With CODE’s own narrow width, LinUCB’s regret becomes " (times(regret("LinUCB, CODE’s width", "LinUCB")))
-            " times, and its Qₙ " (times(error("LinUCB, CODE’s width", "LinUCB"))) " times what it is with the standard one: less exploration costs less and teaches less. CODE’s regret is then "
-            (times(regret("CODE", "LinUCB, CODE’s width"))) " times LinUCB’s, and claim (a) would be: "
-            (would_be(judge(&summary.final_regret, "CODE", "LinUCB, CODE’s width", Rule::Within(0.5, 2.0)))) "."
+            "The paper does not give it. Taken is the standard one (ridge 1, δ = 1/n, S = √d or "
+            "‖θ*‖, L the largest norm). With CODE’s own narrow width, LinUCB’s regret becomes "
+            (times(regret("LinUCB, CODE’s width", "LinUCB")))
+            " times, and its Qₙ " (times(error("LinUCB, CODE’s width", "LinUCB"))) " times what it "
+            "is with the standard one: less exploration costs less and teaches less. CODE’s regret "
+            "is then "
+            (times(regret("CODE", "LinUCB, CODE’s width"))) " times LinUCB’s, and claim (a) would "
+            "be: "
+            (would_be(judge(
+                &summary.final_regret, "CODE", "LinUCB, CODE’s width", Rule::Within(0.5, 2.0),
+            )))
+            "."
         }
         h3 #readings-scale { "LinTS’s scale" }
         p {
-            "Taken is sampling at the scale of the noise, σ = 0.5. At scale 1 its regret becomes " (times(regret("LinTS, scale 1", "LinTS"))) " times, and its Qₙ " (times(error("LinTS, scale 1", "LinTS"))) " times what it is. Claim (c), that it has the lowest regret, would be: "
-            (would_be(regret("CODE", "LinTS, scale 1"))) " against CODE, and " (would_be(regret("LinUCB", "LinTS, scale 1"))) " against LinUCB."
+            "Taken is sampling at the scale of the noise, σ = 0.5. At scale 1 its regret becomes "
+            (times(regret("LinTS, scale 1", "LinTS"))) " times, and its Qₙ "
+            (times(error("LinTS, scale 1", "LinTS"))) " times what it is. Claim (c), that it has "
+            "the lowest regret, would be: "
+            (would_be(regret("CODE", "LinTS, scale 1"))) " against CODE, and "
+            (would_be(regret("LinUCB", "LinTS, scale 1"))) " against LinUCB."
         }
         h3 #readings-design { "Exploration by design" }
         p {
-            "ε-greedy and EtC explore uniformly. Exploring by a D-optimal design instead, their Qₙ becomes " (times(error("ε-greedy, by design", "ε-greedy"))) " and " (times(error("EtC, by design", "EtC")))
-            " times what it is, which is " (times(error("ε-greedy, by design", "CODE"))) " and " (times(error("EtC, by design", "CODE"))) " times CODE’s. "
+            "ε-greedy and EtC explore uniformly. Exploring by a D-optimal design instead, their Qₙ "
+            "becomes " (times(error("ε-greedy, by design", "ε-greedy"))) " and "
+            (times(error("EtC, by design", "EtC")))
+            " times what it is, which is " (times(error("ε-greedy, by design", "CODE"))) " and "
+            (times(error("EtC, by design", "CODE"))) " times CODE’s. "
             (design_claim(&labels, &summary.final_model_error))
         }
         details { summary { "All figures of this comparison" } (final_table(measured)) }
@@ -179,7 +236,9 @@ fn trade_off(measured: &Measured) -> Markup {
         Mark { label: &policy.label, style, x, y, hollow: policy.label.contains(',') }
     });
     let drawing = TradeOff {
-        description: "Regret against model error of every policy and its other readings, logarithmic scales; the table below has the figures.".into(),
+        description: "Regret against model error of every policy and its other readings, \
+                      logarithmic scales; the table below has the figures."
+            .into(),
         x_name: "regret at the last round",
         y_name: "model error Qₙ",
         marks: marks.collect(),
@@ -187,7 +246,14 @@ fn trade_off(measured: &Measured) -> Markup {
     };
     html! {
         figure {
-            figcaption { b { "What each policy paid, and how well it knew the actions that could still be best." } " Down and left is better; hollow points are other readings of the policy of that colour; bars are standard errors." }
+            figcaption {
+                b {
+                    "What each policy paid, and how well it knew the actions that could still be "
+                    "best."
+                }
+                " Down and left is better; hollow points are other readings of the policy of that "
+                "colour; bars are standard errors."
+            }
             div.scroll { (drawing.svg()) }
         }
     }

@@ -17,8 +17,11 @@ impl Reproduction {
         html! {
             h2 #theory { "Theory, beside measurements" }
             p {
-                "Each bound is computed for the problem of each run and compared with what happened in that run: as printed, and with the slips in its proof corrected. A bound is called "
-                (vacuous_word()) " where what it guarantees needs no proof: a regret of at most n times the largest gap, or a probability of at least zero."
+                "Each bound is computed for the problem of each run and compared with what "
+                "happened in that run: as printed, and with the slips in its proof corrected. A "
+                "bound is called "
+                (vacuous_word()) " where what it guarantees needs no proof: a regret of at most n "
+                "times the largest gap, or a probability of at least zero."
             }
             (self.theory_answer())
             @if !self.arms_theory.is_empty() { (arms(&self.arms_theory)) }
@@ -38,7 +41,8 @@ impl Reproduction {
         let gap_free = !self.arms_theory.is_empty() && vacuous(|theory| &theory.gap_free_corrected);
         match (theorem_1, gap_free) {
             (true, true) => {
-                "; those of Theorem 1 and the gap-free one are vacuous at this size, so that says little of them"
+                "; those of Theorem 1 and the gap-free one are vacuous at this size, so that says \
+                 little of them"
             }
             (true, false) => {
                 "; that of Theorem 1 is vacuous at this size, so that says little of it"
@@ -69,19 +73,30 @@ impl Reproduction {
         html! {
             ul {
                 li {
-                    @if corrected == 0 { "No corrected bound was exceeded in any run" (self.vacuous_corrections()) "." }
-                    @else { "Corrected bounds were exceeded in " (grouped(corrected as f64)) " cases; the tables say where." }
+                    @if corrected == 0 {
+                        "No corrected bound was exceeded in any run" (self.vacuous_corrections())
+                        "."
+                    } @else {
+                        "Corrected bounds were exceeded in " (grouped(corrected as f64)) " cases; "
+                        "the tables say where."
+                    }
                 }
                 @if let Some(theory) = arms().next() {
                     li {
-                        "Theorem 1 as printed was exceeded in " (percent(theory.theorem_1_log_n.exceeded, theory.runs)) " of runs with log n, and in "
-                        (percent(theory.theorem_1_printed.exceeded, theory.runs)) " with log(1/δ); what Section 4.2 assumes failed in " (percent(theory.premise_failed, theory.runs)) "."
+                        "Theorem 1 as printed was exceeded in "
+                        (percent(theory.theorem_1_log_n.exceeded, theory.runs)) " of runs with log "
+                        "n, and in "
+                        (percent(theory.theorem_1_printed.exceeded, theory.runs)) " with log(1/δ); "
+                        "what Section 4.2 assumes failed in "
+                        (percent(theory.premise_failed, theory.runs)) "."
                     }
                 }
                 @for theory in linear() {
                     li {
-                        "The regret of a round was above what the proof of Theorem 2 allows it in " (grouped(theory.rounds_above_printed as f64)) " of "
-                        (grouped((theory.runs * theory.horizon) as f64)) " rounds, and above the corrected bound in " (grouped(theory.rounds_above_corrected as f64)) "."
+                        "The regret of a round was above what the proof of Theorem 2 allows it in "
+                        (grouped(theory.rounds_above_printed as f64)) " of "
+                        (grouped((theory.runs * theory.horizon) as f64)) " rounds, and above the "
+                        "corrected bound in " (grouped(theory.rounds_above_corrected as f64)) "."
                     }
                 }
             }
@@ -101,7 +116,11 @@ fn bound_row(name: &str, measured: Moments, check: &BoundCheck, runs: u64) -> Ma
             (mean_cells(measured))
             td.n { (figure(check.bound.mean())) }
             td.n { (percent(check.exceeded, runs)) }
-            td.n { @if check.vacuous == runs { (vacuous_word()) } @else { (percent(check.vacuous, runs)) } }
+            td.n {
+                @if check.vacuous == runs { (vacuous_word()) } @else {
+                    (percent(check.vacuous, runs))
+                }
+            }
         }
     }
 }
@@ -124,37 +143,59 @@ fn arms(checks: &[Checked<ArmsTheory>]) -> Markup {
     html! {
         h3 #theory-arms { "K-armed: Theorem 1, the gap-free bound, Section 4.2" }
         p {
-            "With gaps Δ between the best arm and each other one, K arms and n rounds: Theorem 1 bounds the expected regret by O(K·log n) over the smallest gap, through Σ(Δ + 8·log(1/δ)/Δ) at δ = n⁻³; one line of its proof has log n where the next has log(1/δ). "
-            "A run above a bound on the expectation is no contradiction by itself; many are. The gap-free bound is O(√(Kn·log n)), and Section 4.2 bounds Qₙ."
+            "With gaps Δ between the best arm and each other one, K arms and n rounds: Theorem 1 "
+            "bounds the expected regret by O(K·log n) over the smallest gap, through Σ(Δ + "
+            "8·log(1/δ)/Δ) at δ = n⁻³; one line of its proof has log n where the next has "
+            "log(1/δ). "
+            "A run above a bound on the expectation is no contradiction by itself; many are. The "
+            "gap-free bound is O(√(Kn·log n)), and Section 4.2 bounds Qₙ."
         }
         ul {
-            li { "Theorem 1’s proof drops a factor of 4 in its third step; with it, an arm of gap Δ is taken up to 1 + 32·log(1/δ)/Δ² times. The smallest gap must be over the suboptimal arms: over all arms it is zero." }
-            li { "Section 4.2 assumes that every plausible arm was taken at least ⌊(t−1)/K⌋ times. Arms come back into the plausible set, and the assumption fails. A bound without it: 2K·log(1/δ)·(1 + log(n/K)) after the K initial rounds." }
+            li {
+                "Theorem 1’s proof drops a factor of 4 in its third step; with it, an arm of gap Δ "
+                "is taken up to 1 + 32·log(1/δ)/Δ² times. The smallest gap must be over the "
+                "suboptimal arms: over all arms it is zero."
+            }
+            li {
+                "Section 4.2 assumes that every plausible arm was taken at least ⌊(t−1)/K⌋ times. "
+                "Arms come back into the plausible set, and the assumption fails. A bound without "
+                "it: 2K·log(1/δ)·(1 + log(n/K)) after the K initial rounds."
+            }
         }
         // Lemma 1 has a problem of its own, on which the other bounds say nothing new.
-        @for Checked { spec_name, theory, .. } in checks.iter().filter(|checked| checked.theory.horizon > 1000) {
+        @let long = |checked: &&Checked<ArmsTheory>| checked.theory.horizon > 1000;
+        @for Checked { spec_name, theory, .. } in checks.iter().filter(long) {
             div.scroll {
                 table.bounds {
-                    caption { "K = " (theory.arms) ", δ = " (constant(theory.delta)) ". " (spec_link(spec_name, theory.runs, theory.horizon)) }
+                    caption {
+                        "K = " (theory.arms) ", δ = " (constant(theory.delta)) ". "
+                        (spec_link(spec_name, theory.runs, theory.horizon))
+                    }
                     (bound_head())
                     tbody {
-                        (bound_row("Theorem 1, printed with 8·log n/Δ", theory.regret, &theory.theorem_1_log_n, theory.runs))
-                        (bound_row("Theorem 1, printed with 8·log(1/δ)/Δ", theory.regret, &theory.theorem_1_printed, theory.runs))
-                        (bound_row("Theorem 1, corrected", theory.regret, &theory.theorem_1_corrected, theory.runs))
-                        (bound_row("gap-free, √(Kn·log n); its constant is not given, 1 is only a yardstick", theory.regret, &theory.gap_free_printed, theory.runs))
-                        (bound_row("gap-free, corrected", theory.regret, &theory.gap_free_corrected, theory.runs))
-                        (bound_row("Section 4.2 on Qₙ, printed", theory.model_error, &theory.model_error_printed, theory.runs))
-                        (bound_row("Section 4.2 on Qₙ, corrected (without the K initial rounds)", theory.later_model_error, &theory.model_error_corrected, theory.runs))
+                        @for (name, measured, check) in arms_bounds(theory) {
+                            (bound_row(name, measured, check, theory.runs))
+                        }
                     }
                 }
             }
-            p.note { "The assumption of Section 4.2 failed in " (percent(theory.premise_failed, theory.runs)) " of these runs." }
+            p.note {
+                "The assumption of Section 4.2 failed in "
+                (percent(theory.premise_failed, theory.runs)) " of these runs."
+            }
         }
         h3 #theory-coverage { "K-armed: Lemma 1, joint coverage" }
-        p { "The lemma bounds the probability that any arm’s mean is ever outside its interval. It is stated three ways; the strongest, 2Knδ, follows from counting arms, plays and two sides." }
+        p {
+            "The lemma bounds the probability that any arm’s mean is ever outside its interval. It "
+            "is stated three ways; the strongest, 2Knδ, follows from counting arms, plays and two "
+            "sides."
+        }
         div.scroll {
             table.bounds {
-                caption { "Share of runs in which an interval failed, with its 95 % interval (Clopper and Pearson), beside the three statements." }
+                caption {
+                    "Share of runs in which an interval failed, with its 95 % interval (Clopper "
+                    "and Pearson), beside the three statements."
+                }
                 thead {
                     tr {
                         th scope="col" { "problem" }
@@ -178,10 +219,20 @@ fn coverage_row(Checked { spec_name, theory, .. }: &Checked<ArmsTheory>) -> Mark
     let [.., strongest] = bounds;
     html! {
         tr {
-            th scope="row" { "K = " (theory.arms) ", n = " (grouped(theory.horizon as f64)) ", δ = " (constant(theory.delta)) " · " a href={ "#spec-" (spec_name) } { (spec_name) } }
+            th scope="row" {
+                "K = " (theory.arms) ", n = " (grouped(theory.horizon as f64)) ", δ = "
+                (constant(theory.delta)) " · " a href={ "#spec-" (spec_name) } { (spec_name) }
+            }
             td.n { (grouped(theory.left as f64)) " of " (grouped(theory.runs as f64)) }
-            td { span.range { "[" (format!("{:.2}", 100.0 * low)) " %, " (format!("{:.2}", 100.0 * high)) " %]" } }
-            @for bound in bounds { td.n { @if bound >= 1.0 { (vacuous_word()) } @else { (figure(bound)) } } }
+            td {
+                span.range {
+                    "[" (format!("{:.2}", 100.0 * low)) " %, " (format!("{:.2}", 100.0 * high))
+                    " %]"
+                }
+            }
+            @for bound in bounds {
+                td.n { @if bound >= 1.0 { (vacuous_word()) } @else { (figure(bound)) } }
+            }
             td {
                 @if strongest >= 1.0 { (vacuous_word()) }
                 @else if high <= strongest { (verdict_word("holds", "holds")) }
@@ -196,27 +247,71 @@ fn linear(Checked { spec_name, theory, .. }: &Checked<LinearTheory>) -> Markup {
     html! {
         h3 #theory-linear { "Linear: Theorem 2" }
         p {
-            "Theorem 2 needs a confidence set that holds, so CODE runs here with the determinant radius of Abbasi-Yadkori, Pál and Szepesvári and a bound S on ‖θ*‖ that holds, not with the experiments’ width. The paper prints the theorem "
-            "in three forms: Õ(d√n), a restatement, and the last line of its proof. Corrected: the regret of a round is at most 4·√β·‖Aₜ‖, not 2 (an action and its negative attain the 4), and the log-determinant "
-            "inequality is used without its premise λ ≥ L². It comes out below the printed one all the same, because it uses the radius reached in the run and not a bound on it. (√β is the radius of the "
-            "confidence set, L the largest norm of an action, λ the ridge; ‖Aₜ‖ is the norm in which the radius is measured, so √β·‖Aₜ‖ is half the interval of the action taken.)"
+            "Theorem 2 needs a confidence set that holds, so CODE runs here with the determinant "
+            "radius of Abbasi-Yadkori, Pál and Szepesvári and a bound S on ‖θ*‖ that holds, not "
+            "with the experiments’ width. The paper prints the theorem "
+            "in three forms: Õ(d√n), a restatement, and the last line of its proof. Corrected: the "
+            "regret of a round is at most 4·√β·‖Aₜ‖, not 2 (an action and its negative attain the "
+            "4), and the log-determinant "
+            "inequality is used without its premise λ ≥ L². It comes out below the printed one all "
+            "the same, because it uses the radius reached in the run and not a bound on it. (√β is "
+            "the radius of the "
+            "confidence set, L the largest norm of an action, λ the ridge; ‖Aₜ‖ is the norm in "
+            "which the radius is measured, so √β·‖Aₜ‖ is half the interval of the action taken.)"
         }
         div.scroll {
             table.bounds {
-                caption { "δ = " (constant(theory.delta)) ". " (spec_link(spec_name, theory.runs, theory.horizon)) }
+                caption {
+                    "δ = " (constant(theory.delta)) ". "
+                    (spec_link(spec_name, theory.runs, theory.horizon))
+                }
                 (bound_head())
                 tbody {
-                    (bound_row("Theorem 2, restated in the appendix", theory.regret, &theory.theorem_2_restated, theory.runs))
-                    (bound_row("Theorem 2, last line of its proof", theory.regret, &theory.theorem_2_proved, theory.runs))
-                    (bound_row("Theorem 2, corrected", theory.regret, &theory.theorem_2_corrected, theory.runs))
-                    (bound_row("Qₙ (the paper has no bound; this one is ours)", theory.model_error, &theory.model_error_bound, theory.runs))
-                    (bound_row("Σ‖Aₜ‖², printed", theory.potential, &theory.potential_printed, theory.runs))
-                    (bound_row("Σ‖Aₜ‖², for any λ", theory.potential, &theory.potential_corrected, theory.runs))
+                    @for (name, measured, check) in linear_bounds(theory) {
+                        (bound_row(name, measured, check, theory.runs))
+                    }
                 }
             }
         }
         ul {
-            li { "θ* left the confidence set in " (percent(theory.left, theory.runs)) " of runs (at most " (format!("{:.0}", 100.0 * theory.delta)) " % is promised), and ‖θ*‖ exceeded S in " (percent(theory.norm_exceeded, theory.runs)) "." }
+            li {
+                "θ* left the confidence set in " (percent(theory.left, theory.runs)) " of runs (at "
+                "most " (format!("{:.0}", 100.0 * theory.delta)) " % is promised), and ‖θ*‖ "
+                "exceeded S in " (percent(theory.norm_exceeded, theory.runs)) "."
+            }
         }
     }
+}
+
+/// The name of a bound, what it bounds, and the check of it.
+type BoundRow<'a> = (&'static str, Moments, &'a BoundCheck);
+
+fn arms_bounds(theory: &ArmsTheory) -> [BoundRow<'_>; 7] {
+    let regret = theory.regret;
+    let (gap_free, model_error) = (
+        "gap-free, √(Kn·log n); its constant is not given, 1 is only a yardstick",
+        "Section 4.2 on Qₙ, corrected (without the K initial rounds)",
+    );
+    [
+        ("Theorem 1, printed with 8·log n/Δ", regret, &theory.theorem_1_log_n),
+        ("Theorem 1, printed with 8·log(1/δ)/Δ", regret, &theory.theorem_1_printed),
+        ("Theorem 1, corrected", regret, &theory.theorem_1_corrected),
+        (gap_free, regret, &theory.gap_free_printed),
+        ("gap-free, corrected", regret, &theory.gap_free_corrected),
+        ("Section 4.2 on Qₙ, printed", theory.model_error, &theory.model_error_printed),
+        (model_error, theory.later_model_error, &theory.model_error_corrected),
+    ]
+}
+
+fn linear_bounds(theory: &LinearTheory) -> [BoundRow<'_>; 6] {
+    let (regret, potential) = (theory.regret, theory.potential);
+    let ours = "Qₙ (the paper has no bound; this one is ours)";
+    [
+        ("Theorem 2, restated in the appendix", regret, &theory.theorem_2_restated),
+        ("Theorem 2, last line of its proof", regret, &theory.theorem_2_proved),
+        ("Theorem 2, corrected", regret, &theory.theorem_2_corrected),
+        (ours, theory.model_error, &theory.model_error_bound),
+        ("Σ‖Aₜ‖², printed", potential, &theory.potential_printed),
+        ("Σ‖Aₜ‖², for any λ", potential, &theory.potential_corrected),
+    ]
 }

@@ -82,7 +82,8 @@ impl<'a> CodeEntrant<'a> {
             }
             Some(PolicyKind::Code { target: Some(Target::Deadline { .. }), .. }) => {
                 Err(TheoryError::Unsuited(
-                    "CODE must not have a deadline: it explores by the radius of that round, which these bounds know nothing of",
+                    "CODE must not have a deadline: it explores by the radius of that round, \
+                     which these bounds know nothing of",
                 ))
             }
             Some(PolicyKind::Code { ridge, radius, greed, target, .. }) => {

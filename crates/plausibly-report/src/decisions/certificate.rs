@@ -22,7 +22,9 @@ pub fn certificate_page(certificate: &Certificate) -> String {
     let title = format!("Decision {}: {}", shown.grounds.decision, label::cut(&chosen.label, 80));
     let body = html! {
         header.top {
-            p.eyebrow { "Decision " (number::grouped(shown.grounds.decision as f64)) ", " (words.occasion()) }
+            p.eyebrow {
+                "Decision " (number::grouped(shown.grounds.decision as f64)) ", " (words.occasion())
+            }
             h1 title=(chosen.label) { (label::cut(&chosen.label, 80)) }
             @for sentence in words.why() { p.lead { (sentence) } }
         }
@@ -32,15 +34,25 @@ pub fn certificate_page(certificate: &Certificate) -> String {
             (out_of_race(&shown))
             div.columns {
                 (parts::section("How sure", &words.how_sure()))
-                (parts::section(&format!("What is known about {}", label::cut(&chosen.label, 60)), &words.known()))
-                (parts::section(&format!("What would put {} out of the race", label::cut(&chosen.label, 60)), &[words.change()]))
+                @let name = label::cut(&chosen.label, 60);
+                (parts::section(&format!("What is known about {name}"), &words.known()))
+                (parts::section(
+                    &format!("What would put {name} out of the race"),
+                    &[words.change()],
+                ))
             }
             details.grounds {
                 summary { "What this rests on, and how to check it" }
                 (parts::grounds(&shown))
-                p { "Everything on this page follows from these grounds. To check that, and that nothing was changed since:" }
+                p {
+                    "Everything on this page follows from these grounds. To check that, and that "
+                    "nothing was changed since:"
+                }
                 pre { code { "plausibly verify FILE" } }
-                p { "FILE is the certificate this page was made from. To check as well that the grounds are those of the log:" }
+                p {
+                    "FILE is the certificate this page was made from. To check as well that the "
+                    "grounds are those of the log:"
+                }
                 pre { code { "plausibly verify FILE --log LOG" } }
             }
         }
@@ -55,10 +67,16 @@ fn race(shown: &Certificate) -> Markup {
     let unlisted = shown.grounds.unlisted.map_or(0, |unlisted| unlisted.plausible);
     html! {
         section {
-            h2 { "Still in the race: " (words.plausible()) " of " (shown.grounds.offered()) " could still be best" }
+            h2 {
+                "Still in the race: " (words.plausible()) " of " (shown.grounds.offered()) " could "
+                "still be best"
+            }
             (parts::table(shown, first, "chosen", None))
             @if !rest.is_empty() {
-                details { summary { "and " (rest.len()) " more" } (parts::table(shown, rest, "chosen", None)) }
+                details {
+                    summary { "and " (rest.len()) " more" }
+                    (parts::table(shown, rest, "chosen", None))
+                }
             }
             (not_listed(unlisted, true))
         }
@@ -71,14 +89,21 @@ fn out_of_race(shown: &Certificate) -> Markup {
     let (first, rest) = beaten.split_at(beaten.len().min(CLOSEST));
     let list = |beaten: &[Beaten<'_>]| {
         html! {
-            ul.beaten { @for one in beaten { li { b { (one.action.label) } ": " (words.beaten_by(one)) } } }
+            ul.beaten {
+                @for one in beaten { li { b { (one.action.label) } ": " (words.beaten_by(one)) } }
+            }
         }
     };
     html! {
         section {
             @match words.out() {
                 0 => { h2 { "Out of the race: none" } },
-                out => { h2 { "Out of the race: " (out) @if beaten.len() > 1 { ", the closest calls first" } } },
+                out => {
+                    h2 {
+                        "Out of the race: " (out)
+                        @if beaten.len() > 1 { ", the closest calls first" }
+                    }
+                },
             }
             @if !first.is_empty() { (list(first)) }
             @if !rest.is_empty() {
@@ -94,7 +119,8 @@ fn not_listed(count: u64, some_listed: bool) -> Markup {
     html! {
         @if count > 0 {
             p.note {
-                @if some_listed { "and " } (number::grouped(count as f64)) @if some_listed { " more" } " that the certificate does not list"
+                @if some_listed { "and " } (number::grouped(count as f64))
+                @if some_listed { " more" } " that the certificate does not list"
             }
         }
     }

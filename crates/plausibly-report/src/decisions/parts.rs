@@ -53,11 +53,13 @@ pub(super) fn forest(certificate: &Certificate, chosen: &str) -> Markup {
         figure.forest {
             figcaption {
                 b { "What each one pays on average, as far as it is known." }
-                " A bar shows where the true average may lie, its mark the estimate. An arrow at its end: no more is known there than what rewards can be."
+                " A bar shows where the true average may lie, its mark the estimate. An arrow at "
+                "its end: no more is known there than what rewards can be."
             }
             (legend(&wide, chosen))
             @for (class, forest) in [("wide", &wide), ("narrow", &narrow)] {
-                svg class=(class) viewBox={ "0 0 " (forest.width()) " " (forest.height().ceil()) } role="img" aria-label=(forest.description()) {
+                svg class=(class) viewBox={ "0 0 " (forest.width()) " " (forest.height().ceil()) }
+                    role="img" aria-label=(forest.description()) {
                     (forest.drawing())
                 }
             }
@@ -77,7 +79,9 @@ fn legend(forest: &Forest<'_>, chosen: &str) -> Markup {
             }
             @if forest.has_line() {
                 li {
-                    svg viewBox="0 0 34 14" aria-hidden="true" { line.best x1="17" x2="17" y1="0" y2="14" {} }
+                    svg viewBox="0 0 34 14" aria-hidden="true" {
+                        line.best x1="17" x2="17" y1="0" y2="14" {}
+                    }
                     "the best “at least” of all"
                 }
             }
@@ -118,7 +122,9 @@ pub(super) fn table(
                 tbody {
                     @for row in rows {
                         tr.chosen[row.id == chosen] {
-                            th scope="row" { (row.label) @if row.id == chosen { " " span.badge { (mark) } } }
+                            th scope="row" {
+                                (row.label) @if row.id == chosen { " " span.badge { (mark) } }
+                            }
                             @if let Some(tried) = tried { (tries(tried.get(&row.id))) }
                             td.n { (number::minus(&words.estimate(row.mean))) }
                             td.n { (number::minus(&certificate.number(row.lower))) }
@@ -185,14 +191,20 @@ pub(super) fn grounds(certificate: &Certificate) -> Markup {
         ("Log", html! { code { (grounds.log.id) } }),
         (
             "Up to line",
-            html! { (number::grouped(grounds.log.seq as f64)) ", whose hash is " code { (grounds.log.hash) } },
+            html! {
+                (number::grouped(grounds.log.seq as f64)) ", whose hash is "
+                code { (grounds.log.hash) }
+            },
         ),
         ("Digest of the exact sums", html! { code { (grounds.digest) } }),
         ("Seal", html! { code { (certificate.seal) } }),
         ("Policy", policy(certificate)),
         (
             "Radius",
-            html! { "√β = " (number::figure(certificate.findings.sqrt_beta)) ", for rewards scaled to an interval of length one" },
+            html! {
+                "√β = " (number::figure(certificate.findings.sqrt_beta)) ", for rewards scaled to "
+                "an interval of length one"
+            },
         ),
         ("Rewards", plain(format!("from {low} to {high}"))),
         ("Rewards that have come", plain(grounds.statistics.observations.to_string())),

@@ -36,16 +36,20 @@ pub fn status_svg(status: &Status) -> String {
     let (race, known) = (race_curve(status, curve, 19.0), known_curve(status, curve, 19.0));
     let second = TOP + curve.1 + 60.0;
     let markup = html! {
-        svg xmlns="http://www.w3.org/2000/svg" data-generator={ "plausibly " (env!("CARGO_PKG_VERSION")) } viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) role="img" {
+        svg xmlns="http://www.w3.org/2000/svg"
+            data-generator={ "plausibly " (env!("CARGO_PKG_VERSION")) }
+            viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } width=(WIDTH) height=(HEIGHT) role="img" {
             title { (title) }
             desc { (forest.description()) }
             style { (PreEscaped(include_str!("slide.css"))) }
             rect.paper width=(WIDTH) height=(HEIGHT) {}
             text.heading x=(MARGIN) y="84" { (title) }
             text.sub x=(MARGIN) y="124" { (subtitle(&shown)) }
-            (panel("What each one pays on average, as far as it is known", MARGIN, TOP, &forest.drawing()))
+            @let averages = "What each one pays on average, as far as it is known";
+            (panel(averages, MARGIN, TOP, &forest.drawing()))
             (panel("How many could still be best", right, TOP, &race.drawing()))
-            (panel(if known.has_gaps() { "Known to within ± (grey: not yet)" } else { "Known to within ±" }, right, second, &known.drawing()))
+            @let within = if known.has_gaps() { " (grey: not yet)" } else { "" };
+            (panel(&format!("Known to within ±{within}"), right, second, &known.drawing()))
             (legend(&forest))
         }
     };

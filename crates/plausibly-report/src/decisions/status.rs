@@ -27,9 +27,15 @@ pub fn status_page(status: &Status) -> String {
         header.top {
             p.eyebrow { "How the log stands, " (day(&shown)) }
             h1 { (title) }
-            p.lead { "Next would be " b title=(chosen.label) { (label::cut(&chosen.label, 80)) } ". " (words.why().join(" ")) }
+            p.lead {
+                "Next would be " b title=(chosen.label) { (label::cut(&chosen.label, 80)) } ". "
+                (words.why().join(" "))
+            }
             (parts::figures(&[
-                (number::grouped(status.decisions as f64), plural(status.decisions, "decision", "decisions")),
+                (
+                    number::grouped(status.decisions as f64),
+                    plural(status.decisions, "decision", "decisions"),
+                ),
                 (number::grouped(status.settled as f64), "settled"),
                 (number::grouped(status.pending.len() as f64), "pending"),
                 (number::grouped(status.dropped as f64), "dropped"),
@@ -120,24 +126,31 @@ fn history(status: &Status, shown: &Certificate) -> Markup {
         shown.words().plausible(),
         shown.grounds.offered()
     );
-    let known_said = match within {
-        Some(within) => format!("To within what every action still in the race was known at each decision; now ±{within}."),
-        None => "To within what every action still in the race was known at each decision; now some were never tried.".into(),
-    };
+    let now = within.map_or("some were never tried".into(), |within| format!("±{within}"));
+    let known_said = format!(
+        "To within what every action still in the race was known at each decision; now {now}."
+    );
     html! {
         section {
             h2 { "How it came to be" }
             div.figures {
                 figure {
-                    figcaption { b { "How many could still be best." } " Dashed: how many were on offer." }
-                    svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img" aria-label=(race_said) { (race.drawing()) }
+                    figcaption {
+                        b { "How many could still be best." } " Dashed: how many were on offer."
+                    }
+                    svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img" aria-label=(race_said) {
+                        (race.drawing())
+                    }
                 }
                 figure {
                     figcaption {
                         b { "To within what these were known." }
                         @if known.has_gaps() { " Shaded: one of them had never been tried." }
                     }
-                    svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img" aria-label=(known_said) { (known.drawing()) }
+                    svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img"
+                        aria-label=(known_said) {
+                        (known.drawing())
+                    }
                 }
             }
             p { (checked(status)) }
@@ -181,10 +194,14 @@ fn out(status: &Status, shown: &Certificate) -> Markup {
         section {
             @match words.out() {
                 0 => { h2 { "Out of the race: none" } },
-                all => { h2 { "Out of the race: " (all) @if out.len() > 1 { ", the latest first" } } },
+                all => {
+                    h2 { "Out of the race: " (all) @if out.len() > 1 { ", the latest first" } }
+                },
             }
             @if !first.is_empty() { (list(first)) }
-            @if !rest.is_empty() { details { summary { "and " (rest.len()) " more" } (list(rest)) } }
+            @if !rest.is_empty() {
+                details { summary { "and " (rest.len()) " more" } (list(rest)) }
+            }
         }
     }
 }
@@ -217,14 +234,26 @@ fn pending(status: &Status) -> Markup {
     let more = status.pending.len().saturating_sub(PENDING);
     html! {
         section {
-            h2 { "Rewards still to come: " @if status.pending.is_empty() { "none" } @else { (status.pending.len()) ", the oldest first" } }
+            h2 {
+                "Rewards still to come: " @if status.pending.is_empty() { "none" } @else {
+                    (status.pending.len()) ", the oldest first"
+                }
+            }
             @if !status.pending.is_empty() {
                 div.scroll {
                     table.actions {
-                        thead { tr { th.n { "decision" } th { "what was chosen" } th { "waiting for" } } }
+                        thead {
+                            tr { th.n { "decision" } th { "what was chosen" } th { "waiting for" } }
+                        }
                         tbody {
                             @for one in status.pending.iter().take(PENDING) {
-                                tr { td.n { (one.decision) } th scope="row" title=(readable(&one.label)) { (label::cut(&readable(&one.label), 60)) } td title=(one.at) { (number::age(one.age_seconds)) } }
+                                tr {
+                                    td.n { (one.decision) }
+                                    th scope="row" title=(readable(&one.label)) {
+                                        (label::cut(&readable(&one.label), 60))
+                                    }
+                                    td title=(one.at) { (number::age(one.age_seconds)) }
+                                }
                             }
                         }
                     }
@@ -232,7 +261,11 @@ fn pending(status: &Status) -> Markup {
                 @if more > 0 { p.note { "and " (more) " more" } }
             }
             @if !status.waiting.is_empty() {
-                p { "No decision can be taken before " (status.waiting.len()) " of these are rewarded or dropped: a phase of the elimination is played and ends on its rewards. What is shown as next is if they were dropped." }
+                p {
+                    "No decision can be taken before " (status.waiting.len()) " of these are "
+                    "rewarded or dropped: a phase of the elimination is played and ends on its "
+                    "rewards. What is shown as next is if they were dropped."
+                }
             }
         }
     }

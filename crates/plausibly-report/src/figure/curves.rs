@@ -1,6 +1,6 @@
 //! Curves over rounds, with confidence bands.
 
-use super::{Frame, labels, px};
+use super::{Frame, labels, point, px};
 use maud::{Markup, PreEscaped, html};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -77,8 +77,10 @@ impl Curves<'_> {
     pub fn svg(&self) -> Markup {
         let Drawing { frame, skip, x, parts } = self.drawing();
         html! {
-            svg.curves viewBox={ "0 0 " (frame.width) " " (frame.height) } role="img" aria-label=(self.description)
-                data-left=(frame.left) data-right=(frame.width - frame.right) data-top=(frame.top) data-bottom=(frame.height - frame.bottom) {
+            svg.curves viewBox={ "0 0 " (frame.width) " " (frame.height) } role="img"
+                aria-label=(self.description) data-left=(frame.left)
+                data-right=(frame.width - frame.right) data-top=(frame.top)
+                data-bottom=(frame.height - frame.bottom) {
                 (parts)
                 line.cursor x1="-9" x2="-9" y1=(frame.top) y2=(frame.height - frame.bottom) {}
             }
@@ -92,7 +94,9 @@ impl Curves<'_> {
         let Drawing { frame, parts, .. } = self.drawing();
         let Frame { width, height, .. } = frame;
         let markup = html! {
-            svg xmlns="http://www.w3.org/2000/svg" data-generator={ "plausibly " (env!("CARGO_PKG_VERSION")) } viewBox={ "0 0 " (width) " " (height) }
+            svg xmlns="http://www.w3.org/2000/svg"
+                data-generator={ "plausibly " (env!("CARGO_PKG_VERSION")) }
+                viewBox={ "0 0 " (width) " " (height) }
                 width=(2.0 * width) height=(2.0 * height) role="img" {
                 title { (title) }
                 desc { (self.description) }
@@ -138,15 +142,23 @@ impl Curves<'_> {
             (frame.axes(&x, &y, "round", self.y_name))
             @for series in &self.series {
                 path class={ "band s" (series.style) }
-                    d={ "M" (path(series, |p| band(p).0, false)) "L" (path(series, |p| band(p).1, true)) "Z" } {}
+                    d={
+                        "M" (path(series, |p| band(p).0, false))
+                        "L" (path(series, |p| band(p).1, true)) "Z"
+                    } {}
             }
             @for series in &self.series {
                 path class={ "curve s" (series.style) } d={ "M" (path(series, |p| p.0, false)) } {}
             }
             @for (series, label) in self.series.iter().zip(&labels) {
                 path class={ "leader s" (series.style) }
-                    d={ "M" (px(right + 2.0)) " " (px(y.at(ends(series)))) "L" (px(right + 10.0)) " " (px(*label)) } {}
-                text class={ "label s" (series.style) } x=(px(right + 13.0)) y=(px(label + 4.0)) { (series.label) }
+                    d={
+                        "M" (point(right + 2.0, y.at(ends(series))))
+                        "L" (point(right + 10.0, *label))
+                    } {}
+                text class={ "label s" (series.style) } x=(px(right + 13.0)) y=(px(label + 4.0)) {
+                    (series.label)
+                }
             }
         };
         Drawing { frame, skip, x, parts }

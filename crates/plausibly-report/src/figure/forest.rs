@@ -1,7 +1,7 @@
 //! What is known of every action: one row each, an interval with its estimate, and the line that
 //! rules out.
 
-use super::{LinearAxis, px};
+use super::{LinearAxis, point, px};
 use crate::{label, number};
 use maud::{Markup, html};
 use plausibly_log::certificate::{Certificate, Finding, Standing};
@@ -64,11 +64,14 @@ impl Mark {
 
     /// The mark of an estimate.
     pub(crate) fn at(self, x: f64, y: f64, size: f64) -> Markup {
-        let r = px(size);
+        let wide = 1.4 * size;
         html! {
             @match self {
-                Self::Chosen => path.point d={ "M" (px(x - 1.4 * size)) " " (px(y)) "L" (px(x)) " " (px(y - 1.4 * size)) "L" (px(x + 1.4 * size)) " " (px(y)) "L" (px(x)) " " (px(y + 1.4 * size)) "Z" } {},
-                Self::Racing | Self::Out => circle.point cx=(px(x)) cy=(px(y)) r=(r) {},
+                Self::Chosen => path.point d={
+                    "M" (point(x - wide, y)) "L" (point(x, y - wide))
+                    "L" (point(x + wide, y)) "L" (point(x, y + wide)) "Z"
+                } {},
+                Self::Racing | Self::Out => circle.point cx=(px(x)) cy=(px(y)) r=(px(size)) {},
                 Self::Unknown => {},
             }
         }
@@ -157,7 +160,8 @@ impl<'a> Forest<'a> {
     pub(crate) fn description(&self) -> String {
         let out = self.rows.iter().filter(|row| row.standing != Standing::Plausible).count();
         let mut text = format!(
-            "One row for each of {} actions, sorted by estimate: where its average reward may lie. {} could still be best, {out} are out of the race",
+            "One row for each of {} actions, sorted by estimate: where its average reward may lie. \
+             {} could still be best, {out} are out of the race",
             self.rows.len(),
             self.rows.len() - out
         );
@@ -189,15 +193,24 @@ impl<'a> Forest<'a> {
         let floor = self.top() + layout.row * self.rows.len() as f64;
         html! {
             g font-size=(layout.font) {
-                @for (text, at) in x.ticks((layout.width - labels - values) / (4.5 * layout.font), 0.0) {
+                @let ticks = x.ticks((layout.width - labels - values) / (4.5 * layout.font), 0.0);
+                @for (text, at) in ticks {
                     line.grid x1=(px(at)) x2=(px(at)) y1=(px(self.top())) y2=(px(floor)) {}
-                    text.tick x=(px(at)) y=(px(floor + 1.35 * layout.font)) text-anchor="middle" { (text) }
+                    text.tick x=(px(at)) y=(px(floor + 1.35 * layout.font)) text-anchor="middle" {
+                        (text)
+                    }
                 }
-                line.axis x1=(px(labels)) x2=(px(layout.width - values)) y1=(px(floor)) y2=(px(floor)) {}
-                text.name x=(px(f64::midpoint(labels, layout.width - values))) y=(px(floor + 2.75 * layout.font)) text-anchor="middle" { "average reward" }
+                line.axis x1=(px(labels)) x2=(px(layout.width - values)) y1=(px(floor))
+                    y2=(px(floor)) {}
+                text.name x=(px(f64::midpoint(labels, layout.width - values)))
+                    y=(px(floor + 2.75 * layout.font)) text-anchor="middle" {
+                    "average reward"
+                }
                 @for (position, row) in self.rows.iter().enumerate() {
                     @if row.id == self.chosen {
-                        rect.stripe x="0" width=(px(layout.width)) y=(px(self.top() + layout.row * position as f64)) height=(px(layout.row)) rx="3" {}
+                        rect.stripe x="0" width=(px(layout.width))
+                            y=(px(self.top() + layout.row * position as f64))
+                            height=(px(layout.row)) rx="3" {}
                     }
                 }
                 @if let Some(line) = self.line { (self.best_bound(&x, line, floor)) }
@@ -315,9 +328,16 @@ impl<'a> Forest<'a> {
         html! {
             g class={ "row " (mark.class()) (never) } {
                 title { (row.label) ": " (self.value(row)) }
-                @if mark == Mark::Chosen { (pointer(0.3 * layout.font, text_y - 0.36 * layout.font, 0.4 * layout.font)) }
-                text.who x=(px(name_x)) y=(px(text_y)) text-anchor=(anchor) { (label::cut(&row.label, self.room(row))) }
-                text.value x=(px(layout.width - 0.3 * layout.font)) y=(px(text_y)) text-anchor="end" { (self.value(row)) }
+                @if mark == Mark::Chosen {
+                    (pointer(0.3 * layout.font, text_y - 0.36 * layout.font, 0.4 * layout.font))
+                }
+                text.who x=(px(name_x)) y=(px(text_y)) text-anchor=(anchor) {
+                    (label::cut(&row.label, self.room(row)))
+                }
+                text.value x=(px(layout.width - 0.3 * layout.font)) y=(px(text_y))
+                    text-anchor="end" {
+                    (self.value(row))
+                }
                 (self.interval(row, x, y, size))
                 @if let Some(mean) = row.mean { (mark.at(x.at(mean), y, size)) }
             }
@@ -330,10 +350,18 @@ impl<'a> Forest<'a> {
         let (least, most) = self.certificate.grounds.reward_range;
         let (left, right) = (x.at(row.lower), x.at(row.upper));
         let arrow = |at: f64, inwards: f64| {
-            let (base, wing) = (px(at + inwards * 1.5 * size), size);
-            html! { path.tip d={ "M" (px(at)) " " (px(y)) "L" (base) " " (px(y - wing)) "L" (base) " " (px(y + wing)) "Z" } {} }
+            let base = at + inwards * 1.5 * size;
+            html! {
+                path.tip d={
+                    "M" (point(at, y)) "L" (point(base, y - size)) "L" (point(base, y + size)) "Z"
+                } {}
+            }
         };
-        let cap = |at: f64| html! { line.cap x1=(px(at)) x2=(px(at)) y1=(px(y - size)) y2=(px(y + size)) {} };
+        let cap = |at: f64| {
+            html! {
+                line.cap x1=(px(at)) x2=(px(at)) y1=(px(y - size)) y2=(px(y + size)) {}
+            }
+        };
         html! {
             line.reach x1=(px(left)) x2=(px(right)) y1=(px(y)) y2=(px(y)) {}
             @if row.lower > least { (cap(left)) } @else { (arrow(left, 1.0)) }
@@ -345,6 +373,8 @@ impl<'a> Forest<'a> {
 /// An arrow to the right, before the name of the chosen one.
 fn pointer(x: f64, y: f64, size: f64) -> Markup {
     html! {
-        path.pointer d={ "M" (px(x)) " " (px(y - size)) "L" (px(x + 1.5 * size)) " " (px(y)) "L" (px(x)) " " (px(y + size)) "Z" } {}
+        path.pointer d={
+            "M" (point(x, y - size)) "L" (point(x + 1.5 * size, y)) "L" (point(x, y + size)) "Z"
+        } {}
     }
 }

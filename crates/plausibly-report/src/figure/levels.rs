@@ -1,6 +1,6 @@
 //! A figure at a few levels of one setting: a line a policy, a mean with its interval a level.
 
-use super::{Frame, LogAxis, labels, px};
+use super::{Frame, LogAxis, labels, point, px};
 use crate::number::Estimate;
 use maud::{Markup, html};
 
@@ -77,7 +77,8 @@ impl Levels<'_> {
             labels::spread(&ends.iter().map(|(_, mean)| *mean).collect::<Vec<_>>(), &FRAME);
         let right = FRAME.width - FRAME.right;
         html! {
-            svg.levels viewBox={ "0 0 " (FRAME.width) " " (FRAME.height) } role="img" aria-label=(self.description) {
+            svg.levels viewBox={ "0 0 " (FRAME.width) " " (FRAME.height) } role="img"
+                aria-label=(self.description) {
                 (FRAME.axes(&x, &y, self.x_name, self.y_name))
                 @for (line, places) in self.lines.iter().zip(&places) {
                     path class={ "trail s" (line.style) @if line.variant { " variant" } } d={
@@ -87,17 +88,21 @@ impl Levels<'_> {
                     } {}
                 }
                 @for ((line, (at, mean)), label) in self.lines.iter().zip(&ends).zip(&labels) {
-                    path class={ "leader s" (line.style) } d={ "M" (px(*at)) " " (px(*mean)) "L" (px(right + 6.0)) " " (px(*label)) } {}
+                    path class={ "leader s" (line.style) }
+                        d={ "M" (point(*at, *mean)) "L" (point(right + 6.0, *label)) } {}
                 }
                 @for (line, places) in self.lines.iter().zip(&places) {
                     @for (at, bar) in places {
-                        path class={ "bar s" (line.style) } d={ "M" (px(*at)) " " (px(bar.bottom)) "V" (px(bar.top)) } {}
+                        path class={ "bar s" (line.style) }
+                            d={ "M" (point(*at, bar.bottom)) "V" (px(bar.top)) } {}
                         (mark(line, *at, bar.mean))
                     }
                 }
                 @for (line, label) in self.lines.iter().zip(&labels) {
                     (mark(line, right + 11.0, *label))
-                    text class={ "label s" (line.style) } x=(px(right + 19.0)) y=(px(label + 4.0)) { (line.label) }
+                    text class={ "label s" (line.style) } x=(px(right + 19.0)) y=(px(label + 4.0)) {
+                        (line.label)
+                    }
                 }
             }
         }

@@ -54,11 +54,19 @@ impl Frame {
             }
             @for (value, at) in y.ticks() {
                 line.grid x1=(px(self.left)) x2=(px(right)) y1=(px(at)) y2=(px(at)) {}
-                text.tick x=(px(self.left - 6.0)) y=(px(at + 4.0)) text-anchor="end" { (tick(value)) }
+                text.tick x=(px(self.left - 6.0)) y=(px(at + 4.0)) text-anchor="end" {
+                    (tick(value))
+                }
             }
             line.axis x1=(px(self.left)) x2=(px(right)) y1=(px(floor)) y2=(px(floor)) {}
-            text.name x=(px(f64::midpoint(self.left, right))) y=(px(self.height - 5.0)) text-anchor="middle" { (x_name) }
-            text.name transform={ "rotate(-90 10 " (px(middle)) ")" } x="10" y=(px(middle)) text-anchor="middle" { (y_name) }
+            text.name x=(px(f64::midpoint(self.left, right))) y=(px(self.height - 5.0))
+                text-anchor="middle" {
+                (x_name)
+            }
+            text.name transform={ "rotate(-90 10 " (px(middle)) ")" } x="10" y=(px(middle))
+                text-anchor="middle" {
+                (y_name)
+            }
         }
     }
 }
@@ -66,6 +74,11 @@ impl Frame {
 /// A coordinate: a tenth of a unit is finer than a screen.
 fn px(value: f64) -> String {
     format!("{value:.1}")
+}
+
+/// A point of a path.
+fn point(x: f64, y: f64) -> String {
+    format!("{} {}", px(x), px(y))
 }
 
 /// A tick's label: 10,000 and 0.01 rather than powers.

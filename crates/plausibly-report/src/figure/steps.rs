@@ -77,27 +77,41 @@ impl Steps<'_> {
             g font-size=(font) {
                 @for (text, at) in &ticks {
                     line.grid x1=(px(left)) x2=(px(right)) y1=(px(*at)) y2=(px(*at)) {}
-                    text.tick x=(px(left - 0.5 * font)) y=(px(at + 0.35 * font)) text-anchor="end" { (text) }
+                    text.tick x=(px(left - 0.5 * font)) y=(px(at + 0.35 * font)) text-anchor="end" {
+                        (text)
+                    }
                 }
                 @for (text, at) in x.ticks((right - left) / (4.2 * font), 1.0) {
                     text.tick x=(px(at)) y=(px(floor + 1.4 * font)) text-anchor="middle" { (text) }
                 }
                 @for (from, to) in self.gaps() {
-                    rect.gap x=(px(x.at(from))) width=(px(x.at(to) - x.at(from))) y=(px(0.7 * font)) height=(px(floor - 0.7 * font)) {}
+                    rect.gap x=(px(x.at(from))) width=(px(x.at(to) - x.at(from)))
+                        y=(px(0.7 * font)) height=(px(floor - 0.7 * font)) {}
                     @if x.at(to) - x.at(from) > 0.6 * font * GAP.len() as f64 {
-                        text.tick x=(px(f64::midpoint(x.at(from), x.at(to)))) y=(px(floor / 2.0)) text-anchor="middle" { (GAP) }
+                        text.tick x=(px(f64::midpoint(x.at(from), x.at(to)))) y=(px(floor / 2.0))
+                            text-anchor="middle" {
+                            (GAP)
+                        }
                     }
                 }
                 line.axis x1=(px(left)) x2=(px(right)) y1=(px(floor)) y2=(px(floor)) {}
-                text.name x=(px(f64::midpoint(left, right))) y=(px(height - 0.35 * font)) text-anchor="middle" { "decision" }
-                text.name transform={ "rotate(-90 " (px(font)) " " (px(floor / 2.0)) ")" } x=(px(font)) y=(px(floor / 2.0)) text-anchor="middle" { (self.name) }
+                text.name x=(px(f64::midpoint(left, right))) y=(px(height - 0.35 * font))
+                    text-anchor="middle" {
+                    "decision"
+                }
+                text.name transform={ "rotate(-90 " (px(font)) " " (px(floor / 2.0)) ")" }
+                    x=(px(font)) y=(px(floor / 2.0)) text-anchor="middle" {
+                    (self.name)
+                }
                 @if let Some(ceiling) = &self.ceiling {
                     path.ceiling d=(self.path(&x, &y, ceiling.iter().map(|value| Some(*value)))) {}
                 }
                 path.steps d=(self.path(&x, &y, self.points.iter().map(|point| point.1))) {}
                 @if let Some(end) = end {
                     circle.end cx=(px(right)) cy=(px(y.at(end))) r=(px(0.3 * font)) {}
-                    text.end-name x=(px(right + 0.6 * font)) y=(px(y.at(end) + 0.35 * font)) { (self.last) }
+                    text.end-name x=(px(right + 0.6 * font)) y=(px(y.at(end) + 0.35 * font)) {
+                        (self.last)
+                    }
                 }
             }
         }

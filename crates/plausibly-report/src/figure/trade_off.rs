@@ -1,6 +1,6 @@
 //! What each policy paid against how well it knew: one point a policy.
 
-use super::{Frame, LogAxis, px};
+use super::{Frame, LogAxis, point, px};
 use maud::{Markup, html};
 
 /// One policy's point.
@@ -69,26 +69,36 @@ impl TradeOff<'_> {
             placed[index] = labels.place(cx, cy, self.marks[index].label.chars().count());
         }
         html! {
-            svg.trade-off viewBox={ "0 0 " (FRAME.width) " " (FRAME.height) } role="img" aria-label=(self.description) {
+            svg.trade-off viewBox={ "0 0 " (FRAME.width) " " (FRAME.height) } role="img"
+                aria-label=(self.description) {
                 (FRAME.axes(&x, &y, self.x_name, self.y_name))
                 @for trail in &self.trails {
                     path class={ "trail s" (trail.style) } d={
                         @for (position, mark) in trail.through.iter().enumerate() {
-                            (if position == 0 { "M" } else { "L" }) (px(places[*mark].0)) " " (px(places[*mark].1))
+                            (if position == 0 { "M" } else { "L" })
+                            (point(places[*mark].0, places[*mark].1))
                         }
                     } {}
                 }
-                @for (((mark, &(cx, cy)), bars), &(lx, ly, anchor)) in self.marks.iter().zip(&places).zip(&bars).zip(&placed) {
+                @let drawn = self.marks.iter().zip(&places).zip(&bars).zip(&placed);
+                @for (((mark, &(cx, cy)), bars), &(lx, ly, anchor)) in drawn {
                     path class={ "bar s" (mark.style) } d={
-                        "M" (px(bars.left)) " " (px(cy)) "H" (px(bars.right))
-                        "M" (px(cx)) " " (px(bars.bottom)) "V" (px(bars.top))
+                        "M" (point(bars.left, cy)) "H" (px(bars.right))
+                        "M" (point(cx, bars.bottom)) "V" (px(bars.top))
                     } {}
-                    circle class={ "mark s" (mark.style) @if mark.hollow { " hollow" } } cx=(px(cx)) cy=(px(cy)) r="5.5" {}
+                    circle class={ "mark s" (mark.style) @if mark.hollow { " hollow" } }
+                        cx=(px(cx)) cy=(px(cy)) r="5.5" {}
                     // A label that had to move away from its point is tied to it.
-                    @if (ly - 4.0 - cy).abs() > 20.0 || (anchor != "middle" && (ly - 4.0 - cy).abs() > 3.0) {
-                        path class={ "leader s" (mark.style) } d={ "M" (px(cx)) " " (px(cy)) "L" (px(lx)) " " (px(if ly < cy { ly + 2.0 } else { ly - 10.0 })) } {}
+                    @let away = (ly - 4.0 - cy).abs();
+                    @if away > 20.0 || (anchor != "middle" && away > 3.0) {
+                        @let end = if ly < cy { ly + 2.0 } else { ly - 10.0 };
+                        path class={ "leader s" (mark.style) }
+                            d={ "M" (point(cx, cy)) "L" (point(lx, end)) } {}
                     }
-                    text class={ "label s" (mark.style) } x=(px(lx)) y=(px(ly)) text-anchor=(anchor) { (mark.label) }
+                    text class={ "label s" (mark.style) } x=(px(lx)) y=(px(ly))
+                        text-anchor=(anchor) {
+                        (mark.label)
+                    }
                 }
             }
         }

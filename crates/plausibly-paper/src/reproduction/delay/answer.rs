@@ -3,7 +3,7 @@
 use super::section::{groups, late_by};
 use super::{DelayFinding, MEASURES, Measure, PAIRS, delay_findings};
 use crate::judge::Verdict;
-use crate::reproduction::answer::{ratio, sign};
+use crate::reproduction::answer::ratio;
 use crate::reproduction::{Reproduction, verdict_word};
 use maud::{Markup, html};
 use plausibly_report::number::grouped;
@@ -34,10 +34,18 @@ impl Reproduction {
                 div {
                     (lead(&findings))
                     p {
-                        "A reward comes some rounds after its decision; one round late is before the next decision. In between the decision is " b { "pending" }
-                        ": what was chosen is known, what it paid is not. CODE can " b { "count" } " pending decisions where it asks what it knows least about, because that depends on choices alone, or "
-                        b { "ignore" } " them until their rewards are there. Which actions could still be best is decided by settled rewards in both. c=0.3 is CODE tempered with greed 0.3, cut back where pending decisions would take its bound away. "
-                        "Regret is what was lost against always taking the best action; the model error Qₙ sums, over rounds, the largest squared error of an estimate among the actions that could still be best. "
+                        "A reward comes some rounds after its decision; one round late is before "
+                        "the next decision. In between the decision is " b { "pending" }
+                        ": what was chosen is known, what it paid is not. CODE can " b { "count" }
+                        " pending decisions where it asks what it knows least about, because that "
+                        "depends on choices alone, or "
+                        b { "ignore" } " them until their rewards are there. Which actions could "
+                        "still be best is decided by settled rewards in both. c=0.3 is CODE "
+                        "tempered with greed 0.3, cut back where pending decisions would take its "
+                        "bound away. "
+                        "Regret is what was lost against always taking the best action; the model "
+                        "error Qₙ sums, over rounds, the largest squared error of an estimate "
+                        "among the actions that could still be best. "
                         "The paper has no late rewards; this study is this project’s."
                     }
                 }
@@ -56,27 +64,39 @@ impl Reproduction {
         html! {
             div.scroll {
                 table.matrix.delays {
-                    caption { "Does counting pending decisions lower it when rewards are so many rounds late? ✓ yes; ✗ no, it raises it; ? undecided. Outlined: by a tenth or less, as far as these runs tell." }
+                    caption {
+                        "Does counting pending decisions lower it when rewards are so many rounds "
+                        "late? ✓ yes; ✗ no, it raises it; ? undecided. Outlined: by a tenth or "
+                        "less, as far as these runs tell."
+                    }
                     thead {
                         tr {
                             th rowspan="2" { "" }
-                            @for measure in MEASURES { th scope="colgroup" colspan=(delays.len()) { (measure.name()) } }
+                            @for measure in MEASURES {
+                                th scope="colgroup" colspan=(delays.len()) { (measure.name()) }
+                            }
                         }
-                        tr { @for _ in MEASURES { @for rounds in &delays { th scope="col" { (grouped(*rounds as f64)) } } } }
+                        tr {
+                            @for _ in MEASURES {
+                                @for rounds in &delays {
+                                    th scope="col" { (grouped(*rounds as f64)) }
+                                }
+                            }
+                        }
                     }
                     @for group in groups(&self.delay) {
                         tbody {
-                            tr { th scope="rowgroup" colspan=(1 + MEASURES.len() * delays.len()) { a href={ "#" (group.id()) } { (group.name()) } } }
+                            tr {
+                                th scope="rowgroup" colspan=(1 + MEASURES.len() * delays.len()) {
+                                    a href={ "#" (group.id()) } { (group.name()) }
+                                }
+                            }
                             @for pair in &PAIRS {
                                 tr {
                                     th scope="row" { (pair.name) }
                                     @for measure in MEASURES {
                                         @for rounds in &delays {
-                                            td {
-                                                @for finding in group.findings(findings, pair, measure).filter(|finding| finding.rounds == *rounds) {
-                                                    a href={ "#" (finding.id()) } { (sign(finding.verdict, finding.large() || finding.verdict == Verdict::Undecided)) }
-                                                }
-                                            }
+                                            td { (group.signs(findings, pair, measure, *rounds)) }
                                         }
                                     }
                                 }
@@ -94,16 +114,30 @@ impl Reproduction {
             delay_findings(&self.delay).iter().filter(|finding| finding.rounds > 1).count();
         html! {
             p {
-                "All policies of a problem, a width and a delay play the same problems, action sets and noise, so they are compared in pairs, run by run. A verdict rests on the ratio of two mean figures at the last round, "
-                "pending ignored over pending counted, with Fieller's interval for paired means by Student's t. The intervals of all " (compared) " comparisons at delays above one round hold together with 95 % confidence (Bonferroni). "
-                "“Lowers” " (verdict_word("holds", "holds")) " if the interval lies above 1, " (verdict_word("fails", "does not hold")) " if it lies below, where counting raises the figure, and is "
-                (verdict_word("open", "undecided")) " otherwise. Intervals rest on the central limit theorem; where one run makes up more than a fifth of a sum, a note says so."
+                "All policies of a problem, a width and a delay play the same problems, action "
+                "sets and noise, so they are compared in pairs, run by run. A verdict rests on the "
+                "ratio of two mean figures at the last round, "
+                "pending ignored over pending counted, with Fieller's interval for paired means by "
+                "Student's t. The intervals of all " (compared) " comparisons at delays above one "
+                "round hold together with 95 % confidence (Bonferroni). "
+                "“Lowers” " (verdict_word("holds", "holds")) " if the interval lies above 1, "
+                (verdict_word("fails", "does not hold")) " if it lies below, where counting raises "
+                "the figure, and is "
+                (verdict_word("open", "undecided")) " otherwise. Intervals rest on the central "
+                "limit theorem; where one run makes up more than a fifth of a sum, a note says so."
             }
             p {
-                "Each problem is played with the width of the reproduction (the appendix’s with λ = 10⁴, L = 1, S = 0, δ = 0.05, which is not a confidence set; for LinUCB the same form with λ = 1 and δ = 1/n), and with the determinant radius at δ = 0.05, "
-                "whose set is one, then for LinUCB too. The ridge is 1 everywhere. Qₙ is measured by CODE’s ridge and width on each policy’s own settled rewards. Rewards still pending at the last round are never learned from."
+                "Each problem is played with the width of the reproduction (the appendix’s with λ "
+                "= 10⁴, L = 1, S = 0, δ = 0.05, which is not a confidence set; for LinUCB the same "
+                "form with λ = 1 and δ = 1/n), and with the determinant radius at δ = 0.05, "
+                "whose set is one, then for LinUCB too. The ridge is 1 everywhere. Qₙ is measured "
+                "by CODE’s ridge and width on each policy’s own settled rewards. Rewards still "
+                "pending at the last round are never learned from."
             }
-            p { "Bars in figures are 95 % intervals of each mean by itself. Seed " (self.seed) ". Made by " code { (self.command) } "." }
+            p {
+                "Bars in figures are 95 % intervals of each mean by itself. Seed " (self.seed) ". "
+                "Made by " code { (self.command) } "."
+            }
         }
     }
 }
@@ -137,12 +171,17 @@ fn lead(findings: &[DelayFinding]) -> Markup {
     html! {
         @for (position, pair) in PAIRS.iter().enumerate() {
             p.lead[position == 0] {
-                "Of " (late(pair.name, Measure::Regret).count()) " comparisons with late rewards, counting pending decisions lowered " (pair.name) "’s regret in "
-                (told(pair.name, Measure::Regret)) ". It lowered the model error Qₙ in " (told(pair.name, Measure::ModelError)) "."
+                "Of " (late(pair.name, Measure::Regret).count()) " comparisons with late rewards, "
+                "counting pending decisions lowered " (pair.name) "’s regret in "
+                (told(pair.name, Measure::Regret)) ". It lowered the model error Qₙ in "
+                (told(pair.name, Measure::ModelError)) "."
             }
         }
         @if at_once().next().is_some() && at_once().all(|finding| finding.same) {
-            p.note { "One round late nothing is pending when the next decision is made: both ways gave the same figures to the last bit, and are not counted." }
+            p.note {
+                "One round late nothing is pending when the next decision is made: both ways gave "
+                "the same figures to the last bit, and are not counted."
+            }
         }
     }
 }
@@ -161,7 +200,9 @@ fn extremes(findings: &[DelayFinding]) -> Markup {
             li {
                 @if let Some(finding) = found {
                     "Counting " (does) " the " (measure.name()) " most for " (finding.policy) ", "
-                    a href={ "#" (finding.id()) } { (finding.study.title) ", " (finding.variant) ", " (late_by(finding.rounds)) }
+                    a href={ "#" (finding.id()) } {
+                        (finding.study.title) ", " (finding.variant) ", " (late_by(finding.rounds))
+                    }
                     ": ignoring / counting = " (ratio(&finding.evidence)) "."
                 } @else {
                     "Counting " (does) " the " (measure.name()) " nowhere for certain."

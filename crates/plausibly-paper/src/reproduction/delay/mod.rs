@@ -78,6 +78,11 @@ impl DelayFinding {
         ratio.low > SMALL || ratio.high < 1.0 / SMALL
     }
 
+    /// Whether its verdict is shown filled; outlined verdicts are decided but small.
+    fn filled(&self) -> bool {
+        self.large() || self.verdict == Verdict::Undecided
+    }
+
     /// Its address within the page.
     fn id(&self) -> String {
         let measure = match self.measure {

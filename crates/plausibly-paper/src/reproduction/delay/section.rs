@@ -1,9 +1,8 @@
 //! Late rewards in full: for each problem and width the figures, the verdicts and the numbers.
 
 use super::{DelayFinding, Late, MEASURES, Measure, PAIRS, Pair, delay_findings};
-use crate::judge::Verdict;
 use crate::quantile::student_t;
-use crate::reproduction::answer::ratio;
+use crate::reproduction::answer::{ratio, sign};
 use crate::reproduction::experiments::{style, verdict};
 use crate::reproduction::{Reproduction, Topic};
 use maud::{Markup, html};
@@ -55,6 +54,22 @@ impl Group<'_> {
                 && (finding.policy, finding.measure) == (pair.name, measure)
         })
     }
+
+    /// The verdict at one delay as a sign, linked to its figures.
+    pub(super) fn signs(
+        &self,
+        findings: &[DelayFinding],
+        pair: &Pair,
+        measure: Measure,
+        rounds: u64,
+    ) -> Markup {
+        let found = self.findings(findings, pair, measure);
+        html! {
+            @for finding in found.filter(|finding| finding.rounds == rounds) {
+                a href={ "#" (finding.id()) } { (sign(finding.verdict, finding.filled())) }
+            }
+        }
+    }
 }
 
 /// A delay in words.
@@ -69,9 +84,14 @@ impl Reproduction {
         }
         let findings = delay_findings(&self.delay);
         html! {
-            h2 #delay { @if self.topic() == Topic::Delay { "What was measured" } @else { "Late rewards" } }
+            h2 #delay {
+                @if self.topic() == Topic::Delay { "What was measured" } @else { "Late rewards" }
+            }
             @if self.topic() != Topic::Delay { (self.delay_overview()) }
-            p { "In the figures the marks of one delay stand side by side, so that equal ones are all seen, and an interval is not seen where its mark is larger." }
+            p {
+                "In the figures the marks of one delay stand side by side, so that equal ones are "
+                "all seen, and an interval is not seen where its mark is larger."
+            }
             @for group in groups(&self.delay) { (part(&group, &findings)) }
         }
     }
@@ -83,7 +103,8 @@ fn part(group: &Group<'_>, findings: &[DelayFinding]) -> Markup {
         section #(group.id()) {
             h3 { (group.name()) }
             p {
-                (first.study().problem) " " (grouped(first.summary.runs as f64)) " runs of " (grouped(first.horizon as f64)) " rounds; settings: "
+                (first.study().problem) " " (grouped(first.summary.runs as f64)) " runs of "
+                (grouped(first.horizon as f64)) " rounds; settings: "
                 @for (position, late) in group.late.iter().enumerate() {
                     @if position > 0 { ", " }
                     a href={ "#spec-" (late.measured.spec_name) } { (late_by(late.rounds)) }
@@ -99,7 +120,9 @@ fn part(group: &Group<'_>, findings: &[DelayFinding]) -> Markup {
             @for late in &group.late {
                 @for (label, share, what) in heavy(&late.measured.summary, "Qₙ") {
                     p.note {
-                        "One run of " (late.measured.summary.runs) " carries " (format!("{:.0}", 100.0 * share)) " % of the summed " (what) " of " (label) ", "
+                        "One run of " (late.measured.summary.runs) " carries "
+                        (format!("{:.0}", 100.0 * share)) " % of the summed " (what) " of " (label)
+                        ", "
                         (late_by(late.rounds)) ": no interval on its mean can be relied on."
                     }
                 }
@@ -159,7 +182,9 @@ fn drawing(group: &Group<'_>, title: &str, y_name: &str, measure: Measure) -> Ma
     };
     html! {
         figure {
-            figcaption { b { (title) } " by delay; bars are 95 % intervals; hollow: pending ignored" }
+            figcaption {
+                b { (title) } " by delay; bars are 95 % intervals; hollow: pending ignored"
+            }
             (drawing.svg())
         }
     }
@@ -177,11 +202,18 @@ fn verdict_table(group: &Group<'_>, findings: &[DelayFinding]) -> Markup {
     html! {
         div.scroll {
             table.late {
-                caption { "Does counting pending decisions lower it? The ratio is the mean with pending decisions ignored by the mean with them counted; all intervals of the study are simultaneous at 95 %. Outlined: by a tenth or less, as far as these runs tell. “Identical”: the same to the last bit in every run." }
+                caption {
+                    "Does counting pending decisions lower it? The ratio is the mean with pending "
+                    "decisions ignored by the mean with them counted; all intervals of the study "
+                    "are simultaneous at 95 %. Outlined: by a tenth or less, as far as these runs "
+                    "tell. “Identical”: the same to the last bit in every run."
+                }
                 thead {
                     tr {
                         th { "" }
-                        @for late in &group.late { th.nowrap scope="col" { (late_by(late.rounds)) } }
+                        @for late in &group.late {
+                            th.nowrap scope="col" { (late_by(late.rounds)) }
+                        }
                     }
                 }
                 tbody {
@@ -191,7 +223,10 @@ fn verdict_table(group: &Group<'_>, findings: &[DelayFinding]) -> Markup {
                                 th scope="row" { (pair.name) ", " (measure.name()) }
                                 @for finding in group.findings(findings, pair, measure) {
                                     td #(finding.id()) {
-                                        @if finding.same { "identical" } @else { (verdict(finding.verdict, finding.large() || finding.verdict == Verdict::Undecided)) " " (ratio(&finding.evidence)) }
+                                        @if finding.same { "identical" } @else {
+                                            (verdict(finding.verdict, finding.filled()))
+                                            " " (ratio(&finding.evidence))
+                                        }
                                     }
                                 }
                             }
@@ -208,22 +243,37 @@ fn number_table(group: &Group<'_>) -> Markup {
     html! {
         div.scroll {
             table.late {
-                caption { "At the last round, mean ± standard error, by rounds until a reward comes." }
+                caption {
+                    "At the last round, mean ± standard error, by rounds until a reward comes."
+                }
                 thead {
                     tr {
                         th { "" }
-                        @for measure in MEASURES { th.n scope="colgroup" colspan=(2 * group.late.len()) { (measure.name()) } }
+                        @for measure in MEASURES {
+                            th.n scope="colgroup" colspan=(2 * group.late.len()) {
+                                (measure.name())
+                            }
+                        }
                     }
                     tr {
                         th { "" }
-                        @for _ in MEASURES { @for late in &group.late { th.n scope="col" colspan="2" { (grouped(late.rounds as f64)) } } }
+                        @for _ in MEASURES {
+                            @for late in &group.late {
+                                th.n scope="col" colspan="2" { (grouped(late.rounds as f64)) }
+                            }
+                        }
                     }
                 }
                 tbody {
                     @for (place, policy) in policies.iter().enumerate() {
                         tr {
                             th scope="row" { (policy.label) }
-                            @for measure in MEASURES { @for late in &group.late { (mean_cells(last(&late.measured.summary.policies[place], measure))) } }
+                            @for measure in MEASURES {
+                                @for late in &group.late {
+                                    @let policy = &late.measured.summary.policies[place];
+                                    (mean_cells(last(policy, measure)))
+                                }
+                            }
                         }
                     }
                 }
