@@ -1,4 +1,4 @@
-"""The attacks by name, in the order in which they are made."""
+"""The attacks by name, in the order in which they run."""
 
 from . import (
     certificates,

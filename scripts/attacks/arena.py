@@ -1,4 +1,4 @@
-"""What every attack shares: how the command is run, and how results are counted."""
+"""Shared parts of all attacks: running the command, and counting results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 # More than any command needs for these small inputs, and less than a runaway one takes.
 MEMORY = 1 << 30
-# Seconds. The slowest honest command takes about one; the rest is for a machine that is busy.
+# Seconds. The slowest correct command takes about one; the rest is for a busy machine.
 PATIENCE = 60.0
 
 
@@ -36,7 +36,7 @@ class Ran:
         return (self.out + self.err).decode("utf-8", "replace")
 
     def crashed(self) -> str | None:
-        """A crash in words, if it was one. No input may lead to it."""
+        """A description of the crash, if it was one. No input may cause it."""
         if self.code is None:
             return "did not end"
         if self.code < 0:
@@ -56,7 +56,7 @@ class Ran:
 
 @dataclass
 class Tally:
-    """What one kind of attack came to."""
+    """The results of one kind of attack."""
 
     name: str
     tried: str
@@ -65,11 +65,12 @@ class Tally:
     violations: list[str] = field(default_factory=list)
     skipped: str = ""
     seconds: float = 0.0
-    # Called with each violation; the self-test stops an attack here once it has found what it must find.
+    # Called with each violation; the self-test stops an attack here once it has found its
+    # violation.
     found: ClassVar[Callable[[str], None]] = lambda violation: None
 
     def judge(self, outcome: str, violation: str | None) -> None:
-        """Counts one attempt: what came of it, or how it broke a promise."""
+        """Counts one attempt: its result, or the promise that it broke."""
         self.attempts += 1
         if violation is None:
             self.outcomes[outcome] += 1
@@ -79,13 +80,13 @@ class Tally:
 
 
 def kind(violation: str) -> str:
-    """A violation without what differs from one attempt to the next: numbers and quoted texts."""
+    """A violation without the parts that differ between attempts: numbers and quoted texts."""
     return re.sub(r"""`[^`]*`|'[^']*'|"[^"]*"|[0-9.]+""", "…", violation)[:100]
 
 
 @dataclass
 class Arena:
-    """Where attacks take place: one command, one folder, one seed."""
+    """The setting of the attacks: one command, one folder, one seed."""
 
     command: Path
     python: Path | None
@@ -95,11 +96,11 @@ class Arena:
     _desks: int = 0
 
     def count(self, quick: int, full: int) -> int:
-        """How many attempts; against a stand-in, whose faults are coarse, a tenth of the quick ones."""
+        """The number of attempts; a tenth of the quick ones for a stand-in."""
         return {"full": full, "quick": quick}.get(self.size, max(quick // 10, 1))
 
     def some(self, jobs: Iterable[Any], quick: int, name: str) -> list[Any]:
-        """All jobs at full size, else as many of them as `count` says, in their order."""
+        """All jobs at full size, else the first `count` of them, in their order."""
         jobs = list(jobs)
         if self.size == "full" or len(jobs) <= self.count(quick, quick):
             return jobs
@@ -110,7 +111,7 @@ class Arena:
         return random.Random(f"{self.seed} {name}")
 
     def desk(self) -> Path:
-        """A fresh folder."""
+        """A new folder."""
         self._desks += 1
         desk = self.folder / f"desk-{self._desks}"
         desk.mkdir()
@@ -138,7 +139,7 @@ class Arena:
             [str(self.command), *map(str, args)],
             cwd=desk,
             env=environment,
-            # Without a limit there is no function to call, and starting is several times as fast.
+            # Without a limit there is no function to call, and starting is several times faster.
             preexec_fn=limit if memory is not None else None,
             **pipes,
         )
@@ -147,7 +148,7 @@ class Arena:
         return finish(self.start(desk, *args, **more), tuple(map(str, args)), patience)
 
     def each(self, jobs: Iterable[Any], attempt: Callable[[Any], Any]) -> Iterable[Any]:
-        """The results of all attempts in their order, as many at once as there are cores."""
+        """The results of all attempts in their order; runs one per core at a time."""
         pool = ThreadPoolExecutor(os.cpu_count() or 2)
         try:
             yield from pool.map(attempt, jobs)

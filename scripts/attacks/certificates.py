@@ -1,4 +1,4 @@
-"""Forged certificates with seals that fit: `verify` and `verify --log` refuse what is not the same statement."""
+"""Forged certificates with valid seals: `verify` and `verify --log` refuse changed statements."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Path_ = tuple[Any, ...]
 class Forgery:
     what: str
     text: str
-    # Grounds that could be true of another log can only be found beside the log.
+    # Only the log can disprove grounds that could be true of another log.
     alone: bool
 
 
 def places(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
-    """Every value inside a document with its path."""
+    """Every value inside a document, with its path."""
     yield path, value
     inner = (
         value.items()
@@ -48,7 +48,7 @@ def altered(document: Any, path: Path_, change: Callable[[Any], Any]) -> Any:
 
 
 def another(value: Any) -> Any:
-    """Another value of the same kind, in the one spelling that a seal is made over."""
+    """Another value of the same kind, in the spelling that the seal covers."""
     if isinstance(value, Number):
         if value.lstrip("-").isdigit():
             return Number(int(value) + 1)
@@ -73,7 +73,7 @@ def dotted(path: Path_) -> str:
 
 
 def changed_values(certificate: Any) -> Iterator[Forgery]:
-    """One value changed, everywhere."""
+    """One value changed, at every place."""
     for path, value in places(certificate):
         if path and path[0] in ("grounds", "findings") and not isinstance(value, (dict, list)):
             text = sealed(altered(certificate, path, another))
@@ -98,7 +98,7 @@ def changed_shapes(certificate: Any) -> Iterator[Forgery]:
                 alone,
             )
         if isinstance(value, dict):
-            # A value that is null may as well be left out: the statement is the same.
+            # Leaving out a null value does not change the statement.
             for name in (name for name, inner in value.items() if inner is not None):
                 rest = altered(
                     certificate,
@@ -140,14 +140,14 @@ def impossible_grounds(certificate: Any) -> Iterator[Forgery]:
 
 
 def doubled_names(certificate: Any) -> Iterator[Forgery]:
-    """A name twice in an object, plain and with an escape: readers differ in which they take."""
+    """A duplicate key in an object, plain and escaped: readers differ in which one they use."""
     marker = "doubled here"
     for path, value in places(certificate):
         if not isinstance(value, dict) or not value:
             continue
         for name, inner in value.items():
             if path and path[0] == "findings" and len(path) > 2 and name != next(iter(value)):
-                continue  # every kind of object once with each name is enough, of long lists the first name
+                continue  # one object of each kind is enough, and the first key of long lists
             lie = compact(another(inner))
             escaped = f'"\\u{ord(name[0]):04x}{name[1:]}"' if name else '""'
             for spelling, first in ((f'"{name}"', True), (escaped, True), (escaped, False)):
@@ -164,8 +164,10 @@ def doubled_names(certificate: Any) -> Iterator[Forgery]:
 
 
 def sealed_with(certificate: Any, path: Path_, value: Any) -> str:
-    """The document with another object at a path, under the seal of the one without it: what a reader that takes
-    the last or the first of two names would compute."""
+    """The document with another object at a path, under the seal of the original.
+
+    A reader that takes the last or the first of two keys would compute this.
+    """
     seal = json.loads(sealed(certificate))["seal"]
     document = altered(certificate, path, lambda _: value) if path else value
     return compact(document | {"seal": seal})
@@ -196,7 +198,7 @@ def refusal_fault(arena: Arena, desk: Path, number: int, forgery: Forgery) -> st
 
 
 def genuine(arena: Arena, tally: Tally, desk: Path, certificate: str) -> None:
-    """What is true must pass: as it was written, and sealed again by these attacks."""
+    """Genuine certificates must pass: as written, and sealed again by these attacks."""
     for what, text in (("genuine", certificate), ("sealed again", sealed(parse(certificate)))):
         (desk / "genuine.json").write_text(text, encoding="utf-8")
         for more in ((), ("--log", "a.log")):

@@ -31,7 +31,7 @@ def at_once(arena: Arena, tally: Tally, table: str, newborn: bool) -> None:
 
 
 def mixed(arena: Arena, tally: Tally) -> None:
-    """Decisions, the same reward again and again, and readers, all at once."""
+    """Decisions, the same reward repeatedly, and readers, all at once."""
     desk = arena.desk()
     play(arena, desk, FEATURES, 3)
     kinds: list[tuple[object, ...]] = [

@@ -1,4 +1,4 @@
-"""A log cut at any byte opens with all its whole lines; a flipped bit is found and named, never repaired."""
+"""A log cut at any byte opens with all its whole lines; a flipped bit is named, never repaired."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONTEXT = ("--context", "gerät=téléphone 🙂", "temperature=-1.5e-3")
 
 @dataclass(frozen=True)
 class Case:
-    """A log, and what the next decision in it needs."""
+    """A log, and the arguments of its next decision."""
 
     table: str
     first: tuple[object, ...]
@@ -41,7 +41,7 @@ def cases(arena: Arena) -> list[Case]:
 
 
 def cut_fault(arena: Arena, case: Case, at: int, zeros: int) -> str | None:
-    """Cuts a log at a byte, perhaps with zeros behind as after a loss of power, and goes on with it."""
+    """Cuts a log at a byte, perhaps with zeros behind as after a power cut, and continues it."""
     desk = arena.desk()
     path, beginning = desk / "a.log", case.log[:at]
     (desk / "t.csv").write_text(case.table, encoding="utf-8")
@@ -51,7 +51,7 @@ def cut_fault(arena: Arena, case: Case, at: int, zeros: int) -> str | None:
         f", {zeros} zeros behind" if zeros else ""
     )
     read = arena.run(desk, "status", "--log", "a.log")
-    # What only the first decision can say is said where the first line is gone.
+    # If the first line is gone, the command needs the arguments of a first decision.
     begin = ("--yes", "--seed", 7, *case.first) if not has_begun(beginning) else ()
     wrote = arena.run(desk, "decide", "--log", "a.log", "--actions", "t.csv", *begin, *case.context)
     after = path.read_bytes()
@@ -59,7 +59,7 @@ def cut_fault(arena: Arena, case: Case, at: int, zeros: int) -> str | None:
     arena.done_with(desk)
     if crash := read.crashed():
         return f"{what}: status {crash}: {read}"
-    # A reader takes the whole lines; if there are none, it may say that nothing has begun.
+    # A reader shows the whole lines; if there are none, it may say that the log has not begun.
     if whole.count(b'"decided"') > 0 and read.code != 0:
         return f"{what}: status refuses it: {read}"
     if wrote.code != 0:
@@ -112,7 +112,7 @@ def flip_fault(arena: Arena, case: Case, at: int, bit: int) -> str | None:
     damaged[at] ^= 1 << bit
     path.write_bytes(damaged)
     line = log.count(b"\n", 0, at) + 1
-    # A newline that is gone joins two lines, one that is new makes two: either may be named.
+    # A lost newline joins two lines and a new one makes two: either may be named.
     lines = {line, line + 1} if b"\n" in (log[at : at + 1], bytes(damaged[at : at + 1])) else {line}
     what = f"bit {bit} of byte {at} (line {line}) flipped"
     faults = []

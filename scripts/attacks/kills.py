@@ -1,4 +1,4 @@
-"""SIGKILL at any moment: what was printed is in the log exactly once, and the log opens."""
+"""SIGKILL at any moment: printed events are in the log exactly once, and the log opens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SAID = re.compile(rb"decision (\d+)(?: \([^\n]*\))?: ([^\n]*)\n")
 
 
 def usual_seconds(arena: Arena, desk: Path, *args: str) -> float:
-    """How long a command takes here, so that kills fall at every moment of it."""
+    """The duration of a command on this machine, so that kills cover all of it."""
     times = []
     for _ in range(5):
         begun = time.monotonic()
@@ -24,7 +24,10 @@ def usual_seconds(arena: Arena, desk: Path, *args: str) -> float:
 
 
 def killed(arena: Arena, desk: Path, after: float | None, *args: object) -> bytes:
-    """Runs the command, kills it after some seconds or, for None, at its first byte; what it had printed."""
+    """Runs the command and kills it after some seconds or, for None, at its first byte.
+
+    Returns what it had printed.
+    """
     child = arena.start(desk, *args)
     assert child.stdout is not None
     first = b""
@@ -38,7 +41,7 @@ def killed(arena: Arena, desk: Path, after: float | None, *args: object) -> byte
 
 
 class Book:
-    """What was acknowledged."""
+    """The acknowledged events."""
 
     def __init__(self) -> None:
         self.decisions: dict[int, str] = {}
@@ -56,7 +59,7 @@ class Book:
         return True
 
     def missing(self, log: bytes) -> str | None:
-        """The first acknowledged thing that the log does not hold exactly once."""
+        """The first acknowledged event that is not in the log exactly once."""
         if self.doubled:
             return f"decision {self.doubled[0]} was acknowledged twice"
         chosen: dict[int, list[str]] = {}
@@ -84,7 +87,7 @@ class Book:
 
 
 def strike(arena: Arena, desk: Path, book: Book, chance: random.Random, usual: float) -> str:
-    """One command, killed; what it had come to."""
+    """Runs and kills one command; returns its result."""
     after = None if chance.random() < 0.3 else usual * 1.2 * chance.random()
     due = [number for number in book.decisions if number not in book.rewards]
     if due and chance.random() < 0.5:
@@ -93,7 +96,7 @@ def strike(arena: Arena, desk: Path, book: Book, chance: random.Random, usual: f
         if said.endswith(b"\n"):
             book.rewards[number] = value
             return "acknowledged"
-        # Whether it was recorded is open: the same number must not be rewarded with another value.
+        # It may or may not be recorded, so this decision must not get another reward.
         book.decisions.pop(number)
         return "killed before an answer"
     said = killed(arena, desk, after, "decide", "--log", "a.log", "--actions", "t.csv")
@@ -101,7 +104,7 @@ def strike(arena: Arena, desk: Path, book: Book, chance: random.Random, usual: f
 
 
 def continued(arena: Arena, tally: Tally, table: str, kills: int) -> None:
-    """Kills of commands on a log that goes on."""
+    """Kills commands on a log that continues."""
     desk, chance = arena.desk(), arena.random(f"kills {table}")
     play(arena, desk, table, 3)
     usual = usual_seconds(arena, desk, "decide", "--log", "a.log", "--actions", "t.csv")
@@ -109,7 +112,7 @@ def continued(arena: Arena, tally: Tally, table: str, kills: int) -> None:
     for _ in range(kills):
         outcome = strike(arena, desk, book, chance, usual)
         tally.judge(outcome, None)
-    # Twice: opening may have to cut off what a kill left, and must do so for good.
+    # Twice: opening may have to cut off what a kill left, and must do so permanently.
     for _ in range(2):
         ran = arena.run(desk, "decide", "--log", "a.log", "--actions", "t.csv")
         fault = None if ran.code == 0 else f"after {kills} kills the log does not open: {ran}"
@@ -121,7 +124,7 @@ def continued(arena: Arena, tally: Tally, table: str, kills: int) -> None:
 
 
 def newborn(arena: Arena, tally: Tally, kills: int) -> None:
-    """Kills of the very first decision, which begins the log."""
+    """Kills the very first decision, which begins the log."""
     chance = arena.random("newborn")
     desk = arena.desk()
     (desk / "t.csv").write_text(FEATURES, encoding="utf-8")

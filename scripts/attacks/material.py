@@ -1,4 +1,4 @@
-"""Logs and certificates to attack, and the hashes of both, made from the documents alone."""
+"""Logs and certificates to attack, with hashes computed from the documentation alone."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from .arena import Arena
 
 ZERO = b"0" * 64
 FRAME = re.compile(
-    rb'(\{"v":1,"seq":([1-9][0-9]{0,14}),"at":"([^"]{27})","prev":"([0-9a-f]{64})","body":"([0-9a-f]{64})")'
+    rb'(\{"v":1,"seq":([1-9][0-9]{0,14}),"at":"([^"]{27})"'
+    rb',"prev":"([0-9a-f]{64})","body":"([0-9a-f]{64})")'
     rb',"event":(\{.*\}),"hash":"([0-9a-f]{64})"\}\n',
     re.DOTALL,
 )
 
-# Names whose bytes can be cut in the middle of a character or of an escape.
+# Names with bytes that can be cut in the middle of a character or of an escape.
 ARMS = 'name\nplain\nçédille\n日本語\n"a ""quoted"" \\ one"\n🙂\n'
 FEATURES = (
     "name,price,kind,größe\nmug,4,cup,1e-7\nbowl,8.5,dish,2\npläte,-3,dish,0.25\n🙂 "
@@ -31,7 +32,7 @@ def sha256(data: bytes) -> bytes:
 
 
 def check_chain(log: bytes) -> str | None:
-    """The first thing wrong with a log by docs/reference/log-format.md, or None."""
+    """The first error in a log by docs/reference/log-format.md, or None."""
     previous, at = ZERO, b""
     for number, line in enumerate(
         log.splitlines(keepends=True) if b"\r" not in log else split(log), 1
@@ -48,7 +49,7 @@ def check_chain(log: bytes) -> str | None:
 
 
 def split(log: bytes) -> list[bytes]:
-    """Lines end in a newline alone: a carriage return may stand in a label."""
+    """Splits at newlines only: a label may contain a carriage return."""
     return [line + b"\n" for line in log.split(b"\n")[:-1]] + [
         line for line in [log.split(b"\n")[-1]] if line
     ]
@@ -79,7 +80,7 @@ def rehashed(log: bytes, change: Callable[[int, bytes], bytes]) -> bytes:
 
 
 class Number(str):
-    """A number as it is spelled."""
+    """A number that keeps its spelling."""
 
 
 def parse(text: str) -> Any:
@@ -87,7 +88,7 @@ def parse(text: str) -> Any:
 
 
 def compact(value: Any) -> str:
-    """Compact JSON with names in their order and numbers as spelled."""
+    """Compact JSON with keys in their order and numbers as spelled."""
     if isinstance(value, Number):
         return str(value)
     if isinstance(value, dict):
@@ -102,13 +103,13 @@ def compact(value: Any) -> str:
 
 
 def sealed(certificate: dict[str, Any]) -> str:
-    """The certificate with a seal that fits: the SHA-256 of all the rest."""
+    """The certificate with a valid seal: the SHA-256 of all the rest."""
     rest = {name: value for name, value in certificate.items() if name != "seal"}
     return compact(rest | {"seal": sha256(compact(rest).encode()).decode()})
 
 
 def day(number: int) -> str:
-    """The morning of a day that has passed: times ahead of the clock are refused."""
+    """The morning of a past day: times ahead of the clock are refused."""
     return f"2025-{number // 28 + 1:02d}-{number % 28 + 1:02d}T08:00:00Z"
 
 
@@ -120,7 +121,10 @@ def play(
     *first: object,
     context: tuple[object, ...] = (),
 ) -> None:
-    """A log of a few decisions, some rewarded, one dropped and one outstanding; every command must work."""
+    """A log of a few decisions, some rewarded, one dropped and one outstanding.
+
+    Every command must work.
+    """
     (desk / "t.csv").write_text(table, encoding="utf-8")
     ran, log = [], "a.log"
     for number in range(1, rounds + 1):
@@ -142,8 +146,11 @@ def play(
 def long_log(
     arena: Arena, desk: Path, rounds: int, reward: Callable[[int], str], log: str = "long.log"
 ) -> Path:
-    """A log of two arms that take turns, written from the documented format; its choices follow as long as
-    both arms pay the same. 25,000 rounds make the 50,000 lines from which on snapshots are saved."""
+    """A log of two arms that take turns, written from the documented format.
+
+    Its choices follow as long as both arms have equal rewards. 25,000 rounds make the 50,000 lines
+    from which earlier builds saved snapshots.
+    """
     (desk / "t.csv").write_text("name\nleft\nright\n")
     ran = arena.run(
         desk, "decide", "--log", log, "--actions", "t.csv", "--yes", "--seed", 7, "--at", day(1)

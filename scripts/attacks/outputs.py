@@ -1,4 +1,4 @@
-"""Every output flag aimed at a file that must stay: the log, the table, what lies beside them, files of others."""
+"""Every output flag aimed at files that must stay: the log, inputs, neighbours, foreign files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ noise = 0.5
 kind = "code"
 """
 
-# Commands with an output flag, in the order that their arguments come; OUT stands for the file.
+# Commands with an output flag, with their arguments in order; OUT stands for the file.
 WRITERS: list[tuple[str, ...]] = [
     ("decide", "--log", "a.log", "--actions", "t.csv", "--certificate", "OUT"),
     (
@@ -43,12 +43,12 @@ WRITERS: list[tuple[str, ...]] = [
     ("status", "--log", "a.log", "--html", "OUT"),
     ("status", "--log", "a.log", "--svg", "OUT"),
 ]
-# What each of them reads, beside the log and its neighbours.
+# The inputs of each command, beside the log and its neighbours.
 INPUTS = ("a.log", "a.log.snapshot", "a.log.torn-9", "t.csv", "c.json", "p.toml")
 
 
 def spellings(target: str) -> list[tuple[str, str, Callable[[Path], object]]]:
-    """Ways to name a file: how, the name, and what has to be made for it."""
+    """Ways to name a file: a description, the name, and how to prepare it."""
     return [
         ("by its name", target, lambda _: None),
         ("in another spelling", f"./inner/../{target}", lambda desk: (desk / "inner").mkdir()),
@@ -84,7 +84,7 @@ def dressed(arena: Arena, log: bytes, certificate: bytes) -> Path:
 
 
 def listing(desk: Path) -> dict[str, bytes]:
-    """Every file with its content; a symlink by where it points to, so that one replaced by a file is seen."""
+    """Every file with its content; a symlink with its target, so that a replaced one is noticed."""
     found = {}
     for path in sorted(desk.rglob("*")):
         mode = path.lstat().st_mode
@@ -98,7 +98,7 @@ def listing(desk: Path) -> dict[str, bytes]:
 
 
 def refused_fault(arena: Arena, desk: Path, command: tuple[str, ...], out: str) -> str | None:
-    """Runs a writer that must refuse; the folder must stay as it is, hidden files included."""
+    """Runs a writer that must refuse; the folder must stay unchanged, including hidden files."""
     args = tuple(out if part == "OUT" else part for part in command)
     before = listing(desk)
     ran = arena.run(desk, *args)
@@ -144,7 +144,7 @@ def attack(arena: Arena) -> Tally:
     def judge(
         outcome: str, what: str, make: Callable[[Path], object], fault: Callable[[Path], str | None]
     ) -> None:
-        # All of them take seconds; against a stand-in, some will do.
+        # All of them take seconds; a few are enough for a stand-in.
         if arena.size == "self-test" and chance.random() < 0.9:
             return
         here = dressed(arena, log, certificate)
@@ -156,7 +156,7 @@ def attack(arena: Arena) -> Tally:
     for command in WRITERS:
         for force in ((), ("--force",)):
             for target in INPUTS:
-                # What a command does not read, --force may replace.
+                # --force may replace files that the command does not read.
                 if target not in command and (force or not target.startswith("a.log")):
                     continue
                 for how, out, make in spellings(target):
@@ -219,7 +219,7 @@ def attack(arena: Arena) -> Tally:
 
 
 def pipe_fault(arena: Arena, desk: Path, command: tuple[str, ...]) -> str | None:
-    """A pipe with a reader may be written to, and must not be replaced by a file: it could be a device."""
+    """A pipe with a reader may be written to, but not replaced by a file: it could be a device."""
     reader = os.open(desk / "pipe.out", os.O_RDONLY | os.O_NONBLOCK)
     try:
         ran = arena.run(
@@ -236,7 +236,7 @@ def pipe_fault(arena: Arena, desk: Path, command: tuple[str, ...]) -> str | None
 
 
 def read_all(reader: int) -> bytes:
-    """What waits in a pipe."""
+    """The unread content of a pipe."""
     try:
         return os.read(reader, 1 << 16)
     except BlockingIOError:
@@ -244,7 +244,9 @@ def read_all(reader: int) -> bytes:
 
 
 def special_fault(arena: Arena, desk: Path, command: tuple[str, ...], out: str) -> str | None:
-    """What is no place for a file: nothing may change, and with what code it ends is not promised. A decision that
-    could not be certified must not be taken: the log counts too."""
+    """Impossible places for a file: nothing may change; the exit code is not promised.
+
+    A decision without its certificate must not be taken, so the log must stay unchanged too.
+    """
     fault = refused_fault(arena, desk, command, out)
     return None if fault and fault.startswith("exit code 2") and "exit code 1," in fault else fault

@@ -1,4 +1,4 @@
-"""Logs with another choice in them and right hashes: the choice does not follow from the lines before it."""
+"""Logs with an altered choice and correct hashes: the choice does not follow from earlier lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def with_choice(log: bytes, decision: int, action: int, label: str) -> bytes:
 
 
 def silence(ran: Ran, decision: int, line: int) -> str | None:
-    """How a command failed to say that a choice is not what follows."""
+    """How a command failed to report a choice that does not follow."""
     if crash := ran.crashed():
         return f"{crash}: {ran}"
     if not re.search(rf"\b(decision {decision}|line {line})\b", ran.err.decode("utf-8", "replace")):

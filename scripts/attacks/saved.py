@@ -1,4 +1,4 @@
-"""Saved policies with altered states and right checksums: a ValueError or a working policy, never a panic."""
+"""Saved policies with altered states and valid checksums: a ValueError or a working policy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from .arena import Arena, Tally
 
 CHILD = Path(__file__).with_name("saved_child.py")
-# What may come of one mutant; everything else is a violation in its own words.
+# The allowed results of a mutant; any other result is a violation.
 FINE = {
     "refused": "ValueError on loading",
     "worked": "a working policy",
@@ -22,7 +22,7 @@ ENDS = {-14: "hung for 20 s", -6: "aborted", -11: "crashed by SIGSEGV", -9: "was
 def batch(
     arena: Arena, python: Path, first: int, until: int
 ) -> tuple[dict[int, tuple[str, str]], int | None, str]:
-    """Results of the mutants from one number to another, the number at which the process died, and how."""
+    """Results of a range of mutants, the number at which the process died, and how."""
     desk = arena.desk()
     command = [str(python), str(CHILD), str(arena.seed), str(first), str(until)]
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}

@@ -1,4 +1,7 @@
-"""Run by saved.py with the package's Python: loads mutants SEED FIRST UNTIL, and reports each as a line of JSON."""
+"""Loads mutants SEED FIRST UNTIL with the package's Python, and prints one line of JSON each.
+
+saved.py runs it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from typing import Any
 import plausibly
 from plausibly import ActionSet, Policy
 
-ROOM = 1 << 30  # bytes of memory beyond what the package takes by itself
+ROOM = 1 << 30  # bytes of memory beyond those of the package itself
 HANG = 20  # seconds, after which the process ends itself
 ROWS = ActionSet(
     [[1.0, 0.0, 0.5], [0.0, 1.0, -0.5], [0.3, 0.3, 0.3], [-1.0, 0.2, 0.0]],
@@ -63,7 +66,7 @@ STRANGE: list[Any] = [
 
 
 def policies() -> Iterator[tuple[str, Policy, ActionSet]]:
-    """Policies of every kind, some at work and one that has seen nothing."""
+    """Policies of every kind, some in use and one without data."""
     features = {
         "Code": {"noise_scale": 0.5, "theta_norm_bound": 1.0},
         "LinUCB": {"noise_scale": 0.5, "theta_norm_bound": 1.0},
@@ -106,7 +109,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def mutant(document: dict[str, Any], chance: random.Random) -> tuple[str, dict[str, Any]]:
-    """The document with one thing altered, rarely two, and a checksum that fits."""
+    """The document with one change, rarely two, and a valid checksum."""
     document = copy.deepcopy(document)
     done = []
     for _ in range(chance.choice([1, 1, 1, 2])):
@@ -137,7 +140,7 @@ def mutant(document: dict[str, Any], chance: random.Random) -> tuple[str, dict[s
 
 
 def used(path: Path, actions: ActionSet) -> str:
-    """Loads a policy and uses all of it."""
+    """Loads a policy and uses all its methods."""
     try:
         policy = Policy.load(path)
     except ValueError:
@@ -146,7 +149,7 @@ def used(path: Path, actions: ActionSet) -> str:
         return "MemoryError on loading"
     except Exception as error:
         return f"{type(error).__name__} on loading: {str(error)[:200]}"
-    except BaseException as error:  # a panic of the compiled part is no Exception
+    except BaseException as error:  # a panic of the compiled part is not an Exception
         return f"{type(error).__name__} on loading: {str(error)[:200]}"
     try:
         for _ in range(3):
@@ -168,7 +171,7 @@ def explained(policy: Policy, actions: ActionSet) -> None:
     try:
         policy.explain(actions)
     except ValueError:
-        pass  # some kinds have no constants to explain by
+        pass  # some kinds have no constants for an explanation
 
 
 def say(**report: Any) -> None:

@@ -1,7 +1,7 @@
-"""Broken stand-ins for the command: an attack that does not catch its own is no test.
+"""Broken stand-ins for the command: an attack that misses its own stand-in tests nothing.
 
-Each stand-in is a short script around the true command that breaks one promise. It is written into the folder of the
-attacks and attacked in its place.
+Each stand-in is a short script around the true command that breaks one promise. It is written into
+the folder of the attacks and attacked instead of the command.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LOG = after("--log")
 
 @dataclass(frozen=True)
 class StandIn:
-    """A broken command: which attack must catch it, what it does, and how."""
+    """A broken command: the attack that must catch it, a description, and its script."""
 
     attack: str
     does: str
@@ -129,7 +129,8 @@ STAND_INS = [
             text = open(ARGS[1]).read()
             try:
                 found = json.loads(text)
-                true = json.loads(run(["explain", "--log", "a.log", str(found["grounds"]["decision"]), "--json"]).stdout)
+                decision = str(found["grounds"]["decision"])
+                true = json.loads(run(["explain", "--log", "a.log", decision, "--json"]).stdout)
                 open(ARGS[1], "w").write(json.dumps(true))
             except ValueError: pass
         say(run())
@@ -270,7 +271,7 @@ def caught(what: str, attack: Callable[[Arena], Tally], arena: Arena, known: set
         print(f"self-test: {what}: caught: {str(violation)[:160]}", flush=True)
         return True
     except RuntimeError as error:
-        # The stand-in was too broken to be attacked: nothing was shown about the attack.
+        # The stand-in was too broken to be attacked, which shows nothing about the attack.
         print(f"self-test: {what}: the attack could not be made: {error}", flush=True)
         return False
     finally:

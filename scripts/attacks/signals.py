@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM at any moment, and outputs that cannot be written: the exit code tells what was recorded."""
+"""SIGINT and SIGTERM at any moment, and failing outputs: the exit code says what was recorded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def answer_fault(ran: Ran, before: dict[int, str], after: dict[int, str]) -> str
     new = {number: label for number, label in after.items() if number not in before}
     said = SAID.search(ran.out)
     if ran.code == 130 or (ran.code is not None and ran.code < 0):
-        # A signal that comes before the program is loaded ends it the system's way, which a shell also calls 130 or 143.
+        # A signal before the program is loaded has the system's default effect; a shell also
+        # reports 130 or 143.
         return f"exit code {ran.code}, and {new} was written" if new else None
     if ran.code != 0:
         return f"neither done nor interrupted: {ran}"
@@ -74,7 +75,10 @@ def to_closed_pipe(arena: Arena, desk: Path, args: tuple[object, ...]) -> Ran:
 
 
 def unwritable(arena: Arena, tally: Tally, count: int) -> None:
-    """Standard output on a full disk and into a closed pipe: exit code 4, and stderr names the decision."""
+    """Standard output on a full disk and into a closed pipe.
+
+    The exit code must be 4, and stderr must name the decision.
+    """
     desk = arena.desk()
     play(arena, desk, FEATURES, 3)
     log = desk / "a.log"
@@ -89,7 +93,7 @@ def unwritable(arena: Arena, tally: Tally, count: int) -> None:
             due = max(decisions(log))
             ran = run(arena, desk, ("reward", "--log", "a.log", due, f"0.{number + 1}"))
             tally.judge("exit code 4, and named", unanswered_fault(ran, [due], name))
-            # Nothing is recorded by a command that only reads, but an answer that was lost is no success.
+            # A command that only reads records nothing, but a lost answer is no success.
             ran = run(arena, desk, ("status", "--log", "a.log"))
             fault = (
                 f"status into {name}: {ran}"
@@ -112,7 +116,7 @@ def unanswered_fault(ran: Ran, recorded: list[int], name: str) -> str | None:
 
 
 def deaf_stderr(arena: Arena, tally: Tally) -> None:
-    """Notes that cannot be written are no reason to fail."""
+    """Notes that cannot be written must not make the command fail."""
     desk = arena.desk()
     play(arena, desk, FEATURES, 3)
     with open("/dev/full", "wb") as full:

@@ -16,15 +16,19 @@ from .arena import MEMORY, Arena, Ran, Tally
 from .certificates import altered, another, places
 from .material import FRAME, compact, day, long_log, parse, sha256, split
 
-# Version 0.1.0 saved snapshots, and believed them, from 50,000 lines on. Later ones must believe nothing beside a log.
+# Early builds of 0.1.0 saved and trusted snapshots from 50,000 lines on. Later ones must trust no
+# file beside a log.
 ROUNDS = 26_000
 DECIDE = ("decide", "--log", "long.log", "--actions", "t.csv", "--json", "--at", day(90))
 
 
 @dataclass
 class Prey:
-    """A log, the head and payload of a snapshot that fits it, what is decided next without one, and the payload of a
-    log that paid otherwise."""
+    """A log and material for snapshots of it.
+
+    The head and payload of a valid snapshot, the next decision without one, and the payload of a
+    log with other rewards.
+    """
 
     log: Path
     head: bytes
@@ -34,14 +38,16 @@ class Prey:
 
 
 def resealed(head: bytes, payload: bytes) -> bytes:
-    """A snapshot whose checksum fits: `head` is its first line up to its hash."""
+    """A snapshot with a valid checksum: `head` is its first line up to its hash."""
     line = head + b',"bytes":%d' % len(payload)
     return line + b',"sha256":"' + sha256(line + payload) + b'"}\n' + payload
 
 
 def payload_of(log: bytes, rewards: tuple[float, float]) -> bytes:
-    """What version 0.1.0 saved of the log, if its two arms had paid these rewards each time: the hash of the first
-    line, a line of JSON, and 53 bytes for each decision."""
+    """The snapshot that early builds saved of the log, if its two arms had paid these rewards.
+
+    It has the hash of the first line, a line of JSON, and 53 bytes for each decision.
+    """
     lines = split(log[:100_000])
     first, last = FRAME.fullmatch(lines[0]), FRAME.fullmatch(lines[4])
     assert first is not None and last is not None
@@ -91,7 +97,8 @@ def prepared(arena: Arena) -> Prey:
     desk = arena.desk()
     path = long_log(arena, desk, ROUNDS, lambda _: "0.5")
     log = path.read_bytes()
-    # In the other log the same was decided, but the first arm has paid nothing and the second one everything.
+    # The other log has the same decisions, but the first arm paid nothing and the second
+    # everything.
     prey = Prey(path, b"", payload_of(log, (0.5, 0.5)), payload_of(log, (0.0, 1.0)), b"")
     prey.head = head_at(prey, len(split(log)))
     copy = arena.desk()

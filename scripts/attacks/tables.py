@@ -1,4 +1,4 @@
-"""Hostile tables, certificates and specs: refused in order or taken as they are, never a crash or a half-begun log."""
+"""Hostile tables, certificates and specs: refused or taken, never a crash or a partial log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .terminal import raw_control
 
 @dataclass(frozen=True)
 class Case:
-    """A table, what must become of it (None: either), and the labels that the log must then hold."""
+    """A table, its expected result (None: either), and the labels that the log must then hold."""
 
     what: str
     table: bytes
@@ -145,7 +145,7 @@ AS_GIVEN = ("--as-given", "--theta-norm-bound", "1")
 
 
 def after_begin(arena: Arena, desk: Path) -> list[Ran]:
-    """Everything that shows a log that was begun."""
+    """Runs every command that shows a log."""
     shows: list[tuple[object, ...]] = [
         ("status", "--log", "a.log"),
         ("status", "--log", "a.log", "--json"),
@@ -169,7 +169,7 @@ def misspoken(ran: Ran) -> str | None:
 
 
 def log_fault(case: Case, desk: Path, shown: list[Ran]) -> str | None:
-    """What is wrong with a log that was begun and what shows it."""
+    """The first error of a begun log, or of a command that shows it."""
     log = (desk / "a.log").read_bytes()
     if broken := check_chain(log):
         return broken
@@ -232,7 +232,7 @@ def table_fault(arena: Arena, case: Case, extra: tuple[str, ...]) -> tuple[str, 
 
 
 def endless(arena: Arena, tally: Tally) -> None:
-    """/dev/zero, a folder, and a file that grows forever in the place of each input."""
+    """/dev/zero, a folder, and an endlessly growing file instead of each input."""
     inputs: list[tuple[str, Callable[[str], tuple[object, ...]]]] = [
         ("a table", lambda path: ("decide", "--log", "a.log", "--actions", path, "--yes")),
         (

@@ -1,4 +1,4 @@
-"""Control characters in everything a person can name: none may reach the terminal raw."""
+"""Control characters in every name a person can give: none may reach the terminal raw."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from .arena import Arena, Ran, Tally
 from .material import FEATURES, parse, play, sealed
 
-# What turns the direction of text can show another text than is there.
+# Marks that change the direction of text can make it look like another text.
 DIRECTIONS = set(
     "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029"
 )
@@ -30,8 +30,9 @@ SPEC = (
 
 
 def raw_control(ran: Ran) -> str | None:
-    """The first control character, or mark that turns the direction of text, that a command printed."""
-    # A CSV that goes to a file or a pipe holds labels as they are, to be read back; on a terminal it is escaped.
+    """The first control character or direction mark that a command printed."""
+    # A CSV in a file or a pipe holds labels unchanged, to be read back; on a terminal it is
+    # escaped.
     piped = "history" in ran.args and "--csv" in ran.args
     for name, stream in (
         (("stderr", ran.err),) if piped else (("stdout", ran.out), ("stderr", ran.err))
@@ -58,7 +59,7 @@ def toml(text: str) -> str:
 
 
 def spoken(arena: Arena, desk: Path, evil: str) -> list[tuple[str, tuple[object, ...]]]:
-    """Commands with an evil text in one place each."""
+    """Commands with a hostile text in one place each."""
     log = ("--log", "a.log")
     decide = ("decide", *log, "--actions", "t.csv")
     (desk / f"{evil}.csv").write_text("name,name\na,b\n")
