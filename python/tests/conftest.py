@@ -1,4 +1,4 @@
-"""What several tests need."""
+"""Shared fixtures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Whatever data sets are on this machine: a test has those that it names.
+# Hides the data sets of this machine: a test has only those that it names.
 os.environ["PLAUSIBLY_DATA"] = os.path.join(os.sep, "no-such-folder")
 
 
 @pytest.fixture(scope="session")
 def command() -> str:
-    """The command `plausibly`, where the tests were told of one."""
+    """The path of the command `plausibly`, if the environment gives it."""
     path = os.environ.get("PLAUSIBLY_COMMAND")
     if path is None:
         pytest.skip("PLAUSIBLY_COMMAND does not name the command to compare with")

@@ -1,6 +1,7 @@
-"""Forges saved policies and uses them: `python forgeries.py SEED COUNT [SECONDS]` prints what was not a ValueError.
+"""Forges saved policies and uses them: `python forgeries.py SEED COUNT [SECONDS]`.
 
-Run by test_forged.py in a process of its own, with a limit on memory and time: a forged file must not hang or fill it.
+Prints every result that is not a ValueError. test_forged.py runs it in a separate process with
+limits on memory and time, because a forged file must not hang or fill it.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def offers(dim: int, count: int, seed: int) -> ActionSet:
 
 
 def genuine(rng: random.Random) -> list[tuple[int, dict[str, Any]]]:
-    """Files of policies that have played: decisions waiting, phases begun, promises made."""
+    """Files of policies that have played: with waiting decisions, begun phases and promises."""
     saved = []
     for dim, policy in makes():
         count = rng.choice([3, 60])
@@ -105,7 +106,7 @@ def genuine(rng: random.Random) -> list[tuple[int, dict[str, Any]]]:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where in a document something can be changed."""
+    """All places in a document that can be changed."""
     found = [path] if path else []
     entries = (
         value.items()
@@ -120,7 +121,10 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def forge(document: dict[str, Any], others: list[dict[str, Any]], rng: random.Random) -> str:
-    """Changes one place, and says which. Short names are as likely as long lists of numbers."""
+    """Changes one place, and returns a description.
+
+    Short names are as likely as long lists of numbers.
+    """
     depth = rng.randrange(1, 8)
     value: Any = document
     path: list[Any] = []
@@ -165,7 +169,7 @@ def forge(document: dict[str, Any], others: list[dict[str, Any]], rng: random.Ra
 
 
 def use(path: Path, dim: int) -> None:
-    """Loads a file and does with it all that one can."""
+    """Loads a file and uses all its methods."""
     policy = Policy.load(path)
     for count in (3, 60):
         for seed in (1, 2):
@@ -205,7 +209,7 @@ def main(seed: int, count: int) -> int:
             try:
                 path.write_text(json.dumps({**forged, "sha256": _digest(forged)}))
             except ValueError:
-                continue  # NaN and infinity, which no sum can be taken of: written without one below
+                continue  # NaN and infinity have no sum; they are written without one below
             try:
                 use(path, dim)
                 kinds["taken"] += 1

@@ -1,4 +1,4 @@
-"""What the tests of sweeps share: a sweep to run, and workers to kill."""
+"""Shared parts of the sweep tests: a sweep to run, and workers to kill."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SLOW: dict[str, Any] = {**SPEC, "runs": 24, "horizon": 20_000}
 
 
 def children(parent: int, called: str) -> list[int]:
-    """Processes that a process started and whose command line holds some text."""
+    """Child processes of a process with this text in their command line."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -34,7 +34,7 @@ def children(parent: int, called: str) -> list[int]:
 
 
 class Killer:
-    """Progress that kills a worker the first few times it is told of any."""
+    """A progress function that kills a worker on its first few calls."""
 
     def __init__(self, parent: int, called: str, times: int) -> None:
         self.parent, self.called, self.left = parent, called, times

@@ -1,4 +1,4 @@
-"""Action sets from what people have."""
+"""Action sets from arrays, lists, frames and tables."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_arrow_tables() -> None:
     expected = [[1.5, 3.0, 1.0], [2.5, 4.0, 0.0]]
 
     class Streams:
-        """What only Arrow's interface is known of."""
+        """Offers only Arrow's interface."""
 
         def __arrow_c_stream__(self, requested_schema: object = None) -> object:
             return table.__arrow_c_stream__(requested_schema)

@@ -1,4 +1,4 @@
-"""Plain arms that come and go: what is known of an arm follows its label."""
+"""Plain arms that come and go: what was learned about an arm follows its label."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ MAKES: dict[str, Make] = {
 
 @pytest.mark.parametrize("name", MAKES)
 def test_estimates_follow_labels(name: str) -> None:
-    """Random lists of arms in random orders: every estimate is the mean of what that label paid, and every choice is offered."""
+    """Random lists of arms in random orders.
+
+    Every estimate is the mean of that label's rewards, and every choice is on offer.
+    """
     rng, policy = np.random.default_rng(1), MAKES[name]()
     paid: dict[str, list[float]] = {}
     late: list[str] = []
@@ -114,7 +117,7 @@ def test_arms_without_labels_are_known_by_place() -> None:
 
 
 def test_delta_is_shared_among_all_arms_ever_offered() -> None:
-    """Asking about fewer arms makes no interval narrower, and one more arm makes all of them wider."""
+    """Fewer arms make no interval narrower, and one more arm makes all of them wider."""
     policy, all_arms = Code(noise_scale=0.5), ActionSet.arms(["a", "b", "c"])
     for _ in range(9):
         policy.update(policy.select(all_arms), 0.5)

@@ -1,4 +1,4 @@
-"""Files that say two things, or never end, are refused."""
+"""Ambiguous and endless files are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENDLESS = Path("/dev/zero")
 
 
 def doubled(value: Any) -> Iterator[str]:
-    """Every text in which one key of one object stands twice: as it is, and in escapes."""
+    """Every text with one key of one object duplicated: plain, and with escapes."""
     if isinstance(value, dict):
         for name, entry in value.items():
             escaped = "".join(f"\\u{ord(letter):04x}" for letter in name)
@@ -58,7 +58,7 @@ def test_a_saved_policy_in_which_a_key_stands_twice_is_refused(tmp_path: Path) -
             Policy.load(path)
         tried += 1
     assert tried > 60
-    # What a pickle or a copy holds is read by the compiled part.
+    # The compiled part reads the content of pickles and copies.
     text, sets, waiting = policy._save()
     for twice in doubled(json.loads(text)):
         with pytest.raises(ValueError, match="not a policy's state: "):

@@ -30,7 +30,7 @@ def spec(name: str) -> dict[str, Any]:
 
 
 def recorded(name: str) -> tuple[list[float], list[list[float]], list[list[tuple[int, float]]]]:
-    """Bounds on norms, features of the actions, and for each policy its choices with their rewards."""
+    """Bounds on norms, features of the actions, and each policy's choices with their rewards."""
     norms: list[float] = []
     actions: list[list[float]] = []
     policies: list[list[tuple[int, float]]] = []
@@ -48,7 +48,7 @@ def recorded(name: str) -> tuple[list[float], list[list[float]], list[list[tuple
 
 
 def made(table: dict[str, Any], experiment: dict[str, Any], norms: list[float]) -> Policy:
-    """The policy of a spec, with what the simulator knows of the problem."""
+    """The policy of a spec, with the simulator's facts about the problem."""
     facts = {
         "noise_scale": experiment["environment"]["noise"],
         "theta_norm_bound": norms[0],

@@ -1,4 +1,4 @@
-"""Examples that people read, run as printed."""
+"""Runs the examples of the documentation as printed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ PAGES = [
 def test_pages(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Runs the Python blocks of a page in one go; what a text block after one shows must be what it printed."""
+    """Runs the Python blocks of a page, and compares what they print with the text blocks."""
     monkeypatch.chdir(tmp_path)
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"```(python|text)\n(.*?)```", text, flags=re.DOTALL)
@@ -85,7 +85,9 @@ def test_pages(
 
 @pytest.mark.parametrize("library", ["contextualbandits", "vw"])
 def test_what_people_write_elsewhere(library: str) -> None:
-    """Runs what a guide says of another library, where that is installed; it stands in blocks of `py`, not `python`."""
+    """Runs a guide's code for another library, if it is installed; these blocks are `py`, not
+    `python`.
+    """
     pytest.importorskip({"vw": "vowpalwabbit"}.get(library, library))
     page = f"docs/guides/coming-from-{library}.md"
     (block,) = re.findall(

@@ -1,4 +1,4 @@
-"""Calls that must not work: each is an exception of the right type that names the argument, and harms nothing."""
+"""Wrong calls: each raises the right exception, names the argument, and changes nothing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LOOP.append(LOOP)
 
 
 class Refuses:
-    """Has every way of being a number, and refuses all of them."""
+    """Has every numeric conversion, and refuses all of them."""
 
     def __index__(self) -> int:
         raise OSError("no index")
@@ -412,7 +412,10 @@ def test_counts_out_of_range(name: str, value: int) -> None:
 
 
 def test_extreme_numbers_that_are_allowed_do_no_harm() -> None:
-    """Features, rewards and ridges at the ends of their ranges: answers or exceptions, and a policy that still explains."""
+    """Features, rewards and ridges at the ends of their ranges.
+
+    They give answers or exceptions, and the policy can still explain itself.
+    """
     rng = np.random.default_rng(3)
     classes: list[Callable[..., Policy]] = [
         lambda ridge: Code(ridge=ridge, noise_scale=1.0, theta_norm_bound=1.0),

@@ -1,4 +1,4 @@
-"""Calls that must not work, of what lasts: batches, files of policies, logs and certificates."""
+"""Wrong calls on batches, files of policies, logs and certificates."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROWS: list[dict[str, Any]] = [
 
 
 class Refuses:
-    """Has every way of being something, and refuses all of them."""
+    """Has every conversion, and refuses all of them."""
 
     def refuse(self, *_: object) -> Any:
         raise OSError("refused")
@@ -38,7 +38,7 @@ class Refuses:
 
 
 class Endless(list[Any]):
-    """Says that it has two entries, and never ends."""
+    """Claims to have two entries, and never ends."""
 
     def __len__(self) -> int:
         return 2
@@ -459,7 +459,7 @@ def test_threads_that_close_and_use_a_log_get_answers_or_exceptions() -> None:
             except ValueError as error:
                 if "the log is closed" not in str(error):
                     failures.append(error)
-            except BaseException as error:  # what it was is shown below
+            except BaseException as error:  # the cause is shown below
                 failures.append(error)
 
         def close() -> None:

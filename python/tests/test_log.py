@@ -1,4 +1,4 @@
-"""Logs: the command's files, byte for byte; what goes wrong; many threads."""
+"""Logs: the same bytes as the command's; errors; threads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ WINES: list[dict[str, Any]] = [
 
 
 def ticking(begin: int = BEGIN) -> Callable[[], int]:
-    """A clock that goes on by a second at every look."""
+    """A clock that advances by a second at every call."""
     now = iter(range(begin, 2**62, SECOND))
     return lambda: next(now)
 
@@ -58,7 +58,7 @@ class Command:
         self.command, self.path, self.clock = command, path, ticking(begin)
 
     def run(self, name: str, *arguments: str, timed: bool = True) -> str:
-        # By force: the clock of the tests may be ahead of the machine's.
+        # --force, because the clock of the tests may be ahead of the machine's.
         at = ["--at", stamp(self.clock()), "--force"] if timed else []
         call = [self.command, name, "--log", str(self.path), *arguments, *at]
         done = subprocess.run(call, capture_output=True, text=True)
@@ -70,7 +70,7 @@ class Command:
 
 
 def frames() -> Iterator[tuple[str, Any, Callable[[Path], object]]]:
-    """What people have, and how its own library writes it to a file."""
+    """Kinds of tables, and how their own libraries write them to a file."""
 
     def by_hand(path: Path) -> None:
         with path.open("w", newline="", encoding="utf-8") as file:
@@ -158,7 +158,7 @@ def test_either_goes_on_where_the_other_stopped(command: str, tmp_path: Path) ->
             ]["chosen"]["label"]
             cli.run("reward", str(round_ + 1), repr(value))
         else:
-            # 3 and 3.0 are one number, and True and true one answer: no action counts as changed.
+            # 3 equals 3.0, and True equals true: no action counts as changed.
             with Log(path, clock=clock) as log:
                 decision = log.decide(rows)
                 found = decision.label
@@ -394,7 +394,7 @@ def test_any_damage_is_found(tmp_path: Path) -> None:
         with pytest.raises(DamagedLogError, match="path: .*damaged in line"):
             Log(path)
         assert path.read_bytes() == bytes(damaged)
-    path.write_bytes(whole[:-20])  # the reward's line, as an interrupted write leaves it
+    path.write_bytes(whole[:-20])  # the line of the reward, as an interrupted write leaves it
     with Log(path) as log:
         assert log.recovery is not None and list(log.pending) == [1]
     assert path.read_bytes() == b"".join(whole.splitlines(keepends=True)[:-1])
@@ -420,7 +420,7 @@ def test_many_threads_on_one_log(tmp_path: Path) -> None:
                 assert decision.id in log.pending and log.decision(decision.id) == decision
                 log.reward(decision.id, (which * 15 + i) / 100)
                 log.status()
-        except BaseException as error:  # what it was is shown below
+        except BaseException as error:  # the cause is shown below
             failures.append(error)
 
     threads = [threading.Thread(target=work, args=(which,)) for which in range(6)]
@@ -459,7 +459,7 @@ def test_other_threads_run_while_a_log_is_read() -> None:
 
 
 class Caller:
-    """A cell, a clock and a context that call the log back."""
+    """A cell, a clock and a context that call the log."""
 
     def __init__(self, log: Log) -> None:
         self.log = log

@@ -110,7 +110,7 @@ def test_lin_ts_draws_from_the_posterior() -> None:
     p = 0.5 * math.erfc(-(found.mean[0] - found.mean[1]) / spread / math.sqrt(2))
     first = mab.predict(context * draws).count("a")
     sd = math.sqrt(draws * p * (1 - p))
-    # Beyond 5 sd with probability 6e-7; a width in place of its square root would be.
+    # Exceeds 5 sd with probability 6e-7; a width instead of its square root would exceed it.
     assert abs(first - draws * p) < 5 * sd
     wrong = 0.5 * math.erfc(
         -(found.mean[0] - found.mean[1]) / (0.7 * sum(found.width_sq)) / math.sqrt(2)
@@ -154,7 +154,7 @@ def test_frames_and_series_are_contexts_too() -> None:
         mab = MAB(["a", "b"], LearningPolicy.LinUCB())
         mab.fit(pandas.Series(decisions), np.array(rewards, dtype=np.float32), frame)
         assert state(mab) == state(wanted)
-    # A row cut out of a frame is one context, a column many of one feature: as MABWiser takes them.
+    # As in MABWiser, a row cut from a frame is one context, and a column is many of one feature.
     assert wanted.predict(pandas_rows.iloc[0]) == wanted.predict(rows[:1])
     single = MAB(["a", "b"], LearningPolicy.LinUCB())
     single.fit(decisions, rewards, pandas_rows["x"])

@@ -1,4 +1,4 @@
-"""`plausibly.compat.mabwiser` beside MABWiser itself: the same estimates where MABWiser's are right, and where they are not."""
+"""Compares `plausibly.compat.mabwiser` with MABWiser, and shows where MABWiser is wrong."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLOSE = 1e-9
 
 
 def histories(seed: int, contextual: bool) -> Iterator[tuple[str, Any]]:
-    """What may happen to a bandit that begins with arms 0 to 3: batches to learn, arms that come and go."""
+    """Histories of a bandit that begins with arms 0 to 3: batches, added and removed arms."""
     rng = np.random.default_rng(seed)
     arms, dim = [0, 1, 2, 3], int(rng.integers(1, 8))
     theta = rng.normal(size=(20, dim))
@@ -37,7 +37,7 @@ def histories(seed: int, contextual: bool) -> Iterator[tuple[str, Any]]:
 
 
 def played(seed: int, contextual: bool, *bandits: Any) -> np.ndarray[Any, Any]:
-    """Plays a history on all of them; some contexts to ask about."""
+    """Plays a history on all bandits; returns contexts to ask about."""
     dim = 1
     for what, detail in histories(seed, contextual):
         for bandit in bandits:
@@ -75,7 +75,7 @@ def test_linear_estimates_are_the_same(seed: int, l2_lambda: float) -> None:
     ]
     contexts = played(seed, True, theirs, greedy, *others)
     wanted = theirs.predict_expectations(contexts)
-    # Whatever a policy decides by, its estimates are estimates.
+    # Estimates are estimates, whatever the policy decides by.
     for ours in (greedy, *others):
         found = ours.predict_expectations(contexts)
         assert all(same(mine, other) for mine, other in zip(found, wanted, strict=True))
@@ -134,7 +134,7 @@ def test_successes_are_counted_alike() -> None:
     ours = MAB(["a", "b"], LearningPolicy.ThompsonSampling(high))
     for bandit in (theirs, ours):
         bandit.fit(["a", "a", "b", "a"], [10, 17, 25, 9])
-    # A uniform prior counts one success and one failure more.
+    # A uniform prior adds one success and one failure.
     counts = {
         arm: (theirs._imp.arm_to_success_count[arm] - 1, theirs._imp.arm_to_fail_count[arm] - 1)
         for arm in "ab"
@@ -144,7 +144,8 @@ def test_successes_are_counted_alike() -> None:
     }
 
 
-# Where MABWiser's are wrong or odd, as the guide says. Should one of these begin to fail, MABWiser was mended and the guide is wrong.
+# Places where MABWiser is wrong or odd, as the guide says. If one of these tests fails, MABWiser
+# was fixed and the guide is wrong.
 
 
 def test_theirs_gives_arms_without_data_the_wrong_width() -> None:
@@ -152,7 +153,8 @@ def test_theirs_gives_arms_without_data_the_wrong_width() -> None:
     ours = MAB([1, 2], LearningPolicy.LinUCB(alpha=1, l2_lambda=4))
     for bandit in (theirs, ours):
         bandit.fit([1], [0.0], [[1.0, 0.0]])
-    # A ridge of 4 is a prior of standard deviation 1/2, and what was never seen is as wide as the prior.
+    # A ridge of 4 is a prior of standard deviation 1/2, and an unseen action is as wide as the
+    # prior.
     assert theirs.predict_expectations([[0.0, 1.0]]) == {1: 0.5, 2: 2.0}
     assert ours.explain([[0.0, 1.0]]).upper.tolist() == [0.5, 0.5]
 
@@ -261,8 +263,11 @@ def test_their_expectations_are_not_estimates(policy: str) -> None:
 
 
 def test_samples_of_lin_ts_move_together_as_theirs_do() -> None:
-    """Shares of choices in 20,000 rounds are within 5 standard errors of each other (at most 0.025, a false alarm in a
-    million), and far from those of arms that are sampled by themselves."""
+    """Shares of choices in 20,000 rounds agree within 5 standard errors.
+
+    That is at most 0.025, with a false alarm in a million, and far from the shares with separate
+    draws.
+    """
     rng, rounds = np.random.default_rng(8), 20_000
     contexts = rng.normal(size=(60, 3))
     decisions = rng.choice([1, 2, 3], size=60).tolist()

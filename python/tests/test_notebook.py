@@ -1,4 +1,7 @@
-"""The notebook, run cell by cell: what it shows on a page is what it gives today. `BLESS=1` writes down what it gives."""
+"""Runs the notebook cell by cell, and compares the stored outputs with today's.
+
+`BLESS=1` stores today's outputs.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def lines(text: str) -> list[str]:
 
 
 def shown(value: Any) -> dict[str, Any]:
-    """What a notebook shows of a value: a picture, a table or text."""
+    """The notebook form of a value: a picture, a table or text."""
     if type(value).__name__ == "Figure":
         drawn = io.BytesIO()
         value.savefig(drawn, format="png", dpi=80)
@@ -39,7 +42,7 @@ def shown(value: Any) -> dict[str, Any]:
 
 def run(source: str, name: str, space: dict[str, Any]) -> list[dict[str, Any]]:
     """The outputs of one cell: what it printed, and the value of its last line."""
-    # Lines that only a notebook understands tell it how to show pictures.
+    # Skips lines that only a notebook understands, which configure pictures.
     tree = ast.parse(
         "\n".join("" if line.startswith("%") else line for line in source.split("\n")), name
     )
@@ -61,7 +64,7 @@ def run(source: str, name: str, space: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def executed(notebook: dict[str, Any]) -> dict[str, Any]:
-    """The notebook with the outputs it has now."""
+    """The notebook with today's outputs."""
     space: dict[str, Any] = {"__name__": "__main__"}
     cells = []
     count = 0
@@ -78,7 +81,7 @@ def executed(notebook: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_pictures(notebook: dict[str, Any]) -> str:
-    """As text, with the bytes of pictures, which are those of a release of matplotlib, left out."""
+    """The notebook as text, without picture bytes, which depend on the matplotlib release."""
     copied = json.loads(json.dumps(notebook))
     for cell in copied["cells"]:
         for output in cell.get("outputs", []):

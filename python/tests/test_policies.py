@@ -92,7 +92,10 @@ def test_names_cannot_smuggle_html() -> None:
 
 
 def test_intervals_are_drawn_in_notebooks() -> None:
-    """The picture is well-formed, one bar per row on one scale, and what is ruled out ends left of the dashed line."""
+    """The picture is well-formed, with one bar per row on one scale.
+
+    Bars of ruled-out actions end left of the dashed line.
+    """
     found = played(400).explain(OFFERS)
     page = ElementTree.fromstring(found._repr_html_())
     bars = page.findall(".//svg")
@@ -143,7 +146,7 @@ def test_outstanding_decisions_count_in_the_design() -> None:
     policy = Code(noise_scale=1.0, theta_norm_bound=1.0)
     offers = ActionSet([[1.0, 0.0], [0.0, 1.0]])
     assert policy.select(offers) == 0
-    assert policy.select(offers) == 0, "nobody said that it was taken"
+    assert policy.select(offers) == 0, "the policy does not know that it was taken"
     policy.decided(0)
     assert policy.select(offers) == 1
     policy.dropped(0)
@@ -256,7 +259,7 @@ def test_many_threads_on_one_policy() -> None:
                 chosen = policy.select(OFFERS)
                 policy.update(chosen, MEANS[chosen])
                 policy.explain(OFFERS)
-        except Exception as error:  # what it was is shown below
+        except Exception as error:  # the cause is shown below
             failures.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -270,7 +273,7 @@ def test_many_threads_on_one_policy() -> None:
 
 
 class Caller:
-    """A label that calls the policy back while it is looked up."""
+    """A label that calls the policy during its lookup."""
 
     def __init__(self, policy: plausibly.Policy) -> None:
         self.policy = policy
@@ -292,7 +295,7 @@ def test_calls_back_from_a_label_neither_hang_nor_harm() -> None:
 
 
 class Rows:
-    """Rows that call the policy back while they are converted."""
+    """Rows that call the policy during their conversion."""
 
     def __init__(self, policy: plausibly.Policy) -> None:
         self.policy = policy
@@ -308,7 +311,7 @@ def test_calls_back_from_rows_neither_hang_nor_harm() -> None:
 
 
 class Last:
-    """Calls the policy as it goes."""
+    """An iterator that calls the policy."""
 
     def __init__(self, policy: plausibly.Policy, heard: list[object]) -> None:
         self.policy, self.heard = policy, heard

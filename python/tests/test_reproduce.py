@@ -1,4 +1,4 @@
-"""The paper's experiments and its data sets: the command's bytes, and what to do about what is not there."""
+"""The paper's experiments and data sets: the command's bytes, and messages for missing data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MIRROR = ROOT / ".." / "shared" / "data"
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with all data sets, where there is a mirror of them."""
+    """A cache with all data sets, if there is a mirror of them."""
     if not (MIRROR / "ml-1m.zip").exists():
         pytest.skip("no mirror of the data sets in ../shared/data")
     folder = tmp_path_factory.mktemp("cache")
@@ -80,7 +80,7 @@ def test_the_bytes_of_experiments_on_data_are_those_of_the_command(
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Reproduction:
-    """All that can be had without data."""
+    """Everything that runs without data."""
     return reproduce(quick=True, runs=2, cache=tmp_path_factory.mktemp("empty"))
 
 
@@ -164,7 +164,7 @@ def test_a_data_set_is_read_once_for_any_number_of_specs(cache: Path, tmp_path: 
     shutil.copytree(cache, tmp_path / "cache")
     simulate(spec, cache=tmp_path / "cache")
     shutil.rmtree(tmp_path / "cache")
-    # Factors and all: they are kept although every setting has another noise.
+    # Also the factors, which are cached although every setting has another noise.
     result = sweep(spec, {"environment.noise": [0.1, 0.2, 0.3]}, cache=tmp_path / "cache")
     assert (
         result.csv
@@ -184,7 +184,8 @@ def test_data_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     spec = {"environment": {"kind": "heart"}, "policy": [{"kind": "code"}]}
     with pytest.raises(
         ValueError,
-        match=r'environment.kind: .*the data set heart is not in the cache; `plausibly.fetch_data\("heart"\)`',
+        match=r"environment.kind: .*the data set heart is not in the cache; "
+        r'`plausibly.fetch_data\("heart"\)`',
     ):
         simulate(spec, cache=tmp_path)
     with pytest.raises(
@@ -241,7 +242,7 @@ def test_progress_and_ctrl_c() -> None:
 
 @pytest.fixture
 def slow_server() -> Iterator[str]:
-    """A mirror that sends a piece of an archive and then nothing."""
+    """A mirror that sends a part of an archive and then nothing."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

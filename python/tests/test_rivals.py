@@ -28,7 +28,7 @@ def part(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def play(part: Any, radius: str, rounds: int) -> tuple[Any, Any]:
-    """A problem and what CODE in NumPy chooses on it."""
+    """A problem, and the choices of CODE in NumPy on it."""
     rng = np.random.default_rng(3)
     features = rng.uniform(-1, 1, (30, 4))
     features[17] = features[5]  # a copy: a tie wherever it is chosen

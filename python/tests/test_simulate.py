@@ -126,7 +126,7 @@ def test_what_progress_raises_stops_the_run() -> None:
 
 
 def test_ctrl_c_stops_it() -> None:
-    # A job in the background starts with the signal ignored, and Python then installs no handler.
+    # A background job starts with the signal ignored, and Python then installs no handler.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""Sweeps: one table whatever plays it, whoever dies, and wherever it was left off."""
+"""Sweeps: the same table for all engines, after lost workers, and after interruptions."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_specs_of_any_form_and_the_same_one_twice(tmp_path: Path) -> None:
     result = sweep([text, path, str(path), SPEC], progress=lambda *now: heard.append(now))
     assert len(result) == 4 and result.settings == [{}] * 4
     assert [r.csv for r in result.results] == [simulate(text).csv] * 3 + [simulate(SPEC).csv]
-    # Played once: rounds of the same spec do not count again.
+    # Run once: rounds of the same spec do not count again.
     assert heard[-1] == (2 * 50 + 11 * 200,) * 2
     assert len(sweep(path)) == 1
     assert sweep(path, {"environment.actions": np.array([3, 4])})[
@@ -170,7 +170,7 @@ def test_a_range_that_kills_every_worker_is_named(monkeypatch: pytest.MonkeyPatc
     born: list[engines.Child] = []
 
     class Doomed(engines.Child):
-        """Ends when it is asked for run 5, which it can be only once."""
+        """Exits when it gets run 5, which can happen only once."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -265,7 +265,7 @@ def test_without_ray_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPa
 
 
 class Enough(Exception):
-    """Raised by progress to leave a sweep off."""
+    """Raised by progress to interrupt a sweep."""
 
 
 def leave_off(out: Path, rounds: int, **how: Any) -> None:
@@ -287,7 +287,7 @@ def test_a_sweep_goes_on_where_it_was_left_off(engine: str, tmp_path: Path, expe
     kept = {path.name: path.read_bytes() for path in parts(tmp_path)}
     assert len(kept) == 5 and not (tmp_path / "sweep.csv").exists()
     heard: list[tuple[int, int]] = []
-    # Other tasks than before: what is there is used as far as it goes.
+    # Other tasks than before: finished ranges are used as far as they fit.
     again = sweep(
         SPEC,
         GRID,
@@ -302,7 +302,7 @@ def test_a_sweep_goes_on_where_it_was_left_off(engine: str, tmp_path: Path, expe
     assert all(
         (tmp_path / "parts" / name).read_bytes() == contents for name, contents in kept.items()
     )
-    # Once more, and nothing is left to play.
+    # Once more, with nothing left to run.
     heard.clear()
     assert sweep(SPEC, GRID, out=tmp_path, progress=lambda *now: heard.append(now)).csv == expected
     assert heard == [(8800, 8800)]
@@ -324,7 +324,7 @@ def test_damaged_and_foreign_files_are_told_of_and_played_again(
         elif trial % 4 == 1:
             damaged += b"\0"
         else:
-            # Any other byte anywhere, also in the heading.
+            # Changes any byte, also in the header.
             damaged[place] ^= rng.randrange(1, 256)
         path.write_bytes(damaged)
         with pytest.warns(RuntimeWarning, match=f"{path.name}: .*; its runs are repeated"):
@@ -356,7 +356,7 @@ def test_what_is_not_of_this_sweep_is_left_alone(
 
 
 def test_ranges_that_overlap_count_once(tmp_path: Path, expected: str) -> None:
-    # As two sweeps with other tasks leave them that used a folder at the same time.
+    # The files of two concurrent sweeps with different tasks in one folder.
     sweep(SPEC, GRID, out=tmp_path / "a", task_runs=3)
     sweep(SPEC, GRID, out=tmp_path / "b", task_runs=5)
     for path in parts(tmp_path / "b"):
@@ -374,8 +374,8 @@ import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from plausibly import sweep
 print("ready", flush=True)
-sweep({SLOW!r}, {{"seed": [1, 2, 3, 4]}}, engine={engine!r}, workers=2, task_runs=1, out={str(tmp_path)!r},
-      progress=lambda done, total: print(done, flush=True))
+sweep({SLOW!r}, {{"seed": [1, 2, 3, 4]}}, engine={engine!r}, workers=2, task_runs=1,
+      out={str(tmp_path)!r}, progress=lambda done, total: print(done, flush=True))
 """
     process = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -401,7 +401,7 @@ sweep({SLOW!r}, {{"seed": [1, 2, 3, 4]}}, engine={engine!r}, workers=2, task_run
     assert again.results[3].csv == simulate(SLOW, seed=4).csv
 
 
-# What is refused.
+# Refused arguments.
 
 
 def test_a_bad_spec_among_a_thousand_is_named_before_anything_runs(tmp_path: Path) -> None:
@@ -528,7 +528,7 @@ def test_parts_that_do_not_fit_are_refused() -> None:
     stop.set()
     with pytest.raises(RuntimeError, match="stopped"):
         experiment.play(0, 1, stop)
-    # A job is known by what it plays, not by how its spec was written.
+    # The identity of a job depends on what it runs, not on how its spec was written.
     said = {
         **SPEC,
         "policy": [{**SPEC["policy"][0], "ridge": 1.0, "greed": 0.0}, SPEC["policy"][1]],

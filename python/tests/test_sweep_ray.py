@@ -1,4 +1,7 @@
-"""Sweeps on Ray: two workers of this machine, one of them killed. `scripts/test --full` runs them in an environment of their own."""
+"""Sweeps on Ray: two workers of this machine, one of them killed.
+
+`scripts/test --full` runs them in a separate environment.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,14 @@ from plausibly import sweep
 
 pytestmark = [
     pytest.mark.ray,
-    # What Ray leaves open or warns of is not ours to mend.
+    # Ignores what Ray itself leaves open or warns about.
     pytest.mark.filterwarnings("default"),
 ]
 
 
 @pytest.fixture(scope="module")
 def raylet() -> Iterator[int]:
-    """A cluster of two workers; the process that starts them."""
+    """A cluster of two workers; yields the process that starts them."""
     ray: Any = pytest.importorskip("ray")
     ray.init(
         num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100_000_000
@@ -49,7 +52,7 @@ def test_a_killed_worker_costs_nothing_but_time(raylet: int) -> None:
 
 
 def test_a_range_that_is_always_lost_is_named(raylet: int) -> None:
-    # Nothing is ever done, so progress is not told of anything; a thread kills whoever plays.
+    # No task ever finishes, so progress is never called; a thread kills the worker instead.
     import signal
     import threading
 

@@ -1,4 +1,4 @@
-"""Rewards that come late, out of order or never: what an update means."""
+"""Rewards that come late, out of order or never: which decision an update means."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def fresh_set(rng: np.random.Generator, labels: list[Any] | None = None) -> Acti
 
 
 def test_rewards_that_never_come_break_nothing() -> None:
-    """One reward in ten is lost, and every round has other features: what came is learned, each at its own features."""
+    """One reward in ten is lost, and every round has other features.
+
+    Each reward that arrives is learned with the features of its own decision.
+    """
     rng, script = np.random.default_rng(1), np.random.default_rng(2)
     policy, twin = LinUCB(radius=1.0), LinUCB(radius=1.0)
     for _ in range(300):
@@ -131,7 +134,7 @@ def test_a_label_that_was_written_down_means_the_choice_that_waits() -> None:
     twin.update(monday["a"], 1.0)
     assert policy.explain(monday).mean.tobytes() == twin.explain(monday).mean.tobytes()
     policy.update("b", 0.5)
-    policy.update("a", 0.5)  # nothing of this name waits: the set offered last
+    policy.update("a", 0.5)  # nothing with this label waits: the set offered last
     twin.update(tuesday["b"], 0.5)
     twin.update(tuesday["a"], 0.5)
     assert policy.explain(monday).mean.tobytes() == twin.explain(monday).mean.tobytes()
