@@ -36,7 +36,8 @@ pub enum ActionSetError {
     },
     /// NaN, infinite, or beyond [`MAX_MAGNITUDE`].
     #[error(
-        "feature {feature} of action {action} is {value}; features must be finite and at most 1e100 in magnitude"
+        "feature {feature} of action {action} is {value}; \
+         features must be finite and at most 1e100 in magnitude"
     )]
     OutOfRange {
         /// The action that holds it.
@@ -49,7 +50,7 @@ pub enum ActionSetError {
 }
 
 impl ActionSetError {
-    /// The same of an action that was counted from the first of a block.
+    /// Converts an index that was counted from the first action of a block.
     fn in_block(mut self, block: usize) -> Self {
         if let Self::OutOfRange { action, .. } = &mut self {
             *action += block * LANES;
@@ -64,8 +65,8 @@ pub struct SetId(u64);
 
 impl SetId {
     pub(crate) fn fresh() -> Self {
-        // Only equality is ever looked at, so the order in which threads draw ids cannot reach a
-        // result.
+        // Identities are only compared for equality, so the order in which threads take them does
+        // not affect results.
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
@@ -73,12 +74,11 @@ impl SetId {
 
 /// The actions offered in a round, owned.
 ///
-/// Features are laid out in blocks of lanes (dimension-major, one action a lane), which is how all
-/// of them are scored. One action is read by row: small sets keep the rows as well; large ones,
-/// from a mebibyte of features, make those of a block when one of its actions is first asked for,
-/// so that they are held in memory once. The set carries an identity, under which estimators cache
-/// their scores. A clone has the same contents and so the same identity; refilling either gives
-/// that one a new identity.
+/// Features are laid out for scoring, in blocks of lanes (dimension-major, one action per lane). A
+/// single action is read by row. Small sets keep the rows as well; sets with a mebibyte of features
+/// or more make the rows of a block when one of its actions is first read, so that features are in
+/// memory once. A set has an identity, by which policies recognise it. A clone has the same
+/// contents and the same identity; refilling a set gives it a new one.
 ///
 /// # Example
 /// ```
@@ -101,13 +101,13 @@ pub struct ActionSet {
 #[derive(Clone, Debug)]
 enum Rows {
     Whole(Vec<f64>),
-    /// Those of a block, once one of its actions was asked for.
+    /// The rows of each block, made when one of its actions is first read.
     OfBlocks(Box<[OnceLock<Box<[f64]>>]>),
 }
 
-/// Sets with so many features keep no second copy of them.
+/// Sets with at least this many features (a mebibyte) keep no second copy of them.
 const LARGE: usize = 1 << 17;
-/// So many features are in the nearest cache when they are copied.
+/// Features are copied in pieces of at most this many (8 KiB), which stay in the nearest cache.
 const AT_A_TIME: usize = 1 << 10;
 
 impl ActionSet {
@@ -129,7 +129,7 @@ impl ActionSet {
         Self::from_flat(flat, expected)
     }
 
-    /// A set from features in row-major order, `dim` to an action.
+    /// A set from features in row-major order, `dim` per action.
     ///
     /// # Errors
     /// As [`ActionSet::from_rows`]; a last row that is too short is [`ActionSetError::Ragged`].
@@ -178,8 +178,8 @@ impl ActionSet {
         })
     }
 
-    /// Writes new features over the old ones (row-major) and takes a new identity. Nothing is
-    /// allocated, but for the rows of a large set the first time.
+    /// Writes new features over the old ones (row-major) and takes a new identity. Allocates only
+    /// the rows of a large set, the first time.
     ///
     /// # Errors
     /// If a feature is not finite or beyond [`MAX_MAGNITUDE`]. All features of the set are zero
@@ -198,8 +198,7 @@ impl ActionSet {
         self.settle(settled)
     }
 
-    /// The same from features at hand, in one pass less. A large set goes on without rows of its
-    /// own.
+    /// Like [`ActionSet::refill`], from a slice, with one pass less. A large set keeps no rows.
     ///
     /// # Errors
     /// As [`ActionSet::refill`].
@@ -226,7 +225,7 @@ impl ActionSet {
 
     fn settle(&mut self, settled: Result<(), ActionSetError>) -> Result<(), ActionSetError> {
         if settled.is_err() {
-            // Nothing of what was refused may be scored or learned from.
+            // Refused features must not be scored or learned from.
             self.blocks.fill(0.0);
             if let Rows::Whole(rows) = &mut self.rows {
                 rows.fill(0.0);
@@ -241,7 +240,7 @@ impl ActionSet {
     }
 }
 
-/// The actions offered in a round, borrowed: what a policy chooses from.
+/// The actions offered in a round, borrowed. Policies choose from these.
 #[derive(Clone, Copy, Debug)]
 pub struct Actions<'a> {
     set: &'a ActionSet,
@@ -307,7 +306,7 @@ impl<'a> Actions<'a> {
         self.largest_norm_sq().sqrt()
     }
 
-    /// Its square. Padding of the last block is zero and adds nothing.
+    /// The square of [`Actions::largest_norm`]. Padding of the last block is zero and adds nothing.
     pub(crate) fn largest_norm_sq(self) -> f64 {
         let blocks = self.blocks().chunks_exact(LANES * self.dim().max(1));
         let largest_of = |block: &[f64]| {
@@ -321,7 +320,7 @@ impl<'a> Actions<'a> {
         &self.set.blocks
     }
 
-    /// The features of some of them, in blocks of lanes, in place of what `out` held.
+    /// Replaces the contents of `out` by the features of some actions, in blocks of lanes.
     pub(crate) fn gather_into(self, indices: &[ActionIndex], out: &mut Aligned) {
         let dim = self.dim();
         out.set_zeros(indices.len().div_ceil(LANES) * LANES * dim);
@@ -345,7 +344,7 @@ impl<'a> Actions<'a> {
     }
 }
 
-/// One action: its index and its own features, so that a late reward needs no old set.
+/// One action: its index and its features, so that a late reward does not need the old set.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Action<'a> {
     index: ActionIndex,
@@ -353,7 +352,7 @@ pub struct Action<'a> {
 }
 
 impl<'a> Action<'a> {
-    /// An action that was taken from a set no longer at hand.
+    /// An action of a set that may no longer exist.
     pub fn new(index: ActionIndex, features: &'a [f64]) -> Self {
         Self { index, features }
     }
@@ -369,22 +368,22 @@ impl<'a> Action<'a> {
     }
 }
 
-/// Rows into blocks of lanes.
+/// Copies rows into blocks of lanes.
 ///
 /// # Errors
-/// If a feature is out of range: the first such.
+/// Names the first feature that is out of range.
 fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize) -> Result<(), ActionSetError> {
-    // All of them first, without a branch for each: where one is found speed no longer matters.
+    // Checks all features without a branch for each. Only a refusal looks for the first bad one.
     if dim == 0 || Isa::detect().interleave(rows, blocks, dim, MAX_MAGNITUDE) {
         return Ok(());
     }
-    // Not a comparison with the opposite: a NaN must be found too.
+    // Negated rather than turned around: a NaN must be found too.
     let within = |x: &f64| x.abs() <= MAX_MAGNITUDE;
     let at = rows.iter().position(|x| !within(x)).unwrap_or_default();
     Err(ActionSetError::OutOfRange { action: at / dim, feature: at % dim, value: rows[at] })
 }
 
-/// The same with a copy of the rows, some blocks at a time: they are then read from memory once.
+/// Copies features into rows and into blocks, in pieces, so that they are read from memory once.
 fn take_in(
     features: &[f64],
     rows: &mut [f64],
@@ -406,7 +405,7 @@ fn take_in(
     Ok(())
 }
 
-/// The same without a second copy: the rows of a block are where the block will be.
+/// Turns rows into blocks of lanes in place: a block takes the memory of its own rows.
 fn interleaved_in_place(rows: Vec<f64>, dim: usize) -> Result<Aligned, ActionSetError> {
     let size = LANES * dim;
     let padded = rows.len().next_multiple_of(size);
@@ -419,7 +418,7 @@ fn interleaved_in_place(rows: Vec<f64>, dim: usize) -> Result<Aligned, ActionSet
     Ok(blocks)
 }
 
-/// The rows of one block.
+/// Makes the rows of one block.
 fn rows_of(block: &[f64], dim: usize) -> Box<[f64]> {
     (0..LANES).flat_map(|lane| block[lane..].iter().step_by(LANES).take(dim)).copied().collect()
 }
@@ -448,10 +447,10 @@ mod tests {
                 let mut features = vec![1.0; len * dim];
                 features[culprit * dim + 1] = f64::NAN;
                 let refused = ActionSet::from_flat(features, dim).unwrap_err();
-                assert!(
-                    matches!(refused, ActionSetError::OutOfRange { action, feature: 1, .. } if action == culprit),
-                    "{refused}"
-                );
+                let ActionSetError::OutOfRange { action, feature, .. } = refused else {
+                    panic!("{refused}")
+                };
+                assert_eq!((action, feature), (culprit, 1));
             }
         }
         assert_eq!(ActionSet::arms(0).unwrap_err(), ActionSetError::Empty);
@@ -471,15 +470,14 @@ mod tests {
 
     #[test]
     fn features_at_hand_are_taken_in_as_written_ones_are() {
-        // In one piece, in several with a last one that is not full, a block at a time, and held
-        // once.
+        // In one piece; in several, the last not full; a block at a time; and without rows.
         for (len, dim) in
             [(20, 3), (AT_A_TIME + 5, 3), (3 * LANES + 1, AT_A_TIME), (LARGE / 2 + 3, 2)]
         {
             let features: Vec<f64> = (0..len * dim).map(|at| at as f64).collect();
             let mut given = ActionSet::from_flat(vec![1.0; len * dim], dim).unwrap();
             let mut written = ActionSet::from_flat(vec![1.0; len * dim], dim).unwrap();
-            // Asked for before, where that is kept.
+            // Read before the refill, since rows that were read are kept.
             assert_eq!(given.view().get(1).features(), vec![1.0; dim]);
             let before = given.view().id();
             given.refill_from(&features).unwrap();

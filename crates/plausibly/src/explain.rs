@@ -1,4 +1,7 @@
-//! Explanations: for every action, whether it could still be best and, if not, what rules it out.
+//! Explanations: whether each action could still be best and, if not, which other rules it out.
+//!
+//! An explanation is computed from the model when it is asked for, through `&`, so asking changes
+//! no later choice.
 
 use crate::actions::{ActionIndex, Actions};
 use crate::confidence::{ConfidenceRadius, Interval, Plausible};
@@ -14,14 +17,14 @@ pub enum Standing {
     RuledOut {
         /// The action with the largest lower bound, the lowest index among equals.
         by: ActionIndex,
-        /// How far that lower bound lies above this action's upper bound; positive.
+        /// The distance from this action's upper bound up to that lower bound; positive.
         margin: f64,
     },
 }
 
-/// What a policy's model says of every action at one moment, under one radius.
+/// What the model of a policy says about every action at one moment, under one radius.
 ///
-/// A buffer: fill it again and again with [`crate::Explain::explain`] without allocating.
+/// It is a buffer: [`crate::Explain::explain`] fills it again without allocating.
 #[derive(Clone, Debug, Default)]
 pub struct Explanation {
     scores: Scores,
@@ -41,8 +44,7 @@ impl Explanation {
 
     /// Replaces the contents by what `model` says under `radius`.
     ///
-    /// The scores are those the model decides by, bit for bit; the model is not changed. Cost as
-    /// scoring the set.
+    /// The scores are those of the model's choices, bit for bit. Costs as much as scoring the set.
     pub fn fill(
         &mut self,
         model: &(impl Estimator + ?Sized),
@@ -70,7 +72,7 @@ impl Explanation {
         }));
     }
 
-    /// Notes how a target stands under what was filled in, by rewards that have come alone.
+    /// Adds the status of a target, by the rewards that have come.
     pub(crate) fn note_target(
         &mut self,
         target: Option<Target>,
@@ -86,7 +88,7 @@ impl Explanation {
         self.deadline = deadline;
     }
 
-    /// How the policy's target stands: met or missed, and by how much; `None` if it has none.
+    /// Whether the policy's target is met, and by how much; `None` if it has none.
     pub fn target(&self) -> Option<TargetStatus> {
         self.target
     }
@@ -126,9 +128,9 @@ impl Explanation {
             .map(|(action, _)| action)
     }
 
-    /// The largest squared half-width over the plausible set, `β·max width²` for an ellipsoid: the
-    /// most by which, squared, the estimate of an action that could still be best can be wrong
-    /// while the confidence set holds the truth. Infinite while a plausible arm was never taken.
+    /// The largest squared half-width over the plausible set, `β·max width²` for an ellipsoid.
+    /// While the confidence set holds the truth, no estimate of a plausible action has a larger
+    /// squared error. Infinite while a plausible arm was never taken.
     pub fn model_error_bound(&self) -> f64 {
         let widest =
             self.plausible().map(|action| self.plausible.half_widths()[action]).fold(0.0, f64::max);

@@ -4,9 +4,10 @@ use super::Span;
 use crate::actions::{ActionIndex, Actions};
 use crate::linalg::{Cholesky, Isa, dot, scaled_identity};
 
-/// After this many rank-one steps the inverse is computed afresh, against drift.
+/// After this many rank-one steps the inverse is computed from the weights, which removes drift.
 const RESTART_EVERY: usize = 64;
-/// Convergence is linear; this is a guard, not a budget anybody should meet.
+/// The search stops after this many steps. Convergence is linear, so only a tolerance that rounding
+/// does not allow gets this far.
 const MAX_STEPS: usize = 200_000;
 
 /// Weights `π` over actions that maximise `log det Σ π(a)·a·aᵀ`, with the gap to the optimum.
@@ -16,19 +17,19 @@ const MAX_STEPS: usize = 200_000;
 /// ```
 ///
 /// By the equivalence theorem \[KW60\] the D-optimal design is also G-optimal: it minimises the
-/// largest variance over the actions. `r` is the dimension the actions span; when they do not span
-/// ℝᵈ the design lives in their span.
+/// largest variance over the actions. `r` is the dimension of the span of the actions; if they do
+/// not span ℝᵈ, the design is computed in their span.
 ///
 /// # Method
 /// Frank–Wolfe steps towards the action of largest leverage or away from the supported one of
 /// smallest, whichever violates optimality more, with exact line search (Wolfe–Atwood; \[TY07\]).
-/// It stops by its duality gap: when the largest leverage, recomputed from the weights, is at most
-/// `(1 + tolerance)·r` (or, for a tolerance that rounding does not allow, after 200,000 steps;
-/// [`Design::largest_leverage`] says what was reached). Away steps that hit zero leave the support,
-/// so designs come out sparse.
+/// The search stops at its duality gap: when the largest leverage, recomputed from the weights, is
+/// at most `(1 + tolerance)·r`. If rounding does not allow the tolerance it stops after 200,000
+/// steps; [`Design::largest_leverage`] is what it reached. An action whose weight reaches zero in a
+/// step away from it leaves the support, so designs are sparse.
 ///
 /// # Cost
-/// O(K·r) a step and O(K·r²) every 64 steps; no draws.
+/// O(K·r) per step and O(K·r²) every 64 steps; no draws.
 ///
 /// # Example
 /// ```
@@ -59,7 +60,7 @@ impl Design {
         let span = Span::new(actions, among);
         let rank = span.rank();
         if rank == 0 {
-            // Only zero vectors: nothing can be learned, every design is optimal.
+            // There are only zero vectors, so nothing can be learned and every design is optimal.
             let mut weights = vec![0.0; among.len()];
             weights[0] = 1.0;
             return Self { among: among.to_vec(), weights, span, largest_leverage: 0.0 };
@@ -73,7 +74,7 @@ impl Design {
             }
             let (towards, largest) = search.largest();
             if largest <= limit {
-                // What stepwise updates call converged must be so from the weights themselves.
+                // Leverages that followed steps have drifted: convergence is judged by new ones.
                 search.recompute();
                 if search.largest().1 <= limit {
                     break;
@@ -92,7 +93,7 @@ impl Design {
         Self { among: among.to_vec(), weights: search.weights, span, largest_leverage }
     }
 
-    /// The actions with positive weight, by position in the list given, with their weights; these
+    /// The actions with positive weights, in the order of the list given, with their weights, which
     /// sum to one.
     pub fn support(&self) -> impl Iterator<Item = (ActionIndex, f64)> {
         self.among
@@ -161,8 +162,8 @@ impl Search {
                 }
             }
         }
-        // The support spans from the start and goes on to: a line search that maximises log det
-        // never ends where it is −∞.
+        // The support always spans: it does at the start, and a line search that maximises log det
+        // never ends where that is −∞.
         if let Ok(factor) = Cholesky::new(&matrix, rank) {
             factor.inverse_into(&mut self.inverse);
         }
@@ -189,8 +190,8 @@ impl Search {
     fn move_weight(&mut self, j: usize) {
         let (rank, leverage, weight) = (self.rank as f64, self.leverage[j], self.weights[j]);
         let lowest = -weight / (1.0 - weight);
-        // d/dα log det = 0 at (g − r)/(r·(g − 1)); for g ≤ 1 the determinant grows all the way to
-        // dropping the action.
+        // d/dα log det = 0 at (g − r)/(r·(g − 1)); for g ≤ 1 the determinant grows until the action
+        // is dropped.
         let best =
             if leverage > 1.0 { (leverage - rank) / (rank * (leverage - 1.0)) } else { lowest };
         let alpha = best.max(lowest);
@@ -210,8 +211,8 @@ impl Search {
         for weight in &mut self.weights {
             *weight *= 1.0 - alpha;
         }
-        // Dropping must leave exactly zero, or the action would stay in the support as rounding
-        // dust.
+        // The weight of a dropped action must be exactly zero, or a rounding error would keep the
+        // action in the support.
         self.weights[j] = if best <= lowest { 0.0 } else { self.weights[j] + alpha };
     }
 }

@@ -1,28 +1,29 @@
-//! The subspace a set of actions spans, with coordinates in it.
+//! The subspace that some actions span, with coordinates in it.
 
 use crate::actions::{ActionIndex, Actions};
 use crate::linalg::{dot, norm};
 use crate::state::{SpanState, StateError, holds, numbers};
 
-/// A direction counts as spanned if some action keeps at least this share of the largest norm
-/// outside the others, each feature measured by its own largest value.
+/// A direction counts as spanned if the part of some action outside the other directions has at
+/// least this share of the largest norm, after scaling each feature by its largest value.
 const RANK_TOLERANCE: f64 = 1e-9;
 
-/// An orthonormal basis of the span of some actions, by Gram–Schmidt with pivoting, after every
-/// feature was scaled to magnitude one: designs do not depend on units, so which directions count
-/// must not either.
+/// An orthonormal basis of the span of some actions, by Gram–Schmidt with pivoting.
+///
+/// Every feature is scaled to magnitude one first: designs do not depend on units, so the rank must
+/// not depend on them either.
 #[derive(Clone, Debug)]
 pub(crate) struct Span {
     dim: usize,
-    /// What each feature is multiplied by.
+    /// The factor of each feature.
     scale: Vec<f64>,
-    /// Basis vectors, one a row.
+    /// One basis vector per row.
     basis: Vec<f64>,
-    /// Positions, in the list given, of the actions that made the basis: independent, and long ones
-    /// first.
+    /// Positions, in the list given, of the actions that made the basis. They are independent, and
+    /// the longest comes first.
     pub(crate) pivots: Vec<usize>,
-    /// Those actions in the basis, one a row: lower triangular, since each added one direction to
-    /// those before it.
+    /// Those actions in the basis, one per row. Each added one direction to those before it, so
+    /// this is lower triangular.
     triangle: Vec<f64>,
 }
 
@@ -59,8 +60,8 @@ impl Span {
                 break;
             }
             let mut direction = residuals[pivot * dim..(pivot + 1) * dim].to_vec();
-            // Once more against the basis: what is left of a nearly dependent action is mostly
-            // rounding otherwise.
+            // A second pass, as what is left of a nearly dependent action is mostly rounding after
+            // one.
             remove_components(&mut direction, &span.basis, dim);
             let length = norm(&direction);
             for entry in &mut direction {
@@ -107,10 +108,10 @@ impl Span {
         self.basis.len() / self.dim
     }
 
-    /// Coordinates of `features` (of their projection, if they lie outside), appended to `out`: how
-    /// the pivots combine to them. In these coordinates the pivots are the unit vectors, so
-    /// matrices over the span are as well conditioned as the actions allow, however unequal their
-    /// directions.
+    /// Appends to `out` the coefficients with which the pivots combine to `features`, or to their
+    /// projection if they lie outside. In these coordinates the pivots are the unit vectors, so
+    /// matrices over the span are as well conditioned as the actions allow, even if some directions
+    /// are much shorter than others.
     pub(crate) fn coordinates(&self, features: &[f64], out: &mut Vec<f64>) {
         let start = out.len();
         out.extend(along_basis(&self.basis, &self.scale, features));

@@ -1,4 +1,4 @@
-//! The one form a ledger has as bytes, and the digest of it.
+//! Ledgers as bytes, and their digests: equal ledgers have equal bytes.
 
 use super::ledger::{Ledger, MAX_DIM, MAX_OBSERVATIONS, triangle};
 use sha2::{Digest, Sha256};
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 const NAME: [u8; 6] = *b"ledger";
 const VERSION: u16 = 1;
-/// Where the parts begin.
+/// The first byte of each part.
 const VERSION_AT: usize = 6;
 const DIM_AT: usize = 8;
 const OBSERVATIONS_AT: usize = 12;
@@ -19,25 +19,25 @@ const DIGEST_LEN: usize = 32;
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MalformedLedger {
-    /// Fewer bytes than the shortest ledger, or other than its dimension asks for.
+    /// Fewer bytes than the shortest ledger, or not the number that follows from its dimension.
     #[error("a ledger of {dim} features takes {expected} bytes, got {found}")]
     Length {
-        /// The dimension in the header; 1, for the shortest ledger, where there is no whole header.
+        /// The dimension in the header; 1, that of the shortest ledger, if the header is cut off.
         dim: usize,
         /// Bytes expected.
         expected: usize,
         /// Bytes found.
         found: usize,
     },
-    /// Something else: a ledger begins with the six letters `ledger`.
+    /// Not a ledger: those begin with the six letters `ledger`.
     #[error("byte {at} is {found:#04x}; a ledger begins with the letters \"ledger\"")]
     Name {
         /// The first byte that differs.
         at: usize,
-        /// What is there.
+        /// That byte.
         found: u8,
     },
-    /// A form that this version of the library does not know.
+    /// A version of the form that this library does not know.
     #[error("version {found} of the form, at byte 6, is not known; this library reads version 1")]
     Version {
         /// The version found.
@@ -49,10 +49,10 @@ pub enum MalformedLedger {
         /// The dimension found.
         found: u32,
     },
-    /// The digest is another than that of the bytes before it: they were damaged on the way.
+    /// The digest is not that of the bytes before it: the bytes were damaged.
     #[error("the digest at byte {at} is not that of the bytes before it")]
     Damaged {
-        /// Where the digest begins.
+        /// The byte where the digest begins.
         at: usize,
     },
     /// More observations than the sums have room for.
@@ -61,7 +61,7 @@ pub enum MalformedLedger {
         /// The number found.
         found: u64,
     },
-    /// A sum that no such number of observations has.
+    /// A sum that this number of observations cannot have.
     #[error(
         "the sum ({row}, {column}), at byte {at}, is impossible for {observations} observations"
     )]
@@ -70,15 +70,15 @@ pub enum MalformedLedger {
         row: usize,
         /// Its column.
         column: usize,
-        /// Where it begins.
+        /// The byte where it begins.
         at: usize,
         /// The number of observations in the header.
         observations: u64,
     },
 }
 
-/// SHA-256 of a ledger: equal for equal ledgers, and for others only if somebody breaks SHA-256
-/// (FIPS 180-4).
+/// SHA-256 (FIPS 180-4) of a ledger: equal for equal ledgers, and different for others unless
+/// SHA-256 is broken.
 ///
 /// Displays as 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,7 +102,7 @@ impl fmt::Display for LedgerDigest {
 }
 
 impl Ledger {
-    /// The ledger as bytes, of which there is one form only: equal ledgers give equal bytes.
+    /// The ledger as bytes. Equal ledgers give equal bytes.
     ///
     /// ```text
     /// at   bytes   what, little-endian
@@ -110,7 +110,8 @@ impl Ledger {
     ///  6     2     version of the form: 1, which also fixes the grid, 2⁻²⁴ up to 2¹⁰
     ///  8     4     d
     /// 12     8     n
-    /// 20    16·m   Σ zᵢ·zⱼ, signed, for i = 1 … d+1 and within it j = i … d+1, the reward last; m = (d+1)(d+2)/2
+    /// 20    16·m   Σ zᵢ·zⱼ, signed, for i = 1 … d+1 and within it j = i … d+1, the reward last;
+    ///              m = (d+1)(d+2)/2
     /// end   32     SHA-256 of all bytes before
     /// ```
     pub fn to_bytes(&self) -> Vec<u8> {
@@ -120,28 +121,28 @@ impl Ledger {
         bytes
     }
 
-    /// The digest that ends [`Ledger::to_bytes`]: SHA-256 of what comes before it. What two
-    /// replicas compare, and what an audit re-derives from the log. O(d²).
+    /// The digest that ends [`Ledger::to_bytes`]: SHA-256 of the bytes before it. Replicas compare
+    /// it, and an audit derives it again from the log. O(d²).
     pub fn digest(&self) -> LedgerDigest {
         LedgerDigest::of(&self.body())
     }
 
     /// Reads what [`Ledger::to_bytes`] wrote.
     ///
-    /// The digest is against accidents: whoever can write a ledger can write its digest too. What
-    /// protects the sums from nonsense, and all later arithmetic from overflow, is that they are
-    /// checked as well. Sums that pass need still not be those of any observations; that only the
-    /// observations can show.
+    /// The digest finds accidents, not forgeries: anyone who can write a ledger can write its
+    /// digest too. The sums are checked as well, so that no later arithmetic overflows. Sums that
+    /// pass may still belong to no observations; only the observations themselves can prove that
+    /// they do.
     ///
     /// # Errors
-    /// Says what is wrong and where. Nothing is allocated before the length has proved right.
+    /// Says what is wrong and where. Nothing is allocated before the length was checked.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, MalformedLedger> {
         let found = bytes.len();
         let length = |dim: usize| SUMS_AT + SUM_LEN * triangle(dim) + DIGEST_LEN;
         if let Some(at) = bytes.iter().zip(&NAME).position(|(found, expected)| found != expected) {
             return Err(MalformedLedger::Name { at, found: bytes[at] });
         }
-        // The version before the length: another version may have another length.
+        // The version is checked before the length: another version may have another length.
         if found >= DIM_AT {
             let version = u16::from_le_bytes(part(bytes, VERSION_AT));
             if version != VERSION {
@@ -177,7 +178,7 @@ impl Ledger {
         }
     }
 
-    /// All of the bytes but the digest.
+    /// The bytes without the digest.
     fn body(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(SUMS_AT + SUM_LEN * self.sums.len() + DIGEST_LEN);
         bytes.extend_from_slice(&NAME);
@@ -192,7 +193,7 @@ impl Ledger {
     }
 }
 
-/// `N` bytes from `at` on, which the caller has made sure are there.
+/// `N` bytes from `at` on. The caller has checked the length.
 fn part<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     std::array::from_fn(|k| bytes[at + k])
 }

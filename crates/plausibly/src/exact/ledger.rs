@@ -1,19 +1,19 @@
-//! The sums over observations, as integers.
+//! Sums over observations, as integers.
 
 use super::observation::{Observation, STEPS};
 use crate::estimator::{Ridge, RidgeError};
 use thiserror::Error;
 
-/// Most features of a ledger: 134 MB of sums. Beyond it a dimension is a mistake, or an attack on
-/// the reader of bytes.
+/// A ledger has at most this many features: 134 MB of sums. A larger dimension is a mistake, or an
+/// attack on the reader of bytes.
 pub(super) const MAX_DIM: usize = 4096;
-/// Most observations. A product is at most 2⁶⁸ in magnitude, so sums stay within 2¹²⁶, half of what
-/// an `i128` holds: a retraction may subtract before it is judged.
+/// A ledger has at most this many observations. A product is at most 2⁶⁸ in magnitude, so sums stay
+/// within 2¹²⁶, half of what an `i128` holds, and a retraction may subtract first and check then.
 pub(super) const MAX_OBSERVATIONS: u64 = 1 << 58;
 /// The largest square: (2¹⁰·2²⁴)².
 const LARGEST_SQUARE_BITS: u32 = 68;
 
-/// Why a ledger refused; it is then as it was before.
+/// Why a ledger refused an operation. A refusal leaves it unchanged.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LedgerError {
@@ -36,21 +36,22 @@ pub enum LedgerError {
     Full {
         /// How many it holds.
         observations: u64,
-        /// How many were to come.
+        /// How many were to be added.
         more: u64,
     },
     /// A retraction from a ledger without observations.
     #[error("nothing to retract: the ledger holds no observations")]
     Empty,
-    /// A retraction that leaves sums which no observations have: what was to be taken back had
-    /// never been added.
+    /// A retraction that would leave sums which no observations have, so the observation was never
+    /// added.
     #[error(
-        "the observation was never added: without it, {left} others would have to sum to the products ({row}, {column}) left"
+        "the observation was never added: no {left} observations have the sum ({row}, {column}) \
+         that would be left without it"
     )]
     NeverAdded {
         /// How many observations would be left.
         left: u64,
-        /// Row of an impossible sum; `dim` stands for the reward.
+        /// Row of the impossible sum; `dim` stands for the reward.
         row: usize,
         /// Its column; `dim` stands for the reward.
         column: usize,
@@ -60,27 +61,28 @@ pub enum LedgerError {
 /// Exact sums over observations: how many, `Σ x·xᵀ`, `Σ x·y` and `Σ y²`.
 ///
 /// ```text
-/// z = 2²⁴·(x, y), integers      S = Σ z·zᵀ, the upper triangle      Σ x·xᵀ = 2⁻⁴⁸·S_xx      Σ x·y = 2⁻⁴⁸·S_xy
+/// z = 2²⁴·(x, y), integers      S = Σ z·zᵀ, the upper triangle
+/// Σ x·xᵀ = 2⁻⁴⁸·S_xx            Σ x·y = 2⁻⁴⁸·S_xy
 /// ```
 ///
-/// The reward is treated as one more feature, which costs one sum more than needed: `Σ y²`, and
-/// with it the residual sum of squares of any `θ`, that is, the noise.
+/// The reward is treated as one more feature. That costs one sum more than a ridge needs, `Σ y²`,
+/// and gives the residual sum of squares of any `θ`, from which the noise can be estimated.
 ///
 /// # Guarantee
-/// A ledger is a function of the multiset of its observations: any order, any split into ledgers
-/// and merge of them, and any detour over observations added and retracted give equal ledgers,
-/// equal [bytes](Ledger::to_bytes) and an equal [digest](Ledger::digest). Sums cannot overflow: a
-/// product is at most 2⁶⁸, and a ledger refuses to go beyond 2⁵⁸ of them.
+/// A ledger depends only on which observations are in it, and how often. Their order, splits and
+/// merges, and observations that were added and retracted leave no trace: ledgers of the same
+/// observations are equal, with equal [bytes](Ledger::to_bytes) and [digests](Ledger::digest). Sums
+/// cannot overflow: a product is at most 2⁶⁸, and a ledger refuses more than 2⁵⁸ of them.
 ///
-/// Retracting what was never added is a caller's error that sums alone cannot always tell. It is
-/// refused if what it would leave is impossible: a sum of squares below zero or above `n·2⁶⁸`,
-/// `2·|Σzᵢzⱼ| > Σzᵢ² + Σzⱼ²`, or no observations with a sum that is not zero. An observation and
-/// its negative have the same products and are one to the sums.
+/// Do not retract an observation that was never added: sums alone cannot always show that. A
+/// retraction is refused if it would leave an impossible ledger: a sum of squares below zero or
+/// above `n·2⁶⁸`, `2·|Σzᵢzⱼ| > Σzᵢ² + Σzⱼ²`, or no observations and a sum that is not zero. An
+/// observation and its negative have the same products, so a ledger cannot tell them apart.
 ///
 /// # Cost
-/// `(d+1)(d+2)/2` sums of 16 bytes. Adding is a widening multiplication and an addition each, less
-/// than a [`Ridge`] update takes (`docs/benchmarks`); retracting is that and a check of what is
-/// left, merging an addition each. Only the check allocates, `d+1` numbers.
+/// `(d+1)(d+2)/2` sums of 16 bytes. Adding costs one widening multiplication and one addition per
+/// sum, less than an update of a [`Ridge`] (`docs/benchmarks`). Retracting costs the same and a
+/// check, merging one addition per sum. Only the check allocates, `d+1` numbers.
 ///
 /// # Example
 /// ```
@@ -100,20 +102,20 @@ pub enum LedgerError {
 /// ```
 ///
 /// # Reference
-/// The alternative are floating-point sums made independent of order, which still round, so that
-/// nothing can be taken back exactly: \[DN15\] Demmel, Nguyen: Parallel Reproducible Summation.
+/// Floating-point sums can be made independent of order too, but they still round, so nothing could
+/// be retracted exactly: \[DN15\] Demmel, Nguyen: Parallel Reproducible Summation.
 /// IEEE Transactions on Computers 64, 2015.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ledger {
     pub(super) dim: usize,
     pub(super) observations: u64,
-    /// Row by row from the diagonal on, the reward last, in steps of 2⁻⁴⁸. Every entry obeys
-    /// [`Ledger::impossible`].
+    /// Row by row from the diagonal on, the reward last, in steps of 2⁻⁴⁸. [`Ledger::impossible`]
+    /// finds nothing in them.
     pub(super) sums: Vec<i128>,
 }
 
 impl Ledger {
-    /// No observations of `dim` features.
+    /// An empty ledger for observations of `dim` features.
     ///
     /// # Errors
     /// If `dim` is zero or above 4096.
@@ -156,8 +158,8 @@ impl Ledger {
 
     /// Takes an observation back: the exact inverse of [`Ledger::add`]. O(d²).
     ///
-    /// The sums are those of the rest. Whether a confidence set is one for them is another matter:
-    /// not if what is taken back was chosen by its reward.
+    /// The sums are then those of the other observations. A confidence set from them is not valid
+    /// if the observation was retracted because of its reward.
     ///
     /// # Errors
     /// If it has another dimension, the ledger is empty, or no observations have the sums that
@@ -168,7 +170,7 @@ impl Ledger {
         self.shift(observation, |sum, product| *sum -= product);
         self.observations = left;
         if let Some((row, column)) = self.impossible() {
-            // Integers: adding it again is exactly where we were.
+            // Sums of integers: adding it again restores them exactly.
             self.shift(observation, |sum, product| *sum += product);
             self.observations = left + 1;
             return Err(LedgerError::NeverAdded { left, row, column });
@@ -179,7 +181,7 @@ impl Ledger {
     /// Adds all observations of another ledger. O(d²).
     ///
     /// # Errors
-    /// If it has another dimension, or both together are beyond 2⁵⁸ observations.
+    /// If it has another dimension, or both together have more than 2⁵⁸ observations.
     pub fn merge(&mut self, other: &Self) -> Result<(), LedgerError> {
         self.check_dim(other.dim)?;
         self.observations = self.room_for(other.observations)?;
@@ -224,14 +226,14 @@ impl Ledger {
         rounded(self.sum(self.dim, self.dim))
     }
 
-    /// The ridge estimate of these observations: a function of the ledger and `ridge` alone, to the
-    /// bit. O(d³).
+    /// The ridge estimate of these observations. Its bits depend only on the ledger and `ridge`.
+    /// O(d³).
     ///
     /// Each entry of `V` and `b` is rounded once from the exact sum, and the diagonal once more
-    /// when `ridge` is added, so the error of `V` does not grow with the number of observations. A
-    /// model made here may go on with [`update`](crate::Estimator::update) by
-    /// [quantised](super::quantise) features; it then drifts like any other, and a new one from the
-    /// ledger ends that.
+    /// when `ridge` is added, so the error of `V` does not grow with the number of observations.
+    /// The model may go on learning with [`update`](crate::Estimator::update) from
+    /// [quantised](super::quantise) features; its rounding errors then grow like those of any other
+    /// model, until a new one is made from the ledger.
     ///
     /// # Errors
     /// As [`Ridge::from_statistics`]: if `ridge` is out of range, or zero while the observations do
@@ -244,9 +246,8 @@ impl Ledger {
         Ridge::from_statistics(self.dim, ridge, &gram, &self.moment(), self.observations)
     }
 
-    /// The first sum that no `n` observations can have, by what holds for each of them and so for
-    /// their sums: `0 ≤ zᵢ² ≤ 2⁶⁸` and `2·|zᵢzⱼ| ≤ zᵢ² + zⱼ²`. Together they bound every sum by
-    /// `n·2⁶⁸`.
+    /// The first sum that `n` observations cannot have. Each observation obeys `0 ≤ zᵢ² ≤ 2⁶⁸` and
+    /// `2·|zᵢzⱼ| ≤ zᵢ² + zⱼ²`, and so do sums, which are therefore at most `n·2⁶⁸`.
     pub(super) fn impossible(&self) -> Option<(usize, usize)> {
         let most = i128::from(self.observations) << LARGEST_SQUARE_BITS;
         let mut squares = Vec::with_capacity(self.dim + 1);
@@ -261,9 +262,9 @@ impl Ledger {
         for i in 0..self.dim {
             let (row, rest) = rows.split_at(self.dim + 1 - i);
             for (j, (sum, square)) in row.iter().zip(&squares[i..]).enumerate().skip(1) {
-                // Two squares are at most 2¹²⁷ together, which needs the bit of the sign. The right
-                // side is halved rather than the left doubled: the same for integers, and it cannot
-                // overflow.
+                // Two squares together are at most 2¹²⁷, which needs the sign bit, so they are
+                // added unsigned. Halving the right side instead of doubling the left cannot
+                // overflow, and for integers it is the same comparison.
                 if sum.unsigned_abs() > (squares[i].cast_unsigned() + square.cast_unsigned()) >> 1 {
                     return Some((i, i + j));
                 }
@@ -273,9 +274,9 @@ impl Ledger {
         None
     }
 
-    /// Where `Σ zᵢ·zⱼ` is, for `i ≤ j ≤ dim`.
+    /// The position of `Σ zᵢ·zⱼ` in `sums`, for `i ≤ j ≤ dim`.
     pub(super) fn at(&self, i: usize, j: usize) -> usize {
-        // Rows before: (d+1) + d + … , i of them.
+        // The i rows before have (d+1) + d + … entries.
         i * (2 * self.dim + 3 - i) / 2 + (j - i)
     }
 
@@ -307,7 +308,7 @@ impl Ledger {
     }
 }
 
-/// Sums of a ledger of so many features.
+/// The number of sums of a ledger of `dim` features.
 pub(super) fn triangle(dim: usize) -> usize {
     (dim + 1) * (dim + 2) / 2
 }
@@ -322,7 +323,7 @@ fn rounded(sum: i128) -> f64 {
 mod tests {
     use super::*;
 
-    /// A ledger of `n` equal observations, which takes too long to add one by one.
+    /// A ledger of `n` equal observations; adding them one by one would take too long.
     fn repeated(observation: &Observation, n: u64) -> Ledger {
         let mut ledger = Ledger::new(observation.dim()).unwrap();
         ledger.shift(observation, |sum, product| *sum = product * i128::from(n));
@@ -343,8 +344,8 @@ mod tests {
         assert_eq!(refused, LedgerError::Full { observations: 1 << 58, more: 1 });
         assert!(matches!(ledger.merge(&full), Err(LedgerError::Full { .. })));
         assert_eq!(ledger, full, "a refusal changes nothing");
-        // What was never added, at the edge: the sum leaves the range it must be in, not that of
-        // the integers.
+        // Retracting what was never added: the sum leaves the range of possible sums and does not
+        // overflow.
         let other = Observation::new(&[1024.0, 1024.0], 1024.0).unwrap();
         assert!(matches!(
             ledger.retract(&other),

@@ -1,18 +1,18 @@
-//! Statistics that last: sums on a grid of integers, the same whatever the order they were made in.
+//! Statistics that last: sums of integers, which do not depend on the order of additions.
 //!
 //! ```text
 //! z = round(2²⁴·(x, y))     n = Σ 1     S = Σ z·zᵀ     V = λI + 2⁻⁴⁸·S_xx     b = 2⁻⁴⁸·S_xy
 //! ```
 //!
-//! Floating-point addition is not associative: two replicas that learn the same rewards in another
-//! order, or one that is rebuilt from its log, end with other bits. Integer addition is. So an
-//! [`Observation`] is checked and put on the grid once, and a [`Ledger`] sums its products as
-//! integers; whatever was added, in whichever order, split and merged, and however much of it was
-//! taken back, the bytes depend on what is in it alone. A [`Ridge`](crate::Ridge) is made from it
-//! when one is needed: the `f64` model is a cache of the exact one.
+//! Floating-point addition is not associative: two replicas that learn the same rewards in
+//! different orders end with different bits, and so does one that is rebuilt from its log. Integer
+//! addition is associative. So an [`Observation`] is checked and rounded to a grid once, and a
+//! [`Ledger`] sums its products as integers. Its bytes depend only on the observations in it, not
+//! on their order, on splits and merges, or on observations that were added and retracted. A
+//! [`Ridge`](crate::Ridge) is made from a ledger when one is needed.
 //!
-//! The price is the grid: a value moves by up to 2⁻²⁵, which a confidence radius must count as
-//! bias. That is what [`Quantised`](crate::Quantised) does.
+//! The price is the grid: a value moves by up to 2⁻²⁵, and [`Quantised`](crate::Quantised) widens a
+//! confidence radius to cover that bias.
 
 mod bytes;
 mod ledger;

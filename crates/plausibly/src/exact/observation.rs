@@ -1,13 +1,13 @@
-//! What was seen, on the grid: checked and rounded once.
+//! Observations on the grid: checked and rounded once, here and nowhere else.
 
 use thiserror::Error;
 
-/// Steps of the grid to a unit. A power of two, so scaling by it is exact.
+/// The grid has 2²⁴ steps per unit. A power of two, so scaling by it is exact.
 pub(super) const STEPS: f64 = (1_u64 << 24) as f64;
 /// The largest magnitude on the grid.
 const LARGEST: f64 = 1024.0;
 
-/// A value that the grid does not hold.
+/// A value outside the grid.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
 #[error("{value} is not on the grid: it must be finite and at most 1024 in magnitude")]
 pub struct OffGrid {
@@ -20,7 +20,11 @@ pub struct OffGrid {
 #[non_exhaustive]
 pub enum ObservationError {
     /// A feature that is not finite or beyond 1024.
-    #[error("feature {feature} is {}; on the exact grid it must be finite and at most 1024 in magnitude", .source.value)]
+    #[error(
+        "feature {feature} is {}; \
+         on the exact grid it must be finite and at most 1024 in magnitude",
+        .source.value
+    )]
     Feature {
         /// Its position among the features, from 0.
         feature: usize,
@@ -28,7 +32,10 @@ pub enum ObservationError {
         source: OffGrid,
     },
     /// A reward that is not finite or beyond 1024.
-    #[error("the reward is {}; on the exact grid it must be finite and at most 1024 in magnitude", .source.value)]
+    #[error(
+        "the reward is {}; on the exact grid it must be finite and at most 1024 in magnitude",
+        .source.value
+    )]
     Reward {
         /// The value refused.
         source: OffGrid,
@@ -37,13 +44,13 @@ pub enum ObservationError {
 
 /// The multiple of 2⁻²⁴ nearest to `value`, ties to the even one.
 ///
-/// Score actions by features that went through this, since those are what the
-/// [`Ledger`](super::Ledger) learns from. The result differs from `value` by at most 2⁻²⁵, is never
-/// `-0.0`, and is its own image.
+/// Round the features of actions with this function before scoring them, since a
+/// [`Ledger`](super::Ledger) learns from rounded features. The result differs from `value` by at
+/// most 2⁻²⁵ and is never `-0.0`; rounding it again changes nothing.
 ///
 /// # Errors
-/// If `value` is not finite or beyond 1024 = 2¹⁰ in magnitude. Nothing is clamped: a clamped
-/// feature would teach the model something that was not seen.
+/// If `value` is not finite or beyond 1024 = 2¹⁰ in magnitude. Nothing is clamped: a model
+/// would learn from a clamped feature as if it had been observed.
 ///
 /// # Example
 /// ```
@@ -58,7 +65,7 @@ pub fn quantise(value: f64) -> Result<f64, OffGrid> {
 
 /// The value in steps of the grid: at most 2³⁴.
 fn to_steps(value: f64) -> Result<i64, OffGrid> {
-    // Written so that NaN fails too.
+    // This comparison is false for NaN too.
     let within = value.abs() <= LARGEST;
     if !within {
         return Err(OffGrid { value });
@@ -74,9 +81,9 @@ fn from_steps(steps: i64) -> f64 {
 
 /// Features and a reward on the grid of multiples of 2⁻²⁴ up to 1024.
 ///
-/// Rounding is to the nearest multiple, ties to the even one, so it has no preferred direction. It
-/// happens here and nowhere else: what a [`Ledger`](super::Ledger) gets is already exact, so adding
-/// and taking back cannot disagree about it.
+/// Values are rounded to the nearest multiple, ties to the even one, so rounding has no preferred
+/// direction. No other code rounds: a [`Ledger`](super::Ledger) takes observations that are already
+/// on the grid, so it retracts exactly what it added.
 ///
 /// # Cost
 /// O(d), and one allocation.
@@ -92,7 +99,7 @@ fn from_steps(steps: i64) -> f64 {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Observation {
-    /// The features and, last, the reward: the sums treat them alike.
+    /// The features, then the reward: a ledger sums the products of all of them.
     steps: Vec<i64>,
 }
 
@@ -117,17 +124,18 @@ impl Observation {
         self.steps.len() - 1
     }
 
-    /// The features as they were rounded.
+    /// The rounded features.
     pub fn features(&self) -> impl ExactSizeIterator<Item = f64> {
         self.steps[..self.dim()].iter().map(|&steps| from_steps(steps))
     }
 
-    /// The reward as it was rounded.
+    /// The rounded reward.
     pub fn reward(&self) -> f64 {
         from_steps(self.steps[self.dim()])
     }
 
-    /// Features, then the reward, in steps of 2⁻²⁴: the integers that are multiplied and summed.
+    /// Features, then the reward, in steps of 2⁻²⁴: the integers that a ledger
+    /// multiplies and sums.
     pub fn steps(&self) -> &[i64] {
         &self.steps
     }

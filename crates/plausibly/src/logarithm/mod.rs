@@ -12,11 +12,11 @@ const FINER: u32 = 45;
 /// `log x` for positive `x`, within 0.9 units in the last place.
 ///
 /// With `x = 2ᵏ·z` and `z` between 0.7 and 1.41, `c` the number nearest to `z` that has seven bits
-/// behind its first, and `r = (z − c)/c`, which is at most 0.0039: `log x = k·log 2 + log c + log(1
-/// + r)`, the second from a table and the third by the first seven terms of its series. The table
-/// is in two parts, so that what is added last is all that is rounded; around 1, where `log c` is
-/// zero, nothing cancels. `c` is found in the bits of `z`, and the series is summed in three parts
-/// side by side, because a decision waits for its radius.
+/// behind its first, and `r = (z − c)/c`, which is at most 0.0039: `log x = k·log 2 + log c +
+/// log(1+r)`, the second from a table and the third by the first seven terms of its series. The
+/// table is in two parts, so that what is added last is all that is rounded; around 1, where `log
+/// c` is zero, nothing cancels. `c` is found in the bits of `z`, and the series is summed in three
+/// parts side by side, because a decision waits for its radius.
 ///
 /// Source: P. T. P. Tang, Table-driven implementation of the logarithm function in IEEE
 /// floating-point arithmetic, 1990.

@@ -1,4 +1,4 @@
-//! Randomness as an argument: independent streams and the few samplers built on them.
+//! Randomness is an argument: independent streams, and the few samplers built on them.
 
 mod normal;
 
@@ -9,8 +9,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 /// A stream of random numbers, fixed for all time by `(seed, replication, role)`.
 ///
 /// Streams that differ in any of the three are independent (they are `ChaCha8` under different
-/// keys), so what one consumer draws never moves another: adding a policy to a comparison, or a
-/// thread to a run, changes nothing else. The samplers are part of this crate, and pinned by
+/// keys), so the draws of one consumer do not affect another: adding a policy to a comparison, or a
+/// thread to a run, changes no other numbers. The samplers are part of this crate, and pinned by
 /// value-stability tests, because sampling libraries change their values between releases.
 ///
 /// # Example
@@ -35,15 +35,15 @@ impl Stream {
         Self(ChaCha8Rng::from_seed(key))
     }
 
-    /// How far it has been drawn, in words of 32 bits.
+    /// The number of 32-bit words drawn so far.
     ///
     /// # Panics
-    /// If that is beyond 64 bits, which takes longer than anything runs.
+    /// If it does not fit into 64 bits, which no program runs long enough for.
     pub fn position(&self) -> u64 {
         u64::try_from(self.0.get_word_pos()).expect("no stream is drawn that far")
     }
 
-    /// The same stream, drawn as far as [`Stream::position`] said.
+    /// This stream at a [`Stream::position`].
     #[must_use]
     pub fn at(mut self, position: u64) -> Self {
         self.0.set_word_pos(position.into());
@@ -62,7 +62,7 @@ impl Stream {
         (self.bits() >> 11) as f64 * 2.0_f64.powi(-53)
     }
 
-    /// Fills `out` with what so many calls of [`Stream::uniform`] would give, in half the time.
+    /// Fills `out` with the results of `out.len()` calls of [`Stream::uniform`], in half the time.
     ///
     /// # Panics
     /// As [`Stream::position`].
@@ -105,7 +105,7 @@ impl Stream {
             let wide = u128::from(self.bits()) * u128::from(bound);
             #[expect(clippy::cast_possible_truncation, reason = "the two halves of a double word")]
             let (high, low) = ((wide >> 64) as u64, wide as u64);
-            // Reject the 2⁶⁴ mod bound lowest products, which alone make some results likelier.
+            // Reject the 2⁶⁴ mod bound lowest products: with them some results would be likelier.
             if low >= bound || low >= bound.wrapping_neg() % bound {
                 return high;
             }
@@ -125,7 +125,7 @@ impl Stream {
         normal::sample(self)
     }
 
-    /// Fills `out` with what so many calls of [`Stream::normal`] would give.
+    /// Fills `out` with the results of `out.len()` calls of [`Stream::normal`].
     pub fn fill_normal(&mut self, out: &mut [f64]) {
         normal::fill(self, out);
     }
@@ -133,13 +133,15 @@ impl Stream {
 
 /// Words of a block of `ChaCha8`.
 const BLOCK: u64 = 16;
-/// Going on behind numbers that were drawn in bulk costs as much as fifty of them.
+/// From this many numbers on they are drawn in bulk: repositioning the stream costs about fifty
+/// draws.
 const MANY: usize = 256;
 
-/// Last word of every key: keeps these streams apart from any other use of the same seed.
+/// The last word of every key, so that these streams differ from any other use of the same seed.
 const KEY_DOMAIN: u64 = u64::from_le_bytes(*b"plausibl");
 
-/// FNV-1a: names a role by a number; roles are few and fixed, so nothing rests on its strength.
+/// FNV-1a, which turns the name of a role into a number. Roles are few and fixed, so a weak hash is
+/// enough.
 fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,14 +1,14 @@
-//! What is wrong with a spec, as data.
+//! Errors of specs, as data: front ends decide how to show them.
 
 use super::node::Number;
 use std::fmt;
 use thiserror::Error;
 
-/// One thing wrong with a spec: where, which field, and what.
+/// One error of a spec: its line, its field, and what is wrong.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[error("{path}: {complaint}")]
 pub struct FieldError {
-    /// Line in the source, from 1; zero if it has none.
+    /// Line in the source, from 1; 0 if it has none.
     pub line: usize,
     /// The field, as in `policy[2].radius.delta`, lists counted from 1.
     pub path: String,
@@ -20,74 +20,80 @@ pub struct FieldError {
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Complaint {
-    /// The source is not in its language at all.
+    /// The source does not parse.
     #[error("{message}")]
     Syntax {
-        /// The parser's words.
+        /// The message of the parser.
         message: String,
     },
-    /// A name that means nothing here.
-    #[error("unknown field{}{}; allowed here: {}", did_you_mean(suggestion.as_ref()), outside(*belongs_outside), known.join(", "))]
+    /// A field that this table does not have.
+    #[error(
+        "unknown field{}{}; allowed here: {}",
+        did_you_mean(suggestion.as_ref()),
+        outside(*belongs_outside),
+        known.join(", ")
+    )]
     Unknown {
-        /// The likeliest meaning.
+        /// The field that was probably meant.
         suggestion: Option<&'static str>,
-        /// Whether the table around this one has such a field, which must then stand above it.
+        /// Whether the table around this one has such a field, which must then be written above it.
         belongs_outside: bool,
-        /// All names that would be read here.
+        /// The fields that this table has.
         known: Vec<&'static str>,
     },
-    /// A choice that is none of the options.
+    /// A word that is not one of the options.
     #[error("{found:?} is not one of {}{}", options.join(", "), did_you_mean(suggestion.as_ref()))]
     Choice {
-        /// What stands there.
+        /// The word found.
         found: String,
-        /// What may.
+        /// The words that are allowed.
         options: Vec<&'static str>,
-        /// The likeliest meaning.
+        /// The word that was probably meant.
         suggestion: Option<&'static str>,
     },
-    /// Another type than the field has.
+    /// A value of the wrong type.
     #[error("expected {expected}, found {found}")]
     Type {
         /// What the field takes.
         expected: String,
-        /// What stands there.
+        /// What was found.
         found: String,
     },
     /// A number outside its range.
     #[error("{found} is out of range: must be {allowed}")]
     OutOfRange {
-        /// What stands there.
+        /// The number found.
         found: String,
-        /// What may.
+        /// The range that is allowed.
         allowed: String,
     },
-    /// A field without a default.
+    /// A required field that is not set.
     #[error("missing: {expected}")]
     Missing {
         /// What the field takes.
         expected: String,
     },
-    /// Two policies under one name.
+    /// Two policies with the same label.
     #[error(
-        "{label:?} is already the label of the policy on line {first}; give one of them another label"
+        "{label:?} is already the label of the policy on line {first}; \
+         give one of them another label"
     )]
     DuplicateLabel {
         /// The label.
         label: String,
-        /// Where it stands first.
+        /// The line of the policy that has it already.
         first: usize,
     },
-    /// Something that the spec names and that cannot be had.
+    /// Something that the spec names and that is not available, such as a data set.
     #[error("{reason}")]
     Unavailable {
         /// Why not, and what to do.
         reason: String,
     },
-    /// A policy or radius that the environment cannot serve.
+    /// A policy, radius or setting that does not fit the rest of the spec.
     #[error("{what} {reason}")]
     Misfit {
-        /// The kind.
+        /// What does not fit.
         what: String,
         /// Why not, and what to use instead.
         reason: &'static str,
@@ -106,8 +112,8 @@ fn outside(belongs_outside: bool) -> &'static str {
     }
 }
 
-/// The option closest to what was written, if close enough to be a slip. Capitals and hyphens do
-/// not count.
+/// The option closest to what was written, if they are close enough to be a typing mistake.
+/// Capitals and hyphens do not count.
 pub(crate) fn closest(written: &str, options: &[&'static str]) -> Option<&'static str> {
     let plain = |text: &str| text.to_lowercase().replace(['-', '_', ' '], "");
     let written = plain(written);
@@ -144,10 +150,11 @@ impl Range {
         Self { low, high, low_excluded: false, high_excluded: false }
     }
 
-    /// Positive, and far enough from the ends of `f64` that no product of a few can leave it.
+    /// Positive, and far enough from the ends of `f64` that a product of a few such numbers does
+    /// not overflow.
     pub const POSITIVE: Self = Self::from_to(1e-50, 1e50);
 
-    /// The same, and zero.
+    /// Like [`Range::POSITIVE`], and zero.
     pub const NOT_NEGATIVE: Self = Self::from_to(0.0, 1e50);
 
     /// Whether a number is allowed; NaN never is.

@@ -1,38 +1,42 @@
-//! The reader of one table of a spec.
+//! Reads one table of a spec.
+//!
+//! Each call names a field with its meaning, default and range, once. From that one statement come
+//! the value, the error, the row of the reference page and the resolved spec, so they cannot
+//! differ.
 
 use super::error::{Complaint, FieldError, Range, closest};
 use super::node::{Node, Number, Value};
 
-/// What a field is when it is not set.
+/// The value of a field that is not set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldDefault {
-    /// This.
+    /// This value.
     Value(Value),
-    /// Something taken from elsewhere, in words.
+    /// A value that comes from elsewhere, as these words say.
     Derived(&'static str),
     /// It must be set.
     Required,
 }
 
-/// One field as it was read: the row of the reference page, and the value in force.
+/// A field that was read: its row of the reference page, and its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     /// Its name.
     pub name: &'static str,
     /// What it means.
     pub meaning: &'static str,
-    /// What it may be.
+    /// The values it takes.
     pub allowed: String,
-    /// What it is when unset.
+    /// Its value when it is not set.
     pub default: FieldDefault,
-    /// What it is here; `None` for an unset derived one.
+    /// Its value in this spec; `None` for a derived field that is not set.
     pub value: Option<Value>,
 }
 
-/// Reads a table field by field and collects everything that is wrong with it.
+/// Reads a table field by field and collects every error in it.
 ///
-/// A reader that has recorded a problem goes on with a stand-in value, so that one look at a spec
-/// finds all of its problems; whoever owns the list must not use the values unless it is empty.
+/// After an error the reader returns a stand-in value and goes on, so that one run finds all errors
+/// of a spec. Use the values only if the list of errors is empty.
 #[derive(Debug)]
 pub struct Fields<'a> {
     path: String,
@@ -40,15 +44,14 @@ pub struct Fields<'a> {
     entries: &'a [(String, Node)],
     read: Vec<Field>,
     problems: &'a mut Vec<FieldError>,
-    /// Names of the table around this one.
+    /// Field names of the table around this one.
     outer: Vec<&'static str>,
-    /// Set when the table itself is wrong, so that more complaints about it would only repeat the
-    /// first.
+    /// Set when the table itself is wrong: further errors would only repeat the first.
     given_up: bool,
 }
 
 impl<'a> Fields<'a> {
-    /// A reader of `node`, which is found at `path` (empty for the root).
+    /// Reads `node`, which is at `path` (empty for the root).
     pub fn new(path: &str, node: &'a Node, problems: &'a mut Vec<FieldError>) -> Self {
         let (entries, given_up): (&[_], _) = match &node.value {
             Value::Table(entries) => (entries, false),
@@ -82,7 +85,7 @@ impl<'a> Fields<'a> {
             .unwrap_or(default)
     }
 
-    /// A number that comes from elsewhere, as `derived` says, unless it is set.
+    /// A number; if it is not set, `derived` says in words where it comes from.
     pub fn number_or(
         &mut self,
         name: &'static str,
@@ -93,7 +96,7 @@ impl<'a> Fields<'a> {
         self.read_number(name, meaning, FieldDefault::Derived(derived), range)
     }
 
-    /// A whole number with a default, or required.
+    /// A whole number, required if it has no default.
     pub fn integer(
         &mut self,
         name: &'static str,
@@ -106,7 +109,7 @@ impl<'a> Fields<'a> {
         self.read_integer(name, meaning, default, range).unwrap_or(range.0.unsigned_abs())
     }
 
-    /// A whole number that comes from elsewhere, as `derived` says, unless it is set.
+    /// A whole number; if it is not set, `derived` says in words where it comes from.
     pub fn integer_or(
         &mut self,
         name: &'static str,
@@ -143,7 +146,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Yes or no.
+    /// `true` or `false`.
     pub fn boolean(&mut self, name: &'static str, meaning: &'static str, default: bool) -> bool {
         let allowed = "true or false";
         let read = self.read(
@@ -159,7 +162,7 @@ impl<'a> Fields<'a> {
         matches!(read, Some(Value::Bool(true)))
     }
 
-    /// Text with a default in words, which is `fallback` here.
+    /// Text. If it is not set it is `fallback`, which `derived` describes.
     pub fn text_or(
         &mut self,
         name: &'static str,
@@ -186,15 +189,16 @@ impl<'a> Fields<'a> {
         text
     }
 
-    /// Records what an unset field came to be, for the resolved spec.
+    /// Records the value that a field took although it was not set, for the resolved spec.
     pub fn fill(&mut self, name: &'static str, value: Value) {
         if let Some(field) = self.read.iter_mut().find(|field| field.name == name) {
             field.value.get_or_insert(value);
         }
     }
 
-    /// One of some words, on which depends what else the table holds. `None` if it is missing or
-    /// none of them: that is recorded, and nothing more is said of the table.
+    /// One of these words. The other fields of the table depend on it, so after a missing or
+    /// unknown word, which is recorded, the reader reports nothing more about the table and returns
+    /// `None`.
     pub fn choice(
         &mut self,
         name: &'static str,
@@ -286,8 +290,7 @@ impl<'a> Fields<'a> {
         results
     }
 
-    /// Records that a field, or the table itself if `name` is empty, cannot be used, on the field's
-    /// own line.
+    /// Records an error of a field, on its own line; of the table itself if `name` is empty.
     pub fn object(&mut self, name: &'static str, complaint: Complaint) {
         let line = self.line_of(name);
         self.complain(line, name, complaint);
@@ -298,12 +301,13 @@ impl<'a> Fields<'a> {
         self.find(name).map_or(self.line, |node| node.line)
     }
 
-    /// What has been read so far, in order: the rows of a reference page.
+    /// The fields read so far, in order: the rows of a reference page.
     pub fn rows(&self) -> &[Field] {
         &self.read
     }
 
-    /// Records every field that nobody read, and returns the table with defaults filled in.
+    /// Records every field that was not read as unknown, and returns the table with defaults filled
+    /// in.
     pub fn finish(self) -> Value {
         let known = self.names();
         for (name, node) in self.entries {
@@ -356,7 +360,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The one place where a field is looked up, checked, defaulted and remembered.
+    /// Looks up a field, checks it, takes its default and remembers it: every read goes through
+    /// here.
     fn read(
         &mut self,
         name: &'static str,
@@ -418,7 +423,7 @@ fn join(path: &str, name: &str) -> String {
     }
 }
 
-/// A value for an error: what kind of thing, and the thing itself where it is short.
+/// A value as errors show it: its type and, if it is short, the value.
 fn describe(value: &Value) -> String {
     match value {
         Value::Text(text) if text.trim().is_empty() => "empty text".into(),

@@ -1,11 +1,10 @@
-//! Specs as data: one reader gives the values, their defaults, their errors and their
-//! documentation.
+//! Specs: policies and radii described as data.
 //!
-//! A spec arrives as a tree of [`Node`]s, from TOML or anything else that can be written as one.
-//! [`Fields`] reads a table of it field by field; each read states the name, meaning, default and
-//! range of the field once, and from that one statement come the value, the error if it is wrong,
-//! the list of what is allowed if a name is unknown, the resolved spec that a manifest records, and
-//! the reference page.
+//! One statement per field gives its value, default, errors and documentation. A spec is a tree of
+//! [`Node`]s, which the caller makes from TOML, JSON or anything like them. [`Fields`] reads one
+//! table of it, field by field; each read states the name, meaning, default and range of the field.
+//! From these statements come the values, the errors, the list of fields that an unknown name is
+//! compared with, the resolved spec that a manifest records, and the reference page.
 
 mod error;
 mod fields;
@@ -22,19 +21,19 @@ pub use policy::{BuildError, POLICY_KINDS, PolicyKind, PolicySpec, RIDGES};
 pub use radius::RadiusSpec;
 pub use resume::{History, Model};
 
-/// What the actions of a problem are like: decides which policies and radii can be used.
+/// The kind of actions of a problem. Policies and radii must fit it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
     /// Actions with features, the same in every round.
     Fixed,
-    /// Actions with features, other ones in every round.
+    /// Actions with features, new ones in every round.
     Changing,
     /// Arms without features.
     Arms,
 }
 
-/// What is known about a problem when its policies are built; unset fields of a spec take their
-/// values from here.
+/// What is known about a problem when its policies are built. Fields of a spec that are not set
+/// take their values from here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Facts {
     /// Kind of actions.

@@ -1,17 +1,17 @@
-//! The tree a spec is read from.
+//! The tree that a spec is read from, whatever language it was written in.
 
 use std::fmt;
 
-/// A value with the line it stands on.
+/// A value, and the line of the source where it is.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What it is.
+    /// The value.
     pub value: Value,
-    /// Line in the source, from 1; zero if it has none.
+    /// Line in the source, from 1; 0 if it has none.
     pub line: usize,
 }
 
-/// What a node can be.
+/// A value of a spec.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// `true` or `false`.
@@ -26,12 +26,12 @@ pub enum Value {
     List(Vec<Node>),
     /// Names with values, in the order of the source.
     Table(Vec<(String, Node)>),
-    /// Something no spec uses, by its name in the source language (a date, say).
+    /// A type that no spec uses, such as a date, by its name in the source language.
     Other(&'static str),
 }
 
 impl Value {
-    /// What to call it in an error.
+    /// The name of its type in errors.
     pub fn type_name(&self) -> &'static str {
         match self {
             Self::Bool(_) => "a boolean",
@@ -56,7 +56,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// A number as a person would write it: `10000` and `0.05`, but `1e-9` and `1e100`.
+/// A number as people write it: `10000` and `0.05`, but `1e-9` and `1e100`.
 pub(crate) struct Number(pub(crate) f64);
 
 impl fmt::Display for Number {

@@ -13,12 +13,14 @@ use crate::policy::{
 use crate::state::{Durable, DurableModel};
 use thiserror::Error;
 
-const GREED: &str = "c: how much a plausible action's estimate counts beside its width; 0 is CODE, 1 LinUCB with this radius";
+const GREED: &str = "c: how much a plausible action's estimate counts beside its width; \
+                     0 is CODE, 1 LinUCB with this radius";
 
 const RANDOMISE: &str =
     "p: the share of rounds drawn uniformly from the plausible set, for exact propensities";
 
-const COUNT_PENDING: &str = "whether decisions whose rewards are outstanding count in the design at once; never in the confidence set";
+const COUNT_PENDING: &str = "whether decisions whose rewards are outstanding count in the design \
+                             at once; never in the confidence set";
 
 /// The kinds of policy, as specs name them.
 pub const POLICY_KINDS: [&str; 8] = [
@@ -41,7 +43,7 @@ pub struct PolicySpec {
     pub kind: PolicyKind,
 }
 
-/// What a policy is, with its parameters. The ridge means nothing to K-armed models.
+/// A policy with its parameters. K-armed models ignore the ridge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PolicyKind {
     /// See [`Code`].
@@ -123,15 +125,17 @@ pub enum BuildError {
     /// Its parameters.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// A kind whose next choice is not a function of such statistics.
+    /// A kind that cannot go on from such statistics: its next choice depends on more than them.
     #[error(
-        "this kind of policy cannot go on from these statistics; use code, lin-ucb, lin-ts, elimination, epsilon-greedy or explore-then-commit for actions with features, and code, ucb1, thompson, epsilon-greedy or explore-then-commit for arms"
+        "this kind of policy cannot go on from these statistics; use code, lin-ucb, lin-ts, \
+         elimination, epsilon-greedy or explore-then-commit for actions with features, and code, \
+         ucb1, thompson, epsilon-greedy or explore-then-commit for arms"
     )]
     Unresumable,
 }
 
 impl PolicySpec {
-    /// Reads a policy table; `None` if its kind is not known, which is recorded.
+    /// Reads a policy table; `None`, with an error recorded, if its kind is not known.
     pub fn read(fields: &mut Fields<'_>, setting: Setting) -> Option<Self> {
         let spec = Self::read_recorded(fields, setting)?;
         if let Some(reason) = spec.unproved() {
@@ -143,8 +147,8 @@ impl PolicySpec {
         Some(spec)
     }
 
-    /// Like [`PolicySpec::read`], but also accepts what earlier versions accepted: what a log has
-    /// recorded stays readable.
+    /// Like [`PolicySpec::read`], and also accepts what earlier versions accepted, so that old logs
+    /// stay readable.
     pub fn read_recorded(fields: &mut Fields<'_>, setting: Setting) -> Option<Self> {
         let kind = fields.choice("kind", "which policy", None, &POLICY_KINDS)?;
         let label = fields.text_or("label", "its name in results", "the kind", kind);
@@ -187,7 +191,7 @@ impl PolicySpec {
         Some(Self { label, kind })
     }
 
-    /// Why no bound is known for such a combination of settings; `None` if there is one. Proofs are
+    /// Why no bound is known for this combination of settings; `None` if one is known. Proofs are
     /// in `docs/concepts/randomised.md`.
     pub fn unproved(&self) -> Option<&'static str> {
         let PolicyKind::Code { greed, target, randomise, .. } = self.kind else { return None };
@@ -196,26 +200,30 @@ impl PolicySpec {
         }
         match target {
             Some(Target::Deadline { .. }) => Some(
-                "spends rounds that a deadline counts on for exploring, so the deadline could not be promised; leave out by_round or randomise",
+                "spends rounds that a deadline counts on for exploring, so the deadline could not \
+                 be promised; leave out by_round or randomise",
             ),
             None if greed >= 1.0 => Some(
-                "has no bound on its regret at greed 1, where plausible actions may stay unknown for good; use a greed below 1 or leave out randomise",
+                "has no bound on its regret at greed 1, where plausible actions may stay unknown \
+                 for good; use a greed below 1 or leave out randomise",
             ),
             _ => None,
         }
     }
 
-    /// Why a policy that is new to a log cannot decide there for this many decisions in all.
+    /// Why a new policy would not explore in this many decisions; `None` if it would.
     pub fn never_explores(&self, horizon: u64) -> Option<&'static str> {
         match self.kind {
             PolicyKind::EpsilonGreedy { .. } if horizon == 0 => Some(
-                "a horizon of 0 decisions leaves epsilon-greedy nothing to explore in; use the number of decisions you expect",
+                "a horizon of 0 decisions leaves epsilon-greedy nothing to explore in; use the \
+                 number of decisions you expect",
             ),
             PolicyKind::ExploreThenCommit { epsilon, .. }
                 if exploring_rounds(epsilon, horizon) == 0 =>
             {
                 Some(
-                    "epsilon times the horizon rounds to 0 decisions, so explore-then-commit would commit to the first action unseen; use a larger horizon or epsilon",
+                    "epsilon times the horizon rounds to 0 decisions, so explore-then-commit would \
+                     commit to the first action unseen; use a larger horizon or epsilon",
                 )
             }
             _ => None,
@@ -273,20 +281,21 @@ impl PolicySpec {
 }
 
 impl PolicySpec {
-    /// Reads what is inside the target of a `code` policy: one of two fields.
+    /// Reads the fields of the target of a `code` policy.
     pub fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
         let kappa = "κ: as well as κ times an optimal design over all actions";
         let kappa = fields.number_or("kappa", kappa, "unset", Range::POSITIVE);
         let accuracy = "ε: every plausible action to within ±ε";
         let accuracy = fields.number_or("accuracy", accuracy, "unset", Range::POSITIVE);
-        let by_round = "with accuracy: the round by whose decision it shall be met";
+        let by_round = "with accuracy: the round by whose decision it must be met";
         let by_round = fields.integer_or("by_round", by_round, "unset", (1, 1_000_000_000_000));
         match (kappa, accuracy, by_round) {
             (Some(kappa), None, None) => Some(Target::Kappa(kappa)),
             (None, Some(accuracy), None) => Some(Target::Accuracy(accuracy)),
             (None, Some(accuracy), Some(by_round)) => Some(Target::Deadline { accuracy, by_round }),
             (Some(_), None, Some(_)) => {
-                let reason = "is one for every round, and a deadline goes with accuracy; leave out by_round or ask for an accuracy";
+                let reason = "is one for every round, and a deadline goes with accuracy; \
+                              leave out by_round or ask for an accuracy";
                 fields.object(
                     "by_round",
                     Complaint::Misfit { what: "a target of kappa".into(), reason },
@@ -301,7 +310,8 @@ impl PolicySpec {
         }
     }
 
-    /// CODE with this model and radius and, if decisions are pending, the model that counts them.
+    /// CODE with this model and radius and, if decisions are pending, with the model that counts
+    /// them as `design`.
     pub(super) fn code_on<
         E: DurableModel + Send + 'static,
         R: ConfidenceRadius + Send + 'static,
@@ -312,7 +322,7 @@ impl PolicySpec {
         design: Option<E>,
     ) -> Result<Box<dyn Durable + Send>, BuildError> {
         let PolicyKind::Code { greed, target, randomise, count_pending, .. } = self.kind else {
-            unreachable!("asked of a code policy only");
+            unreachable!("only called for a code policy");
         };
         let code = Code::new(model, radius).tempered(greed)?;
         let code = if let Some(design) = design { code.with_design(design) } else { code };
@@ -326,14 +336,16 @@ impl PolicySpec {
     }
 }
 
-/// Why a kind cannot play in a setting.
+/// Why a kind of policy does not fit a setting; `None` if it does.
 fn misfit(kind: &str, setting: Setting) -> Option<&'static str> {
     match (kind, setting) {
         ("lin-ucb" | "lin-ts" | "elimination", Setting::Arms) => Some(
-            "needs actions with features, and a k-armed environment has none; use code, ucb1, thompson, epsilon-greedy or explore-then-commit",
+            "needs actions with features, and a k-armed environment has none; use code, ucb1, \
+             thompson, epsilon-greedy or explore-then-commit",
         ),
         ("ucb1" | "thompson", Setting::Changing) => Some(
-            "knows actions by index alone, and a changing environment gives an index a new meaning each round; use code or lin-ucb",
+            "knows actions by index alone, and a changing environment gives an index a new meaning \
+             each round; use code or lin-ucb",
         ),
         _ => None,
     }
@@ -343,8 +355,7 @@ fn misfit(kind: &str, setting: Setting) -> Option<&'static str> {
 pub const RIDGES: Range = Range::from_to(1e-100, 1e100);
 
 fn read_ridge(fields: &mut Fields<'_>, setting: Setting) -> f64 {
-    // Not even read for arms: a ridge set there is an unknown field, not one that is silently
-    // ignored.
+    // Arms have no ridge. The field is not read, so that setting it is an error and not ignored.
     if setting == Setting::Arms {
         1.0
     } else {
@@ -375,7 +386,7 @@ fn read_epsilon(fields: &mut Fields<'_>) -> f64 {
 }
 
 fn read_exploration(fields: &mut Fields<'_>, setting: Setting) -> Exploration {
-    // Over arms the design is uniform: there is nothing to choose.
+    // The optimal design over arms is uniform, so there is no choice to make.
     if setting == Setting::Arms {
         return Exploration::Uniform;
     }
@@ -386,9 +397,11 @@ fn read_exploration(fields: &mut Fields<'_>, setting: Setting) -> Exploration {
     }
 }
 
-/// A table with one of two fields; nothing if it is not there.
+/// Reads the table `target`, if it is there.
 fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
-    let meaning = "explore only while a plausible action is known worse than this: { kappa = κ }, a squared width of κ·d/t, or { accuracy = ε }, half an interval, where wanted with by_round";
+    let meaning = "explore only while a plausible action is known worse than this: { kappa = κ }, \
+                   a squared width of κ·d/t, or { accuracy = ε }, half an interval, where wanted \
+                   with by_round";
     let none = FieldDefault::Derived("none: explore in every round");
     fields.table("target", meaning, none, PolicySpec::read_target).flatten()
 }

@@ -13,7 +13,7 @@ const ARM_KINDS: [&str; 5] = ["mixture", "stitched", "union", "per-arm", "fixed"
 const ALL_KINDS: [&str; 7] =
     ["determinant", "paper", "mixture", "stitched", "union", "per-arm", "fixed"];
 
-/// A radius whose unset constants are taken from the problem.
+/// A radius. Constants that are not set come from the problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RadiusSpec {
     /// See [`Paper`].
@@ -74,8 +74,8 @@ pub enum RadiusSpec {
 }
 
 impl RadiusSpec {
-    /// What an unset radius is: the determinant form for features, the normal mixture for arms, at
-    /// δ = 0.05.
+    /// The radius of a spec that sets none: the determinant form for features, the normal mixture
+    /// for arms, at δ = 0.05.
     pub fn default_for(setting: Setting) -> Self {
         match setting {
             Setting::Arms => Self::Mixture { delta: 0.05, noise_scale: None },
@@ -94,7 +94,8 @@ impl RadiusSpec {
             && !fitting.contains(&kind)
         {
             let reason = if setting == Setting::Arms {
-                "needs actions with features, and a k-armed environment has none; use mixture, stitched, union, per-arm or fixed"
+                "needs actions with features, and a k-armed environment has none; \
+                 use mixture, stitched, union, per-arm or fixed"
             } else {
                 "is for k-armed environments; use determinant, paper or fixed"
             };
@@ -144,8 +145,8 @@ impl RadiusSpec {
         }
     }
 
-    /// With which probability its intervals hold the truth at all times at once, over a model with
-    /// this ridge; `None` for a width that promises nothing of the kind.
+    /// The probability that its intervals hold the truth at all times at once, over a model with
+    /// this ridge; `None` for a width that has no such guarantee.
     pub fn confidence(&self, ridge: f64) -> Option<f64> {
         match *self {
             Self::Determinant { delta, .. }
@@ -159,7 +160,7 @@ impl RadiusSpec {
         }
     }
 
-    /// The same as data; constants that come from the problem are left out.
+    /// The table that this radius is read from. Constants that come from the problem are left out.
     pub fn to_value(&self) -> Value {
         let (kind, constants): (&str, &[(&str, Option<f64>)]) = match *self {
             Self::Paper { delta, lambda, noise_scale, theta_norm_bound, action_norm_bound } => (
@@ -260,7 +261,8 @@ fn read_theta_norm_bound(fields: &mut Fields<'_>) -> Option<f64> {
     fields.number_or(
         "theta_norm_bound",
         "S, a bound on the norm of θ*",
-        "‖θ*‖ on problems from data; else √dim, which a drawn θ* exceeds in a third to a half of the runs",
+        "‖θ*‖ on problems from data; else √dim, which a drawn θ* exceeds in a third to a half \
+         of the runs",
         Range::NOT_NEGATIVE,
     )
 }

@@ -1,4 +1,7 @@
-//! Policies that go on from what a log has kept.
+//! Policies that go on from the statistics of a log.
+//!
+//! A log keeps exact sums and no policy. For each decision the policy is built from them, so its
+//! choice is a function of the log.
 
 use super::policy::{BuildError, PolicyKind, PolicySpec};
 use super::radius::RadiusSpec;
@@ -13,21 +16,20 @@ use crate::policy::{
 /// A model of either kind.
 #[derive(Clone, Debug)]
 pub enum Model {
-    /// Of actions with features, from a [`Ledger`](crate::Ledger).
+    /// For actions with features, from a [`Ledger`](crate::Ledger).
     Features(Box<Ridge>),
-    /// Of plain arms.
+    /// For plain arms.
     Arms(ArmMeans),
 }
 
-/// What a policy goes on from: the statistics of decisions taken before, however long ago and by
-/// whichever process.
+/// What a policy goes on from: the statistics of earlier decisions, of any process.
 #[derive(Clone, Debug)]
 pub struct History {
-    /// What the rewards that have come say.
+    /// What the rewards so far have taught.
     pub model: Model,
-    /// The same with every decision counted whose reward is outstanding; `None` if there is none.
+    /// That model with decisions counted whose rewards are outstanding; `None` if there is none.
     pub design: Option<Model>,
-    /// Decisions taken before.
+    /// The number of earlier decisions.
     pub decisions: u64,
     /// The model that explore-then-commit committed to, once it has.
     pub committed: Option<Model>,
@@ -36,7 +38,7 @@ pub struct History {
 }
 
 impl Model {
-    /// The model behind its interface.
+    /// The model as an [`Estimator`].
     pub fn estimator(&self) -> &dyn Estimator {
         match self {
             Self::Features(model) => &**model,
@@ -60,7 +62,7 @@ impl Model {
 }
 
 impl RadiusSpec {
-    /// The radius for statistics on the grid of a [`Ledger`](crate::Ledger), which covers their
+    /// The radius for statistics on the grid of a [`Ledger`](crate::Ledger): it covers their
     /// rounding.
     ///
     /// # Errors
@@ -72,7 +74,7 @@ impl RadiusSpec {
             }
             _ => None,
         };
-        // Arms are unit vectors, which the grid does not move.
+        // Arms are unit vectors, which are on the grid.
         let facts_bound = if facts.setting == Setting::Arms { 0.0 } else { facts.theta_norm_bound };
         let theta_norm_bound = theta_norm_bound.unwrap_or(facts_bound);
         Quantised { radius: self.build(facts)?, theta_norm_bound }.checked()
@@ -80,9 +82,8 @@ impl RadiusSpec {
 }
 
 impl PolicySpec {
-    /// The policy as it stands after a history: its next choice is a function of the spec, the
-    /// facts, the history and the randomness it is given. Radii cover the rounding of the
-    /// statistics.
+    /// The policy after a history. Its next choice is a function of the spec, the facts, the
+    /// history and its random numbers. Radii cover the rounding of the statistics.
     ///
     /// # Errors
     /// If a parameter is out of range, or the kind cannot go on from statistics alone.
@@ -175,7 +176,7 @@ impl PolicySpec {
         })
     }
 
-    /// The radius its intervals are shown by: its own if it decides by one, else the default of the
+    /// The radius that its intervals are shown with: its own if it has one, else the default of the
     /// setting.
     pub fn shown_radius(&self, setting: Setting) -> RadiusSpec {
         match self.kind {
@@ -184,7 +185,7 @@ impl PolicySpec {
         }
     }
 
-    /// λ in V; 1 for kinds that know arms alone.
+    /// λ in V; 1 for kinds that are for arms only.
     pub fn ridge(&self) -> f64 {
         match self.kind {
             PolicyKind::Code { ridge, .. }
@@ -197,7 +198,7 @@ impl PolicySpec {
         }
     }
 
-    /// After how many decisions it commits to what it knows; `None` if it never does.
+    /// The number of decisions after which it commits to what it knows; `None` if it never does.
     pub fn commits_after(&self, horizon: u64) -> Option<u64> {
         match self.kind {
             PolicyKind::ExploreThenCommit { epsilon, .. } => {

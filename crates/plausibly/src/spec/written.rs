@@ -1,18 +1,20 @@
-//! Policies back as data.
+//! Writes policies as the tables they are read from.
 
 use super::policy::PolicyKind;
 use super::{Node, Setting, Value};
 use crate::policy::{Exploration, Target};
 
 impl PolicyKind {
-    /// The table that this policy is read from, for actions as in this setting: arms know no ridge
-    /// and only one way to explore. Constants that come from the problem are left out.
+    /// The table that this policy is read from in this setting. Arms have no ridge and only one way
+    /// to explore. Constants that come from the problem are left out.
     ///
     /// ```
     /// use plausibly::spec::{PolicyKind, RadiusSpec, Setting, Value};
-    /// let policy = PolicyKind::LinUcb { ridge: 1.0, radius: RadiusSpec::Fixed { sqrt_beta: 2.0 } };
+    /// let radius = RadiusSpec::Fixed { sqrt_beta: 2.0 };
+    /// let policy = PolicyKind::LinUcb { ridge: 1.0, radius };
     /// let Value::Table(fields) = policy.to_value(Setting::Fixed) else { unreachable!() };
-    /// assert_eq!(fields.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["kind", "ridge", "radius"]);
+    /// let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+    /// assert_eq!(names, ["kind", "ridge", "radius"]);
     /// ```
     pub fn to_value(&self, setting: Setting) -> Value {
         let arms = setting == Setting::Arms;
