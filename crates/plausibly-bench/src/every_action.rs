@@ -4,9 +4,9 @@ use plausibly::{
     Action, Actions, ConfidenceRadius, Estimator, Pick, Policy, Reach, Ridge, Sought, Stream,
 };
 
-/// From so many features on a pass over all actions is in single precision, and few are scored in
-/// double. Smaller sets do not go through `contenders`, whose questions are 4 % of a small round
-/// and have one answer here.
+/// Sets with at least this many features are scored in single precision first, and only the
+/// unclear actions in double. Smaller sets skip `contenders`, which would take 4 % of a small round
+/// and always give the same answer here.
 const LARGE: usize = 1 << 16;
 
 /// CODE with every action scored in every round, one pass of O(K·d): what [`plausibly::Code`]

@@ -1,12 +1,11 @@
-//! A contender is a process that plays when it is told to, so that rivals in many languages take
-//! turns.
+//! A contender is a process that plays one turn per request, so that rivals in many languages can
+//! take turns.
 
 use std::fs;
 use std::io::{self, BufRead, Write};
 use std::time::Instant;
 
-/// Plays so many rounds of a problem with a policy that has learned nothing, and pushes what it
-/// chose.
+/// Plays this number of rounds of a problem with an untrained policy, and pushes its choices.
 pub type Play<'a> = dyn FnMut(usize, &mut Vec<usize>) + 'a;
 
 /// Says that it is ready, then answers `turn ROUNDS [FILE]` by playing, writing the choices to the

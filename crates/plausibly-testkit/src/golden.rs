@@ -26,7 +26,8 @@ pub fn assert_golden(path: &Path, actual: &str) {
     let line = differs.unwrap_or_else(|| expected.lines().count().min(actual.lines().count()));
     assert!(
         expected == actual,
-        "{} differs from line {} on; if that is meant, run again with BLESS=1.\n  there: {}\n  now:   {}",
+        "{} differs from line {} on; to accept the change, run again with BLESS=1.\n  \
+         stored: {}\n  now:    {}",
         path.display(),
         line + 1,
         expected.lines().nth(line).unwrap_or("(nothing)"),

@@ -1,4 +1,4 @@
-//! Direct computations: inverses and determinants of another library, afresh in every round.
+//! Direct computations: inverses and determinants of another library, from scratch in every round.
 
 use nalgebra::{DMatrix, DVector};
 

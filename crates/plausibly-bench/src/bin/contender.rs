@@ -169,7 +169,8 @@ fn many(actions: usize, dim: usize, rounds: usize) -> Result<(), Box<dyn Error>>
         }
         let micros = begun.elapsed().as_secs_f64() * 1e6 / rounds as f64;
         println!(
-            "{{\"radius\": \"{name}\", \"micros\": {micros:e}, \"build_s\": {built:e}, \"drawn_kb\": {drawn}, \"built_kb\": {built_peak}, \"peak_kb\": {}}}",
+            "{{\"radius\": \"{name}\", \"micros\": {micros:e}, \"build_s\": {built:e}, \
+             \"drawn_kb\": {drawn}, \"built_kb\": {built_peak}, \"peak_kb\": {}}}",
             status("VmHWM")
         );
     }

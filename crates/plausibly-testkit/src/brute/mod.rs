@@ -16,8 +16,8 @@
 //! |δ ⟨a, L⁻ᵀz⟩| ≤ ε·√width_sq(a)·‖z‖   (the deviate of a Thompson sample, V = L·Lᵀ)
 //! ```
 //!
-//! `E²` is at least `d²`, and at most `d²` times the condition number of `V` with features scaled to
-//! a unit diagonal. [`ROUNDING`] is `c`.
+//! `E²` is at least `d²`, and at most `d²` times the condition number of `V` with features scaled
+//! to a unit diagonal. [`ROUNDING`] is `c`.
 
 mod bounds;
 mod code;
