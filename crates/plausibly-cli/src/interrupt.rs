@@ -1,4 +1,5 @@
-//! The user's wish to stop.
+//! Handles Ctrl-C, SIGTERM and SIGHUP. Work stops at the next safe point; once results or events
+//! are being written, signals wait until that is finished.
 
 use crate::exit::Outcome;
 use crate::output;
@@ -7,40 +8,41 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How long work that was asked to stop may take to do so. Most stops between two rounds, at once;
+/// Gives work 400 ms to stop by itself after a signal. Most work stops between two rounds, at once;
 /// a single step on a huge set can take longer.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 const RUNNING: u8 = 0;
 const STOPPING: u8 = 1;
-/// Past the point where stopping makes sense: results or events are being written.
+/// Results or events are being written, so signals no longer stop the work.
 const CLOSING: u8 = 2;
-/// The same, and the user has asked to stop since.
+/// As `CLOSING`, after a signal.
 const CLOSING_ASKED: u8 = 3;
 
-/// Ctrl-C, SIGTERM and SIGHUP: asks the work to stop, and ends the program if it does not.
+/// Catches signals: asks the work to stop, and ends the program if it does not.
 #[derive(Clone, Debug)]
 pub(crate) struct Interrupt {
     state: Arc<AtomicU8>,
-    /// Where results will go, once that is known: cleared if the program has to be ended.
+    /// The folder of results, once it is known; cleared before the program is ended.
     folder: Arc<Mutex<Option<Arc<Folder>>>>,
 }
 
 impl Interrupt {
-    /// From here on signals are caught.
+    /// Catches signals from here on.
     ///
     /// # Errors
     /// If signals cannot be caught.
     pub(crate) fn catch() -> Result<Self, ctrlc::Error> {
         Self::catch_and(|caught| {
             std::thread::sleep(PATIENCE);
-            // Still here: the work sits in one long step. No results are being written, so none can
-            // be torn.
+            // The work is in one long step. No results are being written, so ending the program
+            // loses nothing.
             caught.outcome()
         })
     }
 
-    /// From here until [`Interrupt::close`] a signal ends the program at once; after it, none does.
+    /// Catches signals: until [`Interrupt::close`] a signal ends the program at once, and after it
+    /// none does.
     ///
     /// # Errors
     /// If signals cannot be caught.
@@ -62,12 +64,12 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// From here on the work is on results for this folder, no longer on data.
+    /// Marks the start of work on results for this folder; before it, data was fetched.
     pub(crate) fn guard(&self, folder: &Arc<Folder>) {
         *self.folder.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(folder));
     }
 
-    /// What to tell a user who stopped the work. Removes the folders that were made for results.
+    /// The outcome after an interrupt. Removes the folders created for results.
     pub(crate) fn outcome(&self) -> Outcome {
         match &*self.folder.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(folder) => {
@@ -82,13 +84,13 @@ impl Interrupt {
         self.state.compare_exchange(from, to, Ordering::SeqCst, Ordering::SeqCst).is_ok()
     }
 
-    /// Whether the user wants to stop.
+    /// Whether a signal asked the work to stop.
     pub(crate) fn requested(&self) -> bool {
         matches!(self.state.load(Ordering::Relaxed), STOPPING | CLOSING_ASKED)
     }
 
-    /// Closes the door: from here on the program finishes what it is at. False if the user was
-    /// faster. Once closed, it stays closed.
+    /// Protects the writing that follows from signals. Returns false if a signal came first.
+    /// Calling it again changes nothing.
     pub(crate) fn close(&self) -> bool {
         self.moves(RUNNING, CLOSING) || self.state.load(Ordering::SeqCst) != STOPPING
     }

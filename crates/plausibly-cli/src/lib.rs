@@ -1,8 +1,8 @@
-//! The command `plausibly`: glue, text and exit codes.
+//! The command `plausibly`: arguments, text, files and exit codes.
 //!
-//! A library, so that the Python package brings the same command along. It is one for programs that
-//! do nothing else: a command may take over signals, and ends the process where the command line is
-//! wrong.
+//! This is a library so that the Python package can include the same command. It is meant for
+//! programs that do nothing else: a command may handle signals, and ends the process if the command
+//! line is wrong.
 
 mod args;
 mod data;
@@ -23,8 +23,8 @@ use clap::CommandFactory;
 use exit::Outcome;
 use std::ffi::OsString;
 
-/// Runs the command line, of which the first word is the program, and gives its exit code. What is
-/// wrong with the command line itself, and questions for help or the version, end the process.
+/// Runs a command line, whose first word is the program, and returns its exit code. A wrong command
+/// line, `--help` and `--version` end the process.
 pub fn run(line: impl IntoIterator<Item = OsString>) -> u8 {
     let args = Args::read(line);
     let outcome = match args.command {

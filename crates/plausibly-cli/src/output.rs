@@ -1,30 +1,30 @@
-//! The only place that writes to the terminal: data on stdout, everything else on stderr.
+//! Writes everything that the command prints: data to stdout, everything else to stderr.
 //!
-//! Labels, keys, file names and specs come from other people. Characters of theirs that could steer
-//! a terminal are shown as escapes, in all text that goes through here.
+//! Labels, keys, file names and specs come from other people. All text goes through here, so that
+//! characters which could control a terminal are shown as escapes.
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Result, Write};
 
-/// Text for people. A reader that has seen enough (`| head`) is no failure.
+/// Prints text. A reader that has closed the pipe (`| head`) is not an error.
 pub(crate) fn data(text: &str) -> Result<()> {
     unless_closed(write(&plain(text)))
 }
 
-/// JSON, in which escapes are the same to every reader.
+/// Prints JSON. Escapes in it mean the same to every reader.
 pub(crate) fn json(text: &str) -> Result<()> {
     unless_closed(write(&escaped_json(text)))
 }
 
-/// What is meant for a file or another program, which must get every byte as it is. A terminal gets
+/// Prints text for a file or another program, which get every byte unchanged. A terminal gets
 /// escapes.
 pub(crate) fn document(text: &str) -> Result<()> {
     let shown = std::io::stdout().is_terminal();
     unless_closed(if shown { write(&plain(text)) } else { write(text) })
 }
 
-/// The answer after something was recorded, as text or JSON. Here a reader that is gone is a
-/// failure: it does not know what was recorded.
+/// Prints the answer after something was recorded, as text or JSON. Here a closed pipe is an error:
+/// the reader does not know what was recorded.
 pub(crate) fn answer(text: &str, is_json: bool) -> Result<()> {
     write(&if is_json { escaped_json(text) } else { plain(text) })
 }
@@ -41,13 +41,13 @@ fn unless_closed(written: Result<()>) -> Result<()> {
     }
 }
 
-/// A line for the person at the terminal. If nobody can read it, nothing is lost.
+/// Prints a line on stderr. Errors are ignored: notes are not results.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", plain(text));
 }
 
-/// Whether a character can do more to a terminal than stand there: controls, and formats that turn
-/// the direction of text or end a line.
+/// Whether a character can control a terminal: control characters, and formats that change the
+/// direction of text or end a line.
 fn steers(c: char) -> bool {
     matches!(
         c,
@@ -62,18 +62,17 @@ fn steers(c: char) -> bool {
     )
 }
 
-/// Text with everything that could steer a terminal as escapes, such as `\u{1b}`, but for ends of
-/// lines.
+/// Replaces characters that could control a terminal by escapes such as `\u{1b}`, except newlines.
 fn plain(text: &str) -> Cow<'_, str> {
     escaped(text, |c| steers(c) && c != '\n', |c| c.escape_default().to_string())
 }
 
-/// A label or name, which is part of a line: ends of lines are escapes too.
+/// Like [`plain`] for text within a line: newlines are escaped too.
 pub(crate) fn inline(text: &str) -> Cow<'_, str> {
     escaped(text, steers, |c| c.escape_default().to_string())
 }
 
-/// The same JSON. Characters below a space stand in it only between tokens, as ends of lines.
+/// Escapes characters in JSON text. Its only control characters are newlines between tokens.
 fn escaped_json(text: &str) -> Cow<'_, str> {
     escaped(text, |c| steers(c) && c != '\n', |c| format!("\\u{:04x}", u32::from(c)))
 }
@@ -89,7 +88,7 @@ fn escaped(
     text.chars().map(|c| if bad(c) { escape(c) } else { c.to_string() }).collect::<String>().into()
 }
 
-/// A table of figures under a heading: the first column to the left, the others to the right.
+/// A table of figures with a heading: the first column left-aligned, the others right-aligned.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     aligned(heading, rows, |column, cell, width| match column {
         0 => format!("{cell:<width$}"),
@@ -97,12 +96,12 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
     })
 }
 
-/// A table of words under a heading, all columns to the left.
+/// A table of words with a heading, all columns left-aligned.
 pub(crate) fn left_table(heading: &[&str], rows: &[Vec<String>]) -> String {
     aligned(heading, rows, |_, cell, width| format!("{cell:<width$}"))
 }
 
-/// Most characters of a column that others are aligned to.
+/// Columns are padded to at most 512 characters.
 const WIDEST: usize = 512;
 
 fn aligned(
@@ -114,8 +113,8 @@ fn aligned(
         rows.iter().map(|row| row.iter().map(|cell| inline(cell)).collect()).collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
-        // A cell that is longer sticks out: a width has 16 bits, and names in logs of earlier
-        // versions may have more.
+        // A longer cell exceeds its column: a width of the formatter has 16 bits, and names in logs
+        // of earlier versions may be longer.
         cells.chain([heading[column].chars().count()]).max().unwrap_or(0).min(WIDEST)
     };
     let widths: Vec<usize> = (0..heading.len()).map(width).collect();
@@ -130,7 +129,7 @@ fn aligned(
     text
 }
 
-/// So many of something.
+/// A number with the singular or plural of a noun.
 pub(crate) fn plural(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -1,14 +1,14 @@
-//! Which registry of Python packages this machine uses: what pip is told on the command line or by
-//! the environment, by its files, or else was built with. No registry is named in this program.
+//! Finds the registry of Python packages that this machine uses: from the command line, the
+//! environment, pip's files, or pip's own default. This program names no registry.
 
 use crate::args::Registry;
 use anyhow::{Context, Result, bail};
 use plausibly_data::Index;
 use std::process::{Command, Stdio};
 
-/// The registry to ask.
+/// The index to use.
 pub(crate) fn index(registry: &Registry) -> Result<Index> {
-    // Like pip, take a variable that is set to nothing for one that is not set.
+    // Like pip, treats an empty variable as unset.
     let url = match registry.index.as_ref().filter(|url| !url.is_empty()) {
         Some(url) => url.clone(),
         None => match configured("index-url") {
@@ -17,7 +17,7 @@ pub(crate) fn index(registry: &Registry) -> Result<Index> {
         },
     };
     let given = registry.certificates.clone().filter(|path| !path.as_os_str().is_empty());
-    // Without python3 there is no setting of pip's to find, and an index may do without.
+    // Without python3 pip has no settings, and the index may not need certificates.
     let certificates = given.or_else(|| configured("cert").map(Into::into));
     Ok(Index { url, certificates })
 }
@@ -27,15 +27,20 @@ fn configured(name: &str) -> Option<String> {
     python(&["-m", "pip", "config", "get", &format!("global.{name}")]).ok()
 }
 
-/// The index pip asks if nobody tells it otherwise.
+/// The default index of pip.
 fn built_in() -> Result<String> {
-    python(&["-c", "from pip._internal.cli.cmdoptions import index_url; print(index_url().default)"]).context(
-        "cannot ask pip for its package index (name one by --index URL or PIP_INDEX_URL, or use --mirror instead)",
+    python(&[
+        "-c",
+        "from pip._internal.cli.cmdoptions import index_url; print(index_url().default)",
+    ])
+    .context(
+        "cannot ask pip for its package index (name one with --index URL or PIP_INDEX_URL, or use \
+         --mirror)",
     )
 }
 
-/// What python3 prints. Isolated (`-I`), so that a file named `pip.py` in the current folder is not
-/// taken for pip.
+/// Runs python3 and returns what it prints. Isolated mode (`-I`) keeps a file `pip.py` in the
+/// current folder from being imported as pip.
 fn python(args: &[&str]) -> Result<String> {
     let mut command = Command::new("python3");
     let output = command
@@ -47,7 +52,7 @@ fn python(args: &[&str]) -> Result<String> {
     let printed = String::from_utf8_lossy(&output.stdout).trim().to_string();
     if !output.status.success() || printed.is_empty() {
         let complaint = String::from_utf8_lossy(&output.stderr);
-        bail!("python3: {}", complaint.trim().lines().last().unwrap_or("it prints nothing"));
+        bail!("python3: {}", complaint.trim().lines().last().unwrap_or("it printed nothing"));
     }
     Ok(printed)
 }

@@ -1,10 +1,10 @@
-//! Progress with the time left.
+//! A progress bar with the time left.
 
 use crate::interrupt::Interrupt;
 use indicatif::{ProgressBar, ProgressStyle};
 use plausibly_sim::Monitor;
 
-/// Shows how far a comparison is, and passes on the user's wish to stop.
+/// Shows the progress of a comparison, and stops it when the user interrupts.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -12,7 +12,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Over `rounds` rounds. The bar hides itself when stderr is no terminal.
+    /// A bar over `rounds` rounds. It is hidden if stderr is not a terminal.
     pub(crate) fn new(rounds: u64, quiet: bool, interrupt: Interrupt) -> Self {
         let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(rounds) };
         let style = ProgressStyle::with_template(
@@ -22,12 +22,12 @@ impl Progress {
         Self { bar, interrupt }
     }
 
-    /// What is being worked on.
+    /// Shows the name of the current experiment.
     pub(crate) fn name(&self, name: &'static str) {
         self.bar.set_message(name);
     }
 
-    /// Takes the bar off the terminal.
+    /// Removes the bar from the terminal.
     pub(crate) fn clear(&self) {
         self.bar.finish_and_clear();
     }

@@ -1,4 +1,4 @@
-//! The files of a run: complete or not there at all.
+//! Writes the files of a run: all of them complete, or none.
 
 use crate::files::{self, temporary_in};
 use anyhow::{Context, Result};
@@ -8,17 +8,17 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-/// The folder that results go to. Made at once, so that a run does not end in "permission denied";
-/// what was made is removed again if nothing came of the run.
+/// The folder of results. It is created before the run, so that a long run does not end in
+/// "permission denied", and removed again if nothing was written to it.
 #[derive(Debug)]
 pub(crate) struct Folder {
     path: PathBuf,
-    /// The folders that were not there before, the deepest first.
+    /// The folders that were created, the deepest first.
     made: Vec<PathBuf>,
 }
 
 impl Folder {
-    /// Makes the folder and checks that files can be written there.
+    /// Creates the folder and checks that it is writable.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
         let made = path.ancestors().take_while(missing).map(Path::to_path_buf).collect();
@@ -29,18 +29,18 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether a file of an earlier run is there.
+    /// Whether it has a file of this name from an earlier run.
     pub(crate) fn holds(&self, name: &str) -> bool {
         self.path.join(name).exists()
     }
 
-    /// Writes the files: each is complete on disk under a temporary name before the first takes the
-    /// place it is meant for. A name may lead into a folder below.
+    /// Writes files. All are complete on the disk under temporary names before the first gets its
+    /// own name. A name may contain a subfolder.
     pub(crate) fn write(&self, files: Vec<(impl AsRef<Path>, Vec<u8>)>) -> Result<Vec<PathBuf>> {
         let files: Vec<(PathBuf, Vec<u8>)> =
             files.into_iter().map(|(name, content)| (self.path.join(name), content)).collect();
@@ -48,10 +48,10 @@ impl Folder {
         Ok(files.into_iter().map(|(path, _)| path).collect())
     }
 
-    /// Removes the folders made here as far as they are empty.
+    /// Removes the folders that were created, if they are empty.
     pub(crate) fn clear(&self) {
         for folder in &self.made {
-            // Fails, as it should, for a folder that holds results.
+            // Fails for a folder with results in it, as it should.
             let _ = fs::remove_dir(folder);
         }
     }
@@ -63,20 +63,20 @@ impl Drop for Folder {
     }
 }
 
-/// How many threads to use: as many as asked for, else as many as there are cores.
-pub(crate) fn threads(asked: Option<u64>) -> NonZeroUsize {
-    let asked = asked.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?));
-    asked.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+/// The number of threads: as requested, else the number of cores.
+pub(crate) fn threads(requested: Option<u64>) -> NonZeroUsize {
+    let requested = requested.and_then(|threads| NonZeroUsize::new(usize::try_from(threads).ok()?));
+    requested.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
 }
 
-/// How a run was done.
+/// The duration and the threads of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     pub(crate) seconds: f64,
     pub(crate) threads: usize,
 }
 
-/// `manifest.json`: what would be needed to do it again, and how it went.
+/// `manifest.json`: everything needed to repeat the run, and its results and timings.
 pub(crate) fn manifest(
     experiment: &Experiment,
     summary: &Summary,

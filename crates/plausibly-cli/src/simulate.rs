@@ -40,12 +40,12 @@ const FILES: [(&str, Kind); 5] = [
     ("summary.csv", Kind::Summary),
     ("manifest.json", Kind::Manifest),
 ];
-/// Files that only a flag asks for.
+/// Files that are written only with a flag.
 const PER_RUN: (&str, &str) = ("--per-run", "runs.csv");
 const LATEX: (&str, &str) = ("--latex", "table.tex");
 
 fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outcome> {
-    // Git-ignored in this project, and out of the way in any other.
+    // This folder is ignored by git in this project, and out of the way in any other.
     let usual = || Path::new("plausibly-results").join(short_name(experiment, &args.spec));
     let folder = args.out.clone().unwrap_or_else(usual);
     let mut outputs = Outputs::new(args.force).reading("the spec", &args.spec);
@@ -104,16 +104,14 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outc
         output::note(&format!("{wrote} {names} to {place} in {:.1} s", timing.seconds));
         for (flag, name) in [PER_RUN, LATEX] {
             if !names.contains(name) && folder.holds(name) {
-                output::note(&format!(
-                    "{name} there is from an earlier run; add {flag} to replace it"
-                ));
+                output::note(&format!("{name} is from an earlier run; add {flag} to replace it"));
             }
         }
     }
     Ok(Outcome::Done)
 }
 
-/// The page, its pictures, and the table for papers if it is asked for.
+/// The page, its pictures, and the LaTeX table if requested.
 fn pictured(
     args: &Simulate,
     experiment: &Experiment,
@@ -139,17 +137,17 @@ fn pictured(
     files
 }
 
-/// The name of an experiment as one of a file: that of the spec, or else of the spec's file.
+/// The name of an experiment as a file name: from the spec, or else from the name of its file.
 fn short_name(experiment: &Experiment, spec: &Path) -> String {
     let stem = spec.file_stem().unwrap_or(spec.as_os_str()).to_string_lossy();
-    // What a spec without a name is called; two of them should not share a folder.
+    // The default name of a spec; two specs without names should not share a folder.
     let name = if experiment.name == "experiment" { &*stem } else { &experiment.name };
     let kept = name.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.')));
     let kept = kept.filter(|part| part.contains(|c| c != '.')).collect::<Vec<_>>().join("-");
     let short: String = kept.trim_start_matches('.').chars().take(80).collect();
     match short.trim_end_matches('.') {
         "" => "experiment".into(),
-        // The folder of the other command.
+        // This is the folder of `plausibly reproduce`.
         "reproduce" => "reproduce-spec".into(),
         short => short.into(),
     }
@@ -166,7 +164,7 @@ fn opening(experiment: &Experiment, threads: NonZeroUsize) -> String {
     )
 }
 
-/// The final figures, for a program or for a person.
+/// The final figures, as JSON or as a table.
 fn closing(json: bool, experiment: &Experiment, summary: &Summary, paths: &[PathBuf]) -> String {
     if json {
         let value = json!({
@@ -197,7 +195,7 @@ fn closing(json: bool, experiment: &Experiment, summary: &Summary, paths: &[Path
     output::table(&heading, &summary.policies.iter().map(row).collect::<Vec<_>>())
 }
 
-/// Everything wrong with a spec, one line each, in the form that editors jump to.
+/// All problems of a spec, one per line, as FILE:LINE, which editors can jump to.
 fn refusal(spec: &Path, error: &SpecError) -> String {
     let mut lines: Vec<String> = Vec::new();
     for problem in &error.problems {

@@ -81,7 +81,8 @@ fn the_reference_page_is_what_the_readers_say() {
 /// A spec on problems from data.
 fn spec(environment: &str) -> String {
     format!(
-        "runs = 3\nhorizon = 200\n[environment]\n{environment}\n[[policy]]\nkind = \"code\"\n[[policy]]\nkind = \"lin-ts\"\n"
+        "runs = 3\nhorizon = 200\n[environment]\n{environment}\n[[policy]]\nkind = \
+         \"code\"\n[[policy]]\nkind = \"lin-ts\"\n"
     )
 }
 

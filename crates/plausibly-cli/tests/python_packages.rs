@@ -71,8 +71,8 @@ fn without_python_the_error_says_what_to_do() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(output);
-    let advice = "error: cannot ask pip for its package index (name one by --index URL or PIP_INDEX_URL, or use --mirror instead): \
-                  python3 does not run: ";
+    let advice = "error: cannot ask pip for its package index (name one by --index URL or \
+                  PIP_INDEX_URL, or use --mirror instead): python3 does not run: ";
     assert!(said.contains(advice), "{said}");
 }
 

@@ -49,7 +49,8 @@ impl Hostile {
         let all: String = steering().into_iter().filter(|&c| c != '\r').collect();
         let name: String = all.chars().take(60).collect();
         let sandbox = Sandbox::new(
-            "name = \"x\"\nruns = 1\nhorizon = 20\n[environment]\nkind = \"linear\"\ndim = 2\nactions = 4\n\
+            "name = \"x\"\nruns = 1\nhorizon = 20\n[environment]\nkind = \"linear\"\ndim = \
+             2\nactions = 4\n\
              [[policy]]\nkind = \"code\"\nlabel = \"a\u{202e}b\u{2066}c\u{feff}\"\n",
         );
         let hostile = Self { sandbox, all, name };

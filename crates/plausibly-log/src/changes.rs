@@ -1,27 +1,28 @@
-//! What is different about a table and a context since the last decision, told before the next one.
+//! Compares a table and a context with those of the last decision, so that a person sees changes,
+//! and names that look mistyped, before the next decision.
 
 use crate::recipe::{Context, RecipeError};
 use crate::state::State;
 use crate::table::{Table, brief};
 use std::collections::BTreeSet;
 
-/// Lines per kind of change before the rest is counted.
+/// Shows at most five lines per kind of change, and counts the rest.
 const LINES: usize = 5;
-/// New names that are compared with old ones; beyond, a table is new and not mistyped.
+/// Looks for typing errors only among up to 20 new names: a table with more is new, not mistyped.
 const COMPARED: usize = 20;
-/// Old names that new ones are compared with.
+/// Looks for typing errors only if there are at most 10,000 old names to compare with.
 const CANDIDATES: usize = 10_000;
-/// How alike two names must be to be called a slip.
+/// Calls a new name a typing error if its similarity to an old one, from 0 to 1, is above this.
 const ALIKE: f64 = 0.85;
 
-/// What is different since the last decision.
+/// The differences since the last decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Rows whose labels the log does not know.
+    /// Rows with labels that are new to the log.
     pub new: Vec<NewName>,
     /// Labels of the last decision that are not in the table.
     pub gone: Vec<String>,
-    /// Rows whose cells are others than before.
+    /// Rows with a known label and changed cells.
     pub changed: Vec<ChangedRow>,
     /// Context keys that no decision had before.
     pub keys: Vec<NewName>,
@@ -32,11 +33,11 @@ pub struct Changes {
 pub struct NewName {
     /// The name.
     pub name: String,
-    /// The old name it is most like, of those that are not there now.
+    /// The most similar old name among those that are missing now.
     pub like: Option<String>,
 }
 
-/// A row with an old label and other cells.
+/// A row with a known label and changed cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedRow {
     /// Its label.
@@ -46,10 +47,10 @@ pub struct ChangedRow {
 }
 
 impl Changes {
-    /// What a table and a context bring, compared with a log. Nothing before the first decision.
+    /// Compares a table and a context with a log. Empty before the first decision.
     ///
     /// # Errors
-    /// If the table lacks a column, or takes its labels from elsewhere than the log.
+    /// If the table lacks a column, or takes its labels from another column than the log.
     pub fn between(state: &State, table: &Table, context: &Context) -> Result<Self, RecipeError> {
         let Some((_, last)) = state.last_set() else { return Ok(Self::default()) };
         let mut changes = Self::default();
@@ -100,7 +101,8 @@ impl Changes {
         let and_more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (!names.is_empty()).then(|| {
             format!(
-                "not in the table any more: {}{and_more}; back in it, they go on as before",
+                "no longer in the table: {}{and_more}; an action that returns keeps what was \
+                 learned about it",
                 names.join(", ")
             )
         })
@@ -129,7 +131,7 @@ fn like(one: &NewName) -> String {
         .map_or_else(String::new, |like| format!("; did you mean \"{}\"?", brief(like)))
 }
 
-/// The first few by a line each, those that look like slips first, and how many more there are.
+/// One line for each of the first few, and a line that counts the rest.
 fn lines<T>(all: &[T], what: &str, line: impl Fn(&T) -> String) -> Vec<String> {
     let mut notes: Vec<String> = all.iter().take(LINES).map(line).collect();
     if all.len() > LINES {
@@ -138,7 +140,7 @@ fn lines<T>(all: &[T], what: &str, line: impl Fn(&T) -> String) -> Vec<String> {
     notes
 }
 
-/// New names, each with the old one it is most like.
+/// The new names, each with the most similar old one; likely typing errors come first.
 fn compared(new: &[&str], old: &[&str]) -> Vec<NewName> {
     let few = new.len() <= COMPARED && old.len() <= CANDIDATES;
     let old: BTreeSet<&str> = if few { old.iter().copied().collect() } else { BTreeSet::new() };
@@ -150,13 +152,13 @@ fn compared(new: &[&str], old: &[&str]) -> Vec<NewName> {
     all
 }
 
-/// The old name that a new one is most like, if it is close enough to be a slip. Names with other
-/// digits are not: they number something.
+/// The most similar old name, if it is similar enough for a typing error. Names with other digits
+/// do not count: they number different things.
 fn closest<'a>(name: &str, old: &BTreeSet<&'a str>) -> Option<&'a str> {
     let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
     let name = name.to_lowercase();
     let score = |old: &str| {
-        // One slip in a short name changes much of it.
+        // One wrong letter changes a large part of a short name, so it counts as similar at once.
         let one_slip = name.chars().count() > 2 && strsim::osa_distance(&name, old) <= 1;
         if one_slip { 1.0 } else { strsim::jaro_winkler(&name, old) }
     };

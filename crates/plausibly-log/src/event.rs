@@ -1,4 +1,5 @@
-//! What can happen in a log.
+//! The events of a log. Each is one line of the file, so this is the format: names and fields never
+//! change, and [`FORMAT`] counts up if they must.
 
 use crate::policy::PolicyTable;
 use crate::recipe::{Context, Extension, Recipe};
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 /// The version of the events.
 pub const FORMAT: u32 = 1;
 
-/// The cells of an action's row by column; blank ones are `null`.
+/// The cells of a row by column; blank cells are `null`.
 pub type Cells = BTreeMap<String, Option<String>>;
 
 /// One line of a log.
@@ -16,46 +17,46 @@ pub type Cells = BTreeMap<String, Option<String>>;
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Event {
-    /// The first: what the log is about.
+    /// The first event: the settings of the log.
     Opened {
         /// [`FORMAT`].
         format: u32,
-        /// Who decides, every field with its value.
+        /// The policy that takes the decisions, every field with its value.
         policy: PolicyTable,
         /// The smallest and the largest reward there can be.
         reward_range: (f64, f64),
-        /// Decisions expected in all, for policies that ask.
+        /// The number of decisions expected in all, for policies that need it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         horizon: Option<u64>,
-        /// From which randomness is drawn.
+        /// The seed of all randomness.
         seed: u64,
         /// How rows become features.
         recipe: Recipe,
     },
-    /// The policy is another from here on.
+    /// Another policy takes the decisions from here on.
     PolicyChanged {
-        /// Who decides.
+        /// The new policy.
         policy: PolicyTable,
-        /// Decisions expected in all.
+        /// The number of decisions expected in all.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         horizon: Option<u64>,
     },
-    /// The recipe has more features from here on; those there were keep their places.
+    /// The recipe has more features from here on; the earlier ones keep their places.
     RecipeExtended {
-        /// What it has more.
+        /// The added features.
         extension: Extension,
     },
     /// A new action.
     ActionAdded {
-        /// Its number, from 0, in the order of adding.
+        /// Its number, from 0, in the order of addition.
         action: u64,
-        /// Its name; no other action that is not retired has it.
+        /// Its name, unique among the actions that are not retired.
         label: String,
         /// Its row.
         #[serde(skip_serializing_if = "Cells::is_empty", default)]
         cells: Cells,
     },
-    /// An action that will not be offered again. Rewards of its decisions still count.
+    /// An action that will not be offered again. Rewards of earlier decisions for it still count.
     ActionRetired {
         /// Its number.
         action: u64,
@@ -67,42 +68,42 @@ pub enum Event {
         /// The actions in it, in the order of their numbers.
         actions: Vec<u64>,
     },
-    /// An action was chosen, and its reward is outstanding.
+    /// An action was chosen; its reward is pending.
     Decided {
         /// Its number, from 1.
         decision: u64,
-        /// From which set.
+        /// The set it was chosen from.
         set: u64,
-        /// In which context.
+        /// The context of the decision.
         #[serde(skip_serializing_if = "Context::is_empty", default)]
         context: Context,
-        /// What was chosen.
+        /// The number of the chosen action.
         chosen: u64,
-        /// Its name.
+        /// The name of the chosen action.
         label: String,
     },
     /// The reward of a decision came.
     Rewarded {
-        /// Which decision.
+        /// The number of the decision.
         decision: u64,
-        /// What it paid.
+        /// The reward.
         reward: f64,
     },
-    /// The reward of a decision was another than recorded.
+    /// The recorded reward of a decision was wrong, and is replaced.
     Corrected {
-        /// Which decision.
+        /// The number of the decision.
         decision: u64,
-        /// What it paid.
+        /// The reward.
         reward: f64,
     },
-    /// The reward of a decision was taken back: it is outstanding again.
+    /// The reward of a decision was taken back; the decision is pending again.
     Retracted {
-        /// Which decision.
+        /// The number of the decision.
         decision: u64,
     },
     /// The reward of a decision will never come.
     Dropped {
-        /// Which decision.
+        /// The number of the decision.
         decision: u64,
     },
 }

@@ -1,9 +1,10 @@
-//! The past as a CSV that is also the form for outcomes: what [`form`] writes, [`read_form`] reads.
+//! Decisions as a CSV that is also the form for their outcomes: a person exports pending decisions
+//! with [`form`], fills in rewards in a spreadsheet, and records them with [`read_form`].
 //!
-//! Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula. Names in such a form
-//! come from people's tables, so [`form`] puts an apostrophe before text that begins with one of
-//! these, a tab, a carriage return or an apostrophe. Taking one leading apostrophe away gives the
-//! text back, for every text.
+//! Spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a formula. Labels and context
+//! come from tables of other people, so [`form`] puts an apostrophe before text that begins with
+//! one of these characters, a tab, a carriage return or an apostrophe. [`read_form`] removes one
+//! leading apostrophe, which restores every text.
 
 use crate::history::{OutcomeStatus, PastDecision};
 use crate::table::{NumberError, Records, Size, TableError, listed, present, read_number, records};
@@ -12,67 +13,69 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use thiserror::Error;
 
-/// The word that stands for a drop in the column of rewards.
+/// The word in the column of rewards that drops a decision.
 const DROP: &str = "drop";
 
-/// What a row of a form tells about a decision.
+/// An outcome to record for a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NewOutcome {
-    /// What it paid.
+    /// The reward.
     Reward(f64),
-    /// Its reward will never come.
+    /// The reward will never come.
     Drop,
 }
 
-/// A row of a form that was filled in.
+/// A row of a form in which the reward was filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormRow {
-    /// The line it stands in, from 1.
+    /// The line of the file, from 1.
     pub line: u64,
-    /// Which decision.
+    /// The number of the decision.
     pub decision: u64,
-    /// What it tells.
+    /// The outcome to record.
     pub outcome: NewOutcome,
-    /// What the form says was chosen, if it has a column `label`.
+    /// The label in the form, if it has a column `label`.
     pub label: Option<String>,
 }
 
-/// Why a form was refused: what is wrong, where, and how to put it right.
+/// Why a form was refused: what is wrong, where, and how to correct it.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum FormError {
-    /// It is no table.
+    /// It is not a table.
     #[error(transparent)]
     Table(#[from] TableError),
     /// Nothing at all.
     #[error("the file is empty; its first line must be a header such as `decision,reward`")]
     Empty,
-    /// A column that is not there, or there twice.
+    /// A column that is missing, or that occurs twice.
     #[error(
-        "line {line}: the header must name `decision` and `reward` once each, and `{name}` is {}; there are {}",
-        if *.twice { "there twice" } else { "missing" }, listed(.columns)
+        "line {line}: the header must name `decision` and `reward` once each, and `{name}` {}; the \
+         columns are {}",
+        if *.twice { "occurs twice" } else { "is missing" }, listed(.columns)
     )]
     Column {
         /// The line of the header.
         line: u64,
         /// The column.
         name: &'static str,
-        /// Whether it is there twice.
+        /// Whether it occurs twice.
         twice: bool,
         /// The columns there are.
         columns: Vec<String>,
     },
-    /// A cell that is no number of a decision.
+    /// A cell that is not the number of a decision.
     #[error("line {line}: `{found}` is not the number of a decision, such as 17")]
     Decision {
         /// The line.
         line: u64,
-        /// What stands there.
+        /// The text of the cell.
         found: String,
     },
-    /// A cell that is no outcome.
+    /// A cell that is not an outcome.
     #[error(
-        "line {line}: {source}, or `drop` for an outcome that will never come; leave it blank while it is outstanding"
+        "line {line}: {source}, or `drop` for an outcome that will never come; leave it blank \
+         while the reward is pending"
     )]
     Reward {
         /// The line.
@@ -105,7 +108,7 @@ pub fn form(past: &[PastDecision]) -> String {
     let mut header = vec!["decision".to_string(), "at".into(), "label".into()];
     header.extend(keys.iter().map(|key| format!("context.{key}")));
     header.extend(["reward".into(), "outcome_at".into()]);
-    // A reader that looks for the separator must not find another one in a key.
+    // A key with another separator in it must not mislead a reader that looks for the separator.
     let other = |name: &String| name.contains([';', '\t']);
     let style = if header.iter().any(other) { QuoteStyle::Always } else { QuoteStyle::Necessary };
     let mut writer = WriterBuilder::new().quote_style(style).from_writer(Vec::new());
@@ -125,7 +128,7 @@ pub fn form(past: &[PastDecision]) -> String {
     String::from_utf8(bytes).expect("rows are made of text")
 }
 
-/// Text that no spreadsheet takes for a formula.
+/// The text in a form that no spreadsheet runs as a formula.
 fn as_text(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\'']) {
         format!("'{text}")
@@ -134,16 +137,16 @@ fn as_text(text: &str) -> String {
     }
 }
 
-/// The text that [`as_text`] was given.
+/// Undoes [`as_text`].
 fn from_text(cell: &str) -> &str {
     cell.strip_prefix('\'').unwrap_or(cell)
 }
 
-/// The rows of a form that tell something, in order; rows whose reward is blank tell nothing.
-/// Columns other than `decision`, `reward` and `label` are not looked at.
+/// The rows of a form with a reward or `drop`, in order; rows with a blank reward are skipped.
+/// Reads only the columns `decision`, `reward` and `label`.
 ///
 /// # Errors
-/// If it is no table, lacks a column, a cell cannot be read, or a decision has two rows.
+/// If it is not a table, lacks a column, a cell cannot be read, or a decision has two rows.
 pub fn read_form(reader: impl Read) -> Result<Vec<FormRow>, FormError> {
     let form = records(reader, Size::OUTCOMES)?;
     if form.header.is_empty() {
@@ -176,7 +179,7 @@ fn outcome(cell: &str, line: u64) -> Result<Option<NewOutcome>, FormError> {
     Ok(Some(NewOutcome::Reward(reward)))
 }
 
-/// Where a column is.
+/// The position of a column.
 fn column(form: &Records, name: &'static str) -> Result<usize, FormError> {
     let called = |at: &usize| form.header[*at].eq_ignore_ascii_case(name);
     let mut found = (0..form.header.len()).filter(called);
@@ -283,7 +286,7 @@ mod tests {
     fn what_is_wrong_is_named_by_its_line() {
         for (form, words) in [
             ("decision,paid\n1,2\n", "line 1: the header must name `decision` and `reward`"),
-            ("decision,reward,Reward\n1,2,3\n", "`reward` is there twice"),
+            ("decision,reward,Reward\n1,2,3\n", "`reward` occurs twice"),
             ("decision,reward\n1,0.5\nx,0.5\n", "line 3: `x` is not the number of a decision"),
             ("decision;reward\n1;0,21\n", "line 2: `0,21` is not a number; write 0.21"),
             ("decision,reward\n1,yes\n", "line 2: `yes` is not a number"),

@@ -1,4 +1,4 @@
-//! Every decision of a log with what became of it.
+//! Lists every decision of a log with its outcome.
 
 use crate::event::Event;
 use crate::fold::fold;
@@ -10,34 +10,34 @@ use crate::time::Time;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A decision and what became of it.
+/// A decision and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PastDecision {
     /// Its number, from 1.
     pub decision: u64,
-    /// When it was taken, in UTC.
+    /// When the decision was taken, in UTC.
     pub at: String,
-    /// What was chosen.
+    /// The name of the chosen action.
     pub label: String,
-    /// What was known about the occasion.
+    /// The context of the decision.
     pub context: Context,
-    /// What became of it.
+    /// The kind of its outcome.
     pub outcome: OutcomeStatus,
-    /// The reward as it stands, corrections included.
+    /// The current reward, corrections included.
     pub reward: Option<f64>,
-    /// When the outcome that stands was recorded, in UTC.
+    /// When the current outcome was recorded, in UTC.
     pub outcome_at: Option<String>,
 }
 
-/// What became of a decision.
+/// The kind of outcome of a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutcomeStatus {
-    /// Its reward is outstanding.
+    /// The reward has not come yet.
     Pending,
-    /// Its reward has come.
+    /// The reward has come.
     Rewarded,
-    /// Its reward will never come.
+    /// The reward will never come.
     Dropped,
 }
 
@@ -46,13 +46,13 @@ pub enum OutcomeStatus {
 /// # Errors
 /// If the log is damaged, or has no line yet.
 pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
-    let mut told = BTreeMap::new();
+    let mut recorded_at = BTreeMap::new();
     let (state, _) = fold(storage, |step| {
         if let Event::Rewarded { decision, .. }
         | Event::Corrected { decision, .. }
         | Event::Dropped { decision } = step.event
         {
-            told.insert(*decision, step.entry.at_us);
+            recorded_at.insert(*decision, step.entry.at_us);
         }
         Ok(())
     })?;
@@ -63,8 +63,8 @@ pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
             Outcome::Settled { reward, .. } => (OutcomeStatus::Rewarded, Some(reward)),
             Outcome::Dropped { .. } => (OutcomeStatus::Dropped, None),
         };
-        // A reward that was retracted has been told too, and stands no longer.
-        let told = told.get(&number).filter(|_| outcome != OutcomeStatus::Pending);
+        // A retracted reward has a time too, but no longer counts.
+        let recorded_at = recorded_at.get(&number).filter(|_| outcome != OutcomeStatus::Pending);
         Ok(PastDecision {
             decision: number,
             at: Time::from_micros(decision.at_us).to_string(),
@@ -72,7 +72,7 @@ pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
             context: state.context(decision).clone(),
             outcome,
             reward,
-            outcome_at: told.map(|at_us| Time::from_micros(*at_us).to_string()),
+            outcome_at: recorded_at.map(|at_us| Time::from_micros(*at_us).to_string()),
         })
     });
     past.collect()

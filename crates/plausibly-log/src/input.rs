@@ -1,23 +1,22 @@
-//! Files from outside, read to a limit: a device or a file of another kind must not fill the
-//! memory.
+//! Reads files up to a limit of size, so that a device or a wrong file cannot fill the memory.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use thiserror::Error;
 
-/// A kind of file, and the most bytes that one of it has.
+/// A kind of file, and how large such a file may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// What such a file is, with its article.
+    /// The kind with its article, such as "a spec".
     pub kind: &'static str,
-    /// Most mebibytes.
+    /// The largest size, in MiB.
     pub mebibytes: u64,
 }
 
 impl Limit {
-    /// A certificate has about 500 bytes per action with five features, and lists 200 of them
-    /// unless more are asked for: this is room for every action of the largest table.
+    /// A certificate takes about 500 bytes per action with five features, and lists 200 actions
+    /// unless more are requested. This limit has room for every action of the largest table.
     pub const CERTIFICATE: Self = Self { kind: "a certificate", mebibytes: 256 };
     /// A spec is written by hand.
     pub const SPEC: Self = Self { kind: "a spec", mebibytes: 4 };
@@ -25,7 +24,7 @@ impl Limit {
     pub const POLICY: Self = Self { kind: "the file of a policy", mebibytes: 1 };
     /// A table has one row per action.
     pub const TABLE: Self = Self { kind: "a table", mebibytes: 256 };
-    /// A saved policy carries the action sets it remembers: ten million features have about 200 MB
+    /// A saved policy contains the action sets it remembers: ten million features take about 200 MB
     /// as text.
     pub const SAVED_POLICY: Self = Self { kind: "a saved policy", mebibytes: 512 };
 }
@@ -34,7 +33,7 @@ impl Limit {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum InputError {
-    /// The system.
+    /// The system could not read the file.
     #[error("cannot read {path}")]
     Io {
         /// The file.
@@ -42,25 +41,28 @@ pub enum InputError {
         /// What the system says.
         source: io::Error,
     },
-    /// More bytes than such a file has.
-    #[error("{path} has more than {} MiB, the limit of {}: is it the right file?", .limit.mebibytes, .limit.kind)]
+    /// The file is larger than its kind may be.
+    #[error(
+        "{path} has more than {} MiB, the limit of {}: is it the right file?",
+        .limit.mebibytes, .limit.kind
+    )]
     TooLarge {
         /// The file.
         path: String,
-        /// What it was read as.
+        /// The limit that applied.
         limit: Limit,
     },
-    /// Another encoding.
+    /// The text has another encoding.
     #[error("{path} is not UTF-8 text; save it as UTF-8")]
     NotUtf8 {
         /// The file.
         path: String,
-        /// Where.
+        /// Where the text stops being UTF-8.
         source: std::string::FromUtf8Error,
     },
 }
 
-/// The text of a file, read no further than its limit: also of a device, which has no end.
+/// The text of a file. Reads no further than the limit, also from a device that never ends.
 ///
 /// # Errors
 /// If it cannot be read, is larger than its kind may be, or is not UTF-8.

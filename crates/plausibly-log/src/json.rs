@@ -1,9 +1,9 @@
-//! JSON from outside: certificates, events, saved policies.
+//! Reads JSON from outside: certificates, events, saved policies.
 //!
 //! No object may have a key twice. JSON readers disagree on which of the two values counts, so such
-//! a document would say one thing to this reader and another to the next. Serde refuses doubled
-//! fields of a struct but lets a map keep the last one; [`read`] looks at the text itself, whatever
-//! type is read from it.
+//! a document would mean one thing here and another elsewhere. Serde refuses a doubled field of a
+//! struct, but lets a map keep the last value; [`read`] therefore checks the text itself, whatever
+//! type it is read into.
 
 use crate::table::brief;
 use serde::de::DeserializeOwned;
@@ -14,17 +14,21 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum JsonError {
-    /// It is not JSON, or not the JSON of such a value.
+    /// The text is not JSON, or not the JSON of the requested type.
     #[error(transparent)]
     Syntax(#[from] serde_json::Error),
     /// An object has a key twice.
-    #[error("the key `{}` stands twice in {}, the second time at line {line} column {column}; readers disagree on which one counts, so keep one", brief(.key), place(.path))]
+    #[error(
+        "the key `{}` occurs twice in {}, the second time at line {line} column {column}; readers \
+         disagree on which one counts, so keep one",
+        brief(.key), place(.path)
+    )]
     DoubledKey {
         /// The key.
         key: String,
         /// The path of the object, such as `grounds.policy`; empty for the outermost one.
         path: String,
-        /// The line of the second one, from 1.
+        /// The line of its second occurrence, from 1.
         line: usize,
         /// Its column, in characters from 1.
         column: usize,
@@ -45,12 +49,12 @@ fn place(path: &str) -> Cow<'_, str> {
 /// use plausibly_log::json;
 /// assert_eq!(json::read::<Vec<u8>>("[1, 2]")?, [1, 2]);
 /// let doubled = json::read::<serde_json::Value>(r#"{"a": {"b": 1, "\u0062": 2}}"#).unwrap_err();
-/// assert!(doubled.to_string().starts_with("the key `b` stands twice in `a`, the second time at line 1 column 16"));
+/// assert!(doubled.to_string().starts_with("the key `b` occurs twice in `a`"));
 /// # Ok::<(), json::JsonError>(())
 /// ```
 ///
 /// # Errors
-/// If it is not the JSON of such a value, or an object has a key twice.
+/// If the text is not the JSON of such a value, or an object has a key twice.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     let value = serde_json::from_str(text)?;
     match doubled_key(text) {
@@ -61,24 +65,24 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
 
 /// A key as it stands in the text.
 struct Key<'a> {
-    /// Without its escapes.
+    /// With escapes resolved.
     name: Cow<'a, str>,
-    /// Where its quote opens.
+    /// The byte of its opening quote.
     at: usize,
 }
 
-/// What a place in the text is inside of.
+/// An object or array that the scan is inside of.
 enum Inside {
-    /// An object, whose keys begin at this place of all that are open.
+    /// An object; its keys begin at this index of the open keys.
     Object { first_key: usize },
-    /// An array, at this item.
+    /// An array, and the index of the current item.
     Array { item: usize },
 }
 
-/// The first object to end that has a key twice, in a text that is known to be JSON.
+/// Finds the first object that ends with a doubled key, in a text that is known to be JSON.
 fn doubled_key(text: &str) -> Option<JsonError> {
     let bytes = text.as_bytes();
-    // Room for most events, so that neither grows step by step.
+    // Enough room for most events, so that the vectors rarely grow.
     let (mut open, mut keys): (Vec<Inside>, Vec<Key<'_>>) =
         (Vec::with_capacity(8), Vec::with_capacity(16));
     let (mut at, mut key_comes) = (0, false);
@@ -121,7 +125,7 @@ fn doubled_key(text: &str) -> Option<JsonError> {
     None
 }
 
-/// Where the string that opens here closes, and whether there are escapes in it.
+/// The closing quote of the string that opens here, and whether the string has escapes.
 fn closing_quote(bytes: &[u8], open: usize) -> (usize, bool) {
     let (mut at, mut escaped) = (open + 1, false);
     while at < bytes.len() && bytes[at] != b'"' {
@@ -141,9 +145,9 @@ fn name(text: &str, open: usize, close: usize, escaped: bool) -> Cow<'_, str> {
     }
 }
 
-/// The second of two keys of one name.
+/// The second of two keys with the same name.
 fn repeated<'a, 'b>(keys: &'a [Key<'b>]) -> Option<&'a Key<'b>> {
-    /// Up to here, comparing all pairs is faster than sorting.
+    /// Compares all pairs of up to 16 keys, which is faster than sorting.
     const FEW: usize = 16;
     if keys.len() <= FEW {
         let mut pairs = keys.iter().enumerate();
@@ -152,15 +156,16 @@ fn repeated<'a, 'b>(keys: &'a [Key<'b>]) -> Option<&'a Key<'b>> {
             .map(|(_, key)| key);
     }
     let mut sorted: Vec<&Key<'b>> = keys.iter().collect();
-    // Stable, so that of two the second comes second.
+    // A stable sort keeps the second occurrence behind the first.
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
     sorted.windows(2).find(|pair| pair[0].name == pair[1].name).map(|pair| pair[1])
 }
 
-/// The refusal of a key, given what its object is inside of and the keys of that.
+/// The error for a doubled key, given what its object is inside of and the open keys.
 fn described(text: &str, open: &[Inside], mut keys: &[Key<'_>], second: &Key<'_>) -> JsonError {
     let mut path = String::new();
-    // From the innermost outwards: the last of the keys is the one that its object is at.
+    // Builds the path from the inside outwards; the last open key is the one that leads to the
+    // object.
     for inside in open.iter().rev() {
         path = match inside {
             Inside::Array { item } => format!("[{item}]{}", joined(&path)),
@@ -181,7 +186,7 @@ fn described(text: &str, open: &[Inside], mut keys: &[Key<'_>], second: &Key<'_>
     }
 }
 
-/// A path as it stands behind what it is inside of.
+/// A path with the separator that puts it behind an outer path.
 fn joined(path: &str) -> Cow<'_, str> {
     if path.is_empty() || path.starts_with('[') { path.into() } else { format!(".{path}").into() }
 }

@@ -1,4 +1,6 @@
-//! A log in use: the journal and the state it folds to, kept in step.
+//! A log that is written to: the journal on the disk and the state in memory, kept in step. Every
+//! event is first applied to the state, which refuses what cannot follow, and then written; only a
+//! written event is acknowledged.
 
 mod outcomes;
 
@@ -21,7 +23,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LogError {
-    /// The file.
+    /// The file failed.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// An event that is not one of this version, or cannot follow those before it.
@@ -32,7 +34,7 @@ pub enum LogError {
         /// What is wrong.
         source: EventError,
     },
-    /// What was asked for cannot follow.
+    /// The request cannot follow what the log holds.
     #[error(transparent)]
     Step(#[from] StepError),
     /// One of several outcomes that cannot follow.
@@ -46,32 +48,36 @@ pub enum LogError {
     /// A row or context that the recipe cannot take.
     #[error(transparent)]
     Recipe(#[from] RecipeError),
-    /// Grounds of which nothing follows.
+    /// Grounds that no decision follows from.
     #[error(transparent)]
     Grounds(#[from] GroundsError),
     /// Recorded choices that do not follow from the lines before them.
-    #[error("{first}{}: the log was changed, or written by another version", of_many(*differing, *checked))]
+    #[error(
+        "{first}{}: the log was changed, or written by another version",
+        of_many(*differing, *checked)
+    )]
     Choice {
-        /// The first of them.
+        /// The first such choice.
         first: WrongChoice,
-        /// How many do not follow.
+        /// How many recorded choices do not follow.
         differing: u64,
-        /// Of how many that were looked at.
+        /// How many recorded choices were compared.
         checked: u64,
     },
-    /// An event that has no form as JSON; nothing was written.
+    /// An event that JSON cannot represent; nothing was written.
     #[error("an event cannot be written as JSON ({0}); nothing was written")]
     Unwritable(#[source] serde_json::Error),
     /// An earlier event could not be written.
     #[error(
-        "an event before this one could not be written, so nothing more is taken or told; open the log anew"
+        "an earlier write failed, so this log takes no more events and gives no answers; open it \
+         again"
     )]
     Stopped,
     /// A log without events.
     #[error("the log has no decisions yet: `plausibly decide` begins it")]
     Empty,
-    /// A log that has begun.
-    #[error("the log has begun already")]
+    /// A log that has already begun.
+    #[error("the log has already begun")]
     Begun,
 }
 
@@ -79,46 +85,46 @@ fn of_many(differing: u64, checked: u64) -> String {
     match checked {
         0 | 1 => String::new(),
         _ => {
-            format!("; {differing} of {checked} recorded choices that were looked at do not follow")
+            format!("; {differing} of {checked} recorded choices compared do not follow")
         }
     }
 }
 
-/// Why a line's event was refused.
+/// Why the event of a line was refused.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EventError {
     /// Not an event.
     #[error("not an event of this version: {0}")]
     Syntax(#[from] JsonError),
-    /// It cannot follow.
+    /// The event cannot follow the lines before it.
     #[error(transparent)]
     Step(#[from] StepError),
 }
 
-/// Whether a reward was news.
+/// Whether an event was new to the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {
-    /// It was recorded.
+    /// It was new, and was recorded.
     Now,
-    /// The same was there already; nothing was written.
+    /// The log already holds it; nothing was written.
     Before,
 }
 
-/// A log that is written to. Whatever returns without an error is on the disk.
+/// A log that is written to. Everything that a method returned without an error is on the disk.
 #[derive(Debug)]
 pub struct Log<S> {
     journal: Journal<S>,
     state: Option<State>,
     id: LineHash,
-    /// The state may be ahead of the disk.
+    /// Set when a write has failed: the state may then be ahead of the disk.
     stopped: bool,
 }
 
 impl<S: Storage> Log<S> {
     /// Opens a log for writing, or begins an empty one.
     ///
-    /// Every line is read and checked: what is known comes from the log and from nothing beside it.
+    /// Reads and checks every line. The state comes from the lines and from nothing else.
     ///
     /// # Errors
     /// If another process writes to it, a line is damaged, or an event cannot follow those before
@@ -131,12 +137,12 @@ impl<S: Storage> Log<S> {
         Ok(Self { journal, state: folding.state, id: folding.id, stopped: false })
     }
 
-    /// What opening did about the end of an interrupted write, if there was one.
+    /// How opening repaired the end of an interrupted write, if there was one.
     pub fn recovery(&self) -> Option<&Recovery> {
         self.journal.recovery()
     }
 
-    /// What is known; `None` before the log has begun, and after a write that failed.
+    /// The state; `None` before the log has begun, and after a write that failed.
     pub fn state(&self) -> Option<&State> {
         self.state.as_ref().filter(|_| !self.stopped)
     }
@@ -144,7 +150,7 @@ impl<S: Storage> Log<S> {
     /// Begins the log.
     ///
     /// # Errors
-    /// If it has begun, what it shall be about does not hold together, or it cannot be written.
+    /// If the log has already begun, the opening is not consistent, or it cannot be written.
     pub fn begin(&mut self, at: impl Into<Time>, opening: Opening) -> Result<(), LogError> {
         if self.state.is_some() {
             return Err(LogError::Begun);
@@ -154,7 +160,8 @@ impl<S: Storage> Log<S> {
         }
         opening.check()?;
         let state = State::open(&opening.clone().event())?;
-        // Every field with its value, so that a later version with other defaults decides the same.
+        // Every field is written with its value, so that a later version with other defaults
+        // decides the same way.
         let policy = state.policy().1.clone();
         if let Err(failed) =
             self.append(at.into().micros(), &[Opening { policy, ..opening }.event()])
@@ -167,12 +174,12 @@ impl<S: Storage> Log<S> {
         Ok(())
     }
 
-    /// Takes a decision among the rows of a table, in a context; its certificate lists at most
+    /// Takes a decision among the rows of a table, in a context. Its certificate lists at most
     /// `most` actions.
     ///
     /// # Errors
     /// If the log has not begun, a row cannot be encoded, phased elimination cannot decide about
-    /// these rows now, or the decision cannot be written: then it was not taken.
+    /// these rows now, or the decision cannot be written. On an error no decision was taken.
     pub fn decide(
         &mut self,
         at: impl Into<Time>,
@@ -182,8 +189,9 @@ impl<S: Storage> Log<S> {
     ) -> Result<Certificate, LogError> {
         let at_us = at.into().micros();
         let state = self.begun()?;
-        let (before, offered) = arrival(state, table, context)?;
-        // Before anything is written: what cannot be decided shall leave no trace.
+        let (before, offered) = events_before_decision(state, table, context)?;
+        // Checked before anything is written, so that a refused decision leaves no trace in the
+        // log.
         state.may_decide(&offered, context)?;
         self.record(at_us, &before)?;
         let last = self.journal.last();
@@ -206,7 +214,7 @@ impl<S: Storage> Log<S> {
         Ok(certificate)
     }
 
-    /// Records the reward of a decision. The same one twice is recorded once.
+    /// Records the reward of a decision. Recording the same reward twice writes it once.
     ///
     /// # Errors
     /// If there is no such decision, it has another reward or was dropped, or the reward is out of
@@ -217,7 +225,7 @@ impl<S: Storage> Log<S> {
         decision: u64,
         reward: f64,
     ) -> Result<Recorded, LogError> {
-        // Minus nothing is nothing.
+        // Adding zero turns −0 into 0, so that both have the same bits.
         let reward = reward + 0.0;
         match self.begun()?.decision(decision)?.outcome {
             Outcome::Settled { reward: stored, .. } if stored.to_bits() == reward.to_bits() => {
@@ -227,7 +235,7 @@ impl<S: Storage> Log<S> {
         }
     }
 
-    /// Replaces the reward of a decision. By the same one, nothing is recorded.
+    /// Replaces the reward of a decision. Nothing is written if the reward stays the same.
     ///
     /// # Errors
     /// If there is no such decision, it has no reward, or the new one is out of range.
@@ -246,7 +254,7 @@ impl<S: Storage> Log<S> {
         }
     }
 
-    /// Takes the reward of a decision back; it is outstanding again.
+    /// Takes back the reward of a decision, which is then pending again.
     ///
     /// # Errors
     /// If there is no such decision, or it has no reward.
@@ -255,7 +263,7 @@ impl<S: Storage> Log<S> {
         self.record(at.into().micros(), &[Event::Retracted { decision }])
     }
 
-    /// Records that the reward of a decision will never come. Twice is recorded once.
+    /// Records that the reward of a decision will never come. Dropping twice writes it once.
     ///
     /// # Errors
     /// If there is no such decision, or it has a reward.
@@ -270,7 +278,7 @@ impl<S: Storage> Log<S> {
         }
     }
 
-    /// Decides by another policy from now on.
+    /// Changes the policy that takes the decisions from now on.
     ///
     /// # Errors
     /// If it cannot decide in this log.
@@ -296,8 +304,8 @@ impl<S: Storage> Log<S> {
         self.state.as_ref().ok_or(LogError::Empty)
     }
 
-    /// Steps, then writes: what cannot follow is never written. If writing fails the state is ahead
-    /// of the disk, and nothing more is taken from it or told of it.
+    /// Steps, then writes, so that an event that cannot follow is never written. If writing fails,
+    /// the state is ahead of the disk, and `stopped` keeps it from being used.
     fn record(&mut self, at_us: i64, events: &[Event]) -> Result<Recorded, LogError> {
         self.begun()?;
         let state = self.state.as_mut().ok_or(LogError::Empty)?;
@@ -326,8 +334,9 @@ impl<S: Storage> Log<S> {
     }
 }
 
-/// What a table and a context bring that the log does not know yet, and the actions offered.
-fn arrival(
+/// The events that a table and a context need before a decision, and the numbers of the actions
+/// offered.
+fn events_before_decision(
     state: &State,
     table: &Table,
     context: &Context,
@@ -338,7 +347,7 @@ fn arrival(
         recipe = Cow::Owned(recipe.extended(&extension)?);
         events.push(Event::RecipeExtended { extension });
     }
-    // Before anything is written: a row that cannot be encoded could never be chosen.
+    // Checked before anything is written: a row that cannot be encoded could never be chosen.
     recipe.check_rows(table, context)?;
     let mut next = state.actions().len() as u64;
     let mut offered = Vec::with_capacity(table.len());

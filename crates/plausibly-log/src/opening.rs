@@ -1,4 +1,5 @@
-//! What a log is about, before its first decision.
+//! The settings that a log begins with. The first line records them; only the policy, the horizon
+//! and the features can change later.
 
 use crate::event::{Event, FORMAT};
 use crate::log::LogError;
@@ -7,16 +8,16 @@ use crate::recipe::Recipe;
 use crate::state::{self, State, StepError};
 use plausibly::spec::PolicyKind;
 
-/// What a log is about, before its first decision.
+/// The settings that a log begins with.
 #[derive(Clone, Debug)]
 pub struct Opening {
-    /// Who decides.
+    /// The policy that takes the decisions.
     pub policy: PolicyTable,
     /// The smallest and the largest reward there can be.
     pub reward_range: (f64, f64),
-    /// Decisions expected in all, for policies that ask.
+    /// The number of decisions expected in all, for policies that need it.
     pub horizon: Option<u64>,
-    /// From which randomness is drawn.
+    /// The seed of all randomness.
     pub seed: u64,
     /// How rows become features.
     pub recipe: Recipe,
@@ -28,17 +29,17 @@ impl Opening {
         Self { policy: policy::code(), reward_range, horizon: None, seed, recipe }
     }
 
-    /// The same, deciding by another policy. Its constants are in units of reward.
+    /// Sets another policy. Its constants are in units of reward.
     #[must_use]
     pub fn deciding_by(mut self, kind: PolicyKind) -> Self {
         self.policy = policy::table(&kind, state::setting(&self.recipe));
         self
     }
 
-    /// Whether a log could begin with this.
+    /// Whether a log could begin with these settings.
     ///
     /// # Errors
-    /// If what it says does not hold together.
+    /// If the settings are not consistent.
     pub fn check(&self) -> Result<(), LogError> {
         let setting = state::setting(&self.recipe);
         policy::check_new_policy(&self.policy, setting, self.horizon).map_err(StepError::from)?;
@@ -46,7 +47,7 @@ impl Opening {
         Ok(())
     }
 
-    /// Whether a log that has begun stands as if it had begun with this, by whatever seed.
+    /// Whether a log that has begun has the same settings, whatever its seed.
     pub fn is_that_of(&self, state: &State) -> bool {
         State::open(&self.clone().event()).is_ok_and(|own| {
             own.policy().1 == state.policy().1

@@ -1,4 +1,5 @@
-//! The policy of a log: the same spec as everywhere, in the units of the person who wrote it.
+//! The policy of a log: the same spec as everywhere, with constants in the user's units of reward.
+//! A log records every field with its value, so that later defaults change nothing.
 
 use plausibly::Target;
 use plausibly::spec::{
@@ -7,15 +8,15 @@ use plausibly::spec::{
 use serde_json::{Map, Number, Value as Json};
 use thiserror::Error;
 
-/// A policy as a log records it: every field with its value.
+/// A policy as a log records it, every field with its value.
 pub type PolicyTable = Map<String, Json>;
 
-/// CODE with its defaults.
+/// CODE with its default settings.
 pub fn code() -> PolicyTable {
     PolicyTable::from_iter([("kind".to_string(), "code".into())])
 }
 
-/// A typed policy as a log records it, for actions as in this setting.
+/// A typed policy as a log records it, for arms or for features as `setting` says.
 pub fn table(kind: &PolicyKind, setting: Setting) -> PolicyTable {
     match json(&kind.to_value(setting)) {
         Json::Object(table) => table,
@@ -28,18 +29,21 @@ pub fn table(kind: &PolicyKind, setting: Setting) -> PolicyTable {
 #[non_exhaustive]
 pub enum PolicyRefusal {
     /// The spec has problems.
-    #[error("the policy is not valid: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    #[error(
+        "the policy is not valid: {}",
+        .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+    )]
     Spec(Vec<FieldError>),
-    /// A kind whose choices are not a function of what a log keeps.
+    /// A policy that a log cannot run.
     #[error("{0}")]
     Unsuited(&'static str),
 }
 
-/// Checks a policy that is new to a log: one that can be read, and that earlier versions would have
-/// recorded only because they did not look.
+/// Checks a policy that is new to a log. This is stricter than [`read_policy`], which must also
+/// accept the policies that earlier versions recorded.
 ///
 /// # Errors
-/// As [`read_policy`]; and if no bound is known for its settings, or it would never explore.
+/// As [`read_policy`], and if no bound is known for its settings, or it would never explore.
 pub fn check_new_policy(
     table: &PolicyTable,
     setting: Setting,
@@ -50,8 +54,7 @@ pub fn check_new_policy(
     refused.map_or(Ok(()), |reason| Err(PolicyRefusal::Unsuited(reason)))
 }
 
-/// Reads a policy and fills in what was left out. Units are those of the person: accuracies and
-/// noise in units of reward.
+/// Reads a policy and fills in the defaults. Accuracies and noise are in units of reward.
 ///
 /// # Errors
 /// If a field is wrong, or the policy cannot decide from a log.
@@ -79,25 +82,28 @@ pub fn read_policy(
 fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
     let reason = match spec.kind {
         PolicyKind::Code { target: Some(Target::Deadline { .. }), .. } => {
-            "a deadline counts rounds with rewards that come at once, and a log promises neither; leave out by_round"
+            "a deadline counts rounds with immediate rewards, and a log does not promise those; \
+             leave out by_round"
         }
         PolicyKind::Code { radius: RadiusSpec::Paper { action_norm_bound: None, .. }, .. }
         | PolicyKind::LinUcb {
             radius: RadiusSpec::Paper { action_norm_bound: None, .. }, ..
         } => {
-            "the paper's radius needs a bound on the norms of all actions to come: set action_norm_bound, or use the radius determinant"
+            "the paper's radius needs a bound on the norms of all future actions: set \
+             action_norm_bound, or use the radius determinant"
         }
         _ if spec.needs_horizon() && horizon.is_none() => {
-            "this policy spreads its exploration over a horizon: say how many decisions there will be about (--horizon)"
+            "this policy spreads its exploration over a horizon: give the approximate number of \
+             decisions (--horizon)"
         }
         _ => return Ok(()),
     };
     Err(PolicyRefusal::Unsuited(reason))
 }
 
-/// The same policy for rewards divided by `range`. A bound on θ* is scaled too where features are
-/// vectors as given, and left as it is elsewhere: centring moves θ*, so that only a bound for
-/// scaled rewards means anything.
+/// The policy for rewards divided by `range`. A bound on θ* is scaled too for vectors as given.
+/// Elsewhere it is left as it is: centring moves θ*, so the bound already is one for scaled
+/// rewards.
 pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpec {
     let by = |value: Option<f64>| value.map(|value| value / range);
     let bound = |value: Option<f64>| if as_given { by(value) } else { value };
@@ -148,11 +154,11 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
     spec
 }
 
-/// Among how many arms δ is shared: at least `actions`, and such that all shares ever given out
-/// stay within δ however many actions are added later.
+/// The number of arms that share δ. It is at least `actions`, and large enough that all shares ever
+/// given out stay within δ however many actions are added later.
 ///
-/// A log of `first` arms gives each `δ/(2·first)`. When their number has grown `2ʲ`-fold, every
-/// arm's share falls to `δ/(2·4ʲ·first)`; so the stage with `2ʲ·first` arms costs at most
+/// A log of `first` arms gives each `δ/(2·first)`. When their number has grown `2ʲ`-fold, the share
+/// of every arm falls to `δ/(2·4ʲ·first)`. So the stage with `2ʲ·first` arms costs at most
 /// `δ·2⁻ʲ⁻¹`, and all stages together at most δ.
 pub(crate) fn arms_sharing(first: usize, actions: usize) -> u64 {
     let (mut capacity, mut shares) = (first.max(1) as u64, 2 * first.max(1) as u64);
@@ -163,8 +169,8 @@ pub(crate) fn arms_sharing(first: usize, actions: usize) -> u64 {
     shares
 }
 
-/// Facts of a log for policies: rewards are scaled to an interval of length one, whose noise is
-/// sub-Gaussian with ½.
+/// The facts of a log that policies are built from. Rewards are scaled to an interval of length
+/// one, so their noise is sub-Gaussian with ½.
 pub(crate) fn facts(
     dim: usize,
     offered: usize,
@@ -178,7 +184,8 @@ pub(crate) fn facts(
         horizon: horizon.unwrap_or(1),
         noise_scale: 0.5,
         theta_norm_bound,
-        // Only the paper's radius asks, and is refused where its own is not set.
+        // Only the paper's radius uses this, and a log refuses that radius without a bound of its
+        // own.
         action_norm_bound: 1.0,
     }
 }

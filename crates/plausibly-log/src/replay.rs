@@ -1,4 +1,6 @@
-//! The same log under other settings.
+//! Derives every decision of a log again under other settings, and compares. The rewards stay those
+//! of the actions really taken, so this shows what the settings change, not how the history would
+//! have gone on.
 
 use crate::certificate::{Grounds, Reused};
 use crate::choices::Choices;
@@ -12,69 +14,67 @@ use crate::state::{State, StepError};
 use plausibly::spec::{PolicyKind, PolicySpec};
 use serde::Serialize;
 
-/// A decision as it was, and as it would have been from the same log so far.
+/// A decision as it was taken, and as other settings would have taken it from the same lines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Replayed {
     /// Its number.
     pub decision: u64,
-    /// What was chosen.
+    /// The name of the chosen action.
     pub chosen: String,
-    /// What would have been chosen.
+    /// The name of the action that the other settings would have chosen.
     pub would_choose: String,
-    /// Actions that could still be best then, and could not under the other settings.
+    /// Actions in the race that the other settings would have ruled out.
     pub lost: Vec<String>,
-    /// Actions that could not, and could under the other settings.
+    /// Actions out of the race that the other settings would have kept in it.
     pub gained: Vec<String>,
-    /// To within what those in the race were known.
+    /// The largest uncertainty (±) among the actions in the race.
     pub known_within: Option<f64>,
-    /// To within what they would have been.
+    /// The largest uncertainty (±) under the other settings.
     pub would_be_known_within: Option<f64>,
 }
 
 impl Replayed {
-    /// Whether the decision or who was in the race would have been another.
+    /// Whether the choice or the set of actions in the race would differ.
     pub fn differs(&self) -> bool {
         self.chosen != self.would_choose || !self.lost.is_empty() || !self.gained.is_empty()
     }
 }
 
-/// Asks at every decision of a log what another policy would have chosen from the same actions
-/// and the same rewards so far. Says how many decisions it looked at.
+/// Derives at every decision of a log what another policy would have chosen from the same actions
+/// and the same rewards so far. Returns the number of decisions.
 ///
-/// The rewards are those of what was really done: this says what the settings change, and not how
-/// a history under them would have gone on.
 ///
-/// Each decision is also derived under the log's own settings, and what the log says was chosen is
-/// compared with what follows from the lines before it.
+/// Each decision is also derived under the log's own settings, and the recorded choice is compared
+/// with the one that follows from the lines before it.
 ///
 /// # Cost
-/// Linear in the decisions: for each the models of its sums, made once and used for both, and the
-/// choices of both policies.
+/// Linear in the decisions. For each, the models of its sums are made once and used for both
+/// policies, and both policies choose.
 ///
 /// # Errors
-/// [`LogError::Choice`] if a recorded choice does not follow; all decisions have then been
-/// visited, and the error says of how many this holds. If the log is damaged or empty, or the
-/// policy cannot decide in it; one that commits cannot be asked in the place of one that does not,
-/// nor one that goes by phases in the place of one with others.
+/// [`LogError::Choice`] if a recorded choice does not follow; all decisions have then been visited,
+/// and the error counts the wrong ones. Other errors if the log is damaged or empty, or the policy
+/// cannot decide in it. A policy that commits cannot replace one that does not, and phased
+/// elimination cannot replace a policy with other phases.
 pub fn replay<S: Storage>(
     storage: &S,
     policy: &PolicyTable,
     horizon: Option<u64>,
     mut visit: impl FnMut(Replayed),
 ) -> Result<u64, LogError> {
-    let mut asked: Option<Comparison> = None;
+    let mut comparison: Option<Comparison> = None;
     let mut choices = Choices::default();
     let (state, _) = fold(storage, |step| {
         let Event::Decided { set, context, chosen, label, .. } = step.event else { return Ok(()) };
-        let asked = match &mut asked {
-            Some(asked) if asked.is_under(step.state) => {
-                asked.go_on(step.state, *set, context)?;
-                asked
+        let comparison = match &mut comparison {
+            Some(comparison) if comparison.is_under(step.state) => {
+                comparison.advance(step.state, *set, context)?;
+                comparison
             }
-            asked => asked.insert(Comparison::new(step, (*set, context), (policy, horizon))?),
+            none => none.insert(Comparison::new(step, (*set, context), (policy, horizon))?),
         };
-        let (was, would) = asked.own.verdicts(&asked.other)?;
-        let offered = &asked.own.grounds.actions;
+        let (was, would) = comparison.own.verdicts(&comparison.other)?;
+        let offered = &comparison.own.grounds.actions;
         let follows = &offered[was.chosen];
         choices.compare(step, (*chosen, label), (follows.id, &follows.label));
         let named = |which: &dyn Fn(bool, bool) -> bool| {
@@ -83,7 +83,7 @@ pub fn replay<S: Storage>(
             named.map(|(_, action)| action.label.clone()).collect()
         };
         visit(Replayed {
-            decision: asked.own.grounds.decision,
+            decision: comparison.own.grounds.decision,
             chosen: label.clone(),
             would_choose: offered[would.chosen].label.clone(),
             lost: named(&|was, would| was && !would),
@@ -96,12 +96,12 @@ pub fn replay<S: Storage>(
     if state.is_some() { choices.all_follow() } else { Err(LogError::Empty) }
 }
 
-/// Both policies, with what they are asked about. Most decisions of a log are by the policy of the
-/// one before and about its actions, so only what was learned since is new.
+/// The grounds of one decision under both policies. Consecutive decisions of a log mostly share
+/// policy and actions, so only the sums are brought up to date.
 struct Comparison {
     set: u64,
     context: Context,
-    /// Features that the actions have.
+    /// The number of features.
     dim: usize,
     own: Reused,
     other: Reused,
@@ -136,8 +136,8 @@ impl Comparison {
             && own.policy == *state.policy().1
     }
 
-    /// Goes on to a later decision.
-    fn go_on(&mut self, state: &State, set: u64, context: &Context) -> Result<(), LogError> {
+    /// Moves on to a later decision.
+    fn advance(&mut self, state: &State, set: u64, context: &Context) -> Result<(), LogError> {
         if self.set != set || self.context != *context {
             let actions = state.offered(state.set(set)?, context)?;
             self.own.offer(actions.clone())?;
@@ -151,13 +151,14 @@ impl Comparison {
     }
 }
 
-/// Whether a policy can be asked in the place of another.
+/// Whether a policy can replace the log's own in a replay.
 fn suits(asked: &PolicyKind, own: &PolicyKind) -> Result<(), StepError> {
     let commits = |kind: &PolicyKind| matches!(kind, PolicyKind::ExploreThenCommit { .. });
     let refused = |reason| Err(StepError::Policy(PolicyRefusal::Unsuited(reason)));
     if commits(asked) && !commits(own) {
         return refused(
-            "explore-then-commit decides by what it committed to, and this log has not recorded that",
+            "explore-then-commit decides by the sums it committed to, and this log has not \
+             recorded any",
         );
     }
     match (asked, own) {
@@ -166,7 +167,8 @@ fn suits(asked: &PolicyKind, own: &PolicyKind) -> Result<(), StepError> {
             PolicyKind::Elimination { delta: own, .. },
         ) if asked.to_bits() == own.to_bits() => Ok(()),
         (PolicyKind::Elimination { .. }, _) => refused(
-            "phased elimination decides by its phases, and those that this log has are of another policy or another delta",
+            "phased elimination decides by its phases, and this log has none, or phases of another \
+             delta",
         ),
         _ => Ok(()),
     }

@@ -1,12 +1,11 @@
-//! Rewards between a person's units and those that statistics are kept in.
+//! Converts rewards between the user's units and the scale of the statistics.
 
-/// Rewards are divided by the length of their range, so that their noise is sub-Gaussian with ½
-/// whatever the units.
+/// Rewards are divided by the length of their range, so that their noise is sub-Gaussian with ½ in
+/// any units.
 ///
-/// Where features have an intercept, the middle of the range becomes zero: a shift is then only
-/// another intercept, and it makes the bound on θ* as small as it can be. Vectors as they are given
-/// need not have one. There a shift would make means that are linear in the features ones that are
-/// not, so zero stays zero.
+/// Where features have an intercept, the middle of the range becomes zero. The shift only changes
+/// the intercept, and it makes the bound on θ* as small as possible. Vectors as given may have no
+/// intercept; a shift could then make linear means non-linear, so zero stays zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
     range: (f64, f64),
@@ -23,26 +22,26 @@ impl Scale {
         self.range.1 - self.range.0
     }
 
-    /// What becomes zero.
+    /// The reward that becomes zero.
     fn centre(self) -> f64 {
         if self.centred { self.range.0 / 2.0 + self.range.1 / 2.0 } else { 0.0 }
     }
 
-    /// A reward as statistics have it; none if it is out of range.
+    /// A reward on the scale of the statistics; `None` if it is out of range.
     pub(crate) fn scaled(self, reward: f64) -> Option<f64> {
         let (low, high) = self.range;
         let scaled = (reward - self.centre()) / self.length();
-        // Rounding may carry a quotient around the middle beyond the ends.
+        // Rounding may carry a centred reward slightly beyond the ends.
         let scaled = if self.centred { scaled.clamp(-0.5, 0.5) } else { scaled };
         (reward >= low && reward <= high).then_some(scaled)
     }
 
-    /// A value of statistics in the person's units.
+    /// A value of the statistics in the user's units.
     pub(crate) fn unscaled(self, scaled: f64) -> f64 {
         self.centre() + self.length() * scaled
     }
 
-    /// Whether every reward of the range is one that exact sums can hold.
+    /// Whether exact sums can hold every reward of the range.
     pub(crate) fn fits(self) -> bool {
         let held =
             |reward| self.scaled(reward).is_some_and(|scaled| plausibly::quantise(scaled).is_ok());

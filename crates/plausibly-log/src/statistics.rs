@@ -1,4 +1,6 @@
-//! What a log knows in numbers: exact sums over settled decisions, and over all of them.
+//! Exact sums over the settled decisions of a log, and over the settled and pending ones. They are
+//! integers, so any order of the same changes gives the same bits and a change can be undone
+//! exactly.
 
 use crate::certificate::Sums;
 use plausibly::{Ledger, LedgerError, Observation, ObservationError};
@@ -8,17 +10,17 @@ use thiserror::Error;
 /// Steps of the reward grid in one unit: 2²⁴.
 const STEPS: f64 = (1_u64 << 24) as f64;
 
-/// Why statistics refused a change; they are as before.
+/// Why statistics refused a change; they are unchanged.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum StatisticsError {
-    /// Sums that do not fit, or do not hold what is taken back.
+    /// Sums that overflow, or that do not contain the observation to take back.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// Values that are not on the grid.
     #[error(transparent)]
     Observation(#[from] ObservationError),
-    /// An arm whose sums do not hold what is taken back.
+    /// An arm without the play to take back.
     #[error("action {arm} has no such play to take back")]
     NoSuchPlay {
         /// The action.
@@ -26,29 +28,28 @@ pub enum StatisticsError {
     },
 }
 
-/// Exact sums of all decisions of a log that are settled, and of all that are settled or pending.
-/// Any order of the same changes gives the same bits.
+/// Exact sums over the settled decisions of a log, and over the settled and pending ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statistics {
-    /// Of actions with features.
+    /// Sums of features.
     Features {
-        /// Over decisions whose rewards have come.
+        /// Over the settled decisions.
         settled: Ledger,
-        /// Over those and the pending ones; its rewards are all zero.
+        /// Over the settled and pending decisions; its rewards are all zero.
         all: Ledger,
     },
-    /// Of plain arms, by action.
+    /// Counts and totals of plain arms, by action.
     Arms(Vec<Arm>),
 }
 
-/// What is known of one arm.
+/// The sums of one arm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arm {
-    /// Rewards that have come.
+    /// The number of rewards.
     pub settled: u64,
     /// Their sum, in steps of 2⁻²⁴.
     pub total: i128,
-    /// Decisions whose rewards are outstanding.
+    /// The number of pending decisions.
     pub pending: u64,
 }
 
@@ -57,16 +58,16 @@ pub struct Arm {
 pub(crate) enum Change {
     /// An action was taken.
     Taken,
-    /// A decision that was pending is no longer: it never will be settled.
+    /// A pending decision was dropped: it will never be settled.
     Dropped,
-    /// Its reward came.
+    /// The reward of a decision came.
     Settled(f64),
-    /// Its reward was taken back.
+    /// The reward of a decision was taken back.
     Unsettled(f64),
 }
 
 impl Statistics {
-    /// Nothing known; for arms, `dim` is zero.
+    /// Empty statistics; `dim` is zero for arms.
     pub(crate) fn new(dim: usize) -> Result<Self, LedgerError> {
         if dim == 0 {
             return Ok(Self::Arms(Vec::new()));
@@ -75,7 +76,7 @@ impl Statistics {
         Ok(Self::Features { settled: empty.clone(), all: empty })
     }
 
-    /// With more features, zero in everything so far.
+    /// Adds features, which are zero in every earlier observation.
     pub(crate) fn widen(&mut self, dim: usize) -> Result<(), LedgerError> {
         if let Self::Features { settled, all } = self {
             (*settled, *all) = (settled.widened(dim)?, all.widened(dim)?);
@@ -83,14 +84,15 @@ impl Statistics {
         Ok(())
     }
 
-    /// Room for one more arm.
+    /// Adds an arm.
     pub(crate) fn add_arm(&mut self) {
         if let Self::Arms(arms) = self {
             arms.push(Arm::default());
         }
     }
 
-    /// One change to a decision for `action` with these features; nothing is changed on an error.
+    /// Applies a change to a decision for `action` with these features. Changes nothing on an
+    /// error.
     pub(crate) fn apply(
         &mut self,
         action: usize,
@@ -130,7 +132,7 @@ impl Statistics {
         Ok(())
     }
 
-    /// Decisions that are settled.
+    /// The number of settled decisions.
     pub fn observations(&self) -> u64 {
         match self {
             Self::Features { settled, .. } => settled.observations(),
@@ -138,7 +140,7 @@ impl Statistics {
         }
     }
 
-    /// Decisions that are pending.
+    /// The number of pending decisions.
     pub fn pending(&self) -> u64 {
         match self {
             Self::Features { settled, all } => all.observations() - settled.observations(),
@@ -146,7 +148,7 @@ impl Statistics {
         }
     }
 
-    /// SHA-256 of all sums, in hexadecimal: equal statistics, equal digests.
+    /// SHA-256 of all sums, in hexadecimal. Equal statistics have equal digests.
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         match self {
@@ -165,7 +167,8 @@ impl Statistics {
         hex(&hash.finalize())
     }
 
-    /// The sums a model of settled decisions is made from; for arms, of these actions alone.
+    /// The sums that a model of the settled decisions is made from. For arms, only of these
+    /// actions.
     pub(crate) fn settled(&self, actions: &[usize], ridge: f64) -> Sums {
         match self {
             Self::Features { settled, .. } => features_sums(settled, ridge),
@@ -173,7 +176,7 @@ impl Statistics {
         }
     }
 
-    /// The same with pending decisions counted, if there are any.
+    /// Like [`Statistics::settled`] with pending decisions counted; `None` if there are none.
     pub(crate) fn all(&self, actions: &[usize], ridge: f64) -> Option<Sums> {
         if self.pending() == 0 {
             return None;
@@ -215,12 +218,12 @@ fn arms_sums(
 }
 
 impl Arm {
-    /// Decisions for it that were not dropped.
+    /// The number of decisions for it that were not dropped.
     pub(crate) fn taken(&self) -> u64 {
         self.settled + self.pending
     }
 
-    /// The sum of its rewards, as the double nearest to it.
+    /// The sum of its rewards, rounded to the nearest double.
     pub fn paid(&self) -> f64 {
         self.total as f64 / STEPS
     }

@@ -1,4 +1,5 @@
-//! How a log stands: what is known now, and how it came to be.
+//! Sums up a log: what would be decided now, and how the knowledge grew. The log is read twice:
+//! once for its end, once to derive certificates at evenly spread decisions.
 
 use crate::certificate::{Certificate, Position, Standing, certify};
 use crate::choices::Choices;
@@ -12,99 +13,99 @@ use crate::time::Time;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How a log stands.
+/// The status of a log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Status {
-    /// What would be decided now, over the last set and in the last context, with what is known of
-    /// every action.
+    /// The certificate of the decision that would be taken now about the last set in the last
+    /// context; it lists every action.
     pub now: Certificate,
-    /// Decisions so far.
+    /// The number of decisions.
     pub decisions: u64,
-    /// Those whose rewards have come.
+    /// The number of settled decisions.
     pub settled: u64,
-    /// Those whose rewards never will.
+    /// The number of dropped decisions.
     pub dropped: u64,
-    /// Those whose rewards are outstanding, the oldest first.
+    /// The pending decisions, the oldest first.
     pub pending: Vec<PendingDecision>,
-    /// Those that a phase of elimination waits for: before their rewards come or they are dropped,
-    /// no decision can be taken. `now` is then what would follow if they were dropped.
+    /// The pending decisions that a phase of elimination waits for. No decision can be taken before
+    /// they are rewarded or dropped; `now` shows what would follow if they were dropped.
     pub waiting: Vec<u64>,
-    /// How it came to be: one point a decision, or evenly many where there are more of them.
+    /// One point per decision, or evenly spread points if there are too many decisions.
     pub history: Vec<Point>,
-    /// Whether every decision has its point.
+    /// Whether every decision has a point.
     pub complete: bool,
-    /// How many recorded choices were derived again: those of the points. All of them follow from
-    /// the lines before them.
+    /// How many recorded choices were derived again and compared: those of the points. All of them
+    /// follow from the lines before them.
     pub checked: u64,
-    /// Since when each action that is out has been out, by its number.
+    /// When each action that is out of the race went out, by its number.
     pub out_since: BTreeMap<u64, OutSince>,
-    /// How often each action on offer was tried, and what came of it last, by its number.
+    /// How often each action on offer was tried, and its last reward, by its number.
     pub tried: BTreeMap<u64, Tried>,
 }
 
 /// How often an action was tried.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Tried {
-    /// Decisions that chose it, whatever became of them.
+    /// The number of decisions that chose it, with any outcome.
     pub tries: u64,
-    /// Those whose rewards have come.
+    /// The number of settled decisions for it.
     pub outcomes: u64,
-    /// Those whose rewards are outstanding.
+    /// The number of pending decisions for it.
     pub pending: u64,
-    /// The reward of the latest of its decisions that has one.
+    /// The reward of its latest decision with a reward.
     pub last_outcome: Option<f64>,
 }
 
-/// A decision whose reward is outstanding.
+/// A pending decision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PendingDecision {
     /// Its number.
     pub decision: u64,
-    /// What was chosen.
+    /// The name of the chosen action.
     pub label: String,
-    /// When, in UTC.
+    /// When it was taken, in UTC.
     pub at: String,
     /// Its age in seconds.
     pub age_seconds: f64,
 }
 
-/// What was known when a decision was taken.
+/// The state of knowledge when a decision was taken.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// Its number.
     pub decision: u64,
-    /// When, in UTC.
+    /// When it was taken, in UTC.
     pub at: String,
-    /// What was chosen.
+    /// The name of the chosen action.
     pub label: String,
-    /// How many could still be best.
+    /// The number of actions that could still be best.
     pub plausible: u64,
-    /// Of how many on offer.
+    /// The number of actions on offer.
     pub offered: u64,
-    /// To within what those were known; `null` while one of them was never tried.
+    /// The largest uncertainty (±) among the actions that could still be best; `null` while one of
+    /// them was never tried.
     pub known_within: Option<f64>,
 }
 
-/// Since when an action is out.
+/// When an action went out of the race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct OutSince {
-    /// The first decision from which on it was found out at every look.
+    /// The first point from which on the action was always out.
     pub decision: u64,
-    /// The last one before at which it was looked at and could still be best; zero if there is
-    /// none.
+    /// The last point before that at which it could still be best; zero if there is none.
     pub last_plausible: u64,
-    /// Which action ruled it out there.
+    /// The action that ruled it out at that first point.
     pub by: u64,
 }
 
-/// How a log stands now, with at most `points` looks back.
+/// The status of a log now, with at most `points` points of history.
 ///
 /// # Cost
-/// One fold of the log, and a certificate for each point.
+/// Two passes over the log, and one certificate per point.
 ///
 /// # Errors
-/// If the log is damaged or has no decision yet, or what it says was chosen at one of the points
-/// does not follow ([`LogError::Choice`]).
+/// If the log is damaged or has no decision yet, or the recorded choice at one of the points does
+/// not follow from the lines before it ([`LogError::Choice`]).
 pub fn status<S: Storage>(
     storage: &S,
     now: impl Into<Time>,
@@ -119,7 +120,7 @@ pub fn status<S: Storage>(
     let stride = total.div_ceil(points.max(2));
     let looked_at =
         |decision: u64| decision.is_multiple_of(stride) || decision == 1 || decision == total;
-    let (mut looks, mut choices) = (Lookback::default(), Choices::default());
+    let (mut lookback, mut choices) = (Lookback::default(), Choices::default());
     let mut id = String::new();
     fold(storage, |step| {
         if let Event::Decided { decision, set, context, chosen, label } = step.event {
@@ -131,7 +132,7 @@ pub fn status<S: Storage>(
                 let certificate = certify(step.state, &occasion, usize::MAX)?;
                 let follows = &certificate.findings.chosen;
                 choices.compare(step, (*chosen, label), (follows.id, &follows.label));
-                looks.look(&certificate);
+                lookback.add(&certificate);
             }
         }
         Ok(())
@@ -144,14 +145,14 @@ pub fn status<S: Storage>(
     let at = Time::from_micros(at_us);
     let occasion = Occasion { position, at, set, context };
     let now = certify(&state.not_waiting(), &occasion, usize::MAX)?;
-    let out_since = looks.out_since(&now);
+    let out_since = lookback.out_since(&now);
     Ok(Status {
         decisions: total,
         settled: count(&state, |outcome| matches!(outcome, Outcome::Settled { .. })),
         dropped: count(&state, |outcome| matches!(outcome, Outcome::Dropped { .. })),
         pending: pending(&state, at_us),
         waiting: state.waiting(),
-        history: looks.history,
+        history: lookback.history,
         complete: stride == 1,
         checked,
         out_since,
@@ -198,14 +199,14 @@ fn pending(state: &State, now_us: i64) -> Vec<PendingDecision> {
 #[derive(Default)]
 struct Lookback {
     history: Vec<Point>,
-    /// By action: the last look at which it was plausible, and the first of the unbroken looks
-    /// since at which it was out.
+    /// By action: the last point at which it could still be best.
     last_plausible: BTreeMap<u64, u64>,
+    /// By action: the first of the unbroken points since then at which it was out.
     out: BTreeMap<u64, OutSince>,
 }
 
 impl Lookback {
-    fn look(&mut self, certificate: &Certificate) {
+    fn add(&mut self, certificate: &Certificate) {
         let (grounds, findings) = (&certificate.grounds, &certificate.findings);
         for action in &findings.actions {
             match action.standing {
@@ -230,10 +231,10 @@ impl Lookback {
         });
     }
 
-    /// For the actions that are out now; the look of now counts as one more.
+    /// When each action that is out now went out; the present counts as one more point.
     fn out_since(&mut self, now: &Certificate) -> BTreeMap<u64, OutSince> {
         let history = self.history.len();
-        self.look(now);
+        self.add(now);
         self.history.truncate(history);
         let listed = |id: &u64| now.findings.actions.iter().any(|action| action.id == *id);
         self.out.iter().filter(|(id, _)| listed(id)).map(|(id, since)| (*id, *since)).collect()

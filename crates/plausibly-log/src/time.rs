@@ -1,4 +1,4 @@
-//! Instants of a log.
+//! The times of a log, which are always arguments: this crate never reads a clock.
 
 use crate::journal::{parse_utc, utc};
 use std::fmt;
@@ -8,9 +8,8 @@ use thiserror::Error;
 
 /// An instant, in microseconds since the beginning of 1970 in UTC.
 ///
-/// This crate never reads a clock: every function that records something takes the time as an
-/// argument. A [`SystemTime`] and a number of microseconds will do as well. A log has no instants
-/// before 1970 or after 9999, and refuses them.
+/// Every function that records something takes the time as an argument; a [`SystemTime`] or a
+/// number of microseconds works too. A log refuses times before 1970 and after 9999.
 ///
 /// ```
 /// use plausibly_log::Time;
@@ -23,7 +22,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(i64);
 
-/// A text that is no instant.
+/// A text that is not a time.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("`{}` is not a time in UTC; write it as 2026-11-15T15:10:02Z", crate::table::brief(.text))]
 pub struct TimeError {
@@ -50,7 +49,7 @@ impl From<i64> for Time {
 }
 
 impl From<SystemTime> for Time {
-    /// What is beyond the microseconds that 64 bits can count is the last or the first of them.
+    /// Times beyond the range of 64-bit microseconds become the first or the last of that range.
     fn from(time: SystemTime) -> Self {
         let micros =
             |span: std::time::Duration| i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
@@ -61,7 +60,7 @@ impl From<SystemTime> for Time {
     }
 }
 
-/// With or without a fraction of a second; if there is one, it has six digits.
+/// Reads a time with or without a fraction of a second; a fraction has six digits.
 impl FromStr for Time {
     type Err = TimeError;
 
@@ -73,7 +72,7 @@ impl FromStr for Time {
     }
 }
 
-/// In UTC to the microsecond; an instant that no log has, as its number.
+/// Prints UTC to the microsecond, or the number of microseconds outside the years 1970 to 9999.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match utc(self.0) {

@@ -8,8 +8,8 @@ use crate::output;
 use anyhow::{Context as _, Result};
 use plausibly_log::certificate::Certificate;
 
-/// Prints decisions, and writes the certificate of a single one if that is asked for; one of the
-/// two failing does not stop the other.
+/// Prints decisions, and writes the certificate of a single one if requested. If one of the two
+/// fails, the other is still done.
 pub(super) fn announce(
     args: &Decide,
     recording: &Recording<'_>,
@@ -21,14 +21,14 @@ pub(super) fn announce(
         several => format!("each of decisions {} was taken", numbers(several)),
     };
     let separator = if args.explain { "\n" } else { "" };
-    let text = taken.iter().map(|one| said(args, one)).collect::<Vec<_>>().join(separator);
+    let text = taken.iter().map(|one| shown(args, one)).collect::<Vec<_>>().join(separator);
     let printed = recording.answer(&which, &text, args.json);
     let log = args.log.path.display();
     let written = match (file, taken) {
         (Some(file), [one]) => file.write((one.to_json() + "\n").as_bytes()).with_context(|| {
             Ending::Recorded(format!(
-                "{which} and is in {log}, but its certificate was not written; \
-                 `plausibly explain --log {log} {} --json` makes it again",
+                "{which} and is in {log}, but its certificate was not written; `plausibly explain \
+                 --log {log} {} --json` prints it",
                 one.grounds.decision
             ))
         }),
@@ -37,18 +37,18 @@ pub(super) fn announce(
     printed.and(written)?;
     output::note(&match taken {
         [one] => format!(
-            "tell what came of it: plausibly reward --log {log} {} VALUE",
+            "record its outcome with: plausibly reward --log {log} {} VALUE",
             one.grounds.decision
         ),
         _ => format!(
-            "tell what came of them: plausibly reward --log {log} DECISION VALUE, or fill in what \
-             `plausibly history --log {log} --pending --csv` prints"
+            "record their outcomes with: plausibly reward --log {log} DECISION VALUE, or fill in \
+             what `plausibly history --log {log} --pending --csv` prints"
         ),
     });
     Ok(())
 }
 
-fn said(args: &Decide, taken: &Certificate) -> String {
+fn shown(args: &Decide, taken: &Certificate) -> String {
     if args.json {
         taken.to_json() + "\n"
     } else if args.explain {
@@ -63,7 +63,7 @@ fn named(taken: &Certificate) -> String {
     format!("{} ({})", taken.grounds.decision, output::inline(&taken.findings.chosen.label))
 }
 
-/// The numbers of decisions that were taken one after the other.
+/// The numbers of consecutive decisions.
 pub(super) fn numbers(taken: &[Certificate]) -> String {
     match taken {
         [] => String::new(),

@@ -1,49 +1,52 @@
-//! The command line of decisions from a table.
+//! The arguments of the commands about decisions. Doc comments here are the text of `--help`.
 
 use clap::Args as Arguments;
+use plausibly_log::TimeError;
 use plausibly_log::table::{NumberError, read_number};
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Take the next decision among the rows of a table
 ///
-/// The first decision begins the log: how the table's columns become features is worked out from it
-/// and shown, and recorded with the policy and the range of rewards once you agree. From then on
-/// only the rows of today's table can be chosen; new ones join, missing ones stay away, and a row
-/// whose values have changed counts as a new action. When this command has printed a decision, it
-/// is on the disk.
+/// The first decision begins the log: it infers how the columns of the table become features, shows
+/// that, and records it with the policy and the range of rewards once you agree. From then on only
+/// the rows of the current table can be chosen. New rows join, missing rows are not offered, and a
+/// row with changed values counts as a new action. A decision that was printed is on the disk.
 ///
-/// What is different since the last decision is noted: new rows and the missing name they are most
-/// like, rows that are gone or have changed, new context keys. When a log begins, you are asked
-/// about what may not be meant: names that are bare numbers, a first column that numbers the rows,
+/// Notes show what has changed since the last decision: new rows and the most similar missing name,
+/// rows that are gone or have changed, new context keys. When a log begins, the command asks about
+/// what you may not have meant: names that are bare numbers, a first column that numbers the rows,
 /// dates, a first line that may be a row.
 #[derive(Debug, Arguments)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  \
-                  plausibly decide --log ads.log --actions ads.csv --context device=mobile --reward-range 0..5 --explain\n  \
-                  plausibly decide --log ads.log --actions ads.csv --count 10\n  \
-                  plausibly decide --log shop.log --actions articles.csv --label title --leave-out added\n  \
-                  plausibly decide --log lab.log --actions vectors.csv --as-given --theta-norm-bound 1 --reward-range=-1..1\n\n\
-                  Tell what came of it with `plausibly reward`.")]
+                        plausibly decide --log ads.log --actions ads.csv --context device=mobile \
+                        --reward-range 0..5 --explain\n  \
+                        plausibly decide --log ads.log --actions ads.csv --count 10\n  \
+                        plausibly decide --log shop.log --actions articles.csv --label title --leave-out \
+                        added\n  \
+                        plausibly decide --log lab.log --actions vectors.csv --as-given \
+                        --theta-norm-bound 1 --reward-range=-1..1\n\n\
+                        Record the outcome with `plausibly reward`.")]
 pub(crate) struct Decide {
     #[command(flatten)]
     pub(crate) log: LogFile,
 
-    /// The actions to choose from, one row each: a CSV file with a header
+    /// The actions to choose from: a CSV file with a header and one row per action
     #[arg(long, value_name = "ACTIONS.csv")]
     pub(crate) actions: PathBuf,
 
-    /// Take this many decisions at once, each counting those before it as on their way.
-    /// Certificates are made afterwards, by `plausibly explain --log LOG DECISION --json`
+    /// Take this many decisions at once; each counts the ones before it as pending. Get their
+    /// certificates afterwards with `plausibly explain --log LOG DECISION --json`
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000), conflicts_with = "certificate")]
     pub(crate) count: u64,
 
-    /// What is known about this occasion
+    /// The context of this decision
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) context: Vec<String>,
 
-    /// Who decides: a kind such as `code` or `lin-ucb`, or a TOML file with the fields of a policy
-    /// [default: the log's, at first `code`]
+    /// The policy: a kind such as `code` or `lin-ucb`, or a TOML file with the fields of a policy
+    /// [default: the policy of the log, `code` at first]
     #[arg(long, value_name = "KIND_OR_FILE")]
     pub(crate) policy: Option<String>,
 
@@ -51,39 +54,40 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "FIELD=VALUE")]
     pub(crate) set: Vec<String>,
 
-    /// The smallest and the largest reward there can be; at first only [default: 0..1]
+    /// The smallest and the largest possible reward; only for the first decision [default: 0..1]
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = range)]
     pub(crate) reward_range: Option<(f64, f64)>,
 
-    /// A column that shall not become a feature; at first only
+    /// A column to leave out of the features; only for the first decision
     #[arg(long, value_name = "COLUMN")]
     pub(crate) leave_out: Vec<String>,
 
-    /// The column that names the actions; at first only [default: one called label, name, id or the
-    /// like, else the first column of text without repetitions]
+    /// The column with the names of the actions; only for the first decision [default: one called
+    /// label, name, id or similar, else the first column of text without repetitions]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
 
-    /// The first line of the table names the columns, although it looks like a row
+    /// Take the first line of the table as names of columns, although it looks like a row
     #[arg(long)]
     pub(crate) header: bool,
 
     #[command(flatten)]
     pub(crate) vectors: Vectors,
 
-    /// How many decisions there will be about, for policies that ask
+    /// The approximate number of decisions in all, for policies that need it
     #[arg(long, value_name = "N")]
     pub(crate) horizon: Option<u64>,
 
-    /// Where randomness begins, for policies that draw; at first only [default: from the time]
+    /// The seed of randomness, for policies that draw; only for the first decision [default: from
+    /// the time]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
 
-    /// Begin the log, or change its policy, without being asked
+    /// Begin the log, or change its policy, without a question
     #[arg(long)]
     pub(crate) yes: bool,
 
-    /// Explain the decision in plain words
+    /// Explain the decision in plain English
     #[arg(long)]
     pub(crate) explain: bool,
 
@@ -94,7 +98,7 @@ pub(crate) struct Decide {
     #[command(flatten)]
     pub(crate) listing: Listing,
 
-    /// The certificate as JSON on stdout; of several decisions, one per line
+    /// Print the certificate as JSON on stdout; several decisions give one per line
     #[arg(long, conflicts_with = "explain")]
     pub(crate) json: bool,
 
@@ -104,58 +108,60 @@ pub(crate) struct Decide {
     #[command(flatten)]
     pub(crate) wait: Wait,
 
-    /// Replace also a file that plausibly did not write, and allow a time more than a day ahead of
+    /// Also replace a file that plausibly did not write, and allow a time more than a day ahead of
     /// the clock
     #[arg(long)]
     pub(crate) force: bool,
 }
 
-/// Vectors of one's own.
+/// The flags for vectors as given.
 #[derive(Debug, Arguments)]
 pub(crate) struct Vectors {
-    /// Take every column but the label's as a feature just as it is: vectors of your own, without
-    /// an intercept; at first only
+    /// Use your own vectors: take every column but the label as a feature without scaling, and add
+    /// no intercept; only for the first decision
     #[arg(long, requires = "theta_norm_bound", conflicts_with = "context")]
     pub(crate) as_given: bool,
 
-    /// The largest norm that the parameters of vectors as given can have, in units of reward; at
-    /// first only
+    /// The largest possible norm of the parameters for vectors as given, in units of reward; only
+    /// for the first decision
     #[arg(long, value_name = "S", requires = "as_given", value_parser = number)]
     pub(crate) theta_norm_bound: Option<f64>,
 }
 
-/// Record what came of a decision, or of many
+/// Record the outcome of a decision, or of many
 ///
-/// The same outcome twice is recorded once. When this command has said so, the outcome is on the
-/// disk.
+/// Recording the same outcome twice writes it once. An outcome that the command has confirmed is on
+/// the disk.
 ///
-/// With `--csv`, a file tells many outcomes: a CSV with the columns `decision` and `reward`, where
-/// a reward is a number, the word `drop`, or blank while it is outstanding. `plausibly history
-/// --csv` prints such a file to fill in. Every row is checked before the first is written; if one
-/// is refused, none is recorded.
+/// With `--csv`, reads many outcomes from a CSV file with the columns `decision` and `reward`. A
+/// reward is a number, the word `drop`, or blank while it is pending. `plausibly history --csv`
+/// prints such a file to fill in. Checks every row before it writes the first; if one is refused,
+/// none is recorded.
 #[derive(Debug, Arguments)]
 #[command(
-    after_help = "Examples:\n  plausibly reward --log wines.log 17 7.5\n  plausibly reward --log wines.log 17 6 --correct\n  \
-                  plausibly reward --log wines.log 17 --retract\n  plausibly history --log wines.log --pending --csv > outcomes.csv\n  \
-                  plausibly reward --log wines.log --csv outcomes.csv"
+    after_help = "Examples:\n  plausibly reward --log wines.log 17 7.5\n  plausibly reward --log \
+                  wines.log 17 6 --correct\n  plausibly reward --log wines.log 17 --retract\n  \
+                  plausibly history --log wines.log --pending --csv > outcomes.csv\n  plausibly \
+                  reward --log wines.log --csv outcomes.csv"
 )]
 pub(crate) struct Reward {
     #[command(flatten)]
     pub(crate) log: LogFile,
 
-    /// Number of the decision
+    /// The number of the decision
     #[arg(value_name = "DECISION", required_unless_present = "csv")]
     pub(crate) decision: Option<u64>,
 
-    /// What it paid, with a point before the decimals
+    /// The reward, with a point before the decimals
     #[arg(value_name = "VALUE", allow_negative_numbers = true, value_parser = number, required_unless_present_any = ["retract", "csv"])]
     pub(crate) value: Option<f64>,
 
-    /// Replace the outcome recorded before; with `--csv`, every one that the file tells otherwise
+    /// Replace the recorded outcome; with `--csv`, every recorded outcome that differs from the
+    /// file
     #[arg(long, conflicts_with = "retract")]
     pub(crate) correct: bool,
 
-    /// Take the outcome back: it is outstanding again
+    /// Take back the outcome: the decision is pending again
     #[arg(long, conflicts_with = "value")]
     pub(crate) retract: bool,
 
@@ -181,7 +187,7 @@ pub(crate) struct Drop {
     #[command(flatten)]
     pub(crate) log: LogFile,
 
-    /// Number of the decision
+    /// The number of the decision
     #[arg(value_name = "DECISION")]
     pub(crate) decision: u64,
 
@@ -196,52 +202,53 @@ pub(crate) struct Drop {
     pub(crate) force: bool,
 }
 
-/// Print every decision with what became of it
+/// Print every decision with its outcome
 ///
-/// A table for people; with `--csv` a CSV that `plausibly reward --csv` reads back once its column
-/// `reward` is filled in; with `--json` one JSON object per line. An outcome that was corrected is
-/// shown as it stands now.
+/// Prints a table; with `--csv` a CSV file that `plausibly reward --csv` reads once you have filled
+/// in its column `reward`; with `--json` one JSON object per line. A corrected outcome is shown
+/// with its current value.
 ///
-/// Spreadsheets run a cell that begins with = + - or @ as a formula. In the CSV, text that begins
-/// like that, or with an apostrophe, has an apostrophe before it: take one leading apostrophe away
-/// to have the text as it is.
+/// Spreadsheets run a cell that begins with = + - or @ as a formula. The CSV has an apostrophe
+/// before text that begins with one of these or with an apostrophe: remove one leading apostrophe
+/// to get the original text.
 #[derive(Debug, Arguments)]
 #[command(
-    after_help = "Examples:\n  plausibly history --log wines.log --last 10\n  plausibly history --log wines.log --pending --csv > outcomes.csv\n  \
-                  plausibly history --log wines.log --json | jq -r .label | sort | uniq -c"
+    after_help = "Examples:\n  plausibly history --log wines.log --last 10\n  plausibly history \
+                  --log wines.log --pending --csv > outcomes.csv\n  plausibly history --log \
+                  wines.log --json | jq -r .label | sort | uniq -c"
 )]
 pub(crate) struct History {
     #[command(flatten)]
     pub(crate) log: LogFile,
 
-    /// The last N decisions only, of those that are asked for
+    /// Print only the last N of these decisions
     #[arg(long, value_name = "N")]
     pub(crate) last: Option<usize>,
 
-    /// Decisions whose outcomes are outstanding only
+    /// Print only pending decisions
     #[arg(long)]
     pub(crate) pending: bool,
 
-    /// As CSV on stdout: `decision`, `at`, `label`, a column `context.KEY` per key, `reward`,
+    /// Print CSV on stdout: `decision`, `at`, `label`, one column `context.KEY` per key, `reward`,
     /// `outcome_at`
     #[arg(long, conflicts_with = "json")]
     pub(crate) csv: bool,
 
-    /// As JSON on stdout, one object per line
+    /// Print JSON on stdout, one object per line
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Show how a log stands: who is still in the race, how sure that is, and what is outstanding
+/// Show the status of a log: which actions are still in the race, how sure that is, and which
+/// outcomes are pending
 #[derive(Debug, Arguments)]
-#[command(
-    after_help = "Examples:\n  plausibly status --log wines.log\n  plausibly status --log wines.log --svg wines.svg"
-)]
+#[command(after_help = "Examples:\n  plausibly status --log wines.log\n  plausibly status --log \
+                        wines.log --svg wines.svg")]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
     pub(crate) log: LogFile,
 
-    /// Write a page to this file
+    /// Write an HTML page to this file
     #[arg(long, value_name = "FILE.html")]
     pub(crate) html: Option<PathBuf>,
 
@@ -249,11 +256,11 @@ pub(crate) struct StatusArgs {
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) svg: Option<PathBuf>,
 
-    /// Replace also files that plausibly did not write
+    /// Also replace files that plausibly did not write
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// As JSON on stdout, instead of a table
+    /// Print JSON on stdout, instead of a table
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -261,29 +268,30 @@ pub(crate) struct StatusArgs {
     pub(crate) time: Time,
 }
 
-/// Explain a decision in plain words
+/// Explain a decision in plain English
 #[derive(Debug, Arguments)]
 #[command(
-    after_help = "Examples:\n  plausibly explain decision-17.json\n  plausibly explain --log wines.log 17 --html decision-17.html"
+    after_help = "Examples:\n  plausibly explain decision-17.json\n  plausibly explain --log \
+                  wines.log 17 --html decision-17.html"
 )]
 pub(crate) struct Explain {
-    /// A certificate or, in a log, the number of a decision
+    /// The file of a certificate, or the number of a decision in a log
     #[arg(value_name = "CERTIFICATE_OR_DECISION")]
     pub(crate) what: String,
 
-    /// The log the decision is in [default for numbers: the variable `PLAUSIBLY_LOG`]
+    /// The log of the decision [default for numbers: the variable `PLAUSIBLY_LOG`]
     #[arg(long, value_name = "LOG")]
     pub(crate) log: Option<PathBuf>,
 
-    /// Write a page to this file
+    /// Write an HTML page to this file
     #[arg(long, value_name = "FILE.html")]
     pub(crate) html: Option<PathBuf>,
 
-    /// Replace also files that plausibly did not write
+    /// Also replace files that plausibly did not write
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// The certificate as JSON on stdout
+    /// Print the certificate as JSON on stdout
     #[arg(long)]
     pub(crate) json: bool,
 
@@ -291,41 +299,42 @@ pub(crate) struct Explain {
     pub(crate) listing: Listing,
 }
 
-/// Check a certificate: that everything it says follows from what it rests on and, with the log,
-/// that this is true
+/// Check that every statement of a certificate follows from its grounds and, with the log, that the
+/// grounds are true
 ///
-/// Exit code 0 if nothing is wrong, 1 with the first thing that is.
+/// Exits with code 0 if the certificate is right; else with code 1 and the first thing that is
+/// wrong.
 #[derive(Debug, Arguments)]
-#[command(
-    after_help = "Examples:\n  plausibly verify decision-17.json\n  plausibly verify decision-17.json --log wines.log"
-)]
+#[command(after_help = "Examples:\n  plausibly verify decision-17.json\n  plausibly verify \
+                        decision-17.json --log wines.log")]
 pub(crate) struct Verify {
     /// The certificate
     #[arg(value_name = "CERTIFICATE.json")]
     pub(crate) certificate: PathBuf,
 
-    /// The log it is from: everything is derived again from its lines
+    /// The log it comes from; the certificate is derived again from its lines
     #[arg(long, value_name = "LOG", env = "PLAUSIBLY_LOG", hide_env_values = true)]
     pub(crate) log: Option<PathBuf>,
 
-    /// As JSON on stdout
+    /// Print JSON on stdout
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Go through a log under other settings, and show which decisions would have been others
+/// Derive the decisions of a log under other settings, and show which would differ
 ///
-/// At every decision, the same actions and the same outcomes so far are put before the other
-/// policy. This shows what the settings change; not how the log would have gone on.
+/// The other policy gets the same actions and the same outcomes so far at every decision. This
+/// shows what the settings change, not how the log would have gone on.
 #[derive(Debug, Arguments)]
 #[command(
-    after_help = "Examples:\n  plausibly replay --log wines.log --set delta=0.1\n  plausibly replay --log wines.log --policy lin-ucb --json"
+    after_help = "Examples:\n  plausibly replay --log wines.log --set delta=0.1\n  plausibly \
+                  replay --log wines.log --policy lin-ucb --json"
 )]
 pub(crate) struct Replay {
     #[command(flatten)]
     pub(crate) log: LogFile,
 
-    /// Who decides instead: a kind, or a TOML file [default: the log's policy]
+    /// The other policy: a kind, or a TOML file [default: the policy of the log]
     #[arg(long, value_name = "KIND_OR_FILE")]
     pub(crate) policy: Option<String>,
 
@@ -333,43 +342,43 @@ pub(crate) struct Replay {
     #[arg(long, value_name = "FIELD=VALUE")]
     pub(crate) set: Vec<String>,
 
-    /// How many decisions there will be about, for policies that ask
+    /// The approximate number of decisions in all, for policies that need it
     #[arg(long, value_name = "N")]
     pub(crate) horizon: Option<u64>,
 
-    /// As JSON on stdout, every decision
+    /// Print every decision as JSON on stdout
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Which log.
+/// The log.
 #[derive(Debug, Arguments)]
 pub(crate) struct LogFile {
-    /// The file that holds everything: decisions, outcomes, settings
+    /// The file of the log: decisions, outcomes and settings
     #[arg(long = "log", value_name = "LOG", env = "PLAUSIBLY_LOG", hide_env_values = true)]
     pub(crate) path: PathBuf,
 }
 
-/// When.
+/// The time of an event.
 #[derive(Debug, Arguments)]
 pub(crate) struct Time {
-    /// When, in UTC, such as 2026-11-15T15:10:02Z [default: now]
+    /// The time in UTC, such as 2026-11-15T15:10:02Z [default: now]
     #[arg(long, value_name = "TIME", value_parser = instant)]
     pub(crate) at: Option<i64>,
 }
 
-/// How long to wait for the log.
+/// The longest wait for the log.
 #[derive(Debug, Arguments)]
 pub(crate) struct Wait {
-    /// How long to wait if another process is writing to the log
+    /// The longest wait if another process is writing to the log
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) wait: Duration,
 }
 
-/// How much to list.
+/// The length of the list of actions.
 #[derive(Debug, Arguments)]
 pub(crate) struct Listing {
-    /// Most actions a certificate lists; with more on offer it is partial [default: 200]
+    /// The most actions that a certificate lists; with more on offer it is partial [default: 200]
     #[arg(long, value_name = "N")]
     pub(crate) list: Option<usize>,
 }
@@ -384,7 +393,7 @@ fn number(text: &str) -> Result<f64, NumberError> {
     read_number(text)
 }
 
-/// `A..B`, two numbers with the smaller one first.
+/// Parses `A..B`, two numbers with the smaller one first.
 fn range(text: &str) -> Result<(f64, f64), String> {
     let usage = "must be two numbers with the smaller one first, such as 0..10 or -1..1";
     let (low, high) = text.split_once("..").ok_or(usage)?;
@@ -393,7 +402,7 @@ fn range(text: &str) -> Result<(f64, f64), String> {
     if low < high && (high - low).is_finite() { Ok((low, high)) } else { Err(usage.into()) }
 }
 
-/// A time to wait, at most a day.
+/// Parses a time to wait, at most a day.
 fn seconds(text: &str) -> Result<Duration, String> {
     let parsed = text.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
     parsed
@@ -401,12 +410,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "must be a number of seconds, from 0 to 86400".into())
 }
 
-fn instant(text: &str) -> Result<i64, String> {
-    // Without a fraction it is as good.
-    let full = text
-        .strip_suffix('Z')
-        .filter(|rest| !rest.contains('.'))
-        .map(|rest| format!("{rest}.000000Z"));
-    let parsed = plausibly_log::journal::parse_utc(full.as_deref().unwrap_or(text));
-    parsed.ok_or_else(|| "must be a time in UTC, such as 2026-11-15T15:10:02Z".into())
+fn instant(text: &str) -> Result<i64, TimeError> {
+    text.parse().map(plausibly_log::Time::micros)
 }

@@ -38,7 +38,7 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
             .map(|decision| taken.push(decision))
             .err()
     });
-    // The answer may have to wait for its reader, and others should not wait with it.
+    // Releases the log before printing: a slow reader of the output must not block other writers.
     drop(log);
     if !taken.is_empty() {
         announce::announce(args, &recording, &taken, certificate_file.as_ref())?;
@@ -48,7 +48,7 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
         (None, 0) => None,
         (Some(recorded), 0) => Some(format!("{recorded} in {log}, but the decision was not taken")),
         (_, some) => Some(format!(
-            "{some} of {} decisions were taken and are in {log}, {}; the next was not",
+            "{some} of {} decisions were taken and are in {log}, {}; the next one failed",
             args.count,
             announce::numbers(&taken)
         )),
@@ -60,7 +60,7 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
     }
 }
 
-/// The file that the certificate goes to, which must be none of those that are read.
+/// The file for the certificate, which must not be one that the command reads.
 fn certificate_file(args: &Decide) -> Result<Option<Target>> {
     let mut outputs =
         Outputs::new(args.force).with_log(&args.log.path).reading("the table", &args.actions);
@@ -84,16 +84,16 @@ fn refused_table(path: &Path, error: &dyn std::fmt::Display) -> anyhow::Error {
     Ending::Refused(format!("{}: {error}", path.display())).into()
 }
 
-/// A log that a decision can be taken in.
+/// A log that is ready for a decision.
 struct Ready {
     log: Log<FileStorage>,
-    /// With its labels from the column that the log takes them from.
+    /// The table, with its labels from the same column as the log.
     table: Table,
-    /// What was recorded on the way.
+    /// The event recorded so far, for messages.
     recorded: Option<&'static str>,
 }
 
-/// Opens the log, and begins it or changes its policy if that is asked for and agreed to.
+/// Opens the log. Begins it, or changes its policy, if the user wants that and agrees.
 fn ready(
     args: &Decide,
     recording: &Recording<'_>,
@@ -115,8 +115,8 @@ fn ready(
     Ok(Ready { log, table, recorded })
 }
 
-/// The log, if it has begun. Whatever is refused before must not leave an empty file behind; and
-/// one whose very first line was torn has not begun.
+/// The log, if it has begun. Does not create the file, so that a refusal leaves no empty log. A log
+/// with only a torn first line has not begun.
 fn begun(args: &Decide, recording: &Recording<'_>) -> Result<Option<Log<FileStorage>>> {
     if !std::fs::metadata(&args.log.path).is_ok_and(|file| file.len() > 0) {
         return Ok(None);
@@ -125,7 +125,7 @@ fn begun(args: &Decide, recording: &Recording<'_>) -> Result<Option<Log<FileStor
     Ok(log.state().is_some().then_some(log))
 }
 
-/// Shows what the log will be about, asks, and begins it.
+/// Shows the settings of the log, asks, and begins it.
 fn begin(
     args: &Decide,
     recording: &Recording<'_>,
@@ -149,16 +149,12 @@ fn begin(
     output::note(&format!("{}", recipe.describe()));
     output::note(&format!(
         "rewards from {low} to {high}{}; policy {}",
-        if args.reward_range.is_none() {
-            " (say --reward-range A..B if they are others)"
-        } else {
-            ""
-        },
+        if args.reward_range.is_none() { " (add --reward-range A..B if yours differ)" } else { "" },
         serde_json::to_string(&policy)?
     ));
     first_table::ask(args, table, &recipe)?;
     let name = args.log.path.display();
-    agree(args.yes, &format!("Begin the log {name} with this?"))?;
+    agree(args.yes, &format!("Begin the log {name} with these settings?"))?;
     let opening = Opening {
         policy,
         reward_range: (low, high),
@@ -166,15 +162,15 @@ fn begin(
         seed: args.seed.unwrap_or(at.unsigned_abs()),
         recipe,
     };
-    // Checked before a file is made.
+    // Checked before the file is created.
     opening.check()?;
     recording.begin_write()?;
     let mut log = recording.open()?;
     if let Some(state) = log.state() {
         if !opening.is_that_of(state) || args.seed.is_some_and(|seed| seed != state.seed()) {
             bail!(Ending::Refused(format!(
-                "another process has begun {name} in the meantime, with other settings; run this again to decide by \
-                 these. Nothing was written."
+                "another process has meanwhile begun {name} with other settings; run this again to \
+                 decide with those. Nothing was written."
             )));
         }
         return Ok((log, None));
@@ -183,11 +179,11 @@ fn begin(
     Ok((log, Some("the log was begun")))
 }
 
-/// What was said that only the first decision can say, and is not what the log says.
+/// The refusal of a flag that only the first decision can set, if it differs from the log.
 fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
     let (low, high) = log.state()?.reward_range();
     let fixed =
-        |what: &str| Some(format!("{what} when the log began; begin another log for another one"));
+        |what: &str| Some(format!("{what} when the log began; begin a new log to change that"));
     match args.reward_range {
         Some(range) if range != (low, high) => {
             return fixed(&format!("the range of rewards was fixed as {low}..{high}"));
@@ -206,12 +202,12 @@ fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
     if !args.leave_out.is_empty()
         || args.vectors.theta_norm_bound.is_some_and(|bound| !as_fixed(bound))
     {
-        return fixed("what becomes of the columns was fixed");
+        return fixed("the use of the columns was fixed");
     }
     args.seed.and_then(|_| fixed("the seed was fixed"))
 }
 
-/// Another policy than the log's, if one is asked for and agreed to.
+/// Changes the policy of the log, if the user wants that and agrees.
 fn change_policy(
     args: &Decide,
     recording: &Recording<'_>,
@@ -221,7 +217,7 @@ fn change_policy(
     let Some((wanted, horizon)) = wanted_policy(args, &log)? else { return Ok((log, None)) };
     if !args.yes {
         let asked_about = policy_of(&log);
-        // Others can use the log while the question stands.
+        // Releases the log, so that others can use it while the question is open.
         drop(log);
         let name = args.log.path.display();
         agree(
@@ -231,8 +227,8 @@ fn change_policy(
         log = recording.open()?;
         if policy_of(&log) != asked_about {
             bail!(Ending::Refused(format!(
-                "another process has changed the policy of {name} in the meantime; run this again to change that one. \
-                 Nothing was written."
+                "another process has meanwhile changed the policy of {name}; run this again to \
+                 change that policy. Nothing was written."
             )));
         }
     }
@@ -241,7 +237,7 @@ fn change_policy(
     Ok((log, Some("the policy was changed")))
 }
 
-/// The policy and horizon asked for, if they are not the log's.
+/// The requested policy and horizon, if they differ from those of the log.
 fn wanted_policy(
     args: &Decide,
     log: &Log<FileStorage>,
@@ -259,17 +255,19 @@ fn policy_of(log: &Log<FileStorage>) -> Option<(PolicyTable, Option<u64>)> {
     log.state().map(|state| (state.policy().1.clone(), state.horizon()))
 }
 
-/// Asks, unless the answer was given.
+/// Asks a question, unless `yes` answers it.
 ///
 /// # Errors
-/// A refusal if it is not yes.
+/// A refusal if the answer is not yes.
 pub(super) fn agree(yes: bool, question: &str) -> Result<()> {
     if yes {
         return Ok(());
     }
     if !io::stdin().is_terminal() {
-        let text =
-            format!("{question} This is no terminal to answer at: add --yes. Nothing was written.");
+        let text = format!(
+            "{question} This is not a terminal, so I cannot ask; add --yes if you agree. Nothing \
+             was written."
+        );
         bail!(Ending::Refused(text));
     }
     output::note(&format!("{question} [y/N]"));
@@ -277,15 +275,15 @@ pub(super) fn agree(yes: bool, question: &str) -> Result<()> {
     let agreed = io::stdin().lock().read_line(&mut answer).is_ok()
         && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
     if !agreed {
-        bail!(Ending::Refused("not agreed to. Nothing was written.".into()));
+        bail!(Ending::Refused("you did not agree. Nothing was written.".into()));
     }
     Ok(())
 }
 
-/// What a person should know about today's table and context, before the decision is taken.
+/// Prints notes on the current table and context before the decision is taken.
 fn notes(log: &Log<FileStorage>, table: &Table, context: &Context) {
     let Some(state) = log.state() else { return };
-    // A table that cannot be compared cannot be decided about either, and that error says why.
+    // Ignores errors: the decision would fail with the same one.
     let changes =
         Changes::between(state, table, context).map(|changes| changes.notes()).unwrap_or_default();
     for note in state.recipe().ignored(table).into_iter().chain(changes) {

@@ -14,7 +14,7 @@ pub(crate) fn run(args: &Explain) -> Outcome {
 }
 
 fn explain(args: &Explain) -> Result<Outcome> {
-    // A log that is only in the environment is no reason to take a file for a decision.
+    // A log from the environment applies only to the number of a decision, not to a file.
     let usual =
         || std::env::var_os("PLAUSIBLY_LOG").filter(|path| !path.is_empty()).map(PathBuf::from);
     let log = args.log.clone().or_else(|| args.what.parse::<u64>().ok().and_then(|_| usual()));
@@ -27,17 +27,18 @@ fn explain(args: &Explain) -> Result<Outcome> {
     let found = if let Some(log) = log {
         let Ok(decision) = args.what.parse() else {
             return Ok(Outcome::Refused(format!(
-                "error: with --log, say the number of a decision and not `{}`",
+                "error: with --log, give the number of a decision, not `{}`",
                 args.what
             )));
         };
         certificate(&existing(&log, 1)?, decision, args.listing.most())?
     } else if args.listing.list.is_some() {
-        let text = "error: a certificate lists what it lists; --list is for decisions of a log (--log LOG)";
+        let text = "error: --list cannot change the list of a certificate that exists; use it with \
+                    a decision of a log (--log LOG)";
         return Ok(Outcome::Refused(text.into()));
     } else {
         let found = read_certificate(Path::new(&args.what))?;
-        found.check().context("the certificate is wrong and will not be explained")?;
+        found.check().context("the certificate is wrong, so it is not explained")?;
         found
     };
     if let Some(page) = &page {

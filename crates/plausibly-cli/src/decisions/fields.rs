@@ -1,14 +1,14 @@
-//! The names of a policy's fields, for one that was mistyped.
+//! Suggests names for a mistyped field of a policy.
 
 use plausibly::spec::{Complaint, Setting};
 use plausibly_log::policy::{PolicyRefusal, PolicyTable, read_policy};
 use serde_json::{Value, json};
 
-/// A name that no field has: reading it as a field tells which there are.
+/// No field has this name, so the error of reading it lists all fields.
 const NO_FIELD: &str = "?";
 
-/// What is wrong with the name of a field of a policy, if no field has it: what may be meant, and
-/// what there is.
+/// The message for a name that no field of the policy has: similar names, and all fields. `None` if
+/// the field exists.
 pub(super) fn unknown(policy: &PolicyTable, name: &str, setting: Setting) -> Option<String> {
     let own = allowed(policy, name, name, setting)?;
     let mut all: Vec<String> = own.iter().map(|own| (*own).to_string()).collect();
@@ -24,10 +24,10 @@ pub(super) fn unknown(policy: &PolicyTable, name: &str, setting: Setting) -> Opt
         [] => ".".into(),
         meant => format!("; did you mean {}?", meant.join(" or ")),
     };
-    Some(format!("the policy has no field `{name}`{meant} There are {}", all.join(", ")))
+    Some(format!("the policy has no field `{name}`{meant} The fields are {}", all.join(", ")))
 }
 
-/// An unset table of a policy.
+/// The default of a table of a policy.
 fn fresh(outer: &str, setting: Setting) -> Value {
     match (outer, setting) {
         ("radius", Setting::Arms) => json!({ "kind": "mixture" }),
@@ -36,7 +36,7 @@ fn fresh(outer: &str, setting: Setting) -> Value {
     }
 }
 
-/// The names that are allowed where a field has an unknown one; none if it is known.
+/// The allowed names, if the name of this field is unknown; `None` if it is known.
 fn allowed(
     policy: &PolicyTable,
     name: &str,
@@ -57,7 +57,7 @@ fn allowed(
     })
 }
 
-/// The names most like this one, at most two; of inner ones their last part counts.
+/// The two most similar names. For a field of a table, only the last part is compared.
 fn closest(name: &str, all: &[String]) -> Vec<String> {
     let last = |path: &str| path.rsplit('.').next().unwrap_or(path).to_string();
     let score = |path: &String| strsim::jaro_winkler(&name.to_lowercase(), &last(path));

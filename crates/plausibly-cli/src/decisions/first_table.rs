@@ -1,4 +1,4 @@
-//! What is asked about a table before a log begins with it: a wrong guess would stay for good.
+//! Asks about a table before a log begins with it, because the recipe cannot be changed later.
 
 use super::args::Decide;
 use super::decide::agree;
@@ -9,23 +9,24 @@ use plausibly_log::recipe::{Doubt, Recipe};
 use plausibly_log::table::{FirstLine, Table};
 use std::io::{self, IsTerminal};
 
-/// That the first line of the table names its columns.
+/// Checks that the first line of the table names its columns.
 ///
 /// # Errors
-/// A refusal if it is a row.
+/// A refusal if it looks like a row.
 pub(super) fn check_header(args: &Decide, table: &Table) -> Result<()> {
     if args.header || table.first_line() != FirstLine::Data {
         return Ok(());
     }
     bail!(Ending::Refused(format!(
-        "{}: the first line ({}) looks like a row and not like names of columns; put a line with names above it, such \
-         as `name,price`, or add --header if these are the names. Nothing was written.",
+        "{}: the first line ({}) looks like a row, not like names of columns; put a line with \
+         names above it, such as `name,price`, or add --header if these are the names. Nothing was \
+         written.",
         args.actions.display(),
         names(table)
     )))
 }
 
-/// Asks about everything that may not be meant; with `--yes` it is noted.
+/// Asks about everything that the user may not have meant; with `--yes`, prints it as notes.
 ///
 /// # Errors
 /// A refusal if an answer is no, or there is no terminal to ask at.
@@ -39,20 +40,23 @@ pub(super) fn ask(args: &Decide, table: &Table, recipe: &Recipe) -> Result<()> {
     }
     if !doubts.is_empty() && !io::stdin().is_terminal() {
         bail!(Ending::Refused(format!(
-            "{}: {}. This is not a terminal, so I cannot ask; add --yes if it is meant. Nothing was written.",
+            "{}: {}. This is not a terminal, so I cannot ask; add --yes if you mean it. Nothing \
+             was written.",
             args.actions.display(),
             doubts.join(". Also, ")
         )));
     }
-    doubts.iter().try_for_each(|doubt| agree(false, &format!("{doubt}. Go on with it as it is?")))
+    doubts
+        .iter()
+        .try_for_each(|doubt| agree(false, &format!("{doubt}. Continue with the table as it is?")))
 }
 
 fn doubts(args: &Decide, table: &Table, recipe: &Recipe) -> Vec<String> {
     let mut doubts = Vec::new();
     if !args.header && table.first_line() == FirstLine::PerhapsData {
         doubts.push(format!(
-            "the first line ({}) may be a row and not names of columns; put a line with names above it, or add --header \
-             if these are the names",
+            "the first line ({}) may be a row instead of names of columns; put a line with names \
+             above it, or add --header if these are the names",
             names(table)
         ));
     }

@@ -17,7 +17,7 @@ fn show(args: &History) -> Result<Outcome> {
     let passed_over = past.len().saturating_sub(args.last.unwrap_or(usize::MAX));
     let past = &past[passed_over..];
     if args.csv {
-        // Every byte as it is: the file must hold the labels themselves.
+        // Prints every byte unchanged: the file must contain the labels themselves.
         output::document(&form(past)).context("cannot write to standard output")?;
     } else if args.json {
         let lines: Result<String> =
@@ -54,7 +54,7 @@ fn table(past: &[PastDecision]) -> String {
     output::left_table(if any_context { &with_context } else { &without }, &rows)
 }
 
-/// A time of a log without its fraction of a second.
+/// A time without its fraction of a second.
 fn seconds(at: &str) -> String {
     at.split('.').next().unwrap_or(at).replace('T', " ")
 }

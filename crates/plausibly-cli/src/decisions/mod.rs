@@ -1,5 +1,5 @@
-//! Decisions from a table: `decide`, `reward`, `drop`, `history`, `status`, `explain`, `verify`,
-//! `replay`.
+//! The commands about decisions: `decide`, `reward`, `drop`, `history`, `status`, `explain`,
+//! `verify`, `replay`.
 
 mod announce;
 pub(crate) mod args;
@@ -28,19 +28,19 @@ pub(crate) use verify::run as verify;
 use crate::exit::{Ending, Outcome, message};
 use crate::output;
 use anyhow::{Context as _, Result, bail};
-use plausibly_log::LogError;
 use plausibly_log::certificate::Certificate;
 use plausibly_log::input::{Limit, read_text};
 use plausibly_log::state::StepError;
+use plausibly_log::{LogError, Time};
 use progress_log::ProgressLog;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// What is wrong with what was asked is a refusal; what is wrong with the file is a failure.
+/// The outcome of a command: a wrong request is a refusal, a problem with the file is a failure.
 fn ended(result: Result<Outcome>) -> Outcome {
     result.unwrap_or_else(|error| {
-        let wrongly_asked = match error.downcast_ref() {
+        let wrong_request = match error.downcast_ref() {
             Some(error) => matches!(
                 error,
                 LogError::Step(_)
@@ -51,7 +51,7 @@ fn ended(result: Result<Outcome>) -> Outcome {
             ),
             None => error.is::<StepError>(),
         };
-        if wrongly_asked && !error.is::<Ending>() {
+        if wrong_request && !error.is::<Ending>() {
             return Outcome::Refused(format!("error: {}", message(&error)));
         }
         error.into()
@@ -61,29 +61,29 @@ fn ended(result: Result<Outcome>) -> Outcome {
 /// Now, in microseconds since 1970.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the one place of the command where a clock is read; `--at` stands in for it"
+    reason = "the only place of the command that reads a clock; `--at` replaces it"
 )]
 fn now() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// The time given, or now.
+/// The given time, or now.
 fn time_or_now(given: Option<i64>) -> i64 {
     given.unwrap_or_else(now)
 }
 
-/// The time given, or now, for an event. The time of a log never goes back, so a mistyped year
-/// would stay.
+/// The given time, or now, for an event. The time of a log never goes back, so a mistyped year
+/// could not be corrected.
 fn time_to_record(given: Option<i64>, force: bool) -> Result<i64> {
     const DAY_US: i64 = 86_400_000_000;
     let now = now();
     let at = given.unwrap_or(now);
     if at > now.saturating_add(DAY_US) && !force {
-        let shown = |at| plausibly_log::journal::utc(at).unwrap_or_default();
+        let shown = Time::from_micros;
         bail!(Ending::Refused(format!(
-            "--at {} is more than a day ahead of the clock ({}), and no later event of the log could be earlier; \
-             add --force if this is meant. Nothing was written.",
+            "--at {} is more than a day ahead of the clock ({}), and no later event of the log \
+             could have an earlier time; add --force if you mean it. Nothing was written.",
             shown(at),
             shown(now)
         )));
@@ -91,13 +91,13 @@ fn time_to_record(given: Option<i64>, force: bool) -> Result<i64> {
     Ok(at)
 }
 
-/// That a log is there already: a mistyped name must not begin a new one.
+/// Checks that a log exists: a mistyped name must not begin a new one.
 fn must_exist(path: &Path) -> Result<()> {
     fs::metadata(path).with_context(|| format!("there is no log {}", path.display()))?;
     Ok(())
 }
 
-/// A log to be read so many times over.
+/// An existing log, to be read `passes` times.
 fn existing(path: &Path, passes: u64) -> Result<ProgressLog> {
     must_exist(path)?;
     Ok(ProgressLog::new(path, passes))
@@ -109,12 +109,12 @@ fn read_certificate(path: &Path) -> Result<Certificate> {
         .with_context(|| format!("{} is not a certificate", path.display()))
 }
 
-/// JSON on stdout.
+/// Prints JSON on stdout.
 fn print_json(text: &str) -> Result<()> {
     output::json(text).context("cannot write to standard output")
 }
 
-/// Text on stdout.
+/// Prints text on stdout.
 fn print(text: &str) -> Result<()> {
     output::data(text).context("cannot write to standard output")
 }

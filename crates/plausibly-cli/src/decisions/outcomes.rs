@@ -1,4 +1,4 @@
-//! `plausibly reward --csv`: many outcomes from one file, all of them or none.
+//! `plausibly reward --csv`: records the outcomes of a file, all of them or none.
 
 use super::args::Reward;
 use super::recording::Recording;
@@ -48,14 +48,14 @@ pub(super) fn record(args: &Reward, path: &Path) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// A row that says another action than its decision chose: rows have slipped, or the file is of
-/// another log.
+/// The message for a row with another action than its decision chose: rows have moved, or the file
+/// belongs to another log.
 fn another_label(log: &Log<FileStorage>, row: &FormRow) -> Option<String> {
     let chosen = log.state()?.label_of(row.decision).ok()?;
     let found = row.label.as_deref().filter(|found| found.trim() != chosen.trim())?;
     Some(format!(
-        "line {}: decision {} chose `{}`, and the file says `{}`; put it right, or remove the column `label` if a \
-         spreadsheet has only written it differently",
+        "line {}: decision {} chose `{}`, and the file says `{}`; correct the row, or remove the \
+         column `label` if a spreadsheet has only changed how it is written",
         row.line,
         row.decision,
         output::inline(chosen),

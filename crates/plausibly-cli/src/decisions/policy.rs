@@ -1,4 +1,4 @@
-//! Policies as the command line names them.
+//! Reads policies from the command line.
 
 use super::fields;
 use crate::exit::{Ending, of_input};
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
 
-/// A policy by its kind or from a file, or the one there is, with some fields set.
+/// The policy of this kind or file, or else the current one, with some fields set.
 pub(super) fn read(
     given: Option<&str>,
     current: &PolicyTable,
@@ -38,12 +38,12 @@ pub(super) fn read(
     Ok(table)
 }
 
-/// A policy of this kind with nothing else said.
+/// A policy of this kind with default settings.
 pub(super) fn kind_of(kind: &str) -> PolicyTable {
     Map::from_iter([("kind".to_string(), json!(kind))])
 }
 
-/// A policy of this kind with what it shares with the one there is: ridge and radius.
+/// A policy of this kind that keeps the ridge and the radius of the current one, where it has them.
 fn like(kind: &str, current: &PolicyTable) -> PolicyTable {
     let mut table = kind_of(kind);
     let shared: &[&str] = match kind {
@@ -63,7 +63,7 @@ fn from_file(path: &str) -> Result<PolicyTable> {
     let text = match read_text(Path::new(path), Limit::POLICY) {
         Err(error @ InputError::Io { .. }) => {
             let kinds = POLICY_KINDS.join(", ");
-            let unknown = format!("`{path}` is no kind of policy ({kinds}) and no file");
+            let unknown = format!("`{path}` is neither a kind of policy ({kinds}) nor a file");
             return Err(error).context(Ending::Refused(unknown));
         }
         read => read.map_err(of_input)?,
@@ -95,7 +95,7 @@ fn value_of(value: &DeValue<'_>) -> Value {
     }
 }
 
-/// Constants that belong to the radius, for kinds that have one: `delta=0.1` says enough.
+/// Constants of the radius. For kinds with a radius, `delta=0.1` means `radius.delta=0.1`.
 const OF_RADIUS: [&str; 4] = ["delta", "noise_scale", "theta_norm_bound", "sqrt_beta"];
 
 /// Sets `a.b=value` in a table.
@@ -116,12 +116,14 @@ fn assign(table: &mut PolicyTable, assignment: &str, arms: bool) -> Result<()> {
     let target = match inner {
         None => table,
         Some(inner) => {
-            // An unset table begins as the default one, whose kind must be said.
+            // An unset table starts as the default one, which needs its kind.
             let kind = if arms { "mixture" } else { "determinant" };
             let fresh = if inner == "radius" { json!({ "kind": kind }) } else { json!({}) };
             match table.entry(inner).or_insert(fresh) {
                 Value::Object(target) => target,
-                other => bail!(Ending::Refused(format!("`{inner}` is {other} and has no fields"))),
+                other => {
+                    bail!(Ending::Refused(format!("`{inner}` is {other}, which has no fields")))
+                }
             }
         }
     };

@@ -1,4 +1,4 @@
-//! A long log that shows how far it has been read.
+//! Shows a progress bar while a long log is read.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use plausibly_log::journal::{FileStorage, Storage};
@@ -7,11 +7,11 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
-/// What is done sooner needs no bar.
+/// Shows no bar during the first half second.
 const SOON: Duration = Duration::from_millis(500);
 
-/// A log for reading. If it takes long, for its length or for what is done with its lines, and
-/// stderr is a terminal, a bar shows how far it has been read, and goes when this is dropped.
+/// A log for reading. If reading takes long and stderr is a terminal, a bar shows the progress; it
+/// disappears when this is dropped.
 #[derive(Debug)]
 pub(super) struct ProgressLog {
     storage: FileStorage,
@@ -19,7 +19,7 @@ pub(super) struct ProgressLog {
 }
 
 impl ProgressLog {
-    /// The log at a path, which will be read so many times over.
+    /// The log at a path, which will be read `passes` times.
     pub(super) fn new(path: &Path, passes: u64) -> Self {
         let bytes = fs::metadata(path).map_or(0, |file| file.len());
         let bar = ProgressBar::with_draw_target(Some(passes * bytes), ProgressDrawTarget::hidden());
@@ -36,7 +36,7 @@ impl Drop for ProgressLog {
     }
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 #[derive(Debug)]
 pub(super) struct CountingReader<R> {
     inner: R,

@@ -1,7 +1,7 @@
-//! A command that writes to a log: how it waits for the log, and how it can be stopped.
+//! A command that writes to a log: how it waits for the lock, and how signals stop it.
 //!
 //! Until [`Recording::begin_write`] a signal ends the command and nothing is written. From then on
-//! signals wait: what is recorded is also answered.
+//! signals wait, so that everything recorded is also reported.
 
 use super::args::Wait;
 use crate::exit::Ending;
@@ -14,12 +14,12 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How long to wait for a lock before saying so.
+/// Waits half a second for the lock before it prints a note.
 const SILENT: Duration = Duration::from_millis(500);
-/// Between two tries for a lock: a decision takes about as long.
+/// Tries for the lock every 10 ms, about the duration of a decision.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The writing of one command to one log.
+/// Access of one command to one log.
 #[derive(Debug)]
 pub(super) struct Recording<'a> {
     path: &'a Path,
@@ -28,14 +28,14 @@ pub(super) struct Recording<'a> {
 }
 
 impl<'a> Recording<'a> {
-    /// From here on signals are caught.
+    /// Catches signals from here on.
     pub(super) fn new(path: &'a Path, wait: &Wait) -> Result<Self> {
         let interrupt = Interrupt::catch_until_closed().context("cannot catch Ctrl-C")?;
         Ok(Self { path, wait: wait.wait, interrupt })
     }
 
-    /// Opens the log, waits for another writer if there is one, and says what had to be done for
-    /// the log.
+    /// Opens the log, waits for another writer if there is one, and prints a note if the log was
+    /// repaired.
     pub(super) fn open(&self) -> Result<Log<FileStorage>> {
         let mut storage = FileStorage::new(self.path);
         self.lock(&mut storage)?;
@@ -50,19 +50,19 @@ impl<'a> Recording<'a> {
     fn lock(&self, storage: &mut FileStorage) -> Result<()> {
         let log = self.path.display();
         let began = Instant::now();
-        let (mut told, mut held_by) = (false, String::new());
+        let (mut noted, mut held_by) = (false, String::new());
         let locked = storage.lock_or_wait(|holder| {
             let waited = began.elapsed();
             held_by = holder.to_string();
             if waited >= self.wait || self.interrupt.requested() {
                 return false;
             }
-            if waited >= SILENT && !told {
+            if waited >= SILENT && !noted {
                 let most = self.wait.as_secs_f64();
                 output::note(&format!(
-                    "{holder} is writing to {log}; waiting for it, for up to {most} s"
+                    "{holder} is writing to {log}; waiting for it for up to {most} s"
                 ));
-                told = true;
+                noted = true;
             }
             std::thread::sleep(PAUSE.min(self.wait.saturating_sub(waited)));
             true
@@ -72,15 +72,15 @@ impl<'a> Recording<'a> {
                 bail!(Ending::Interrupted)
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => Err(anyhow!(
-                "{held_by} is writing to {log}, and did not end within {} s; try again when it has, or wait longer by \
-                 --wait SECONDS. Nothing was written.",
+                "{held_by} is writing to {log}, and did not finish within {} s; try again when it \
+                 has, or wait longer with --wait SECONDS. Nothing was written.",
                 self.wait.as_secs_f64()
             )),
             locked => locked.with_context(|| format!("cannot open {log}")),
         }
     }
 
-    /// From here on the command finishes what it is at.
+    /// From here on, signals wait until the command has finished.
     ///
     /// # Errors
     /// If the user has stopped it.

@@ -36,7 +36,8 @@ fn table(all: &[Replayed]) -> String {
     let chosen =
         differing.iter().filter(|replayed| replayed.chosen != replayed.would_choose).count() as u64;
     let mut text = format!(
-        "{} under the other settings: {} would have been another; in {} the race would have been another\n",
+        "{} under the other settings: {} choices would differ; in {} the set still in the race \
+         would differ\n",
         output::plural(all.len() as u64, "decision", "decisions"),
         chosen,
         differing
@@ -44,7 +45,7 @@ fn table(all: &[Replayed]) -> String {
             .filter(|replayed| !replayed.lost.is_empty() || !replayed.gained.is_empty())
             .count(),
     );
-    text += "under the log's own settings: each choice was derived again, and is as recorded\n";
+    text += "under the log's own settings: every recorded choice was derived again, and is right\n";
     if differing.is_empty() {
         return text;
     }

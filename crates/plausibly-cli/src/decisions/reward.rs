@@ -17,7 +17,7 @@ fn record(args: &Reward) -> Result<Outcome> {
     if let Some(file) = &args.csv {
         return outcomes::record(args, file);
     }
-    // The command line has one or the other.
+    // The command line requires a decision or `--csv`.
     let Some(decision) = args.decision else { return Ok(Outcome::Done) };
     let at = time_to_record(args.time.at, args.force)?;
     must_exist(&args.log.path)?;
@@ -27,7 +27,7 @@ fn record(args: &Reward) -> Result<Outcome> {
     let (recorded, what) = match args.value {
         None => (
             log.retract(at, decision)?,
-            "its outcome was taken back and is outstanding again".into(),
+            "its outcome was taken back; the decision is pending again".into(),
         ),
         Some(value) if args.correct => {
             (log.correct(at, decision, value)?, format!("corrected to {value}"))
@@ -50,12 +50,12 @@ pub(crate) fn drop_decision(args: &Drop) -> Outcome {
             log,
             args.decision,
             recorded,
-            "dropped, its outcome will never come",
+            "dropped; its outcome will never come",
         )
     })())
 }
 
-/// Names the action that is credited, so that a wrong number of a decision is noticed.
+/// Confirms what was recorded. Names the action, so that the user notices a wrong number.
 fn acknowledge(
     recording: &Recording<'_>,
     log: Log<FileStorage>,

@@ -10,9 +10,9 @@ use plausibly_log::certificate::{Finding, Standing};
 use plausibly_log::{Status, Tried, status};
 use std::path::PathBuf;
 
-/// Looks back: as many as a picture can show.
+/// A picture shows up to 200 points of history.
 const POINTS: u64 = 200;
-/// Rows of a table before the rest is counted.
+/// Prints at most 30 rows of a table, and counts the rest.
 const ROWS: usize = 30;
 
 pub(crate) fn run(args: &StatusArgs) -> Outcome {
@@ -46,11 +46,11 @@ fn show(args: &StatusArgs) -> Result<Outcome> {
 fn text(status: &Status) -> String {
     let now = &status.now;
     let within = match now.findings.known_within {
-        Some(within) => format!("these are known to within ±{}", now.number(within)),
-        None => "of some of these nothing is known yet".into(),
+        Some(within) => format!("their averages are known to within ±{}", now.number(within)),
+        None => "some of these were never tried".into(),
     };
     let mut text = format!(
-        "{}: {} settled, {} outstanding, {} dropped\n{} of {} could still be best; {within}\n\n",
+        "{}: {} settled, {} pending, {} dropped\n{} of {} could still be best; {within}\n\n",
         output::plural(status.decisions, "decision", "decisions"),
         status.settled,
         status.pending.len(),
@@ -68,7 +68,7 @@ fn text(status: &Status) -> String {
     text += &output::left_table(&heading, &rows);
     text += &more(actions.len(), ROWS);
     text += "\n";
-    text += &fallen(status);
+    text += &narrowed(status);
     text + &checked(status) + &pending(status) + &waiting(status)
 }
 
@@ -76,7 +76,7 @@ fn row(status: &Status, action: &Finding) -> Vec<String> {
     let now = &status.now;
     let standing = match action.standing {
         Standing::Plausible if action.id == now.findings.chosen.id => {
-            "in the race; would be taken next".into()
+            "in the race; the next choice".into()
         }
         Standing::Plausible => "in the race".into(),
         Standing::RuledOut { by, .. } => {
@@ -88,7 +88,7 @@ fn row(status: &Status, action: &Finding) -> Vec<String> {
                     .map_or("", |other| &other.label)
             };
             let since = status.out_since.get(&action.id).map_or_else(String::new, |since| {
-                // Standing as of now: no decision has seen it yet.
+                // It went out after the last decision.
                 if since.decision > status.decisions {
                     " since the last outcome".into()
                 } else if status.complete {
@@ -116,17 +116,17 @@ fn row(status: &Status, action: &Finding) -> Vec<String> {
     ]
 }
 
-/// The outcome as it was recorded; where there is none, why.
+/// The last outcome; without one, "pending" or "-".
 fn last_outcome(tried: &Tried) -> String {
     match tried.last_outcome {
         Some(reward) => reward.to_string(),
-        None if tried.pending > 0 => "outstanding".into(),
+        None if tried.pending > 0 => "pending".into(),
         None => "-".into(),
     }
 }
 
-/// How the race and what is not known have fallen.
-fn fallen(status: &Status) -> String {
+/// How the race and the uncertainty have narrowed.
+fn narrowed(status: &Status) -> String {
     let points = &status.history;
     let stride = points.len().div_ceil(8).max(1);
     let last = points.len().saturating_sub(1);
@@ -146,15 +146,15 @@ fn fallen(status: &Status) -> String {
     output::table(&["decision", "in the race", "known within"], &rows)
 }
 
-/// How many recorded choices were derived again.
+/// Says how many recorded choices were derived again.
 fn checked(status: &Status) -> String {
     let Status { checked, decisions, complete, .. } = status;
     if *complete {
-        "\neach choice was derived again from the log, and is as recorded\n".into()
+        "\nevery recorded choice was derived again from the log, and is right\n".into()
     } else {
         format!(
-            "\n{checked} of the {decisions} choices were derived again from the log, and are as recorded \
-             (`plausibly replay` checks all)\n"
+            "\n{checked} of the {decisions} recorded choices were derived again from the log, and \
+             are right (`plausibly replay` checks all)\n"
         )
     }
 }
@@ -171,22 +171,24 @@ fn pending(status: &Status) -> String {
             vec![pending.decision.to_string(), pending.label.clone(), age(pending.age_seconds)]
         })
         .collect();
-    let mut text = format!("\noutstanding, the oldest ({}) first\n", age(oldest.age_seconds));
+    let mut text = format!("\npending, the oldest ({}) first\n", age(oldest.age_seconds));
     text += &output::left_table(&["decision", "action", "age"], &rows);
     text + &more(status.pending.len(), rows.len())
 }
 
-/// What has to come before the next decision.
+/// Says which outcomes the next decision waits for.
 fn waiting(status: &Status) -> String {
     match status.waiting.len() {
         0 => String::new(),
         count => format!(
-            "\nno decision can be taken before {count} of these are rewarded or dropped: a phase of the elimination is played and ends on its outcomes; what would be taken next is if they were dropped\n"
+            "\nno decision can be taken before {count} of these are rewarded or dropped: a phase \
+             of the elimination has taken all its tries and waits for their outcomes; the next \
+             choice shown assumes that they are dropped\n"
         ),
     }
 }
 
-/// How many of something are not shown.
+/// Counts the rows that are not shown.
 fn more(all: usize, shown: usize) -> String {
     if all > shown { format!("and {} more\n", all - shown) } else { String::new() }
 }

@@ -40,8 +40,8 @@ fn verify(args: &Verify) -> Result<Outcome> {
     })
 }
 
-/// What is wrong by the log, if anything. A decision that the log does not have is a flaw of the
-/// certificate.
+/// The first difference from the log, if any. A decision that the log does not have is a flaw of
+/// the certificate.
 fn against_log(found: &Certificate, storage: &impl Storage) -> Result<Option<String>> {
     let most =
         if found.grounds.unlisted.is_some() { found.grounds.actions.len() } else { usize::MAX };
@@ -55,20 +55,24 @@ fn against_log(found: &Certificate, storage: &impl Storage) -> Result<Option<Str
 fn passed(found: &Certificate, with_log: bool) -> String {
     let grounds = &found.grounds;
     let follows = format!(
-        "decision {}: every statement follows from the statistics the certificate carries ({} actions, {} rewards)",
+        "decision {}: every statement follows from the statistics in the certificate ({} actions, \
+         {} rewards)",
         grounds.decision,
         grounds.actions.len(),
         grounds.statistics.observations
     );
     let truth = if with_log {
         format!(
-            "and these are what the log gives at line {}: nothing was left out, added or changed",
+            "and these statistics are those of the log at line {}: nothing was left out, added or \
+             changed",
             grounds.log.seq
         )
     } else if grounds.unlisted.is_some() {
-        "whether these statistics are true, and what is said of actions that are not listed, only the log can say: add --log LOG".into()
+        "only the log can show whether these statistics, and the statements about unlisted \
+         actions, are true: add --log LOG"
+            .into()
     } else {
-        "whether these statistics are true, only the log can say: add --log LOG".into()
+        "only the log can show whether these statistics are true: add --log LOG".into()
     };
     format!("{follows}\n{truth}\n")
 }

@@ -48,7 +48,7 @@ fn request(args: &Reproduce) -> Request {
 }
 
 const DEFAULT_FOLDER: &str = "plausibly-results/reproduce";
-/// What is written beside the specs.
+/// The files written beside the specs.
 const FILES: [(&str, Kind); 3] =
     [("index.html", Kind::Page), ("summary.csv", Kind::Summary), ("manifest.json", Kind::Manifest)];
 
@@ -92,8 +92,8 @@ fn reproduce(args: &Reproduce, request: &Request) -> Result<Outcome> {
     finish(args, &folder, &prepared, &reproduction, timing)
 }
 
-/// Fetches the data that is missing, unless there is to be no network. A data set that cannot be
-/// had is skipped, or fails if it was asked for by name. `None` if the user stopped it.
+/// Fetches missing data, except with `--quick`. An experiment whose data cannot be fetched is
+/// skipped, or fails if the user named it. `None` if the user stopped it.
 fn obtain_data(
     args: &Reproduce,
     request: &Request,
@@ -102,7 +102,8 @@ fn obtain_data(
     let store = data::store(&args.cache)?;
     let mut skipped = Vec::new();
     for set in request.data_sets() {
-        let mut remedy = format!("`plausibly data fetch {}` brings it into the cache.", set.name);
+        let mut remedy =
+            format!("`plausibly data fetch {}` downloads it into the cache.", set.name);
         let reason = if args.quick {
             match store.status(set)? {
                 Status::Ready => None,
@@ -115,10 +116,10 @@ fn obtain_data(
                 Ok(Obtained::Already | Obtained::Fetched) => None,
                 Ok(Obtained::Interrupted) => return Ok(None),
                 Ok(Obtained::Refused) => {
-                    remedy = "Read it, and add --accept-licence if you do.".into();
+                    remedy = "Read it, and add --accept-licence if you accept it.".into();
                     Some("The licence of its data was not accepted.".to_string())
                 }
-                Err(error) => Some(format!("Its data could not be had: {}.", message(&error))),
+                Err(error) => Some(format!("Its data could not be fetched: {}.", message(&error))),
             }
         };
         let Some(reason) = reason else { continue };
@@ -174,7 +175,7 @@ fn finish(
     Ok(Outcome::Done)
 }
 
-/// The address at which a browser finds a file.
+/// The `file://` address of a file.
 fn file_address(path: &Path) -> Result<String> {
     let path =
         std::fs::canonicalize(path).with_context(|| format!("cannot find {}", path.display()))?;

@@ -1,4 +1,4 @@
-//! What came of a reproduction, for the terminal.
+//! Prints the results of a reproduction.
 
 use crate::output;
 use plausibly_paper::{
@@ -10,7 +10,7 @@ use plausibly_sim::final_figures;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// The answer for a program.
+/// The results as JSON.
 pub(super) fn closing_json(reproduction: &Reproduction, paths: &[PathBuf]) -> String {
     let one = |measured: &Measured| {
         json!({
@@ -32,7 +32,7 @@ pub(super) fn closing_json(reproduction: &Reproduction, paths: &[PathBuf]) -> St
     format!("{value:#}\n")
 }
 
-/// The answer for a person: every claim of the paper with its verdict, and where the report is.
+/// The results as text: every claim of the paper with its verdict, and the address of the report.
 pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
     let mut rows = Vec::new();
     for measured in &reproduction.experiments {
@@ -56,7 +56,7 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
     let tally = reproduction.tally();
     let Tally { hold, fail, open, chose_reading } = tally;
     let uncounted = if chose_reading {
-        "Not counted: (a) on Linear, by which the reading of the paper was chosen.\n"
+        "Not counted: (a) on Linear, because it decided how the paper is read.\n"
     } else {
         ""
     };
@@ -64,21 +64,22 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
     let answer = if rows.is_empty() && !beyond.is_empty() {
         String::new()
     } else if rows.is_empty() {
-        "The paper makes no claims about what was run.\n".to_string()
+        "The paper makes no claims about these experiments.\n".to_string()
     } else {
         let table = output::left_table(
             &["experiment", "claim", "verdict", "decided by, 95 % interval"],
             &rows,
         );
         format!(
-            "{table}\nClaims counted: {}. They hold: {hold}, do not hold: {fail}, undecided: {open}.\n{uncounted}",
+            "{table}\nClaims counted: {}. They hold: {hold}, do not hold: {fail}, undecided: \
+             {open}.\n{uncounted}",
             tally.counted()
         )
     };
     format!("{answer}{beyond}report: {address}\n")
 }
 
-/// What was found about the frontier; nothing if it was not run.
+/// The findings about the frontier; empty if it was not run.
 fn frontier_table(reproduction: &Reproduction) -> String {
     let mut rows = Vec::new();
     for measured in &reproduction.frontier {
@@ -94,7 +95,7 @@ fn frontier_table(reproduction: &Reproduction) -> String {
     }
 }
 
-/// What was found about pending decisions, one line a delay and policy; nothing if it was not run.
+/// The findings about pending decisions, one line per delay and policy; empty if it was not run.
 fn delay_table(reproduction: &Reproduction) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for finding in &delay_findings(&reproduction.delay) {
@@ -104,7 +105,7 @@ fn delay_table(reproduction: &Reproduction) -> String {
             format!("{}, {}", finding.verdict.name(), interval(&finding.evidence.ratio))
         };
         let key = [finding.spec_name, finding.policy];
-        // Regret and model error of one policy follow each other.
+        // Regret and model error of one policy come one after the other.
         match rows.last_mut().filter(|row| row[..2] == key) {
             Some(row) => row.push(found),
             None => rows.push(vec![key[0].into(), key[1].into(), found]),
@@ -124,7 +125,8 @@ fn ratio(claim: &Claim, evidence: &Evidence) -> String {
     format!("{} {over} / {under} = {}", claim.measure.name(), interval(ratio))
 }
 
-/// A ratio with its interval: four decimals where two would hide on which side of 1 an end lies.
+/// A ratio with its interval, with four decimals where two would hide on which side of 1 an end
+/// lies.
 fn interval(ratio: &Estimate) -> String {
     let end = |x: f64| match x {
         _ if x.is_infinite() => "∞".into(),

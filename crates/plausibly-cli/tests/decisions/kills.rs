@@ -81,7 +81,8 @@ fn kills(count: usize) {
         }
     }
     eprintln!(
-        "{count} kills: {interrupted} before anything was said, {} decisions and {} rewards acknowledged",
+        "{count} kills: {interrupted} before anything was said, {} decisions and {} rewards \
+         acknowledged",
         decided.len(),
         rewarded.len()
     );

@@ -7,8 +7,8 @@ use plausibly::spec::{History, PolicyKind, PolicySpec};
 use plausibly::{Explanation, Stream};
 
 impl Grounds {
-    /// Whether the choice follows from the actions listed, if so many that are not could still be
-    /// best.
+    /// Whether the choice follows from the listed actions, given how many unlisted ones could still
+    /// be best.
     pub(crate) fn choice_follows(&self, unlisted_plausible: u64) -> Result<bool, GroundsError> {
         Ok(choice_follows(&self.spec()?, unlisted_plausible))
     }
@@ -23,8 +23,8 @@ fn choice_follows(spec: &PolicySpec, unlisted_plausible: u64) -> bool {
 }
 
 impl Derivation<'_> {
-    /// The choice, and whether it was derived: where it depends on actions that are not listed, it
-    /// is taken from the grounds.
+    /// The place of the chosen action, and whether it was derived. Where the choice depends on
+    /// unlisted actions, it is taken from the grounds.
     pub(super) fn choose(&self) -> Result<(usize, bool), GroundsError> {
         let grounds = self.grounds;
         if let Some(unlisted) = grounds.unlisted {
@@ -36,11 +36,13 @@ impl Derivation<'_> {
             };
             match (own, unlisted.chosen) {
                 (true, Some(_)) => {
-                    return Err(misfit("the choice follows from the actions listed"));
+                    return Err(misfit(
+                        "must not be set: the choice follows from the listed actions",
+                    ));
                 }
                 (false, None) => {
                     return Err(misfit(
-                        "the choice depends on actions that are not listed: it must be stated",
+                        "must be set: the choice depends on actions that are not listed",
                     ));
                 }
                 (false, Some(id)) => {
@@ -69,8 +71,8 @@ impl Derivation<'_> {
         Stream::new(self.grounds.seed, self.grounds.decision, "decision")
     }
 
-    /// The share of rounds, or the rate, with which this decision was drawn instead of computed;
-    /// and whether it was.
+    /// The probability with which this decision was drawn at random instead of computed, and
+    /// whether it was.
     fn draw(&self) -> Option<(f64, bool)> {
         let grounds = self.grounds;
         let rate = match self.spec.kind {
@@ -108,7 +110,7 @@ impl Derivation<'_> {
         }
     }
 
-    /// With which probability the action was chosen, where that has a simple form.
+    /// The probability of the choice, where it has a simple form.
     pub(super) fn propensity(&self, chosen: usize) -> Option<f64> {
         let offered = self.grounds.actions.len() as f64;
         match self.spec.kind {
@@ -143,7 +145,7 @@ impl Derivation<'_> {
         }
     }
 
-    /// What randomised CODE would choose in a round that is not drawn.
+    /// The choice of randomised CODE in a round that is not drawn at random.
     fn choose_without_draw(&self) -> Option<usize> {
         let mut spec = self.spec.clone();
         if let PolicyKind::Code { randomise, .. } = &mut spec.kind {

@@ -1,4 +1,5 @@
-//! What follows from the grounds of a decision.
+//! Derives the findings of a decision from its grounds. Taking a decision and checking a
+//! certificate both run this code.
 
 use super::findings::{Chosen, Finding, Findings, Share, Standing, TargetFinding};
 use super::rule_out::RuleOut;
@@ -11,15 +12,15 @@ use plausibly::{
 };
 use std::cell::OnceCell;
 
-/// A number for JSON, which knows no infinities.
+/// `None` for an infinite value: JSON has no infinities.
 fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// The policy and the actions of grounds that are well formed.
+/// The policy and the actions of well-formed grounds.
 #[derive(Debug)]
 pub(super) struct Parsed {
-    /// For scaled rewards.
+    /// The policy for scaled rewards.
     spec: PolicySpec,
     pub(super) set: ActionSet,
 }
@@ -31,7 +32,7 @@ impl Parsed {
     }
 }
 
-/// A model with what is derived from it once.
+/// The models of the grounds, and values that several findings use.
 pub(super) struct Derivation<'a> {
     pub(super) grounds: &'a Grounds,
     pub(super) spec: &'a PolicySpec,
@@ -39,26 +40,26 @@ pub(super) struct Derivation<'a> {
     pub(super) model: Model,
     pub(super) design: Option<Model>,
     pub(super) explanation: Explanation,
-    /// By the design, once they were asked for.
+    /// Scores with pending decisions counted, computed on first use.
     design_scores: OnceCell<Scores>,
     radius: Quantised<Radius>,
     reach: Reach,
     confidence: Option<f64>,
-    /// Of phased elimination: the phase, and what is left to be played in it.
+    /// The phase of phased elimination, and the plays left in it.
     pub(super) phase: Option<(Phase, Quota)>,
 }
 
 impl Findings {
-    /// What follows.
+    /// Derives the findings of grounds.
     ///
     /// # Errors
-    /// If they are no grounds of any decision.
+    /// If no decision can have these grounds.
     pub fn derive(grounds: &Grounds) -> Result<Self, GroundsError> {
         Derivation::of(grounds, &Parsed::of(grounds)?, None)?.findings()
     }
 
-    /// What follows, and the places of the actions that it hangs on: with these listed, and every
-    /// action that could still be best, all other statements are the same.
+    /// Derives the findings, and the places of the actions they depend on. A certificate that lists
+    /// these, and every action that could still be best, makes the same statements.
     pub(crate) fn derive_with_keystones(
         grounds: &Grounds,
     ) -> Result<(Self, Vec<usize>), GroundsError> {
@@ -71,8 +72,8 @@ impl Findings {
 }
 
 impl<'a> Derivation<'a> {
-    /// The derivation from grounds that were read. Models that another derivation made from the
-    /// same sums are taken over from it.
+    /// Derives from parsed grounds. Reuses the models that another derivation made from the same
+    /// sums.
     pub(super) fn of(
         grounds: &'a Grounds,
         Parsed { spec, set }: &'a Parsed,
@@ -84,7 +85,7 @@ impl<'a> Derivation<'a> {
             None => grounds.model(sums, ridge),
         };
         let model = made(&grounds.statistics)?;
-        // A policy that ignores pending decisions is shown as it decides.
+        // The findings of a policy that ignores pending decisions ignore them too.
         let ignored = matches!(spec.kind, PolicyKind::Code { count_pending: false, .. });
         let design = grounds.design.as_ref().filter(|_| !ignored);
         let design = design.map(made).transpose()?;
@@ -110,8 +111,8 @@ impl<'a> Derivation<'a> {
         })
     }
 
-    /// The model of these sums, if it is one of those that were made here. Arms are made faster
-    /// than they are compared.
+    /// The model of these sums, if this derivation has made it. Models of arms are cheaper to make
+    /// than to compare, so they are never reused.
     fn made_from(&self, sums: &Sums, ridge: f64) -> Option<&Model> {
         let Grounds { statistics, design, .. } = self.grounds;
         if sums.gram.is_empty() || self.spec.ridge().to_bits() != ridge.to_bits() {
@@ -144,15 +145,14 @@ impl<'a> Derivation<'a> {
     }
 }
 
-/// Whether an action is longer than the bound that a radius is built on, which then promises
-/// nothing.
+/// Whether an action is longer than the bound of the radius, which then promises nothing.
 fn beyond_bound(radius: &RadiusSpec, grounds: &Grounds) -> bool {
     let RadiusSpec::Paper { action_norm_bound: Some(bound), .. } = radius else { return false };
     let norm_sq = |features: &[f64]| features.iter().map(|x| x * x).sum::<f64>();
     grounds.actions.iter().any(|action| norm_sq(&action.features) > bound * bound)
 }
 
-/// The first place with the largest value.
+/// The place with the largest value, the first of equals.
 fn largest(places: &[usize], value: impl Fn(usize) -> f64) -> Option<usize> {
     let better = |best: usize, next: usize| if value(next) > value(best) { next } else { best };
     places.iter().copied().reduce(better)
@@ -184,14 +184,14 @@ impl Derivation<'_> {
         })
     }
 
-    /// The most by which, in units of reward, the estimate of an action that could still be best
-    /// can be wrong.
+    /// The largest possible error of an estimate among the actions that could still be best, in
+    /// units of reward.
     fn known_within(&self) -> f64 {
         self.explanation.plausible().map(|action| self.within(action)).fold(0.0, f64::max)
     }
 
-    /// The most by which the estimate of an action can be wrong. No true average is outside the
-    /// range.
+    /// The largest possible error of the estimate of an action. True averages lie within the range
+    /// of rewards, which limits it further.
     fn within(&self, action: usize) -> f64 {
         let grounds = self.grounds;
         let (low, high) = grounds.reward_range;
@@ -209,7 +209,7 @@ impl Derivation<'_> {
         let (grounds, explanation) = (self.grounds, &self.explanation);
         let design_width = |at: usize| self.design_width_sq()[at];
         let mut ranking: Vec<usize> = explanation.plausible().collect();
-        // Stable, so that equals stay in the order of offering: the first of them is the one taken.
+        // A stable sort keeps equals in the order of offering: the policy takes the first of them.
         ranking.sort_by(|a, b| design_width(*b).total_cmp(&design_width(*a)));
         let mut ranks = vec![None; grounds.actions.len()];
         for (place, at) in (1..).zip(&ranking) {
@@ -288,8 +288,7 @@ impl Derivation<'_> {
         self.explanation.plausible().map(|action| width_sq[action]).fold(0.0, f64::max)
     }
 
-    /// Whether the target is met with pending decisions counted, by which the policy decides
-    /// whether to explore.
+    /// Whether the target is met with pending decisions counted: the policy explores until it is.
     pub(super) fn design_target_met(&self, target: Target) -> bool {
         let evidence = self.design.as_ref().unwrap_or(&self.model).estimator().evidence();
         target.status(self.widest_plausible(self.design_width_sq()), self.reach, &evidence).met()
@@ -320,7 +319,7 @@ fn log_det_gain(arms: bool, width_sq: f64) -> f64 {
     if arms && !width_sq.is_finite() { f64::INFINITY } else { libm::log1p(width_sq) }
 }
 
-/// Each feature's part of `aᵀV⁻¹a`, as a share of it.
+/// The share of each feature in `aᵀV⁻¹a`.
 fn directions(
     names: &[String],
     features: &[f64],

@@ -1,39 +1,39 @@
-//! What a certificate says of a decision.
+//! The statements of a certificate about a decision.
 
 use super::rule_out::RuleOut;
 use serde::{Deserialize, Serialize};
 
-/// Everything a certificate says of a decision. Means and bounds are in the units of the rewards;
-/// `null` stands for what is not known or has no bound.
+/// The statements of a certificate about a decision. Means and bounds are in units of reward;
+/// `null` stands for an unknown value or no bound.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Findings {
-    /// What was chosen, and why.
+    /// The choice, and its reason.
     pub chosen: Chosen,
-    /// How many of the listed actions could still be best.
+    /// The number of listed actions that could still be best.
     pub plausible: u64,
-    /// Every action that could still be best is known to within this much, while the confidence set
-    /// holds the truth.
+    /// The estimate of every action that could still be best is at most this far from the truth,
+    /// while the confidence set contains the truth.
     pub known_within: Option<f64>,
-    /// The square of it: the bound on this round's model error.
+    /// The square of `known_within`: a bound on the model error of this round.
     pub model_error_bound: Option<f64>,
     /// `√β`, for rewards scaled to an interval of length one and an action of width one.
     pub sqrt_beta: f64,
-    /// Whether the intervals are a confidence set that holds at all times at once, with which
-    /// probability.
+    /// The probability that all intervals contain the truth at all times; `null` if they are not a
+    /// confidence set.
     pub confidence: Option<f64>,
-    /// How the policy's target stands.
+    /// Progress towards the policy's target.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target: Option<TargetFinding>,
-    /// Of phased elimination: plays left in the phase, this decision's included; `null` in a
+    /// The plays left in the phase of phased elimination, this decision included; `null` in a
     /// partial certificate.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub plays_left: Option<u64>,
-    /// Each listed action.
+    /// The findings about each listed action.
     pub actions: Vec<Finding>,
 }
 
-/// What was chosen, and why.
+/// The choice, and its reason.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chosen {
@@ -41,17 +41,17 @@ pub struct Chosen {
     pub id: u64,
     /// Its name.
     pub label: String,
-    /// Why it.
+    /// Why it was chosen.
     pub reason: Reason,
-    /// With which probability it was chosen; `null` where that has no simple form.
+    /// The probability of the choice; `null` where it has no simple form.
     pub propensity: Option<f64>,
-    /// By how much it raises `log det V`, pending decisions counted; `null` for the first look at
-    /// an arm.
+    /// The increase of `log det V` by this choice, pending decisions counted; `null` for the first
+    /// try of an arm.
     pub log_det_gain: Option<f64>,
     /// What would rule it out; `null` if it is ruled out.
     pub rule_out: Option<RuleOut>,
-    /// In which features its uncertainty lies: shares of `‖a‖²_{V⁻¹}`, the largest first, at most
-    /// five; they sum to one over all features.
+    /// The features that its uncertainty comes from: shares of `‖a‖²_{V⁻¹}`, the largest first, at
+    /// most five. They sum to one over all features.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub directions: Vec<Share>,
 }
@@ -61,53 +61,53 @@ pub struct Chosen {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Reason {
-    /// Of those that could still be best, the least known.
+    /// The least known of those that could still be best.
     LeastKnown,
-    /// Of those that could still be best, the best by width and a share of the estimate.
+    /// The best of those that could still be best by width plus a share of the estimate.
     Tempered,
-    /// The target is met, so the most promising.
+    /// The most promising one, because the target is met.
     MostPromising,
-    /// Drawn among those that could still be best.
+    /// Drawn at random among those that could still be best.
     DrawnPlausible,
     /// The largest upper bound.
     LargestUpper,
-    /// The largest under a sampled model.
+    /// The largest mean under a sampled model.
     LargestSample,
     /// The largest index.
     LargestIndex,
-    /// Drawn to explore.
+    /// Drawn at random to explore.
     Explored,
     /// The largest estimate.
     LargestMean,
     /// The largest estimate when the policy committed.
     Committed,
-    /// Drawn from what is left to be played in the phase.
+    /// Drawn at random from the plays left in the phase.
     DrawnInPhase,
 }
 
-/// A feature's share of an uncertainty.
+/// The share of a feature in an uncertainty.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Share {
     /// The feature.
     pub feature: String,
-    /// Its share; negative where what is known of others makes up for it.
+    /// Its share; negative where knowledge about other features reduces the uncertainty.
     pub share: f64,
 }
 
-/// How a target stands, by rewards that have come.
+/// Progress towards a target, by settled decisions.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetFinding {
-    /// Whether it is met.
+    /// Whether the target is met.
     pub met: bool,
-    /// What was asked for: half an interval, in units of reward, or a squared width for κ.
+    /// The requested value: half an interval in units of reward, or a squared width for κ.
     pub wanted: f64,
-    /// The largest of these among the actions that could still be best.
+    /// The largest such value among the actions that could still be best.
     pub reached: Option<f64>,
 }
 
-/// What is known of one action.
+/// The findings about one action.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
@@ -117,17 +117,17 @@ pub struct Finding {
     pub label: String,
     /// The estimate; `null` for an arm never taken.
     pub mean: Option<f64>,
-    /// Lower bound, no lower than the smallest reward.
+    /// The lower bound, at least the smallest reward.
     pub lower: f64,
-    /// Upper bound, no higher than the largest reward.
+    /// The upper bound, at most the largest reward.
     pub upper: f64,
-    /// `‖a‖_{V⁻¹}`, by rewards that have come.
+    /// `‖a‖_{V⁻¹}`, by settled decisions.
     pub width: Option<f64>,
-    /// The same with pending decisions counted: what choices are made by.
+    /// The width with pending decisions counted: choices are made by this one.
     pub design_width: Option<f64>,
     /// Whether it could still be best.
     pub standing: Standing,
-    /// Its place among those that could still be best, the least known first.
+    /// Its rank among those that could still be best, the least known first.
     pub rank: Option<u64>,
 }
 
@@ -135,11 +135,11 @@ pub struct Finding {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Standing {
-    /// It could.
+    /// It could still be best.
     Plausible,
-    /// Another is better wherever in its interval the truth lies.
+    /// Another action is better, wherever in its interval the truth lies.
     RuledOut {
-        /// That action's number in the log.
+        /// The number of that action in the log.
         by: u64,
         /// How far its lower bound is above this action's upper bound, in units of reward.
         margin: f64,

@@ -1,8 +1,8 @@
-//! Certificates: what a decision rests on, and what follows from it.
+//! Certificates: the grounds of a decision, and the findings that follow from them.
 //!
-//! A certificate has two halves. Its *grounds* are the statistics, the settings and the actions a
-//! decision was taken from; only the log can say whether they are the true ones. Its *findings* are
-//! every number and statement shown, and follow from the grounds alone: anybody can derive them
+//! A certificate has two halves. Its *grounds* are the statistics, the settings and the actions
+//! that a decision was taken from; only the log shows whether they are true. Its *findings* are
+//! every number and statement shown, and follow from the grounds alone: anyone can derive them
 //! again, and [`Certificate::check`] does.
 
 mod certify;
@@ -33,12 +33,12 @@ use serde_json::{Map, Value as Json};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-/// The version of the form.
+/// The version of the format.
 pub const VERSION: u32 = 1;
-/// The name of the form.
+/// The name of the format.
 pub const FORMAT: &str = "plausibly certificate";
 
-/// A decision's certificate.
+/// The certificate of a decision.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
@@ -46,22 +46,22 @@ pub struct Certificate {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// What the decision rests on: only the log can say whether it is true.
+    /// The grounds of the decision: only the log shows whether they are true.
     pub grounds: Grounds,
-    /// What follows from it.
+    /// The findings that follow from the grounds.
     pub findings: Findings,
-    /// SHA-256, in hexadecimal, of this document as compact JSON without this field: it finds
-    /// damage, and proves nothing to those who can make one.
+    /// SHA-256, in hexadecimal, of this document as compact JSON without this field. It detects
+    /// damage, not forgery: anyone can compute a seal.
     pub seal: String,
 }
 
-/// What a decision rests on.
+/// The grounds of a decision: everything it depends on.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grounds {
-    /// Where in which log.
+    /// The log, and the last line before the decision.
     pub log: Position,
-    /// Number of the decision, from 1.
+    /// The number of the decision, from 1.
     pub decision: u64,
     /// When it was taken, in UTC.
     pub at: String,
@@ -69,41 +69,41 @@ pub struct Grounds {
     pub policy: PolicyTable,
     /// The smallest and the largest reward there can be.
     pub reward_range: (f64, f64),
-    /// Decisions expected in all, for policies that ask.
+    /// The number of decisions expected in all, for policies that need it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub horizon: Option<u64>,
-    /// From which, with the number of the decision, randomness is drawn.
+    /// The seed; with the number of the decision it fixes all randomness.
     pub seed: u64,
     /// S, a bound on the norm of θ* for rewards scaled to an interval of length one.
     pub theta_norm_bound: f64,
-    /// Whether features are vectors as they were given: rewards are then scaled and not centred,
-    /// and S was declared.
+    /// Whether features are vectors as given: rewards are then scaled but not centred, and S was
+    /// declared.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub as_given: bool,
-    /// Among how many arms δ is shared; only for actions without features.
+    /// The number of arms that share δ; only for actions without features.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub arms_sharing: Option<u64>,
     /// The context of the decision.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub context: Map<String, Json>,
-    /// Names of the features; none for plain arms.
+    /// The names of the features; empty for plain arms.
     pub features: Vec<String>,
-    /// What rewards that have come say.
+    /// The sums over settled decisions.
     pub statistics: Sums,
-    /// The same with pending decisions counted, if there are any.
+    /// The sums with pending decisions counted, if there are any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub design: Option<Sums>,
-    /// What the policy has committed to, if it has.
+    /// The sums that the policy has committed to, if it has.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub committed: Option<Sums>,
     /// The phase of phased elimination.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub phase: Option<Phase>,
-    /// SHA-256 of the exact sums.
+    /// SHA-256 of the exact sums, in hexadecimal.
     pub digest: String,
     /// The actions listed, in the order they were offered.
     pub actions: Vec<Offered>,
-    /// What was offered beside the actions listed, in a partial certificate.
+    /// The actions offered but not listed, in a partial certificate.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub unlisted: Option<Unlisted>,
 }
@@ -112,26 +112,26 @@ pub struct Grounds {
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Position {
-    /// Hash of the first line: which log.
+    /// The hash of the first line, which identifies the log.
     pub id: String,
-    /// Number of the last line before the decision.
+    /// The number of the last line before the decision.
     pub seq: u64,
-    /// Hash of that line.
+    /// The hash of that line.
     pub hash: String,
 }
 
-/// Sums of a model. Features: `V` with its ridge, row by row, and `b`, each entry the double
-/// nearest to the exact sum. Arms: plays and sums of rewards, by action listed.
+/// The sums of a model. With features: `V` with its ridge, row by row, and `b`, each entry rounded
+/// to the double nearest to the exact sum. For arms: plays and sums of rewards, by listed action.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sums {
-    /// Decisions counted.
+    /// The number of decisions in the sums.
     pub observations: u64,
     /// `V = λI + Σ x·xᵀ`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub gram: Vec<Vec<f64>>,
-    /// `b = Σ x·y`, or what each arm paid; rewards scaled to `[−½, ½]`, or by the range alone for
-    /// vectors as given.
+    /// `b = Σ x·y`, or the sum of rewards of each arm; rewards are scaled to `[−½, ½]`, or only
+    /// divided by the range for vectors as given.
     pub moment: Vec<f64>,
     /// How often each arm was taken.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
@@ -155,27 +155,27 @@ pub struct Offered {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unlisted {
-    /// How many.
+    /// How many actions are not listed.
     pub actions: u64,
     /// How many of them could still be best.
     pub plausible: u64,
-    /// What was chosen, where that does not follow from the actions listed.
+    /// The chosen action, if the choice does not follow from the listed actions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub chosen: Option<u64>,
 }
 
-/// Why grounds are no grounds of any decision.
+/// Why no decision can have these grounds.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum GroundsError {
-    /// Their policy.
+    /// The policy.
     #[error(transparent)]
     Policy(#[from] PolicyRefusal),
-    /// Their model.
-    #[error("the statistics are of no model: {0}")]
+    /// The sums do not describe a model.
+    #[error("the statistics do not describe a model: {0}")]
     Ridge(#[from] RidgeError),
-    /// Their actions.
-    #[error("the actions are no set: {0}")]
+    /// The actions.
+    #[error("the actions are not a set: {0}")]
     Actions(#[from] ActionSetError),
     /// A policy that cannot be built.
     #[error("the policy cannot be built: {0}")]
@@ -186,7 +186,7 @@ pub enum GroundsError {
     /// Parts that do not fit together.
     #[error("{path}: {what}")]
     Misfit {
-        /// Where.
+        /// The path of the part, such as `grounds.actions`.
         path: String,
         /// What is wrong.
         what: String,
@@ -197,7 +197,7 @@ impl Certificate {
     /// The certificate of these grounds.
     ///
     /// # Errors
-    /// If they are no grounds of any decision.
+    /// If no decision can have these grounds.
     pub fn new(grounds: Grounds) -> Result<Self, GroundsError> {
         let findings = Findings::derive(&grounds)?;
         Ok(Self::sealed(grounds, findings))
@@ -217,7 +217,7 @@ impl Certificate {
     /// What the seal must be.
     ///
     /// # Panics
-    /// Never: what a certificate holds is JSON.
+    /// Never: a certificate can always be written as JSON.
     pub fn expected_seal(&self) -> String {
         #[derive(Serialize)]
         struct Unsealed<'a> {
@@ -232,8 +232,7 @@ impl Certificate {
         hex(&Sha256::digest(document.expect("a certificate is JSON").as_bytes()))
     }
 
-    /// Reads a certificate from its text. Whether what it says is right, [`Certificate::check`]
-    /// tells.
+    /// Reads a certificate from its text. [`Certificate::check`] then tells whether it is right.
     ///
     /// # Errors
     /// If it is not a certificate, or an object in it has a key twice.
@@ -241,17 +240,17 @@ impl Certificate {
         json::read(text)
     }
 
-    /// As compact JSON: what files and streams hold, and what the seal is over.
+    /// The certificate as compact JSON: the form of files and streams, and of what the seal covers.
     ///
     /// # Panics
-    /// Never: what a certificate holds is JSON.
+    /// Never: a certificate can always be written as JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("a certificate is JSON")
     }
 }
 
 impl Grounds {
-    /// d; zero for arms.
+    /// The number of features d; zero for arms.
     pub fn dim(&self) -> usize {
         self.features.len()
     }
@@ -260,7 +259,7 @@ impl Grounds {
         if self.dim() == 0 { Setting::Arms } else { Setting::Changing }
     }
 
-    /// Actions on offer, listed or not.
+    /// The number of actions on offer, listed or not.
     pub fn offered(&self) -> usize {
         let unlisted = self.unlisted.map_or(0, |unlisted| unlisted.actions);
         self.actions.len().saturating_add(usize::try_from(unlisted).unwrap_or(usize::MAX))
@@ -271,7 +270,7 @@ impl Grounds {
         self.reward_range.1 - self.reward_range.0
     }
 
-    /// A reward in the person's units.
+    /// A scaled reward in the user's units.
     pub fn unscaled(&self, scaled: f64) -> f64 {
         Scale::new(self.reward_range, self.as_given).unscaled(scaled)
     }

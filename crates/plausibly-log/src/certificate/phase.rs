@@ -1,52 +1,52 @@
-//! The phase that a decision of phased elimination rests on.
+//! Reads and checks the phase that a decision of phased elimination depends on.
 
 use super::{Grounds, GroundsError};
 use plausibly::spec::PolicyKind;
 use plausibly::{ActionSet, Plays, Quota};
 use serde::{Deserialize, Serialize};
 
-/// A phase of phased elimination: with the actions and δ, everything the choice depends on.
+/// A phase of phased elimination. With the actions and δ, it is everything the choice depends on.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// Its number, from 1.
     pub number: u32,
-    /// The actions not dropped before it, by their numbers in the log.
+    /// The actions that earlier phases kept, by their numbers in the log.
     pub survivors: Vec<u64>,
-    /// What it has seen of the actions that were taken in it.
+    /// The plays and rewards of the actions taken in it.
     pub plays: Vec<Played>,
-    /// The phase before as it was when it ended: from this the survivors follow. None in the first.
+    /// The previous phase as it ended, from which the survivors follow; absent in the first phase.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub frozen: Option<Frozen>,
 }
 
-/// A phase that has ended. What is corrected or taken back later does not change it.
+/// A phase that has ended. Later corrections and retractions do not change it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Frozen {
-    /// The actions not dropped before it.
+    /// The actions that earlier phases kept.
     pub survivors: Vec<u64>,
-    /// What it saw of the actions that were taken in it.
+    /// The plays and rewards of the actions taken in it.
     pub plays: Vec<Played>,
 }
 
-/// What a phase has seen of an action.
+/// The plays and rewards of an action in a phase.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Played {
     /// Its number in the log.
     pub action: u64,
-    /// How often it was taken and not dropped.
+    /// The number of decisions for it that were not dropped.
     pub taken: u64,
-    /// How many rewards have come.
+    /// The number of rewards.
     pub settled: u64,
-    /// Their sum, of scaled rewards.
+    /// The sum of the scaled rewards.
     pub paid: f64,
 }
 
 impl Grounds {
-    /// The phase by places of the listed actions, and what is left to be played in it; none for
-    /// other policies, and for partial certificates, whose phases only the log can check.
+    /// The phase by places of the listed actions, and the plays left in it. `None` for other
+    /// policies, and for partial certificates: only the log can check their phases.
     pub(super) fn phase_on(
         &self,
         kind: &PolicyKind,
@@ -56,11 +56,11 @@ impl Grounds {
             return if self.phase.is_none() {
                 Ok(None)
             } else {
-                misfit("", "is of elimination alone")
+                misfit("", "must be absent: only phased elimination has phases")
             };
         };
         let Some(phase) = &self.phase else {
-            return misfit("", "elimination decides by one, and there is none");
+            return misfit("", "is missing, and phased elimination decides by it");
         };
         if self.unlisted.is_some() {
             return Ok(None);
@@ -72,14 +72,14 @@ impl Grounds {
                 let ended = self.by_places(phase.number - 1, &frozen.survivors, &frozen.plays)?;
                 ended.next(set.view()).survivors
             }
-            _ => return misfit(".frozen", "every phase but the first has one before it"),
+            _ => return misfit(".frozen", "must be present in every phase but the first"),
         };
         if survivors != current.survivors {
-            return misfit(".survivors", "are not those that follow from the phase before");
+            return misfit(".survivors", "are not those that follow from the previous phase");
         }
         let quota = current.quota(set.view(), delta);
         if quota.remaining() == 0 {
-            return misfit(".plays", "leave nothing to be played in this phase");
+            return misfit(".plays", "leave no plays in this phase");
         }
         Ok(Some((current, quota)))
     }
@@ -92,17 +92,17 @@ impl Grounds {
     ) -> Result<plausibly::Phase, GroundsError> {
         let place = |id: u64| {
             let found = self.actions.binary_search_by_key(&id, |action| action.id);
-            found.or_else(|_| misfit("", "names an action that is not listed"))
+            found.or_else(|_| misfit("", "must only name listed actions"))
         };
         if survivors.is_empty() || survivors.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return misfit(".survivors", "must be in the order of their numbers, each once");
+            return misfit(".survivors", "must be in ascending order, each once");
         }
         let mut phase = plausibly::Phase::first(self.actions.len());
         phase.number = number;
         phase.survivors = survivors.iter().map(|id| place(*id)).collect::<Result<_, _>>()?;
         let taken = plays.iter().try_fold(0_u64, |all, played| all.checked_add(played.taken));
         if taken.is_none_or(|taken| taken >= self.decision) {
-            return misfit(".plays", "are more than the decisions before this one");
+            return misfit(".plays", "must not be more than the decisions before this one");
         }
         for played in plays {
             let possible =
@@ -111,7 +111,7 @@ impl Grounds {
             if !possible || of_action.taken > 0 || (played.settled == 0 && played.paid != 0.0) {
                 return misfit(
                     ".plays",
-                    "list each action taken once, with no more rewards than plays",
+                    "must list each action taken once, with at most as many rewards as plays",
                 );
             }
             *of_action = Plays { taken: played.taken, settled: played.settled, paid: played.paid };

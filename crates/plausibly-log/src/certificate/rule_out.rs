@@ -1,25 +1,25 @@
-//! What would change a verdict.
+//! Computes what would rule out an action that could still be best.
 
 use plausibly::{ActionIndex, ConfidenceRadius, Evidence, Explanation, Standing};
 use serde::{Deserialize, Serialize};
 
-/// More observations than anybody will make.
+/// No search goes beyond 2⁴⁰ observations: no log has as many.
 const MOST: u64 = 1 << 40;
 
-/// What would rule an action out.
+/// What would rule out an action.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RuleOut {
-    /// By how much its estimate would have to be lower now, in units of reward; `null` where
-    /// nothing would do.
+    /// How far its estimate would have to fall now, in units of reward; `null` if no fall would be
+    /// enough.
     pub shift: Option<f64>,
-    /// How many further observations of it would do, if they pay what it is estimated to pay and
-    /// nothing is learned of the others; `null` where no number would.
+    /// The number of further observations of it that would be enough, if they pay its current
+    /// estimate and nothing is learned about the others; `null` if no number is.
     pub observations: Option<u64>,
 }
 
 impl RuleOut {
-    /// Of an action that could still be best; `None` for one that cannot.
+    /// For an action that could still be best; `None` for others.
     pub(super) fn of(
         action: ActionIndex,
         explanation: &Explanation,
@@ -48,7 +48,7 @@ impl RuleOut {
     }
 }
 
-/// The squared width after so many more observations of the action itself.
+/// The squared width after this many more observations of the action itself.
 fn shrunk(width_sq: f64, observations: u64) -> f64 {
     width_sq / (1.0 + observations as f64 * width_sq)
 }
@@ -64,9 +64,9 @@ fn after(evidence: Evidence, observations: u64, width_sq: f64) -> Evidence {
     after
 }
 
-/// The smallest number from one on at which `out` holds, given that it holds at [`MOST`]. Intervals
-/// shrink with every observation of an action while its width falls faster than the radius grows,
-/// which is so from the second on.
+/// The smallest positive number for which `out` holds, given that it holds at [`MOST`]. A binary
+/// search is right because the width falls faster than the radius grows from the second observation
+/// on, so intervals only shrink.
 fn smallest(out: impl Fn(u64) -> bool) -> u64 {
     let (mut not_yet, mut enough) = (0, MOST);
     while enough - not_yet > 1 {

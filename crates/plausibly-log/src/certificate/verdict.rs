@@ -1,20 +1,21 @@
-//! What a decision comes to, without all that a certificate says of it.
+//! The verdict of a decision, which is cheaper than all its findings. Replays derive two per
+//! decision.
 
 use super::derive::{Derivation, Parsed};
 use super::{Grounds, GroundsError, Offered};
 
-/// What a decision comes to. Findings of the same grounds say the same, and more.
+/// The choice and the race. Findings of the same grounds agree with it, and say more.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Verdict {
     /// The place of the chosen action among those offered.
     pub(crate) chosen: usize,
-    /// Whether each could still be best.
+    /// Whether each action could still be best.
     pub(crate) plausible: Vec<bool>,
-    /// To within what those that could are known.
+    /// The largest uncertainty (±) among those that could still be best.
     pub(crate) known_within: Option<f64>,
 }
 
-/// Grounds that are used for one decision after the other by the same policy, which is read once.
+/// Grounds that consecutive decisions of the same policy reuse, so that the policy is parsed once.
 #[derive(Debug)]
 pub(crate) struct Reused {
     pub(crate) grounds: Grounds,
@@ -23,25 +24,25 @@ pub(crate) struct Reused {
 
 impl Reused {
     /// # Errors
-    /// If they are no grounds of any decision.
+    /// If no decision can have these grounds.
     pub(crate) fn new(grounds: Grounds) -> Result<Self, GroundsError> {
         Ok(Self { parsed: Parsed::of(&grounds)?, grounds })
     }
 
-    /// Offers other actions.
+    /// Replaces the actions on offer.
     ///
     /// # Errors
-    /// If they are no set.
+    /// If the actions are not a set.
     pub(crate) fn offer(&mut self, actions: Vec<Offered>) -> Result<(), GroundsError> {
         self.grounds.actions = actions;
         self.parsed.set = self.grounds.set()?;
         Ok(())
     }
 
-    /// What follows from these grounds, and from `other` ones of the same decision.
+    /// The verdicts of these grounds, and of `other` grounds of the same decision.
     ///
     /// # Errors
-    /// If the statistics are of no model, or a policy cannot be built.
+    /// If the statistics do not describe a model, or a policy cannot be built.
     pub(crate) fn verdicts(&self, other: &Self) -> Result<(Verdict, Verdict), GroundsError> {
         let own = Derivation::of(&self.grounds, &self.parsed, None)?;
         let others = Derivation::of(&other.grounds, &other.parsed, Some(&own))?;

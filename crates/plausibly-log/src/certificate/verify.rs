@@ -1,4 +1,5 @@
-//! Checking a certificate: alone, and against what a log gives.
+//! Checks a certificate: alone, by deriving its findings again, and against the one that a log
+//! gives.
 
 use super::{Certificate, FORMAT, Findings, GroundsError, VERSION};
 use serde_json::Value as Json;
@@ -8,7 +9,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// Another form, or another version of it.
+    /// Another format, or another version of it.
     #[error("not a certificate this version can check: format {format:?}, version {version}")]
     Format {
         /// The format found.
@@ -16,37 +17,37 @@ pub enum Flaw {
         /// The version found.
         version: u32,
     },
-    /// The seal is not that of the document: it was changed or damaged after it was made.
+    /// The seal does not match: the document was changed or damaged after it was sealed.
     #[error(
         "seal: the document was changed after it was sealed (found {found}, expected {expected})"
     )]
     Seal {
-        /// What it must be.
+        /// The seal of this document.
         expected: String,
-        /// What it is.
+        /// The seal found in it.
         found: String,
     },
-    /// Grounds from which nothing follows.
+    /// Grounds that no decision follows from.
     #[error(transparent)]
     Grounds(#[from] GroundsError),
-    /// A value that does not follow.
+    /// A value that differs from the one that follows.
     #[error("{path}: the certificate says {found}, and {expected} follows from {from}")]
     Differs {
-        /// Where.
+        /// The path of the value.
         path: String,
-        /// What follows.
+        /// The value that follows.
         expected: String,
-        /// What is there.
+        /// The value in the certificate.
         found: String,
-        /// From what it follows.
+        /// What the expected value follows from: the grounds or the log.
         from: &'static str,
     },
 }
 
 impl Certificate {
-    /// Re-derives everything that follows from the grounds, and names the first thing that does
-    /// not. Passing says that the findings are those of the grounds; whether the grounds are true,
-    /// only the log can say.
+    /// Derives the findings again from the grounds, and returns the first difference. Passing
+    /// proves that the findings follow from the grounds; only the log can prove that the grounds
+    /// are true.
     ///
     /// # Errors
     /// The first flaw, in the order of the document.
@@ -82,12 +83,13 @@ impl Certificate {
 }
 
 fn as_json(value: &impl serde::Serialize) -> Json {
-    // Two failures would be equal, and a check that compares them would pass.
+    // Must panic rather than return an error value: two failures would be equal, and the check
+    // would pass.
     serde_json::to_value(value).expect("certificates and findings are JSON")
 }
 
-/// Path, expected and found of the first value in which two documents differ, in the order of the
-/// expected one. Numbers are compared by their bits.
+/// The path, the expected and the found value of the first difference of two documents, in the
+/// order of the expected one. Numbers are compared by their bits.
 pub fn first_difference(
     path: &str,
     expected: &Json,
@@ -129,7 +131,7 @@ pub fn first_difference(
     }
 }
 
-/// A value for a message, cut where it is long.
+/// A value for a message, cut to 80 characters.
 fn short(value: &Json) -> String {
     let text = value.to_string();
     match text.char_indices().nth(80) {

@@ -5,8 +5,8 @@ use super::{Grounds, GroundsError, Sums};
 use crate::journal::{LineHash, MAX_SEQ, parse_utc};
 
 impl Grounds {
-    /// Everything that must hold before a model can be made of the parts; what is wrong is named by
-    /// its path.
+    /// Checks everything that must hold before a model can be made. Errors name the path of the
+    /// wrong part.
     pub(crate) fn well_formed(&self) -> Result<(), GroundsError> {
         let misfit = |path: &str, what: &str| {
             Err(GroundsError::Misfit { path: format!("grounds.{path}"), what: what.into() })
@@ -17,7 +17,7 @@ impl Grounds {
             return misfit("reward_range", "must be two numbers, the smaller one first");
         }
         if self.actions.is_empty() {
-            return misfit("actions", "no action is listed");
+            return misfit("actions", "must list at least one action");
         }
         if self.actions.windows(2).any(|pair| pair[0].id >= pair[1].id) {
             return misfit("actions", "must be in the order of their ids, each once");
@@ -26,10 +26,13 @@ impl Grounds {
             return misfit("theta_norm_bound", "must not be negative");
         }
         if self.as_given && self.dim() == 0 {
-            return misfit("as_given", "is for actions with features");
+            return misfit("as_given", "must not be set for actions without features");
         }
         if (self.dim() == 0) != self.arms_sharing.is_some() {
-            return misfit("arms_sharing", "is for actions without features, and needed there");
+            return misfit(
+                "arms_sharing",
+                "must be set for actions without features, and only for those",
+            );
         }
         if self.arms_sharing.is_some_and(|shares| shares < self.offered() as u64) {
             return misfit("arms_sharing", "must not be below the number of actions on offer");
@@ -40,7 +43,7 @@ impl Grounds {
             if action.features.len() != self.dim() || !action.features.iter().all(on_grid) {
                 return misfit(
                     &format!("actions[{at}].features"),
-                    "one value on the grid for each feature",
+                    "must be one value per feature, each a multiple of 2⁻²⁴",
                 );
             }
         }
@@ -59,8 +62,8 @@ impl Grounds {
         }
     }
 
-    /// That its counts are those of some log, in which every decision, action and outcome has a
-    /// line of its own. So all of them can be added without a thought to how large a number can be.
+    /// Checks that some log could have these counts. Every decision, action and outcome of a log
+    /// has a line of its own, so counts below the number of lines can be added without overflow.
     fn check_counts(&self) -> Result<(), GroundsError> {
         let misfit = |path: &str, what: String| {
             Err(GroundsError::Misfit { path: format!("grounds.{path}"), what })
@@ -70,7 +73,7 @@ impl Grounds {
         if let Some((path, _)) =
             hashes.into_iter().find(|(_, text)| LineHash::parse(text).is_none())
         {
-            return misfit(path, "must be a SHA-256 in 64 small hexadecimal digits".into());
+            return misfit(path, "must be a SHA-256 as 64 lower-case hexadecimal digits".into());
         }
         if parse_utc(&self.at).is_none() {
             return misfit("at", "must be a time such as 2026-11-16T08:30:00.000000Z".into());
@@ -81,8 +84,7 @@ impl Grounds {
         if self.log.seq > MAX_SEQ {
             return misfit("log.seq", format!("no log has more than {MAX_SEQ} lines"));
         }
-        // The first line says what the log is about; each decision before this one has a line after
-        // it.
+        // The first line is `opened`, and each decision before this one has a line after it.
         if self.decision > self.log.seq {
             let lines = self.log.seq;
             return misfit(
@@ -92,16 +94,13 @@ impl Grounds {
         }
         if let Some(unlisted) = self.unlisted {
             if unlisted.plausible > unlisted.actions {
-                return misfit(
-                    "unlisted.plausible",
-                    "must not be above the number of actions unlisted".into(),
-                );
+                return misfit("unlisted.plausible", "must not be above unlisted.actions".into());
             }
             let offered = unlisted.actions.checked_add(self.actions.len() as u64);
             if offered.is_none_or(|offered| offered > self.log.seq) {
                 return misfit(
                     "unlisted.actions",
-                    "there are more actions than lines in the log".into(),
+                    "must not make more actions than the log has lines".into(),
                 );
             }
         }
@@ -109,7 +108,7 @@ impl Grounds {
         for (name, sums) in all.into_iter().chain([("committed", self.committed.as_ref())]) {
             if sums.is_some_and(|sums| sums.observations >= self.decision) {
                 let what = format!(
-                    "there are {} decisions before this one, and no more",
+                    "must be at most {}, the number of decisions before this one",
                     self.decision - 1
                 );
                 return misfit(&format!("{name}.observations"), what);
@@ -128,7 +127,7 @@ impl Grounds {
                 && sums.gram.len() == d
                 && sums.gram.iter().all(|row| row.len() == d)
         };
-        // An arm never taken has paid nothing, and no arm has paid more than half its plays.
+        // Scaled rewards are at most ½, so the sum of an arm is at most half its plays.
         let possible = sums
             .plays
             .iter()
@@ -139,7 +138,8 @@ impl Grounds {
         if shaped && possible && counted {
             Ok(())
         } else {
-            let what = "does not have the shape its features and actions ask for, or sums that plays cannot have";
+            let what = "must have the shape that features and actions need, and sums that such \
+                        plays can have";
             Err(GroundsError::Misfit { path: format!("grounds.{name}"), what: what.into() })
         }
     }

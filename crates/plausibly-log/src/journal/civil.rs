@@ -1,15 +1,16 @@
-//! Instants as text: UTC to the microsecond, of one width, so that a frame can be read by position.
+//! Times as text: UTC to the microsecond, always 27 bytes wide, so that a frame can be read by
+//! position.
 //!
-//! The calendar is the proleptic Gregorian one, and days have 86,400 seconds: a leap second has no
-//! name of its own, as in POSIX time.
+//! The calendar is the proleptic Gregorian one, and days have 86,400 seconds. As in POSIX time,
+//! leap seconds have no name.
 
 use std::io::Write as _;
 
-/// 9999-12-31T23:59:59.999999Z, the last instant whose year has four digits.
+/// 9999-12-31T23:59:59.999999Z, the last time with a four-digit year.
 pub const LATEST_US: i64 = 253_402_300_799_999_999;
-/// Bytes of an instant as text.
+/// The width of a time as text, in bytes.
 pub(super) const WIDTH: usize = 27;
-/// Where digits stand (`0`), and what stands between them.
+/// The positions of digits (`0`), and the characters between them.
 pub(super) const TEMPLATE: &[u8; WIDTH] = b"0000-00-00T00:00:00.000000Z";
 
 const SECOND_US: i64 = 1_000_000;
@@ -19,12 +20,13 @@ const ERA_DAYS: i64 = 146_097;
 /// Days from 0000-03-01, where eras begin, to 1970-01-01.
 const EPOCH_DAY: i64 = 719_468;
 
-/// The instant as `2026-11-15T15:10:02.123456Z`; none before 1970 or after 9999.
+/// The time as `2026-11-15T15:10:02.123456Z`; `None` before 1970 or after 9999.
 ///
 /// ```
 /// use plausibly_log::journal::{parse_utc, utc};
 /// assert_eq!(utc(0).as_deref(), Some("1970-01-01T00:00:00.000000Z"));
-/// assert_eq!(parse_utc("2026-11-15T15:10:02.123456Z").and_then(utc).as_deref(), Some("2026-11-15T15:10:02.123456Z"));
+/// let text = "2026-11-15T15:10:02.123456Z";
+/// assert_eq!(parse_utc(text).and_then(utc).as_deref(), Some(text));
 /// assert_eq!(parse_utc("2026-02-29T00:00:00.000000Z"), None);
 /// ```
 pub fn utc(at_us: i64) -> Option<String> {
@@ -35,13 +37,13 @@ pub fn utc(at_us: i64) -> Option<String> {
     })
 }
 
-/// The microseconds since 1970 of an instant in the very form that [`utc`] gives; none for anything
+/// Microseconds since 1970 of a time written exactly as [`utc`] writes it; `None` for anything
 /// else.
 pub fn parse_utc(text: &str) -> Option<i64> {
     parse(text.as_bytes())
 }
 
-/// Appends the text of an instant the caller has checked to be in range.
+/// Appends the text of a time, which must be in range.
 pub(super) fn write(at_us: i64, out: &mut Vec<u8>) {
     let (year, month, day) = date(at_us.div_euclid(DAY_US));
     let us = at_us.rem_euclid(DAY_US);
@@ -54,7 +56,7 @@ pub(super) fn write(at_us: i64, out: &mut Vec<u8>) {
     debug_assert!(written.is_ok(), "a vector takes all bytes");
 }
 
-/// The inverse of [`write`]; none for what it never writes.
+/// The inverse of [`write`]; `None` for text that it never writes.
 pub(super) fn parse(text: &[u8]) -> Option<i64> {
     if text.len() != WIDTH {
         return None;
@@ -74,15 +76,15 @@ pub(super) fn parse(text: &[u8]) -> Option<i64> {
         return None;
     }
     let day_number = days(year, month, day);
-    // A day that the month does not have comes back as a day of the next one.
+    // A day that the month does not have converts to a day of the next month.
     if date(day_number) != (year, month, day) {
         return None;
     }
     Some(day_number * DAY_US + ((hour * 60 + minute) * 60 + second) * SECOND_US + number(20, 26))
 }
 
-/// Days since 1970-01-01 of a date. Years are counted from March, so that the leap day is the last
-/// of its year.
+/// Days since 1970-01-01 of a date. Years start in March, so that the leap day is the last of its
+/// year.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     // March to July, and August to December, have 31, 30, 31, 30, 31 days: 153 in five months.
@@ -90,11 +92,11 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     year * 365 + year / 4 - year / 100 + year / 400 + of_year - EPOCH_DAY
 }
 
-/// Year, month and day of a number of days since 1970-01-01, at least 0.
+/// Year, month and day of a number of days since 1970-01-01, which must not be negative.
 fn date(days: i64) -> (i64, i64, i64) {
     let day = days + EPOCH_DAY;
     let (era, of_era) = (day / ERA_DAYS, day % ERA_DAYS);
-    // Leap days before this one are taken out: one in four years, but not in 100, but in 400.
+    // Subtracts the leap days: one in four years, none in 100, one in 400.
     let of_era_year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
     let of_year = of_era - (365 * of_era_year + of_era_year / 4 - of_era_year / 100);
     let month = (5 * of_year + 2) / 153;
@@ -111,7 +113,7 @@ mod tests {
         year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
     }
 
-    /// All days of all years, counted one by one: shares nothing with the formulas.
+    /// Counts every day of every year one by one, and so shares nothing with the formulas.
     #[test]
     fn every_day_until_9999_is_the_next_after_the_day_before() {
         let mut number = 0;

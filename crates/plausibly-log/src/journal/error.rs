@@ -1,4 +1,4 @@
-//! What can go wrong with a journal.
+//! The errors of a journal.
 
 use super::holder::Holder;
 use super::{LATEST_US, MAX_BODY};
@@ -10,66 +10,70 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// Another writer has the lock.
+    /// Another process has the lock.
     #[error(
-        "{holder} is writing to {log}; wait for it to end, or stop it, then try again (reading needs no lock)"
+        "{holder} is writing to {log}; wait for it to end, or stop it, then try again (reading \
+         needs no lock)"
     )]
     Locked {
-        /// Which log.
+        /// The path of the log.
         log: PathBuf,
-        /// Which writer.
+        /// The process that has the lock.
         holder: Holder,
     },
-    /// A line that is not what was written there. Nothing was changed.
+    /// A line that is not as it was written. Nothing was changed.
     #[error(
-        "{log} is damaged in line {seq} (seq {seq}, byte {offset}): {damage}; all lines before it are intact: {}",
+        "{log} is damaged in line {seq} (seq {seq}, byte {offset}): {damage}; all lines before it \
+         are intact; {}",
         damage.way_out()
     )]
     Damaged {
-        /// Which log.
+        /// The path of the log.
         log: PathBuf,
-        /// The line, from 1, which is also the sequence number it must have.
+        /// The number of the line, from 1, which must also be its sequence number.
         seq: u64,
-        /// Where the line begins.
+        /// The byte at which the line begins.
         offset: u64,
         /// What is wrong with it.
         damage: Damage,
     },
-    /// A checkpoint that names no line of this log.
+    /// A checkpoint of a line that this log does not have.
     #[error(
-        "{log} has no line {seq} that ends at byte {offset} with the hash and time of the checkpoint; read from the start"
+        "{log} has no line {seq} that ends at byte {offset} with the hash and time of the \
+         checkpoint; read from the start"
     )]
     Checkpoint {
-        /// Which log.
+        /// The path of the log.
         log: PathBuf,
-        /// The line it names.
+        /// The line of the checkpoint.
         seq: u64,
-        /// Where that line should end.
+        /// The byte at which that line should end.
         offset: u64,
     },
-    /// Text that cannot be an event. Nothing was written.
+    /// A text that is not an event. Nothing was written.
     #[error("event {index} of {count} cannot be appended: {fault}")]
     Body {
-        /// Which of the bodies, from 1.
+        /// The number of the text among those given, from 1.
         index: usize,
         /// How many were given.
         count: usize,
         /// What is wrong with it.
         fault: BodyFault,
     },
-    /// A time that has no text. Nothing was written.
+    /// A time out of range. Nothing was written.
     #[error("{at_us} µs since 1970 is not within the years 1970 to 9999 (0 to {LATEST_US})")]
     Time {
         /// The time given.
         at_us: i64,
     },
-    /// The lines may or may not be in the log when it is opened again: they were not acknowledged.
+    /// A write failed, and its lines may or may not be in the log when it is opened again.
     #[error(
-        "cannot {what} {log}: {source}; {} not acknowledged: see to the disk, {} the log again, and look what is in it",
+        "cannot {what} {log}: {source}; {} not acknowledged: check the disk, {} the log again, and \
+         see which lines it has",
         lines(*first, *count), if *cut_back { "open" } else { "restart the machine, open" }
     )]
     NotAcknowledged {
-        /// Which log.
+        /// The path of the log.
         log: PathBuf,
         /// What failed.
         what: &'static str,
@@ -77,52 +81,54 @@ pub enum JournalError {
         first: u64,
         /// How many lines were to be written.
         count: usize,
-        /// Whether the log could be cut back to the last acknowledged line. If not, restart the
-        /// machine before the log is opened: after a failed sync the system may go on showing bytes
-        /// that the disk does not have.
+        /// Whether the log could be cut back to the last acknowledged line. If not, the machine
+        /// must be restarted before the log is opened: after a failed sync the system may show
+        /// bytes that the disk does not have.
         cut_back: bool,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Opening could not make sure that the disk has the lines it found.
+    /// The disk did not confirm the lines found on opening.
     #[error(
-        "cannot sync {log}: {source}; see to the disk and restart the machine before it is opened again: the system may show lines the disk does not have"
+        "cannot sync {log}: {source}; check the disk and restart the machine before you open the \
+         log again: the system may show lines that the disk does not have"
     )]
     NotSynced {
-        /// Which log.
+        /// The path of the log.
         log: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// An earlier append failed, so nothing is known about the end of the file. Nothing was
-    /// written.
+    /// An earlier append failed, so the end of the file is unknown. Nothing was written.
     #[error(
-        "{log} takes no more lines after a failure; open it again: that finds out what was written"
+        "{log} takes no more lines after a failed write; open it again, which finds out which \
+         lines were written"
     )]
     Stopped {
-        /// Which log.
+        /// The path of the log.
         log: PathBuf,
     },
-    /// The file is not as long as this journal left it. Nothing was written.
+    /// The length of the file has changed. Nothing was written.
     #[error(
-        "{log} has {found} bytes where this process left {expected}: another program changed it; open it again to check it"
+        "{log} has {found} bytes, and this process left {expected}: another program has changed \
+         it; open it again, which checks every line"
     )]
     Changed {
-        /// Which log.
+        /// The path of the log.
         log: PathBuf,
-        /// Bytes up to the last acknowledged line.
+        /// The bytes up to the last acknowledged line.
         expected: u64,
-        /// Bytes there are.
+        /// The bytes of the file.
         found: u64,
     },
     /// A file that cannot be used.
     #[error("cannot {what} {path}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation.
         what: &'static str,
-        /// On what.
+        /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -139,36 +145,37 @@ fn lines(first: u64, count: usize) -> String {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
-    /// Something else than the frame has in this place.
+    /// Bytes that differ from the frame of every line.
     #[error("byte {column} of the line should be {expected}")]
     Frame {
-        /// Where in the line, from 0.
+        /// The byte of the line, from 0.
         column: usize,
-        /// What every line has there.
+        /// The bytes that every line has there.
         expected: &'static str,
     },
-    /// A version this library does not know.
+    /// A version that this library cannot read.
     #[error(
-        "it says version {found}, and this library reads version 1: this log was written by a newer version"
+        "its version is {found}, and this library reads version 1: a newer version wrote this log"
     )]
     Version {
         /// The version found.
         found: u64,
     },
-    /// A sequence number that is not one more than the one before.
+    /// A sequence number that is not the next one.
     #[error("its sequence number is {found}: lines are missing, doubled or out of order")]
     Gap {
         /// The number found.
         found: u64,
     },
-    /// A hash of the line before that is not its.
+    /// A `prev` that is not the hash of the line before.
     #[error(
-        "it does not continue the line before: its `prev` is {found}, and that line's hash is {expected}"
+        "it does not continue the line before: its `prev` is {found}, and that line's hash is \
+         {expected}"
     )]
     Chain {
         /// The hash of the line before.
         expected: String,
-        /// The one this line was written after.
+        /// The `prev` of this line.
         found: String,
     },
     /// A time earlier than that of the line before.
@@ -176,30 +183,31 @@ pub enum Damage {
     Backwards {
         /// The time of the line before.
         before: String,
-        /// Its own.
+        /// The time of this line.
         found: String,
     },
-    /// The frame is not the one its `hash` was made of.
-    #[error("its `hash` is not that of the line up to the event")]
+    /// A frame that does not match its `hash`.
+    #[error("its `hash` is not the hash of the line up to the event")]
     LineHash,
-    /// The event is not the one its `body` was made of.
+    /// An event that does not match its `body`.
     #[error("its `body` is not the hash of its event")]
     BodyHash,
-    /// Bytes that are no text.
+    /// An event that is not text.
     #[error("its event is not UTF-8 from byte {column} of the line on")]
     NotUtf8 {
-        /// Where in the line, from 0.
+        /// The byte of the line, from 0.
         column: usize,
     },
-    /// Text that cannot be an event, with the right hash.
-    #[error("its event is not one: {0}")]
+    /// An event with the right hash that is not valid.
+    #[error("its event is not valid: {0}")]
     Body(BodyFault),
-    /// Bytes without an end of line that no interrupted write leaves.
+    /// A line without an end that no interrupted write leaves.
     #[error(
-        "it has no end, and it is not the beginning of the line due there, as an interrupted write would leave"
+        "it has no end, and it is not the beginning of the next line, which an interrupted write \
+         would leave"
     )]
     Unended,
-    /// No end of line for longer than a line can be.
+    /// A line longer than any line can be.
     #[error("it has no end within the {MAX_BODY} bytes that an event may have")]
     TooLong,
 }
@@ -215,24 +223,25 @@ impl Damage {
     }
 }
 
-/// Why text is not an event.
+/// Why a text is not an event.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyFault {
-    /// The word reserved for events that were taken out.
-    #[error("`null` is reserved for events that were taken out, which this version does not know")]
+    /// The word reserved for removed events.
+    #[error("`null` is reserved for removed events, which this version cannot read")]
     Null,
-    /// Not between braces.
+    /// Text that is not between braces.
     #[error("an event is a JSON object, from its first byte `{{` to its last `}}`")]
     NotAnObject,
-    /// An end of line or another control character between tokens, or unescaped in a string.
+    /// A newline or another control character, between tokens or unescaped in a string.
     #[error(
-        "it has the control character {byte:#04x} at byte {at}; write it as an escape, and the object in one line"
+        "it has the control character {byte:#04x} at byte {at}; write it as an escape, and the \
+         whole object on one line"
     )]
     Control {
-        /// Where, from 0.
+        /// The byte, from 0.
         at: usize,
-        /// Which.
+        /// The character.
         byte: u8,
     },
     /// More than 16 MiB.
@@ -244,7 +253,7 @@ pub enum BodyFault {
     /// Not JSON.
     #[error("it is not JSON: {reason}")]
     Json {
-        /// What the parser says.
+        /// The error of the parser.
         reason: String,
     },
 }

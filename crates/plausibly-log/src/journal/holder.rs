@@ -1,18 +1,18 @@
-//! Who holds the lock of a log.
+//! Finds the process that holds the lock of a log, for the message to a second writer.
 
 use std::fmt;
 use std::fs::File;
 use std::io;
 
-/// The process that holds the lock of a log, as far as the system tells.
+/// The process that holds the lock of a log, as far as the system shows it.
 ///
-/// Linux lists locks in `/proc/locks`. A process in another container has no number here, and other
-/// systems have no such list. A file with the number in it would be wrong after a crash, so there
-/// is none.
+/// Linux lists locks in `/proc/locks`. A process in another container has no number there, and
+/// other systems have no such list. Writing the number to a file would be wrong after a crash, so
+/// no such file exists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
-    /// Its number.
+    /// The number of the process.
     pub process: Option<u32>,
     /// The name of its program.
     pub name: Option<String>,
@@ -31,7 +31,7 @@ impl fmt::Display for Holder {
 impl std::error::Error for Holder {}
 
 impl Holder {
-    /// The one that an error of locking names.
+    /// The holder named in an error of locking.
     pub(super) fn in_error(error: &io::Error) -> Self {
         let named = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>());
         named.cloned().unwrap_or_default()
@@ -57,20 +57,20 @@ impl Holder {
     }
 }
 
-/// The process that the list of locks gives for a file.
+/// The process that holds the lock of a file, according to the list of locks.
 ///
 /// ```text
 /// 1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF
 /// ```
 ///
-/// Some file systems give another device here than for the file itself; a number of a file that the
-/// list has once is enough.
+/// Some file systems list another device than that of the file itself. The inode number alone is
+/// then enough if the list has it only once.
 #[cfg(target_os = "linux")]
 fn listed(locks: &str, device: u64, inode: u64) -> Option<u32> {
     let mut same_inode = Vec::new();
     for line in locks.lines() {
         let fields: Vec<&str> = line.split_whitespace().collect();
-        // A waiting process has an arrow in the place of the kind.
+        // A waiting process has an arrow in place of the kind.
         let [_, "FLOCK", _, "WRITE", process, place, ..] = fields[..] else { continue };
         let place: Vec<&str> = place.split(':').collect();
         let [major, minor, node] = place[..] else { continue };
@@ -78,7 +78,7 @@ fn listed(locks: &str, device: u64, inode: u64) -> Option<u32> {
             continue;
         }
         let process = process.parse().ok().filter(|&process| process > 0);
-        // As the system's own `makedev` puts both numbers into one.
+        // Combines both numbers as the system's `makedev` does.
         let of_device =
             u64::from_str_radix(major, 16).ok().zip(u64::from_str_radix(minor, 16).ok());
         let whole = of_device.map(|(major, minor)| {

@@ -1,4 +1,5 @@
-//! One line: how it is written, and how it is read by position.
+//! Writes and parses one line. Every part of the frame but the sequence number has a fixed width,
+//! so a line is read by position and the event needs no search for its end.
 
 use super::error::{BodyFault, Damage};
 use super::{Checkpoint, civil};
@@ -6,17 +7,18 @@ use serde::de::IgnoredAny;
 use sha2::{Digest, Sha256};
 use std::fmt;
 
-/// Most bytes of an event: 16 MiB.
+/// An event has at most 16 MiB.
 pub const MAX_BODY: usize = 16 << 20;
-/// Most bytes of a line with its newline: frame, a sequence number of [`SEQ_DIGITS`] and the event.
+/// A line with its newline has at most this many bytes: the frame, a sequence number of
+/// [`SEQ_DIGITS`] and the event.
 pub(super) const MAX_LINE: usize = MAX_BODY + 296;
-/// A number of more digits is refused: 10¹⁵ lines are never written, and every JSON reader holds
+/// Sequence numbers have at most 15 digits: no log reaches 10¹⁵ lines, and every JSON reader holds
 /// such numbers exactly.
 const SEQ_DIGITS: usize = 15;
-/// The largest number that a line can have.
+/// The largest sequence number.
 pub(crate) const MAX_SEQ: u64 = 999_999_999_999_999;
 
-// The frame, in the order it is written.
+// The parts of the frame, in order.
 const VERSION: &str = "{\"v\":";
 const SEQ: &str = ",\"seq\":";
 const AT: &str = ",\"at\":\"";
@@ -26,19 +28,20 @@ const HEAD_END: &str = "\"";
 pub(super) const EVENT: &str = ",\"event\":";
 pub(super) const HASH: &str = ",\"hash\":\"";
 pub(super) const LINE_END: &str = "\"}";
-/// From `,"hash":"` to the closing brace.
+/// The width of the end of a line, from `,"hash":"` to the closing brace.
 const FOOT: usize = HASH.len() + HEX + LINE_END.len();
-/// Digits of a hash.
+/// A hash has 64 hexadecimal digits.
 pub(super) const HEX: usize = 64;
 
-/// SHA-256 of the frame of a line, which holds the hash of its event and that of the line before.
+/// SHA-256 of the frame of a line, which contains the hash of its event and that of the line
+/// before.
 ///
 /// Displays as 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineHash([u8; 32]);
 
 impl LineHash {
-    /// What the first line continues.
+    /// The `prev` of the first line.
     pub const ZERO: Self = Self([0; 32]);
 
     /// The 32 bytes.
@@ -46,7 +49,7 @@ impl LineHash {
         &self.0
     }
 
-    /// Reads what it displays as: 64 digits, in lower case.
+    /// Parses 64 hexadecimal digits in lower case, the form of its `Display`.
     pub fn parse(text: &str) -> Option<Self> {
         let digit = |byte: u8| match byte {
             b'0'..=b'9' => Some(byte - b'0'),
@@ -82,8 +85,8 @@ impl fmt::Display for LineHash {
     }
 }
 
-/// Appends the line of an event that [`check_body`] accepted, and its newline; says where it will
-/// stand.
+/// Appends the line of an event that [`check_body`] has accepted, with its newline, and returns its
+/// place.
 pub(super) fn write_line(
     out: &mut Vec<u8>,
     last: &Checkpoint,
@@ -105,7 +108,7 @@ pub(super) fn write_line(
     Checkpoint { seq, hash, offset: last.offset + (out.len() - begin) as u64, at_us }
 }
 
-/// The line after `last`, up to the digits of its `body`.
+/// Appends the line after `last`, up to the digits of its `body`.
 pub(super) fn write_head(out: &mut Vec<u8>, last: &Checkpoint, at_us: i64) {
     out.extend_from_slice(VERSION.as_bytes());
     out.push(b'1');
@@ -118,7 +121,7 @@ pub(super) fn write_head(out: &mut Vec<u8>, last: &Checkpoint, at_us: i64) {
     out.extend_from_slice(BODY.as_bytes());
 }
 
-/// Whether text can be an event.
+/// Checks that a text is an event.
 pub(super) fn check_body(body: &str) -> Result<(), BodyFault> {
     let bytes = body.as_bytes();
     if bytes.len() > MAX_BODY {
@@ -130,7 +133,7 @@ pub(super) fn check_body(body: &str) -> Result<(), BodyFault> {
     if !(bytes.starts_with(b"{") && bytes.ends_with(b"}")) {
         return Err(BodyFault::NotAnObject);
     }
-    // Without a way out of the loop it is a vector minimum.
+    // A loop without early exit compiles to a vector minimum, which is faster than a search.
     if bytes.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < b' ' {
         let at = bytes.iter().position(|&byte| byte < b' ').unwrap_or_default();
         return Err(BodyFault::Control { at, byte: bytes[at] });
@@ -141,7 +144,7 @@ pub(super) fn check_body(body: &str) -> Result<(), BodyFault> {
     }
 }
 
-/// A line whose hashes are right, without its newline.
+/// A line with correct hashes, without its newline.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
     pub(super) seq: u64,
@@ -152,7 +155,7 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Reads a line and checks all that can be checked without the one before it.
+    /// Parses a line, and checks everything that does not need the line before it.
     pub(super) fn parse(line: &'a [u8]) -> Result<Self, Damage> {
         let mut frame = Frame { line, at: 0 };
         frame.literal(VERSION)?;
@@ -174,8 +177,8 @@ impl<'a> Line<'a> {
         let head = &line[..frame.at];
         frame.literal(EVENT)?;
         let begin = frame.at;
-        // The foot is of one length, so the event ends where the foot must begin, whatever the
-        // event holds.
+        // The end of a line has a fixed width, so the event ends before it, whatever the event
+        // contains.
         let end = line.len().checked_sub(FOOT).filter(|&end| end >= begin);
         let end = end.ok_or(Damage::Frame { column: line.len(), expected: HASH })?;
         frame.at = end;
@@ -191,7 +194,7 @@ impl<'a> Line<'a> {
         Ok(Self { seq, at_us, body, hash, prev })
     }
 
-    /// Whether it is the line after `last`.
+    /// Checks that it is the line after `last`.
     pub(super) fn follows(&self, last: &Checkpoint) -> Result<(), Damage> {
         if self.seq != last.seq + 1 {
             return Err(Damage::Gap { found: self.seq });
@@ -207,16 +210,15 @@ impl<'a> Line<'a> {
         Ok(())
     }
 
-    /// The line as a place, given where it ends.
+    /// The checkpoint of the line, given where it ends.
     pub(super) fn ending_at(&self, offset: u64) -> Checkpoint {
         Checkpoint { seq: self.seq, hash: self.hash, offset, at_us: self.at_us }
     }
 }
 
-/// The event as text, if it is the one its hash was made of. `begin` is where it stands in the
-/// line.
+/// The event as text, if it matches its hash. `begin` is its position in the line.
 fn checked_body<'a>(event: &'a [u8], begin: usize, hash: &[u8]) -> Result<&'a str, Damage> {
-    // Before its hash, which a blanked event does not have any more.
+    // Checked before the hash, which a removed event no longer matches.
     if event == b"null" {
         return Err(Damage::Body(BodyFault::Null));
     }
@@ -229,7 +231,7 @@ fn checked_body<'a>(event: &'a [u8], begin: usize, hash: &[u8]) -> Result<&'a st
     Ok(body)
 }
 
-/// Where in the frame we are.
+/// A position in the frame of a line.
 struct Frame<'a> {
     line: &'a [u8],
     at: usize,
@@ -252,7 +254,7 @@ impl<'a> Frame<'a> {
         Ok(taken)
     }
 
-    /// A number from 1 on, without leading zeros.
+    /// Parses a number from 1 on, without leading zeros.
     fn number(&mut self, expected: &'static str) -> Result<u64, Damage> {
         let rest = &self.line[self.at..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

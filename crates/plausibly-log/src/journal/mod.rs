@@ -1,21 +1,23 @@
-//! An append-only file of lines, chained by their hashes.
+//! An append-only file of lines, chained by hashes, so that damage is found and an acknowledged
+//! line is never lost.
 //!
-//! A line holds one event, a JSON object this module does not look into, and what makes it part of
-//! a log: a number without gaps, a time that never goes back, and the hash of the line before. The
-//! format is in `docs/reference/log-format.md`, with a checker that shares nothing with this code.
+//! A line holds one event, which is a JSON object that this module does not interpret, and a frame
+//! that makes it part of a log: a number without gaps, a time that never goes back, and the hash of
+//! the line before. `docs/reference/log-format.md` gives the format, with a checker that shares no
+//! code with this one.
 //!
 //! # What is promised
-//! - **Acknowledged is kept.** [`Journal::append`] returns lines only when the disk has said that
-//!   it has them. From then on, a crash of the process or the machine loses none and doubles none.
-//! - **Not acknowledged is open.** After an error of [`Journal::append`], or a crash during it,
-//!   each of its lines may be in the log or not, from the first up to some line; never one without
-//!   those before it. Opening the log finds out and settles it: what it shows is on the disk.
-//! - **Damage is found, not repaired.** Any changed, missing, doubled or moved line is an error
-//!   that names it. The one thing that opening cuts off is what only an interrupted write leaves,
-//!   and that is kept beside the log.
+//! - **Acknowledged lines are kept.** [`Journal::append`] returns only when the disk has confirmed
+//!   the lines. From then on, a crash of the process or the machine neither loses nor doubles them.
+//! - **Other lines may be there or not.** After an error of [`Journal::append`], or a crash during
+//!   it, some first part of its lines may be in the log, but never a line without those before it.
+//!   Opening the log settles which: the lines it shows are on the disk.
+//! - **Damage is reported, not repaired.** Any changed, missing, doubled or moved line is an error
+//!   that names it. Opening cuts off only what an interrupted write leaves, and keeps that in a
+//!   file beside the log.
 //!
-//! The hashes are against accidents and against silent edits: whoever rewrites a log from some line
-//! on can make a chain that checks, but not one that ends in a hash somebody has noted.
+//! The hashes protect against accidents and silent edits. Someone who rewrites a log from some line
+//! on can make a chain that checks, but not one that ends in a hash noted earlier elsewhere.
 //!
 //! ```
 //! use plausibly_log::journal::{Checkpoint, FileStorage, Journal, JournalError, read};
@@ -53,16 +55,16 @@ pub use storage::{FileStorage, Storage};
 pub use tail::Recovery;
 pub use writer::Journal;
 
-/// A line of a log, by what it takes to find it again and be sure that it is the one.
+/// Identifies a line of a log, and where to find it.
 ///
-/// The hash stands for all lines up to this one.
+/// The hash covers all lines up to this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Its number, from 1.
     pub seq: u64,
     /// Its hash.
     pub hash: LineHash,
-    /// Where it ends, behind its newline: bytes of the log up to here.
+    /// The number of bytes of the log up to and including its newline.
     pub offset: u64,
     /// Its time, in microseconds since 1970.
     pub at_us: i64,

@@ -1,4 +1,4 @@
-//! Reading a log: in big pieces, each line checked where it stands.
+//! Reads a log in pieces of 1 MiB, and checks each line in the buffer without copying it.
 
 use super::Checkpoint;
 use super::error::{Damage, JournalError};
@@ -8,7 +8,7 @@ use super::tail::{Tail, classify};
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-/// Bytes asked of the system at once.
+/// Reads 1 MiB from the system at once.
 const PIECE: usize = 1 << 20;
 
 /// An event in its place in the log.
@@ -16,11 +16,11 @@ const PIECE: usize = 1 << 20;
 pub struct Entry<'a> {
     /// Its number, from 1, without gaps.
     pub seq: u64,
-    /// Its time in microseconds since 1970, never before that of the entry before.
+    /// Its time in microseconds since 1970, never earlier than the previous entry's.
     pub at_us: i64,
-    /// The event: a JSON object in one line.
+    /// The event: a JSON object on one line.
     pub body: &'a str,
-    /// The hash of its line, which stands for all lines up to it.
+    /// The hash of its line, which covers all lines up to it.
     pub hash: LineHash,
 }
 
@@ -35,26 +35,27 @@ impl<'a> Entry<'a> {
 pub struct End {
     /// The last whole line.
     pub last: Checkpoint,
-    /// Bytes after it: a line that is being written at this moment, or that was when its writer was
-    /// interrupted.
+    /// The number of bytes after it: a line that is being written now, or that an interrupted write
+    /// left.
     pub unfinished: u64,
 }
 
-/// Reads a log from behind a line on, checks every line, and hands each event to `visit`.
+/// Reads a log from a checkpoint on, checks every line, and passes each event to `visit`.
 ///
-/// From [`Checkpoint::START`] all lines are checked. From a later checkpoint, that line is checked
-/// to be the one it names, and those before it are taken on trust.
+/// From [`Checkpoint::START`] all lines are checked. From a later checkpoint, its own line is
+/// checked, and those before it are trusted.
 ///
-/// It takes no lock and changes nothing, so it may run beside a writer: it ends at the last whole
-/// line it finds. The last lines it then shows may not be acknowledged yet, and a crash may still
-/// undo those.
+/// It takes no lock and changes nothing, so it may run beside a writer. It ends at the last whole
+/// line it finds; the writer may not have acknowledged that line yet, and a crash may still undo
+/// it.
 ///
 /// # Cost
-/// One pass with two SHA-256 per line; a buffer of 1 MiB, or of the longest line if that is longer.
+/// One pass with two SHA-256 per line. The buffer takes 1 MiB, or the longest line if that is
+/// longer.
 ///
 /// # Errors
-/// The first damaged line, a checkpoint that is not of this log, a file that cannot be read, or
-/// whatever error `visit` returns; entries before it have been visited.
+/// The first damaged line, a checkpoint of another log, a file that cannot be read, or any error of
+/// `visit`. Entries before it have been visited.
 pub fn read<S: Storage, E: From<JournalError>>(
     storage: &S,
     from: &Checkpoint,
@@ -64,12 +65,12 @@ pub fn read<S: Storage, E: From<JournalError>>(
     Ok(End { last, unfinished: rest.len() as u64 })
 }
 
-/// What a scan found behind the lines.
+/// The end of a scanned log.
 pub(super) struct Scanned {
     pub(super) last: Checkpoint,
-    /// Bytes behind the last whole line.
+    /// The bytes behind the last whole line.
     pub(super) rest: Vec<u8>,
-    /// What they are; never [`Tail::Damaged`].
+    /// The kind of those bytes; never [`Tail::Damaged`].
     pub(super) tail: Tail,
 }
 
@@ -104,8 +105,8 @@ pub(super) fn scan<S: Storage, E: From<JournalError>>(
             },
             Piece::Endless => Damage::TooLong,
         };
-        // Beside us a writer may have cut off part of a line and written another over it, and we
-        // read some of both. What is damaged stays so at a second look.
+        // A writer beside us may have cut off part of a line and written another one over it, so
+        // that we read some of both. A damaged line is still damaged when it is read a second time.
         if doubted != Some(last.offset) {
             doubted = Some(last.offset);
             lines.restart(last.offset).map_err(io("read"))?;
@@ -116,14 +117,14 @@ pub(super) fn scan<S: Storage, E: From<JournalError>>(
     }
 }
 
-/// The entry in a line after `last`, newline included, and its place.
+/// Parses the line after `last`, newline included.
 fn next_entry<'a>(bytes: &'a [u8], last: &Checkpoint) -> Result<(Entry<'a>, Checkpoint), Damage> {
     let line = Line::parse(&bytes[..bytes.len() - 1])?;
     line.follows(last)?;
     Ok((Entry::of(&line), line.ending_at(last.offset + bytes.len() as u64)))
 }
 
-/// Whether the log holds the line that a checkpoint names, where it says.
+/// Whether the log has the line of a checkpoint at its place.
 pub(super) fn holds(log: &mut (impl Read + Seek), checkpoint: &Checkpoint) -> io::Result<bool> {
     if checkpoint.seq == 0 {
         return Ok(*checkpoint == Checkpoint::START);
@@ -131,7 +132,7 @@ pub(super) fn holds(log: &mut (impl Read + Seek), checkpoint: &Checkpoint) -> io
     if checkpoint.offset > log.seek(SeekFrom::End(0))? {
         return Ok(false);
     }
-    // The line begins behind the newline before it: look for that one in longer and longer pieces.
+    // The line begins behind the previous newline, which is searched backwards in growing pieces.
     let mut window = 4096;
     loop {
         let len = checkpoint.offset.min(window);
@@ -155,17 +156,17 @@ pub(super) fn holds(log: &mut (impl Read + Seek), checkpoint: &Checkpoint) -> io
 enum Piece {
     /// A line with its newline.
     Line(Range<usize>),
-    /// All that is behind the last newline.
+    /// Everything behind the last newline.
     Rest(Range<usize>),
-    /// More than a line can have, without a newline.
+    /// More bytes than a line can have, without a newline.
     Endless,
 }
 
-/// The log in a buffer that moves along it.
+/// Splits the log into lines, in a buffer that moves along it.
 struct Lines<R> {
     log: R,
     buffer: Vec<u8>,
-    /// What of the buffer is filled and not yet handed out.
+    /// The part of the buffer that is filled and not yet returned.
     filled: Range<usize>,
 }
 
@@ -175,7 +176,7 @@ impl<R: Read + Seek> Lines<R> {
         Ok(Self { log, buffer: vec![0; PIECE], filled: 0..0 })
     }
 
-    /// Forgets what it has read, and goes on from `offset`.
+    /// Discards the buffer, and continues from `offset`.
     fn restart(&mut self, offset: u64) -> io::Result<()> {
         self.filled = 0..0;
         self.log.seek(SeekFrom::Start(offset)).map(drop)
@@ -186,7 +187,7 @@ impl<R: Read + Seek> Lines<R> {
         loop {
             let begin = self.filled.start;
             let mut rest = &self.buffer[begin + searched..self.filled.end];
-            // The standard library's own fast search for a byte.
+            // `skip_until` is the fast search for a byte in the standard library.
             searched += rest.skip_until(b'\n')?;
             if searched > 0 && self.buffer[begin + searched - 1] == b'\n' {
                 self.filled.start += searched;
@@ -201,7 +202,7 @@ impl<R: Read + Seek> Lines<R> {
         }
     }
 
-    /// Reads more behind what is there; says how much.
+    /// Reads more bytes into the buffer, and returns how many.
     fn fill(&mut self) -> io::Result<usize> {
         self.buffer.copy_within(self.filled.clone(), 0);
         self.filled = 0..self.filled.len();

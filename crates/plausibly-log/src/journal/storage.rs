@@ -1,92 +1,92 @@
-//! What a journal needs of a disk, and the disk itself.
+//! The operations that a journal needs from a disk, and their implementation on files. The journal
+//! decides on their order, so tests can replace the disk by one that fails at any step.
 
 use super::holder::Holder;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A log file and the files beside it, as small steps whose order is the journal's business.
+/// A log file and the files beside it, as small operations.
 ///
-/// A journal promises what it does because each step does what it says here; tests put a disk in
-/// its place that fails.
+/// The promises of a journal rest on each operation doing exactly what is said here.
 pub trait Storage {
-    /// What reads the log.
+    /// The reader of the log.
     type Reader: Read + Seek;
 
-    /// Where the log is, for messages. A file beside it has this path with a dot and its `suffix`
-    /// added.
+    /// The path of the log, for messages. A file beside it has this path with a dot and its
+    /// `suffix`.
     fn path(&self) -> &Path;
 
-    /// Opens the log for writing, creating it if it is missing, with a lock that no other writer
-    /// gets until this storage is dropped or its process ends, however it ends.
+    /// Opens the log for writing, creates it if it is missing, and locks it. No other writer gets
+    /// the lock until this storage is dropped or its process ends in any way.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] if another writer has the lock, with a [`Holder`] in it where
-    /// one can be named; whatever else the system says.
+    /// [`io::ErrorKind::WouldBlock`] if another writer has the lock, with a [`Holder`] in it if the
+    /// holder is known; any other error of the system.
     fn lock(&mut self) -> io::Result<()>;
 
-    /// Opens the log for reading, from its first byte, which needs no lock. Under a lock it reads
-    /// the file that is locked.
+    /// Opens the log for reading from its first byte, which needs no lock. If the log is locked,
+    /// reads the locked file.
     ///
     /// # Errors
     /// If it is missing or cannot be opened.
     fn reader(&self) -> io::Result<Self::Reader>;
 
-    /// Bytes of the locked log.
+    /// The length of the locked log, in bytes.
     ///
     /// # Errors
-    /// If the system cannot say, or the log's path has come to be another file, or none: what is
-    /// appended to the locked one would not be found again.
+    /// If the system fails, or the path of the log now names another file or none: appended lines
+    /// would not be found again.
     fn length(&self) -> io::Result<u64>;
 
     /// Writes at the end of the locked log. After an error, any part of the bytes may have been
     /// written.
     ///
     /// # Errors
-    /// If not all were.
+    /// If not all bytes were written.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Returns when the disk has everything of the locked log.
+    /// Returns when the disk has all of the locked log.
     ///
     /// # Errors
-    /// If that is not sure. Trying again does not help: a later success may be about later bytes
-    /// only.
+    /// If the disk did not confirm it. A second try proves nothing: its success may cover only
+    /// later bytes.
     fn sync(&mut self) -> io::Result<()>;
 
     /// Cuts the locked log to its first `len` bytes.
     ///
     /// # Errors
-    /// If it could not be cut.
+    /// If the log could not be cut.
     fn truncate(&mut self, len: u64) -> io::Result<()>;
 
     /// Returns when the disk has the names of the log and the files beside it.
     ///
     /// # Errors
-    /// If that is not sure.
+    /// If the disk did not confirm it.
     fn sync_folder(&mut self) -> io::Result<()>;
 
-    /// The content of a file beside the log, or none if there is no such file.
+    /// The content of a file beside the log; `None` if there is no such file.
     ///
     /// # Errors
-    /// If it is there and cannot be read.
+    /// If the file exists and cannot be read.
     fn read_side(&self, suffix: &str) -> io::Result<Option<Vec<u8>>>;
 
-    /// Writes a file beside the log, over what may be there, and returns when the disk has its
-    /// content.
+    /// Writes a file beside the log, replacing any earlier content, and returns when the disk has
+    /// it.
     ///
     /// # Errors
-    /// If not all was written, or it is not sure that the disk has it.
+    /// If not all bytes were written, or the disk did not confirm them.
     fn write_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// Gives a file beside the log another suffix, replacing what had it, at once or not at all.
+    /// Renames a file beside the log to another suffix, replacing any file of that name,
+    /// atomically.
     ///
     /// # Errors
-    /// If it could not be renamed.
+    /// If the file could not be renamed.
     fn rename_side(&mut self, from: &str, to: &str) -> io::Result<()>;
 }
 
-/// Puts a file beside the log, complete or not at all, and returns when the disk has it under its
-/// name.
+/// Writes a file beside the log atomically, and returns when the disk has it under its name.
 pub(super) fn replace_side(
     storage: &mut impl Storage,
     suffix: &str,
@@ -112,7 +112,7 @@ fn same_file(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Elsewhere a file that is open cannot be moved.
+/// On other systems an open file cannot be moved.
 #[cfg(not(unix))]
 fn same_file(_: &Metadata, _: &Metadata) -> bool {
     true
@@ -120,8 +120,8 @@ fn same_file(_: &Metadata, _: &Metadata) -> bool {
 
 /// A log on a local disk.
 ///
-/// The lock is that of `flock`: it is advisory, and ends with the process. Nothing is touched
-/// before it is taken.
+/// The lock is an advisory `flock`, which ends with the process. Nothing is changed before it is
+/// taken.
 #[derive(Debug)]
 pub struct FileStorage {
     path: PathBuf,
@@ -134,10 +134,10 @@ impl FileStorage {
         Self { path: path.into(), locked: None }
     }
 
-    /// Takes the lock, and waits for another writer as long as `again` says.
+    /// Takes the lock, and waits for another writer while `again` returns true.
     ///
-    /// Each time the lock is found to be held, `again` is called with its holder. It waits as it
-    /// sees fit, and returns whether to try once more: clock and sleep are the caller's.
+    /// Calls `again` with the holder each time the lock is held. `again` decides how long to wait
+    /// and whether to try once more, so that clock and sleep stay with the caller.
     ///
     /// # Errors
     /// As [`Storage::lock`].
@@ -158,11 +158,11 @@ impl FileStorage {
         self.locked.as_ref().ok_or_else(|| io::Error::other("the log is not locked"))
     }
 
-    /// The folders that hold names of the log: the one of its path, where the files beside it are,
-    /// and behind a symbolic link the one of the file itself.
+    /// The folders that contain names of the log: the folder of its path, where the files beside it
+    /// are, and behind a symbolic link also the folder of the file itself.
     fn folders(&self) -> io::Result<Vec<PathBuf>> {
         let file = std::fs::canonicalize(&self.path)?;
-        // A bare file name has the empty path as its parent, which is no folder.
+        // The parent of a bare file name is the empty path, which is not a folder.
         let beside = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let beside = std::fs::canonicalize(beside.unwrap_or(Path::new(".")))?;
         let mut folders = vec![beside];
@@ -196,13 +196,14 @@ impl Storage for FileStorage {
             Err(TryLockError::Error(error)) => return Err(error),
         }
         self.locked = Some(file);
-        // Between opening and locking, it may have been replaced.
+        // The file may have been replaced between opening and locking.
         self.length().map(drop)
     }
 
     fn reader(&self) -> io::Result<File> {
         match &self.locked {
-            // The copy has one position with the original, which only `append` uses, and sets.
+            // The copy shares its position with the original. That is safe: only `append` uses it,
+            // and sets it first.
             Some(file) => {
                 let mut copy = file.try_clone()?;
                 copy.rewind()?;
@@ -227,8 +228,8 @@ impl Storage for FileStorage {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        // The length is synced with the data, for without it they could not be read; times need not
-        // be.
+        // `sync_data` includes the length, which is needed to read the data; file times need not be
+        // synced.
         self.locked()?.sync_data()
     }
 
@@ -237,8 +238,8 @@ impl Storage for FileStorage {
     }
 
     fn sync_folder(&mut self) -> io::Result<()> {
-        // Elsewhere a folder cannot be opened as a file, and names are the file system's own
-        // business.
+        // On other systems a folder cannot be opened as a file, and the file system itself keeps
+        // names safe.
         if cfg!(unix) {
             self.folders()?.iter().try_for_each(|folder| File::open(folder)?.sync_all())
         } else {

@@ -1,19 +1,18 @@
-//! Bytes after the last newline: an interrupted write, or damage?
+//! Decides whether the bytes after the last newline are an interrupted write or damage.
 //!
-//! A write of lines is one run of bytes, each line's newline its last. If it is interrupted, file
-//! systems leave a beginning of the run, and after a loss of power perhaps a file that has grown
-//! already with zeros where the rest has not arrived. So an interrupted write ends in
+//! Lines are written as one run of bytes, and the newline is the last byte of each. If the write is
+//! interrupted, file systems leave a beginning of the run; after a power failure the file may also
+//! have grown, with zeros where bytes are missing. So an interrupted write ends in
 //!
-//! 1. a whole line without its newline: all of it can be checked, so it is kept and its end is
+//! 1. a whole line without its newline, which can be checked, so it is kept and its newline is
 //!    added; or
-//! 2. a part of *the* line that was due there, whose number and `prev` are known, perhaps with
-//!    zeros behind.
+//! 2. a part of the next line, whose number and `prev` are known, perhaps with zeros behind.
 //!
-//! Everything else is damage, also a last line that has its newline and is wrong: the newline is
-//! written last, so a beginning of the run never has it. Blocks that reach the disk out of order
-//! could leave such a line, with zeros in it; so could a block of an acknowledged line that was
-//! lost later. Where both are possible, a person decides: what is refused can still be cut off by
-//! hand, what was cut off wrongly was a promise broken.
+//! Everything else is damage, even a wrong last line that has its newline: the newline is written
+//! last, so the beginning of a run never has it. Blocks that reach the disk out of order could
+//! leave such a line with zeros in it, and so could an acknowledged line that lost a block later. A
+//! person must decide between the two: a refused line can still be cut off by hand, but cutting off
+//! an acknowledged line would break the promise.
 
 use super::Checkpoint;
 use super::civil;
@@ -22,23 +21,23 @@ use serde::de::IgnoredAny;
 use std::fmt;
 use std::path::PathBuf;
 
-/// What opening a log did about the end of an interrupted write, whose last line had not been
+/// How opening a log repaired the end of an interrupted write. Its last line was never
 /// acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recovery {
     /// Part of a line was cut off.
     Cut {
-        /// The line it would have been; the next one to be appended has this number again.
+        /// The number of the line; the next line appended gets it again.
         seq: u64,
-        /// How many bytes were cut off.
+        /// The number of bytes cut off.
         bytes: u64,
-        /// Where they are kept.
+        /// The file that keeps them.
         kept_in: PathBuf,
     },
-    /// A line was whole but for its newline, which was added.
+    /// A line lacked only its newline, which was added.
     Completed {
-        /// Which line.
+        /// The number of the line.
         seq: u64,
     },
 }
@@ -48,33 +47,35 @@ impl fmt::Display for Recovery {
         match self {
             Self::Cut { seq, bytes, kept_in } => write!(
                 f,
-                "writing line {seq} had been interrupted: its {bytes} bytes, never acknowledged, were cut off and are kept in {}",
+                "an earlier write of line {seq} was interrupted: its {bytes} bytes, which were \
+                 never acknowledged, were cut off and are kept in {}",
                 kept_in.display()
             ),
             Self::Completed { seq } => {
                 write!(
                     f,
-                    "writing line {seq} had been interrupted at its very end: the line is whole and kept"
+                    "an earlier write of line {seq} was interrupted just before its end: the line \
+                     is complete and kept"
                 )
             }
         }
     }
 }
 
-/// What stands after the last newline.
+/// The kind of bytes after the last newline.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Tail {
     /// Nothing.
     Empty,
-    /// This many bytes are a line but for its newline; only zeros follow, if anything.
+    /// This many bytes are a line without its newline; only zeros follow, if anything.
     Whole(usize),
-    /// What an interrupted write leaves of a line.
+    /// Part of a line, as an interrupted write leaves it.
     Torn,
-    /// Something that was never written there.
+    /// Bytes that no write has left there.
     Damaged,
 }
 
-/// Judges the bytes after the last newline, which ends the line `last`.
+/// Classifies the bytes after the newline of the line `last`.
 pub(super) fn classify(bytes: &[u8], last: &Checkpoint) -> Tail {
     if bytes.is_empty() {
         return Tail::Empty;
@@ -90,8 +91,8 @@ pub(super) fn classify(bytes: &[u8], last: &Checkpoint) -> Tail {
     }
 }
 
-/// Whether text is the beginning of a line after `last`. Generous only about the time and the
-/// event's own bytes.
+/// Whether a text is the beginning of a line after `last`. Only the time and the bytes of the event
+/// are free.
 fn is_beginning(text: &[u8], last: &Checkpoint) -> bool {
     let mut head = Vec::new();
     write_head(&mut head, last, last.at_us);
@@ -118,8 +119,8 @@ fn is_beginning(text: &[u8], last: &Checkpoint) -> bool {
     event.is_empty() || event.starts_with(b"{") && is_event_and_foot(event, digits, hashed)
 }
 
-/// Whether bytes are a part of an event, or a whole one with the right hash and a beginning of what
-/// must follow it.
+/// Whether bytes are a part of an event, or a whole event with the right hash and a beginning of
+/// the end of its line.
 fn is_event_and_foot(bytes: &[u8], body_hash: &[u8], head: &[u8]) -> bool {
     let mut values = serde_json::Deserializer::from_slice(bytes).into_iter::<IgnoredAny>();
     match values.next() {
@@ -133,11 +134,11 @@ fn is_event_and_foot(bytes: &[u8], body_hash: &[u8], head: &[u8]) -> bool {
     }
 }
 
-/// Whether bytes are a part of an event that ends where a number needs a digit: behind its `-`,
-/// `.`, `e`, `e-` or `e+`.
+/// Whether bytes are a part of an event that ends where a number needs a digit: after `-`, `.`,
+/// `e`, `e-` or `e+`.
 ///
-/// The parser calls that a wrong number, and not an end that came too early. With a digit behind
-/// it, it is the latter; and a part of a part of an event is a part of one.
+/// The parser reports this as a wrong number, not as an early end. Adding a digit turns it into an
+/// early end, if the bytes are part of an event.
 fn ends_inside_a_number(bytes: &[u8]) -> bool {
     let with_digit = [bytes, b"0"].concat();
     serde_json::from_slice::<IgnoredAny>(&with_digit).is_err_and(|error| error.is_eof())

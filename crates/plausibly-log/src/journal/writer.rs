@@ -1,4 +1,5 @@
-//! The one writer of a log.
+//! Appends to a log. A journal stops at its first failed write, because the end of the file is then
+//! unknown; opening the log again finds out.
 
 use super::error::JournalError;
 use super::holder::Holder;
@@ -10,7 +11,7 @@ use super::{Checkpoint, LATEST_US};
 use crate::time::Time;
 use std::io;
 
-/// A log that this process, and no other, appends to.
+/// A log that only this process appends to.
 ///
 /// The lock is held until the journal is dropped or the process ends.
 #[derive(Debug)]
@@ -19,14 +20,14 @@ pub struct Journal<S> {
     /// The last acknowledged line.
     last: Checkpoint,
     recovery: Option<Recovery>,
-    /// After a failure nothing is known about the end of the file.
+    /// Set after a failed write: the end of the file is then unknown.
     stopped: bool,
-    /// Lines on their way to the storage.
+    /// The buffer of lines to write.
     lines: Vec<u8>,
 }
 
 impl<S: Storage> Journal<S> {
-    /// Opens a log, created if it is missing, and checks every line of it.
+    /// Opens a log, creates it if it is missing, and checks every line of it.
     ///
     /// # Errors
     /// As [`Journal::open_from`].
@@ -34,17 +35,16 @@ impl<S: Storage> Journal<S> {
         Self::open_from(storage, &Checkpoint::START, |_| Ok(()))
     }
 
-    /// Opens a log, created if it is missing, and hands every event behind a line to `visit`, as
-    /// [`read`](super::read) does: what stands before it is taken on trust, and
+    /// Opens a log, creates it if it is missing, and passes every event behind a checkpoint to
+    /// `visit`, as [`read`](super::read) does: the lines before the checkpoint are trusted, and
     /// [`Checkpoint::START`] trusts nothing.
     ///
-    /// What an interrupted write left at the end is dealt with, see [`Journal::recovery`]. When
-    /// this returns, the disk has every line that was visited, also those that nobody had been told
-    /// were written.
+    /// Repairs what an interrupted write left at the end, see [`Journal::recovery`]. When this
+    /// returns, the disk has every line that was visited, including lines never acknowledged.
     ///
     /// # Errors
-    /// Another writer, the first damaged line, a checkpoint that is not of this log, a file that
-    /// cannot be read or written, or whatever error `visit` returns.
+    /// Another writer, the first damaged line, a checkpoint of another log, a file that cannot be
+    /// read or written, or any error of `visit`.
     pub fn open_from<E: From<JournalError>>(
         mut storage: S,
         from: &Checkpoint,
@@ -65,8 +65,8 @@ impl<S: Storage> Journal<S> {
             visit(Entry::of(&line))?;
             scanned.last = line.ending_at(scanned.last.offset + len as u64 + 1);
         }
-        // Lines that a writer had no time to sync, and the name of a file it had just created, are
-        // on the disk from here on.
+        // Syncs lines that an earlier writer did not get to sync, and the name of a file it had
+        // just created.
         let synced = storage.sync().and_then(|()| storage.sync_folder());
         synced.map_err(|source| JournalError::NotSynced { log: storage.path().into(), source })?;
         Ok(Self { storage, last: scanned.last, recovery, stopped: false, lines: Vec::new() })
@@ -77,26 +77,25 @@ impl<S: Storage> Journal<S> {
         self.last
     }
 
-    /// What opening did about the end of an interrupted write, if there was one.
+    /// How opening repaired the end of an interrupted write, if there was one.
     pub fn recovery(&self) -> Option<&Recovery> {
         self.recovery.as_ref()
     }
 
-    /// Appends events as lines, in one write, and returns when the disk has them: where each of
-    /// them is.
+    /// Appends events as lines in one write, and returns their places when the disk has them.
     ///
-    /// All get this time, or that of the line before if it is later.
+    /// All lines get this time, or the time of the line before if that is later.
     ///
     /// # What a caller may conclude
     /// - `Ok`: all lines are in the log and stay there.
     /// - [`JournalError::NotAcknowledged`]: nothing. Any first part of the lines may be in the log
-    ///   when it is opened again, the last of them perhaps as a torn one that is then cut off. Do
-    ///   not append the events again before having looked.
+    ///   when it is opened again, perhaps with a torn last line, which opening cuts off. Do not
+    ///   append the events again before looking.
     /// - Any other error: nothing was written.
     ///
     /// After [`JournalError::NotAcknowledged`] and [`JournalError::Changed`] the journal takes no
-    /// more lines ([`JournalError::Stopped`]). A failed sync is not tried again: the system may
-    /// have dropped what it could not write, and would then report success about the rest.
+    /// more lines ([`JournalError::Stopped`]). It does not retry a failed sync: the system may have
+    /// dropped the bytes it could not write, and would report success for the rest.
     ///
     /// # Errors
     /// See above. Bodies and time are checked before anything is written.
@@ -143,7 +142,7 @@ impl<S: Storage> Journal<S> {
         Ok(written)
     }
 
-    /// A program that does not know the lock, an editor say, would otherwise have its bytes
+    /// Detects a program that ignores the lock, such as an editor. Its bytes would otherwise be
     /// continued or cut off.
     fn check_length(&mut self) -> Result<(), JournalError> {
         let found = self.storage.length().map_err(io_error(&self.storage, "look at"))?;
@@ -166,8 +165,8 @@ fn io_error<S: Storage>(storage: &S, what: &'static str) -> impl FnOnce(io::Erro
     move |source| JournalError::Io { what, path, source }
 }
 
-/// Deals with what is behind the last whole line. If it is interrupted itself, the next time finds
-/// the same and does the same.
+/// Repairs what is behind the last whole line. If the repair is interrupted, the next opening finds
+/// the same bytes and repeats it.
 fn recover<S: Storage>(
     storage: &mut S,
     scanned: &Scanned,
@@ -190,14 +189,14 @@ fn recover<S: Storage>(
     }
 }
 
-/// Saves bytes beside the log under a name that has no other bytes yet; returns its suffix.
+/// Saves bytes beside the log without overwriting other bytes, and returns the suffix used.
 fn keep<S: Storage>(storage: &mut S, seq: u64, bytes: &[u8]) -> io::Result<String> {
     let mut suffix = format!("torn-{seq}");
     let mut attempt = 1;
     while let Some(found) = storage.read_side(&suffix)? {
         if found == bytes {
-            // Saved by a recovery that was itself interrupted; perhaps before the folder was
-            // synced.
+            // An interrupted recovery has saved these bytes already, perhaps before syncing the
+            // folder.
             storage.sync_folder()?;
             return Ok(suffix);
         }

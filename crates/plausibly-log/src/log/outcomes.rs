@@ -1,4 +1,4 @@
-//! Many outcomes at once.
+//! Records many outcomes at once.
 
 use super::{Log, LogError, Recorded};
 use crate::event::Event;
@@ -10,12 +10,13 @@ use crate::time::Time;
 impl<S: Storage> Log<S> {
     /// Records many outcomes in one write: all of them, or none if one of them is refused.
     ///
-    /// What is recorded already is not written again. Another reward than the one recorded is
-    /// refused, or replaces it if `correct`. Only a crash during the write can leave a first part
-    /// of them recorded; the same call again then records the rest.
+    /// An outcome that is already recorded is not written again. A reward that differs from the
+    /// recorded one is refused, or replaces it if `correct` is set. Only a crash during the write
+    /// can record a first part of the outcomes; repeating the call then records the rest.
     ///
     /// # Errors
-    /// [`LogError::Entry`] names the first outcome that cannot be recorded; the log is as it was.
+    /// [`LogError::Entry`] names the first outcome that cannot be recorded; the log is then
+    /// unchanged.
     pub fn record_all(
         &mut self,
         at: impl Into<Time>,
@@ -23,7 +24,7 @@ impl<S: Storage> Log<S> {
         correct: bool,
     ) -> Result<Vec<Recorded>, LogError> {
         let (at_us, last) = (at.into().micros(), self.journal.last());
-        // On a copy, so that a refusal in the middle leaves nothing behind.
+        // Steps a copy of the state, so that a refusal in the middle changes nothing.
         let mut ahead = self.begun()?.clone();
         let (mut events, mut recorded) = (Vec::new(), Vec::with_capacity(outcomes.len()));
         for (index, &(decision, new)) in outcomes.iter().enumerate() {
@@ -47,13 +48,13 @@ impl<S: Storage> Log<S> {
     }
 }
 
-/// What is to be written; nothing if it is recorded already.
+/// The event to write; `None` if the outcome is already recorded.
 fn event(decision: u64, new: NewOutcome, recorded: Outcome, correct: bool) -> Option<Event> {
     match (new, recorded) {
         (NewOutcome::Drop, Outcome::Dropped { .. }) => None,
         (NewOutcome::Drop, _) => Some(Event::Dropped { decision }),
         (NewOutcome::Reward(reward), Outcome::Settled { reward: stored, .. }) => {
-            // Minus nothing is nothing.
+            // Adding zero turns −0 into 0, so that both have the same bits.
             let reward = reward + 0.0;
             let event = if correct {
                 Event::Corrected { decision, reward }

@@ -1,4 +1,6 @@
-//! A certificate in plain words.
+//! A certificate in plain English. Every sentence is made from the certificate alone, when it is
+//! shown; a certificate stores no sentences, so they can change without making old certificates
+//! invalid.
 
 mod choice;
 
@@ -6,17 +8,17 @@ use crate::certificate::{Certificate, Finding, Standing};
 use crate::table::MOST_CHARACTERS;
 use std::fmt::{self, Write};
 
-/// Actions ruled out that are named one by one before the rest is counted.
+/// Names at most ten actions that are out of the race, and counts the rest.
 const NAMED: usize = 10;
 
-/// A certificate for a person who knows no bandits: as text by its `Display`, and piece by piece
-/// for those who lay it out otherwise. Labels stand in it as they are in the table.
+/// A certificate for readers who know nothing about bandits: as text through `Display`, and piece
+/// by piece for other layouts. Labels appear as they are in the table.
 #[derive(Debug)]
 pub struct Words<'a>(&'a Certificate);
 
 impl Certificate {
-    /// In plain words: which actions could still be best and why the others cannot, what was chosen
-    /// and why, what is known about it, and what would change it.
+    /// The certificate in plain English: which actions could still be best and why the others
+    /// cannot, what was chosen and why, what is known about it, and what would change it.
     pub fn words(&self) -> Words<'_> {
         Words(self)
     }
@@ -25,11 +27,11 @@ impl Certificate {
 /// An action out of the race.
 #[derive(Clone, Copy, Debug)]
 pub struct Beaten<'a> {
-    /// Which.
+    /// The action.
     pub action: &'a Finding,
-    /// What rules it out.
+    /// The action that rules it out.
     pub by: &'a Finding,
-    /// How far it is out, in units of reward.
+    /// How far its upper bound is below the other's lower bound, in units of reward.
     pub margin: f64,
 }
 
@@ -37,7 +39,7 @@ impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let chosen = quoted(&self.0.findings.chosen.label);
         writeln!(f, "Decision {}: {chosen} is tried next", self.0.grounds.decision)?;
-        writeln!(f, "{}; what to try next, and no verdict on which is best", self.occasion())?;
+        writeln!(f, "{}; this says what to try next, not which one is best", self.occasion())?;
         write_section(f, "WHY THIS ONE", &self.why())?;
         self.write_race(f)?;
         self.write_beaten(f)?;
@@ -53,12 +55,12 @@ fn write_section(f: &mut fmt::Formatter<'_>, title: &str, sentences: &[String]) 
 }
 
 impl Certificate {
-    /// A value in units of reward, with as many digits as the range asks for.
+    /// A value in units of reward, with as many digits as the range needs.
     pub fn number(&self, value: f64) -> String {
         let digits = (3.0 - self.grounds.range().log10().floor()).clamp(0.0, 12.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 12")]
         let text = format!("{value:.*}", digits as usize);
-        // Minus nothing is nothing.
+        // Prints −0 as 0.
         if text.trim_start_matches(['-', '0', '.']).is_empty() {
             text.trim_start_matches('-').into()
         } else {
@@ -72,12 +74,12 @@ impl<'a> Words<'a> {
         self.0.number(value)
     }
 
-    /// An estimate, of which there is none before the first try.
+    /// An estimate, or "never tried" without one.
     pub fn estimate(&self, value: Option<f64>) -> String {
         value.map_or_else(|| "never tried".into(), |value| self.number(value))
     }
 
-    /// When the decision was taken, and for what.
+    /// When the decision was taken, and in which context.
     pub fn occasion(&self) -> String {
         let grounds = &self.0.grounds;
         let at = grounds.at.replace('T', " ");
@@ -98,17 +100,18 @@ impl<'a> Words<'a> {
         text
     }
 
-    /// How many could still be best, listed or not.
+    /// How many actions could still be best, listed or not.
     pub fn plausible(&self) -> u64 {
         self.0.findings.plausible + self.0.grounds.unlisted.map_or(0, |unlisted| unlisted.plausible)
     }
 
-    /// How many are out of the race, listed or not.
+    /// How many actions are out of the race, listed or not.
     pub fn out(&self) -> u64 {
         (self.0.grounds.offered() as u64).saturating_sub(self.plausible())
     }
 
-    /// Those listed that could still be best, the most promising first and those never tried last.
+    /// The listed actions that could still be best, the most promising first and those never tried
+    /// last.
     pub fn racing(&self) -> Vec<&'a Finding> {
         let listed = self.0.findings.actions.iter();
         let mut racing: Vec<_> =
@@ -131,7 +134,7 @@ impl<'a> Words<'a> {
         }
         let racing = self.racing();
         let longest = racing.iter().map(|action| action.label.chars().count()).max().unwrap_or(0);
-        // Logs of earlier versions may hold longer labels: those stick out.
+        // Logs of earlier versions may hold longer labels; those exceed the column.
         let width = longest.clamp(8, MOST_CHARACTERS);
         writeln!(
             f,
@@ -161,25 +164,26 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    /// How far the true average may be from the estimate, as ±.
+    /// How far the true average may be from the estimate, as ±; "open" for an action never tried.
     fn within(&self, action: &Finding) -> String {
         let within =
             |mean: f64| format!("±{}", self.number((action.upper - mean).max(mean - action.lower)));
         action.mean.map_or_else(|| "open".into(), within)
     }
 
-    /// Who is in the race; `None` while nobody can be out.
+    /// The rule that puts actions out of the race; `None` while it cannot apply to any.
     pub fn rule(&self) -> Option<String> {
         let best = self.best_lower(|_| true)?;
         (best > self.0.grounds.reward_range.0).then(|| {
             format!(
-                "Each true average is believed to lie between \"at least\" and \"at most\". The highest \"at least\" is {}: whose \"at most\" is below it is out.",
+                "Each true average is believed to lie between \"at least\" and \"at most\". The \
+                 highest \"at least\" is {}, and every action with an \"at most\" below it is out.",
                 self.number(best)
             )
         })
     }
 
-    /// The best "at least" among some of those listed.
+    /// The highest "at least" among the listed actions that `which` selects.
     fn best_lower(&self, which: impl Fn(&Finding) -> bool) -> Option<f64> {
         self.0
             .findings
@@ -190,13 +194,13 @@ impl<'a> Words<'a> {
             .reduce(f64::max)
     }
 
-    /// A difference as a reader would take it from the printed numbers.
+    /// A difference between two numbers as they are printed, so that readers can check it.
     fn difference(&self, from: f64, to: f64) -> String {
         let printed = |value: f64| self.number(value).parse::<f64>().unwrap_or(value);
         self.number(printed(from) - printed(to))
     }
 
-    /// Those listed that are out of the race, the closest calls first.
+    /// The listed actions that are out of the race, the closest calls first.
     pub fn beaten(&self) -> Vec<Beaten<'a>> {
         let actions = &self.0.findings.actions;
         let mut beaten: Vec<_> = actions
@@ -213,10 +217,10 @@ impl<'a> Words<'a> {
         beaten
     }
 
-    /// Why an action is out: its average at most, and that of the other at least.
+    /// Why an action is out: its "at most", and the "at least" of the action that rules it out.
     pub fn beaten_by(&self, beaten: &Beaten<'_>) -> String {
         format!(
-            "{} at most, and {} has {} at least: short by {}.",
+            "at most {}, and {} has at least {}: short by {}.",
             self.number(beaten.action.upper),
             quoted(&beaten.by.label),
             self.number(beaten.by.lower),
@@ -230,7 +234,11 @@ impl<'a> Words<'a> {
             return writeln!(f, "\nOUT OF THE RACE: none");
         }
         let beaten = self.beaten();
-        writeln!(f, "\nOUT OF THE RACE: {total}, the closest calls first; as far as is known now")?;
+        writeln!(
+            f,
+            "\nOUT OF THE RACE: {total}, the closest calls first; more outcomes can still change \
+             this"
+        )?;
         for one in beaten.iter().take(NAMED) {
             writeln!(f, "  {}: {}", quoted(&one.action.label), self.beaten_by(one))?;
         }
@@ -241,24 +249,28 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    /// With which probability the bounds hold, all and always; `None` where they are a rule of
-    /// thumb.
+    /// The probability that all bounds hold at all times; `None` where they are a rule of thumb.
     pub fn confidence(&self) -> Option<String> {
         self.0.findings.confidence.map(|confidence| format!("{} %", percent(confidence)))
     }
 
-    /// How sure all of this is, and on which conditions.
+    /// How sure the statements are, and under which conditions.
     pub fn how_sure(&self) -> Vec<String> {
         let (grounds, findings) = (&self.0.grounds, &self.0.findings);
         let mut said = Vec::new();
         if let Some(confidence) = self.confidence() {
             said.push(format!(
-                "{confidence} sure that all {} ranges hold the true averages at once, today and at every later look: looking often does not weaken it.",
+                "We are {confidence} sure that all {} ranges contain the true averages, now and at \
+                 every later look: looking often does not weaken this.",
                 grounds.offered()
             ));
             said.push(self.conditions());
         } else {
-            said.push("The bounds are a rule of thumb of this policy, and no statement about probability: do not read them as confidence intervals.".into());
+            said.push(
+                "The bounds are a rule of thumb of this policy. They say nothing about \
+                 probability, so do not read them as confidence intervals."
+                    .into(),
+            );
         }
         said.push(match findings.known_within {
             Some(within) => {
@@ -276,59 +288,69 @@ impl<'a> Words<'a> {
             said.push(if by_accuracy {
                 format!("You asked for ±{}: {met}.", self.number(target.wanted))
             } else {
-                format!("The target asked for: {met}.")
+                format!("The target you asked for: {met}.")
             });
         }
         let come = count(grounds.statistics.observations, "outcome");
         said.push(match self.pending() {
             0 => format!("All of this rests on {come} so far."),
             pending => {
-                format!("All of this rests on {come} so far; {pending} more are on their way.")
+                format!("All of this rests on {come} so far; {pending} more are still to come.")
             }
         });
         said
     }
 
-    /// What the promise rests on.
+    /// The conditions of the promise.
     fn conditions(&self) -> String {
         let grounds = &self.0.grounds;
         let (low, high) = grounds.reward_range;
         let noise =
             grounds.policy.get("radius").and_then(|radius| radius.get("noise_scale")?.as_f64());
         let scatter = noise.map_or_else(String::new, |noise| {
-            format!("; they scatter around their average like a bell curve with a standard deviation of {noise} or less")
+            format!(
+                "; they scatter around their average at most like a bell curve with a standard \
+                 deviation of {noise}"
+            )
         });
         let averages = if grounds.features.is_empty() {
             "no true average changes over time".into()
         } else if grounds.as_given {
             format!(
-                "the average is a sum of the features, each times a fixed weight, without anything added; all weights together are at most {} long (the square root of the sum of their squares)",
+                "the average is the sum of the features, each times a fixed weight, and nothing \
+                 else; the length of the weights (the square root of the sum of their squares) is \
+                 at most {}",
                 self.bound()
             )
         } else {
-            "each feature adds a fixed amount to the average, whatever the other features are and whenever it is tried, and no combination of them leads out of that range".to_string()
+            "each feature adds a fixed amount to the average, whatever the other features are and \
+             whenever the action is tried, and no combination of them leads outside that range"
+                .to_string()
         };
         format!(
-            "This is on conditions that were assumed and not checked: single outcomes stay within {low} to {high}{scatter}; {averages}; when an outcome comes, or whether, does not depend on what it is. If one of these is false, so may be the rest."
+            "This assumes conditions that were not checked: single outcomes stay within {low} to \
+             {high}{scatter}; {averages}; whether and when an outcome arrives does not depend on \
+             its value. If one of these is false, the rest may be false too."
         )
     }
 
-    /// The bound on θ* that the ranges of vectors as given rest on, in units of reward: the
-    /// policy's own, or the one declared with the recipe.
+    /// The bound on θ* behind the ranges of vectors as given, in units of reward: the policy's own,
+    /// or the one declared with the recipe.
     fn bound(&self) -> f64 {
         let grounds = &self.0.grounds;
         let own = grounds
             .policy
             .get("radius")
             .and_then(|radius| radius.get("theta_norm_bound")?.as_f64());
-        // Divided and multiplied by the range: rounded back to what was declared.
+        // The bound was divided by the range and multiplied again; rounding restores the declared
+        // digits.
         own.unwrap_or_else(|| {
             let bound = grounds.theta_norm_bound * grounds.range();
             format!("{bound:.12e}").parse().unwrap_or(bound)
         })
     }
 
-    /// How many outcomes were still to come.
+    /// How many outcomes were pending.
     pub fn pending(&self) -> u64 {
         let settled = self.0.grounds.statistics.observations;
         self.0
@@ -338,7 +360,7 @@ impl<'a> Words<'a> {
             .map_or(0, |design| design.observations.saturating_sub(settled))
     }
 
-    /// What is known about the one chosen.
+    /// What is known about the chosen action.
     pub fn known(&self) -> Vec<String> {
         let findings = &self.0.findings;
         let chosen = &findings.chosen;
@@ -352,7 +374,7 @@ impl<'a> Words<'a> {
                     self.number(known.lower),
                     self.number(known.upper)
                 ),
-                None => "Nothing: no outcome of it has come.".into(),
+                None => "Nothing: it has no outcomes yet.".into(),
             });
         }
         let directions: Vec<String> = chosen
@@ -372,27 +394,29 @@ impl<'a> Words<'a> {
             said.push(format!("Its uncertainty comes mostly from: {}.", directions.join(", ")));
         }
         if let Some(propensity) = chosen.propensity.filter(|propensity| *propensity < 1.0) {
-            said.push(format!("It was taken with a probability of {} %.", percent(propensity)));
+            said.push(format!("It was chosen with a probability of {} %.", percent(propensity)));
         }
         said
     }
 
-    /// How often the one chosen was tried, where actions are learned about one by one.
+    /// How many outcomes the chosen action has, for actions without features.
     fn tries(&self) -> String {
         let grounds = &self.0.grounds;
         let place =
             grounds.actions.iter().position(|action| action.id == self.0.findings.chosen.id);
         let plays = place.and_then(|place| grounds.statistics.plays.get(place));
-        plays.map_or_else(String::new, |plays| format!("{} of it came. ", count(*plays, "outcome")))
+        plays.map_or_else(String::new, |plays| {
+            format!("It has {} so far. ", count(*plays, "outcome"))
+        })
     }
 }
 
-/// A name from a table, set off from the sentence.
+/// A label in quotes.
 fn quoted(label: &str) -> String {
     format!("\"{label}\"")
 }
 
-/// Whole percents, with a digit more where the whole would say too much.
+/// Whole percents, with a decimal near 0 and 100 where rounding would mislead.
 fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     if (percent - percent.round()).abs() < 0.05 || (2.0..=98.0).contains(&percent) {

@@ -1,32 +1,32 @@
-//! What becomes of a column or context key, and the parts it adds to a vector.
+//! The encoding of a column or context key, and the parts it adds to a vector.
 
 use super::error::{Place, RecipeError};
 use super::logarithm::log2;
 use crate::table::{NumberFormat, brief};
 use serde::{Deserialize, Serialize};
 
-/// A column of the table or a key of the context, and what becomes of it.
+/// A column of the table or a key of the context, with its encoding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// What becomes of its values.
+    /// How its values become parts.
     pub encoding: Encoding,
-    /// Whether this is a context key that joined by an extension: while it is absent all its parts
-    /// are 0, as they have to be for decisions that were made before it was known.
+    /// Whether this is a context key added by an extension. While it is absent all its parts are 0,
+    /// as they must be for decisions from before it was known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub late: bool,
-    /// What a person should know about it.
+    /// A note to the user. Notes are stored in logs, so their wording is part of the format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What becomes of the values of a column.
+/// How the values of a column become parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Encoding {
-    /// `low` becomes −1, `high` becomes 1, and the line through them goes on beyond.
+    /// `low` becomes −1, `high` becomes 1, and other values follow the line through both.
     Linear {
         /// How numbers are written.
         numbers: NumberFormat,
@@ -35,7 +35,7 @@ pub enum Encoding {
         /// The largest.
         high: f64,
     },
-    /// As [`Encoding::Linear`], of the logarithms.
+    /// Like [`Encoding::Linear`], applied to the logarithms.
     Log {
         /// How numbers are written.
         numbers: NumberFormat,
@@ -44,51 +44,51 @@ pub enum Encoding {
         /// The largest.
         high: f64,
     },
-    /// The value divided by a power of ten: for context, of which one value is known only.
+    /// The value divided by a power of ten, for a context key: only one value of it is known.
     Magnitude {
         /// The power of ten.
         scale: f64,
     },
     /// The number as it is.
     AsGiven {},
-    /// Two words in any case: 1 and −1.
+    /// Two words, in upper or lower case: 1 and −1.
     Flag {
         /// The word that becomes 1.
         yes: String,
         /// The word that becomes −1.
         no: String,
     },
-    /// One part a category, 1 where the value is that category.
+    /// One part per category, 1 where the value is that category.
     Categories {},
-    /// Nothing.
+    /// No parts.
     LeftOut {
         /// The reason.
         why: Why,
     },
 }
 
-/// Why a column is no feature.
+/// Why a column is not a feature.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Why {
     /// No cell has a value.
     Blank,
-    /// All values are this one, so it cannot tell actions apart.
+    /// All values are this one, so the column cannot tell actions apart.
     Constant(String),
     /// All values are this number or blank.
     ConstantOrBlank(String),
-    /// So many different values that each says little more than which action it is.
+    /// Almost every value is different, so a value says little more than which action it is.
     Identifier {
-        /// Different values.
+        /// The number of different values.
         values: usize,
-        /// Cells that have one.
+        /// The number of cells with a value.
         cells: usize,
     },
-    /// The person asked for it.
+    /// The user left it out.
     Asked,
 }
 
-/// One number that a row or a context gives: what is multiplied to make features.
+/// One number from a row or a context. Features are products of parts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Part {
@@ -109,7 +109,7 @@ pub enum Part {
         /// In this column.
         column: String,
     },
-    /// 1 if there is a number: of context keys that joined late.
+    /// 1 if there is a number, for context keys added by an extension.
     Given {
         /// In this column.
         column: String,
@@ -122,7 +122,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The column or key it comes from; none for actions themselves.
+    /// The column or key it comes from; `None` for parts of actions.
     pub fn column(&self) -> Option<&str> {
         match self {
             Self::Value { column }
@@ -139,22 +139,22 @@ impl Part {
     }
 }
 
-/// A value as its column understands it.
+/// A value as its column reads it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Reading<'a> {
     Missing,
-    /// Scaled, or a flag.
+    /// A scaled number or a flag.
     Number(f64),
     Category(&'a str),
 }
 
 impl Column {
-    /// Whether it adds anything.
+    /// Whether it adds any parts.
     pub fn is_used(&self) -> bool {
         !matches!(self.encoding, Encoding::LeftOut { .. })
     }
 
-    /// Understands a value; `place` says where it stands if it cannot be.
+    /// Reads a value; errors say where it is through `place`.
     pub(super) fn read<'a>(
         &self,
         value: Option<&'a str>,
@@ -192,15 +192,15 @@ impl Column {
             }
             _ => return Ok(Reading::Category(text)),
         };
-        // The grid refuses what is beyond it and what is not a number.
+        // `quantise` refuses numbers beyond 1024 and NaN.
         match plausibly::quantise(scaled) {
             Ok(scaled) => Ok(Reading::Number(scaled)),
             Err(_) => Err(RecipeError::TooFar { place: place(), value: brief(text), low, high }),
         }
     }
 
-    /// The value whose scaled form this is, in the person's units, with as many digits as the grid
-    /// can tell apart.
+    /// Undoes the scaling: the value in the user's units, with as many digits as the grid can tell
+    /// apart.
     pub(super) fn unscaled(&self, scaled: f64) -> String {
         match &self.encoding {
             Encoding::Linear { low, high, .. } => {
@@ -221,7 +221,8 @@ impl Column {
     }
 }
 
-/// A number of a vector, which has no blanks, no words and nothing that exact sums could not hold.
+/// Reads a number of a vector as given. Refuses blanks, text and numbers that exact sums cannot
+/// hold.
 fn as_given<'a>(
     value: Option<&str>,
     place: impl Fn() -> Place,
@@ -236,16 +237,16 @@ fn as_given<'a>(
     }
 }
 
-/// Distance of neighbours on the grid.
+/// The grid of features has steps of 2⁻²⁴.
 const STEP: f64 = 1.0 / (1_u32 << 24) as f64;
 
-/// `low` to −1 and `high` to 1, exactly. A quarter of everything, so that the widest range of
+/// Maps `low` to −1 and `high` to 1, exactly. Works with quarters, so that the widest range of
 /// doubles does not overflow.
 fn affine(x: f64, low: f64, high: f64) -> f64 {
     2.0 * ((x / 4.0 - low / 4.0) / range(low, high)) - 1.0
 }
 
-/// A quarter of the distance; zero also where subnormal numbers cannot be told apart.
+/// A quarter of the distance; also zero where subnormal numbers are too close.
 pub(super) fn range(low: f64, high: f64) -> f64 {
     high / 4.0 - low / 4.0
 }
@@ -255,7 +256,7 @@ pub(super) fn on_the_grid(value: f64) -> String {
     shortest(value, STEP)
 }
 
-/// The number of fewest digits within `tolerance` of `x`.
+/// The number with the fewest digits within `tolerance` of `x`.
 fn shortest(x: f64, tolerance: f64) -> String {
     for digits in 0..17 {
         let text = format!("{x:.digits$e}");
@@ -267,7 +268,7 @@ fn shortest(x: f64, tolerance: f64) -> String {
     shown(x)
 }
 
-/// A number for people: no exponent unless it is needed, and one zero only.
+/// A number for people: an exponent only where it is needed, and never −0.
 pub(super) fn shown(x: f64) -> String {
     let x = x + 0.0;
     let plain = x == 0.0 || (1e-5..1e16).contains(&x.abs());

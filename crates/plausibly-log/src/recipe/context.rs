@@ -1,4 +1,4 @@
-//! What is known when a decision is due, and is the same for all actions.
+//! The context of a decision: facts that are the same for all actions.
 
 use crate::table::{MOST_CHARACTERS, brief, present, too_long};
 use serde::{Deserialize, Serialize};
@@ -22,17 +22,20 @@ pub enum ContextError {
         pair: String,
     },
     /// A key or value that is too long.
-    #[error("the {what} of `{}` has {characters} characters, more than {MOST_CHARACTERS}; shorten it", brief(.key))]
+    #[error(
+        "the {what} of `{}` has {characters} characters, more than {MOST_CHARACTERS}; shorten it",
+        brief(.key)
+    )]
     Long {
         /// `key` or `value`.
         what: &'static str,
         /// The key.
         key: String,
-        /// How many characters it has.
+        /// The number of characters.
         characters: usize,
     },
     /// A key with two values.
-    #[error("`{key}` is given twice, as `{first}` and `{second}`; give one value a key")]
+    #[error("`{key}` is given twice, as `{first}` and `{second}`; give one value per key")]
     Twice {
         /// The key.
         key: String,
@@ -43,8 +46,8 @@ pub enum ContextError {
     },
 }
 
-/// Pairs of key and value, in the order of keys. A key without a value (see [`present`]) is as good
-/// as absent.
+/// Pairs of key and value, in the order of keys. A key without a value (see [`present`]) counts as
+/// absent.
 ///
 /// # Example
 /// ```
@@ -58,8 +61,8 @@ pub enum ContextError {
 pub struct Context(BTreeMap<String, String>);
 
 impl Context {
-    /// Reads pairs like `device=mobile`. The first `=` separates; spaces around key and value do
-    /// not count.
+    /// Reads pairs like `device=mobile`. The first `=` separates; spaces around key and value are
+    /// ignored.
     ///
     /// # Errors
     /// If a pair has no `=` or no key, or a key comes twice.
@@ -74,7 +77,7 @@ impl Context {
         checked(context)
     }
 
-    /// No keys at all.
+    /// Whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -90,12 +93,11 @@ impl Context {
     }
 }
 
-/// A context as a log holds it. One that was recorded before there was a limit to lengths is still
-/// one.
+/// A context as a log stores it. Its lengths are not checked: earlier versions had no limit.
 #[derive(Deserialize)]
 struct Stored(BTreeMap<String, String>);
 
-/// That nothing in a context from outside is too long.
+/// Checks that no key or value of a new context is too long.
 fn checked(pairs: BTreeMap<String, String>) -> Result<Context, ContextError> {
     for (key, value) in &pairs {
         for (what, text) in [("key", key), ("value", value)] {

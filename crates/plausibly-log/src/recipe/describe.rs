@@ -1,4 +1,4 @@
-//! A recipe as a person reads it before the first decision.
+//! Shows a recipe as a table before the first decision.
 
 use super::column::shown;
 use super::{Column, Encoding, Part, Recipe, Shape, Why};
@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug)]
 pub struct Description<'a>(pub(super) &'a Recipe);
 
-/// Name, what becomes of it, features.
+/// Name, encoding, number of features.
 type Line = (String, String, usize);
 
 impl Description<'_> {
@@ -46,7 +46,7 @@ impl Description<'_> {
         let (actions, contexts) = (recipe.action_parts.len(), recipe.context_parts.len());
         match recipe.shape {
             Shape::Shared if contexts > 0 => {
-                let text = format!("{actions} of actions × {contexts} of the context");
+                let text = format!("{actions} of the actions × {contexts} of the context");
                 lines.push(("(crosses)".into(), text, actions * contexts));
             }
             Shape::Blocks => {
@@ -61,7 +61,7 @@ impl Description<'_> {
     }
 }
 
-/// What becomes of a column, in words.
+/// The encoding of a column in words.
 fn becomes(column: &Column, parts: &[Part]) -> String {
     let own = || parts.iter().filter(|part| part.column() == Some(&column.name));
     let categories: Vec<&str> = own()
@@ -111,7 +111,7 @@ fn reason(why: &Why) -> String {
     }
 }
 
-/// The first few of a list.
+/// The first five names of a list, and the number of others.
 fn some(names: &[&str]) -> String {
     const MOST: usize = 5;
     let text = names.iter().take(MOST).map(|name| brief(name)).collect::<Vec<_>>().join(", ");
@@ -120,11 +120,11 @@ fn some(names: &[&str]) -> String {
 
 impl fmt::Display for Description<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Names and categories may hold anything, a table has one line a column.
+        // Names and categories may contain newlines, and the table has one line per column.
         let flat = |text: String| text.replace(char::is_control, " ");
         let lines: Vec<Line> =
             self.lines().into_iter().map(|(name, text, d)| (flat(name), flat(text), d)).collect();
-        // Logs of earlier versions may hold longer names: those stick out.
+        // Logs of earlier versions may hold longer names; those exceed the column.
         let width = |text: &str| text.chars().count().min(MOST_CHARACTERS);
         let names =
             lines.iter().map(|line| width(&line.0)).chain([width("column")]).max().unwrap_or(0);
@@ -140,7 +140,9 @@ impl fmt::Display for Description<'_> {
         }
         let recipe = self.0;
         match recipe.shape {
-            Shape::Arms => writeln!(f, "no features: every action is learned about on its own")?,
+            Shape::Arms => {
+                writeln!(f, "no features: the log learns about every action on its own")?
+            }
             Shape::Blocks | Shape::Shared | Shape::Given => {
                 writeln!(f, "{:names$}  {:texts$}  {:8}", "total", "", recipe.dim())?;
             }
@@ -148,7 +150,7 @@ impl fmt::Display for Description<'_> {
         if let Some(bound) = recipe.declared_bound {
             writeln!(
                 f,
-                "the norm of the parameters is taken to be at most {}, in units of reward",
+                "the norm of the parameters is assumed to be at most {}, in units of reward",
                 shown(bound)
             )?;
         }

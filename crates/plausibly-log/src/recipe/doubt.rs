@@ -1,5 +1,5 @@
-//! What a person should be asked before a log begins with a table, because a guess would stay for
-//! good.
+//! Finds what the user may not have meant about a first table. A log asks before it begins, because
+//! the recipe cannot be changed later.
 
 use super::{Encoding, Recipe};
 use crate::table::{ColumnKind, NumberFormat, Table};
@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doubt {
-    /// Labels that say nothing to a person.
+    /// Labels that are bare numbers.
     #[error(
         "labels come from the column `{column}`, whose values are bare numbers such as {example}; \
          --label COLUMN takes another column"
@@ -22,8 +22,8 @@ pub enum Doubt {
     },
     /// Labels that are dates.
     #[error(
-        "labels come from the column `{column}`, whose values are dates such as {example}; \
-         --label COLUMN takes another column"
+        "labels come from the column `{column}`, whose values are dates such as {example}; --label \
+         COLUMN takes another column"
     )]
     DatesAsLabels {
         /// The column.
@@ -31,19 +31,20 @@ pub enum Doubt {
         /// A label.
         example: String,
     },
-    /// A number given to rows that would be taken for a property of them.
+    /// A column that numbers the rows and would become a feature.
     #[error(
-        "the first column, `{column}`, has another whole number in every row, as if rows were numbered, and becomes a \
-         feature; --label {column} takes it as the label, --leave-out {column} leaves it out"
+        "the first column, `{column}`, has a different whole number in every row, as if it \
+         numbered the rows, and becomes a feature; --label {column} takes it as the label, \
+         --leave-out {column} leaves it out"
     )]
     Numbered {
         /// The column.
         column: String,
     },
-    /// Dates that would be taken for categories.
+    /// Dates that would become categories.
     #[error(
-        "the column `{column}` holds dates such as {example}, and each date becomes a category of its own; \
-         --leave-out {column} leaves it out"
+        "the column `{column}` holds dates such as {example}, and each date becomes a category of \
+         its own; --leave-out {column} leaves it out"
     )]
     Dates {
         /// The column.
@@ -54,7 +55,7 @@ pub enum Doubt {
 }
 
 impl Recipe {
-    /// What may not be meant about the table that this recipe was inferred from.
+    /// What the user may not have meant about the table that this recipe was inferred from.
     pub fn doubts(&self, table: &Table) -> Vec<Doubt> {
         let mut doubts: Vec<Doubt> = doubt_about_labels(table).into_iter().collect();
         let first = table.columns().first();
@@ -84,7 +85,7 @@ fn doubt_about_labels(table: &Table) -> Option<Doubt> {
     numbers.then(|| Doubt::NumbersAsLabels { column, example: table.labels()[0].clone() })
 }
 
-/// Whether every row has a whole number of its own, in three rows at least.
+/// Whether there are at least three rows, each with a different whole number.
 fn numbers_rows(cells: &[&str], rows: usize) -> bool {
     let mut numbers: Vec<i64> = cells.iter().filter_map(|cell| cell.parse().ok()).collect();
     numbers.sort_unstable();
@@ -92,7 +93,7 @@ fn numbers_rows(cells: &[&str], rows: usize) -> bool {
     rows >= 3 && numbers.len() == rows
 }
 
-/// One of the values, if all are dates.
+/// The first value, if all are dates.
 fn dates<'a>(cells: &[&'a str]) -> Option<&'a str> {
     cells.iter().all(|cell| is_date(cell)).then_some(())?;
     cells.first().copied()

@@ -1,4 +1,4 @@
-//! Rows and contexts to features, and features back to the person's units.
+//! Converts rows and contexts to features, and features back to the user's units.
 
 use super::column::{Reading, on_the_grid};
 use super::{Column, Context, Encoding, Part, Place, Recipe, RecipeError, Shape};
@@ -6,20 +6,20 @@ use crate::event::Cells;
 use crate::table::{Row, Table, brief, too_long};
 
 impl Recipe {
-    /// The features of an action in a context: one value a [name](Recipe::feature_names), each a
-    /// multiple of 2⁻²⁴ of at most 1024 in magnitude. Plain arms have none.
+    /// The features of an action in a context: one value per [name](Recipe::feature_names), each a
+    /// multiple of 2⁻²⁴ and at most 1024 in magnitude. Plain arms have none.
     ///
     /// # Errors
-    /// If the table lacks a column or takes its labels from elsewhere; if a number is none or too
-    /// far out of range; and for what an [extension](Recipe::extension) has to make room for first.
+    /// If the table lacks a column or takes its labels from another column; if a number cannot be
+    /// read or is too far out of range; and for values that need an [extension](Recipe::extension)
+    /// first.
     pub fn features(&self, row: Row<'_>, context: &Context) -> Result<Vec<f64>, RecipeError> {
         self.check_table(row.table())?;
         let context_parts = self.context_values(context)?;
         self.row_products(row, &context_parts)
     }
 
-    /// The features of an action in a context, as [`Recipe::features`], from what a log has kept of
-    /// its row: its [cells](Recipe::cells).
+    /// Like [`Recipe::features`], from the [cells](Recipe::cells) that a log has kept of a row.
     ///
     /// # Errors
     /// As [`Recipe::features`].
@@ -31,7 +31,7 @@ impl Recipe {
     ) -> Result<Vec<f64>, RecipeError> {
         let context_parts = self.context_values(context)?;
         let used = self.columns.iter().filter(|column| column.is_used());
-        // A cell that was never kept is not a blank one.
+        // A cell that the log has not kept is not a blank one.
         if let Some(column) =
             used.map(|column| &column.name).find(|name| !cells.contains_key(*name))
         {
@@ -45,7 +45,7 @@ impl Recipe {
     /// The cells of a row that features come from, by column.
     ///
     /// # Errors
-    /// If the table lacks a column or takes its labels from elsewhere.
+    /// If the table lacks a column or takes its labels from another column.
     pub fn cells(&self, row: Row<'_>) -> Result<Cells, RecipeError> {
         self.check_table(row.table())?;
         let used = self.columns.iter().filter(|column| column.is_used());
@@ -54,13 +54,13 @@ impl Recipe {
             .collect())
     }
 
-    /// Whether two rows say the same, in whichever way they write it: `4` and `4.0` are one number,
-    /// `yes` and `Yes` one answer.
+    /// Whether two rows have the same values, however they are written: `4` and `4.0` are one
+    /// number, `yes` and `Yes` one answer.
     pub fn is_same_row(&self, one: &Cells, other: &Cells) -> bool {
         one.len() == other.len() && self.differing_columns(one, other).next().is_none()
     }
 
-    /// The columns in which two rows do not say the same, with what each says.
+    /// The columns in which two rows differ, with both values.
     pub(crate) fn differing(
         &self,
         one: &Cells,
@@ -103,7 +103,7 @@ impl Recipe {
         table.rows().map(|row| self.row_products(row, &context_parts)).collect()
     }
 
-    /// That every row of a table can be encoded, which takes no memory that grows with the table.
+    /// Checks that every row of a table can be encoded, without keeping the features in memory.
     ///
     /// # Errors
     /// As [`Recipe::features`].
@@ -142,7 +142,7 @@ impl Recipe {
         }
     }
 
-    /// That no cell which a log would keep is too long.
+    /// Checks that no cell which the log would keep is too long.
     pub(super) fn check_lengths(&self, table: &Table) -> Result<(), RecipeError> {
         for name in self.columns.iter().filter(|column| column.is_used()).map(|column| &column.name)
         {
@@ -157,7 +157,7 @@ impl Recipe {
         Ok(())
     }
 
-    /// That a table has what the recipe needs.
+    /// Checks that a table has the columns that the recipe needs.
     pub(super) fn check_table(&self, table: &Table) -> Result<(), RecipeError> {
         if table.label_column() != self.label() {
             let found = table.label_column().map(str::to_string);
@@ -207,7 +207,7 @@ impl Recipe {
         values(&self.context_parts, &self.context, |name| context.get(name), place)
     }
 
-    /// Why a recipe that knows no context refuses one; the key back if it could take it.
+    /// The error for a recipe that takes no context; returns the key if the recipe could take it.
     pub(super) fn no_place_for(&self, key: String) -> Result<RecipeError, String> {
         match self.shape {
             Shape::Arms => Ok(RecipeError::ContextForArms { key }),
@@ -216,14 +216,12 @@ impl Recipe {
         }
     }
 
-    /// A value of a feature in the person's units, as a phrase: `price = 12.5`, `colour = red` or
+    /// A value of a feature in the user's units, as a phrase: `price = 12.5`, `colour = red` or
     /// `colour ≠ red`, `price missing` or `price known`. A product of two numbers stays a product,
-    /// and so does a zero of which either factor may be the reason. None if there is no such
-    /// feature.
+    /// and so does a zero that either factor may explain. `None` if there is no such feature.
     ///
     /// Numbers have as many digits as the grid can tell apart. A missing number is encoded as the
-    /// middle of its range and shown as that; the feature `price missing` says that it is not to be
-    /// believed.
+    /// middle of its range and shown as that; the feature `price missing` marks it as unknown.
     pub fn display(&self, feature: usize, value: f64) -> Option<String> {
         let &[i, k] = self.features.get(feature)?;
         let of_context = |part: &Part, value| {
@@ -245,12 +243,12 @@ impl Recipe {
     }
 }
 
-/// A part by its number in a pair.
+/// The value of a part by its number in a pair.
 fn factor(parts: &[f64], number: usize) -> f64 {
     number.checked_sub(1).map_or(1.0, |index| parts[index])
 }
 
-/// One value a part.
+/// One value per part.
 fn values<'a>(
     parts: &[Part],
     columns: &[Column],
@@ -260,7 +258,7 @@ fn values<'a>(
     let mut values = vec![0.0; parts.len()];
     for column in columns.iter().filter(|column| column.is_used()) {
         let reading = column.read(value(&column.name), || place(&column.name))?;
-        // A category or blank that no part stands for would vanish without a trace.
+        // A category or blank without a part would be lost silently, so it is refused.
         let mut understood =
             matches!(reading, Reading::Number(_)) || (reading == Reading::Missing && column.late);
         let own =

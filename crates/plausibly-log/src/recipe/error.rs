@@ -1,10 +1,10 @@
-//! Why a recipe refused.
+//! The errors of recipes.
 
 use crate::table::{MOST_CHARACTERS, NumberError, NumberFormat, listed, read_number};
 use std::fmt;
 use thiserror::Error;
 
-/// Where a value stands.
+/// The place of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
@@ -32,96 +32,101 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a table, context or stored recipe was refused: what is wrong, where, and how to put it
-/// right.
+/// Why a table, context or stored recipe was refused: what is wrong, where, and how to correct it.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum RecipeError {
     /// Numbers that can be read in two ways.
     #[error(
         "{place}: `{value}` can be read with a comma between thousands or before the decimals; \
-         write such numbers without separators between thousands and with a point before the decimals"
+         write such numbers without separators between thousands and with a point before the \
+         decimals"
     )]
     Ambiguous {
-        /// Where the first of them is.
+        /// The place of the first of them.
         place: Place,
-        /// What stands there.
+        /// The value.
         value: String,
     },
-    /// A value that becomes a feature, and is too long for one.
+    /// A value of a feature that is too long.
     #[error(
-        "{place}: a value of {characters} characters, more than {MOST_CHARACTERS}; shorten it, or leave the column out"
+        "{place}: a value of {characters} characters, more than {MOST_CHARACTERS}; shorten it, or \
+         leave out the column"
     )]
     LongValue {
-        /// Where it is.
+        /// The place of the value.
         place: Place,
-        /// How many characters it has.
+        /// The number of characters.
         characters: usize,
     },
-    /// A number of the context that is written with a comma.
+    /// A number in the context, written with a comma.
     #[error("{place}: {source}")]
     WithComma {
-        /// Where it is.
+        /// The place of the value.
         place: Place,
         /// How to write it.
         source: NumberError,
     },
-    /// More features than a model is made for.
+    /// More features than a recipe may have.
     #[error(
-        "{total} features are more than {most}: {}; leave out {}",
+        "{total} features are too many, at most {most} are allowed: {}; leave out {}",
         most_expensive(.costs), listed(.leave_out)
     )]
     TooManyFeatures {
-        /// How many there would be.
+        /// The number of features there would be.
         total: usize,
-        /// The most there may be.
+        /// The largest number allowed.
         most: usize,
-        /// Columns and context keys with the features of each, crosses included; the most expensive
-        /// first.
+        /// Columns and context keys with the number of features of each, products included; the
+        /// largest first.
         costs: Vec<(String, usize)>,
-        /// The fewest that would have to go if the most expensive go first.
+        /// The columns and keys to leave out, if those with most features go first.
         leave_out: Vec<String>,
     },
-    /// More features than a model is made for, by an extension.
+    /// An extension that makes more features than a recipe may have.
     #[error(
-        "the recipe has {features} features, and with {} it would have more than {most}; \
-         write new values as ones that it knows, or begin a new log with fewer columns",
+        "the recipe has {features} features, and with {} it would have more than {most}; use \
+         values that the recipe knows, or begin a new log with fewer columns",
         listed(.new)
     )]
     NoRoom {
-        /// How many it has.
+        /// The number of features it has.
         features: usize,
-        /// The most there may be.
+        /// The largest number allowed.
         most: usize,
-        /// The names of what is new.
+        /// The names of the new parts.
         new: Vec<String>,
     },
-    /// A block for every action, and too many of them.
+    /// Too many features with a block for every action.
     #[error(
-        "{actions} actions without usable columns would have {each} features each, {total} in all and more than {most}; \
-         describe actions by columns, or leave out context keys"
+        "{actions} actions without usable columns would have {each} features each, {total} in all \
+         and more than {most}; describe actions by columns, or leave out context keys"
     )]
     TooManyBlocks {
-        /// How many actions.
+        /// The number of actions.
         actions: usize,
-        /// Features of each.
+        /// The number of features of each.
         each: usize,
-        /// How many there would be.
+        /// The number of features there would be.
         total: usize,
-        /// The most there may be.
+        /// The largest number allowed.
         most: usize,
     },
     /// A column to leave out that does not exist.
-    #[error("there is no column or context key `{name}` to leave out; there are {}", listed(.names))]
+    #[error(
+        "there is no column or context key `{name}` to leave out; the names are {}",
+        listed(.names)
+    )]
     NothingToLeaveOut {
         /// The name given.
         name: String,
-        /// The names there are.
+        /// The existing names.
         names: Vec<String>,
     },
     /// A column of the recipe that a table does not have.
     #[error(
-        "the table has no column `{column}`, which the recipe needs{}; add it, with blanks where values are unknown",
+        "the table has no column `{column}`, which the recipe needs{}; add it, with blanks where \
+         values are unknown",
         similar.as_ref().map_or_else(String::new, |name| format!(" (there is `{name}`)"))
     )]
     MissingColumn {
@@ -130,56 +135,60 @@ pub enum RecipeError {
         /// A column whose name differs in case only.
         similar: Option<String>,
     },
-    /// Labels from another column than those of the first table.
+    /// Labels from another column than in the first table.
     #[error(
-        "actions are labelled by {}, here by {}; labels must come from where they came from first",
+        "the log takes labels from {}, and this table from {}; labels must come from the same \
+         place as in the first table",
         source_of_labels(.expected.as_ref()), source_of_labels(.found.as_ref())
     )]
     Label {
-        /// The column of the recipe; none for positions.
+        /// The column of the recipe; `None` for positions.
         expected: Option<String>,
         /// The column of the table.
         found: Option<String>,
     },
-    /// Text where numbers were.
+    /// Text in a column of numbers.
     #[error(
-        "{place}: `{value}` is not a number such as {example}; {}, or leave it blank if it is unknown",
+        "{place}: `{value}` is not a number such as {example}; {}, or leave it blank if it is \
+         unknown",
         correction(.value, .example)
     )]
     NotANumber {
-        /// Where.
+        /// The place of the value.
         place: Place,
-        /// What stands there.
+        /// The value.
         value: String,
         /// How numbers are written there.
         example: &'static str,
     },
-    /// A blank or a word in a vector that is taken as it is given.
+    /// A blank or a text in a vector as given.
     #[error(
-        "{place}: {} is not a number such as -0.25, and vectors taken as they are given have one in every cell; {}, or leave out the column or the row",
-        .value.as_ref().map_or_else(|| "the cell is blank and".into(), |value| format!("`{value}`")),
+        "{place}: {} is not a number such as -0.25, and vectors as given need one in every cell; \
+         {}, or leave out the column or the row",
+        .value.as_ref().map_or("the cell is blank, which".into(), |value| format!("`{value}`")),
         correction(.value.as_deref().unwrap_or_default(), NumberFormat::Plain.example())
     )]
     NotInAVector {
-        /// Where.
+        /// The place of the value.
         place: Place,
-        /// What stands there; none if it is blank.
+        /// The value; `None` if it is blank.
         value: Option<String>,
     },
     /// A number of a vector that exact sums cannot hold.
     #[error(
-        "{place}: `{value}` is beyond 1024 in magnitude, the most that exact sums hold; give the column in a larger unit"
+        "{place}: `{value}` is beyond 1024 in magnitude, the most that exact sums hold; give the \
+         column in a larger unit"
     )]
     TooLarge {
-        /// Where.
+        /// The place of the value.
         place: Place,
-        /// What stands there.
+        /// The value.
         value: String,
     },
-    /// A bound on the parameters that is none, as it was declared or scaled by the range of
-    /// rewards.
+    /// A bound on the parameters that is out of range, as declared or after scaling.
     #[error(
-        "a bound on the norm of the parameters must be above zero and at most 1e50, got {bound}; it is the largest length that θ*, in units of reward, can have"
+        "a bound on the norm of the parameters must be above zero and at most 1e50, got {bound}; \
+         give the largest length that θ* can have, in units of reward"
     )]
     Bound {
         /// What was given.
@@ -187,58 +196,61 @@ pub enum RecipeError {
     },
     /// Vectors without numbers.
     #[error(
-        "the table has no column to make vectors of; beside its labels it needs at least one column of numbers"
+        "the table has no column for vectors; beside the labels it needs at least one column of \
+         numbers"
     )]
     NoVector,
-    /// Zero or less on a logarithmic scale.
+    /// Zero or a negative number on a logarithmic scale.
     #[error(
-        "{place}: `{value}` is not above zero, as all values of the first table were; leave it blank if it is unknown"
+        "{place}: `{value}` is not above zero, and all values of the first table were; leave it \
+         blank if it is unknown"
     )]
     NotPositive {
-        /// Where.
+        /// The place of the value.
         place: Place,
-        /// What stands there.
+        /// The value.
         value: String,
     },
     /// A number too far from those of the first table.
     #[error(
-        "{place}: `{value}` is too far from the range {low} to {high} that the recipe was made for; \
+        "{place}: `{value}` is too far outside the range {low} to {high} of the first table; \
          correct it, or begin a new log with a table that contains such values"
     )]
     TooFar {
-        /// Where.
+        /// The place of the value.
         place: Place,
-        /// What stands there.
+        /// The value.
         value: String,
-        /// The lowest value the recipe was made for.
+        /// The lower end of the range.
         low: f64,
-        /// The highest.
+        /// The upper end of the range.
         high: f64,
     },
-    /// A product of two features too large for the grid.
+    /// A product that exact sums cannot hold.
     #[error(
-        "{action} and {context} are each so far out of range that the feature `{feature}`, their product, is beyond 1024"
+        "{action} and {context} are both so far out of range that their product, the feature \
+         `{feature}`, is beyond 1024; correct one of them"
     )]
     Product {
         /// The feature.
         feature: String,
-        /// Where the one factor stands.
+        /// The place of the factor of the action.
         action: Place,
-        /// Where the other stands.
+        /// The place of the factor of the context.
         context: Place,
     },
     /// A category that the recipe does not have.
     #[error("{place}: `{value}` is new to the recipe; extend the recipe first")]
     Unseen {
-        /// Where.
+        /// The place of the value.
         place: Place,
-        /// What stands there.
+        /// The value.
         value: String,
     },
-    /// A blank where there never was one.
-    #[error("{place}: the value is missing, for the first time; extend the recipe first")]
+    /// A first blank.
+    #[error("{place}: the value is missing for the first time; extend the recipe first")]
     Blank {
-        /// Where.
+        /// The place of the value.
         place: Place,
     },
     /// A context key that the recipe does not have.
@@ -248,7 +260,10 @@ pub enum RecipeError {
         key: String,
     },
     /// An action that has no block.
-    #[error("{}the action `{label}` is new to the recipe; extend the recipe first", at_line(*.line))]
+    #[error(
+        "{}the action `{label}` is new to the recipe; extend the recipe first",
+        at_line(*.line)
+    )]
     UnknownAction {
         /// The line of its row, from 1; 0 if it comes from a log.
         line: u64,
@@ -257,17 +272,17 @@ pub enum RecipeError {
     },
     /// A context for plain arms.
     #[error(
-        "the log decides among plain arms and has no place for the context `{key}`; \
-         leave the context away, or begin a new log with it"
+        "the log decides among plain arms and cannot use the context `{key}`; leave out the \
+         context, or begin a new log with it"
     )]
     ContextForArms {
         /// The first key.
         key: String,
     },
-    /// A context for vectors that are taken as they are.
+    /// A context for vectors as given.
     #[error(
-        "the log takes vectors as they are given and has no place for the context `{key}`; \
-         give vectors in which it is contained"
+        "the log takes vectors as given and cannot use the context `{key}`; include it in the \
+         vectors"
     )]
     ContextForVectors {
         /// The first key.
@@ -275,7 +290,8 @@ pub enum RecipeError {
     },
     /// An extension of another recipe.
     #[error(
-        "the extension is for a recipe of {expected} features, not of {found}; apply extensions in their order"
+        "the extension is for a recipe of {expected} features, and this one has {found}; apply \
+         extensions in order"
     )]
     OutOfOrder {
         /// Features of the recipe it is for.
@@ -283,8 +299,8 @@ pub enum RecipeError {
         /// Features of this one.
         found: usize,
     },
-    /// A stored recipe or extension that no inference makes.
-    #[error("not a recipe: {what}")]
+    /// A stored recipe or extension that is not valid.
+    #[error("not a valid recipe: {what}")]
     Malformed {
         /// What is wrong with it.
         what: String,
@@ -300,13 +316,12 @@ fn most_expensive(costs: &[(String, usize)]) -> String {
         .collect::<Vec<_>>()
         .join(", ");
     if costs.len() > MOST {
-        text = format!("{text} and {} others less each", costs.len() - MOST);
+        text = format!("{text} and {} others take fewer each", costs.len() - MOST);
     }
     text
 }
 
-/// What to do about a cell that is no number, in a column whose numbers are written like the
-/// example.
+/// How to correct a cell that is not a number, in a column with numbers written like `example`.
 fn correction(value: &str, example: &str) -> String {
     match read_number(value) {
         Err(error) if example == NumberFormat::Plain.example() && !error.instead.is_empty() => {

@@ -1,16 +1,16 @@
-//! Growth at the end, and the limit to it.
+//! Adds features at the end of a recipe, up to a limit.
 
 use super::{Column, Context, MAX_FEATURES, Part, Recipe, RecipeError, Shape, infer};
 use crate::table::{Table, brief};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What a later table or context adds to a recipe: data for the log, applied by
-/// [`Recipe::extended`].
+/// The features that a later table or context adds to a recipe. The log records it, and
+/// [`Recipe::extended`] applies it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extension {
-    /// Features of the recipe it extends.
+    /// The number of features of the recipe it extends.
     after: usize,
     /// New context keys.
     context: Vec<Column>,
@@ -19,30 +19,31 @@ pub struct Extension {
 }
 
 impl Extension {
-    /// Features of the recipe it extends: the new ones come behind.
+    /// The number of features of the recipe it extends.
     pub fn after(&self) -> usize {
         self.after
     }
 
-    /// The new parts of actions and of the context, of which the new features are made.
+    /// The new parts of actions and of the context.
     pub fn parts(&self) -> impl Iterator<Item = &Part> {
         self.action_parts.iter().chain(&self.context_parts)
     }
 }
 
 impl Recipe {
-    /// What this table and context bring that the recipe has no features for; none if it has.
+    /// The extension that this table and context need; `None` if the recipe has features for
+    /// everything.
     ///
-    /// New are categories, a first blank in a column, actions that have no [block](Shape::Blocks)
-    /// yet, context keys, and the first absence of a context key that the recipe was inferred with.
-    /// Every new feature is 0 for every action and context that could be encoded before. For
-    /// categories, blanks and actions that is plain. A context key that joins later has, where it
-    /// is absent, 0 in all its parts; so that an absent number is not taken for a zero, a number
-    /// brings a second part, `KEY given`, which is 1 where it is present.
+    /// An extension adds new categories, a first blank in a column, actions without a
+    /// [block](Shape::Blocks), context keys, and the first absence of a context key that the recipe
+    /// was inferred with. Every new feature is 0 for every action and context that could be encoded
+    /// before. A context key added later has 0 in all its parts while it is absent; so that an
+    /// absent number is not read as zero, a number gets a second part, `KEY given`, which is 1
+    /// while it is present.
     ///
     /// # Errors
-    /// If the table lacks a column or takes its labels from elsewhere, plain arms or vectors as
-    /// given get a context, or there would be more than [`MAX_FEATURES`].
+    /// If the table lacks a column or takes its labels from another column, plain arms or vectors
+    /// as given get a context, or there would be more than [`MAX_FEATURES`] features.
     pub fn extension(
         &self,
         table: &Table,
@@ -74,10 +75,11 @@ impl Recipe {
         Ok(Some(extension))
     }
 
-    /// The recipe with the features of an extension behind its own.
+    /// The recipe with the features of an extension added at the end.
     ///
     /// # Errors
-    /// If the extension is for another recipe, or there would be more than [`MAX_FEATURES`].
+    /// If the extension is for another recipe, or there would be more than [`MAX_FEATURES`]
+    /// features.
     pub fn extended(&self, extension: &Extension) -> Result<Self, RecipeError> {
         if extension.after != self.dim() {
             return Err(RecipeError::OutOfOrder { expected: extension.after, found: self.dim() });
@@ -97,8 +99,7 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// What a person should know about a later table: columns that the recipe does not use though
-    /// they may say something.
+    /// Notes on a later table: columns that the recipe ignores although they may matter.
     pub fn ignored(&self, table: &Table) -> Vec<String> {
         let mut notes = Vec::new();
         for name in table.columns().iter().filter(|name| Some(name.as_str()) != self.label()) {
@@ -125,9 +126,9 @@ impl Recipe {
         }
         let mut parts = Vec::new();
         for column in self.columns.iter().filter(|column| column.is_used()) {
-            // Checked before: every column in use is there.
+            // `check_table` has found every column in use.
             let Some(position) = table.position(&column.name) else { continue };
-            // Categories in their order, then the blank.
+            // Sorts categories first and the blank last.
             let distinct: BTreeSet<_> =
                 table.cells(position).map(|cell| (cell.is_none(), cell)).collect();
             parts.extend(
@@ -148,7 +149,7 @@ impl Recipe {
             .collect()
     }
 
-    /// That there are not too many features, or which columns and keys cost how many.
+    /// Checks the number of features. The error says how many each column and key costs.
     pub(super) fn check_size(&self) -> Result<(), RecipeError> {
         let (actions, each) = (self.action_parts.len(), self.context_parts.len() + 1);
         let most = MAX_FEATURES;
@@ -192,8 +193,7 @@ impl Recipe {
 }
 
 impl Column {
-    /// The part that must exist for this value; none for numbers, and for what a late key's absence
-    /// stands for.
+    /// The part that this value needs; `None` for numbers, and for the absence of a late key.
     fn part_for(&self, value: Option<&str>) -> Option<Part> {
         use super::Encoding::{Categories, Flag};
         let column = self.name.clone();
@@ -211,7 +211,7 @@ impl Column {
         }
     }
 
-    /// A note if it was left out for having one value or none, and has another now.
+    /// A note if the column was left out for having one value or none, and has another value now.
     fn no_longer_constant(&self, table: &Table) -> Option<String> {
         use super::{Encoding, Why};
         let Encoding::LeftOut { why } = &self.encoding else { return None };
@@ -227,7 +227,8 @@ impl Column {
             only.map_or_else(|| "was blank".into(), |only| format!("was `{only}` throughout"));
         let new = brief(new);
         Some(format!(
-            "column `{name}` {before} when the recipe was made; it is ignored, though it says `{new}` now"
+            "column `{name}` {before} when the recipe was made; it is ignored, although it has \
+             `{new}` now"
         ))
     }
 }

@@ -1,4 +1,4 @@
-//! Vectors as they are given.
+//! Recipes of vectors as given: numbers that are used without scaling or an intercept.
 
 use super::infer::check_names;
 use super::{Column, Context, Encoding, Part, Recipe, RecipeError, Shape, Why};
@@ -37,12 +37,12 @@ pub(super) fn recipe(
     };
     recipe.check_lengths(table)?;
     recipe.grow()?;
-    // What is wrong with a cell is said before a log is begun with it.
+    // Reports a wrong cell before a log begins with it.
     recipe.check_rows(table, &Context::default())?;
     Ok(recipe)
 }
 
-/// The largest bound that a radius takes.
+/// A radius accepts bounds up to this one.
 const MOST: f64 = 1e50;
 
 fn check_bound(bound: f64) -> Result<(), RecipeError> {
@@ -50,32 +50,30 @@ fn check_bound(bound: f64) -> Result<(), RecipeError> {
 }
 
 impl Recipe {
-    /// That a declared bound is one that a radius takes, also for rewards whose range has this
+    /// Checks that a radius accepts the declared bound, scaled by a range of rewards of this
     /// length.
     pub(crate) fn check_scaled_bound(&self, range: f64) -> Result<(), RecipeError> {
         self.declared_bound.map_or(Ok(()), |bound| check_bound(bound / range))
     }
 
-    /// What sets vectors as they are given apart: a bound that was declared, numbers alone, and no
+    /// Checks what is special about vectors as given: a declared bound, only numbers, and no
     /// context.
     pub(super) fn check_given(&self) -> Result<(), RecipeError> {
         let given = self.shape == Shape::Given;
         let malformed = |what: &str| Err(RecipeError::Malformed { what: what.into() });
         if given != self.declared_bound.is_some() {
-            return malformed(
-                "a bound is declared for vectors as they are given, and for those only",
-            );
+            return malformed("a bound must be declared for vectors as given, and only for those");
         }
         self.check_scaled_bound(1.0)?;
         let mut all = self.columns.iter().chain(&self.context);
         let as_given = |column: &Column| matches!(column.encoding, Encoding::AsGiven {});
         if all.any(|column| column.is_used() && as_given(column) != given) {
             return malformed(
-                "vectors as they are given have no other columns, and no others have theirs",
+                "only vectors as given may have columns as given, and they have no other columns",
             );
         }
         if given && (!self.context.is_empty() || self.action_parts.is_empty()) {
-            return malformed("vectors as they are given have numbers and no context");
+            return malformed("vectors as given must have numbers and no context");
         }
         Ok(())
     }

@@ -1,17 +1,17 @@
-//! A recipe from the first table and context.
+//! Infers a recipe from the first table and context.
 
 use super::column::range;
 use super::{Column, Context, Encoding, Part, Place, Recipe, RecipeError, Shape, Why};
 use crate::table::{ColumnKind, NumberFormat, Table, brief, read_number};
 use std::collections::BTreeSet;
 
-/// Above this many categories text is taken for an identifier.
+/// Text with more than 50 categories counts as an identifier.
 const MOST_CATEGORIES: usize = 50;
-/// In a table of at most so many rows nothing is taken for an identifier.
+/// In a table of at most 20 rows no column counts as an identifier.
 const FEW_ROWS: usize = 20;
-/// Positive numbers whose largest is more than so many medians are put on a logarithmic scale.
+/// Positive numbers get a logarithmic scale if the largest is over 100 times the median.
 const SKEWED: f64 = 100.0;
-/// Words that are two sides of one thing.
+/// Pairs of words that become 1 and −1.
 const FLAGS: [[&str; 2]; 2] = [["yes", "no"], ["true", "false"]];
 
 pub(super) fn recipe(
@@ -74,11 +74,11 @@ pub(super) fn check_names(names: Vec<String>, leave_out: &[&str]) -> Result<(), 
     }
 }
 
-/// What becomes of a column: encoding, parts, note.
+/// The encoding, parts and note of a column.
 type Inferred = (Encoding, Vec<Part>, Option<String>);
 
 fn column(table: &Table, name: &str) -> Result<Inferred, RecipeError> {
-    // A name of the table's own.
+    // The name comes from the table, so it is always found.
     let Some(position) = table.position(name) else { return Ok(left_out(Why::Blank)) };
     let blanks = table.cells(position).any(|cell| cell.is_none());
     let missing = blanks.then(|| Part::Missing { column: name.into() });
@@ -119,7 +119,8 @@ fn numbers(name: &str, format: NumberFormat, cells: &[&str], blanks: bool) -> In
         return left_out(Why::Blank);
     };
     if range(low, high) <= 0.0 {
-        // One of possibly several ways to write it, whatever the order of rows.
+        // The number may be written in several ways; the smallest text does not depend on the order
+        // of rows.
         let value = cells.iter().min().map_or_else(String::new, |cell| (*cell).to_string());
         return left_out(if blanks { Why::ConstantOrBlank(value) } else { Why::Constant(value) });
     }
@@ -169,8 +170,8 @@ fn text(name: &str, cells: &[&str], rows: usize) -> Inferred {
     (Encoding::Categories {}, categories.into_iter().map(part).collect(), note)
 }
 
-/// A note on text most of which are numbers. The cell it names is the first in the order of text,
-/// whatever that of rows.
+/// A note on a column of text that is mostly numbers. It names the smallest text that is not a
+/// number, so it does not depend on the order of rows.
 fn not_quite_numbers(cells: &[&str]) -> Option<String> {
     let (numbers, mut others): (Vec<&str>, Vec<&str>) =
         cells.iter().partition(|cell| NumberFormat::Plain.parse(cell).is_some());
@@ -183,7 +184,7 @@ fn not_quite_numbers(cells: &[&str]) -> Option<String> {
     ))
 }
 
-/// A key by the one value known of it.
+/// Infers the encoding of a context key from its only known value.
 pub(super) fn key_of_context(
     key: &str,
     value: &str,
@@ -215,8 +216,8 @@ pub(super) fn key_of_context(
     Ok((Column { name: key.into(), encoding, late, note: None }, parts))
 }
 
-/// The smallest power of ten at or above a magnitude, at least 1. Read from text, which rounds each
-/// power once.
+/// The smallest power of ten at or above a magnitude, at least 1. Each power is parsed from text,
+/// which rounds it correctly.
 fn power_of_ten(magnitude: f64) -> Option<f64> {
     (0..=308)
         .filter_map(|power| format!("1e{power}").parse().ok())

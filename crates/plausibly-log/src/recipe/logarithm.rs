@@ -2,13 +2,12 @@
 
 /// log₂ of a positive, finite number, to within a few units in the last place.
 ///
-/// Basic arithmetic only, which IEEE 754 fixes to the bit, where the logarithm of a platform's
-/// library is not: features must not depend on the machine that made them. With `x = m·2ᵉ` and `s =
+/// Uses basic arithmetic only, which IEEE 754 fixes to the bit. The logarithm of a platform's
+/// library is not fixed, and features must not depend on the machine. With `x = m·2ᵉ` and `s =
 /// (m−1)/(m+1)`, `ln m = 2·(s + s³/3 + s⁵/5 + …)`; for m in
-/// [√½, √2) `s²` is below 0.0295, so twelve terms leave less than 10⁻¹⁷.
 pub(super) fn log2(x: f64) -> f64 {
     const FRACTION_BITS: u64 = 52;
-    // A subnormal number is brought into the normal range first.
+    // Scales a subnormal number into the normal range first.
     let (x, shift) = if x < f64::MIN_POSITIVE { (x * 2.0_f64.powi(54), -54) } else { (x, 0) };
     let bits = x.to_bits();
     let fraction = f64::from_bits((bits & ((1 << FRACTION_BITS) - 1)) | 1.0_f64.to_bits());

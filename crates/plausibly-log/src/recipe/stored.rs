@@ -1,4 +1,4 @@
-//! The form a recipe has in the log, and the checks on what comes back from there.
+//! The form of a recipe in the log, and the checks when it is read back.
 
 use super::column::range;
 use super::{Column, Encoding, MAX_FEATURES, Part, Recipe, RecipeError, Shape};
@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 const VERSION: u32 = 1;
 
-/// Version 1 of the form. Everything that encoding depends on is in it, in words; nothing is
-/// recomputed from data.
+/// Version 1 of the form. It contains everything that encoding depends on, so nothing is computed
+/// again from data.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stored {
@@ -80,12 +80,12 @@ fn malformed(what: impl Into<String>) -> RecipeError {
 }
 
 impl Recipe {
-    /// What every recipe obeys, so that encoding need not look.
+    /// Checks what every recipe obeys, so that encoding can rely on it.
     pub(super) fn check(&self) -> Result<(), RecipeError> {
         check_columns(&self.columns)?;
         check_columns(&self.context)?;
         if self.columns.iter().any(|column| column.late) {
-            return Err(malformed("a column of the table cannot be late; context keys can"));
+            return Err(malformed("only context keys can be late, not columns of the table"));
         }
         self.check_given()?;
         let blocks = self.shape == Shape::Blocks;
@@ -113,7 +113,7 @@ impl Recipe {
             && self.features.first().is_none_or(|&pair| pair == first);
         if !whole {
             return Err(malformed(
-                "the features are not each pair of parts once, the intercept first",
+                "the features must be each pair of parts once, the intercept first",
             ));
         }
         if expected > MAX_FEATURES {
@@ -128,7 +128,7 @@ fn check_columns(columns: &[Column]) -> Result<(), RecipeError> {
     for Column { name, encoding, .. } in columns {
         if !names.insert(name) {
             return Err(malformed(format!(
-                "`{name}` stands twice among the columns or the context"
+                "`{name}` occurs twice among the columns or the context"
             )));
         }
         let sound = match encoding {
@@ -143,13 +143,13 @@ fn check_columns(columns: &[Column]) -> Result<(), RecipeError> {
             Encoding::AsGiven {} | Encoding::Categories {} | Encoding::LeftOut { .. } => true,
         };
         if !sound {
-            return Err(malformed(format!("the scale of `{name}` has no extent")));
+            return Err(malformed(format!("the scale of `{name}` is empty")));
         }
     }
     Ok(())
 }
 
-/// Every part suits its column and is the only one of its kind, and every column in use has the
+/// Checks that every part fits its column and occurs once, and that every column in use has the
 /// parts it needs.
 fn check_parts(parts: &[Part], columns: &[Column], blocks: bool) -> Result<(), RecipeError> {
     let mut names = BTreeSet::new();
@@ -171,7 +171,7 @@ fn check_parts(parts: &[Part], columns: &[Column], blocks: bool) -> Result<(), R
         let key = format!("{part:?}");
         if !suits || !names.insert(key) {
             return Err(malformed(format!(
-                "the part `{}` has no place, or stands twice",
+                "the part `{}` fits no column, or occurs twice",
                 part.name()
             )));
         }

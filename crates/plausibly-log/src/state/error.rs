@@ -1,4 +1,4 @@
-//! What cannot follow.
+//! Why an event cannot follow.
 
 use crate::event::FORMAT;
 use crate::policy::PolicyRefusal;
@@ -6,16 +6,17 @@ use crate::recipe::RecipeError;
 use crate::statistics::StatisticsError;
 use thiserror::Error;
 
-/// Why an event cannot follow what came before. The state is as it was.
+/// Why an event cannot follow those before it. The state is unchanged.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum StepError {
-    /// An event before the first, or a first that is not one.
-    #[error("a log begins with the event `opened`, once")]
+    /// A first event that is not `opened`, or `opened` again later.
+    #[error("the first event of a log must be `opened`, and no later one")]
     Opening,
     /// A format of a newer version.
     #[error(
-        "the events have format {found}, and this version reads {FORMAT}; use the version that wrote them"
+        "the events have format {found}, and this version reads {FORMAT}; use the version that \
+         wrote them"
     )]
     Format {
         /// The format found.
@@ -24,7 +25,7 @@ pub enum StepError {
     /// A policy that cannot decide here.
     #[error(transparent)]
     Policy(#[from] PolicyRefusal),
-    /// A range that is none.
+    /// A range of rewards that is not one.
     #[error(
         "the range of rewards must be two numbers, the smaller one first, got {low} and {high}"
     )]
@@ -34,9 +35,11 @@ pub enum StepError {
         /// The larger one, supposedly.
         high: f64,
     },
-    /// A range that vectors as given cannot have.
+    /// A range of rewards too far from zero for vectors as given.
     #[error(
-        "for vectors as they are given, rewards from {low} to {high} are too far from zero for so narrow a range: they are divided by its length and then must be within 1024; give a wider range, or rewards less their usual level and vectors with a column of ones"
+        "for vectors as given, rewards from {low} to {high} are too far from zero for such a \
+         narrow range: divided by its length they must be within 1024; give a wider range, or \
+         subtract the usual level from the rewards and add a column of ones to the vectors"
     )]
     FarRange {
         /// The smallest reward.
@@ -44,11 +47,11 @@ pub enum StepError {
         /// The largest.
         high: f64,
     },
-    /// Features that cannot be had.
+    /// Features that cannot be encoded.
     #[error(transparent)]
     Features(#[from] RecipeError),
-    /// A number out of turn.
-    #[error("{what} {found} is out of turn: the next is {next}")]
+    /// A number out of sequence.
+    #[error("{what} {found} is out of sequence: the next is {next}")]
     OutOfTurn {
         /// What is numbered.
         what: &'static str,
@@ -57,7 +60,7 @@ pub enum StepError {
         /// The next one.
         next: u64,
     },
-    /// Something that is not there.
+    /// A number that does not exist.
     #[error("there is no {what} {number}")]
     Unknown {
         /// What.
@@ -66,7 +69,7 @@ pub enum StepError {
         number: u64,
     },
     /// A name that is taken.
-    #[error("there is an action \"{label}\" already")]
+    #[error("there already is an action \"{label}\"")]
     Taken {
         /// The name.
         label: String,
@@ -84,40 +87,44 @@ pub enum StepError {
     /// A set without actions.
     #[error("there is nothing to choose from")]
     NoActions,
-    /// Phased elimination about other actions than it began with.
+    /// Phased elimination about other actions than those it began with.
     #[error(
-        "phased elimination is about the same actions in the same context from its first decision on, and {what}; offer the same again, or change the policy (--policy code): elimination that is changed to again begins its phases anew"
+        "phased elimination needs the same actions in the same context from its first decision on, \
+         and {what}; offer the same again, or change the policy (--policy code): changing back to \
+         elimination later starts its phases over"
     )]
     OtherActions {
         /// What is different.
         what: String,
     },
-    /// A phase of elimination that is played, and whose rewards are not in.
+    /// A finished phase of elimination with pending rewards.
     #[error(
-        "phase {phase} of the elimination is played, and who goes on is decided by all of its rewards: reward or drop {} first",
+        "phase {phase} of the elimination has taken all its tries, and all of its rewards decide \
+         which actions go on: reward or drop {} first",
         numbered(.decisions)
     )]
     Outstanding {
         /// Which phase.
         phase: u32,
-        /// The decisions whose rewards are outstanding.
+        /// The pending decisions.
         decisions: Vec<u64>,
     },
-    /// A change that the outcome of a decision does not allow.
+    /// An outcome that cannot change as requested.
     #[error("decision {decision} ({label}) {stored}; {remedy}")]
     Outcome {
         /// Which decision.
         decision: u64,
-        /// What it chose.
+        /// The name of the chosen action.
         label: String,
-        /// What is stored.
+        /// The recorded outcome.
         stored: String,
         /// What can be done instead.
         remedy: &'static str,
     },
     /// A reward beyond the range.
     #[error(
-        "a reward must be from {low} to {high}, got {reward}; the range was fixed when the log began"
+        "a reward must be from {low} to {high}, got {reward}; the range was fixed when the log \
+         began"
     )]
     Reward {
         /// What was given.
@@ -132,7 +139,7 @@ pub enum StepError {
     Statistics(#[from] StatisticsError),
 }
 
-/// Some decisions, the first few by their numbers.
+/// Lists the first ten decisions by number, and counts the rest.
 fn numbered(decisions: &[u64]) -> String {
     const MOST: usize = 10;
     let some = decisions.iter().take(MOST).map(ToString::to_string).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! What a decision rests on.
+//! Collects the grounds of a decision from the state.
 
 use super::{State, StepError, at, index};
 use crate::certificate::{Grounds, Offered, Phase, Position, Sums, Unlisted};
@@ -22,9 +22,8 @@ pub struct Occasion<'a> {
 }
 
 impl State {
-    /// The grounds of a decision about this set in this context, if it were taken now. `listed`
-    /// says which of the set's actions to list, by their places in it; all others are counted as
-    /// `unlisted` says.
+    /// The grounds of a decision taken now on this occasion. `listed` gives the places, in the set,
+    /// of the actions to list; all others are counted as `unlisted` says.
     ///
     /// # Errors
     /// If the set is unknown or empty, a row cannot be encoded in the context, or phased
@@ -71,16 +70,16 @@ impl State {
         })
     }
 
-    /// The actions of a set.
+    /// The numbers of the actions of a set.
     ///
     /// # Errors
-    /// If there is none of this number.
+    /// If there is no set of this number.
     pub(crate) fn set(&self, number: u64) -> Result<&[u64], StepError> {
         let unknown = StepError::Unknown { what: "set", number };
         at(&self.sets, number).map(Vec::as_slice).ok_or(unknown)
     }
 
-    /// Actions as they are offered in a context.
+    /// Actions with their features in a context.
     ///
     /// # Errors
     /// If a row cannot be encoded.
@@ -97,10 +96,10 @@ impl State {
         offered.collect()
     }
 
-    /// Brings what was learned in grounds of an earlier decision to now, for a decision about their
-    /// actions. Policy and features are the same as then; the place in the log, the time, the
-    /// context and the digest stay those of the earlier one. Where `same` are grounds of this
-    /// decision under a policy with the same ridge, sums are taken from them.
+    /// Brings the sums in the grounds of an earlier decision up to date, for a decision about the
+    /// same actions. Policy and features must be the same; the place in the log, the time, the
+    /// context and the digest stay those of the earlier decision. If `same` holds grounds of this
+    /// decision under a policy with the same ridge, their sums are reused.
     ///
     /// # Errors
     /// If the set is unknown, or phased elimination cannot decide about it now.
@@ -151,7 +150,7 @@ impl State {
     }
 }
 
-/// What of the grounds changes from one decision to the next about the same actions.
+/// The part of the grounds that changes between decisions about the same actions.
 struct Learned {
     decision: u64,
     arms_sharing: Option<u64>,

@@ -1,4 +1,5 @@
-//! The fold: from the events of a log to what is known.
+//! The state of a log: a function of its events, applied one after the other. An event that cannot
+//! follow is refused and leaves the state unchanged, so a state is always that of a valid log.
 
 mod error;
 mod grounds;
@@ -17,21 +18,21 @@ use phases::Phases;
 use plausibly::spec::{PolicySpec, Setting};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of a decision.
+/// The outcome of a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Outcome {
-    /// Its reward is outstanding.
+    /// The reward has not come yet.
     Pending,
-    /// Its reward came with this line.
+    /// The reward came.
     Settled {
-        /// What it paid.
+        /// The reward.
         reward: f64,
-        /// The line.
+        /// The line that recorded it.
         seq: u64,
     },
-    /// Its reward will never come.
+    /// The reward will never come.
     Dropped {
-        /// The line that says so.
+        /// The line that recorded it.
         seq: u64,
     },
 }
@@ -39,17 +40,17 @@ pub enum Outcome {
 /// A decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Decision {
-    /// What was chosen.
+    /// The number of the chosen action.
     pub action: u64,
-    /// From which set.
+    /// The number of the set it was chosen from.
     pub set: u64,
-    /// In which context, by number.
+    /// The number of the context.
     context: u32,
-    /// When, in microseconds since 1970.
+    /// When it was taken, in microseconds since 1970.
     pub at_us: i64,
-    /// With which line.
+    /// The line that recorded it.
     pub seq: u64,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Outcome,
 }
 
@@ -64,7 +65,8 @@ pub struct ActionRecord {
     pub retired: bool,
 }
 
-/// Everything a log says, at one of its lines. Equal logs give equal states, to the bit.
+/// Everything that the lines of a log say up to one of them. Equal logs give equal states, to the
+/// bit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     policy: PolicySpec,
@@ -85,37 +87,37 @@ pub struct State {
     encoded: Encoded,
 }
 
-/// Features of actions in the context that was looked at last: most decisions are about the same
-/// rows in the same context.
+/// Caches the features of actions in the last context used: most decisions are about the same rows
+/// in the same context.
 #[derive(Clone, Debug, Default)]
 struct Encoded {
     context: Option<u32>,
     rows: BTreeMap<u64, Vec<f64>>,
 }
 
-/// What is remembered for speed is no part of what is known.
+/// A cache is not part of the state, so all caches are equal.
 impl PartialEq for Encoded {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-/// What explore-then-commit committed to.
+/// The sums that explore-then-commit committed to.
 #[derive(Clone, Debug, PartialEq)]
 struct Committed {
-    /// Rewards before this line are in it.
+    /// The sums contain the rewards before this line.
     seq: u64,
     statistics: Statistics,
 }
 
-/// What can be asked.
+/// Read access.
 impl State {
-    /// Who decides.
+    /// The policy that takes the decisions.
     pub fn policy(&self) -> (&PolicySpec, &PolicyTable) {
         (&self.policy, &self.table)
     }
 
-    /// A policy with every field filled in, as it would decide here.
+    /// A policy with every field filled in, for the actions of this log.
     pub(crate) fn resolved(
         &self,
         policy: &PolicyTable,
@@ -124,7 +126,7 @@ impl State {
         Ok(read_policy(policy, setting(&self.recipe), horizon)?)
     }
 
-    /// Whether this policy is another than the one there is.
+    /// Whether this policy and horizon differ from the current ones.
     ///
     /// # Errors
     /// If it cannot decide here.
@@ -142,12 +144,12 @@ impl State {
         self.reward_range
     }
 
-    /// Decisions expected in all, if that was said.
+    /// The number of decisions expected in all, if it was given.
     pub fn horizon(&self) -> Option<u64> {
         self.horizon
     }
 
-    /// From which randomness is drawn.
+    /// The seed of all randomness.
     pub fn seed(&self) -> u64 {
         self.seed
     }
@@ -157,12 +159,12 @@ impl State {
         &self.recipe
     }
 
-    /// All actions there ever were, by number.
+    /// All actions ever added, by number.
     pub fn actions(&self) -> &[ActionRecord] {
         &self.actions
     }
 
-    /// The number of the action of this name that is not retired.
+    /// The number of the action with this name that is not retired.
     pub fn live(&self, label: &str) -> Option<u64> {
         self.live.get(label).copied()
     }
@@ -190,13 +192,13 @@ impl State {
     /// A decision.
     ///
     /// # Errors
-    /// If there is none of this number.
+    /// If there is no decision of this number.
     pub fn decision(&self, decision: u64) -> Result<&Decision, StepError> {
         let unknown = StepError::Unknown { what: "decision", number: decision };
         decision.checked_sub(1).and_then(|before| at(&self.decisions, before)).ok_or(unknown)
     }
 
-    /// The label of what a decision chose.
+    /// The label of the action that a decision chose.
     ///
     /// # Errors
     /// If there is no decision of this number.
@@ -211,12 +213,12 @@ impl State {
         &self.contexts[decision.context as usize]
     }
 
-    /// Decisions whose rewards are outstanding, the oldest first.
+    /// The pending decisions, the oldest first.
     pub fn pending(&self) -> impl ExactSizeIterator<Item = u64> {
         self.pending.iter().copied()
     }
 
-    /// Exact sums.
+    /// The exact sums.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }

@@ -1,4 +1,4 @@
-//! What becomes of decisions.
+//! Applies rewards, corrections, retractions and drops to decisions.
 
 use super::{Decision, Encoded, Outcome, State, StepError, index};
 use crate::scale::Scale;
@@ -26,9 +26,7 @@ impl State {
     ) -> Result<(), StepError> {
         let scaled = self.scaled(reward)?;
         let Outcome::Settled { reward: before, .. } = self.decision(decision)?.outcome else {
-            return Err(
-                self.refusal(decision, "the first one is recorded as a reward, without --correct")
-            );
+            return Err(self.refusal(decision, "record its first reward without --correct"));
         };
         let before = self.scaled(before)?;
         self.apply(decision, Change::Unsettled(before))?;
@@ -36,9 +34,9 @@ impl State {
         if self.is_committed(decision) {
             self.apply_committed(decision, Change::Unsettled(before))?;
             self.apply_committed(decision, Change::Settled(scaled))?;
-            // It keeps its place among the rewards that were committed to.
+            // The reward keeps its line, so that it stays among those committed to.
             let Outcome::Settled { seq, .. } = self.decision(decision)?.outcome else {
-                unreachable!("looked at above")
+                unreachable!("checked above")
             };
             self.set_outcome(decision, Outcome::Settled { reward, seq });
         } else {
@@ -64,7 +62,7 @@ impl State {
         if self.decision(decision)?.outcome != Outcome::Pending {
             return Err(self.refusal(
                 decision,
-                "if it never came, retract it (--retract), then drop the decision",
+                "if no reward ever came, retract it (--retract), then drop the decision",
             ));
         }
         self.apply(decision, Change::Dropped)?;
@@ -115,7 +113,7 @@ impl State {
         Ok((index(action), self.encode(action, context as usize)?))
     }
 
-    /// The features of an action in a context, by their numbers.
+    /// The features of an action in a context, both given by number.
     pub(super) fn encode(&mut self, action: u64, context: usize) -> Result<Vec<f64>, StepError> {
         let number = u32::try_from(context).ok();
         if self.encoded.context != number {
@@ -130,22 +128,22 @@ impl State {
         Ok(features)
     }
 
-    /// Why the outcome of a decision stays as it is. `remedy` is for an outcome that can still
-    /// change.
+    /// The error for an outcome that cannot change. `remedy` is for outcomes that can still change.
     pub(super) fn refusal(&self, decision: u64, remedy: &'static str) -> StepError {
         let (stored, remedy) = match self.decisions[index(decision) - 1].outcome {
             Outcome::Pending => ("has no reward yet".into(), remedy),
             Outcome::Settled { reward, .. } => (format!("has the reward {reward}"), remedy),
             Outcome::Dropped { .. } => (
-                "was dropped, and drops are final: it can have no reward".into(),
-                "what other decisions taught is kept, and a later decision can try the same action again",
+                "was dropped, and drops are final: it cannot get a reward".into(),
+                "the rewards of all other decisions still count, and a later decision can try the \
+                 same action again",
             ),
         };
         let label = self.label_of(decision).map(brief).unwrap_or_default();
         StepError::Outcome { decision, label, stored, remedy }
     }
 
-    /// A reward on the scale statistics are kept in.
+    /// A reward on the scale of the statistics.
     pub(super) fn scaled(&self, reward: f64) -> Result<f64, StepError> {
         let (low, high) = self.reward_range;
         let scale = Scale::new(self.reward_range, self.recipe.is_given());

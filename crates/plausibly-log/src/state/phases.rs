@@ -1,4 +1,5 @@
-//! Phased elimination in a log: which phase it is in, and what that has seen.
+//! Tracks the phases of phased elimination. A phase plays a fixed mix of the surviving actions;
+//! once all its rewards are in, it ends, and what is corrected later does not change who survived.
 
 use super::{State, StepError, index};
 use crate::certificate::{Frozen, Phase, Played};
@@ -8,26 +9,27 @@ use plausibly::spec::PolicyKind;
 use plausibly::{ActionSet, Plays};
 use std::borrow::Cow;
 
-/// Where elimination stands. All its decisions are about the same actions in the same context.
+/// The current phase. All decisions of an elimination are about the same actions in the same
+/// context.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Phases {
     set: Vec<u64>,
     context: Context,
     current: Running,
-    /// The one before, as it ended.
+    /// The previous phase, as it ended.
     frozen: Option<Running>,
-    /// Plays of the current one, by place in the set.
+    /// The number of plays that the current phase needs, by place in the set.
     quota: Vec<u64>,
-    /// Its first decision: later ones are its own too.
+    /// The first decision of the current phase; all later ones belong to it.
     first: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 struct Running {
     number: u32,
-    /// Places in the set.
+    /// The surviving actions, by place in the set.
     survivors: Vec<usize>,
-    /// Exact sums, by place.
+    /// Exact sums by place in the set.
     seen: Statistics,
 }
 
@@ -84,7 +86,7 @@ impl Phases {
         }
     }
 
-    /// With the quota of its phase, whose first decision this is.
+    /// Starts the current phase with this decision: sets its quota.
     fn begun(mut self, actions: &ActionSet, delta: f64, decision: u64) -> Self {
         let quota = self.current.phase().quota(actions.view(), delta);
         self.quota = (0..self.set.len()).map(|place| quota.left(place)).collect();
@@ -96,7 +98,7 @@ impl Phases {
         self.quota.iter().zip(self.current.arms()).all(|(quota, arm)| arm.taken() >= *quota)
     }
 
-    /// One change to a decision; those of phases that have ended change nothing any more.
+    /// Applies a change to a decision. Changes to decisions of ended phases are ignored.
     pub(super) fn apply(
         &mut self,
         decision: u64,
@@ -109,7 +111,7 @@ impl Phases {
         }
     }
 
-    /// As certificates have it.
+    /// The phase as certificates contain it.
     pub(super) fn grounds(&self) -> Phase {
         let Running { number, .. } = self.current;
         let frozen = |running: &Running| Frozen {
@@ -126,11 +128,12 @@ impl Phases {
 }
 
 impl State {
-    /// Whether a decision about these actions in this context could be taken now; phased
-    /// elimination is particular about that.
+    /// Whether a decision about these actions in this context could be taken now. Only phased
+    /// elimination ever refuses.
     ///
     /// # Errors
-    /// If they are others than its phases began with, or a phase is played and waits for rewards.
+    /// If the actions or the context differ from those its phases began with, or a finished phase
+    /// waits for rewards.
     pub(crate) fn may_decide(&self, actions: &[u64], context: &Context) -> Result<(), StepError> {
         let Some(phases) = &self.phases else { return Ok(()) };
         let gone = phases.set.iter().find(|action| actions.binary_search(action).is_err());
@@ -141,10 +144,10 @@ impl State {
             });
         }
         if phases.set.len() != actions.len() {
-            return Err(StepError::OtherActions { what: "there are new ones".into() });
+            return Err(StepError::OtherActions { what: "there are new actions".into() });
         }
         if phases.context != *context {
-            return Err(StepError::OtherActions { what: "the context is another".into() });
+            return Err(StepError::OtherActions { what: "the context differs".into() });
         }
         let waiting = self.waiting();
         if waiting.is_empty() {
@@ -154,14 +157,14 @@ impl State {
         }
     }
 
-    /// Decisions whose rewards a phase that is played waits for: before they come or are dropped,
-    /// no decision can be taken.
+    /// The pending decisions that a finished phase waits for. No decision can be taken before they
+    /// are rewarded or dropped.
     pub fn waiting(&self) -> Vec<u64> {
         let played = self.phases.as_ref().filter(|phases| phases.is_played());
         played.map_or_else(Vec::new, |phases| self.pending.range(phases.first..).copied().collect())
     }
 
-    /// The same state if what a phase waits for were dropped.
+    /// The state as if the decisions that a phase waits for were dropped.
     pub(crate) fn not_waiting(&self) -> Cow<'_, Self> {
         let waiting = self.waiting();
         if waiting.is_empty() {
@@ -171,15 +174,15 @@ impl State {
         for decision in waiting {
             let action = self.decisions[index(decision) - 1].action;
             if let Some(phases) = &mut state.phases {
-                // It is pending, so it can be dropped.
+                // Cannot fail: the decision is pending.
                 let _ = phases.apply(decision, action, Change::Dropped);
             }
         }
         Cow::Owned(state)
     }
 
-    /// Where elimination stands for a decision about these actions in this context: in its first
-    /// phase, or in the next if one has ended. None for other policies.
+    /// The phase that a decision about these actions in this context belongs to: the current one,
+    /// the next if the current one has ended, or the first. `None` for other policies.
     ///
     /// # Errors
     /// As [`State::may_decide`], or if a row cannot be encoded.

@@ -1,4 +1,5 @@
-//! One event after the other.
+//! Applies events to the state. Checks come before changes, so that a refused event leaves the
+//! state unchanged.
 
 use super::{
     ActionRecord, Committed, Decision, Encoded, Outcome, State, StepError, at, at_mut, index,
@@ -15,7 +16,7 @@ impl State {
     /// The state after the first event.
     ///
     /// # Errors
-    /// If it is not `opened`, or what it says does not hold together.
+    /// If it is not `opened`, or its settings are not consistent.
     pub fn open(event: &Event) -> Result<Self, StepError> {
         let Event::Opened { format, policy, reward_range, horizon, seed, recipe } = event else {
             return Err(StepError::Opening);
@@ -54,10 +55,10 @@ impl State {
         })
     }
 
-    /// One event further, at line `seq`.
+    /// Applies the event of line `seq`.
     ///
     /// # Errors
-    /// If it cannot follow; the state is then as it was.
+    /// If the event cannot follow; the state is then unchanged.
     pub fn step(&mut self, seq: u64, at_us: i64, event: &Event) -> Result<(), StepError> {
         match event {
             Event::Opened { .. } => Err(StepError::Opening),
@@ -187,7 +188,7 @@ impl State {
         }
         let phases = self.phases_for(&self.policy.kind, set, context)?;
         let known = self.contexts.last() == Some(context);
-        // A context that is not known yet is interned only when nothing can go wrong any more.
+        // A new context is added only after everything that can fail.
         let features = if known {
             self.encode(action, self.contexts.len() - 1)?
         } else {
@@ -212,7 +213,8 @@ impl State {
         Ok(())
     }
 
-    /// Contexts that repeat mostly do so in a row, and where there is none all are the same.
+    /// The number of a context, which is added unless it equals the last one. Contexts repeat
+    /// mostly in a row, so comparing with the last is enough.
     fn intern(&mut self, context: &Context) -> u32 {
         if self.contexts.last() != Some(context) {
             self.contexts.push(context.clone());

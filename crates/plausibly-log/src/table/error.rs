@@ -1,47 +1,49 @@
-//! Why a table was refused.
+//! The errors of tables.
 
 use super::MOST_CHARACTERS;
 use thiserror::Error;
 
-/// Why a table was refused: what is wrong, where, and how to put it right. Lines and columns count
-/// from 1.
+/// Why a table was refused: what is wrong, where, and how to correct it. Lines and columns are
+/// numbered from 1.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TableError {
     /// The file or stream failed.
     #[error("cannot read the table: {source}")]
     Io {
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// Too large to be a table of actions.
     #[error(
-        "the table has more than {mebibytes} MiB, the limit of a table; it has one row per action, so leave out columns that are not features"
+        "the table has more than {mebibytes} MiB, the limit of a table; a table has one row per \
+         action, so leave out other rows, and columns that are not features"
     )]
     TooLarge {
-        /// The most there may be.
+        /// The largest number allowed.
         mebibytes: u64,
     },
     /// Bytes of another encoding.
-    #[error("line {line}: the text is not UTF-8{}; save the table as \"CSV UTF-8\"", if *.utf16 { " but looks like UTF-16" } else { "" })]
+    #[error(
+        "line {line}: the text is not UTF-8{}; save the table as \"CSV UTF-8\"",
+        if *.utf16 { " but looks like UTF-16" } else { "" }
+    )]
     NotUtf8 {
-        /// The line of the first byte that does not fit.
+        /// The line of the first byte that is not UTF-8.
         line: u64,
-        /// Whether the file begins like one of UTF-16.
+        /// Whether the file begins like UTF-16.
         utf16: bool,
     },
-    /// Nothing at all, or nothing but blank lines.
+    /// An empty file, or only blank lines.
     #[error(
         "the table is empty; its first line must name the columns, such as `label,price,colour`"
     )]
     NoHeader,
-    /// A header only.
-    #[error("the table has a header and no rows; it must have one row an action")]
+    /// A header without rows.
+    #[error("the table has a header and no rows; it must have one row per action")]
     NoRows,
     /// A column without a name.
-    #[error(
-        "line {line}: column {column} has no name; give it one, or remove the separator too many"
-    )]
+    #[error("line {line}: column {column} has no name; give it one, or remove the extra separator")]
     UnnamedColumn {
         /// The line of the header.
         line: u64,
@@ -50,7 +52,8 @@ pub enum TableError {
     },
     /// A column with too long a name.
     #[error(
-        "line {line}: the name of column {column} has {characters} characters, more than {MOST_CHARACTERS}; shorten it"
+        "line {line}: the name of column {column} has {characters} characters, more than \
+         {MOST_CHARACTERS}; shorten it"
     )]
     LongColumn {
         /// The line of the header.
@@ -76,8 +79,8 @@ pub enum TableError {
     },
     /// A row with more or fewer cells than the header.
     #[error(
-        "line {line} has {found} cells, and the header {expected} columns, read with the separator {separator}; \
-         add or remove a cell, and put quotes around text that contains the separator"
+        "line {line} has {found} cells, and the header has {expected} columns, with the separator \
+         {separator}; add or remove a cell, and put quotes around text that contains the separator"
     )]
     Ragged {
         /// The line of the row.
@@ -86,13 +89,13 @@ pub enum TableError {
         expected: usize,
         /// Cells of the row.
         found: usize,
-        /// The separator found, as a person calls it.
+        /// The name of the separator.
         separator: &'static str,
     },
-    /// Two separators that would both do.
+    /// Two separators that both fit.
     #[error(
-        "{first} and {second} could both be the separator, with different results; \
-         put quotes around column names that contain one of them"
+        "{first} and {second} could both be the separator, with different results; put quotes \
+         around column names that contain one of them"
     )]
     Separator {
         /// One.
@@ -102,7 +105,8 @@ pub enum TableError {
     },
     /// A quote that is never closed.
     #[error(
-        "line {line}: a quote opens in this row and never closes; close it, or write \"\" for a quote inside quotes"
+        "line {line}: a quote opens in this row and never closes; close it, or write \"\" for a \
+         quote inside quotes"
     )]
     OpenQuote {
         /// The line at which the row begins.
@@ -110,53 +114,59 @@ pub enum TableError {
     },
     /// More rows than a table may have.
     #[error(
-        "line {line}: the table has more than {most} rows; a row is an action to choose from, not a record of the past"
+        "line {line}: the table has more than {most} rows; a row is an action to choose from, not \
+         a record of the past"
     )]
     TooManyRows {
         /// The line of the first row too many.
         line: u64,
-        /// The most there may be.
+        /// The largest number allowed.
         most: usize,
     },
     /// More cells than a table may have.
     #[error(
-        "line {line}: with {columns} columns, the table has more than {most} cells up to here; leave out columns that are not features"
+        "line {line}: with {columns} columns, the table has more than {most} cells up to here; \
+         leave out columns that are not features"
     )]
     TooManyCells {
         /// The line of the first row too many.
         line: u64,
         /// Columns of the table.
         columns: usize,
-        /// The most cells there may be.
+        /// The largest number of cells allowed.
         most: usize,
     },
-    /// A header longer than any model has features.
+    /// More columns than a table may have.
     #[error(
-        "the table has {columns} columns, and at most {most} are read; leave out columns that are not features"
+        "the table has {columns} columns, and at most {most} are allowed; leave out columns that \
+         are not features"
     )]
     TooManyColumns {
         /// Columns of the table.
         columns: usize,
-        /// The most there may be.
+        /// The largest number allowed.
         most: usize,
     },
     /// No such column.
-    #[error("there is no column `{name}` to take labels from; there are {}", listed(.columns))]
+    #[error(
+        "there is no column `{name}` to take labels from; the columns are {}",
+        listed(.columns)
+    )]
     NoSuchColumn {
-        /// The name asked for.
+        /// The requested name.
         name: String,
-        /// The names there are.
+        /// The existing names.
         columns: Vec<String>,
     },
     /// Two actions of one label.
     #[error(
-        "lines {first} and {second}, column `{column}`: both actions are labelled `{label}`; \
-         make labels unique, or rename the column if it is not meant as the label"
+        "lines {first} and {second}, column `{column}`: both actions are labelled `{label}`; make \
+         labels unique, or rename the column if it is not meant as the label"
     )]
     DuplicateLabel {
         /// The label.
         label: String,
-        /// The column it stands in.
+        /// The column of the labels.
         column: String,
         /// The line of the first.
         first: u64,
@@ -165,8 +175,8 @@ pub enum TableError {
     },
     /// An action with too long a label.
     #[error(
-        "line {line}, column `{column}`: the label has {characters} characters, more than {MOST_CHARACTERS}; \
-         shorten it, or rename the column if it is not meant as the label"
+        "line {line}, column `{column}`: the label has {characters} characters, more than \
+         {MOST_CHARACTERS}; shorten it, or rename the column if it is not meant as the label"
     )]
     LongLabel {
         /// The line.
@@ -178,8 +188,8 @@ pub enum TableError {
     },
     /// An action without a label.
     #[error(
-        "line {line}, column `{column}`: the label is missing; \
-         fill it in, or rename the column if it is not meant as the label"
+        "line {line}, column `{column}`: the label is missing; fill it in, or rename the column if \
+         it is not meant as the label"
     )]
     MissingLabel {
         /// The line.
@@ -189,7 +199,7 @@ pub enum TableError {
     },
 }
 
-/// `a`, `b` and so on, the first dozen.
+/// The first twelve names in backquotes, and the number of others.
 pub(crate) fn listed(names: &[String]) -> String {
     const MOST: usize = 12;
     let mut text =

@@ -1,21 +1,21 @@
-//! Whether the first line of a table names its columns, or is its first row.
+//! Guesses whether the first line of a table names its columns or is already a row.
 
 use super::{NumberFormat, Table};
 
-/// How much a first line looks like a row and not like names of columns.
+/// Whether a first line looks like names of columns or like a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstLine {
-    /// It looks like names.
+    /// It looks like names of columns.
     Names,
-    /// All of its cells but the one over the labels look like values.
+    /// All of its cells except that of the labels look like values.
     PerhapsData,
     /// All of its cells look like values.
     Data,
 }
 
 impl Table {
-    /// How the first line looks. A cell of it looks like a value if it is a number, or stands in
-    /// its column again.
+    /// Judges the first line. A cell of it looks like a value if it is a number, or occurs again in
+    /// its column.
     ///
     /// # Example
     /// ```

@@ -1,15 +1,15 @@
-//! Where labels come from.
+//! Chooses the column of labels.
 
 use super::{ColumnKind, Table, TableError, brief, too_long};
 use std::collections::BTreeMap;
 
-/// The name that declares a column to be the label.
+/// A column of this name holds the labels.
 const DECLARED: &str = "label";
-/// Names that labels usually have, in order of preference.
+/// Usual names of columns of labels, in order of preference.
 const USUAL: [&str; 8] = ["name", "id", "action", "arm", "item", "title", "variant", "treatment"];
 
 impl Table {
-    /// The column to take labels from, by the rules of [`Table`]. Says in the notes what was passed
+    /// Chooses the column of labels by the rules of [`Table`], and notes which columns were passed
     /// over.
     pub(super) fn choose_label(&mut self) -> Result<Option<usize>, TableError> {
         let called =

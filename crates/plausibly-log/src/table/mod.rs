@@ -1,4 +1,5 @@
-//! A person's table of actions: one row an action, as it comes out of a spreadsheet.
+//! The user's table of actions: one row per action, as a spreadsheet saves it. Nothing that can be
+//! read in two ways is guessed; it is refused with a way to correct it.
 
 mod error;
 mod header;
@@ -18,11 +19,11 @@ use csv::StringRecord;
 use std::collections::BTreeMap;
 use std::io::Read;
 
-/// Cells that stand for no value, in any case.
+/// Cells that count as blank, in upper or lower case.
 const MISSING: [&str; 6] = ["", "na", "n/a", "null", "nan", "-"];
 
-/// The value of a cell, trimmed, if it has one: blank, `NA`, `N/A`, `null`, `nan` and `-` in any
-/// case are none.
+/// The trimmed value of a cell; `None` for a blank, `NA`, `N/A`, `null`, `nan` and `-`, in upper or
+/// lower case.
 ///
 /// # Example
 /// ```
@@ -34,21 +35,20 @@ pub fn present(cell: &str) -> Option<&str> {
     (!MISSING.iter().any(|missing| cell.eq_ignore_ascii_case(missing))).then_some(cell)
 }
 
-/// Most characters of a label, of the name of a column or context key, and of a value that becomes
-/// a feature.
+/// A label, the name of a column or context key, and a value of a feature have at most 256
+/// characters.
 ///
-/// Names are read by people, on a line each; what is longer is a text that landed in the wrong
-/// column.
+/// People read names, one per line; a longer text is probably in the wrong column.
 pub const MOST_CHARACTERS: usize = 256;
 
-/// How many characters a text has, if these are more than [`MOST_CHARACTERS`].
+/// The number of characters of a text, if it is more than [`MOST_CHARACTERS`].
 pub(crate) fn too_long(text: &str) -> Option<usize> {
-    // No more bytes than that are no more characters.
+    // A character has at least one byte, so most texts need no counting.
     let characters = (text.len() > MOST_CHARACTERS).then(|| text.chars().count());
     characters.filter(|characters| *characters > MOST_CHARACTERS)
 }
 
-/// A value as it is quoted to a person: on one line, and no longer than one.
+/// A value quoted in a message: on one line, and cut to 60 characters.
 pub(crate) fn brief(value: &str) -> String {
     const MOST: usize = 60;
     let mut text: String =
@@ -59,16 +59,16 @@ pub(crate) fn brief(value: &str) -> String {
     text
 }
 
-/// Actions with their properties: a header, one row an action, one label a row.
+/// Actions with their properties: a header, one row per action, one label per row.
 ///
 /// # Reading
-/// Commas, semicolons or tabs separate; which of them is found from the header, and confirmed by
-/// the rows where the header has several. Quotes, byte order marks and any ends of lines are
-/// understood. Rows without any content are skipped. Nothing that could be read in two ways is
-/// guessed: see [`TableError`], and [`NumberFormat`] for what counts as a number.
+/// Cells are separated by commas, semicolons or tabs. The header shows which, and the rows decide
+/// if the header contains several. Quotes, byte order marks and all line endings are understood.
+/// Empty rows are skipped. Nothing that could be read in two ways is guessed: see [`TableError`],
+/// and [`NumberFormat`] for what counts as a number.
 ///
 /// # Labels
-/// Labels are what a log knows actions by. They come from the first of
+/// A log identifies actions by their labels. They come from the first of
 ///
 /// 1. a column called `label`, which must then be complete and unique;
 /// 2. the columns called `name`, `id`, `action`, `arm`, `item`, `title`, `variant`, `treatment`, in
@@ -84,7 +84,8 @@ pub(crate) fn brief(value: &str) -> String {
 /// let table = Table::read("name;price;colour\nmug;4.5;red\nbowl;NA;blue\n".as_bytes())?;
 /// assert_eq!(table.label_column(), Some("name"));
 /// let bowl = table.find("bowl").unwrap();
-/// assert_eq!((bowl.line(), bowl.cell("price"), bowl.cell("colour")), (3, Some(None), Some(Some("blue"))));
+/// assert_eq!((bowl.line(), bowl.cell("price")), (3, Some(None)));
+/// assert_eq!(bowl.cell("colour"), Some(Some("blue")));
 /// # Ok::<(), plausibly_log::table::TableError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +96,7 @@ pub struct Table {
     lines: Vec<u64>,
     label_column: Option<usize>,
     labels: Vec<String>,
-    /// Positions of rows in the order of their labels.
+    /// The positions of rows, sorted by label.
     by_label: Vec<usize>,
     notes: Vec<String>,
 }
@@ -104,12 +105,12 @@ impl Table {
     /// Reads a table, to its end.
     ///
     /// # Errors
-    /// Says what is wrong, where, and how to put it right.
+    /// What is wrong, where, and how to correct it.
     pub fn read(reader: impl Read) -> Result<Self, TableError> {
         Self::build(read::records(reader, Size::ACTIONS)?, None)
     }
 
-    /// Reads a table whose labels come from this column, whichever would be taken otherwise.
+    /// Reads a table with its labels from this column.
     ///
     /// # Errors
     /// As [`Table::read`], and if there is no such column, or it is not complete and unique.
@@ -117,7 +118,7 @@ impl Table {
         Self::build(read::records(reader, Size::ACTIONS)?, Some(column))
     }
 
-    /// A table from cells in memory, numbered as if the header stood in line 1.
+    /// A table from cells in memory; lines are numbered as if the header were line 1.
     ///
     /// # Errors
     /// As [`Table::read`].
@@ -190,8 +191,8 @@ impl Table {
         Ok(table)
     }
 
-    /// The same table with its labels from this column, or from positions if there is none: what a
-    /// log does to later tables, so that an action keeps its name.
+    /// The table with its labels from this column, or from positions for `None`. A log does this
+    /// with later tables, so that an action keeps its name.
     ///
     /// # Errors
     /// If there is no such column, or it is not complete and unique.
@@ -207,38 +208,37 @@ impl Table {
         Ok(self)
     }
 
-    /// Number of actions.
+    /// The number of actions.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Never: a table has at least one row.
+    /// Always false: a table has at least one row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Names of all columns, the label's too.
+    /// The names of all columns, including the labels.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// What the cells of a column are, if there is such a column.
+    /// The kind of a column; `None` if there is no such column.
     pub fn kind(&self, column: &str) -> Option<ColumnKind> {
         Some(self.kinds[self.position(column)?])
     }
 
-    /// The column that labels come from; none if they are positions.
+    /// The column that labels come from; `None` if they are positions.
     pub fn label_column(&self) -> Option<&str> {
         self.label_column.map(|column| self.columns[column].as_str())
     }
 
-    /// One label an action, in the order of rows.
+    /// One label per action, in the order of rows.
     pub fn labels(&self) -> &[String] {
         &self.labels
     }
 
-    /// What a person should know about the choice of labels: columns that were passed over, and
-    /// why.
+    /// Notes on the choice of labels: which columns were passed over, and why.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -262,7 +262,7 @@ impl Table {
         self.row(self.by_label[found])
     }
 
-    /// Where a column is.
+    /// The position of a column.
     pub(crate) fn position(&self, column: &str) -> Option<usize> {
         self.columns.iter().position(|name| name == column)
     }
@@ -291,7 +291,7 @@ impl<'a> Row<'a> {
         self.index
     }
 
-    /// The line of the file it begins at, from 1.
+    /// The line of the file at which it begins, from 1.
     pub fn line(&self) -> u64 {
         self.table.lines[self.index]
     }

@@ -1,8 +1,8 @@
-//! What counts as a number, by rules that cannot be wrong in silence.
+//! Decides what counts as a number. The rules refuse ambiguous numbers instead of guessing.
 
 use serde::{Deserialize, Serialize};
 
-/// One way to write numbers, which then holds for a whole column.
+/// A way to write numbers, which applies to a whole column.
 ///
 /// | format | examples | not |
 /// | --- | --- | --- |
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 /// | `Comma` | `1,5`, `12`, `1.234,5` | `1.5`, `1.234` |
 ///
 /// A leading zero before another digit marks a code (a postcode, an article number), not a
-/// quantity. A column of nothing but cells like `1,234` could be either of the last two formats and
-/// is refused rather than guessed.
+/// quantity. A column with only cells like `1,234` could have either of the last two formats, and
+/// is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NumberFormat {
@@ -25,7 +25,7 @@ pub enum NumberFormat {
 }
 
 impl NumberFormat {
-    /// The number that a cell holds by this format; never `-0.0`, never infinite.
+    /// Parses a cell in this format; never returns `-0.0` or an infinite number.
     pub fn parse(self, cell: &str) -> Option<f64> {
         let (sign, rest) = match cell.as_bytes().first()? {
             b'-' => (-1.0, &cell[1..]),
@@ -46,12 +46,12 @@ impl NumberFormat {
                 }
             },
         }?;
-        // Adding zero makes the zero of "-0" the only zero there is, so that a smallest value does
-        // not depend on order.
+        // Adding zero turns −0 into 0, so that the smallest value does not depend on the order of
+        // rows.
         Some(sign * magnitude + 0.0)
     }
 
-    /// How the format is told to a person.
+    /// An example for messages.
     pub(crate) fn example(self) -> &'static str {
         match self {
             Self::Plain => "1234.5",
@@ -69,7 +69,7 @@ fn joined(whole: &str, decimals: Option<&str>) -> String {
     decimals.map_or_else(|| whole.to_string(), |decimals| format!("{whole}.{decimals}"))
 }
 
-/// Digits, or groups of three of them after a first of one to three.
+/// Removes separators between groups of three digits, after a first group of one to three.
 fn without_groups(whole: &str, separator: char) -> Option<String> {
     let mut groups = whole.split(separator);
     let first = groups.next()?;
@@ -79,7 +79,7 @@ fn without_groups(whole: &str, separator: char) -> Option<String> {
         .then(|| whole.replace(separator, ""))
 }
 
-/// `12`, `12.5`, `.5`, `12.`, and with an exponent if one is allowed.
+/// Parses `12`, `12.5`, `.5` or `12.`, with an exponent if one is allowed.
 fn plain(text: &str, exponent: bool) -> Option<f64> {
     let (mantissa, power) = match text.find(['e', 'E']) {
         Some(at) if exponent => (&text[..at], Some(&text[at + 1..])),
@@ -94,21 +94,20 @@ fn plain(text: &str, exponent: bool) -> Option<f64> {
     number.filter(|number| number.is_finite())
 }
 
-/// What the cells of a column are.
+/// The kind of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// No cell has a value.
     Blank,
     /// Every value is a number in this format.
     Numbers(NumberFormat),
-    /// Every value is a number both with commas between thousands and with a comma before the
-    /// decimals.
+    /// Every value is a number both with commas between thousands and with a comma before decimals.
     Ambiguous,
     /// Anything else.
     Text,
 }
 
-/// The kind of a column by its values.
+/// The kind of a column with these values.
 pub(super) fn kind<'a>(values: impl Iterator<Item = &'a str>) -> ColumnKind {
     let formats = [NumberFormat::Plain, NumberFormat::Grouped, NumberFormat::Comma];
     let mut possible = [true; 3];

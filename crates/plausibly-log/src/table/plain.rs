@@ -1,23 +1,23 @@
-//! A single number as a person writes it, outside a column whose other cells would tell how it is
-//! meant.
+//! Reads a single number. Without the other cells of a column, a comma in it cannot be interpreted,
+//! so it is refused with the possible meanings.
 
 use super::{NumberFormat, brief};
 use thiserror::Error;
 
-/// Why a text is not a number, with how to write it where that is clear.
+/// A text that is not a number, with the numbers it may mean.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("`{found}` is not a number; write {}", if .instead.is_empty() { "one with a point before the decimals, such as 0.21".into() } else { .instead.join(" or ") })]
+#[error("`{found}` is not a number; write {}", suggestion(.instead))]
 pub struct NumberError {
-    /// What was written.
+    /// The text.
     pub found: String,
-    /// What it could mean, written as it is read; nothing if it means no number.
+    /// The numbers it may mean, written as they must be; empty if it means none.
     pub instead: Vec<String>,
 }
 
 /// Reads a number with a point before its decimals and nothing between thousands.
 ///
 /// # Errors
-/// Says how to write what has a comma or a percent sign.
+/// If it is not such a number; the error suggests how to write one with a comma or a percent sign.
 ///
 /// # Example
 /// ```
@@ -28,6 +28,14 @@ pub struct NumberError {
 pub fn read_number(text: &str) -> Result<f64, NumberError> {
     let text = text.trim();
     text.parse().map_err(|_unusable| NumberError { found: brief(text), instead: meanings(text) })
+}
+
+fn suggestion(instead: &[String]) -> String {
+    if instead.is_empty() {
+        "one with a point before the decimals, such as 0.21".into()
+    } else {
+        instead.join(" or ")
+    }
 }
 
 fn meanings(text: &str) -> Vec<String> {

@@ -1,28 +1,29 @@
-//! From bytes to records: encoding, separator, quotes, raggedness.
+//! Splits bytes into records: checks the encoding, finds the separator, and refuses open quotes and
+//! rows of another width than the header.
 
 use super::error::TableError;
 use crate::input::Limit;
 use csv::{ReaderBuilder, StringRecord};
 use std::io::{Cursor, Read};
 
-/// How much of a file is read.
+/// The largest table that is read.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
     rows: usize,
     cells: usize,
 }
 
-/// The most columns: as many features as a model is made for.
+/// A table has at most 4096 columns, as many features as a model is made for.
 const MOST_COLUMNS: usize = 4096;
 
 impl Size {
-    /// A table of actions. A decision keeps it in memory several times over (the rows, their lines
-    /// of the log, the state): about 1.5 kB per row and 350 bytes per cell, which is 1 GB here.
+    /// A table of actions. A decision keeps it in memory several times (the rows, their lines of
+    /// the log, the state): about 1.5 kB per row and 350 bytes per cell, so at most about 1 GB.
     pub(crate) const ACTIONS: Self = Self { rows: 200_000, cells: 2_000_000 };
-    /// Outcomes, of which nothing but a number is kept.
+    /// A form of outcomes, of which only a number per row is kept.
     pub(crate) const OUTCOMES: Self = Self { rows: 1_000_000, cells: 10_000_000 };
 
-    /// Whether there is room for one more row of this many cells, in this line.
+    /// Checks that one more row, in this line, is within the limits.
     pub(super) fn room(self, records: &Records, line: u64) -> Result<(), TableError> {
         let (rows, columns) = (records.rows.len() + 1, records.header.len());
         if rows > self.rows {
@@ -35,11 +36,11 @@ impl Size {
     }
 }
 
-/// A last row of our own: if it does not come out of the reader alone, a quote before it was never
-/// closed. A row of the table may read the same: only the one at the very end is ours.
+/// A row added at the end. If the reader does not return it alone, a quote before it was never
+/// closed. A row of the table may have the same text: only the one at the very end counts.
 const END: &str = "\n\u{1}end of table\n";
 
-/// A header and rows as wide as it, each with its line.
+/// A header and rows of the same width, each with its line.
 pub(crate) struct Records {
     pub(crate) header: Vec<String>,
     pub(crate) header_line: u64,
@@ -47,7 +48,7 @@ pub(crate) struct Records {
     pub(crate) lines: Vec<u64>,
 }
 
-/// A separator and what a person calls it.
+/// A separator and its name.
 type Separator = (u8, &'static str);
 const SEPARATORS: [Separator; 3] = [(b',', "`,`"), (b';', "`;`"), (b'\t', "tab")];
 
@@ -88,7 +89,8 @@ fn text(bytes: &[u8]) -> Result<&str, TableError> {
     })
 }
 
-/// The separators in the header outside quotes, the most frequent first; ties as in the list.
+/// The separators in the header outside quotes, the most frequent first; ties keep the order of the
+/// list.
 fn separators(text: &str) -> Vec<Separator> {
     let mut counts = [0_usize; SEPARATORS.len()];
     let mut quoted = false;
@@ -110,8 +112,8 @@ fn separators(text: &str) -> Vec<Separator> {
     found.into_iter().map(|(_, separator)| separator).collect()
 }
 
-/// The records by one separator. Rows whose every cell is empty are no rows: spreadsheets leave
-/// them behind.
+/// Splits a text with one separator. Skips rows with only empty cells: spreadsheets leave them
+/// behind.
 fn split(text: &str, (separator, name): Separator, size: Size) -> Result<Records, TableError> {
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
@@ -124,7 +126,7 @@ fn split(text: &str, (separator, name): Separator, size: Size) -> Result<Records
     let mut lines = Lines { rest: text.as_bytes(), passed: 0, line: 1 };
     let mut ended = false;
     let mut last_line = 1;
-    // The text is UTF-8 and lengths are free, so nothing but memory could fail here.
+    // The text is UTF-8 and rows may have any width, so reading from memory does not fail.
     while reader
         .read_record(&mut record)
         .map_err(|error| TableError::Io { source: error.into() })?
@@ -155,15 +157,15 @@ fn split(text: &str, (separator, name): Separator, size: Size) -> Result<Records
             return Err(TableError::Ragged { line, expected, found, separator: name });
         }
         size.room(&records, line)?;
-        // Not a clone, which would have room for the longest row so far.
+        // Collects instead of cloning: a clone would keep the capacity of the longest row so far.
         records.rows.push(record.iter().collect());
         records.lines.push(line);
     }
     if ended { Ok(records) } else { Err(TableError::OpenQuote { line: last_line }) }
 }
 
-/// Counts lines along a text. The reader's own count is that of the end of the record before,
-/// whatever blank lines follow.
+/// Counts lines along a text. The reader's own count refers to the end of the record before, and so
+/// misses blank lines in between.
 struct Lines<'a> {
     rest: &'a [u8],
     passed: u64,
@@ -171,14 +173,15 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The line of the first byte at or after `at` that ends no line. Calls must not go back.
+    /// The line of the first byte at or after `at` that is not part of a line end. `at` must not
+    /// decrease between calls.
     fn of(&mut self, at: u64) -> u64 {
         while let Some((byte, rest)) = self.rest.split_first() {
             let ends_a_line = matches!(byte, b'\r' | b'\n');
             if self.passed >= at && !ends_a_line {
                 break;
             }
-            // The two bytes of a Windows line end are one end.
+            // The two bytes of a Windows line end count as one.
             let whole = *byte == b'\n' || rest.first() != Some(&b'\n');
             self.line += u64::from(ends_a_line && whole);
             self.passed += 1;

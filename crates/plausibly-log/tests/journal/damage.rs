@@ -158,7 +158,8 @@ fn each_kind_of_damage_has_its_name() {
     assert_eq!((seq, offset), (2, sound.len() as u64));
     assert_eq!(
         what.to_string(),
-        "its time 2026-11-15T15:10:02.123455Z is earlier than 2026-11-15T15:10:02.123456Z, that of the line before"
+        "its time 2026-11-15T15:10:02.123455Z is earlier than 2026-11-15T15:10:02.123456Z, that of \
+         the line before"
     );
     assert_eq!(damage(b"hello").2, Damage::Unended);
     assert_eq!(damage(b"\n").2, Damage::Frame { column: 0, expected: "{\"v\":" });
@@ -220,15 +221,15 @@ fn a_message_names_the_place_and_the_way_out() {
     log[event] ^= 1;
     let error = Journal::open(Disk::with_log(&log).storage()).unwrap_err();
     let expected = format!(
-        "LOG is damaged in line 2 (seq 2, byte {}): its `body` is not the hash of its event; all lines before it are intact: restore it from a copy",
+        "LOG is damaged in line 2 (seq 2, byte {}): its `body` is not the hash of its event; all \
+         lines before it are intact; restore it from a copy",
         second.start
     );
     assert_eq!(error.to_string(), expected);
     log[second.start + 5] = b'2';
     let error = Journal::open(Disk::with_log(&log).storage()).unwrap_err().to_string();
     assert!(
-        error.contains("this log was written by a newer version")
-            && error.contains("update this program"),
+        error.contains("a newer version wrote this log") && error.contains("update this program"),
         "{error}"
     );
 }

@@ -128,7 +128,8 @@ fn kill_writers(times: usize) {
     }
     assert!(checked.seq > times as u64, "the writers came to write");
     eprintln!(
-        "{times} writers killed at {} lines: {recovered} within a line, {in_a_write} between write and word",
+        "{times} writers killed at {} lines: {recovered} within a line, {in_a_write} between write \
+         and word",
         checked.seq
     );
     let journal = Journal::open(FileStorage::new(&path)).unwrap();

@@ -71,7 +71,8 @@ impl Covered {
     fn summary(&self) -> String {
         let ends = |set: &BTreeSet<usize>| format!("{:?} to {:?}", set.first(), set.last());
         format!(
-            "{:?}; features {}, given {}; actions {}; phases {:?}, after drops {}; pending {}; partial {}",
+            "{:?}; features {}, given {}; actions {}; phases {:?}, after drops {}; pending {}; \
+             partial {}",
             self.kinds,
             ends(&self.features),
             ends(&self.given),

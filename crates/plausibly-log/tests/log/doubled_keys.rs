@@ -70,7 +70,7 @@ fn in_escapes(key: &str) -> String {
     format!("\"{}\"", units.concat())
 }
 
-/// Calls `refused` with every text in which one key of the value stands twice, and says how many
+/// Calls `refused` with every text in which one key of the value occurs twice, and says how many
 /// there were.
 fn each_doubled(value: &Value, mut refused: impl FnMut(&str)) -> usize {
     let forms = (0..keys(value)).flat_map(|place| FORMS.map(|form| (place, form)));
@@ -93,8 +93,8 @@ fn a_certificate_in_which_a_key_stands_twice_is_refused_wherever_it_stands() {
             let refusal = Certificate::from_json(text).expect_err(text).to_string();
             // Fields of a struct are refused while they are read; what a map would keep the last
             // of, by the text.
-            in_policy += usize::from(refusal.contains("stands twice in `grounds.policy"));
-            in_context += usize::from(refusal.contains("stands twice in `grounds.context"));
+            in_policy += usize::from(refusal.contains("occurs twice in `grounds.policy"));
+            in_context += usize::from(refusal.contains("occurs twice in `grounds.context"));
         });
     }
     assert!(tried > 1000 && in_policy > 100 && in_context > 10, "{tried} {in_policy} {in_context}");
@@ -125,7 +125,7 @@ fn a_log_line_in_which_a_key_stands_twice_is_refused_wherever_it_stands() {
                     matches!(refusal, LogError::Line { seq, .. } if seq == at as u64 + 1),
                     "{refusal}"
                 );
-                by_text += usize::from(refusal.to_string().contains("stands twice"));
+                by_text += usize::from(refusal.to_string().contains("occurs twice"));
                 plausibly_log::fold(&forged, |_| Ok(())).map(|_| ()).expect_err(text);
             });
         }
@@ -139,22 +139,22 @@ fn the_refusal_names_the_key_and_where_it_stands() {
     for (text, says) in [
         (
             r#"{"a":1,"a":1}"#,
-            "the key `a` stands twice in the outermost object, the second time at line 1 column 8",
+            "the key `a` occurs twice in the outermost object, the second time at line 1 column 8",
         ),
         (
             "{\"a\":\n [0, {\"é\": 1, \"b\": [{}],\n \"\\u00e9\": 2}]}",
-            "the key `é` stands twice in `a[1]`, the second time at line 3 column 2",
+            "the key `é` occurs twice in `a[1]`, the second time at line 3 column 2",
         ),
         (
             r#"[[{"x": {"y": {"k": "\"", "k": "\\"}}}]]"#,
-            "the key `k` stands twice in `[0][0].x.y`, ",
+            "the key `k` occurs twice in `[0][0].x.y`, ",
         ),
     ] {
         assert!(message(text).starts_with(says), "{}", message(text));
     }
     let many: Vec<String> = (0..1000).map(|at| format!("\"key {}\": [{at}]", at % 999)).collect();
     assert!(
-        message(&format!("{{{}}}", many.join(","))).starts_with("the key `key 0` stands twice")
+        message(&format!("{{{}}}", many.join(","))).starts_with("the key `key 0` occurs twice")
     );
 }
 

@@ -169,7 +169,7 @@ fn other_actions_are_refused_and_another_policy_begins_anew() {
     for (other, word) in [
         (table(&[vec![1.0]]), "\"row 2\" is missing"),
         (table(&[vec![1.0], vec![0.5]]), "\"row 2\" is missing or has changed"),
-        (table(&[vec![1.0], vec![-0.5], vec![0.25]]), "there are new ones"),
+        (table(&[vec![1.0], vec![-0.5], vec![0.25]]), "there are new actions"),
     ] {
         let error = decide(&mut log, &other).unwrap_err();
         assert!(matches!(&error, LogError::Step(StepError::OtherActions { .. })), "{error}");
@@ -208,7 +208,7 @@ fn a_context_stays_what_it_was() {
     log.begin(1, opening).unwrap();
     log.decide(2, &rows, &mobile, 10).unwrap().check().unwrap();
     let error = log.decide(2, &rows, &desktop, 10).unwrap_err();
-    assert!(error.to_string().contains("the context is another"), "{error}");
+    assert!(error.to_string().contains("the context differs"), "{error}");
     log.decide(2, &rows, &mobile, 10).unwrap().check().unwrap();
 }
 
@@ -240,5 +240,5 @@ fn a_list_of_a_few_states_the_choice_and_leaves_the_phase_to_the_log() {
     assert_eq!((partial.findings.plays_left, partial.findings.chosen.propensity), (None, None));
     let propensity = whole.findings.chosen.propensity.unwrap();
     assert!(propensity > 0.0 && propensity < 1.0 && whole.findings.plays_left.unwrap() > 10);
-    assert!(whole.words().to_string().contains("Phase 1 of an elimination"));
+    assert!(whole.words().to_string().contains("phase 1 of an elimination"));
 }

@@ -96,6 +96,9 @@ fn the_words_name_the_bound_that_was_declared() {
     let mut log = begun(&Memory::default(), &rows, 0.3, (0.0, 7.0)).unwrap();
     let found = log.decide(2, &rows, &Context::default(), 10).unwrap();
     let words = found.words().to_string();
-    assert!(words.contains("at most 0.3 long") && !words.contains("no combination"), "{words}");
+    assert!(
+        words.contains("of their squares) is at most 0.3") && !words.contains("no combination"),
+        "{words}"
+    );
     assert!(found.to_json().contains("\"as_given\":true"));
 }

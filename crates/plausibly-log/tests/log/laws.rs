@@ -151,7 +151,8 @@ fn nothing_and_minus_nothing_are_one_outcome() {
 fn nothing_beside_the_log_is_believed() {
     let kept = |seq: u64| {
         format!(
-            "{{\"v\":1,\"seq\":{seq},\"offset\":0}}\n{{\"version\":\"state 1 of plausibly 0.1.0\"}}\n"
+            "{{\"v\":1,\"seq\":{seq},\"offset\":0}}\n{{\"version\":\"state 1 of plausibly \
+             0.1.0\"}}\n"
         )
     };
     for content in [Vec::new(), vec![0xff; 999], kept(7).into_bytes(), b"{\"v\":2}\n".to_vec()] {

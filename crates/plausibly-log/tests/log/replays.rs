@@ -203,8 +203,7 @@ fn choices_that_were_changed_are_found_wherever_they_are_shown() {
         ] {
             let LogError::Choice { first, differing, checked } = &error else { panic!("{error}") };
             assert_eq!((first.decision, *differing, *checked), (from, expected, 30), "{error}");
-            let text =
-                format!("{expected} of 30 recorded choices that were looked at do not follow");
+            let text = format!("{expected} of 30 recorded choices compared do not follow");
             assert!(error.to_string().contains(&text), "{error}");
             let line = format!("line {} records that decision {from} chose", first.seq);
             assert!(error.to_string().starts_with(&line), "{error}");

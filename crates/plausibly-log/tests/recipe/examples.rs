@@ -83,9 +83,7 @@ fn labels_alone_are_arms_and_with_a_context_blocks() {
     assert_eq!(arms.extension(&read("label\nnew\n"), &Context::default()).unwrap(), None);
     let error = arms.extension(&table, &context(&["hour=3"])).unwrap_err().to_string();
     assert!(
-        error.starts_with(
-            "the log decides among plain arms and has no place for the context `hour`"
-        ),
+        error.starts_with("the log decides among plain arms and cannot use the context `hour`"),
         "{error}"
     );
 
@@ -122,11 +120,11 @@ fn what_is_new_is_refused_until_the_recipe_is_extended() {
     assert_eq!(refused(&now), "context `hour` is new to the recipe; extend the recipe first");
     assert_eq!(
         refused(&context(&["device=mobile"])),
-        "line 2, column `price`: the value is missing, for the first time; extend the recipe first"
+        "line 2, column `price`: the value is missing for the first time; extend the recipe first"
     );
     assert_eq!(
         refused(&Context::default()),
-        "context `device`: the value is missing, for the first time; extend the recipe first"
+        "context `device`: the value is missing for the first time; extend the recipe first"
     );
     assert_eq!(recipe.ignored(&later), ["column `size` is not part of the recipe and is ignored"]);
 
@@ -141,7 +139,8 @@ fn what_is_new_is_refused_until_the_recipe_is_extended() {
     let again = extended.extended(&extension).unwrap_err().to_string();
     assert_eq!(
         again,
-        "the extension is for a recipe of 8 features, not of 30; apply extensions in their order"
+        "the extension is for a recipe of 8 features, and this one has 30; apply extensions in \
+         order"
     );
 }
 
@@ -164,23 +163,28 @@ fn later_tables_must_have_the_columns_and_sound_cells() {
     };
     assert_eq!(
         error("name,Price,life\nmug,4,1\n"),
-        "the table has no column `price`, which the recipe needs (there is `Price`); add it, with blanks where values are unknown"
+        "the table has no column `price`, which the recipe needs (there is `Price`); add it, with \
+         blanks where values are unknown"
     );
     assert_eq!(
         error("name,price,life\nmug,4 EUR,1\n"),
-        "line 2, column `price`: `4 EUR` is not a number such as 1234.5; correct it, or leave it blank if it is unknown"
+        "line 2, column `price`: `4 EUR` is not a number such as 1234.5; correct it, or leave it \
+         blank if it is unknown"
     );
     assert_eq!(
         error("name,price,life\nmug,4,0\n"),
-        "line 2, column `life`: `0` is not above zero, as all values of the first table were; leave it blank if it is unknown"
+        "line 2, column `life`: `0` is not above zero, and all values of the first table were; \
+         leave it blank if it is unknown"
     );
     assert_eq!(
         error("name,price,life\nmug,1e9,1\n"),
-        "line 2, column `price`: `1e9` is too far from the range 4 to 8 that the recipe was made for; correct it, or begin a new log with a table that contains such values"
+        "line 2, column `price`: `1e9` is too far outside the range 4 to 8 of the first table; \
+         correct it, or begin a new log with a table that contains such values"
     );
     assert_eq!(
         error("name,price,life\nmug,4,1\nmug,5,1\n"),
-        "actions are labelled by column `name`, here by their position; labels must come from where they came from first"
+        "the log takes labels from column `name`, and this table from their position; labels must \
+         come from the same place as in the first table"
     );
     let table = read("name,price\nmug,4\nbowl,8\n");
     let recipe = infer(&table, &["hour=1"]);
@@ -189,7 +193,8 @@ fn later_tables_must_have_the_columns_and_sound_cells() {
         recipe.features(later.row(0).unwrap(), &context(&["hour=1000"])).unwrap_err().to_string();
     assert_eq!(
         product,
-        "line 2, column `price` and context `hour` are each so far out of range that the feature `price × hour`, their product, is beyond 1024"
+        "line 2, column `price` and context `hour` are both so far out of range that their \
+         product, the feature `price × hour`, is beyond 1024; correct one of them"
     );
 }
 
@@ -197,7 +202,9 @@ fn later_tables_must_have_the_columns_and_sound_cells() {
 fn commas_in_numbers_are_read_where_there_is_one_way_to() {
     assert_eq!(
         refusal("name;price\nmug;1,234\nbowl;2\n", &[]),
-        "line 2, column `price`: `1,234` can be read with a comma between thousands or before the decimals; write such numbers without separators between thousands and with a point before the decimals"
+        "line 2, column `price`: `1,234` can be read with a comma between thousands or before the \
+         decimals; write such numbers without separators between thousands and with a point before \
+         the decimals"
     );
     for (pair, write) in
         [("price=1,5", "`1,5` is not a number; write 1.5"), ("price=1,234", "write 1.234 or 1234")]
@@ -218,7 +225,8 @@ fn too_many_features_are_refused_with_what_they_cost() {
         Recipe::infer(&table, &context(&["a=1", "b=x", "c=2", "d=3", "e=4"]))
             .unwrap_err()
             .to_string(),
-        "306 features are more than 256: `kind` takes 294, `a` takes 51, `b` takes 51, `c` takes 51, `d` takes 51 and 2 others less each; leave out `kind`"
+        "306 features are too many, at most 256 are allowed: `kind` takes 294, `a` takes 51, `b` \
+         takes 51, `c` takes 51, `d` takes 51 and 2 others take fewer each; leave out `kind`"
     );
     let without = Recipe::infer_without(&table, &context(&["a=1", "b=x"]), &["kind", "b"]).unwrap();
     assert_eq!(without.dim(), 4);
@@ -228,7 +236,7 @@ fn too_many_features_are_refused_with_what_they_cost() {
         Recipe::infer_without(&table, &Context::default(), &["kinds"]).unwrap_err().to_string();
     assert_eq!(
         unknown,
-        "there is no column or context key `kinds` to leave out; there are `kind`, `size`"
+        "there is no column or context key `kinds` to leave out; the names are `kind`, `size`"
     );
 
     let recipe = Recipe::infer(&table, &context(&["a=1", "b=x", "c=2", "d=3"])).unwrap();
@@ -236,12 +244,14 @@ fn too_many_features_are_refused_with_what_they_cost() {
         recipe.extension(&table, &context(&["a=1", "b=y", "c=2", "d=3"])).unwrap_err().to_string();
     assert_eq!(
         error,
-        "the recipe has 255 features, and with `b = y` it would have more than 256; write new values as ones that it knows, or begin a new log with fewer columns"
+        "the recipe has 255 features, and with `b = y` it would have more than 256; use values \
+         that the recipe knows, or begin a new log with fewer columns"
     );
     let labels: Vec<_> = (0..200).map(|k| format!("action {k}")).collect();
     assert_eq!(
         refusal(&format!("label\n{}", labels.join("\n")), &["a=1"]),
-        "200 actions without usable columns would have 2 features each, 400 in all and more than 256; describe actions by columns, or leave out context keys"
+        "200 actions without usable columns would have 2 features each, 400 in all and more than \
+         256; describe actions by columns, or leave out context keys"
     );
 }
 
@@ -270,7 +280,8 @@ fn columns_that_tell_nothing_are_left_out_and_watched() {
     assert_eq!(
         recipe.ignored(&read(&rows("other"))),
         [
-            "column `kind` was `same` throughout when the recipe was made; it is ignored, though it says `other` now"
+            "column `kind` was `same` throughout when the recipe was made; it is ignored, although it \
+          has `other` now"
         ]
     );
 }

@@ -5,7 +5,7 @@ use plausibly_log::recipe::Recipe;
 use plausibly_log::table::Table;
 use std::fmt::Write;
 
-/// One line a feature: its name, its value, and the value in the person's units.
+/// One line per feature: its name, its value, and the value in the user's units.
 fn encoded(recipe: &Recipe, table: &Table, label: &str, pairs: &[&str]) -> String {
     let features = recipe.features(table.find(label).unwrap(), &context(pairs)).unwrap();
     let names = recipe.feature_names();

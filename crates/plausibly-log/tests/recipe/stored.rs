@@ -40,21 +40,21 @@ fn damage_is_refused_and_named() {
         ("/columns/1/encoding", |v| v["more"] = json!(1), "unknown field `more`"),
         ("/columns/0/encoding", |v| v["more"] = json!(1), "unknown field `more`"),
         ("/action_parts/0", |v| v["more"] = json!(1), "unknown field `more`"),
-        ("/columns/1/encoding/high", |v| *v = json!(0.2), "the scale of `price` has no extent"),
-        ("/columns/1/name", |v| *v = json!("format"), "`format` stands twice"),
+        ("/columns/1/encoding/high", |v| *v = json!(0.2), "the scale of `price` is empty"),
+        ("/columns/1/name", |v| *v = json!("format"), "`format` occurs twice"),
         (
             "/columns/1",
             |v| v["late"] = json!(true),
-            "a column of the table cannot be late; context keys can",
+            "only context keys can be late, not columns of the table",
         ),
         (
             "/action_parts/1/category",
             |v| *v = json!("image"),
-            "the part `format = image` has no place, or stands twice",
+            "the part `format = image` fits no column, or occurs twice",
         ),
-        ("/action_parts/3/column", |v| *v = json!("prize"), "the part `prize` has no place"),
-        ("/features/3", |v| *v = json!([2, 0]), "the features are not each pair of parts once"),
-        ("/features/3", |v| *v = json!([99, 0]), "the features are not each pair of parts once"),
+        ("/action_parts/3/column", |v| *v = json!("prize"), "the part `prize` fits no column"),
+        ("/features/3", |v| *v = json!([2, 0]), "the features must be each pair of parts once"),
+        ("/features/3", |v| *v = json!([99, 0]), "the features must be each pair of parts once"),
         ("/shape", |v| *v = json!("arms"), "plain arms have neither columns nor context in use"),
     ];
     for (path, damage, expected) in cases {
@@ -73,7 +73,7 @@ fn a_context_is_checked_where_it_comes_in() {
     for (pairs, expected) in [
         (&["mobile"][..], "`mobile` is not a context; write KEY=VALUE, such as device=mobile"),
         (&["=mobile"], "`=mobile` has no key; write KEY=VALUE, such as device=mobile"),
-        (&["a=1", "a=2"], "`a` is given twice, as `1` and `2`; give one value a key"),
+        (&["a=1", "a=2"], "`a` is given twice, as `1` and `2`; give one value per key"),
     ] {
         assert_eq!(Context::parse(pairs).unwrap_err().to_string(), expected);
     }

@@ -38,7 +38,8 @@ fn the_separator_is_the_one_by_which_all_rows_agree() {
     assert_eq!(table.kind("price, EUR"), Some(ColumnKind::Numbers(NumberFormat::Comma)));
     assert_eq!(
         refusal(b"name;price, EUR\nmug;4,5\nbowl;5,5\n"),
-        "`,` and `;` could both be the separator, with different results; put quotes around column names that contain one of them"
+        "`,` and `;` could both be the separator, with different results; put quotes around column \
+         names that contain one of them"
     );
 }
 
@@ -56,20 +57,22 @@ fn what_is_wrong_is_named_with_its_place_and_a_way_out() {
     for (bytes, expected) in [
         (
             &b""[..],
-            "the table is empty; its first line must name the columns, such as `label,price,colour`",
+            "the table is empty; its first line must name the columns, such as \
+             `label,price,colour`",
         ),
         (
             b"\n \n\n",
-            "the table is empty; its first line must name the columns, such as `label,price,colour`",
+            "the table is empty; its first line must name the columns, such as \
+             `label,price,colour`",
         ),
-        (b"name,price\n", "the table has a header and no rows; it must have one row an action"),
+        (b"name,price\n", "the table has a header and no rows; it must have one row per action"),
         (
             b"name,price\n , \n",
-            "the table has a header and no rows; it must have one row an action",
+            "the table has a header and no rows; it must have one row per action",
         ),
         (
             b"name,,price\na,1,2\n",
-            "line 1: column 2 has no name; give it one, or remove the separator too many",
+            "line 1: column 2 has no name; give it one, or remove the extra separator",
         ),
         (
             b"name,price,name\na,1,b\n",
@@ -77,11 +80,13 @@ fn what_is_wrong_is_named_with_its_place_and_a_way_out() {
         ),
         (
             b"name,price\na,1\nb,2,3\n",
-            "line 3 has 3 cells, and the header 2 columns, read with the separator `,`; add or remove a cell, and put quotes around text that contains the separator",
+            "line 3 has 3 cells, and the header has 2 columns, with the separator `,`; add or \
+             remove a cell, and put quotes around text that contains the separator",
         ),
         (
             b"name;price\na;1\nb\n",
-            "line 3 has 1 cells, and the header 2 columns, read with the separator `;`; add or remove a cell, and put quotes around text that contains the separator",
+            "line 3 has 1 cells, and the header has 2 columns, with the separator `;`; add or \
+             remove a cell, and put quotes around text that contains the separator",
         ),
         (b"name\nM\xfcsli\n", "line 2: the text is not UTF-8; save the table as \"CSV UTF-8\""),
         (
@@ -90,15 +95,18 @@ fn what_is_wrong_is_named_with_its_place_and_a_way_out() {
         ),
         (
             b"name,note\na,x\nb,\"open\nc,y\n",
-            "line 3: a quote opens in this row and never closes; close it, or write \"\" for a quote inside quotes",
+            "line 3: a quote opens in this row and never closes; close it, or write \"\" for a \
+             quote inside quotes",
         ),
         (
             b"Label,price\na,1\nb,2\na,3\n",
-            "lines 2 and 4, column `Label`: both actions are labelled `a`; make labels unique, or rename the column if it is not meant as the label",
+            "lines 2 and 4, column `Label`: both actions are labelled `a`; make labels unique, or \
+             rename the column if it is not meant as the label",
         ),
         (
             b"label,price\na,1\n-,2\n",
-            "line 3, column `label`: the label is missing; fill it in, or rename the column if it is not meant as the label",
+            "line 3, column `label`: the label is missing; fill it in, or rename the column if it \
+             is not meant as the label",
         ),
     ] {
         assert_eq!(refusal(bytes), expected, "{}", String::from_utf8_lossy(bytes));
@@ -141,7 +149,7 @@ fn labels_can_be_asked_for() {
     let unknown = table().with_label(Some("SKU")).unwrap_err().to_string();
     assert_eq!(
         unknown,
-        "there is no column `SKU` to take labels from; there are `name`, `sku`, `size`"
+        "there is no column `SKU` to take labels from; the columns are `name`, `sku`, `size`"
     );
     let twice = table().with_label(Some("size")).unwrap_err().to_string();
     assert!(
