@@ -54,7 +54,7 @@ def test_a_saved_policy_in_which_a_key_stands_twice_is_refused(tmp_path: Path) -
     tried = 0
     for text in doubled(written):
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(ValueError, match="stands twice"):
+        with pytest.raises(ValueError, match="twice in"):
             Policy.load(path)
         tried += 1
     assert tried > 60
@@ -75,7 +75,7 @@ def test_a_certificate_in_which_a_key_stands_twice_is_refused() -> None:
     for text in doubled(json.loads(document)["grounds"]["policy"]):
         policy = json.dumps(json.loads(document)["grounds"]["policy"], separators=(",", ":"))
         assert policy in document
-        with pytest.raises(ValueError, match="stands twice in `grounds.policy"):
+        with pytest.raises(ValueError, match="occurs twice in `grounds.policy"):
             verify(document.replace(policy, text))
 
 

@@ -24,7 +24,7 @@ impl Folder {
         let made = path.ancestors().take_while(missing).map(Path::to_path_buf).collect();
         let folder = Self { path: path.into(), made };
         fs::create_dir_all(path)
-            .with_context(|| format!("cannot make the folder {}", path.display()))?;
+            .with_context(|| format!("cannot create the folder {}", path.display()))?;
         temporary_in(path)?;
         Ok(folder)
     }

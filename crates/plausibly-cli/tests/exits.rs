@@ -39,7 +39,13 @@ fn files_that_cannot_be_used_are_failures_and_what_they_say_is_refused() {
     ends(&sandbox, &["simulate", "."], 1, "cannot read .");
     ends(&sandbox, &["simulate", "bytes.toml"], 2, "not UTF-8");
     ends(&sandbox, &["simulate", "wrong.toml"], 2, "environment");
-    ends(&sandbox, &["simulate", "spec.toml", "--out", "spec.toml/x"], 1, "cannot make the folder");
+    ends(
+        &sandbox,
+        &["simulate", "spec.toml", "--out", "spec.toml/x"],
+        1,
+        "cannot create the \
+                                                                           folder",
+    );
     ends(&sandbox, &["reproduce", "unheard-of"], 2, "unheard-of");
     ends(&sandbox, &["data", "verify", "wine", "--cache", "cache"], 1, "wine is not fetched");
     ends(&sandbox, &["status", "--log", "."], 1, "error: ");
@@ -58,7 +64,13 @@ fn errors_of_decisions_have_the_codes_of_the_reference() {
     fs::write(desk.path("not.json"), "{}").unwrap();
     fs::create_dir(desk.path("folder")).unwrap();
     // What was asked for is wrong.
-    desk_ends(&desk, &decide(&["--policy", "unheard-of"]), 2, "`unheard-of` is no kind of policy");
+    desk_ends(
+        &desk,
+        &decide(&["--policy", "unheard-of"]),
+        2,
+        "`unheard-of` is neither a kind of \
+                                                               policy",
+    );
     desk_ends(&desk, &decide(&["--policy", "bad.toml"]), 2, "bad.toml: ");
     desk_ends(&desk, &decide(&["--policy", "odd.toml"]), 2, "unheard-of");
     desk_ends(&desk, &decide(&["--set", "greed"]), 2, "FIELD=VALUE");
@@ -139,7 +151,7 @@ fn a_password_in_the_address_of_a_mirror_is_never_shown() {
         let output = sandbox.run(args);
         let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         assert_eq!(output.status.code(), Some(2), "{text}");
-        assert!(text.contains("holds a name or password") && !text.contains("secret"), "{text}");
+        assert!(text.contains("contains a name or password") && !text.contains("secret"), "{text}");
     }
     let mut command = sandbox.command(&["data", "fetch", "heart", "--cache", "cache"]);
     let output = command.env("PLAUSIBLY_MIRROR", mirror).output().unwrap();

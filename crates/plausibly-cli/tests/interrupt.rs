@@ -106,8 +106,7 @@ fn a_download_from_a_server_that_is_silent_can_be_stopped() {
         assert!(sent.elapsed() < Duration::from_secs(1), "{:?}", sent.elapsed());
         let mut rest = String::new();
         stderr.read_to_string(&mut rest).unwrap();
-        let said =
-            "interrupted: what was fetched is kept, and the next fetch continues from there\n";
+        let said = "interrupted: the download so far is kept, and the next fetch continues it\n";
         assert!(rest.ends_with(said), "{rest}");
         assert!(!sandbox.path().join("deep").exists());
     }

@@ -71,8 +71,8 @@ fn without_python_the_error_says_what_to_do() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(output);
-    let advice = "error: cannot ask pip for its package index (name one by --index URL or \
-                  PIP_INDEX_URL, or use --mirror instead): python3 does not run: ";
+    let advice = "error: cannot ask pip for its package index (name one with --index URL or \
+                  PIP_INDEX_URL, or use --mirror): python3 does not run: ";
     assert!(said.contains(advice), "{said}");
 }
 
@@ -110,5 +110,5 @@ fn pip_is_asked_for_its_settings_and_then_for_its_default() {
         with_python("case \"$*\" in *.cert) echo no/such.pem;; *) echo http://127.0.0.1:1/;; esac");
     assert!(said.contains("cannot read the certificates in no/such.pem: "), "{said}");
     let said = with_python("echo '/usr/bin/python3: No module named pip' >&2; exit 1");
-    assert!(said.contains("instead): python3: /usr/bin/python3: No module named pip\n"), "{said}");
+    assert!(said.contains("--mirror): python3: /usr/bin/python3: No module named pip\n"), "{said}");
 }

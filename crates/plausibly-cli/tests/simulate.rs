@@ -133,7 +133,7 @@ fn every_run_and_a_table_for_papers_are_written_if_asked_for() {
     let again = sandbox.run(&["simulate", "spec.toml", "--out", "out", "--seed", "8"]);
     let stderr = String::from_utf8(again.stderr).unwrap();
     assert!(
-        stderr.contains("runs.csv there is from an earlier run; add --per-run to replace it"),
+        stderr.contains("runs.csv is from an earlier run; add --per-run to replace it"),
         "{stderr}"
     );
     assert_eq!(read("runs.csv"), runs);

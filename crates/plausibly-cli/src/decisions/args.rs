@@ -23,7 +23,8 @@ use std::time::Duration;
                         plausibly decide --log ads.log --actions ads.csv --context device=mobile \
                         --reward-range 0..5 --explain\n  \
                         plausibly decide --log ads.log --actions ads.csv --count 10\n  \
-                        plausibly decide --log shop.log --actions articles.csv --label title --leave-out \
+                        plausibly decide --log shop.log --actions articles.csv --label title \
+                        --leave-out \
                         added\n  \
                         plausibly decide --log lab.log --actions vectors.csv --as-given \
                         --theta-norm-bound 1 --reward-range=-1..1\n\n\

@@ -75,7 +75,7 @@ fn of_several_decisions_those_taken_are_told_when_the_next_cannot_be() {
     assert!(!output.status.success() && taken > 1 && taken < 900, "{taken}: {text}");
     assert!(text.contains(&format!("{taken} of 900 decisions were taken")), "{text}");
     assert!(
-        text.contains(&format!("1 to {taken}; the next was not"))
+        text.contains(&format!("1 to {taken}; the next one failed"))
             && text.contains("reward or drop"),
         "{text}"
     );
@@ -99,7 +99,8 @@ fn what_is_different_about_a_table_is_said_in_a_line_each() {
     for line in [
         "note: \"jgu\" is new; did you mean \"jug\"?",
         "note: \"plate\" is new\n",
-        "note: not in the table any more: \"jug\", \"bowl\"; back in it, they go on as before",
+        "note: no longer in the table: \"jug\", \"bowl\"; an action that returns keeps what was \
+         learned",
         "note: \"cup\" has changed (price was 5, is 9) and counts as a new action",
         "note: the context key \"devices\" is new; did you mean \"device\"?",
     ] {

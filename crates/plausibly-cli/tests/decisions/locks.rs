@@ -51,10 +51,10 @@ fn a_lock_that_is_held_for_longer_is_an_error_that_names_its_holder() {
         assert_eq!(code, 1, "{text}");
         assert!(began.elapsed() >= Duration::from_millis(800), "{:?}", began.elapsed());
         assert!(
-            text.contains("did not end within 0.8 s") && text.contains("Nothing was written"),
+            text.contains("did not finish within 0.8 s") && text.contains("Nothing was written"),
             "{text}"
         );
-        assert!(text.contains("waiting for it, for up to 0.8 s"), "{text}");
+        assert!(text.contains("waiting for it for up to 0.8 s"), "{text}");
         if cfg!(target_os = "linux") {
             assert!(text.contains(&format!("process {} (", std::process::id())), "{text}");
         }
@@ -131,10 +131,7 @@ mod questions {
         };
         desk.says(&[&DECIDE[..], &["--set", "delta=0.02", "--yes"]].concat());
         let (code, said) = agreeing(child);
-        assert!(
-            code == 2 && said.contains("changed the policy of a.log in the meantime"),
-            "{said}"
-        );
+        assert!(code == 2 && said.contains("has meanwhile changed the policy of a.log"), "{said}");
         assert!(desk.says(&DECIDE).starts_with("decision 5: "));
     }
 
@@ -154,7 +151,7 @@ mod questions {
             if agreed {
                 assert!(code == 0 && said.contains("decision 2: "), "{said}");
             } else {
-                assert!(code == 2 && said.contains("begun a.log in the meantime"), "{said}");
+                assert!(code == 2 && said.contains("has meanwhile begun a.log"), "{said}");
             }
         }
     }

@@ -62,7 +62,7 @@ fn no_output_replaces_what_is_read() {
                 let (code, text) = desk.refuses(&args);
                 assert_eq!(code, 2, "{args:?}: {text}");
                 assert!(
-                    text.contains("would destroy") && text.contains("Nothing was written"),
+                    text.contains("would overwrite") && text.contains("Nothing was written"),
                     "{text}"
                 );
                 let now = FILES.map(|name| fs::read(desk.path(name)).unwrap());
@@ -73,7 +73,7 @@ fn no_output_replaces_what_is_read() {
     // Nor does a command that does not read the log.
     for name in ["a.log", "a.log.snapshot", "a.log.torn-9"] {
         let (code, text) = desk.refuses(&["explain", "c.json", "--html", name, "--force"]);
-        assert!(code == 2 && text.contains("is a log or was kept beside one"), "{text}");
+        assert!(code == 2 && text.contains("is a log, or belongs to one"), "{text}");
     }
     let (code, text) = desk.refuses(&["status", "--log", "a.log", "--html", "x", "--svg", "x"]);
     assert!(code == 2 && text.contains("another output"), "{text}");
@@ -118,7 +118,7 @@ fn what_plausibly_did_not_write_is_replaced_by_force_alone() {
             assert_eq!(code, 2, "{command:?}: {text}");
             assert!(
                 text.contains("--force")
-                    && text.contains(&format!("no {kind} that plausibly wrote")),
+                    && text.contains(&format!("not a {kind} that plausibly wrote")),
                 "{text}"
             );
             assert_eq!(fs::read_to_string(desk.path("out")).unwrap(), mine);
@@ -159,7 +159,7 @@ fn links_stay_and_devices_are_written_to() {
     std::os::unix::fs::symlink("below/page.html", desk.path("page.html")).unwrap();
     let page = ["status", "--log", "a.log", "--html", "page.html"];
     let (code, text) = desk.refuses(&page);
-    assert!(code == 2 && text.contains("link to a file that is not there"), "{text}");
+    assert!(code == 2 && text.contains("link to a missing file"), "{text}");
     fs::write(desk.path("below/page.html"), "").unwrap();
     desk.says(&page);
     assert!(desk.path("page.html").is_symlink());

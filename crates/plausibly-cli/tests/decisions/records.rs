@@ -39,8 +39,7 @@ fn status_counts_tries_and_shows_the_last_outcome_of_each_row() {
         let tried = &json["tried"][&id];
         let (tries, last) = (tried["tries"].as_u64().unwrap(), &tried["last_outcome"]);
         all += tries;
-        let shown =
-            last.as_f64().map_or_else(|| "outstanding -".to_string(), |last| last.to_string());
+        let shown = last.as_f64().map_or_else(|| "pending -".to_string(), |last| last.to_string());
         let cells: Vec<String> =
             row(label)[label.len()..].split_whitespace().map(String::from).collect();
         assert_eq!(cells[0], tries.to_string(), "{text}");

@@ -56,17 +56,12 @@ fn vectors_are_taken_as_they_are_or_refused_by_row_and_column() {
     refused(&desk, &given(&["--context", "a=b"]), 2, &["--context"]);
     refused(&desk, &given(&["--reward-range", "1e6..1000001"]), 2, &["too far from zero"]);
     assert!(
-        desk.says(&given(&["--explain", "--certificate", "c.json"])).contains("at most 0.3 long")
+        desk.says(&given(&["--explain", "--certificate", "c.json"])).contains("is at most 0.3")
     );
     // Said again it may be, but not otherwise.
     desk.says(&given(&[]));
-    refused(
-        &desk,
-        &decide(&["--as-given", "--theta-norm-bound", "1"]),
-        2,
-        &["fixed", "another log"],
-    );
-    refused(&desk, &decide(&["--context", "a=b"]), 2, &["has no place for the context `a`"]);
+    refused(&desk, &decide(&["--as-given", "--theta-norm-bound", "1"]), 2, &["fixed", "a new log"]);
+    refused(&desk, &decide(&["--context", "a=b"]), 2, &["cannot use the context `a`"]);
     desk.says(&["verify", "c.json", "--log", "a.log"]);
 }
 
@@ -87,7 +82,7 @@ fn elimination_says_what_it_waits_for_and_what_it_cannot_decide_about() {
     ];
     assert!(
         desk.says(&[&decide[..], &given, &["--explain"]].concat())
-            .contains("Phase 1 of an elimination")
+            .contains("phase 1 of an elimination")
     );
     for _ in 2..=12 {
         desk.says(&decide);
@@ -118,11 +113,11 @@ fn the_log_of_the_environment_is_the_log_and_no_reason_to_take_files_for_numbers
     let said = |args: &[&str]| String::from_utf8(with(args, "a.log").stdout).unwrap();
     assert_eq!(said(&["explain", "1"]), explained);
     assert_eq!(said(&["explain", "c.json"]), explained);
-    assert!(said(&["verify", "c.json"]).contains("what the log gives"));
+    assert!(said(&["verify", "c.json"]).contains("those of the log"));
     assert!(!with(&["verify", "c.json"], "another.log").status.success());
     assert!(with(&["explain", "c.json"], "another.log").status.success(), "a file needs no log");
-    refused(&desk, &["explain", "c.json", "--log", "a.log"], 2, &["say the number of a decision"]);
-    refused(&desk, &["explain", "c.json", "--list", "3"], 2, &["--list is for decisions of a log"]);
+    refused(&desk, &["explain", "c.json", "--log", "a.log"], 2, &["give the number of a decision"]);
+    refused(&desk, &["explain", "c.json", "--list", "3"], 2, &["use it with a decision of a log"]);
     assert_eq!(desk.says(&["explain", "--log", "a.log", "1", "--list", "300"]), explained);
 }
 
@@ -160,7 +155,7 @@ fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
     refused(&desk, &reward(&["1", "4", "--correct"]), 2, &["no reward yet", "without --correct"]);
     assert_eq!(
         desk.says(&["drop", "--log", "a.log", "1"]),
-        named("dropped, its outcome will never come")
+        named("dropped; its outcome will never come")
     );
     assert!(desk.says(&["drop", "--log", "a.log", "1"]).contains("nothing was written"));
     // Nothing undoes a drop, so no flag may be suggested.
@@ -198,7 +193,7 @@ fn damage_is_named() {
 fn certificates_that_were_changed_are_refused() {
     let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
     desk.says(&["decide", "--log", "a.log", "--actions", "actions.csv", "--certificate", "c.json"]);
-    assert!(desk.says(&["verify", "c.json"]).contains("only the log can say"));
+    assert!(desk.says(&["verify", "c.json"]).contains("only the log can show"));
     assert!(desk.says(&["verify", "c.json", "--log", "a.log"]).contains("nothing was left out"));
     let genuine = fs::read_to_string(desk.path("c.json")).unwrap();
     assert_eq!(

@@ -279,10 +279,9 @@ fn columns_that_tell_nothing_are_left_out_and_watched() {
     assert_eq!(recipe.ignored(&table), Vec::<String>::new());
     assert_eq!(
         recipe.ignored(&read(&rows("other"))),
-        [
-            "column `kind` was `same` throughout when the recipe was made; it is ignored, although it \
-          has `other` now"
-        ]
+        ["column `kind` was `same` throughout when the recipe was made; it is ignored, although \
+             it \
+          has `other` now"]
     );
 }
 
