@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--engine", default="threads", choices=["threads", "processes", "ray"])
     parser.add_argument("--workers", type=int)
     parser.add_argument("--task-runs", type=int)
-    parser.add_argument("--out", help="folder to go on from")
+    parser.add_argument("--out", help="folder of an earlier run to resume")
     args = parser.parse_args()
     begun = time.perf_counter()
     result = sweep(

@@ -185,7 +185,7 @@ STAND_INS = [
     ),
     StandIn(
         "outputs",
-        "writes wherever it is told to",
+        "writes to any given path",
         """
         for flag in ("--certificate", "--html", "--svg"):
             if flag in ARGS and os.path.exists(after(flag)):
