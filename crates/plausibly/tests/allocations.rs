@@ -1,4 +1,4 @@
-//! A round must not allocate, whatever the policy.
+//! A round of any policy must not allocate.
 #![expect(
     unsafe_code,
     reason = "counting allocations takes a global allocator, and that trait is unsafe"
@@ -10,13 +10,13 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    /// By thread: other tests run beside this one.
+    /// Counted per thread, because other tests run at the same time.
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
 struct Counting;
 
-// SAFETY: every call is handed to the system allocator as it came.
+// SAFETY: every call is passed on to the system allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));

@@ -14,8 +14,8 @@ fn the_constant_of_the_regret_bound_is_tight() {
         let set = ActionSet::from_rows(&[[1.0], [-shrink]]).unwrap();
         // V = 4 after three plays of the unit action: its width is ½, and w = √β/2 for √β = 1.
         let (sqrt_beta, w) = (1.0, 0.5);
-        // ⟨a, θ̂⟩ = −w, at which both actions are exactly plausible; a hair above, so that rounding
-        // cannot rule one out.
+        // At ⟨a, θ̂⟩ = −w both actions are just plausible. A little above it, rounding cannot rule
+        // one out.
         let theta_hat = -w * (1.0 - 1e-9);
         let model = Ridge::from_statistics(1, 1.0, &[4.0], &[4.0 * theta_hat], 3).unwrap();
         let mut code = Code::new(model, Fixed { sqrt_beta }).tempered(greed).unwrap();
@@ -37,9 +37,8 @@ fn greed_is_refused_outside_its_range() {
 }
 
 proptest! {
-    /// On the good event, whatever the actions, the history and the truth: the regret of a round is
-    /// at most `4/(1+c)·w`, and no plausible action is wider than `(1+c)/(1−c)` times the one
-    /// taken.
+    /// On the good event, for any actions, history and truth, the regret of a round is at most
+    /// `4/(1+c)·w`, and no plausible action is wider than `(1+c)/(1−c)` times the one taken.
     #[test]
     fn tempered_code_keeps_its_bounds(
         rows in strategies::actions(3, 12),
@@ -52,7 +51,7 @@ proptest! {
         for (play, reward) in plays {
             model.update(set.view().get(play % rows.len()), reward);
         }
-        // The smallest set that holds the truth: the good event, with nothing to spare.
+        // The smallest set that holds the truth: the good event, just so.
         let sqrt_beta = model.deviation(&theta_star).max(1e-3);
         let half: Vec<f64> = model.scores(set.view()).width_sq().iter().map(|w| sqrt_beta * w.sqrt()).collect();
         let mut code = Code::new(model.clone(), Fixed { sqrt_beta }).tempered(greed).unwrap();

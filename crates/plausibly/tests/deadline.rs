@@ -19,7 +19,7 @@ fn problem(run: u64) -> (ActionSet, Vec<f64>) {
 
 const RADIUS: Determinant = Determinant { delta: 0.01, noise_scale: 0.5, theta_norm_bound: 3.0 };
 
-/// Plays to past the deadline; what was promised at the start, and what became of it.
+/// Plays past the deadline. Returns what was promised at the start, and the outcome.
 fn play<E: Estimator + Clone, R: ConfidenceRadius + Copy>(
     model: E,
     radius: R,
@@ -56,7 +56,7 @@ fn a_promised_deadline_is_kept() {
         let at = |accuracy| play(model(), RADIUS, &problem, (accuracy, by_round), run);
         assert_eq!(at(least * (1.0 + 1e-12)), (true, DeadlineOutcome::Met));
         assert!(!at(least * (1.0 - 1e-12)).0);
-        // Far below, it is neither promised nor met, and both are said.
+        // Far below it the deadline is neither promised nor met, and the status says both.
         assert_eq!(at(least / 10.0), (false, DeadlineOutcome::Missed));
     }
 }

@@ -2,7 +2,7 @@ use plausibly::{ActionSet, Design};
 use plausibly_testkit::{leverages, rank, strategies};
 use proptest::prelude::*;
 
-/// Checks a design from its weights alone, by a pseudo-inverse of another library.
+/// Checks a design by its weights alone, with the pseudo-inverse of another library.
 fn check(points: &[Vec<f64>], tolerance: f64) -> Result<(), TestCaseError> {
     let set = ActionSet::from_rows(points).unwrap();
     let among: Vec<usize> = (0..points.len()).collect();
@@ -37,11 +37,11 @@ fn known_optima() {
     let design = Design::d_optimal(set.view(), &[0, 1, 2, 3, 4], 1e-9);
     assert!((design.largest_leverage() - 2.0).abs() < 1e-8);
     assert!(design.support().all(|(action, _)| action != 4));
-    // On a line the longest action takes it all.
+    // On a line the longest action has all the weight.
     let line = ActionSet::from_rows(&[[0.5], [-2.0], [1.0]]).unwrap();
     let design = Design::d_optimal(line.view(), &[0, 1, 2], 1e-9);
     assert_eq!(design.support().collect::<Vec<_>>(), [(1, 1.0)]);
-    // Nothing can be learned from zeros, and nothing breaks.
+    // Nothing can be learned from zero vectors; they must not break the search either.
     let zeros = ActionSet::from_rows(&[[0.0, 0.0], [0.0, 0.0]]).unwrap();
     let design = Design::d_optimal(zeros.view(), &[0, 1], 1e-3);
     assert_eq!((design.rank(), design.support().count()), (0, 1));
@@ -61,8 +61,8 @@ proptest! {
         // Combinations of two vectors in ℝ⁵.
         let lift = |c: &Vec<f64>| (0..5).map(|j| c[0] * frame[0][j] + c[1] * frame[1][j]).collect();
         let points: Vec<Vec<f64>> = coordinates.iter().map(lift).collect();
-        // Frames that are themselves nearly dependent have no rank two implementations need agree
-        // on.
+        // The rank of nearly dependent vectors is a matter of tolerance, so two implementations may
+        // disagree.
         prop_assume!(nearly_singular(&points).is_none_or(|ratio| ratio > 1e-4));
         check(&points, 1e-3)?;
     }

@@ -1,12 +1,12 @@
-//! Refactorisation must help: measured against double-double arithmetic, beside what one would do
-//! without it.
+//! Refactorisation must help: its error against double-double arithmetic is compared with that of
+//! simpler methods.
 
 use plausibly::{Action, ActionSet, Estimator, Ridge, Stream};
 use plausibly_testkit::PreciseGram;
 
 pub(crate) const DIM: usize = 8;
 
-/// A way of choosing features, its ridge, and the error its condition allows.
+/// A way of drawing features, with a ridge and the error that its condition allows.
 pub(crate) struct Setup {
     pub(crate) name: &'static str,
     pub(crate) ridge: f64,
@@ -39,7 +39,7 @@ pub(crate) const SETUPS: [Setup; 4] = [
     Setup {
         name: "near-collinear",
         ridge: 1e-6,
-        // κ(V) ≈ d·10⁸: a factor of V itself has lost all but this.
+        // κ(V) ≈ d·10⁸: even a factor of V computed from scratch has no more digits than this.
         limit: 8.0 * DIM as f64 * 1e8 * f64::EPSILON * DIM as f64,
         draw: |rng| {
             let common = rng.normal();
@@ -53,8 +53,7 @@ pub(crate) fn worst(widths: &[f64], truth: &[f64]) -> f64 {
     widths.iter().zip(truth).map(|(w, t)| ((w - t) / t).abs()).fold(0.0, f64::max)
 }
 
-/// `V⁻¹` by rank-one steps alone, and `V` by a plain sum: what the estimator would be without its
-/// care.
+/// The estimator without refactorisation: `V⁻¹` by rank-one steps alone, `V` by a plain sum.
 struct Careless {
     inverse: Vec<f64>,
     gram: Vec<f64>,
@@ -98,8 +97,8 @@ impl Careless {
     }
 }
 
-/// Plays `updates` observations and compares all accounts at the end, which comes just before a
-/// refactorisation: the worst moment for the estimator.
+/// Plays `updates` observations and compares all methods at the end, just before a refactorisation,
+/// when the estimator is at its worst.
 fn measure(setup: &Setup, updates: usize) {
     let mut rng = Stream::new(6, 0, setup.name);
     let probes: Vec<Vec<f64>> = (0..200).map(|_| (setup.draw)(&mut rng)).collect();

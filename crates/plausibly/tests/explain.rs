@@ -31,8 +31,8 @@ fn check(explanation: &Explanation, sqrt_beta: f64) -> Result<(), TestCaseError>
     Ok(())
 }
 
-/// Plays a policy twice, once explaining it before and after every choice, and demands equal
-/// choices.
+/// Plays a policy twice, the second time with explanations before and after every choice, and
+/// asserts equal choices.
 fn explaining_changes_nothing(
     set: &ActionSet,
     entrant: &Entrant,
@@ -59,7 +59,7 @@ fn explaining_changes_nothing(
         );
         asked.explain(set.view(), &radius, &mut after);
         if round % 3 != 1 {
-            // The moment has not changed, so neither has the explanation, to the bit.
+            // Nothing was learned since, so the explanation is the same to the bit.
             prop_assert_eq!(before.intervals(), after.intervals());
         }
         let reward = (chosen as f64).cos() + noise.normal();

@@ -1,4 +1,4 @@
-//! Many dimensions, features far larger than the ridge, and what models refuse.
+//! Many dimensions, features far larger than the ridge, and inputs that models refuse.
 
 use crate::policies::{Entrant, linear_entrants};
 use plausibly::spec::{Facts, Fields, Node, PolicySpec, Setting, Value};
@@ -13,8 +13,8 @@ fn normals(rng: &mut Stream, count: usize) -> Vec<f64> {
     (0..count).map(|_| rng.normal()).collect()
 }
 
-/// Plays, writes the policy down halfway, and plays on with both: every radius is finite and all
-/// choices agree.
+/// Plays, saves and loads the policy halfway, and goes on with both: every radius must be finite
+/// and all choices must agree.
 fn plays_and_goes_on(entrant: &Entrant, dim: usize, rounds: usize) {
     let mut draw = Stream::new(11, 0, "features");
     let set = ActionSet::from_flat(normals(&mut draw, 20 * dim), dim).unwrap();
@@ -105,7 +105,7 @@ fn a_fresh_model_of_4096_features_takes_no_minutes() {
     let model = Ridge::new(4096, 0.25).unwrap();
     assert_eq!(model.gram_inverse()[4097], 4.0);
     LinTs::new(model, 1.0).unwrap();
-    // Quadratic it takes a second, cubic several minutes.
+    // At quadratic cost this takes a second, at cubic cost several minutes.
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }
 
@@ -130,7 +130,7 @@ fn nothing_is_ruled_out_for_want_of_digits() {
     assert_eq!(explanation.standings()[1], Standing::Plausible, "the better action");
 }
 
-/// How many of the truths on a circle leave the set or an interval, under this radius.
+/// Counts the truths on a circle that leave the set or an interval under this radius.
 fn left(sqrt_beta: impl Fn(&Evidence) -> f64) -> usize {
     let probes = ActionSet::from_rows(&[[1e6, 1e6], [1e6, -1e6], [1.0, 0.0], [0.0, 1e6]]).unwrap();
     let truths =
@@ -153,11 +153,11 @@ fn left(sqrt_beta: impl Fn(&Evidence) -> f64) -> usize {
 
 #[test]
 fn the_radius_pays_for_the_floor() {
-    // Without noise, so every truth that leaves does so for want of digits.
+    // There is no noise, so a truth can leave only because of rounding.
     let radius = Determinant { delta: 0.05, noise_scale: 1.0, theta_norm_bound: 1.0 };
     assert!(one_direction([1.0, 0.0]).evidence().floor > 0.0, "the test must reach the floor");
     assert_eq!(left(|evidence| radius.sqrt_beta(evidence)), 0);
-    // A radius that does not pay is found out.
+    // A radius that does not pay for the floor must be noticed.
     let unpaid = |evidence: &Evidence| {
         let mut evidence = *evidence;
         evidence.floor = 0.0;

@@ -3,7 +3,7 @@ use plausibly::{
     Ridge, Stream,
 };
 
-/// Every kernel, through everything that uses one, as bits.
+/// The results of every kernel, through the code that uses it, as bits.
 fn fingerprint(isa: Isa, dim: usize, actions: usize) -> Vec<u64> {
     let mut rng = Stream::new(9, 0, "problem");
     let mut features = vec![0.0; dim * actions];

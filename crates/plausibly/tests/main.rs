@@ -1,4 +1,4 @@
-//! Laws of the library, checked against brute force and twice the precision.
+//! Laws of the library, checked against brute force and against arithmetic of twice the precision.
 #![expect(clippy::float_cmp, reason = "bits are promised, so bits are compared")]
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 #![expect(

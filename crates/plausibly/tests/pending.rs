@@ -19,18 +19,25 @@ enum Fate {
 }
 
 fn fate() -> impl Strategy<Value = Fate> {
-    prop_oneof![3 => Just(Fate::Waits), 4 => (-2.0..2.0_f64).prop_map(Fate::Pays), 1 => Just(Fate::Drops)]
+    prop_oneof![
+        3 => Just(Fate::Waits),
+        4 => (-2.0..2.0_f64).prop_map(Fate::Pays),
+        1 => Just(Fate::Drops),
+    ]
 }
 
 proptest! {
-    /// Whatever waits, comes or is dropped, in any order: the plausible set is by what came, the
-    /// choice in it by what was taken. On the good event, the regret of the round is at most
-    /// `4r/(1+cr)·√β·‖A‖` and no plausible action is wider than `r·(1+cr)/(1−cr)` times the one
-    /// taken, widths of taken ones by `V_all`.
+    /// Rewards wait, come and are dropped in any order. The plausible set depends on those that
+    /// came, the choice in it on all decisions. On the good event, the regret of the round is at
+    /// most `4r/(1+cr)·√β·‖A‖` and no plausible action is wider than `r·(1+cr)/(1−cr)` times the
+    /// one taken, where widths of taken actions are by `V_all`.
     #[test]
     fn pending_decisions_count_in_the_design_and_nowhere_else(
         rows in strategies::actions(3, 10),
-        steps in prop::collection::vec((any::<prop::sample::Index>(), fate(), any::<prop::sample::Index>()), 0..40),
+        steps in prop::collection::vec(
+            (any::<prop::sample::Index>(), fate(), any::<prop::sample::Index>()),
+            0..40,
+        ),
         theta_star in prop::array::uniform3(-2.0..2.0_f64),
         greed in prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64],
     ) {
@@ -62,7 +69,7 @@ proptest! {
                 Fate::Pays(reward) => code.update(action, reward),
                 Fate::Drops => code.dropped(action),
             }
-            // Choosing now and then must leave no trace either.
+            // A choice in between must not change later ones.
             code.select(set.view(), &mut nothing());
         }
         let chosen = code.select(set.view(), &mut nothing());
@@ -73,11 +80,15 @@ proptest! {
         }
         let known: Vec<(f64, f64)> = rows.iter().map(|row| settled.score(row)).collect();
         let half = |i: usize| sqrt_beta * known[i].1.sqrt();
-        let by_design: Vec<f64> = rows.iter().map(|row| sqrt_beta * all.score(row).1.sqrt()).collect();
-        let best_lower = (0..rows.len()).map(|i| known[i].0 - half(i)).fold(f64::NEG_INFINITY, f64::max);
-        let plausible: Vec<usize> = (0..rows.len()).filter(|&i| known[i].0 + half(i) >= best_lower - 1e-9).collect();
+        let width = |row: &Vec<f64>| sqrt_beta * all.score(row).1.sqrt();
+        let by_design: Vec<f64> = rows.iter().map(width).collect();
+        let lower = (0..rows.len()).map(|i| known[i].0 - half(i));
+        let best_lower = lower.fold(f64::NEG_INFINITY, f64::max);
+        let reaches = |&i: &usize| known[i].0 + half(i) >= best_lower - 1e-9;
+        let plausible: Vec<usize> = (0..rows.len()).filter(reaches).collect();
         prop_assert!(plausible.contains(&chosen));
-        let inflation = plausible.iter().filter(|&&i| by_design[i] > 0.0).map(|&i| half(i) / by_design[i]).fold(1.0, f64::max);
+        let wide = plausible.iter().filter(|&&i| by_design[i] > 0.0);
+        let inflation = wide.map(|&i| half(i) / by_design[i]).fold(1.0, f64::max);
         let pending: f64 = waiting.iter().map(|i| known[*i].1).sum();
         prop_assert!(inflation <= (1.0 + pending).sqrt() + 1e-9);
         let c = greed.min(1.0 / inflation);
@@ -96,7 +107,7 @@ proptest! {
             prop_assert!(widest <= ratio * by_design[chosen] * (1.0 + 1e-9) + 1e-8 * ratio);
         }
 
-        // What is shown is what came: nothing that waits, nothing that was dropped.
+        // Explanations depend on rewards that came, not on decisions that wait or were dropped.
         let (mut shown, mut plain) = (Explanation::new(), Explanation::new());
         code.explain(set.view(), &radius, &mut shown);
         Code::new(model, radius).explain(set.view(), &radius, &mut plain);
@@ -126,7 +137,8 @@ fn a_decision_settled_at_once_leaves_no_trace() {
             told.decided(action);
             told.update(action, reward);
             untold.update(action, reward);
-            // A decision that is dropped was never taken; one that never was cannot be dropped.
+            // A dropped decision counts as never taken; dropping one that was never taken changes
+            // nothing.
             undone.decided(set.view().get(7));
             undone.select(set.view(), &mut nothing());
             undone.dropped(set.view().get(7));
@@ -160,8 +172,7 @@ fn decisions_without_rewards_spread_over_the_design() {
             .collect()
     };
     let code = || Code::new(Ridge::new(4, 1.0).unwrap(), Fixed { sqrt_beta: 10.0 });
-    // Nothing is ruled out without rewards, so the best one can do is the greedy design, one after
-    // the other.
+    // Without rewards nothing is ruled out, so each decision must be the next of the greedy design.
     let (mut greedy, mut design) = (Vec::new(), BruteForce::new(4, 1.0));
     for _ in 0..300 {
         let gain = |i: &usize| design.score(&rows[*i]).1;

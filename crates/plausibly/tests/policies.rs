@@ -2,14 +2,14 @@ use plausibly::spec::{Facts, Fields, Node, POLICY_KINDS, PolicySpec, Setting, Va
 use plausibly::state::Durable;
 use plausibly::{ActionSet, Stream};
 
-/// A policy under test, made afresh as often as needed.
+/// A policy under test, which can be made again as often as needed.
 pub(crate) struct Entrant {
     pub(crate) name: &'static str,
     pub(crate) make: Box<dyn Fn() -> Box<dyn Durable + Send>>,
 }
 
-/// Every kind of the spec that can play in a setting, with its default parameters: a new policy is
-/// tested by being listed.
+/// Every kind of policy that fits a setting, with its default parameters. A new policy is tested
+/// once it is listed in `POLICY_KINDS`.
 fn entrants(setting: Setting, dim: usize, actions: usize) -> Vec<Entrant> {
     let facts = Facts {
         setting,
@@ -58,7 +58,7 @@ fn problem() -> ActionSet {
     ActionSet::from_flat((0..3 * 6).map(|_| 2.0 * rng.uniform() - 1.0).collect(), 3).unwrap()
 }
 
-/// Changing any of these is a decision, and needs a line in CHANGELOG.md.
+/// A change of any of these must be intended, and needs a line in CHANGELOG.md.
 #[test]
 fn first_twelve_choices_are_stable() {
     let line = |setting: &str, entrant: &Entrant, set: &ActionSet| {
@@ -73,14 +73,14 @@ fn first_twelve_choices_are_stable() {
     plausibly_testkit::assert_golden(&path, &seen);
 }
 
-/// These draw an index, play a design over indices, or know actions by index alone: to them copies
-/// are not ties.
+/// These policies draw an index, play a design over indices, or know actions by index alone, so
+/// copies are not ties for them.
 const BY_INDEX: [&str; 5] =
     ["epsilon-greedy", "explore-then-commit", "elimination", "ucb1", "thompson"];
 
 #[test]
 fn duplicated_actions_tie_to_the_lowest_index() {
-    // Each action three times over, far enough apart to lie in other lanes and blocks.
+    // Each action three times, far enough apart to be in different lanes and blocks.
     let once = problem();
     let rows: Vec<&[f64]> = (0..18).map(|i| once.view().get(i % 6).features()).collect();
     let tripled = ActionSet::from_rows(&rows).unwrap();
@@ -89,7 +89,8 @@ fn duplicated_actions_tie_to_the_lowest_index() {
         let chosen = choices(entrant, &tripled, 60);
         assert!(
             chosen.iter().all(|&action| action < 6),
-            "{} took a copy where the original ties with it: {chosen:?}. If copies are no ties to it, list it in BY_INDEX",
+            "{} took a copy where the original ties with it: {chosen:?}. \
+             If copies are no ties to it, list it in BY_INDEX",
             entrant.name
         );
     }

@@ -58,7 +58,7 @@ fn anytime_radii_for_arms_are_their_formulas() {
             "an arm never taken could be anything"
         );
         assert!((radius.sqrt_beta(&arms.evidence()) - reach.half_width(1.0)).abs() < 1e-15);
-        // The set is a box: it holds what each arm's own interval holds.
+        // The set is a box: the product of the intervals of the arms.
         let truth = |second: f64| [7.0, -7.0, second, 0.0];
         assert!(
             arms.holds(&truth(0.5 + 0.99 * expected), reach)
@@ -82,8 +82,7 @@ fn the_papers_radius_is_refused_in_one_dimension() {
 
 #[test]
 fn the_data_dependent_radius_is_the_tighter_one() {
-    // From two dimensions on, with equal constants: the determinant can only be smaller than its
-    // bound in t.
+    // With equal constants, from two dimensions on: the determinant is at most its bound in t.
     let mut model = Ridge::new(2, 1.0).unwrap();
     let determinant = Determinant { delta: 0.05, noise_scale: 1.0, theta_norm_bound: 1.0 };
     let paper = Paper {

@@ -1,6 +1,6 @@
 use plausibly::Stream;
 
-/// Changing any of these is a decision, and needs a line in CHANGELOG.md.
+/// A change of any of these must be intended, and needs a line in CHANGELOG.md.
 #[test]
 fn samplers_are_value_stable() {
     let line = |name: &str, draw: &dyn Fn(&mut Stream) -> String| {
@@ -13,7 +13,7 @@ fn samplers_are_value_stable() {
         line("uniform", &|stream| stream.uniform().to_string()),
         line("below 10", &|stream| stream.below(10).to_string()),
         line("normal", &|stream| stream.normal().to_string()),
-        // Far enough to go through wedge and tail.
+        // Enough draws to reach wedges and the tail.
         line("sum of 100000 normals", &|stream| {
             (0..100_000).map(|_| stream.normal()).sum::<f64>().to_string()
         }),

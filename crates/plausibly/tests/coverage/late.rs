@@ -1,21 +1,21 @@
-//! Sets from rewards that come late, beside the two mistakes that late rewards invite.
+//! Confidence sets from late rewards, and the two mistakes that late rewards invite.
 
 use super::{Chooser, Linear, case};
 use plausibly::{
     ActionIndex, Code, ConfidenceRadius, Determinant, Estimator, Policy, Ridge, Stream,
 };
 
-/// When rewards come, and what is made of those that have not.
+/// When rewards come, and how decisions without rewards count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lateness {
-    /// So many rounds after the decision.
+    /// This many rounds after the decision.
     Fixed(u64),
-    /// From one to so many rounds after it.
+    /// From one to this many rounds after it.
     Random(u64),
-    /// Mutant: good ones at once, bad ones so many rounds after the decision.
+    /// Mutant: good ones at once, bad ones this many rounds after the decision.
     ByReward(u64),
-    /// Mutant: so many rounds after the decision, and the set counts decisions as if their rewards
-    /// were in the estimate.
+    /// Mutant: this many rounds after the decision, and the set counts decisions as if their
+    /// rewards were in the estimate.
     PendingCounted(u64),
 }
 
@@ -24,7 +24,7 @@ impl Linear {
     fn misses_late(&self, radius: Determinant, lateness: Lateness, run: u64) -> bool {
         let set = self.set(run);
         let model = || Ridge::new(self.dim, self.ridge).unwrap();
-        // `all` counts a decision when it is taken, as having paid nothing: its V is that of all
+        // `all` counts each decision at once, with a reward of zero, so its V is that of all
         // decisions.
         let (mut settled, mut all, mut code) = (model(), model(), Code::new(model(), radius));
         let (mut noise, mut wait) =

@@ -1,8 +1,8 @@
-//! Do confidence sets hold what they promise? Uniformly over time, under choices that depend on
-//! rewards, beside mutants that must fail.
+//! Confidence sets must hold the truth as often as they promise: at all times at once, under
+//! choices that depend on rewards. Mutants must fail.
 //!
-//! The null is "the truth leaves the set, at any time, in at most δ of the runs"; it is rejected by
-//! an exact binomial bound with a false-alarm rate of at most 1e-6 a case.
+//! The null hypothesis is "the truth leaves the set, at any time, in at most δ of the runs". An
+//! exact binomial bound rejects it, with a false-alarm rate of at most 1e-6 per case.
 
 mod late;
 
@@ -14,17 +14,17 @@ use plausibly_testkit::{most_events, tail_above};
 
 const FALSE_ALARM: f64 = 1e-6;
 
-/// Who chooses.
+/// How actions are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Chooser {
-    /// CODE itself, by the radius under test.
+    /// By CODE, with the radius under test.
     Code,
-    /// An adversary who knows the truth: plays what corrects the present error least, so errors in
-    /// the set's favour are undone and others kept.
+    /// By an adversary that knows the truth and plays the action that corrects the present error
+    /// least, so that errors persist.
     Adversary,
 }
 
-/// A radius times a constant: ½ makes a mutant.
+/// A radius times a constant; ½ makes a mutant.
 #[derive(Clone, Copy, Debug)]
 struct Scaled<R>(R, f64);
 
@@ -56,12 +56,12 @@ struct Linear {
     norm: f64,
     horizon: u64,
     chooser: Chooser,
-    /// Features and rewards are put on the grid of exact statistics.
+    /// Whether features and rewards are rounded to the grid of exact statistics.
     rounded: bool,
 }
 
 impl Linear {
-    /// No truth to be biased against: a radius without allowance for it has nothing to spare.
+    /// The truth is zero, so the estimate has no bias and a radius without a bias term is tight.
     fn tight(dim: usize, chooser: Chooser) -> Self {
         Self { dim, actions: 8, ridge: 1.0, norm: 0.0, horizon: 300, chooser, rounded: false }
     }
@@ -146,12 +146,12 @@ impl Arms {
     }
 }
 
-/// How many of `runs` miss.
+/// Counts the runs that miss.
 fn count(runs: u64, misses: impl Fn(u64) -> bool) -> u64 {
     (0..runs).filter(|run| misses(*run)).count() as u64
 }
 
-/// Runs, and the most misses allowed in them, at this δ.
+/// The number of runs at this δ, and how many of them may miss.
 fn plan(delta: f64, full: bool) -> (u64, u64) {
     let runs = match (full, delta < 0.03) {
         (true, true) => 10_000,
@@ -161,7 +161,7 @@ fn plan(delta: f64, full: bool) -> (u64, u64) {
     (runs, most_events(runs, delta, FALSE_ALARM))
 }
 
-/// One case: a radius that must keep its promise and its mutants that must not.
+/// One case: a radius that must keep its promise, and mutants that must not.
 fn case(
     name: &str,
     delta: f64,
@@ -205,8 +205,7 @@ fn linear_radii(full: bool) {
             (5, Chooser::Adversary),
         ] {
             let tight = Linear::tight(dim, chooser);
-            // A large truth under a ridge that shrinks: where the bias term is all that keeps it
-            // in.
+            // A large truth that the ridge shrinks: only the bias term keeps it in the set.
             let biased = Linear { norm: 6.0, ridge: 4.0, ..tight };
             let at = |norm| Determinant { delta, noise_scale: 1.0, theta_norm_bound: norm };
             case(
@@ -235,7 +234,7 @@ fn linear_radii(full: bool) {
             );
             let paper = |run| tight.misses(PaperForm { delta }, run);
             if dim == 1 {
-                // Which is why it is refused there.
+                // This is why the radius refuses one dimension.
                 let (runs, limit) = plan(delta, full);
                 let missed = count(runs, paper);
                 println!(
@@ -345,7 +344,7 @@ fn arm_radii_keep_their_promise_and_mutants_do_not() {
     arm_radii(false);
 }
 
-/// Long: the published numbers of runs.
+/// The numbers of runs that are published.
 mod full {
     #[test]
     fn linear_radii() {

@@ -3,12 +3,14 @@ use crate::drift::{DIM, SETUPS, Setup, worst};
 use plausibly::{Action, ActionSet, Estimator, Ledger, Ridge, Stream};
 use plausibly_testkit::PreciseGram;
 
-/// What brings each design of `drift` onto the grid, the ridge being scaled by its square: 10⁴
-/// beside 1 would leave it, and ÷128 keeps thirteen standard deviations within 1024.
+/// The factors that bring the designs of `drift` onto the grid; the ridge is scaled by their
+/// squares. Features of 10⁴ are too large for the grid; divided by 128, thirteen standard
+/// deviations stay within 1024.
 const SCALES: [f64; 4] = [1.0, 1.0, 1.0 / 128.0, 1.0];
 
 /// The largest relative error of `aᵀV⁻¹a` allowed. Three designs are well conditioned once their
-/// diagonal is scaled to one, which neither Cholesky nor an inverse made from it notices.
+/// diagonal is scaled to one, and such scaling changes the errors of a Cholesky factor or of an
+/// inverse made from it hardly at all.
 const LIMITS: [f64; 4] = [1e-12, 1e-12, 1e-12, 1e-6];
 
 fn drawn(setup: &Setup, scale: f64, rng: &mut Stream) -> Vec<f64> {
@@ -47,8 +49,8 @@ fn measure(which: usize, updates: usize) {
     println!("{:18} {updates:9} updates: exact {ours:.1e}, ridge by steps {steps:.1e}", setup.name);
     assert!(ours <= LIMITS[which], "{}: {ours:e} above {:e}", setup.name, LIMITS[which]);
     if raw_too && which < 3 {
-        // The measurement must see a grid step: beside what was *not* rounded, the same model is
-        // far off.
+        // The measurement must be able to see a grid step: compared with observations that were
+        // *not* rounded, the model is far off.
         let beside_raw = worst(&exact, &raw.widths_sq(&rows));
         assert!(
             beside_raw > LIMITS[which],
@@ -56,7 +58,7 @@ fn measure(which: usize, updates: usize) {
             setup.name
         );
     }
-    // And sums with the 24 bits of a single-precision number must break the limit on every design.
+    // Sums in single precision, with 24 bits, must exceed the limit on every design.
     #[expect(clippy::cast_possible_truncation, reason = "losing digits is the point")]
     let mut coarse: Vec<f64> = ledger.gram().iter().map(|sum| f64::from(*sum as f32)).collect();
     (0..DIM).for_each(|i| coarse[i * DIM + i] += ridge);

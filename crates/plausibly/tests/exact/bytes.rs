@@ -7,7 +7,7 @@ fn sample() -> Ledger {
     ledger_of(2, &[observation(&[0.5, -0.25], 1.5), observation(&[1.0, 2.0], -1.0)])
 }
 
-/// The body with a digest that fits, as somebody who knows the form would write it.
+/// The body with its digest, as a forger who knows the form would write it.
 fn sealed(body: &[u8]) -> Vec<u8> {
     [body, &Sha256::digest(body)[..]].concat()
 }
@@ -37,7 +37,7 @@ fn the_form_is_what_its_page_says() {
     let empty = Ledger::new(1).unwrap();
     assert_eq!(empty.to_bytes(), sealed(&body(1, 0, &[0; 3])));
     assert_eq!(empty.to_bytes()[68..], *empty.digest().as_bytes());
-    // Taken by another program (sha256sum) from the form as documented.
+    // Computed by another program (sha256sum) from the documented form.
     assert_eq!(
         empty.digest().to_string(),
         "107a0ac568aa8031b4eda92861d11adda666720de56a8dfadbc4693bcac70965"
@@ -120,7 +120,10 @@ fn a_fitting_digest_does_not_make_nonsense_a_ledger() {
 
 proptest! {
     #[test]
-    fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), named in any::<bool>()) {
+    fn no_bytes_make_the_reader_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+        named in any::<bool>(),
+    ) {
         let bytes = if named { [b"ledger\x01\x00".as_slice(), &bytes].concat() } else { bytes };
         prop_assert!(Ledger::from_bytes(&bytes).is_err(), "random bytes end with their own SHA-256");
     }
@@ -136,7 +139,7 @@ proptest! {
         let bytes = sealed(&body(1, observations, &sums));
         if let Ok(mut ledger) = Ledger::from_bytes(&bytes) {
             prop_assert_eq!(ledger.to_bytes(), bytes);
-            // Whatever it holds, no later step may overflow.
+            // No later step may overflow, whatever the ledger holds.
             let copy = ledger.clone();
             let largest = observation(&[1024.0], -1024.0);
             let _ = ledger.retract(&largest);

@@ -4,14 +4,16 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 
-/// Ordinary values, the edges of the grid, ties between its points, and what rounds to nothing.
+/// Ordinary values, the edges of the grid, ties between its points, and values that round to zero.
 pub(super) fn value() -> impl Strategy<Value = f64> {
     let step = 2.0_f64.powi(-24);
     prop_oneof![
         6 => -2.0..2.0_f64,
         2 => -1024.0..=1024.0_f64,
         1 => any::<i32>().prop_map(move |halves| f64::from(halves) * step / 2.0),
-        1 => prop::sample::select(vec![0.0, -0.0, 1024.0, -1024.0, step, -step, step / 2.0, -1.5 * step, 1e-300]),
+        1 => prop::sample::select(vec![
+            0.0, -0.0, 1024.0, -1024.0, step, -step, step / 2.0, -1.5 * step, 1e-300,
+        ]),
     ]
 }
 
@@ -21,7 +23,7 @@ fn plain(dim: usize, most: usize) -> impl Strategy<Value = Vec<Plain>> {
     prop::collection::vec((prop::collection::vec(value(), dim), value()), 0..=most)
 }
 
-/// What was seen, what came and was taken back, and a seed for the ways there.
+/// Observations to keep, observations to add and retract, and a seed for their order.
 #[derive(Clone, Debug)]
 struct History {
     dim: usize,
@@ -50,7 +52,7 @@ fn shuffle<T>(items: &mut [T], rng: &mut Stream) {
     }
 }
 
-/// Each observation once and each detour there and back, at random moments.
+/// Adds each observation once, and adds and retracts each detour, at random moments.
 fn with_detours(history: &History, rng: &mut Stream) -> Ledger {
     enum Step {
         Add(Observation),
@@ -63,7 +65,7 @@ fn with_detours(history: &History, rng: &mut Stream) -> Ledger {
         steps.push((a.min(b), Step::Add(detour.clone())));
         steps.push((a.max(b), Step::Retract(detour)));
     }
-    // Stable, so that a detour that begins and ends at one moment begins first.
+    // A stable sort, so that a detour at one moment is added before it is retracted.
     steps.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut ledger = Ledger::new(history.dim).unwrap();
     for (_, step) in &steps {
@@ -75,8 +77,8 @@ fn with_detours(history: &History, rng: &mut Stream) -> Ledger {
     ledger
 }
 
-/// Parts that each saw some of it, merged two by two in random order; what was a detour is taken
-/// back from the whole, which is not where it was added.
+/// Ledgers of parts, merged two by two in random order. Detours are retracted from the whole, not
+/// from the part they were added to.
 fn split_and_merged(history: &History, rng: &mut Stream) -> Ledger {
     let mut parts = vec![Ledger::new(history.dim).unwrap(); 1 + rng.index(5)];
     let all: Vec<Plain> = history.seen.iter().chain(&history.detours).cloned().collect();
@@ -120,7 +122,7 @@ fn check(history: &History) {
     assert_eq!(emptied.to_bytes(), Ledger::new(history.dim).unwrap().to_bytes());
 }
 
-/// The law for so many random histories.
+/// Checks the law on this many random histories.
 pub(super) fn hold_for(histories: u32) {
     let config = Config { cases: histories, failure_persistence: None, ..Config::default() };
     let law = |history: History| {
@@ -135,7 +137,7 @@ fn only_what_was_seen_matters() {
     hold_for(200);
 }
 
-/// `Σ x₁·y` by plain addition of doubles, of the very observations that a ledger sums exactly.
+/// `Σ x₁·y` by plain addition of doubles, over observations that a ledger sums exactly.
 fn float_sum(start: f64, sign: f64, observations: &[Observation]) -> f64 {
     let product = |seen: &Observation| sign * seen.features().next().unwrap() * seen.reward();
     observations.iter().fold(start, |sum, seen| sum + product(seen))
@@ -143,7 +145,7 @@ fn float_sum(start: f64, sign: f64, observations: &[Observation]) -> f64 {
 
 #[test]
 fn the_law_catches_sums_of_doubles() {
-    // Else it could hold because nothing in these histories ever rounds.
+    // Otherwise the law could hold only because nothing in these histories rounds.
     let mut runner = TestRunner::deterministic();
     let (mut by_order, mut by_detour) = (0, 0);
     for _ in 0..200 {
@@ -166,7 +168,7 @@ fn the_law_catches_sums_of_doubles() {
 
 #[test]
 fn histories_are_told_apart() {
-    // The laws above say that bytes agree; these, that they can differ.
+    // The laws above say when bytes agree; these assertions, that they can differ.
     let seen = [observation(&[1.0, 2.0], 3.0), observation(&[1.0, -2.0], 3.0)];
     let ledger = ledger_of(2, &seen);
     let step = 2.0_f64.powi(-24);

@@ -1,4 +1,4 @@
-//! Exact statistics: one law, that only what was seen matters, and the numbers that come of it.
+//! Exact statistics depend only on the observations, and their numbers are right.
 
 mod accuracy; // models from exact sums against double-double arithmetic
 mod bytes; // the form as bytes, and everything that is not one
@@ -54,7 +54,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     assert_eq!(ledger.add(&observation(&[1.0], 3.0)), mismatch(1));
     assert_eq!(ledger.retract(&observation(&[], 3.0)), mismatch(0));
     assert_eq!(ledger.merge(&Ledger::new(3).unwrap()), mismatch(3));
-    // With one observation left, another one cannot be taken for it, however little they differ.
+    // With one observation left, a retraction of a slightly different one must be refused.
     let step = 2.0_f64.powi(-24);
     for other in [observation(&[1.0, 2.0], 3.0 + step), observation(&[1.0 - step, 2.0], 3.0)] {
         assert!(matches!(ledger.retract(&other), Err(LedgerError::NeverAdded { left: 0, .. })));
@@ -63,7 +63,7 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     ledger.retract(&observation(&[1.0, 2.0], 3.0)).unwrap();
     assert_eq!(ledger, Ledger::new(2).unwrap());
     assert_eq!(ledger.retract(&observation(&[1.0, 2.0], 3.0)), Err(LedgerError::Empty));
-    // The mirror image has the same products: the sums cannot tell it, as the documentation says.
+    // The negative has the same products, so sums cannot tell them apart, as documented.
     ledger.add(&observation(&[1.0, 2.0], 3.0)).unwrap();
     ledger.retract(&observation(&[-1.0, -2.0], -3.0)).unwrap();
     assert_eq!(ledger.observations(), 0);

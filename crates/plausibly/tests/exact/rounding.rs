@@ -49,7 +49,7 @@ fn sums_become_the_nearest_doubles() {
     assert_eq!(ledger.sum(0, 0), (1 << 68) + 1);
     assert_eq!((ledger.gram()[0], ledger.reward_squares()), (1_048_576.0, 1.25));
     assert_eq!(ledger.moment(), [1024.0 + 2.0_f64.powi(-25)]);
-    // 2⁵³ + 1 steps are a tie and go to even; 2⁵³ + 3 are one and go up.
+    // 2⁵³ + 1 steps are a tie and round down to even; 2⁵³ + 3 are a tie and round up.
     for (extra, expected) in [(1, 0), (2, 2), (3, 4)] {
         let one = observation(&[2.0_f64.powi(-24)], 0.0);
         // 4 is 2²⁶ steps: two squares are 2⁵³.
@@ -80,15 +80,16 @@ fn correction(evidence: &Evidence, theta_norm_bound: f64) -> f64 {
 
 #[test]
 fn the_correction_is_needed_to_the_last_percent() {
-    // x = 1 + 2⁻²⁵ goes down by half a step; y = 3x, without noise, is 1.5 steps past 3 and goes up
-    // by half of one. Each observation then errs by 2⁻²⁵·(1 + 3), all the same way.
+    // x = 1 + 2⁻²⁵ rounds down by half a step; y = 3x, without noise, is 1.5 steps above 3 and
+    // rounds up by half a step. So each observation errs by 2⁻²⁵·(1 + 3), always in the same
+    // direction.
     let x = 1.0 + 2.0_f64.powi(-25);
     let seen = observation(&[x], 3.0 * x);
     let ledger = ledger_of(1, &vec![seen; 10_000]);
     let ridge = 1e-14;
     let model = ledger.ridge(ridge).unwrap();
     let (deviation, evidence) = (model.deviation(&[3.0]), model.evidence());
-    // √λ·S is what the estimate may be off without any rounding: 3·10⁻⁷ beside 1.2·10⁻⁵.
+    // Without rounding the estimate may be off by √λ·S, 3·10⁻⁷; the allowance is 1.2·10⁻⁵.
     let (prior, bias) = (ridge.sqrt() * 3.0, correction(&evidence, 3.0));
     assert!(deviation <= prior + bias, "{deviation:e} above {prior:e} + {bias:e}");
     assert!(
