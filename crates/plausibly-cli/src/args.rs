@@ -126,15 +126,24 @@ pub(crate) struct Reproduce {
     pub(crate) quick: bool,
 
     /// Number of runs of each experiment, instead of the paper's 200 (50 on wine and heart)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<1, 1_000_000>)]
+    #[arg(
+        long, value_name = "N", allow_negative_numbers = true,
+        value_parser = whole_number::<1, 1_000_000>
+    )]
     pub(crate) runs: Option<u64>,
 
     /// Seed of all randomness
-    #[arg(long, value_name = "S", default_value_t = 2024, allow_negative_numbers = true, value_parser = whole_number::<0, { i64::MAX as u64 }>)]
+    #[arg(
+        long, value_name = "S", default_value_t = 2024, allow_negative_numbers = true,
+        value_parser = whole_number::<0, { i64::MAX as u64 }>
+    )]
     pub(crate) seed: u64,
 
     /// Worker threads; the result does not depend on them [default: all cores]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<1, 1024>)]
+    #[arg(
+        long, value_name = "N", allow_negative_numbers = true,
+        value_parser = whole_number::<1, 1024>
+    )]
     pub(crate) threads: Option<u64>,
 
     /// Folder for the report [default: plausibly-results/reproduce]
@@ -204,15 +213,24 @@ pub(crate) struct Simulate {
     pub(crate) spec: PathBuf,
 
     /// Number of runs, instead of the spec's
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<1, 1_000_000_000>)]
+    #[arg(
+        long, value_name = "N", allow_negative_numbers = true,
+        value_parser = whole_number::<1, 1_000_000_000>
+    )]
     pub(crate) runs: Option<u64>,
 
     /// Seed, instead of the spec's
-    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = whole_number::<0, { i64::MAX as u64 }>)]
+    #[arg(
+        long, value_name = "S", allow_negative_numbers = true,
+        value_parser = whole_number::<0, { i64::MAX as u64 }>
+    )]
     pub(crate) seed: Option<u64>,
 
     /// Worker threads; the result does not depend on them [default: all cores]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole_number::<1, 1024>)]
+    #[arg(
+        long, value_name = "N", allow_negative_numbers = true,
+        value_parser = whole_number::<1, 1024>
+    )]
     pub(crate) threads: Option<u64>,
 
     /// Folder for the results [default: plausibly-results/NAME, with the name in the spec, else
@@ -292,7 +310,10 @@ pub(crate) enum Data {
         accept_licence: bool,
 
         /// Longest download of one data set from one source, in seconds
-        #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs(), allow_negative_numbers = true, value_parser = whole_number::<1, 604_800>)]
+        #[arg(
+            long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs(),
+            allow_negative_numbers = true, value_parser = whole_number::<1, 604_800>
+        )]
         time_limit: u64,
 
         /// Print only errors on stderr: no progress and no notes
@@ -337,7 +358,10 @@ pub(crate) struct Registry {
 #[derive(Debug, Arguments)]
 pub(crate) struct Sets {
     /// The data sets [default: all]
-    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(DATA_SETS.map(|set| set.name)))]
+    #[arg(
+        value_name = "NAME",
+        value_parser = PossibleValuesParser::new(DATA_SETS.map(|set| set.name))
+    )]
     pub(crate) names: Vec<String>,
 }
 

@@ -71,7 +71,14 @@ fn list(cache: &Cache, as_json: bool) -> Result<Outcome> {
             set.licence.to_string(),
         ]);
         let DataSet { name, title, url, licence, citation, .. } = set;
-        entries.push(json!({ "name": name, "status": status, "title": title, "url": url, "licence": licence, "citation": citation }));
+        entries.push(json!({
+            "name": name,
+            "status": status,
+            "title": title,
+            "url": url,
+            "licence": licence,
+            "citation": citation,
+        }));
     }
     let printed = if as_json {
         output::json(&format!("{:#}\n", json!({ "cache": store.root(), "data_sets": entries })))

@@ -195,7 +195,7 @@ fn closing(json: bool, experiment: &Experiment, summary: &Summary, paths: &[Path
     output::table(&heading, &summary.policies.iter().map(row).collect::<Vec<_>>())
 }
 
-/// All problems of a spec, one per line, as FILE:LINE, which editors can jump to.
+/// All problems of a spec, one per line, as <FILE:LINE>, which editors can jump to.
 fn refusal(spec: &Path, error: &SpecError) -> String {
     let mut lines: Vec<String> = Vec::new();
     for problem in &error.problems {

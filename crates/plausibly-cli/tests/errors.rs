@@ -2,7 +2,7 @@ use crate::{SPEC, Sandbox};
 use insta::assert_snapshot;
 use std::fs;
 
-/// Runs a spec that must be refused, and demands that nothing was left behind.
+/// Runs a spec that must be refused, and checks that no files were left behind.
 fn refused(spec: &str, args: &[&str]) -> String {
     let sandbox = Sandbox::new(spec);
     let transcript = sandbox.transcript(&[&["simulate", "spec.toml"], args].concat());
@@ -151,7 +151,7 @@ fn a_full_disk_behind_standard_output_is_a_failure() {
                 .starts_with("error: cannot write to standard output: ")
         );
     }
-    // Notes that nobody can read are no reason to fail.
+    // The command succeeds even if its notes cannot be printed.
     let output = sandbox.command(&["simulate", "spec.toml"]).stderr(full()).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
 }

@@ -1,4 +1,4 @@
-//! Exit codes are those of `docs/reference/cli.md`, and an error says everything once.
+//! Exit codes match `docs/reference/cli.md`, and an error repeats nothing.
 
 use crate::decisions::Desk;
 use crate::{SPEC, Sandbox};
@@ -14,7 +14,7 @@ pub(crate) fn said_once(text: &str) {
     }
 }
 
-/// Ends with this code and these words.
+/// Checks the exit code and the words of the message.
 fn ends(sandbox: &Sandbox, args: &[&str], code: i32, words: &str) {
     let output = sandbox.run(args);
     let text = String::from_utf8(output.stderr).unwrap();
@@ -63,7 +63,7 @@ fn errors_of_decisions_have_the_codes_of_the_reference() {
     fs::write(desk.path("bytes.csv"), [0xff, 0xfe, b'\n']).unwrap();
     fs::write(desk.path("not.json"), "{}").unwrap();
     fs::create_dir(desk.path("folder")).unwrap();
-    // What was asked for is wrong.
+    // The request is wrong.
     desk_ends(
         &desk,
         &decide(&["--policy", "unheard-of"]),
@@ -116,8 +116,8 @@ fn errors_of_decisions_have_the_codes_of_the_reference() {
     desk_ends(&desk, &["replay", "--log", "none.log"], 1, "there is no log none.log");
     desk_ends(&desk, &["explain", "none.json"], 1, "cannot read none.json");
     desk_ends(&desk, &["verify", "none.json"], 1, "cannot read none.json");
-    // A file that is no certificate fails like a changed one, so a script that verifies needs one
-    // code.
+    // A file that is not a certificate fails like a changed one, so a script that verifies needs
+    // one code.
     desk_ends(&desk, &["verify", "not.json"], 1, "not a certificate");
     desk_ends(&desk, &["explain", "not.json"], 1, "not a certificate");
 }
@@ -135,7 +135,7 @@ fn a_time_far_ahead_of_the_clock_needs_force() {
         desk_ends(&desk, &[command, far].concat(), 2, "more than a day ahead of the clock");
         assert_eq!(fs::read(desk.path("a.log")).unwrap(), before);
     }
-    // Looking ahead leaves nothing behind.
+    // Reading with a later time writes nothing.
     desk.says(&[&["status", "--log", "a.log"], far].concat());
     desk.says(&[&["reward", "--log", "a.log", "1", "2", "--force"], far].concat());
 }

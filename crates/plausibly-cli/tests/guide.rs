@@ -1,4 +1,4 @@
-//! The transcripts of the guides are what the command does.
+//! The transcripts in the guides match the output of the command.
 
 use crate::workspace;
 use std::fs;
@@ -6,8 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// What a command of a guide prints, both streams as a terminal shows them, without the seconds it
-/// took.
+/// The output of a command of a guide, both streams as in a terminal, without its duration.
 fn output(command: &str, folder: &Path) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_plausibly")).parent().unwrap();
     let output = Command::new("sh")
@@ -27,15 +26,15 @@ fn without_seconds(line: &str) -> &str {
     if line.starts_with("wrote ") { line.split(" in ").next().unwrap() } else { line }
 }
 
-/// Plays a guide from its first line to its last: files are written, commands run, and what they
-/// print is put in the place of what the guide says.
+/// Plays a guide from its first line to its last: writes its files, runs its commands, and replaces
+/// the output in the guide by the real one.
 fn replayed(guide: &str, files: &[&str], expected_commands: usize) -> TempDir {
     let path = workspace(guide);
     let page = fs::read_to_string(&path).unwrap();
     let sandbox = tempfile::tempdir().unwrap();
     for file in files {
         let name = Path::new(file);
-        // Examples stay in their folder, tables lie at hand.
+        // Examples stay in their folder; tables are in the current one.
         let to =
             if name.starts_with("examples") { name } else { Path::new(name.file_name().unwrap()) };
         fs::create_dir_all(sandbox.path().join(to).parent().unwrap()).unwrap();
@@ -100,7 +99,7 @@ fn the_commands_of_the_readme_do_what_it_says() {
         .iter()
         .map(|line| {
             let (command, _) = line.split_once(" #").unwrap();
-            // Nobody can be asked here.
+            // This is not a terminal, so the command cannot ask.
             output(&command.replace("decide ", "decide --yes "), sandbox.path())
         })
         .collect();

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Starts a run and waits until it says that it is at work, by when signals are caught.
+/// Starts a run and waits for its first note; from then on it catches signals.
 fn started(sandbox: &Sandbox, out: &str) -> (Child, BufReader<ChildStderr>) {
     let mut child = sandbox
         .command(&["simulate", "spec.toml", "--out", out])
@@ -21,15 +21,14 @@ fn started(sandbox: &Sandbox, out: &str) -> (Child, BufReader<ChildStderr>) {
     (child, stderr)
 }
 
-/// Runs something that would take hours, sends a signal once it is at work, and returns what became
-/// of it.
+/// Starts a run that would take hours, sends a signal once it works, and returns the outcome.
 fn interrupted(signal: &str, environment: &str) -> (Sandbox, Option<i32>, Duration, String) {
     let long = SPEC.replace("horizon = 50", "horizon = 1000000000");
     let sandbox = Sandbox::new(
         &long.replace("noise = 0.5\n", "").replace("dim = 2\nactions = 4", environment),
     );
     let (mut child, mut stderr) = started(&sandbox, "deep/out");
-    // Into the work itself.
+    // Waits until the work itself has begun.
     std::thread::sleep(Duration::from_millis(200));
     let sent = Instant::now();
     send(signal, child.id());
@@ -40,7 +39,7 @@ fn interrupted(signal: &str, environment: &str) -> (Sandbox, Option<i32>, Durati
     (sandbox, status.code(), took, rest)
 }
 
-/// By the shell's own `kill`: the program of that name is not on every machine.
+/// Uses the shell's `kill`: not every machine has the program.
 fn send(signal: &str, process: u32) {
     let script = format!("kill -s {signal} {process}");
     assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
@@ -51,7 +50,7 @@ fn ctrl_c_stops_within_a_second_and_leaves_nothing() {
     for (signal, environment) in [
         ("INT", "dim = 2\nactions = 4"),
         ("TERM", "dim = 2\nactions = 4"),
-        // Rounds that take long themselves, and a single step that takes minutes.
+        // Long rounds, and a single step that takes minutes.
         ("INT", "dim = 64\nactions = 20000"),
         ("INT", "dim = 1024\nactions = 50"),
         ("INT", "dim = 50\nactions = 200000\n[[policy]]\nkind = 'elimination'"),
@@ -119,7 +118,7 @@ fn the_time_limit_of_a_download_is_a_flag() {
     let begun = Instant::now();
     let output =
         sandbox.run(&[&["data", "fetch", "heart", "--time-limit", "1"], &source[..]].concat());
-    // Before the silence that counts as broken.
+    // Earlier than the 30 seconds after which a silent connection counts as broken.
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));

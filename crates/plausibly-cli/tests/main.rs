@@ -1,4 +1,4 @@
-//! The command as a person or a script meets it.
+//! Tests of the command, run as a user or a script runs it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 #![expect(clippy::print_stderr, reason = "what is skipped is said")]
 
@@ -25,7 +25,7 @@ fn workspace(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// A folder of its own with a spec in it.
+/// A temporary folder with a spec.
 struct Sandbox(TempDir);
 
 const SPEC: &str = "\
@@ -72,7 +72,7 @@ impl Sandbox {
         self.command(args).output().unwrap()
     }
 
-    /// What a terminal would show, with what differs between runs taken out.
+    /// The output in a terminal, without what differs between runs.
     fn transcript(&self, args: &[&str]) -> String {
         let Output { status, stdout, stderr } = self.run(args);
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

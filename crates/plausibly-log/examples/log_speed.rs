@@ -1,4 +1,4 @@
-//! How long a log of a million decisions takes to open, and the next decision after that.
+//! Measures how long it takes to open a log of a million decisions, and to take the next decision.
 //!
 //! `cargo run --release -p plausibly-log --example log_speed -- FOLDER [DECISIONS]`
 #![expect(clippy::print_stdout, reason = "figures are shown")]

@@ -1,11 +1,11 @@
-//! How long it takes to replay a log, beside two certificates for each decision; and to explain a
-//! decision of it.
+//! Measures how long it takes to replay a log, to make two certificates per decision, and to
+//! explain a decision.
 //!
 //! `cargo run --release -p plausibly-log --example replay_speed -- FOLDER [DECISIONS [ROWS
 //! [HOURS]]]`
 //!
-//! With HOURS, decisions go round that many contexts. A folder in memory (`/dev/shm`) saves the
-//! time of writing to a disk.
+//! With HOURS, decisions alternate between that many contexts. A folder in memory (`/dev/shm`)
+//! saves the time of writing to a disk.
 #![expect(clippy::print_stdout, reason = "figures are shown")]
 
 use plausibly::Stream;
@@ -22,7 +22,7 @@ use std::time::Instant;
 
 /// With the intercept, 22 features; with a context, half as many columns, each also by the hour.
 const COLUMNS: usize = 21;
-/// Decisions that are certified to see how long that takes.
+/// Makes certificates of this many decisions.
 const CERTIFIED: u64 = 1_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(())
     })?;
     let certified = begun.elapsed().as_secs_f64() / CERTIFIED.min(decisions) as f64;
-    println!("two certificates: {:.1} µs a decision", 1e6 * certified);
+    println!("two certificates: {:.1} µs per decision", 1e6 * certified);
 
     let mut other = own.clone();
     other.insert("greed".into(), 0.5.into());
@@ -66,7 +66,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         replay(&storage, policy, None, |replayed| differing += u64::from(replayed.differs()))?;
         let taken = begun.elapsed().as_secs_f64();
         let each = 1e6 * taken / decisions as f64;
-        println!("replay under {name}: {taken:.2} s, {each:.1} µs a decision; {differing} differ");
+        println!(
+            "replay under {name}: {taken:.2} s, {each:.1} µs per decision; {differing} differ"
+        );
     }
     for decision in [1, decisions / 2, decisions] {
         let begun = Instant::now();
@@ -91,7 +93,7 @@ fn table(rows: usize, columns: usize) -> Result<Table, Box<dyn Error>> {
     Ok(Table::read(text.as_bytes())?)
 }
 
-/// A log as it comes to be: every choice follows from the lines before it.
+/// Writes a log in which every choice follows from the lines before it.
 fn write(path: &Path, table: &Table, decisions: u64, hours: u64) -> Result<(), Box<dyn Error>> {
     let context = |decision: u64| match hours {
         0 => Ok(Context::default()),

@@ -105,7 +105,7 @@ impl Statistics {
                 Change::Dropped => all.retract(&Observation::new(features, 0.0)?)?,
                 Change::Settled(reward) => settled.add(&Observation::new(features, reward)?)?,
                 Change::Unsettled(reward) => {
-                    settled.retract(&Observation::new(features, reward)?)?
+                    settled.retract(&Observation::new(features, reward)?)?;
                 }
             },
             Self::Arms(arms) => {

@@ -1,5 +1,5 @@
 //! Laws of the log: nothing acknowledged is lost, nothing is invented, and everything can be
-//! re-derived.
+//! derived again.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 #![expect(clippy::print_stderr, reason = "what is skipped is said")]
 

@@ -39,7 +39,10 @@ pub(crate) struct Decide {
 
     /// Take this many decisions at once; each counts the ones before it as pending. Get their
     /// certificates afterwards with `plausibly explain --log LOG DECISION --json`
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000), conflicts_with = "certificate")]
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u64).range(1..=1000), conflicts_with = "certificate"
+    )]
     pub(crate) count: u64,
 
     /// The context of this decision
@@ -154,7 +157,10 @@ pub(crate) struct Reward {
     pub(crate) decision: Option<u64>,
 
     /// The reward, with a point before the decimals
-    #[arg(value_name = "VALUE", allow_negative_numbers = true, value_parser = number, required_unless_present_any = ["retract", "csv"])]
+    #[arg(
+        value_name = "VALUE", allow_negative_numbers = true, value_parser = number,
+        required_unless_present_any = ["retract", "csv"]
+    )]
     pub(crate) value: Option<f64>,
 
     /// Replace the recorded outcome; with `--csv`, every recorded outcome that differs from the

@@ -140,7 +140,9 @@ fn finish(
 ) -> Result<Outcome> {
     let mut manifest = manifest(reproduction, prepared.experiments());
     let Timing { seconds, threads } = timing;
-    let timings = json!({ "seconds": seconds, "threads": threads, "instruction_set": plausibly::Isa::detect().name() });
+    let instruction_set = plausibly::Isa::detect().name();
+    let timings =
+        json!({ "seconds": seconds, "threads": threads, "instruction_set": instruction_set });
     manifest.insert("timings".into(), timings);
     let manifest = serde_json::Value::from(manifest);
     let contents = [reproduction.html(), summary_csv(reproduction), format!("{manifest:#}\n")];

@@ -1,4 +1,4 @@
-//! What a person meets who is new to the command: several decisions at once, slips, doubts, commas.
+//! The first steps of a new user: several decisions at once, typing errors, doubts, commas.
 
 use super::Desk;
 use std::fs;
@@ -13,7 +13,7 @@ fn decide<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&["decide", "--log", "a.log", "--actions", "actions.csv"], more].concat()
 }
 
-/// What it says on stderr; it must succeed.
+/// The notes on stderr of a command that must succeed.
 fn notes(desk: &Desk, more: &[&str]) -> String {
     let output = desk.run(&decide(more));
     let text = String::from_utf8(output.stderr).unwrap();
@@ -21,7 +21,7 @@ fn notes(desk: &Desk, more: &[&str]) -> String {
     text
 }
 
-/// Refused with all of these words, and nothing written.
+/// Checks that a command is refused with all of these words and writes nothing.
 fn refused(desk: &Desk, args: &[&str], words: &[&str]) {
     let before = fs::read(desk.path("a.log")).ok();
     let (code, text) = desk.refuses(args);
@@ -48,7 +48,7 @@ fn several_decisions_are_those_that_single_ones_would_be() {
         fs::read(at_once.path("a.log")).unwrap(),
         fs::read(one_by_one.path("a.log")).unwrap()
     );
-    // One certificate per line, each of them good.
+    // One certificate per line, each of them valid.
     let json = at_once.says(&decide(&["--count", "3", "--json"]));
     assert_eq!(json.lines().count(), 3);
     for (line, decision) in json.lines().zip(6..) {
@@ -147,11 +147,11 @@ fn what_may_not_be_meant_about_a_first_table_is_asked() {
         let text = notes(&desk, &["--yes"]);
         assert!(text.contains(&format!("note: {}", "")) && text.contains(words[0]), "{text}");
     }
-    // What was said is not asked about.
+    // A flag answers the question.
     let said = desk("id,price,since\n1,4.5,2026-11-01\n2,3.5,2026-11-02\n");
     let text = notes(&said, &["--yes", "--label", "id", "--leave-out", "since"]);
     assert!(!text.contains("note:"), "{text}");
-    // A table without a header is refused, unless its first line is said to be one.
+    // A table without a header is refused, unless `--header` is given.
     let bare = desk("4,red\n6,blue\n5,red\n");
     refused(
         &bare,

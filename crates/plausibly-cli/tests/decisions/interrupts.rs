@@ -1,5 +1,5 @@
-//! A signal ends a command before it writes, or waits until it has answered; and an answer that
-//! cannot be printed is not passed over.
+//! A signal ends a command before it writes, or waits until it has answered. An answer that cannot
+//! be printed is an error.
 #![cfg(unix)]
 
 use super::Desk;
@@ -17,12 +17,12 @@ fn state(desk: &Desk) -> State {
     fold(&FileStorage::new(desk.path("a.log")), |_| Ok(())).unwrap().0.unwrap()
 }
 
-/// Runs a command and sends it a signal after a while, unless it is done.
+/// Runs a command and sends it a signal after a while, unless it has ended.
 fn interrupted(mut command: Command, signal: &str, after: Duration) -> Output {
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(after);
     let script = format!("kill -s {signal} {} 2>/dev/null", child.id());
-    // It may be done.
+    // The command may have ended.
     let _ = Command::new("sh").args(["-c", &script]).status().unwrap();
     child.wait_with_output().unwrap()
 }
@@ -46,8 +46,8 @@ fn interrupts(count: usize) {
         let output = interrupted(command, signal, after);
         let said = String::from_utf8(output.stdout).unwrap();
         let now = state(&desk);
-        // Before the command could catch it, the signal ends it by itself, as shells report by 130
-        // too.
+        // Before the command catches signals, the signal itself ends it, which shells also report
+        // as 130.
         match output.status.code().unwrap_or(130) {
             130 => {
                 stopped += 1;
@@ -131,7 +131,7 @@ fn an_answer_that_cannot_be_printed_is_told_on_stderr_with_a_code_of_its_own() {
         (&["reward", "--log", "a.log", "1", "--retract"], "taken back"),
         (&["drop", "--log", "a.log", "1"], "never come"),
     ] {
-        // The same again is nothing new to the log; a retraction cannot come twice.
+        // Repeating the outcome changes nothing; a retraction cannot be repeated.
         let (code, text) = unread(&desk, args).remove(0);
         assert_eq!(code, Some(4), "{text}");
         assert!(
@@ -139,7 +139,7 @@ fn an_answer_that_cannot_be_printed_is_told_on_stderr_with_a_code_of_its_own() {
             "{text}"
         );
     }
-    // Reading commands may lose their readers.
+    // A closed pipe is not an error for commands that only read.
     for args in [&["status", "--log", "a.log"][..], &["explain", "--log", "a.log", "1"]] {
         assert_eq!(unread(&desk, args)[0].0, Some(0));
     }

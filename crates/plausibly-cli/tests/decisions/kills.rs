@@ -1,4 +1,4 @@
-//! Processes that are killed at any moment lose nothing that was acknowledged, and double nothing.
+//! Processes killed at any time lose no acknowledged event, and double none.
 
 use super::Desk;
 use plausibly::Stream;
@@ -10,7 +10,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Runs the command and kills it after a while, unless it is done; what it said on stdout.
+/// Runs the command, kills it after a while unless it has ended, and returns its stdout.
 fn killed(mut command: Command, after: Duration) -> String {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(after);

@@ -7,7 +7,7 @@ use std::fs;
 
 const DECIDE: [&str; 6] = ["decide", "--log", "a.log", "--actions", "actions.csv", "--yes"];
 
-/// Refused with all of these words, and without a log.
+/// Checks that a command is refused with all of these words and creates no log.
 fn refused(desk: &Desk, args: &[&str], words: &[&str]) {
     let (code, text) = desk.refuses(args);
     assert!(code == 1 || code == 2, "{args:?}: {text}");
@@ -42,7 +42,7 @@ fn names_that_no_line_holds_are_refused_before_anything_is_written() {
             &["65536 characters, more than 256"],
         );
     }
-    // Of any script: characters are counted and not bytes.
+    // The limit counts characters of any script, not bytes.
     table(format!("label,price\n{},1\n{},2\n", "é".repeat(256), "ü".repeat(256)));
     desk.says(&DECIDE);
 }
@@ -50,7 +50,7 @@ fn names_that_no_line_holds_are_refused_before_anything_is_written() {
 /// A log as a version without a limit wrote it.
 fn log_with(desk: &Desk, label: &str) {
     let table = Table::read("name,price\nbowl,1\nmug,2\n".as_bytes()).unwrap();
-    // As it is read from a log, which has no limit.
+    // Reading from a log applies no limit.
     let context: Context = serde_json::from_value(serde_json::json!({"device": label})).unwrap();
     let recipe = Recipe::infer(&table, &context).unwrap();
     let cells = |row: usize| recipe.cells(table.row(row).unwrap()).unwrap();

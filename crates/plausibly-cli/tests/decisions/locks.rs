@@ -1,4 +1,4 @@
-//! A log that is in use is waited for, and a question does not keep others waiting.
+//! Commands wait for a log in use, and an open question does not block other commands.
 
 use super::Desk;
 use plausibly_log::fold;
@@ -25,7 +25,7 @@ fn at_once(desk: &Desk, args: &[&str], count: usize) -> BTreeSet<String> {
 
 #[test]
 fn twenty_decisions_at_once_all_answer() {
-    // From a log that is there, and from one that all of them would begin.
+    // With an existing log, and with one that each of them would begin.
     let begun = Desk::begun("testdata/tables/ads.csv", "0..5");
     let expected =
         |from: u64| (from..from + 20).map(|decision| format!("decision {decision}")).collect();
@@ -64,7 +64,7 @@ fn a_lock_that_is_held_for_longer_is_an_error_that_names_its_holder() {
     assert!(!at_once.contains("waiting"), "{at_once}");
     // Readers do not wait.
     desk.says(&["status", "--log", "a.log"]);
-    // One that ends in time is waited for.
+    // A command waits for a writer that ends in time.
     let waiting =
         desk.command(&DECIDE).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(300));
@@ -87,8 +87,8 @@ mod questions {
     use super::*;
     use std::io::{Read, Write};
 
-    /// A command at a terminal of its own, up to its question. None if there is no `script` to make
-    /// terminals with.
+    /// Runs a command in a terminal up to its question; `None` without the program `script`, which
+    /// makes terminals.
     fn asking(desk: &Desk, args: &[&str]) -> Option<(Child, String)> {
         let command = format!("{} {}", env!("CARGO_BIN_EXE_plausibly"), args.join(" "));
         let mut script = std::process::Command::new("script");
@@ -125,7 +125,7 @@ mod questions {
         assert!(desk.says(&[&DECIDE[..], &["--wait", "2"]].concat()).starts_with("decision 2: "));
         let (code, said) = agreeing(child);
         assert!(code == 0 && said.contains("decision 3: "), "{said}");
-        // What was asked about must still hold.
+        // The policy in the question must still be the current one.
         let Some((child, _)) = asking(&desk, &[&DECIDE[..], &["--policy", "code"]].concat()) else {
             return;
         };

@@ -56,7 +56,7 @@ fn no_output_replaces_what_is_read() {
     ];
     for (command, flag, protected) in commands {
         for name in protected.iter().flat_map(|name| same(name)) {
-            // Not even by force.
+            // Not even with `--force`.
             for force in [&[][..], &["--force"]] {
                 let args = [command, &[flag, &name], force].concat();
                 let (code, text) = desk.refuses(&args);
@@ -70,7 +70,7 @@ fn no_output_replaces_what_is_read() {
             }
         }
     }
-    // Nor does a command that does not read the log.
+    // A command that does not read the log does not replace it either.
     for name in ["a.log", "a.log.snapshot", "a.log.torn-9"] {
         let (code, text) = desk.refuses(&["explain", "c.json", "--html", name, "--force"]);
         assert!(code == 2 && text.contains("is a log, or belongs to one"), "{text}");
@@ -126,11 +126,11 @@ fn what_plausibly_did_not_write_is_replaced_by_force_alone() {
         }
         desk.says(&[command, &["--force"]].concat());
         assert_ne!(fs::read_to_string(desk.path("out")).unwrap(), "my own notes");
-        // Its own file it replaces as a matter of course, and an empty one.
+        // It replaces its own file, and an empty one, without `--force`.
         desk.says(command);
         fs::write(desk.path("out"), "").unwrap();
         desk.says(command);
-        // But not by a file of another kind.
+        // But it does not replace it by a file of another kind.
         let other: &[&str] = if kind == "page" {
             &["status", "--log", "a.log", "--svg", "out"]
         } else {
@@ -166,7 +166,7 @@ fn links_stay_and_devices_are_written_to() {
     assert!(fs::read_to_string(desk.path("below/page.html")).unwrap().contains("generator"));
     let said = desk.says(&["status", "--log", "a.log", "--svg", "/dev/stdout"]);
     assert!(said.starts_with("<svg") && said.ends_with("</svg>"), "{said}");
-    // A named pipe without a reader would be waited for after the decision.
+    // Writing to a named pipe without a reader would block after the decision.
     let pipe = std::process::Command::new("mkfifo").arg(desk.path("pipe")).status();
     if pipe.is_ok_and(|made| made.success()) {
         let log = fs::read(desk.path("a.log")).unwrap();
@@ -176,7 +176,7 @@ fn links_stay_and_devices_are_written_to() {
         assert!(code == 2 && text.contains("named pipe"), "{text}");
         assert_eq!(fs::read(desk.path("a.log")).unwrap(), log);
     }
-    // Also where the shell has put a file behind it, which stays that file.
+    // The same if the shell has redirected it to a file, which is not replaced.
     let command = "\"$0\" status --log a.log --svg /dev/stdout > all.svg && echo more >> all.svg";
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", command, env!("CARGO_BIN_EXE_plausibly")]).current_dir(desk.path(""));

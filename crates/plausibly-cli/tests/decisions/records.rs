@@ -1,9 +1,9 @@
-//! What a person sees of the past: tries, outcomes, and the form to fill in.
+//! What a user sees of earlier decisions: tries, outcomes, and the form to fill in.
 
 use super::Desk;
 use std::fs;
 
-/// Six subject lines without features; after `decisions` of them.
+/// Six subject lines without features, after `decisions` decisions.
 fn subjects(decisions: u64) -> Desk {
     let desk = Desk::new("examples/subjects.csv");
     let decide = ["decide", "--log", "a.log", "--actions", "actions.csv", "--yes"];
@@ -123,11 +123,11 @@ fn the_csv_of_the_past_is_the_form_for_what_comes() {
         desk.run(&["reward", "--log", "a.log", "--csv", "form.csv"])
     };
     let said = |form: &str| String::from_utf8(send(form).stdout).unwrap();
-    // As it is printed it tells what is known.
+    // The form as printed records nothing new.
     let before = log();
     assert_eq!(said(&form), "recorded 0 rewards and 0 drops; 2 already recorded\n");
     assert_eq!(log(), before);
-    // Filled in, it tells the rest; and twice is once.
+    // Filled in, it records the rest; recording it twice writes it once.
     let filled: String = form
         .lines()
         .map(|line| match line.split(',').next().unwrap() {
@@ -141,7 +141,7 @@ fn the_csv_of_the_past_is_the_form_for_what_comes() {
     assert_eq!(said(&filled), "recorded 0 rewards and 0 drops; 4 already recorded\n");
     assert_eq!(log(), after);
     assert_eq!(desk.says(&["history", "--log", "a.log", "--pending"]).lines().count(), 3);
-    // A column that slipped is noticed.
+    // A moved column is noticed.
     let slipped = form.replace("'=1+1", "'@home");
     let output = send(&slipped);
     let text = String::from_utf8(output.stderr).unwrap();
@@ -173,7 +173,7 @@ fn many_outcomes_are_recorded_all_or_none() {
     }
     fs::write(desk.path("form.csv"), "reward,note,decision\n0.25,,2\ndrop,late,1\n,,3\n").unwrap();
     assert_eq!(reward(&desk, &["--csv", "form.csv"]), "recorded 1 reward and 1 drop\n");
-    // Another value is a correction, and must be said to be one; so for a file as for a single one.
+    // Another value needs `--correct`, for a file as for a single decision.
     fs::write(desk.path("form.csv"), "decision,reward\n3,0.5\n2,0.75\n").unwrap();
     let before = log();
     let (_, text) = desk.refuses(&["reward", "--log", "a.log", "--csv", "form.csv"]);

@@ -2,7 +2,7 @@ use super::Desk;
 use plausibly_log::journal::{FileStorage, Journal};
 use std::fs;
 
-/// Refused, with all of these words, and the log as it was.
+/// Checks that a command is refused with all of these words and leaves the log unchanged.
 fn refused(desk: &Desk, args: &[&str], code: i32, words: &[&str]) {
     let before = fs::read(desk.path("a.log")).ok();
     let (found, text) = desk.refuses(args);
@@ -58,7 +58,7 @@ fn vectors_are_taken_as_they_are_or_refused_by_row_and_column() {
     assert!(
         desk.says(&given(&["--explain", "--certificate", "c.json"])).contains("is at most 0.3")
     );
-    // Said again it may be, but not otherwise.
+    // The same settings may be repeated, but not changed.
     desk.says(&given(&[]));
     refused(&desk, &decide(&["--as-given", "--theta-norm-bound", "1"]), 2, &["fixed", "a new log"]);
     refused(&desk, &decide(&["--context", "a=b"]), 2, &["cannot use the context `a`"]);
@@ -158,7 +158,7 @@ fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
         named("dropped; its outcome will never come")
     );
     assert!(desk.says(&["drop", "--log", "a.log", "1"]).contains("nothing was written"));
-    // Nothing undoes a drop, so no flag may be suggested.
+    // A drop is final, so the message must not suggest a flag.
     for more in [&["1", "4"][..], &["1", "4", "--correct"], &["1", "--retract"]] {
         let args = [&["reward", "--log", "a.log"], more].concat();
         refused(&desk, &args, 2, &[chosen, "was dropped", "final", "try the same action again"]);
@@ -176,7 +176,7 @@ fn damage_is_named() {
     for command in [&["status", "--log", "a.log"][..], &["reward", "--log", "a.log", "1", "3"]] {
         refused(&desk, command, 1, &[&format!("line {lines}")]);
     }
-    // An event that cannot follow is named too, though its hashes are right.
+    // An event that cannot follow is named too, although its hashes are right.
     fs::write(desk.path("a.log"), &genuine).unwrap();
     let mut journal = Journal::open(FileStorage::new(desk.path("a.log"))).unwrap();
     journal.append(0, &[r#"{"rewarded":{"decision":1,"reward":4.0}}"#]).unwrap();
@@ -219,8 +219,8 @@ fn certificates_that_were_changed_are_refused() {
 #[test]
 fn what_is_printed_as_json_is_the_certificate() {
     let desk = Desk::new("testdata/tables/ads.csv");
-    // Names that could steer a terminal are harmless in JSON, and the certificate is still the one
-    // that was sealed.
+    // Names with control characters are harmless in JSON, and the certificate stays the one that
+    // was sealed.
     fs::write(desk.path("actions.csv"), "name\na\u{7f}\u{85}b\nc\n").unwrap();
     let json =
         desk.says(&["decide", "--log", "b.log", "--actions", "actions.csv", "--yes", "--json"]);

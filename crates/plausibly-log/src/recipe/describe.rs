@@ -141,7 +141,7 @@ impl fmt::Display for Description<'_> {
         let recipe = self.0;
         match recipe.shape {
             Shape::Arms => {
-                writeln!(f, "no features: the log learns about every action on its own")?
+                writeln!(f, "no features: the log learns about every action on its own")?;
             }
             Shape::Blocks | Shape::Shared | Shape::Given => {
                 writeln!(f, "{:names$}  {:texts$}  {:8}", "total", "", recipe.dim())?;

@@ -105,7 +105,7 @@ impl Recipe {
         for name in table.columns().iter().filter(|name| Some(name.as_str()) != self.label()) {
             match self.columns.iter().find(|column| column.name == *name) {
                 None => {
-                    notes.push(format!("column `{name}` is not part of the recipe and is ignored"))
+                    notes.push(format!("column `{name}` is not part of the recipe and is ignored"));
                 }
                 Some(column) => notes.extend(column.no_longer_constant(table)),
             }

@@ -25,7 +25,7 @@ impl Table {
                     return Ok(Some(column));
                 }
                 Err(error) => {
-                    notes.push(format!("`{}` is not the label: {error}", self.columns[column]))
+                    notes.push(format!("`{}` is not the label: {error}", self.columns[column]));
                 }
             }
         }

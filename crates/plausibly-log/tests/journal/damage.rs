@@ -8,7 +8,7 @@ use plausibly_log::journal::{
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
-/// What opening and reading say of a log; both must say the same, and leave it alone.
+/// The error of opening and of reading a log; both must agree, and leave it unchanged.
 fn damage(bytes: &[u8]) -> (u64, u64, Damage) {
     let disk = Disk::with_log(bytes);
     let (opened, read) =
@@ -183,8 +183,7 @@ fn lines_that_are_missing_doubled_moved_or_foreign_are_found() {
     assert!(seq == 5 && matches!(what, Damage::Chain { .. }), "{what}");
 }
 
-/// The end of a file that no interrupted write leaves is not cut off, however much it looks like
-/// one.
+/// An end that no interrupted write leaves is not cut off, even if it looks similar.
 #[test]
 fn ends_that_were_never_written_are_damage() {
     let log = log_of(&varied(8)).log();
@@ -196,8 +195,8 @@ fn ends_that_were_never_written_are_damage() {
         let end = 1 + draws.below(text.len());
         let mut torn = text[..end].to_vec();
         let at = draws.below(end);
-        // What is inside of an unfinished event is not known beforehand. Without the quote of its
-        // last string, an event is unfinished up to the `"` of `,"hash"`, and shows then.
+        // The content of an unfinished event cannot be known. Without the quote of its last string,
+        // an event looks unfinished up to the `"` of `,"hash"`.
         if at >= event && end < text.len() - 75 + 3 {
             continue;
         }

@@ -1,8 +1,8 @@
-//! A disk in memory that fails where it is told to, and can lose its power.
+//! A disk in memory that fails at a chosen step, and can lose its power.
 //!
-//! It is as mean as real ones are: what is not synced may vanish, stay or be torn when power goes,
-//! names included; and a failed sync drops what it could not write, shows it all the same, and lets
-//! the next sync succeed.
+//! It behaves as badly as real disks: unsynced bytes and names may vanish, stay or be torn when the
+//! power fails; a failed sync drops bytes that it could not write, still shows them, and lets the
+//! next sync succeed.
 
 use super::Draws;
 use plausibly_log::journal::Storage;
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// A step the disk was asked for.
+/// An operation of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     Lock,
@@ -40,16 +40,16 @@ pub(crate) struct Fault {
 
 #[derive(Clone, Debug, Default)]
 struct Inode {
-    /// What reading shows.
+    /// The bytes that reading shows.
     shown: Vec<u8>,
-    /// What is on the disk.
+    /// The bytes on the disk.
     durable: Vec<u8>,
-    /// Shown, not on the disk, and never written again: what a failed sync leaves.
+    /// Bytes shown but not on the disk and never written again, after a failed sync.
     dropped: Option<Range<usize>>,
 }
 
 impl Inode {
-    /// What a sync would put on the disk: what was dropped is zeros there.
+    /// The bytes that a sync would write: dropped bytes are zeros.
     fn synced(&self) -> Vec<u8> {
         let mut bytes = self.shown.clone();
         if let Some(range) = self.dropped.clone() {
@@ -58,14 +58,14 @@ impl Inode {
         bytes
     }
 
-    /// What the disk may have after a power cut.
+    /// A possible content of the disk after a power cut.
     fn after_power_cut(&self, draws: &mut Draws) -> Vec<u8> {
         let synced = self.synced();
         let common = synced.iter().zip(&self.durable).take_while(|(a, b)| a == b).count();
         match draws.below(4) {
             0 => self.durable.clone(),
             1 => synced,
-            // Cut off, and not yet on the disk: the old end or the new one.
+            // A truncation that is not synced: the old end or the new one.
             _ if common == synced.len() => self.durable.clone(),
             torn => {
                 let mut bytes = synced;
@@ -89,7 +89,7 @@ struct State {
     locked: bool,
     steps: Vec<Step>,
     fault: Option<Fault>,
-    /// What the log becomes after the next piece of it was read.
+    /// The content of the log after the next piece of it was read.
     meanwhile: Option<Vec<u8>>,
 }
 
@@ -106,7 +106,7 @@ impl State {
         }
     }
 
-    /// How much of a write gets through.
+    /// How many bytes of a failing write are written.
     fn part<'a>(&self, failed: bool, bytes: &'a [u8]) -> &'a [u8] {
         let quarters = self.fault.map_or(4, |fault| fault.quarters);
         if failed { &bytes[..bytes.len() * quarters / 4] } else { bytes }
@@ -168,12 +168,12 @@ impl Disk {
         state.names.get(suffix).map(|&inode| state.inodes[inode].shown.clone())
     }
 
-    /// Bytes at the end of the log that nobody synced, as a killed writer leaves them.
+    /// Appends bytes without a sync, as a killed writer leaves them.
     pub(crate) fn leave_behind(&self, bytes: &[u8]) {
         self.0.borrow_mut().log().shown.extend_from_slice(bytes);
     }
 
-    /// Lets a reader get one piece of the log, and then has somebody replace it.
+    /// Replaces the log after a reader has got one piece of it.
     pub(crate) fn replace_while_read(&self, bytes: &[u8]) {
         self.0.borrow_mut().meanwhile = Some(bytes.into());
     }
@@ -192,7 +192,7 @@ impl Disk {
     }
 }
 
-/// The disk as a journal sees it.
+/// The storage that a journal uses.
 #[derive(Debug)]
 pub(crate) struct FaultyStorage {
     disk: Disk,
@@ -208,7 +208,7 @@ impl Drop for FaultyStorage {
     }
 }
 
-/// Reads the log as it is at the moment.
+/// Reads the current log.
 #[derive(Debug)]
 pub(crate) struct LiveReader {
     disk: Disk,

@@ -1,14 +1,15 @@
-//! Every step of a scenario failed in turn: once, for good, with parts written, with the power cut
+//! Every step of a scenario fails in turn: once, forever, with parts written, with a power cut
 //! after it.
 //!
-//! The law: the log always opens, and holds what was acknowledged, once and in order, then perhaps
-//! a first part of what was being written; and what opening has shown survives the next power cut.
+//! The law: the log always opens and contains every acknowledged line, once and in order, then
+//! perhaps a first part of the interrupted write. Lines that opening has shown survive the next
+//! power cut.
 
 use super::disk::{Disk, Fault, FaultyStorage, Step};
 use super::{Draws, NOW, bodies};
 use plausibly_log::journal::{Checkpoint, Journal, JournalError, Recovery};
 
-/// What is done to a log.
+/// An action of the scenario.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Open,
@@ -31,15 +32,15 @@ const SCENARIO: &[Act] = &[
     Act::Append(1),
 ];
 
-/// A scenario under way.
+/// A running scenario.
 struct Play {
     disk: Disk,
     journal: Option<Journal<FaultyStorage>>,
     acknowledged: Vec<String>,
-    /// Was being written when something failed.
+    /// The lines being written when a step failed.
     open: Vec<String>,
     named: usize,
-    /// A failure after which the log may be opened only when the machine was restarted.
+    /// Whether the machine must be restarted before the log is opened.
     restart: bool,
 }
 
@@ -54,7 +55,7 @@ impl Play {
             Act::Open => self.open(),
             Act::Append(count) => self.append(count),
             Act::Tear => {
-                // What the next line would begin with, as far as a killed writer came.
+                // The beginning of the next line, as a killed writer leaves it.
                 let journal = self.journal.take().unwrap();
                 let head = format!(r#"{{"v":1,"seq":{},"at":"2026-"#, journal.last().seq + 1);
                 drop(journal);
@@ -75,7 +76,7 @@ impl Play {
         Ok(())
     }
 
-    /// What a log holds settles what was open.
+    /// The content of the log settles which lines were written.
     fn settle(&mut self, found: Vec<String>) {
         let known = self.acknowledged.len();
         assert!(found.len() >= known, "lost: {:?}", &self.acknowledged[found.len()..]);
@@ -119,7 +120,7 @@ impl Play {
     }
 }
 
-/// After a power cut: opens, obeys the law, and what it shows then stays through another cut.
+/// After a power cut the log opens and obeys the law, and the lines it shows survive another cut.
 fn check_after_power_cut(play: &Play, draws: &mut Draws) {
     let disk = play.disk.power_cut(draws);
     let mut after = Play::new(&disk);
@@ -135,7 +136,7 @@ fn check_after_power_cut(play: &Play, draws: &mut Draws) {
     assert_eq!(found, after.acknowledged);
 }
 
-/// Plays the scenario with one fault, and goes on after it as a careful caller would.
+/// Plays the scenario with one fault, and continues as a careful caller would.
 fn play_with(fault: Fault, draws: &mut Draws) -> Play {
     let disk = Disk::new();
     disk.set_fault(Some(fault));
@@ -212,8 +213,8 @@ fn a_disk_that_fails_for_good_or_loses_power_loses_nothing() {
     }
 }
 
-/// Blocks that arrive out of order leave zeros in the middle of what was written. That opens, or is
-/// named; what was acknowledged is there in either case.
+/// Blocks that arrive out of order leave zeros in the middle of a write. The log opens, or names
+/// the damage; acknowledged lines are there in both cases.
 #[test]
 fn blocks_out_of_order_are_cut_or_named_and_acknowledged_lines_stay() {
     let mut draws = Draws(3);
@@ -290,8 +291,8 @@ fn a_recovery_that_is_interrupted_twice_still_keeps_the_bytes_once() {
     }
 }
 
-/// A writer was killed between write and sync, or just before the newline: whoever is shown those
-/// lines may rely on them.
+/// A writer was killed between write and sync, or just before the newline: lines that a reader is
+/// then shown must stay.
 #[test]
 fn lines_that_nobody_synced_are_on_the_disk_once_opening_has_shown_them() {
     let log = super::log_of(&super::varied(6)).log();

@@ -22,16 +22,22 @@ fn entries(storage: &impl Storage, from: &Checkpoint) -> Vec<(u64, i64, String, 
 proptest! {
     #[test]
     fn any_objects_come_back_as_they_were(
-        batches in prop::collection::vec(prop::collection::vec((any::<String>(), any::<f64>()), 0..4), 0..8),
+        batches in prop::collection::vec(
+            prop::collection::vec((any::<String>(), any::<f64>()), 0..4),
+            0..8,
+        ),
         times in prop::collection::vec(0..=LATEST_US, 8),
     ) {
         let disk = Disk::new();
         let mut journal = Journal::open(disk.storage()).unwrap();
         let (mut expected, mut latest) = (Vec::new(), 0);
         for (batch, at_us) in batches.iter().zip(times) {
-            let text = |(text, number): &(String, f64)| serde_json::json!({ text: number, "t": text }).to_string();
+            let text = |(text, number): &(String, f64)| {
+                serde_json::json!({ text: number, "t": text }).to_string()
+            };
             let texts: Vec<String> = batch.iter().map(text).collect();
-            let written = journal.append(at_us, &texts.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+            let bodies: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let written = journal.append(at_us, &bodies).unwrap();
             if !texts.is_empty() {
                 latest = at_us.max(latest);
                 prop_assert_eq!(written.last(), Some(&journal.last()));
@@ -55,7 +61,9 @@ proptest! {
     }
 
     #[test]
-    fn text_that_is_an_instant_is_the_text_of_it(text in "[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9].[0-9]{6}Z") {
+    fn text_that_is_an_instant_is_the_text_of_it(
+        text in "[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-6][0-9]:[0-6][0-9].[0-9]{6}Z",
+    ) {
         if let Some(at_us) = parse_utc(&text) {
             prop_assert_eq!(utc(at_us), Some(text));
         }
@@ -83,8 +91,11 @@ fn a_line_is_exactly_this() {
     journal.append(1_794_755_402_123_456, &[r#"{"a": 1}"#]).unwrap();
     // Both hashes as `sha256sum` gives them.
     let expected = concat!(
-        r#"{"v":1,"seq":1,"at":"2026-11-15T15:10:02.123456Z","prev":"0000000000000000000000000000000000000000000000000000000000000000","#,
-        r#""body":"f9d86028c6e0d64e225186f96acb69338b2c59764df79162107f5c4bb34d1310","event":{"a": 1},"hash":"48c590007befe7deb746721748a785f76d1b4280fab54f47e20d6dc184be24c7"}"#,
+        r#"{"v":1,"seq":1,"at":"2026-11-15T15:10:02.123456Z","#,
+        r#""prev":"0000000000000000000000000000000000000000000000000000000000000000","#,
+        r#""body":"f9d86028c6e0d64e225186f96acb69338b2c59764df79162107f5c4bb34d1310","#,
+        r#""event":{"a": 1},"#,
+        r#""hash":"48c590007befe7deb746721748a785f76d1b4280fab54f47e20d6dc184be24c7"}"#,
         "\n"
     );
     assert_eq!(String::from_utf8(disk.log()).unwrap(), expected);

@@ -52,7 +52,7 @@ fn newlines(bytes: &[u8]) -> usize {
     bytes.split(|&byte| byte == b'\n').count() - 1
 }
 
-/// A small generator (SplitMix64): where the tests draw places and lengths from.
+/// A small random generator (`SplitMix64`) for places and lengths.
 struct Draws(u64);
 
 impl Draws {

@@ -1,6 +1,6 @@
-//! Real processes on a real disk: killed, traced, locked out, read beside.
+//! Real processes on a real disk: killed, traced, locked out, and read at the same time.
 //!
-//! A child is this test program again, told by its environment to be a writer.
+//! A child is this test program with an environment that makes it a writer.
 
 use super::{Draws, NOW, bodies, log_of, newlines, varied};
 use plausibly_log::journal::{Checkpoint, FileStorage, Journal, JournalError, LineHash, read};
@@ -12,7 +12,8 @@ use std::time::Duration;
 
 const LOG: &str = "PLAUSIBLY_LOG_TEST_LOG";
 const LINES: &str = "PLAUSIBLY_LOG_TEST_LINES";
-/// A line that was checked before: a writer that is killed soon has no time to read all of them.
+/// A checkpoint that was checked before: a writer that is killed soon has no time to read all
+/// lines.
 const FROM: &str = "PLAUSIBLY_LOG_TEST_FROM";
 
 /// This program, as a writer of a log.
@@ -53,8 +54,8 @@ fn body(number: u64) -> String {
     format!(r#"{{"n":{number},"pad":"{}"}}"#, "p".repeat(usize::try_from(pad).unwrap()))
 }
 
-/// Not a test, unless asked by its environment: appends lines and says so, then waits until its
-/// input ends.
+/// Not a test unless its environment is set: appends lines, reports them, and waits until its input
+/// ends.
 #[test]
 fn be_a_writer() {
     let Some(log) = env::var_os(LOG) else { return };
@@ -76,7 +77,7 @@ fn be_a_writer() {
     io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
-/// Ends a child that would go on, and gives what it had said.
+/// Ends a running child, and returns its output.
 fn kill(mut child: Child) -> String {
     child.kill().unwrap();
     child.wait().unwrap();
@@ -90,8 +91,8 @@ fn last_acknowledged(said: &str) -> Option<u64> {
     said.lines().filter_map(|line| line.strip_prefix("acknowledged ")?.parse().ok()).next_back()
 }
 
-/// Kills writers of one log: nothing acknowledged may be lost or doubled, and each goes on where
-/// the log is.
+/// Kills writers of one log: nothing acknowledged may be lost or doubled, and each continues where
+/// the log ends.
 fn kill_writers(times: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log.ndjson");
@@ -148,8 +149,7 @@ mod full {
     }
 }
 
-/// The system's own record: before each word of acknowledgement, a sync that succeeded after the
-/// last write.
+/// Checks the system's trace: each acknowledgement follows a successful sync after the last write.
 #[test]
 fn a_trace_shows_the_sync_before_the_acknowledgement() {
     let folder = tempfile::tempdir().unwrap();
@@ -217,7 +217,7 @@ fn a_second_writer_is_told_to_wait_and_readers_are_not() {
         "another".into()
     };
     assert!(said.starts_with(&holder), "{said}");
-    // As often as the caller says, and no longer.
+    // Retries as often as the caller says, and no longer.
     let mut tries = 0;
     let mut storage = FileStorage::new(&path);
     let refused = storage.lock_or_wait(|_| {
@@ -264,7 +264,7 @@ fn reading_beside_a_writer_shows_whole_lines_only() {
     });
 }
 
-/// Bytes that arrive in any pieces: a reader never takes a line in the making for damage.
+/// Bytes arrive in pieces of any size: a reader never takes an unfinished line for damage.
 #[test]
 fn reading_beside_a_slow_writer_ends_at_the_last_whole_line() {
     let all = varied(60);

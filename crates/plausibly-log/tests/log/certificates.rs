@@ -5,7 +5,7 @@ use plausibly_log::certificate::{Certificate, Reason};
 use plausibly_log::{certify, event::Event, fold};
 use std::collections::BTreeSet;
 
-/// The certificates that a log gives for its decisions, from nothing.
+/// The certificates of all decisions, derived from the log alone.
 pub(crate) fn from_log(disk: &Memory, most: usize) -> Vec<Certificate> {
     let mut all = Vec::new();
     fold(disk, |step| {
@@ -18,7 +18,7 @@ pub(crate) fn from_log(disk: &Memory, most: usize) -> Vec<Certificate> {
     all
 }
 
-/// How much is listed changes nothing that is said.
+/// The length of the list does not change the statements.
 fn same_statements(partial: &Certificate, full: &Certificate) {
     let (a, b) = (&partial.findings, &full.findings);
     assert_eq!(
@@ -39,7 +39,7 @@ fn same_statements(partial: &Certificate, full: &Certificate) {
     }
 }
 
-/// What genuine certificates were about: kinds of policy, features, actions on offer, and phases.
+/// Counts what the certificates cover: kinds of policy, features, actions on offer, and phases.
 #[derive(Default)]
 struct Covered {
     kinds: BTreeSet<String>,
@@ -92,7 +92,7 @@ fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) -> C
         let disk = Memory::default();
         let mut plan = plan(seed, largest, 40);
         if checked == 0 {
-            // The largest are rare among random ones.
+            // The largest logs are rare among random ones.
             plan.rows = largest.1;
         }
         let certificates = play(&mut open(&disk), &plan);
@@ -147,8 +147,8 @@ mod full {
         let mut all = plausibly::spec::POLICY_KINDS.to_vec();
         all.sort_unstable();
         assert!(covered.kinds.iter().eq(&all), "every policy: {summary}");
-        // Plain arms have no features; one feature alone can only be given, and so can actions that
-        // are alone.
+        // Plain arms have no features; a single feature, or a single action, is possible only with
+        // vectors as given.
         assert!([0, 1, 2, 64].iter().all(|d| covered.features.contains(d)), "{summary}");
         assert!([1, 2, 64].iter().all(|d| covered.given.contains(d)), "{summary}");
         assert!(covered.actions.contains(&1) && covered.actions.contains(&2000), "{summary}");

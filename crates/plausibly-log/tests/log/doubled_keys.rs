@@ -1,5 +1,4 @@
-//! A document in which an object has a key twice says different things to different readers: it is
-//! refused.
+//! A document with a doubled key means different things to different readers, so it is refused.
 
 use super::{Memory, Plan, open, plan, play, steady};
 use plausibly_log::certificate::Certificate;
@@ -8,12 +7,12 @@ use plausibly_log::json;
 use plausibly_log::{Log, LogError};
 use serde_json::{Value, json};
 
-/// How a key is written a second time.
+/// How a key is repeated.
 #[derive(Clone, Copy, Debug)]
 struct Form {
-    /// In escapes, or as it stands.
+    /// With escapes, or literally.
     escaped: bool,
-    /// Before the first or behind it.
+    /// Before the first occurrence, or after it.
     before: bool,
     /// With another value, or with its own.
     other_value: bool,
@@ -26,7 +25,7 @@ const FORMS: [Form; 4] = [
     Form { escaped: true, before: true, other_value: false },
 ];
 
-/// All keys of a value, of whatever object in it.
+/// All keys of a value, in all its objects.
 fn keys(value: &Value) -> usize {
     match value {
         Value::Object(fields) => fields.values().map(|inner| 1 + keys(inner)).sum(),
@@ -70,8 +69,8 @@ fn in_escapes(key: &str) -> String {
     format!("\"{}\"", units.concat())
 }
 
-/// Calls `refused` with every text in which one key of the value occurs twice, and says how many
-/// there were.
+/// Calls `refused` with every text in which one key of the value occurs twice, and returns their
+/// number.
 fn each_doubled(value: &Value, mut refused: impl FnMut(&str)) -> usize {
     let forms = (0..keys(value)).flat_map(|place| FORMS.map(|form| (place, form)));
     forms.map(|(place, form)| refused(&doubled(value, &mut Some(place), form))).count()
@@ -91,8 +90,8 @@ fn a_certificate_in_which_a_key_stands_twice_is_refused_wherever_it_stands() {
         assert_eq!(Certificate::from_json(&last.to_json()).unwrap(), last);
         tried += each_doubled(&value, |text| {
             let refusal = Certificate::from_json(text).expect_err(text).to_string();
-            // Fields of a struct are refused while they are read; what a map would keep the last
-            // of, by the text.
+            // Serde refuses doubled fields of a struct; our check of the text refuses those of a
+            // map.
             in_policy += usize::from(refusal.contains("occurs twice in `grounds.policy"));
             in_context += usize::from(refusal.contains("occurs twice in `grounds.context"));
         });
@@ -116,7 +115,7 @@ fn a_log_line_in_which_a_key_stands_twice_is_refused_wherever_it_stands() {
             let before: Vec<&str> = bodies[..at].iter().map(String::as_str).collect();
             tried += each_doubled(&json::read(body).unwrap(), |text| {
                 let forged = Memory::default();
-                // With right hashes: a forger who can write the file can compute them.
+                // The hashes are right: a forger who can write the file can compute them.
                 let mut journal = Journal::open(forged.clone()).unwrap();
                 journal.append(1_000_000, &[&before[..], &[text]].concat()).unwrap();
                 drop(journal);
@@ -160,7 +159,10 @@ fn the_refusal_names_the_key_and_where_it_stands() {
 
 #[test]
 fn the_same_key_in_different_objects_is_no_double() {
-    let text = r#"{"a": {"a": [{"a": "a"}, {"a": ",\"a\":{"}], "b": {}, "c": {"a": 1}}, "b": [], "": {"": 0}}"#;
+    let text = concat!(
+        r#"{"a": {"a": [{"a": "a"}, {"a": ",\"a\":{"}], "b": {}, "c": {"a": 1}}, "#,
+        r#""b": [], "": {"": 0}}"#
+    );
     assert_eq!(json::read::<Value>(text).unwrap(), serde_json::from_str::<Value>(text).unwrap());
     assert!(json::read::<Value>("{\"a\":1,\"a\"").is_err());
 }

@@ -1,5 +1,5 @@
-//! Phased elimination in a log: the same choices as in memory, and a clear no where it cannot go
-//! on.
+//! Phased elimination in a log: the same choices as in memory, and a clear refusal where it cannot
+//! continue.
 
 use super::{Memory, open};
 use plausibly::{ActionSet, Elimination, Policy, Ridge, Stream};
@@ -49,6 +49,14 @@ fn short() -> (Memory, Log<Memory>, Table) {
     (disk, log, rows)
 }
 
+/// The phase that waits, and the decisions it waits for.
+fn waited_for(error: &LogError) -> Option<(u32, &[u64])> {
+    match error {
+        LogError::Step(StepError::Outstanding { phase, decisions }) => Some((*phase, decisions)),
+        _ => None,
+    }
+}
+
 /// Plays the first phase to its end; decisions 1 to 12.
 fn play_first_phase(log: &mut Log<Memory>, rows: &Table) {
     for decision in 1..=12 {
@@ -96,7 +104,7 @@ fn choices_are_those_of_elimination_in_memory() {
         assert!(phase.number > 2, "seed {seed}");
         dropped += usize::from(phase.survivors.len() < 3);
     }
-    assert!(dropped > 2, "in {dropped} of 8 somebody was dropped");
+    assert!(dropped > 2, "an action was dropped in {dropped} of 8");
 }
 
 #[test]
@@ -110,21 +118,18 @@ fn a_phase_ends_when_its_rewards_are_in_and_says_which_are_not() {
     }
     let before = disk.length().unwrap();
     let error = decide(&mut log, &rows).unwrap_err();
-    assert!(
-        matches!(&error, LogError::Step(StepError::Outstanding { phase: 1, decisions }) if *decisions == [3, 7])
-    );
+    assert_eq!(waited_for(&error), Some((1, &[3, 7][..])), "{error}");
     assert!(error.to_string().contains("reward or drop decisions 3, 7 first"), "{error}");
     assert_eq!(disk.length().unwrap(), before, "nothing was written");
-    // A status can be had all the same, and says what is waited for.
+    // The status still works, and lists the decisions waited for.
     let now = status(&disk, 3, 10).unwrap();
     assert_eq!((now.waiting, now.now.findings.plays_left), (vec![3, 7], Some(2)));
-    // A drop gives the play back; it is played, and then the phase ends.
+    // A drop frees its play, which is then played before the phase ends.
     log.drop_decision(2, 7).unwrap();
     let found = decide(&mut log, &rows).unwrap();
     assert_eq!((found.grounds.phase.unwrap().number, found.findings.plays_left), (1, Some(1)));
-    assert!(
-        matches!(decide(&mut log, &rows), Err(LogError::Step(StepError::Outstanding { decisions, .. })) if decisions == [3, 13])
-    );
+    let error = decide(&mut log, &rows).unwrap_err();
+    assert_eq!(waited_for(&error), Some((1, &[3, 13][..])), "{error}");
     log.reward(2, 3, 0.5).unwrap();
     log.reward(2, 13, 0.5).unwrap();
     assert!(status(&disk, 3, 10).unwrap().waiting.is_empty());
@@ -148,13 +153,13 @@ fn what_a_phase_ended_on_stays_and_what_it_runs_on_follows() {
         "as it was known then"
     );
     assert_eq!((phase.plays[0].taken, phase.plays[0].settled, phase.plays[0].paid), (1, 1, 0.5));
-    // What is known of the actions follows; only the phases do not.
+    // The sums change with the correction, but the ended phase does not.
     assert_eq!((after.grounds.statistics.observations, after.words().pending()), (12, 1));
     log.correct(2, 13, 0.25).unwrap();
     log.drop_decision(2, 14).unwrap();
     let phase = decide(&mut log, &rows).unwrap().grounds.phase.unwrap();
     assert_eq!((phase.plays[0].taken, phase.plays[0].paid), (1, 0.25));
-    // The reward of an ended phase that was taken back is not waited for at the end of a later one.
+    // A retracted reward of an ended phase does not hold up a later phase.
     drop(log);
     assert_eq!(fold(&disk, |_| Ok(())).unwrap().0.unwrap().waiting(), [0_u64; 0]);
 }
@@ -179,7 +184,7 @@ fn other_actions_are_refused_and_another_policy_begins_anew() {
         );
     }
     assert_eq!(disk.length().unwrap(), before, "nothing was written");
-    // Another policy takes them; and elimination after it knows nothing of phases before.
+    // Another policy accepts the new actions, and elimination after it starts without phases.
     let code = json!({"kind": "code"}).as_object().unwrap().clone();
     log.change_policy(2, &code, None).unwrap();
     let more = table(&[vec![1.0], vec![-0.5], vec![0.25]]);

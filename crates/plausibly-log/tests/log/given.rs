@@ -1,4 +1,4 @@
-//! A log of vectors as they are given decides as the same policy in memory.
+//! A log of vectors as given decides like the same policy in memory.
 
 use super::{Memory, open};
 use plausibly::{ActionSet, Code, Determinant, Policy, Ridge, Stream};
@@ -50,8 +50,8 @@ fn decisions_are_those_of_code_in_memory() {
         let count = 2 + rng.index(12);
         let rows = vectors(&mut rng, count, dim);
         let (set, table) = (ActionSet::from_rows(&rows).unwrap(), table(&rows));
-        // A length of two, so that scaling is exact; and not around zero, so that centring would be
-        // noticed.
+        // A range of length two, so that scaling is exact, and not around zero, so that centring
+        // would show.
         let (range, bound) = ((-0.5, 1.5), 0.75);
         let means = means(&rows, bound);
         let radius = Determinant { delta: 0.05, noise_scale: 0.1, theta_norm_bound: bound };

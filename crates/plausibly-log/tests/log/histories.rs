@@ -1,4 +1,4 @@
-//! State rebuilt from the log is the live one.
+//! The state rebuilt from the log equals the live one.
 
 use super::{Memory, open, plan, play};
 use plausibly_log::fold;
@@ -15,7 +15,7 @@ fn rebuilt_is_live(seeds: std::ops::Range<u64>) {
         assert_eq!(state.statistics().digest(), live.statistics().digest());
         assert_eq!(state.pending().count() as u64, state.statistics().pending());
         assert_eq!(end.unfinished, 0);
-        // And goes on as if nothing had been.
+        // The reopened log continues like the live one.
         drop(log);
         let mut log = open(&disk);
         assert_eq!(log.state(), Some(&state));

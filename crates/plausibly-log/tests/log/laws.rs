@@ -1,4 +1,4 @@
-//! What must hold whatever a caller does.
+//! Laws that hold for every use of a log.
 
 use super::{Memory, open, policies};
 use plausibly_log::event::Event;
@@ -34,7 +34,7 @@ fn after_a_write_that_failed_nothing_more_is_taken_or_told() {
         let disk = Memory::default();
         let mut log = begun(&disk, ARMS, (0.0, 1.0), &[]);
         log.decide(2, &table(ARMS), &Context::default(), 10).unwrap();
-        // A disk that is full, and a time that cannot be written: either way the state was ahead.
+        // A full disk, and a time out of range: in both cases the state was ahead of the disk.
         disk.set_broken(at_us > 0);
         assert!(matches!(log.reward(at_us, 1, 0.5), Err(LogError::Journal(_))));
         disk.set_broken(false);
@@ -59,8 +59,7 @@ fn after_a_write_that_failed_nothing_more_is_taken_or_told() {
 fn a_line_that_cannot_be_written_leaves_the_log_as_it_was() {
     let disk = Memory::default();
     let mut log = open(&disk);
-    // A column that says the same of every action is left out, and the recipe remembers what it
-    // said.
+    // A column with one value is left out, and the recipe remembers that value.
     let huge = "x".repeat(17 << 20);
     let table_of = |note: &str| table(&format!("name,note,price\na,{note},1\nb,{note},2\n"));
     let opening = |note: &str| {
@@ -109,7 +108,7 @@ fn a_choice_that_does_not_follow_is_found_in_the_log() {
 
 #[test]
 fn intervals_cover_what_rounding_moves_and_what_bounds_are_for() {
-    // Rewards of a fiftieth on a scale of a million round to nothing; the interval still holds
+    // Rewards of a fiftieth on a scale of a million round to zero; the interval still contains
     // them.
     let disk = Memory::default();
     let radius = serde_json::json!({"kind": "mixture", "noise_scale": 0.001});
@@ -146,7 +145,7 @@ fn nothing_and_minus_nothing_are_one_outcome() {
     assert_eq!(log.correct(3, 1, -0.0).unwrap(), Recorded::Before);
 }
 
-/// Earlier versions kept what they knew beside the log, and believed it.
+/// Earlier versions kept a snapshot beside the log, and trusted it.
 #[test]
 fn nothing_beside_the_log_is_believed() {
     let kept = |seq: u64| {

@@ -1,4 +1,4 @@
-//! A disk in memory: what is tested here is what is on it, and not how it got there.
+//! A disk in memory, for tests of the content of a log and not of how it is written.
 
 use plausibly_log::journal::Storage;
 use std::cell::RefCell;
@@ -7,7 +7,7 @@ use std::io::{self, Cursor};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Copies share what is on it.
+/// Copies share the content.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory(Rc<RefCell<Files>>);
 
@@ -24,7 +24,7 @@ impl Memory {
         self.0.borrow().log.clone()
     }
 
-    /// From now on nothing can be written, or again it can.
+    /// Makes writes fail from now on, or work again.
     pub(crate) fn set_broken(&self, broken: bool) {
         self.0.borrow_mut().broken = broken;
     }

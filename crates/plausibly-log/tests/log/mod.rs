@@ -1,4 +1,4 @@
-//! Random logs, and what must hold of each.
+//! Random logs, and the laws that each must obey.
 
 mod certificates;
 mod doors;
@@ -30,7 +30,7 @@ pub(crate) fn open(disk: &Memory) -> Log<Memory> {
     Log::open(disk.clone()).unwrap()
 }
 
-/// What a random log is like.
+/// The plan of a random log.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
@@ -41,12 +41,11 @@ pub(crate) struct Plan {
     pub(crate) steps: usize,
     /// Whether a context comes with each decision.
     pub(crate) context: bool,
-    /// Whether the columns are vectors as they are given.
+    /// Whether the columns are vectors as given.
     pub(crate) given: bool,
-    /// Whether actions and context stay the same but for rare exceptions, as phases need it to come
-    /// to an end.
+    /// Whether actions and context rarely change, as phases need to come to an end.
     pub(crate) steady: bool,
-    /// Most actions a certificate lists.
+    /// The most actions that a certificate lists.
     pub(crate) most: usize,
 }
 
@@ -60,7 +59,10 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
         json!({"kind": "code", "randomise": 0.4}),
         json!({"kind": "code", "ridge": 2.5, "radius": {"kind": "fixed", "sqrt_beta": 3.0}}),
         // Narrow enough to rule actions out.
-        json!({"kind": "code", "radius": {"kind": "determinant", "noise_scale": 0.2, "theta_norm_bound": 1.0}}),
+        json!({
+            "kind": "code",
+            "radius": {"kind": "determinant", "noise_scale": 0.2, "theta_norm_bound": 1.0}
+        }),
         json!({"kind": "code", "radius": {"kind": "fixed", "sqrt_beta": 0.5}}),
         json!({"kind": "code", "count_pending": false}),
         json!({"kind": "lin-ucb"}),
@@ -97,7 +99,7 @@ fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
     let mut written = 0;
     let mut values = Stream::new(plan.seed, 0, "table");
     for row in 0..plan.rows {
-        // The same row in every table, but now and then another one of the same name.
+        // The same row in every table, except for a rare changed row of the same name.
         let mut cells: Vec<String> =
             (0..plan.columns).map(|_| format!("{:.3}", values.normal())).collect();
         if rng.uniform() < if plan.steady { 0.001 } else { 0.02 } && plan.columns > 0 {
@@ -115,7 +117,7 @@ fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
     Table::read(text.as_bytes()).unwrap().with_label(Some("name")).unwrap()
 }
 
-/// What is known of an occasion.
+/// A random context.
 fn context(rng: &mut Stream, plan: &Plan) -> Context {
     if plan.context && plan.steady && rng.uniform() < 0.95 {
         Context::parse(["device=mobile", "hour=8"]).unwrap()
@@ -127,26 +129,30 @@ fn context(rng: &mut Stream, plan: &Plan) -> Context {
     }
 }
 
-/// Plays a random history into a log: late, duplicate, corrected, retracted and dropped rewards,
-/// actions added, changed and missing. Gives the certificates of its decisions.
+fn begin(log: &mut Log<Memory>, plan: &Plan, first: &Table, rng: &mut Stream) {
+    let recipe = if plan.given {
+        // The rewards need not obey the bound: this is not tested here.
+        Recipe::given(first, &[], 0.5 + 20.0 * rng.uniform()).unwrap()
+    } else {
+        Recipe::infer(first, &context(rng, plan)).unwrap()
+    };
+    let opening = Opening {
+        policy: plan.policy.clone(),
+        reward_range: (-5.0, 15.0),
+        horizon: Some(plan.steps as u64),
+        seed: plan.seed,
+        recipe,
+    };
+    log.begin(1_000_000, opening).unwrap();
+}
+
+/// Plays a random history into a log: late, duplicate, corrected, retracted and dropped rewards;
+/// added, changed and missing actions. Returns the certificates of its decisions.
 pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
     let mut rng = Stream::new(plan.seed, 0, "history");
     let first = table(&mut rng, plan, 0.0);
     if log.state().is_none() {
-        let recipe = if plan.given {
-            // Whether it is true of what is paid is not what is tested here.
-            Recipe::given(&first, &[], 0.5 + 20.0 * rng.uniform()).unwrap()
-        } else {
-            Recipe::infer(&first, &context(&mut rng, plan)).unwrap()
-        };
-        let opening = Opening {
-            policy: plan.policy.clone(),
-            reward_range: (-5.0, 15.0),
-            horizon: Some(plan.steps as u64),
-            seed: plan.seed,
-            recipe,
-        };
-        log.begin(1_000_000, opening).unwrap();
+        begin(log, plan, &first, &mut rng);
     }
     let mut certificates = Vec::new();
     for step in 0..plan.steps {
@@ -154,10 +160,10 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
         let decisions = log.state().unwrap().decisions().len();
         let any = |rng: &mut Stream| 1 + rng.index(decisions.max(1)) as u64;
         let paid = |log: &Log<Memory>, decision: u64, rng: &mut Stream| {
-            // Far apart, so that some are ruled out soon.
+            // The means are far apart, so that some actions are ruled out soon.
             let action =
                 log.state().unwrap().decision(decision).map_or(0, |decision| decision.action);
-            // Elimination drops nobody within half the range before its third phase.
+            // Elimination drops no action within half the range before its third phase.
             let level = if plan.steady {
                 [14.0, -4.0][(action % 2) as usize]
             } else {
@@ -169,7 +175,7 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
             _ if decisions == 0 => None,
             0..4 => None,
             4..7 => {
-                // The oldest that is outstanding, or any at all: then it may be a duplicate or a
+                // The oldest pending decision, or any decision, which may be a duplicate or a
                 // conflict.
                 let oldest = log.state().unwrap().pending().next();
                 let decision =
@@ -193,7 +199,7 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
                 let known = context(&mut rng, plan);
                 match log.decide(at, &offered, &known, plan.most) {
                     Ok(certificate) => certificates.push(certificate),
-                    // Another value in a narrow column, or elimination that cannot go on; nothing
+                    // A new value in a narrow column, or elimination that cannot continue; nothing
                     // is written then.
                     Err(
                         LogError::Recipe(_)
@@ -204,7 +210,7 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
                     Err(other) => panic!("{other}"),
                 }
             }
-            // What is refused must leave no trace, which the comparison with the log will show.
+            // A refusal must leave no trace; the comparison with the log checks that.
             Some(Ok(()) | Err(LogError::Step(_))) => {}
             Some(Err(other)) => panic!("{other}"),
         }
@@ -212,7 +218,7 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
     certificates
 }
 
-/// A plan from a seed, over everything: one in thirty-two is [`steady`].
+/// A plan from a seed, over all settings; one in thirty-two is [`steady`].
 pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
     let mut rng = Stream::new(seed, 0, "plan");
     if rng.index(32) == 0 {
@@ -220,7 +226,7 @@ pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
     }
     let arms = rng.uniform() < 0.3;
     let (dim, rows) = largest;
-    // Small ones are as important as large ones.
+    // Small logs matter as much as large ones.
     let log_uniform = |rng: &mut Stream, most: usize| {
         let about = most >> rng.index(most.ilog2() as usize + 1);
         about - rng.index(about / 2 + 1)

@@ -1,4 +1,4 @@
-//! Asking another policy, and whether what was recorded follows.
+//! Replays under another policy, and the check of recorded choices.
 
 use super::{Memory, Plan, open, plan, play, policies, steady};
 use plausibly::Ledger;
@@ -83,7 +83,7 @@ fn compared(own: &Certificate, other: &Certificate) -> Replayed {
     }
 }
 
-/// By whole certificates, as it could be done by hand.
+/// The replay by whole certificates, as it could be done by hand.
 fn by_certificates(disk: &Memory, policy: &PolicyTable, horizon: Option<u64>) -> Vec<Replayed> {
     let mut all = Vec::new();
     let visit = |step: &Step<'_>| {
@@ -98,7 +98,7 @@ fn by_certificates(disk: &Memory, policy: &PolicyTable, horizon: Option<u64>) ->
     all
 }
 
-/// Whether a policy can only be asked in the place of itself.
+/// Whether a policy can only replace itself in a replay.
 fn remembers(policy: &PolicyTable) -> bool {
     policy["kind"] == "elimination" || policy["kind"] == "explore-then-commit"
 }
@@ -125,7 +125,7 @@ fn a_replay_says_what_two_certificates_a_decision_say() {
     assert!(decisions > 5_000, "{decisions}");
 }
 
-/// The same lines but for what `change` does to their events, with right hashes.
+/// The same lines with events changed by `change`, and right hashes.
 fn rehashed(disk: &Memory, mut change: impl FnMut(&mut Event)) -> Memory {
     let mut bodies = Vec::new();
     read(disk, &Checkpoint::START, |entry| {

@@ -9,7 +9,7 @@ fn reference(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name)
 }
 
-/// As much of JSON Schema as the published one uses; the first thing that does not fit.
+/// Implements the part of JSON Schema that the published schema uses; returns the first violation.
 fn misfit(root: &Value, schema: &Value, value: &Value, path: &str) -> Option<String> {
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         return misfit(root, root.pointer(&reference[1..]).unwrap(), value, path);

@@ -79,7 +79,7 @@ fn written(bodies: &[String], last: usize) -> (Memory, Checkpoint) {
     (disk, acknowledged)
 }
 
-/// Opens what is left of a log, and says which events stand behind the acknowledged ones.
+/// Opens the rest of a cut log, and returns the events behind the acknowledged ones.
 fn opened(
     left: &[u8],
     acknowledged: &Checkpoint,
@@ -108,7 +108,7 @@ fn every_cut_recovers(bodies: &[String], last: usize, zeros: usize) {
             });
             let whole = log[..end].split(|byte| *byte == b'\n').count() - 1;
             let whole = whole - usize::try_from(acknowledged.seq).unwrap();
-            // A line that lacks nothing but its newline is kept.
+            // A line that lacks only its newline is kept.
             let completed = usize::from(log.get(end) == Some(&b'\n'));
             assert_eq!(found, interrupted[..whole + completed], "cut at {end} of {}", log.len());
             let clean = zeros == 0 && (end == 0 || log[end - 1] == b'\n');
@@ -121,7 +121,7 @@ fn every_cut_recovers(bodies: &[String], last: usize, zeros: usize) {
 fn every_cut_at_every_byte_recovers() {
     for seed in 0..LOGS {
         let bodies = bodies(seed);
-        // A few are cut everywhere; of the others, the last write is.
+        // A few logs are cut everywhere, the others only in the last write.
         let last = if seed < 11 { bodies.len() } else { LAST };
         every_cut_recovers(&bodies, last, 1 + usize::try_from(seed).unwrap());
     }

@@ -1,4 +1,4 @@
-//! Made-up tables, by hand.
+//! Small tables made by hand.
 
 use super::{context, infer, open, read};
 use plausibly_log::recipe::{Context, Encoding, Recipe, Shape, Why};
@@ -8,7 +8,7 @@ fn refusal(text: &str, pairs: &[&str]) -> String {
     Recipe::infer(&read(text), &context(pairs)).unwrap_err().to_string()
 }
 
-/// Rows of a category each, and a second column.
+/// Rows with one category each, and a second column.
 fn wide(categories: usize, rows: usize) -> String {
     let row = |k: usize| format!("{},c{},{}\n", k, k % categories, k % 7);
     std::iter::once("id,kind,size\n".into()).chain((0..rows).map(row)).collect()
@@ -230,7 +230,7 @@ fn too_many_features_are_refused_with_what_they_cost() {
     );
     let without = Recipe::infer_without(&table, &context(&["a=1", "b=x"]), &["kind", "b"]).unwrap();
     assert_eq!(without.dim(), 4);
-    // What was left out stays so.
+    // A column left out stays left out.
     assert_eq!(without.extension(&table, &context(&["a=1", "b=y"])).unwrap(), None);
     let unknown =
         Recipe::infer_without(&table, &Context::default(), &["kinds"]).unwrap_err().to_string();

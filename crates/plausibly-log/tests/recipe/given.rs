@@ -1,4 +1,4 @@
-//! Vectors as they are given: taken to the digit, or refused by name.
+//! Vectors as given: used digit by digit, or refused with the name of the cell.
 
 use super::{context, infer, read};
 use plausibly_log::recipe::{Context, Recipe, RecipeError, Shape};
@@ -24,7 +24,7 @@ fn every_column_but_the_label_is_a_feature_as_it_is() {
     assert_eq!(recipe.display(0, 0.5).unwrap(), "x = 0.5");
     let shown = recipe.describe().to_string();
     assert!(shown.contains("the number as it is") && shown.contains("at most 2"), "{shown}");
-    // One row, one column: the smallest there is.
+    // One row and one column is the smallest table.
     assert_eq!(given("x\n0.25\n").unwrap().dim(), 1);
     let fewer = Recipe::given(&table, &["wide"], 2.0).unwrap();
     assert_eq!(fewer.feature_names(), ["x", "constant"]);
@@ -107,7 +107,11 @@ fn the_stored_form_comes_back_and_no_other_passes_for_it() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 60,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
     #[test]
     fn numbers_are_taken_to_the_grid_and_no_further(
         rows in prop::collection::vec(prop::collection::vec(-1024.0..1024.0_f64, 3), 1..6),

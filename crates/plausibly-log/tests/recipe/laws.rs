@@ -1,4 +1,4 @@
-//! What holds for every table.
+//! Laws that hold for every table.
 
 use plausibly_log::recipe::{Context, Extension, Recipe, RecipeError};
 use plausibly_log::table::Table;
@@ -69,7 +69,7 @@ fn story() -> impl Strategy<Value = (Table, Context, Table, Context)> {
     })
 }
 
-/// A recipe, or none for the few tables that are rightly refused.
+/// A recipe; `None` for the few tables that are rightly refused.
 fn inferred(table: &Table, context: &Context) -> Option<Recipe> {
     match Recipe::infer(table, context) {
         Ok(recipe) => Some(recipe),
@@ -89,15 +89,22 @@ fn on_grid(value: f64) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 200,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
-    fn the_first_table_is_encoded_on_the_grid_and_within_the_unit((table, context, _, _) in story()) {
+    fn the_first_table_is_encoded_on_the_grid_and_within_the_unit(
+        (table, context, _, _) in story(),
+    ) {
         let Some(recipe) = inferred(&table, &context) else { return Ok(()) };
         prop_assert_eq!(recipe.feature_names().len(), recipe.dim());
         for features in recipe.features_of_all(&table, &context).unwrap() {
             prop_assert_eq!(features.len(), recipe.dim());
-            prop_assert!(features.iter().all(|&value| on_grid(value) && value.abs() <= 1.0), "{:?}", features);
+            let sound = |&value: &f64| on_grid(value) && value.abs() <= 1.0;
+            prop_assert!(features.iter().all(sound), "{:?}", features);
         }
         prop_assert_eq!(recipe.extension(&table, &context).unwrap(), None);
         for row in table.rows() {
@@ -111,7 +118,9 @@ proptest! {
         let Some(recipe) = inferred(&table, &context) else { return Ok(()) };
         let extension = match recipe.extension(&later, &now) {
             Ok(Some(extension)) => extension,
-            Ok(None) | Err(RecipeError::NoRoom { .. } | RecipeError::ContextForArms { .. }) => return Ok(()),
+            Ok(None) | Err(RecipeError::NoRoom { .. } | RecipeError::ContextForArms { .. }) => {
+                return Ok(());
+            }
             Err(other) => panic!("{other}"),
         };
         let extended = recipe.extended(&extension).unwrap();
@@ -120,7 +129,8 @@ proptest! {
         prop_assert!(extended.theta_norm_bound(1.0) >= recipe.theta_norm_bound(1.0));
         for row in table.rows().chain(later.rows()) {
             for context in [&context, &now] {
-                let (before, after) = (recipe.features(row, context), extended.features(row, context));
+                let before = recipe.features(row, context);
+                let after = extended.features(row, context);
                 if let Ok(mut before) = before {
                     before.resize(extended.dim(), 0.0);
                     prop_assert_eq!(before, after.unwrap());
@@ -138,7 +148,9 @@ proptest! {
     }
 
     #[test]
-    fn after_an_extension_only_unsound_numbers_are_refused((table, context, later, now) in story()) {
+    fn after_an_extension_only_unsound_numbers_are_refused(
+        (table, context, later, now) in story(),
+    ) {
         let Some(mut recipe) = inferred(&table, &context) else { return Ok(()) };
         match recipe.extension(&later, &now) {
             Ok(Some(extension)) => recipe = recipe.extended(&extension).unwrap(),
@@ -148,8 +160,8 @@ proptest! {
         for row in later.rows() {
             match recipe.features(row, &now) {
                 Ok(features) => {
-                    let shown = features.iter().enumerate().map(|(k, &value)| recipe.display(k, value));
-                    prop_assert!(shown.into_iter().all(|text| text.is_some()));
+                    let shown = |(k, &value): (usize, &f64)| recipe.display(k, value);
+                    prop_assert!(features.iter().enumerate().map(shown).all(|text| text.is_some()));
                 }
                 Err(
                     RecipeError::NotANumber { .. }
@@ -165,7 +177,8 @@ proptest! {
     #[test]
     fn the_order_of_rows_does_not_matter(
         (kinds, rows, shuffled) in kinds().prop_flat_map(|kinds| {
-            let shuffled = rows(&kinds, false).prop_flat_map(|rows| (Just(rows.clone()), Just(rows).prop_shuffle()));
+            let shuffled = rows(&kinds, false)
+                .prop_flat_map(|rows| (Just(rows.clone()), Just(rows).prop_shuffle()));
             (Just(kinds), shuffled).prop_map(|(kinds, (rows, shuffled))| (kinds, rows, shuffled))
         }),
         context in pairs(false),
@@ -173,27 +186,32 @@ proptest! {
         let (table, other) = (table(&kinds, rows), table(&kinds, shuffled));
         let Some(recipe) = inferred(&table, &context) else { return Ok(()) };
         let again = Recipe::infer(&other, &context).unwrap();
-        prop_assert_eq!(serde_json::to_string(&recipe).unwrap(), serde_json::to_string(&again).unwrap());
+        let text = |recipe: &Recipe| serde_json::to_string(recipe).unwrap();
+        prop_assert_eq!(text(&recipe), text(&again));
         prop_assert_eq!(recipe.describe().to_string(), again.describe().to_string());
         for row in table.rows() {
             let other = other.find(row.label()).unwrap();
-            prop_assert_eq!(recipe.features(row, &context).unwrap(), again.features(other, &context).unwrap());
+            let features = recipe.features(row, &context).unwrap();
+            prop_assert_eq!(features, again.features(other, &context).unwrap());
         }
     }
 
     #[test]
     fn numbers_come_back_in_their_units(values in prop::collection::vec(-1e6..1e6_f64, 2..20)) {
-        let rows = values.iter().enumerate().map(|(k, value)| vec![format!("a{k}"), format!("{value}")]);
+        let row = |(k, value): (usize, &f64)| vec![format!("a{k}"), format!("{value}")];
+        let rows = values.iter().enumerate().map(row);
         let table = Table::from_rows(&["label".to_string(), "x".into()], rows).unwrap();
         let recipe = Recipe::infer(&table, &Context::default()).unwrap();
-        let range = values.iter().fold(f64::MIN, |a, &b| a.max(b)) - values.iter().fold(f64::MAX, |a, &b| a.min(b));
+        let largest = values.iter().fold(f64::MIN, |a, &b| a.max(b));
+        let range = largest - values.iter().fold(f64::MAX, |a, &b| a.min(b));
         for (row, value) in table.rows().zip(&values) {
             let features = recipe.features(row, &Context::default()).unwrap();
             let shown = recipe.display(1, features[1]).unwrap();
             let back: f64 = shown.strip_prefix("x = ").unwrap().parse().unwrap();
             // Half a step by the grid and one by the digits shown, a step being half of the range
             // times 2⁻²⁴.
-            prop_assert!((back - value).abs() <= 1.6 * range / 2.0 / f64::from(1_u32 << 24), "{} {}", value, shown);
+            let tolerance = 1.6 * range / 2.0 / f64::from(1_u32 << 24);
+            prop_assert!((back - value).abs() <= tolerance, "{} {}", value, shown);
         }
     }
 

@@ -1,5 +1,4 @@
-//! From a person's table to vectors: what is refused, what is promised, and what becomes of real
-//! tables.
+//! From a user's table to vectors: refusals, laws, and real tables.
 #![expect(clippy::print_stderr, reason = "what is skipped is said")]
 
 mod bound; // no bounded mean has larger parameters than promised

@@ -18,7 +18,7 @@ fn encoded(recipe: &Recipe, table: &Table, label: &str, pairs: &[&str]) -> Strin
     text
 }
 
-/// What stands in a block whose first line asks for something of a table in `testdata/tables`.
+/// The content of a block, by its first line, which names a table in `testdata/tables`.
 fn answer(question: &str) -> String {
     let mut words = question.split(' ');
     let (what, file) = (words.next().unwrap(), words.next().unwrap());

@@ -1,12 +1,12 @@
-//! Wine, heart failure and MovieLens, where they are.
+//! Recipes of wine, heart failure and MovieLens, if their data is available.
 
 use super::{context, workspace};
 use plausibly_log::recipe::{Context, Encoding, Recipe};
 use plausibly_log::table::Table;
 use std::process::Command;
 
-/// A member of an archive beside the project; none, and said so, if it or the tool that opens it is
-/// not there.
+/// A member of an archive beside the project; `None`, with a message, without the archive or the
+/// tool that opens it.
 fn member(archive: &str, member: &str) -> Option<Vec<u8>> {
     let path = workspace("../shared/data").join(archive);
     if !path.exists() {

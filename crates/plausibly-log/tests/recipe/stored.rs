@@ -13,7 +13,10 @@ fn the_form_is_readable_and_stays_what_it_is() {
     assert_eq!(stored["label"], "label");
     assert_eq!(
         stored["columns"][1],
-        json!({"name": "price", "encoding": {"kind": "linear", "numbers": "plain", "low": 0.2, "high": 3.1}})
+        json!({
+            "name": "price",
+            "encoding": {"kind": "linear", "numbers": "plain", "low": 0.2, "high": 3.1}
+        })
     );
     assert_eq!(
         stored["columns"][3],

@@ -1,4 +1,4 @@
-//! Reading, and every way to be refused.
+//! Reads tables, and tries every refusal.
 
 use super::read;
 use plausibly_log::table::{ColumnKind, NumberFormat, Table};

@@ -1,17 +1,17 @@
-//! Counts that no log has: a certificate that carries them is refused without one.
+//! Counts that no log can have: a certificate with them is refused without the log.
 
 use super::super::{Memory, open, plan, play, steady};
 use plausibly_log::certificate::{Certificate, Grounds};
 
-/// Something impossible: its name, where it is found, and how it is written into grounds; `false`
-/// if they have nothing of the kind.
+/// An impossible count: its name, its path, and how to write it into grounds; `false` if the
+/// grounds have no such count.
 struct Impossible {
     name: &'static str,
     found_at: &'static str,
     write: fn(&mut Grounds) -> bool,
 }
 
-/// Half of what 64 bits hold: two of these wrap to nothing.
+/// Half of the range of 64 bits: two of these wrap to zero.
 const HALF: u64 = 1 << 63;
 
 const COUNTS: [Impossible; 13] = [

@@ -1,9 +1,9 @@
-//! Statements that do not follow.
+//! Forged findings, which do not follow from the grounds.
 
 use super::{Forgery, any, nudged};
 use plausibly_log::certificate::{Reason, Standing};
 
-/// What a certificate says: all of this follows from its grounds, so no log is needed.
+/// Forges statements. All of them follow from the grounds, so no log is needed to find the forgery.
 pub(super) const FINDINGS: [Forgery; 21] = [
     Forgery {
         name: "an estimate",
@@ -88,7 +88,7 @@ pub(super) const FINDINGS: [Forgery; 21] = [
         name: "what was chosen",
         alone: true,
         forge: |c, _| {
-            // Where the choice is stated and does not follow, saying it twice is another forgery.
+            // Where the grounds state the choice, repeating it is another forgery.
             let other = c.findings.actions.iter().find(|a| a.id != c.findings.chosen.id);
             let Some(other) = other.map(|a| (a.id, a.label.clone())) else { return false };
             (c.findings.chosen.id, c.findings.chosen.label) = other;

@@ -1,15 +1,15 @@
-//! Grounds that are not those of the log.
+//! Forged grounds, which differ from those of the log.
 
 use super::{Forgery, any, nudged};
 use plausibly_log::certificate::Phase;
 
-/// What a certificate rests on, with all that follows derived anew: only the log can tell.
+/// Forges the grounds and derives the findings again, so that only the log shows the forgery.
 pub(super) const GROUNDS: [Forgery; 20] = [
     Forgery {
         name: "the statistics",
         alone: false,
         forge: |c, rng| {
-            // A unit of the grid, so that what is left is possible.
+            // Changes by a unit of the grid, so that the sums stay possible.
             let Some(entry) = any(&mut c.grounds.statistics.moment, rng) else { return false };
             *entry /= 2.0;
             *entry != 0.0

@@ -1,5 +1,5 @@
-//! Forged certificates, sealed anew: what contradicts the grounds is found without the log, and
-//! what is wrong with the grounds with it.
+//! Forged certificates with a valid seal: the check finds forged findings without the log, and
+//! forged grounds with it.
 
 mod counts;
 mod findings;
@@ -12,8 +12,8 @@ use grounds::GROUNDS;
 use plausibly::Stream;
 use plausibly_log::certificate::Certificate;
 
-/// Something to forge: its name, whether a certificate alone gives it away, and how it is done;
-/// `false` if this certificate has nothing of the kind.
+/// A forgery: its name, whether the certificate alone reveals it, and how it is made; `false` if
+/// this certificate has no such part.
 struct Forgery {
     name: &'static str,
     alone: bool,
@@ -26,7 +26,7 @@ fn nudge(value: &mut f64, rng: &mut Stream) {
         .copysign(rng.uniform() - 0.5);
 }
 
-/// Changes a value that is there, by enough to be another number.
+/// Changes a value to another number.
 fn nudged(value: Option<&mut f64>, rng: &mut Stream) -> bool {
     let Some(value) = value else { return false };
     let before = *value;
@@ -42,8 +42,8 @@ fn any<'a, T>(items: &'a mut [T], rng: &mut Stream) -> Option<&'a mut T> {
     items.get_mut(at)
 }
 
-/// A forgery with its seal made anew and, if it is one of the grounds, all that follows from them;
-/// nothing if it leads to no certificate at all.
+/// A forgery with a valid seal and, for forged grounds, with findings derived again; `None` if no
+/// certificate results.
 fn forged(genuine: &Certificate, forgery: &Forgery, rng: &mut Stream) -> Option<Certificate> {
     let mut forged = genuine.clone();
     if !(forgery.forge)(&mut forged, rng) {
@@ -62,8 +62,8 @@ fn forgeries_are_found(count: usize, mut seed: u64, largest: (usize, usize)) {
     let mut total = 0;
     while total < count {
         let disk = Memory::default();
-        // Every third is of phases that come to an end; of those, which are long, some decisions
-        // are enough.
+        // Every third log has phases that end. Those logs are long, so only some decisions are
+        // tried.
         let (plan, every) = if seed.is_multiple_of(3) {
             (steady(seed, 700), 17)
         } else {
@@ -75,13 +75,18 @@ fn forgeries_are_found(count: usize, mut seed: u64, largest: (usize, usize)) {
             for (at, forgery) in all.iter().enumerate() {
                 let Some(forged) = forged(&genuine, forgery, &mut rng) else { continue };
                 let alone = forged.check();
-                // The text is what travels: it must be found there as well.
+                // Certificates travel as text, so the forgery must be found after a round trip.
                 let travelled: Certificate = serde_json::from_str(&forged.to_json()).unwrap();
                 assert_eq!(travelled.check(), alone, "{}", forgery.name);
                 if forgery.alone {
                     assert!(alone.is_err(), "not found: {} in {plan:?}", forgery.name);
                 } else {
-                    assert_eq!(alone, Ok(()), "{}: what follows was derived anew", forgery.name);
+                    assert_eq!(
+                        alone,
+                        Ok(()),
+                        "{}: the findings follow from the forged grounds",
+                        forgery.name
+                    );
                     assert!(
                         forged.check_against(&genuine).is_err(),
                         "not found with the log: {}",
