@@ -113,7 +113,7 @@ class Policy(_core.Policy):
     def _restored(
         cls: type[_P], version: int, text: str, sets: list[_core.ActionSet], waiting: _saved.Waiting
     ) -> _P:
-        text, table, facts, seed = _saved.settings(version, text)
+        table, facts, seed = _saved.settings(version, text)
         policy = _core.Policy.__new__(cls, table, facts, seed)
         policy._restore(text, sets, waiting)
         return policy

@@ -17,7 +17,7 @@ from . import _core
 from ._files import read_file
 
 FORMAT = "plausibly policy"
-VERSION = 2
+VERSION = 3
 """The version of the format. A changed meaning, also a changed default of an omitted parameter,
 needs a new version.
 """
@@ -82,17 +82,14 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Wait
     version = found.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise refuse("is damaged: it names no version of the format")
-    if version > VERSION:
-        raise refuse(
-            f"has version {version} of the format, and this plausibly reads up to {VERSION}: "
-            "install a newer one"
-        )
+    if version != VERSION:
+        raise refuse(_other_version(version))
     digest = found.pop("sha256", None)
     if digest != _digest(found):
         raise refuse("is damaged: it does not hold what was written; save the policy again")
     try:
         sets = [_set_of(entry) for entry in found.pop("sets")]
-        waiting = [_choice_of(entry) for entry in found.pop("waiting")] if version > 1 else []
+        waiting = [_choice_of(entry) for entry in found.pop("waiting")]
         kind = found["policy"]["kind"]
         state = {
             name: value
@@ -101,28 +98,28 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Wait
         }
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise refuse(f"cannot be read back: {error!r}") from error
-    return json.dumps(_current(version, state)), sets, waiting, str(kind)
+    return json.dumps(state), sets, waiting, str(kind)
 
 
-def settings(version: int, text: str) -> tuple[str, dict[str, Any], dict[str, Any], int]:
-    """The text of a policy as this version writes it, and the policy's parameters."""
+def settings(version: int, text: str) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """The parameters of the policy in a pickle."""
+    if version != VERSION:
+        raise ValueError(f"the pickle {_other_version(version)}")
+    state = json.loads(text)
+    return state["policy"], state["facts"], state["seed"]
+
+
+def _other_version(version: int) -> str:
+    """Why a version is refused."""
     if version > VERSION:
-        raise ValueError(
-            f"a pickle of version {version} of the format, and this plausibly reads up to "
-            f"{VERSION}: install a newer one"
+        return (
+            f"has version {version} of the format, and this plausibly reads up to {VERSION}: "
+            "install a newer one"
         )
-    state = _current(version, json.loads(text))
-    return json.dumps(state), state["policy"], state["facts"], state["seed"]
-
-
-def _current(version: int, state: dict[str, Any]) -> dict[str, Any]:
-    """A state as this version writes it. Version 1 counted the waiting choices without listing
-    them.
-    """
-    if version > 1 or "waiting" not in state:
-        return state
-    kept = {name: value for name, value in state.items() if name not in ("waiting", "mixed")}
-    return {**kept, "unlisted": state["waiting"]}
+    return (
+        f"has version {version} of the format, which this plausibly no longer reads; it reads "
+        f"version {VERSION}. Use the plausibly that wrote it, or teach a new policy its rewards"
+    )
 
 
 def _checked_path(path: object) -> str | os.PathLike[str]:

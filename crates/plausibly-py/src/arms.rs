@@ -15,7 +15,7 @@ use numpy::{
 use plausibly::spec::{Facts, PolicyKind, Setting};
 use plausibly::{
     ActionSet, ArmMeans, ArmRidges, ArmSums, Code, EpsilonGreedy, Estimator, Explain, LinUcb,
-    Policy as _, Removed, SharedDraws, Stream, Thompson, Ucb1, Whole,
+    Policy as _, Removed, Scores, SharedDraws, Stream, Thompson, Ucb1, Whole,
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -111,8 +111,12 @@ impl PyArms {
         contexts: Option<&Bound<'py, PyArray2<f64>>>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let known = self.lock()?.clone();
-        let (arms, mut model, mut all) = (known.arms(), known.estimator(), Vec::new());
-        known.each_set(contexts, 1, |set| all.extend_from_slice(model.means(set.view())))?;
+        let (arms, model, mut all) = (known.arms(), known.estimator(), Vec::new());
+        let mut scores = Scores::new();
+        known.each_set(contexts, 1, |set| {
+            model.means_into(set.view(), &mut scores);
+            all.extend_from_slice(scores.mean());
+        })?;
         all.to_pyarray(py).reshape([all.len() / arms, arms])
     }
 
@@ -148,7 +152,7 @@ impl PyArms {
         let known = self.lock()?.clone();
         let (rule, facts, model) = self.rule(&known)?;
         let spec = self.settings.spec(model)?;
-        let asked = Asked { policy: &*rule, spec, facts: &facts, model, known_as: actions.get() };
+        let asked = Asked { policy: &*rule, spec, facts: &facts, model, actions: actions.get() };
         explain::find(&asked, &self.settings, radius)?.to_dict(actions)
     }
 

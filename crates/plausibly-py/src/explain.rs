@@ -34,7 +34,7 @@ pub(crate) fn explain(
         spec: &built.spec,
         facts: &built.facts,
         model: built.model_setting(),
-        known_as: guarded.recalled(set).get(),
+        actions: set.get(),
     };
     find(&asked, settings, given).map_err(|error| {
         let py = set.py();
@@ -52,8 +52,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) spec: &'a PolicySpec,
     pub(crate) facts: &'a Facts,
     pub(crate) model: Setting,
-    /// The set under whose identity it knows the rows it is asked about.
-    pub(crate) known_as: &'a PySet,
+    pub(crate) actions: &'a PySet,
 }
 
 /// The same of a policy at hand.
@@ -66,7 +65,7 @@ pub(crate) fn find(
     let mut explanation = Explanation::new();
     let mut fill = |radius: &dyn plausibly::ConfidenceRadius| {
         // Takes the policy as it is and changes nothing, so a failure here does not spoil it.
-        unwound(|| policy.explain(asked.known_as.set.view(), radius, &mut explanation)).map_err(
+        unwound(|| policy.explain(asked.actions.set.view(), radius, &mut explanation)).map_err(
             |reason| PyRuntimeError::new_err(format!("no explanation can be given: {reason}")),
         )
     };

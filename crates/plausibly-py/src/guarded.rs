@@ -22,10 +22,6 @@ pub(crate) struct Guarded {
     pub(crate) built: Option<Built>,
     /// The set that was offered last: what an index or a label without a set refers to.
     pub(crate) offered: Option<Py<PySet>>,
-    /// The sets of which the policy remembers something, the last one first. Rows that come again
-    /// are the same set, whatever object they come in: scores are kept under the identity of a set,
-    /// and so are the promises of a deadline.
-    pub(crate) known: Vec<Py<PySet>>,
     /// Choices whose rewards have not come.
     pub(crate) waiting: Waiting,
     /// Why it can no longer be used.
@@ -61,7 +57,6 @@ impl Guarded {
             rng,
             built: None,
             offered: None,
-            known: Vec::new(),
             waiting: Waiting::default(),
             broken: None,
             restored: false,
@@ -148,11 +143,9 @@ impl Guarded {
     ) -> PyResult<Py<PyAny>> {
         self.fitted(settings, set)?;
         let py = set.py();
-        let same = self.recalled(set).clone_ref(set.py());
         let Some(built) = &mut self.built else { unreachable!("fitted above") };
-        let chosen = unwound(|| built.policy.select(same.get().set.view(), &mut self.rng));
+        let chosen = unwound(|| built.policy.select(set.get().set.view(), &mut self.rng));
         let chosen = self.unbroken(chosen)?;
-        self.remember(same);
         if !self.offered.as_ref().is_some_and(|offered| offered.is(set)) {
             self.offered = Some(set.clone().unbind());
         }
@@ -160,27 +153,6 @@ impl Guarded {
         let name = named.name.clone_ref(py);
         self.waiting.chosen(named);
         Ok(name)
-    }
-
-    /// The set under whose identity the policy knows these rows: the one given, if it knows them by
-    /// none.
-    pub(crate) fn recalled<'a>(&'a self, set: &'a Bound<'_, PySet>) -> &'a Py<PySet> {
-        let same = |known: &&Py<PySet>| known.is(set) || known.get().has_rows_of(set.get());
-        self.known.iter().find(same).unwrap_or(set.as_unbound())
-    }
-
-    /// Keeps a set that was chosen from, and of those before it the ones that the policy still
-    /// remembers.
-    fn remember(&mut self, set: Py<PySet>) {
-        if self.known.first().is_some_and(|last| last.is(&set)) {
-            return;
-        }
-        let policy = self.built.as_ref().map(|built| &built.policy);
-        let id = |set: &Py<PySet>| set.get().set.view().id();
-        self.known.retain(|known| {
-            !known.is(&set) && policy.is_some_and(|policy| policy.remembers(id(known)))
-        });
-        self.known.insert(0, set);
     }
 
     /// The set that an index or label refers to where no choice of that name is waiting.
@@ -232,18 +204,15 @@ impl Guarded {
         rounds: usize,
     ) -> PyResult<Vec<usize>> {
         self.fitted(settings, set)?;
-        let same = self.recalled(set).clone_ref(set.py());
         let Some(built) = &mut self.built else { unreachable!("fitted above") };
-        let (view, policy, rng) = (same.get().set.view(), &mut built.policy, &mut self.rng);
+        let (view, policy, rng) = (set.get().set.view(), &mut built.policy, &mut self.rng);
         let round = |_| {
             let chosen = policy.select(view, rng);
             policy.update(view.get(chosen), rewards[chosen]);
             chosen
         };
         let played = unwound(|| (0..rounds).map(round).collect());
-        let played = self.unbroken(played)?;
-        self.remember(same);
-        Ok(played)
+        self.unbroken(played)
     }
 
     /// Tells the policy many rewards, once all of their sets are known to fit it.
@@ -407,8 +376,8 @@ impl Built {
     ) -> PyResult<Self> {
         let Some(roster) = &self.roster else { unreachable!("asked of arms alone") };
         let mut built = Self::sized(settings, 0, called.len())?;
-        let state = roster.transferred(self.policy.state(&[]), &mut known, called);
-        let restored = built.policy.restore(state, &[]);
+        let state = roster.transferred(&*self.policy, &mut known, called);
+        let restored = built.policy.restore(&state);
         restored.map_err(|error| {
             PyValueError::new_err(format!("the arms cannot be changed: {error}"))
         })?;

@@ -8,8 +8,8 @@
 
 use crate::action::PyAction;
 use crate::actions::{MOST_ARMS, PySet};
-use plausibly::Whole;
-use plausibly::state::{ArmState, DeadlineState, ModelState, OwnState, PendingState, PolicyState};
+use plausibly::ArmRecord;
+use plausibly::state::{Durable, PolicyState};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -23,17 +23,7 @@ pub(crate) struct Roster {
     /// The numbers of the arms that the policy is over, in its order.
     pub(crate) duty: Vec<usize>,
     /// What is known of those that are not on duty.
-    away: Record,
-}
-
-/// What is known of every arm, by number.
-#[derive(Clone, Default)]
-struct Record {
-    counts: Vec<u64>,
-    totals: Vec<f64>,
-    committed: Option<(Vec<u64>, Vec<f64>)>,
-    /// Arms whose rewards are outstanding, the oldest first.
-    pending: Vec<usize>,
+    away: ArmRecord,
 }
 
 impl Roster {
@@ -41,13 +31,14 @@ impl Roster {
     pub(crate) fn of(set: &Bound<'_, PySet>) -> PyResult<Self> {
         let size = set.get().set.view().len();
         let numbers = set.get().positions(set.py()).map(PyDictMethods::copy).transpose()?;
-        let away = Record { counts: vec![0; size], totals: vec![0.0; size], ..Record::default() };
-        Ok(Self { numbers: numbers.map(Bound::unbind), size, duty: (0..size).collect(), away })
+        let numbers = numbers.map(Bound::unbind);
+        Ok(Self { numbers, ..Self::unlabelled(size) })
     }
 
     /// Those without labels, all on duty.
     pub(crate) fn unlabelled(size: usize) -> Self {
-        let away = Record { counts: vec![0; size], totals: vec![0.0; size], ..Record::default() };
+        let mut away = ArmRecord::default();
+        away.grow(size);
         Self { numbers: None, size, duty: (0..size).collect(), away }
     }
 
@@ -138,43 +129,18 @@ impl Roster {
         Ok(self.duty.iter().position(|on_duty| *on_duty == number))
     }
 
-    /// The state of the policy over `duty` in place of those on duty now, whose state this is.
+    /// The state of the policy over `duty` in place of the arms on duty now.
     pub(crate) fn transferred(
         &self,
-        state: PolicyState,
+        policy: &dyn Durable,
         to: &mut Self,
         duty: Vec<usize>,
     ) -> PolicyState {
-        let (record, own) = self.record(state, to.size);
-        let state = PolicyState { model: record.model(&duty), own: record.own(own, &duty) };
+        let mut record = self.away.clone();
+        record.grow(to.size);
+        let state = policy.state_over(&mut record.moving(&self.duty, &duty));
         (to.away, to.duty) = (record, duty);
         state
-    }
-
-    /// All that is known of `size` arms, and what the policy keeps beside it.
-    fn record(&self, state: PolicyState, size: usize) -> (Record, OwnState) {
-        let mut record = self.away.clone();
-        record.grow(size);
-        let PolicyState { model, own } = state;
-        record.note(&model, &self.duty);
-        let committed = match &own {
-            OwnState::Rounds { committed: Some(committed), .. } => Some(committed),
-            _ => None,
-        };
-        if let Some(committed) = committed {
-            // An arm that was away when the policy committed counts with what was known of it.
-            let known = (record.counts.clone(), record.totals.clone());
-            let (counts, totals) = record.committed.take().unwrap_or(known);
-            let mut then = Record { counts, totals, ..Record::default() };
-            then.note(committed, &self.duty);
-            record.committed = Some((then.counts, then.totals));
-        }
-        let places = places(&self.duty, size);
-        record.pending.retain(|number| places[*number].is_none());
-        if let OwnState::Code { pending: Some(pending), .. } = &own {
-            record.pending.extend(pending.decisions.iter().map(|(place, _)| self.duty[*place]));
-        }
-        (record, own)
     }
 
     pub(crate) fn same_naming(&self, labelled: bool) -> PyResult<()> {
@@ -224,73 +190,4 @@ fn enlisted(
     numbers.set_item(label, *size)?;
     *size += 1;
     Ok(*size - 1)
-}
-
-impl Record {
-    fn grow(&mut self, size: usize) {
-        let grow = |counts: &mut Vec<u64>, totals: &mut Vec<f64>| {
-            counts.resize(size, 0);
-            totals.resize(size, 0.0);
-        };
-        grow(&mut self.counts, &mut self.totals);
-        if let Some((counts, totals)) = &mut self.committed {
-            grow(counts, totals);
-        }
-    }
-
-    fn note(&mut self, model: &ModelState, duty: &[usize]) {
-        let ModelState::Arms(ArmState { counts, totals, .. }) = model else { return };
-        for ((number, count), total) in duty.iter().zip(counts).zip(totals) {
-            (self.counts[*number], self.totals[*number]) = (*count, *total);
-        }
-    }
-
-    fn model(&self, duty: &[usize]) -> ModelState {
-        arms(&self.counts, &self.totals, duty)
-    }
-
-    fn own(&self, own: OwnState, duty: &[usize]) -> OwnState {
-        match own {
-            OwnState::Rounds { decisions, .. } => {
-                let committed = self.committed.as_ref();
-                let committed =
-                    committed.map(|(counts, totals)| Box::new(arms(counts, totals, duty)));
-                OwnState::Rounds { decisions, committed }
-            }
-            OwnState::Code { pending, deadline } => {
-                let places = places(duty, self.counts.len());
-                let on_duty = self.pending.iter().filter_map(|number| places[*number]);
-                let decisions = on_duty.map(|place| (place, Vec::new())).collect();
-                // Without a design, which is made again of the model and the decisions.
-                let pending =
-                    pending.map(|_| PendingState { decisions, design: None, unlisted: false });
-                // Other arms are another set, on which no end was foreseen.
-                let elsewhere = |deadline| DeadlineState {
-                    set: None,
-                    foreseen: false,
-                    survivors: vec![],
-                    ..deadline
-                };
-                OwnState::Code { pending, deadline: deadline.map(elsewhere) }
-            }
-            other => other,
-        }
-    }
-}
-
-/// The place on duty of each number.
-fn places(duty: &[usize], size: usize) -> Vec<Option<usize>> {
-    let mut places = vec![None; size];
-    duty.iter().enumerate().for_each(|(place, number)| places[*number] = Some(place));
-    places
-}
-
-fn arms(counts: &[u64], totals: &[f64], duty: &[usize]) -> ModelState {
-    let on_duty: Vec<u64> = duty.iter().map(|number| counts[*number]).collect();
-    let others = counts.iter().sum::<u64>() - on_duty.iter().sum::<u64>();
-    ModelState::Arms(ArmState {
-        totals: duty.iter().map(|number| totals[*number]).collect(),
-        whole: Whole { arms: duty.len(), shares: counts.len() as u64, other_observations: others },
-        counts: on_duty,
-    })
 }

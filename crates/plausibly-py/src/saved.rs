@@ -7,8 +7,8 @@ use crate::roster::Roster;
 use crate::settings::Settings;
 use crate::value;
 use crate::waiting::Waiting;
+use plausibly::Stream;
 use plausibly::state::PolicyState;
-use plausibly::{Actions, Stream};
 use plausibly_log::json;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -31,8 +31,6 @@ struct Saved {
     /// What an index or a label refers to.
     #[serde(deserialize_with = "Deserialize::deserialize")]
     offered: Option<usize>,
-    /// What the policy remembers something of.
-    known: Vec<usize>,
     /// Choices that wait for their rewards and are known by their number alone.
     unlisted: u64,
     /// What it has become; nothing before it has seen actions.
@@ -73,7 +71,6 @@ pub(crate) fn save(
             sets.len() - 1
         })
     };
-    let known = guarded.known.iter().map(&mut place).collect();
     let offered = guarded.offered.as_ref().map(&mut place);
     let built = guarded.built.as_ref();
     let roster = built
@@ -81,7 +78,7 @@ pub(crate) fn save(
         .map(|roster| roster.as_set(py))
         .transpose()?;
     let first = built.and_then(|built| built.first.as_ref()).or(roster.as_ref()).map(&mut place);
-    let played = built.map(|built| played(py, settings, built, first, &sets)).transpose()?;
+    let played = built.map(|built| played(py, settings, built, first)).transpose()?;
     let (policy, facts) = settings.given();
     let saved = Saved {
         policy: value::json(policy),
@@ -89,7 +86,6 @@ pub(crate) fn save(
         seed,
         drawn: guarded.rng.position(),
         offered,
-        known,
         unlisted: guarded.waiting.unlisted,
         played,
     };
@@ -104,17 +100,15 @@ fn played(
     settings: &Settings,
     built: &Built,
     first: Option<usize>,
-    sets: &[Py<PySet>],
 ) -> PyResult<Played> {
-    let sets = views(sets);
     let (features, duty) =
         (built.facts.dim, built.roster.as_ref().map(|roster| roster.duty.clone()));
     let state = match &built.roster {
         Some(roster) if !roster.is_full() => {
             let all = (0..roster.size).collect();
-            built.on(settings, roster.copied(py)?, all)?.policy.state(&sets)
+            built.on(settings, roster.copied(py)?, all)?.policy.state()
         }
-        _ => built.policy.state(&sets),
+        _ => built.policy.state(),
     };
     let actions = built.roster.as_ref().map_or(built.facts.actions, |roster| roster.size);
     Ok(Played { features, actions, first, duty, state })
@@ -141,17 +135,16 @@ pub(crate) fn restore(
     let mut guarded = Guarded::new(rng.at(saved.drawn));
     guarded.restored = true;
     guarded.offered = saved.offered.map(at).transpose()?;
-    guarded.known = saved.known.into_iter().map(at).collect::<PyResult<_>>()?;
     guarded.waiting = Waiting::restored(waiting, saved.unlisted);
     let Some(played) = saved.played else { return Ok(guarded) };
     if played.actions == 0 || (played.features == 0 && played.actions > MOST_ARMS) {
         return Err(refuse(&"no policy has so many actions"));
     }
     let mut built = Built::sized(settings, played.features, played.actions)?;
-    let restored = unwound(|| built.policy.restore(played.state, &views(sets)));
+    let restored = unwound(|| built.policy.restore(&played.state));
     restored.map_err(|reason| refuse(&reason))?.map_err(|error| refuse(&error))?;
     let first = played.first.map(at).transpose()?;
-    for set in guarded.offered.iter().chain(&guarded.known).chain(&first) {
+    for set in guarded.offered.iter().chain(&first) {
         if set.get().set.view().dim() != played.features {
             return Err(refuse(&"a set has another number of features"));
         }
@@ -194,8 +187,4 @@ fn on_duty(
 
 fn refuse(reason: &dyn std::fmt::Display) -> PyErr {
     PyValueError::new_err(format!("not a policy's state: {reason}"))
-}
-
-fn views(sets: &[Py<PySet>]) -> Vec<Actions<'_>> {
-    sets.iter().map(|set| set.get().set.view()).collect()
 }

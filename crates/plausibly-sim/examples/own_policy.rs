@@ -4,13 +4,14 @@
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
 use plausibly::spec::{RadiusSpec, Setting};
-use plausibly::{Action, ActionIndex, Actions, Code, Estimator, Policy, Ridge, Stream};
+use plausibly::{Action, ActionIndex, Actions, Code, Estimator, Policy, Ridge, Scores, Stream};
 use plausibly_sim::{Bandit, Comparison, Metric, Plan};
 use std::num::NonZeroUsize;
 
 /// Takes the best estimate, but a random action while the round is a power of two.
 struct PowersOfTwo {
     model: Ridge,
+    scores: Scores,
     round: u64,
 }
 
@@ -20,7 +21,8 @@ impl Policy for PowersOfTwo {
         if self.round.is_power_of_two() {
             return rng.index(actions.len());
         }
-        let means = self.model.scores(actions).mean();
+        self.model.means_into(actions, &mut self.scores);
+        let means = self.scores.mean();
         (0..means.len()).fold(0, |best, next| if means[next] > means[best] { next } else { best })
     }
 
@@ -37,7 +39,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Ok(Box::new(Code::new(Ridge::new(facts.dim, 1.0)?, metric.radius.build(facts)?)))
         })
         .enter("powers of two", |facts| {
-            Ok(Box::new(PowersOfTwo { model: Ridge::new(facts.dim, 1.0)?, round: 0 }))
+            Ok(Box::new(PowersOfTwo {
+                model: Ridge::new(facts.dim, 1.0)?,
+                scores: Scores::new(),
+                round: 0,
+            }))
         })
         .run(NonZeroUsize::MIN, &())?;
     for policy in &summary.policies {

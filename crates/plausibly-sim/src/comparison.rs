@@ -7,10 +7,9 @@ use crate::grid::log_grid;
 use crate::metrics::{ModelError, Regret};
 use crate::part::Part;
 use crate::play::{Draws, Player, play, play_late};
-use crate::ruler::{Estimate, InStep};
 use crate::summary::{FinalFigures, Run, Sample, Summary};
-use plausibly::spec::{BuildError, Facts, RadiusSpec};
-use plausibly::{Policy, Stream};
+use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
+use plausibly::{ArmMeans, Estimator, Policy, Radius, Ridge, Stream};
 use rayon::prelude::*;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -82,6 +81,16 @@ pub struct Metric {
     pub ridge: f64,
     /// Its radius.
     pub radius: RadiusSpec,
+}
+
+impl Metric {
+    /// The model that the metric learns a policy's history with.
+    fn model(&self, facts: &Facts) -> Result<Box<dyn Estimator + Send>, BuildError> {
+        Ok(match facts.setting {
+            Setting::Arms => Box::new(ArmMeans::new(facts.actions)),
+            _ => Box::new(Ridge::new(facts.dim, self.ridge)?),
+        })
+    }
 }
 
 /// Policies to be compared on the same problems, action sets and noise.
@@ -157,7 +166,7 @@ const BATCH: usize = 128;
 /// Reports of progress a run.
 const REPORTS: u64 = 100;
 
-type Watched = Player<Box<dyn Policy>, (Regret, Vec<ModelError<Estimate, InStep>>)>;
+type Watched = Player<Box<dyn Policy>, (Regret, Vec<ModelError<Radius>>)>;
 
 impl Comparison {
     /// A comparison without policies yet, on problems made by `problem`.
@@ -324,9 +333,8 @@ impl Cast {
         let mut cast = Self { players: Vec::new(), columns: Vec::new() };
         let mut known: Vec<(&str, Vec<Metric>)> = Vec::new();
         let failed = |source| RunError::Metric { source };
-        for (Comparison { metric, entrants, plan, delay, .. }, _) in comparisons {
-            let radius =
-                InStep::new(metric.radius.build(facts).map_err(|error| failed(error.into()))?);
+        for (Comparison { metric, entrants, plan, .. }, _) in comparisons {
+            let radius = metric.radius.build(facts).map_err(|error| failed(error.into()))?;
             let mut columns = Vec::with_capacity(entrants.len());
             for (label, make) in entrants {
                 let place = known.iter().position(|(taken, _)| taken == label);
@@ -346,10 +354,8 @@ impl Cast {
                 let place = metrics.iter().position(|taken| taken == metric);
                 columns.push(Column { player, metric: place.unwrap_or(metrics.len()) });
                 if place.is_none() {
-                    let Player { policy, observer, .. } = &mut cast.players[player];
-                    let in_step = *delay == Delay::None;
-                    let estimate = Estimate::new(metric, facts, policy, in_step).map_err(failed)?;
-                    observer.1.push(ModelError::new(estimate, radius.clone()));
+                    let model = metric.model(facts).map_err(failed)?;
+                    cast.players[player].observer.1.push(ModelError::new(model, radius));
                     metrics.push(*metric);
                 }
             }

@@ -35,7 +35,6 @@ mod metrics;
 mod observer;
 mod part;
 mod play;
-mod ruler;
 mod spec;
 mod summary;
 
@@ -45,7 +44,7 @@ pub use delay::Delay;
 pub use environment::{Bandit, ChangingLinear, Environment, Pool, PoolError};
 pub use grid::log_grid;
 pub use json::{final_figures, spec_json};
-pub use metrics::{ModelError, Regret, Source};
+pub use metrics::{ModelError, Regret};
 pub use observer::{Decided, Observer, Rewarded};
 pub use part::{Part, PartError};
 pub use play::{Draws, Player, play, play_late};

@@ -10,7 +10,6 @@ mod golden; // whole runs, byte for byte
 mod metrics; // regret and model error against brute force
 mod parts; // a comparison cut into parts comes out the same
 mod second_opinion;
-mod shared; // a metric that looks at what the policy has learned measures the same // the first experiment against an independent implementation
 mod spec; // reading specs
 mod traces; // first runs choice by choice, for other languages to reproduce
 

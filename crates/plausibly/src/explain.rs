@@ -5,7 +5,7 @@
 
 use crate::actions::{ActionIndex, Actions};
 use crate::confidence::{ConfidenceRadius, Interval, Plausible};
-use crate::estimator::{Estimator, Scores};
+use crate::model::{Estimator, Scores};
 use crate::policy::{DeadlineStatus, Target, TargetStatus};
 
 /// Whether an action could still be best.

@@ -31,35 +31,37 @@
 //! `docs/references.md` resolves citation keys such as \[AYPS11\].
 
 mod actions;
+mod arms;
 mod confidence;
 mod design;
-mod estimator;
 mod exact;
 mod explain;
 mod linalg;
 mod logarithm;
+mod model;
 mod policy;
 mod rng;
-mod singles;
+pub mod search;
 pub mod spec;
 pub mod state;
 
 pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_MAGNITUDE, SetId};
+pub use arms::{ArmMove, ArmRecord};
 pub use confidence::{
-    ArmReach, ConfidenceRadius, Determinant, Fixed, Interval, Mixture, Paper, PerArm, Pick,
-    Plausible, PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
+    ArmReach, ConfidenceRadius, Determinant, Fixed, Interval, Mixture, Paper, PerArm, Plausible,
+    PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
 };
 pub use design::Design;
-pub use estimator::{
-    ArmMeans, ArmRidges, ArmSums, Contenders, Estimator, Evidence, Forecast, Misfit, Onlooker,
-    Removed, Ridge, RidgeError, Scores, Shape, Sought, Whole,
-};
 pub use exact::{
     Ledger, LedgerDigest, LedgerError, MalformedLedger, Observation, ObservationError, OffGrid,
     quantise,
 };
 pub use explain::{Explanation, Standing};
 pub use linalg::Isa;
+pub use model::{
+    ArmMeans, ArmRidges, ArmSums, Estimator, Evidence, Fit, Forecast, Misfit, Removed, Ridge,
+    RidgeError, Scores, Shape, Whole,
+};
 pub use policy::{
     Code, DeadlineOutcome, DeadlineStatus, Elimination, EpsilonGreedy, Explain, Exploration,
     ExploreThenCommit, LinTs, LinUcb, Phase, Plays, Policy, PolicyError, Quota, RandomisedCode,

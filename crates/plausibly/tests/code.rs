@@ -1,6 +1,6 @@
 use plausibly::{
     Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Estimator, Explain, Explanation, Fixed,
-    LinUcb, PerArm, Policy, Ridge, Scores, Stream,
+    LinUcb, PerArm, Policy, Ridge, Stream,
 };
 use plausibly_testkit::{BruteForce, strategies};
 use proptest::prelude::*;
@@ -53,16 +53,13 @@ proptest! {
         }
         // The smallest set that holds the truth: the good event, just so.
         let sqrt_beta = model.deviation(&theta_star).max(1e-3);
-        let mut scores = Scores::new();
-        model.score_into(set.view(), &mut scores);
-        let half: Vec<f64> = scores.width_sq().iter().map(|w| sqrt_beta * w.sqrt()).collect();
+        let half: Vec<f64> = crate::scores(&model, set.view()).width_sq().iter().map(|w| sqrt_beta * w.sqrt()).collect();
         let mut code = Code::new(model.clone(), Fixed { sqrt_beta }).tempered(greed).unwrap();
         let chosen = code.select(set.view(), &mut Stream::new(0, 0, "policy"));
         let truth = |row: &[f64]| row.iter().zip(&theta_star).map(|(x, t)| x * t).sum::<f64>();
         let best = rows.iter().map(|row| truth(row)).fold(f64::NEG_INFINITY, f64::max);
         let regret = best - truth(&rows[chosen]);
-        let (width, bound) = (half[chosen], 4.0 / (1.0 + greed) * half[chosen]);
-        prop_assert!(regret <= bound + 1e-9, "regret {regret} width {width}");
+        prop_assert!(regret <= 4.0 / (1.0 + greed) * half[chosen] + 1e-9, "regret {} width {}", regret, half[chosen]);
         let mut explanation = Explanation::new();
         code.explain(set.view(), &Fixed { sqrt_beta }, &mut explanation);
         if greed < 1.0 {
@@ -89,8 +86,7 @@ proptest! {
             let chosen = code.select(set.view(), &mut rng);
             let scores: Vec<(f64, f64)> = rows.iter().map(|row| reference.score(row)).collect();
             let half = |i: usize| sqrt_beta * scores[i].1.max(0.0).sqrt();
-            let lower = (0..rows.len()).map(|i| scores[i].0 - half(i));
-            let best_lower = lower.fold(f64::NEG_INFINITY, f64::max);
+            let best_lower = (0..rows.len()).map(|i| scores[i].0 - half(i)).fold(f64::NEG_INFINITY, f64::max);
             // Within rounding of the boundary either answer is right; elsewhere only one is.
             let slack = 1e-9;
             let surely = |i: usize| scores[i].0 + half(i) >= best_lower + slack;
@@ -98,8 +94,7 @@ proptest! {
             prop_assert!(possibly(chosen), "an implausible action was chosen");
             let gain = reference.log_det_with(&rows[chosen]);
             for i in (0..rows.len()).filter(|&i| surely(i)) {
-                let other = reference.log_det_with(&rows[i]);
-                prop_assert!(other <= gain + slack, "{i} would teach more than {chosen}");
+                prop_assert!(reference.log_det_with(&rows[i]) <= gain + slack, "{i} would teach more than {chosen}");
             }
             code.update(set.view().get(chosen), reward);
             reference.observe(&rows[chosen], reward);
@@ -116,8 +111,7 @@ proptest! {
         let per_arm = PerArm { delta, noise_scale: sigma };
         let constant = sigma * (2.0 * (1.0 / delta).ln()).sqrt();
         let plain = ActionSet::arms(arms).unwrap();
-        let row = |i: usize| (0..arms).map(|j| f64::from(u8::from(i == j))).collect();
-        let unit: Vec<Vec<f64>> = (0..arms).map(row).collect();
+        let unit: Vec<Vec<f64>> = (0..arms).map(|i| (0..arms).map(|j| f64::from(u8::from(i == j))).collect()).collect();
         let unit = ActionSet::from_rows(&unit).unwrap();
         let mut k_armed = Code::new(ArmMeans::new(arms), per_arm);
         prop_assert!((per_arm.sqrt_beta(&k_armed.model().evidence()) - constant).abs() < 1e-12);
@@ -130,8 +124,7 @@ proptest! {
             } else {
                 let model = Ridge::from_statistics(arms, 0.0, &gram, &moment, round).unwrap();
                 let mut linear = Code::new(model, Fixed { sqrt_beta: constant });
-                let expected = linear.select(unit.view(), &mut noise.clone());
-                prop_assert_eq!(expected, chosen, "round {}", round + 1);
+                prop_assert_eq!(linear.select(unit.view(), &mut noise.clone()), chosen, "round {}", round + 1);
             }
             let reward = chosen as f64 / arms as f64 + sigma * noise.normal();
             k_armed.update(Action::new(chosen, &[]), reward);

@@ -92,8 +92,8 @@ impl Careless {
     }
 
     fn refactored_from_plain_sum(&self, probes: &[Vec<f64>]) -> Vec<f64> {
-        let mut model = Ridge::from_statistics(DIM, 1.0, &self.gram, &[0.0; DIM], 0).unwrap();
-        model.scores(ActionSet::from_rows(probes).unwrap().view()).width_sq().to_vec()
+        let model = Ridge::from_statistics(DIM, 1.0, &self.gram, &[0.0; DIM], 0).unwrap();
+        crate::scores(&model, ActionSet::from_rows(probes).unwrap().view()).width_sq().to_vec()
     }
 }
 
@@ -112,13 +112,14 @@ fn measure(setup: &Setup, updates: usize) {
         precise.add(&x);
     }
     let truth = precise.widths_sq(&probes);
-    let ours =
-        worst(model.scores(ActionSet::from_rows(&probes).unwrap().view()).width_sq(), &truth);
+    let ours = worst(
+        crate::scores(&model, ActionSet::from_rows(&probes).unwrap().view()).width_sq(),
+        &truth,
+    );
     let stepwise = worst(&careless.stepwise(&probes), &truth);
     let plain = worst(&careless.refactored_from_plain_sum(&probes), &truth);
     println!(
-        "{:18} {updates:9} updates: \
-         ours {ours:.1e}, stepwise {stepwise:.1e}, plain sum {plain:.1e}",
+        "{:18} {updates:9} updates: ours {ours:.1e}, stepwise {stepwise:.1e}, plain sum {plain:.1e}",
         setup.name
     );
     assert!(ours <= setup.limit, "{}: {ours:e} above {:e}", setup.name, setup.limit);

@@ -24,7 +24,7 @@ fn plays_and_goes_on(entrant: &Entrant, dim: usize, rounds: usize) {
     for round in 0..rounds {
         if round == rounds / 2 {
             let mut again = (entrant.make)();
-            again.restore(policy.state(&[set.view()]), &[set.view()]).unwrap();
+            again.restore(&policy.state()).unwrap();
             rng_again = rng.clone();
             restored = Some(again);
         }
@@ -136,10 +136,10 @@ fn left(sqrt_beta: impl Fn(&Evidence) -> f64) -> usize {
     let truths =
         (0..64).map(|k| f64::from(k) * std::f64::consts::TAU / 64.0).map(|a| [a.cos(), a.sin()]);
     let leaves = |theta: &[f64; 2]| {
-        let mut model = one_direction(*theta);
+        let model = one_direction(*theta);
         let sqrt_beta = sqrt_beta(&model.evidence());
         let outside = model.deviation(theta) > sqrt_beta;
-        let scores = model.scores(probes.view());
+        let scores = crate::scores(&model, probes.view());
         outside
             || probes.view().iter().zip(scores.mean()).zip(scores.width_sq()).any(
                 |((action, mean), width_sq)| {
@@ -178,13 +178,13 @@ fn widths_keep_their_digits_through_refactorisations() {
             set.view().iter().map(|action| action.features().to_vec()).collect();
         let ridge = 1e-4;
         let (mut model, mut precise) = (Ridge::new(2, ridge).unwrap(), PreciseGram::new(2, ridge));
-        model.scores(set.view());
+        crate::scores(&model, set.view());
         let scale = 10.0_f64.powf(2.0 * rng.uniform());
         for _ in 0..2 + rng.index(10) {
             let x = [scale * rng.normal(), scale * rng.normal()];
             model.update(Action::new(0, &x), 0.0);
             precise.add(&x);
-            let widths = model.scores(set.view()).width_sq().to_vec();
+            let widths = crate::scores(&model, set.view()).width_sq().to_vec();
             let gram = model.gram();
             let condition = (gram[0] + gram[3]).powi(2) / (gram[0] * gram[3] - gram[1] * gram[1]);
             if condition > 100.0 {

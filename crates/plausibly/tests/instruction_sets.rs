@@ -55,7 +55,7 @@ fn fingerprint(isa: Isa, dim: usize, actions: usize) -> Vec<u64> {
                 )
                 .to_bits(),
         );
-        let scores = watcher.scores(set.view());
+        let scores = &crate::scores(&watcher, set.view());
         plausible.assess(scores, Reach::Ellipsoid { sqrt_beta: 1.5 });
         bits.push(plausible.tempered(scores, 0.4) as u64);
         let summary = plausible.summary(scores, &truth);

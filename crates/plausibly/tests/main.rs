@@ -25,3 +25,13 @@ mod radius; // radii against their formulas
 mod ridge; // the estimator against brute force
 mod samplers; // value stability of the samplers
 mod state; // written down and read back, a policy goes on to the bit
+
+/// Scores of all actions, from scratch.
+pub(crate) fn scores(
+    model: &impl plausibly::Estimator,
+    actions: plausibly::Actions<'_>,
+) -> plausibly::Scores {
+    let mut scores = plausibly::Scores::new();
+    model.score_into(actions, &mut scores);
+    scores
+}

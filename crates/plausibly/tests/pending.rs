@@ -251,7 +251,7 @@ fn sums_over_rounds_keep_their_bounds_when_rewards_are_late() {
                 );
                 code.explain(set.view(), &radius, &mut explanation);
                 let chosen = code.select(set.view(), &mut nothing());
-                let by_design = all.scores(set.view()).width_sq().to_vec();
+                let by_design = crate::scores(&all, set.view()).width_sq().to_vec();
                 let ratio = |i: usize| explanation.width_sq()[i] / by_design[i];
                 let inflation = explanation.plausible().map(ratio).fold(1.0, f64::max).sqrt();
                 let (width, cr) = (

@@ -151,14 +151,9 @@ fn a_senseless_radius_is_named_when_it_is_used() {
 
 /// An estimator written outside the crate.
 #[derive(Clone)]
-struct Prior(plausibly::Scores);
+struct Prior;
 
 impl Estimator for Prior {
-    fn scores(&mut self, actions: plausibly::Actions<'_>) -> &plausibly::Scores {
-        self.0.set(&vec![0.5; actions.len()], &vec![1.0; actions.len()]);
-        &self.0
-    }
-
     fn score_into(&self, actions: plausibly::Actions<'_>, out: &mut plausibly::Scores) {
         out.set(&vec![0.5; actions.len()], &vec![1.0; actions.len()]);
     }
@@ -178,7 +173,7 @@ impl Estimator for Prior {
 fn estimators_can_be_written_outside() {
     let set = plausibly::ActionSet::from_rows(&[[1.0], [2.0]]).unwrap();
     let radius: Box<dyn ConfidenceRadius> = Box::new(Fixed { sqrt_beta: 1.0 });
-    let mut policy = plausibly::Code::new(Prior(plausibly::Scores::new()), radius);
+    let mut policy = plausibly::Code::new(Prior, radius);
     assert_eq!(
         plausibly::Policy::select(&mut policy, set.view(), &mut plausibly::Stream::new(0, 0, "")),
         0

@@ -60,7 +60,7 @@ fn data_that_do_not_span_leave_what_is_known_right() {
             for play in 0..3 * n {
                 model.update(set.view().get(play % 3), 0.5);
             }
-            let scores = model.scores(set.view());
+            let scores = crate::scores(&model, set.view());
             for (mean, width_sq) in scores.mean().iter().zip(scores.width_sq()) {
                 // The ridge is at most 1e-3 beside 2000·scale²: an eigenvalue of the played
                 // directions is above scale²·n/2. Rounding: d²·ε·κ, with κ at most 3/(2·10⁻¹⁰) by
@@ -112,7 +112,7 @@ fn a_nan_reward_is_refused() {
 #[should_panic(expected = "a model of 2 features was asked about actions with 1")]
 fn actions_of_another_dimension_are_refused() {
     let set = ActionSet::from_rows(&[[1.0]]).unwrap();
-    Ridge::new(2, 1.0).unwrap().scores(set.view());
+    crate::scores(&Ridge::new(2, 1.0).unwrap(), set.view());
 }
 
 #[test]
@@ -123,8 +123,10 @@ fn means_alone_follow_the_model_and_the_set() {
     for step in 0..40 {
         // Asked twice before anything changes, and about another set in between.
         for set in [&sets[0], &sets[0], &sets[1], &sets[0]] {
-            let alone = model.means(set.view()).to_vec();
-            for (alone, scored) in alone.iter().zip(model.scores(set.view()).mean()) {
+            let mut alone = plausibly::Scores::new();
+            model.means_into(set.view(), &mut alone);
+            for (alone, scored) in alone.mean().iter().zip(crate::scores(&model, set.view()).mean())
+            {
                 assert!((alone - scored).abs() < 1e-12, "step {step}");
             }
         }
@@ -174,7 +176,7 @@ proptest! {
             let view = sets[current].view();
             if which % 3 != 0 {
                 let (mean, width_sq) = {
-                    let scores = model.scores(view);
+                    let scores = crate::scores(&model, view);
                     (scores.mean().to_vec(), scores.width_sq().to_vec())
                 };
                 let allowed = tolerance(&reference, 4, step + 1) * 10.0;
@@ -205,7 +207,7 @@ proptest! {
             let action = set.view().get(which % rows.len());
             a.update(action, reward);
             b.update(action, reward);
-            let (a, b) = (a.scores(set.view()), b.scores(shuffled.view()));
+            let (a, b) = (crate::scores(&a, set.view()), crate::scores(&b, shuffled.view()));
             for (position, &original) in order.iter().enumerate() {
                 prop_assert_eq!(a.mean()[original].to_bits(), b.mean()[position].to_bits());
                 prop_assert_eq!(a.width_sq()[original].to_bits(), b.width_sq()[position].to_bits());
@@ -221,19 +223,19 @@ proptest! {
         let set = ActionSet::from_rows(&rows).unwrap();
         let (mut model, mut doubled) = (Ridge::new(3, 1.0).unwrap(), Ridge::new(3, 1.0).unwrap());
         // Both scored from the start, so that both go through the same refreshes.
-        let mut last: Vec<f64> = model.scores(set.view()).width_sq().to_vec();
-        doubled.scores(set.view());
+        let mut last: Vec<f64> = crate::scores(&model, set.view()).width_sq().to_vec();
+        crate::scores(&doubled, set.view());
         for (which, reward) in plays {
             let action = set.view().get(which % rows.len());
             model.update(action, reward);
             doubled.update(action, 2.0 * reward);
-            let scores = model.scores(set.view());
+            let scores = crate::scores(&model, set.view());
             for (now, before) in scores.width_sq().iter().zip(&last) {
                 prop_assert!(*now <= before * (1.0 + 1e-12));
             }
             last = scores.width_sq().to_vec();
             // A factor of two is exact in binary, through every step.
-            for (one, two) in scores.mean().iter().zip(doubled.scores(set.view()).mean()) {
+            for (one, two) in scores.mean().iter().zip(crate::scores(&doubled, set.view()).mean()) {
                 prop_assert_eq!(2.0 * one, *two);
             }
         }
@@ -265,9 +267,9 @@ proptest! {
             model.update(set.view().get(which % rows.len()), *reward);
         }
         let count = plays.len() as u64;
-        let mut restored = Ridge::from_statistics(3, 1.0, &model.gram(), &model.moment(), count).unwrap();
+        let restored = Ridge::from_statistics(3, 1.0, &model.gram(), &model.moment(), count).unwrap();
         prop_assert_eq!(restored.evidence().observations, count);
-        for (a, b) in model.scores(set.view()).mean().iter().zip(restored.scores(set.view()).mean()) {
+        for (a, b) in crate::scores(&model, set.view()).mean().iter().zip(crate::scores(&restored, set.view()).mean()) {
             prop_assert!((a - b).abs() < 1e-10);
         }
     }

@@ -2,11 +2,12 @@
 //! turns.
 #![expect(clippy::print_stdout, reason = "figures are shown")]
 
+use plausibly::search::Search;
 use plausibly::{
     Action, ActionSet, Actions, Code, Determinant, Isa, LinTs, LinUcb, Paper, Policy, Radius,
     Ridge, Stream,
 };
-use plausibly_bench::{EveryAction, Play, Problem, serve, status};
+use plausibly_bench::{Play, Problem, serve, status};
 use std::error::Error;
 use std::hint::black_box;
 use std::path::Path;
@@ -62,7 +63,7 @@ fn play(
     let code = move || Code::new(model(), radius);
     let lin_ucb = move || LinUcb::new(model(), radius);
     let lin_ts = move || LinTs::new(model(), sigma).expect("a positive scale");
-    let every = move || EveryAction::new(model(), radius);
+    let every = move || code().searching(Search::over_all_actions());
     let about = format!("plausibly {}, {}", env!("CARGO_PKG_VERSION"), Isa::detect().name());
     let (set, problem) = (&set, &problem);
     let serve = |play: &mut Play<'_>| serve(&about, before, play);

@@ -4,10 +4,10 @@
 //! no other than it can simulate.
 #![expect(clippy::print_stdout, reason = "lists its workloads")]
 
+use plausibly::search::Search;
 use plausibly::{
-    ActionSet, Code, Determinant, Estimator, Isa, LinTs, LinUcb, Policy, Ridge, Stream,
+    ActionSet, Code, Determinant, Estimator, Isa, LinTs, LinUcb, Policy, Ridge, Scores, Stream,
 };
-use plausibly_bench::EveryAction;
 use std::error::Error;
 use std::hint::black_box;
 
@@ -92,20 +92,22 @@ fn run(
     match name {
         "code" => measured(runs, &mut || play(&mut Code::new(model.clone(), radius))),
         "code-every-action" => {
-            measured(runs, &mut || play(&mut EveryAction::new(model.clone(), radius)));
+            let code = || Code::new(model.clone(), radius).searching(Search::over_all_actions());
+            measured(runs, &mut || play(&mut code()));
         }
         "lin-ucb" => measured(runs, &mut || play(&mut LinUcb::new(model.clone(), radius))),
         "lin-ts" => {
             measured(runs, &mut || {
-                play(&mut LinTs::new(model.clone(), NOISE).expect("a positive scale"))
+                play(&mut LinTs::new(model.clone(), NOISE).expect("a positive scale"));
             });
         }
         "score-new-set" => {
-            let (mut model, mut set) = (model, set);
+            let (mut scores, mut set) = (Scores::new(), set);
             measured(runs, &mut || {
                 for _ in 0..rounds {
                     set.refill_from(black_box(&rows)).expect("valid features");
-                    black_box(model.scores(set.view()));
+                    model.score_into(set.view(), &mut scores);
+                    black_box(&scores);
                 }
             });
         }

@@ -2,7 +2,7 @@
 
 use super::{BoundCheck, CodeEntrant, TheoryError};
 use plausibly::spec::{BuildError, Facts, RadiusSpec};
-use plausibly::{ArmMeans, ConfidenceRadius, Estimator, Plausible, Radius};
+use plausibly::{ArmMeans, ConfidenceRadius, Estimator, Plausible, Radius, Scores};
 use plausibly_sim::{
     Decided, Experiment, ModelError, Moments, Monitor, Observer, Rewarded, RunError, in_order,
 };
@@ -168,12 +168,13 @@ fn play_run(
 
 /// Watches what the theory of arms speaks of.
 struct Watch {
-    metric: ModelError<ArmMeans, Radius>,
+    metric: ModelError<Radius>,
     /// `Q_K`.
     initial_model_error: f64,
     model: ArmMeans,
     radius: Radius,
     plausible: Plausible,
+    scores: Scores,
     taken: Vec<u64>,
     premise_failed: bool,
 }
@@ -182,11 +183,12 @@ impl Watch {
     fn new(facts: &Facts, radius: RadiusSpec) -> Result<Self, BuildError> {
         let (radius, model) = (radius.build(facts)?, ArmMeans::new(facts.actions));
         Ok(Self {
-            metric: ModelError::new(model.clone(), radius),
+            metric: ModelError::new(Box::new(model.clone()), radius),
             initial_model_error: 0.0,
             model,
             radius,
             plausible: Plausible::new(),
+            scores: Scores::new(),
             taken: vec![0; facts.actions],
             premise_failed: false,
         })
@@ -202,7 +204,8 @@ impl<P: ?Sized> Observer<P> for Watch {
             return;
         }
         let reach = self.radius.reach(&self.model.evidence());
-        let scores = self.model.scores(decided.actions);
+        self.model.score_into(decided.actions, &mut self.scores);
+        let scores = &self.scores;
         self.plausible.assess(scores, reach);
         let due = (decided.round - 1) / arms;
         let neglected = |arm| self.taken[arm] < due && self.plausible.contains(scores, arm);
@@ -210,7 +213,7 @@ impl<P: ?Sized> Observer<P> for Watch {
     }
 
     fn rewarded(&mut self, rewarded: &Rewarded<'_>) {
-        <ModelError<_, _> as Observer<P>>::rewarded(&mut self.metric, rewarded);
+        <ModelError<_> as Observer<P>>::rewarded(&mut self.metric, rewarded);
         self.model.update(rewarded.action, rewarded.reward);
         self.taken[rewarded.action.index()] += 1;
     }

@@ -2,7 +2,7 @@
 
 use super::{BoundCheck, CodeEntrant, TheoryError};
 use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
-use plausibly::{ConfidenceRadius, Estimator, Plausible, Radius, Ridge, Target};
+use plausibly::{ConfidenceRadius, Estimator, Plausible, Radius, Ridge, Scores, Target};
 use plausibly_sim::{
     Decided, Experiment, ModelError, Moments, Monitor, Observer, Rewarded, RunError, in_order,
 };
@@ -197,10 +197,11 @@ fn play_run(
 
 /// Watches what the theory of linear CODE speaks of.
 struct Watch {
-    metric: ModelError<Ridge, Radius>,
+    metric: ModelError<Radius>,
     model: Ridge,
     radius: Radius,
     plausible: Plausible,
+    scores: Scores,
     greed: f64,
     target: Option<Target>,
     exploring: u64,
@@ -215,11 +216,12 @@ impl Watch {
     fn new(facts: &Facts, code: &CodeEntrant<'_>) -> Result<Self, BuildError> {
         let (radius, model) = (code.radius.build(facts)?, Ridge::new(facts.dim, code.ridge)?);
         Ok(Self {
-            metric: ModelError::new(model.clone(), radius),
+            metric: ModelError::new(Box::new(model.clone()), radius),
             sqrt_beta: radius.sqrt_beta(&model.evidence()),
             model,
             radius,
             plausible: Plausible::new(),
+            scores: Scores::new(),
             greed: code.greed,
             target: code.target,
             exploring: 0,
@@ -234,7 +236,8 @@ impl<P: ?Sized> Observer<P> for Watch {
     fn decided(&mut self, decided: &Decided<'_, P>) {
         self.metric.decided(decided);
         let evidence = self.model.evidence();
-        let scores = self.model.scores(decided.actions);
+        self.model.score_into(decided.actions, &mut self.scores);
+        let scores = &self.scores;
         let width_sq = scores.width_sq()[decided.chosen];
         let (width, regret) =
             (self.sqrt_beta * width_sq.sqrt(), decided.best_mean - decided.means[decided.chosen]);
@@ -254,7 +257,7 @@ impl<P: ?Sized> Observer<P> for Watch {
     }
 
     fn rewarded(&mut self, rewarded: &Rewarded<'_>) {
-        <ModelError<_, _> as Observer<P>>::rewarded(&mut self.metric, rewarded);
+        <ModelError<_> as Observer<P>>::rewarded(&mut self.metric, rewarded);
         self.model.update(rewarded.action, rewarded.reward);
         self.sqrt_beta = self.radius.sqrt_beta(&self.model.evidence());
     }

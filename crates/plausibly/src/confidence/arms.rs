@@ -1,7 +1,7 @@
 //! Radii for K-armed problems that hold at any time.
 
 use super::radius::{ConfidenceRadius, RadiusError, Reach, check_arms};
-use crate::estimator::Evidence;
+use crate::model::Evidence;
 
 /// How far the interval of an arm reaches after `T` plays, by one of three boundaries for sums of
 /// sub-Gaussian noise.

@@ -1,13 +1,12 @@
 //! How far an estimate may be from the truth, and which actions that leaves in play.
 
 mod arms;
-mod pick;
 mod plausible;
 mod quantised;
 mod radius;
 
 pub use arms::{ArmReach, Mixture, Stitched, Union};
-pub use pick::Pick;
+pub(crate) use plausible::assert_radius;
 pub use plausible::{Interval, Plausible, PlausibleSummary};
 pub use quantised::Quantised;
 pub(crate) use radius::accepted;

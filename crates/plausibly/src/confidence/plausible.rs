@@ -2,7 +2,7 @@
 
 use super::radius::Reach;
 use crate::actions::ActionIndex;
-use crate::estimator::Scores;
+use crate::model::Scores;
 
 pub use crate::linalg::PlausibleSummary;
 
@@ -128,6 +128,11 @@ impl Plausible {
         (0..scores.mean.len())
             .find(attains)
             .expect("the action with the best lower bound is plausible")
+    }
+
+    /// The choice at this greed: [`Plausible::widest`] at 0, else [`Plausible::tempered`].
+    pub(crate) fn best(&self, scores: &Scores, greed: f64) -> ActionIndex {
+        if greed > 0.0 { self.tempered(scores, greed) } else { self.widest(scores) }
     }
 
     /// Size and largest squared error of the set, given the true means.

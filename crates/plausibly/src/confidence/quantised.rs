@@ -1,7 +1,7 @@
 //! What rounding to the exact grid costs a radius.
 
 use super::radius::{ConfidenceRadius, RadiusError, Reach, check_bound};
-use crate::estimator::Evidence;
+use crate::model::Evidence;
 
 /// Half a step of the grid, 2⁻²⁵: the farthest a value is moved.
 const HALF_STEP: f64 = 1.0 / (1_u64 << 25) as f64;

@@ -1,8 +1,8 @@
 //! Confidence radii: `√β`, the size of the confidence set in the norm of `V`.
 
 use super::arms::{ArmReach, Mixture, Stitched, Union};
-use crate::estimator::Evidence;
 use crate::logarithm::log;
+use crate::model::Evidence;
 use std::fmt::Debug;
 use thiserror::Error;
 
@@ -86,6 +86,17 @@ pub enum Reach {
 }
 
 impl Reach {
+    /// `√β` of an ellipsoid.
+    ///
+    /// # Panics
+    /// If it is a reach for arms: no model of features has one.
+    pub(crate) fn ellipsoid(self) -> f64 {
+        match self {
+            Self::Ellipsoid { sqrt_beta } => sqrt_beta,
+            Self::Arms(_) => panic!("a radius for arms was asked about a model of features"),
+        }
+    }
+
     /// Half the interval of an action of this squared width.
     pub fn half_width(&self, width_sq: f64) -> f64 {
         match self {

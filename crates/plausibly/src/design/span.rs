@@ -2,7 +2,7 @@
 
 use crate::actions::{ActionIndex, Actions};
 use crate::linalg::{dot, norm};
-use crate::state::{SpanState, StateError, holds, numbers};
+use crate::state::{Reader, StateError, Writer, holds};
 
 /// A direction counts as spanned if the part of some action outside the other directions has at
 /// least this share of the largest norm, after scaling each feature by its largest value.
@@ -85,20 +85,19 @@ impl Span {
         self.dim
     }
 
-    pub(crate) fn state(&self) -> SpanState {
-        let Self { scale, basis, triangle, .. } = self;
-        SpanState { scale: scale.clone(), basis: basis.clone(), triangle: triangle.clone() }
+    pub(crate) fn write(&self, out: &mut Writer) {
+        out.numbers(&self.scale);
+        out.numbers(&self.basis);
+        out.numbers(&self.triangle);
     }
 
     /// For coordinates alone: which actions made the basis matters only to the design it was made
     /// for.
-    pub(crate) fn restored(state: SpanState, dim: usize) -> Result<Self, StateError> {
-        let SpanState { scale, basis, triangle } = state;
+    pub(crate) fn read(from: &mut Reader<'_>, dim: usize) -> Result<Self, StateError> {
+        let (scale, basis) = (from.numbers("span.scale", dim)?, from.some_numbers("span.basis")?);
         let rank = basis.len() / dim;
-        numbers("span.scale", &scale, dim)?;
-        numbers("span.basis", &basis, rank * dim)?;
-        numbers("span.triangle", &triangle, rank * rank)?;
-        holds("span.basis", rank <= dim)?;
+        holds("span.basis", rank <= dim && basis.len() == rank * dim)?;
+        let triangle = from.numbers("span.triangle", rank * rank)?;
         holds("span.triangle", (0..rank).all(|k| triangle[k * rank + k] != 0.0))?;
         Ok(Self { dim, scale, basis, pivots: Vec::new(), triangle })
     }

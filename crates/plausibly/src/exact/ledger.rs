@@ -1,7 +1,7 @@
 //! Sums over observations, as integers.
 
 use super::observation::{Observation, STEPS};
-use crate::estimator::{Ridge, RidgeError};
+use crate::model::{Ridge, RidgeError};
 use thiserror::Error;
 
 /// A ledger has at most this many features: 134 MB of sums. A larger dimension is a mistake, or an

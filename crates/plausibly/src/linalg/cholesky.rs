@@ -63,14 +63,6 @@ impl Cholesky {
         Ok(Self { dim, upper })
     }
 
-    /// The largest pivot by the smallest: a cheap lower bound on the condition of `A`, seldom far
-    /// below it.
-    pub(crate) fn pivot_ratio(&self) -> f64 {
-        let roots = || (0..self.dim).map(|k| self.row(k)[k]);
-        let ratio = roots().fold(0.0, f64::max) / roots().fold(f64::INFINITY, f64::min);
-        ratio * ratio
-    }
-
     /// `Lᵀ`, row-major.
     pub(crate) fn upper(&self) -> &[f64] {
         &self.upper

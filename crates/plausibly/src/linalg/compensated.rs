@@ -1,6 +1,6 @@
 //! Sums whose error does not grow with the number of terms.
 
-use super::{FEW_DIMS, Isa, PIVOT_TOLERANCE};
+use super::{Isa, PIVOT_TOLERANCE};
 
 /// A sum of vectors with the rounding of every addition carried along.
 ///
@@ -74,20 +74,7 @@ impl CompensatedGram {
     ) {
         let Compensated { sum, carry } = &mut self.entries;
         let (moment_sum, moment_carry) = (&mut moment.sum, &mut moment.carry);
-        if x.len() <= FEW_DIMS {
-            isa.add_observation(sum, carry, moment_sum, moment_carry, x, reward);
-        } else {
-            isa.add_wide_observation(sum, carry, moment_sum, moment_carry, x, reward);
-        }
-    }
-
-    /// Its entries; what is below the diagonal means nothing.
-    pub(crate) fn entries(&self) -> &Compensated {
-        &self.entries
-    }
-
-    pub(crate) fn from_entries(entries: Compensated, dim: usize) -> Self {
-        Self { dim, entries }
+        isa.add_observation(sum, carry, moment_sum, moment_carry, x, reward);
     }
 
     /// The whole matrix, each entry rounded once, into `out`.

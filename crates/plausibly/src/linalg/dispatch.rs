@@ -4,7 +4,7 @@
     reason = "a #[target_feature] function needs one unsafe call; Isa proves the feature is there"
 )]
 
-use super::kernels::{self, FirstLook, Learned, MayLead, MayReach, PlausibleSummary};
+use super::kernels::{self, Finalists, Learned, PlausibleSummary};
 use std::fmt;
 
 /// An instruction set that this machine has, for the kernels that score actions.
@@ -116,32 +116,44 @@ macro_rules! dispatch {
 }
 
 dispatch! {
-    fn rebuild(blocks: &[f64], theta_hat: &[f64], gram_inverse: &[f64], mean: &mut [f64], width_sq: &mut [f64]);
-    fn refresh(blocks: &[f64], direction: &[f64], gain: f64, mean: &mut [f64], width_sq: &mut [f64]);
-    fn limit(blocks: &[f64], theta_hat: &[f64], limits: &[f64], mean: &mut [f64], width_sq: &mut [f64]);
+    fn rebuild(
+        blocks: &[f64], theta_hat: &[f64], gram_inverse: &[f64], mean: &mut [f64],
+        width_sq: &mut [f64]
+    );
+    fn refresh(
+        blocks: &[f64], direction: &[f64], gain: f64, mean: &mut [f64], width_sq: &mut [f64]
+    );
+    fn limit(
+        blocks: &[f64], theta_hat: &[f64], limits: &[f64], mean: &mut [f64], width_sq: &mut [f64]
+    );
     fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]);
     fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: &mut [f64]) -> f64;
-    fn widest(mean: &[f64], width_sq: &[f64], half_width: &[f64], threshold: f64) -> f64;
-    fn widest_plausible(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, first: &mut FirstLook) -> usize;
-    fn farthest_along(mean: &[f64], width_sq: &[f64], scale: f64) -> usize;
-    fn reaching(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, threshold: f64, most: usize, found: &mut Vec<usize>);
-    fn argmax(values: &[f64]) -> usize;
+    fn widest(mean: &[f64], value: &[f64], half_width: &[f64], threshold: f64) -> f64;
     fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64;
-    fn largest_upper(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, first: &mut FirstLook) -> usize;
-    fn plausible_summary(mean: &[f64], half_width: &[f64], truth: &[f64], threshold: f64) -> PlausibleSummary;
+    fn finalists(
+        mean: &[f64], width_sq: &[f64], sought: Finalists, half_width: &mut Vec<f64>,
+        found: &mut Vec<usize>
+    );
+    fn reaching(
+        mean: &[f64], half_width: &[f64], pad: f64, least: f64, found: &mut Vec<usize>
+    );
+    fn argmax(values: &[f64]) -> usize;
+    fn plausible_summary(
+        mean: &[f64], half_width: &[f64], truth: &[f64], threshold: f64
+    ) -> PlausibleSummary;
     fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);
-    fn take_step(gram_inverse: &mut [f64], theta_hat: &mut [f64], direction: &mut [f64], x: &[f64], reward: f64) -> Learned;
-    fn take_wide_step(gram_inverse: &mut [f64], theta_hat: &mut [f64], direction: &mut [f64], x: &[f64], reward: f64) -> Learned;
+    fn take_step(
+        gram_inverse: &mut [f64], theta_hat: &mut [f64], direction: &mut [f64], x: &[f64],
+        reward: f64
+    ) -> Learned;
     fn rotate_in(upper: &mut [f64], x: &mut [f64]);
     fn solve_upper(upper: &[f64], b: &mut [f64]);
-    fn add_observation(sum: &mut [f64], carry: &mut [f64], moment_sum: &mut [f64], moment_carry: &mut [f64], x: &[f64], reward: f64);
-    fn add_wide_observation(sum: &mut [f64], carry: &mut [f64], moment_sum: &mut [f64], moment_carry: &mut [f64], x: &[f64], reward: f64);
+    fn add_observation(
+        sum: &mut [f64], carry: &mut [f64], moment_sum: &mut [f64], moment_carry: &mut [f64],
+        x: &[f64], reward: f64
+    );
     fn coarse_dots(blocks: &[f32], theta: &[f32], out: &mut [f32]) -> f32;
     fn coarse_at_least(values: &[f32], least: f32, most: usize, found: &mut Vec<usize>);
-    fn follow(blocks: &[f32], direction: &[f32], gain: f64, mean: &mut [f64], width_sq: &mut [f64]) -> f64;
-    fn may_lead(mean: &[f64], width_sq: &[f64], lead: &MayLead, most: usize, found: &mut Vec<usize>);
-    fn may_reach(mean: &[f64], width_sq: &[f64], reach: &MayReach, most: usize, found: &mut Vec<usize>);
-    fn widest_reaching(mean: &[f64], width_sq: &[f64], off: f64, sqrt_beta: f64, threshold: f64) -> f64;
     fn uniforms(words: &[[u8; 8]], out: &mut [f64]);
 }
 
@@ -162,32 +174,5 @@ impl Isa {
                 kernels::avx::interleave(rows, blocks, dim, most)
             },
         }
-    }
-
-    /// Fills what it can with numbers on [0, 1) from the blocks of the first stream of `ChaCha8`
-    /// under a key, from block `first` on, and returns how many; none where the library is as fast.
-    #[cfg_attr(
-        not(target_arch = "x86_64"),
-        expect(unused_variables, reason = "for wide registers")
-    )]
-    pub(crate) fn uniforms_in_bulk(self, key: &[u8; 32], first: u64, out: &mut [f64]) -> usize {
-        #[cfg(target_arch = "x86_64")]
-        if self.0 != Level::Baseline {
-            let words = key.as_chunks().0;
-            let key = std::array::from_fn(|word| u32::from_le_bytes(words[word]));
-            let (mut rest, mut filled) = (out, 0);
-            if self.0 == Level::Avx512 {
-                let (bulks, few) = rest.as_chunks_mut();
-                // SAFETY: as above.
-                unsafe { kernels::chacha::uniforms_avx512(&key, first, bulks) };
-                (rest, filled) = (few, bulks.as_flattened().len());
-            }
-            let next = first + (filled / kernels::chacha::NUMBERS) as u64;
-            let bulks = rest.as_chunks_mut().0;
-            // SAFETY: as above; both have AVX2.
-            unsafe { kernels::chacha::uniforms_avx2(&key, next, bulks) };
-            return filled + bulks.as_flattened().len();
-        }
-        0
     }
 }

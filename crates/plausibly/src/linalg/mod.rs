@@ -15,7 +15,7 @@ pub(crate) use cholesky::{Cholesky, NotPositive, PIVOT_TOLERANCE};
 pub(crate) use compensated::{Compensated, CompensatedGram};
 pub use dispatch::Isa;
 pub use kernels::PlausibleSummary;
-pub(crate) use kernels::{FEW_DIMS, FirstLook, LANES, Learned, MayLead, MayReach, RUN};
+pub(crate) use kernels::{Finalists, LANES, Learned};
 
 /// `Σ xᵢ·yᵢ`, summed from the first entry to the last.
 #[inline]

@@ -1,13 +1,15 @@
 //! CODE: constrained optimal design.
 
 use super::deadline::Deadline;
-use super::pending::{Pending, tempered_by_design};
+use super::pending::{Pending, best_by_design};
 use super::{DeadlineStatus, Explain, Policy, PolicyError, Target};
-use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::confidence::{ConfidenceRadius, Pick, Plausible, Reach, accepted};
-use crate::estimator::{Contenders, Estimator, Ridge, Sought};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::arms::ArmMove;
+use crate::confidence::{ConfidenceRadius, Plausible, Reach, accepted};
+use crate::model::{Estimator, Scores};
 use crate::rng::Stream;
-use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
+use crate::search::Search;
+use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
 
 /// Among the actions that could still be best, takes the one it knows least about.
 ///
@@ -43,10 +45,8 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fre
 /// `docs/concepts/pending.md`.
 ///
 /// # Cost
-/// On a fixed set O(d²) a round and O(d) for each of the [contenders](crate::Contenders), which are
-/// few once much is known; O(K·d) until then, and O(K·d) twice while decisions are pending. On
-/// changing sets O(K·d) and O(d²) for each contender, O(K·d²) while those are many. No allocation
-/// but for lists of contenders that are longer than any before; no draws.
+/// That of [`Search`], and O(d²) for each plausible action while decisions are pending or with a
+/// deadline. No draws.
 ///
 /// # Example
 /// ```
@@ -73,10 +73,11 @@ pub struct Code<E, R> {
     greed: f64,
     target: Option<Target>,
     deadline: Option<Deadline>,
-    /// `None` if they shall not count.
+    /// `None` if decisions on their way do not count.
     pending: Option<Pending<E>>,
+    search: Search,
     plausible: Plausible,
-    pick: Pick,
+    by_design: Scores,
 }
 
 impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
@@ -85,17 +86,23 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// # Panics
     /// If a constant of the radius is out of range ([`ConfidenceRadius::check`]).
     pub fn new(model: E, radius: R) -> Self {
-        let (radius, pending) = (accepted(radius), Some(Pending::new()));
         Self {
             model,
-            radius,
+            radius: accepted(radius),
             greed: 0.0,
             target: None,
             deadline: None,
-            pending,
+            pending: Some(Pending::new()),
+            search: Search::new(),
             plausible: Plausible::new(),
-            pick: Pick::new(),
+            by_design: Scores::new(),
         }
+    }
+
+    /// Finds choices by this search; the choices are the same by every search.
+    #[must_use]
+    pub fn searching(self, search: Search) -> Self {
+        Self { search, ..self }
     }
 
     /// Tempered: among the plausible actions takes the one with the largest `c·⟨a, θ̂⟩ +
@@ -141,93 +148,71 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     }
 }
 
-impl<E: Estimator, R: ConfidenceRadius> Code<E, R> {
-    /// Who could still be best.
-    pub(super) fn assess(&mut self, actions: Actions<'_>) -> (Contenders<'_>, &Plausible) {
-        let reach = self.radius.reach(&self.model.evidence());
-        let contenders = self.model.contenders(actions, reach, Sought::Plausible);
-        self.plausible.assess(contenders.scores(), reach);
-        (contenders, &self.plausible)
-    }
-}
-
 impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
-    /// With decisions outstanding or a deadline. A deadline keeps a set of its own, and the widths
-    /// of a design are compared with those of the model: both by index, so all actions are scored.
-    fn select_among_all(&mut self, actions: Actions<'_>) -> ActionIndex {
-        let Self { model, radius, plausible, .. } = self;
-        if let Some(deadline) = &mut self.deadline {
-            deadline.offered(model, radius, actions);
+    /// The plausible action with the largest `greed·mean + half-width`. While decisions are on
+    /// their way, half-widths are those of the design that counts them.
+    fn best(&mut self, actions: Actions<'_>, reach: Reach, greed: f64) -> ActionIndex {
+        let Self { model, search, plausible, by_design, .. } = self;
+        let Some(design) = self.pending.as_mut().and_then(|pending| pending.design(model)) else {
+            return search.best(model, actions, reach, greed);
+        };
+        let few = search.plausible(model, actions, reach);
+        few.score_by(design, actions, by_design);
+        plausible.assess(few.scores(), reach);
+        few.indices()[best_by_design(plausible, few.scores(), by_design, reach, greed)]
+    }
+
+    /// The widest plausible action, if this round explores: always at greed 0, and with a target
+    /// while that is missed.
+    fn explore(&mut self, actions: Actions<'_>, reach: Reach) -> Option<ActionIndex> {
+        if self.deadline.is_some() {
+            return self.explore_to_deadline(actions, reach);
         }
-        let evidence = model.evidence();
-        let reach = radius.reach(&evidence);
+        if self.target.is_none() && self.greed > 0.0 {
+            return None;
+        }
+        let widest = self.best(actions, reach, 0.0);
+        let Some(target) = self.target else { return Some(widest) };
+        let Self { model, search, .. } = self;
         let design = self.pending.as_mut().and_then(|pending| pending.design(model));
-        let late = design.is_some();
-        let scores = model.scores(actions);
-        plausible.assess(scores, reach);
-        // Without decisions outstanding the model is its own design.
-        let (evidence, design) = match design {
-            Some(design) => (design.evidence(), design.scores(actions)),
-            None => (evidence, scores),
-        };
-        let greed = match (self.target, &mut self.deadline) {
-            (None, _) if self.greed > 0.0 => self.greed,
-            (_, Some(deadline)) => {
-                match deadline.explore(plausible, scores, design, reach, &evidence) {
-                    Some(widest) => return widest,
-                    None => 1.0,
-                }
-            }
-            (target, None) => {
-                let widest = plausible.widest_by(scores, &design.width_sq);
-                match target.map(|target| target.status(design.width_sq[widest], reach, &evidence))
-                {
-                    Some(status) if status.met() => 1.0,
-                    _ => return widest,
-                }
-            }
-        };
-        if late {
-            tempered_by_design(plausible, scores, design, reach, greed)
-        } else {
-            plausible.tempered(scores, greed)
-        }
+        let counted = design.map_or(&*model, |design| design);
+        let width_sq = search.width_sq(counted, actions, widest);
+        let met = target.status(width_sq, reach, &counted.evidence()).met();
+        (!met).then_some(widest)
+    }
+
+    /// A deadline keeps a set of its own, so every plausible action is scored.
+    fn explore_to_deadline(&mut self, actions: Actions<'_>, reach: Reach) -> Option<ActionIndex> {
+        let Self { model, search, plausible, by_design, .. } = self;
+        let deadline = self.deadline.as_mut()?;
+        deadline.offered(model, &self.radius, actions);
+        let few = search.plausible(model, actions, reach);
+        plausible.assess(few.scores(), reach);
+        let design = self.pending.as_mut().and_then(|pending| pending.design(model));
+        let counted = design.map_or(&*model, |design| design);
+        few.score_by(counted, actions, by_design);
+        deadline.explore(few, plausible, by_design, reach, &counted.evidence())
+    }
+
+    /// Every plausible action, in place of what `out` held.
+    pub(super) fn plausible_into(&mut self, actions: Actions<'_>, out: &mut Vec<ActionIndex>) {
+        let reach = self.radius.reach(&self.model.evidence());
+        let few = self.search.plausible(&self.model, actions, reach);
+        self.plausible.assess(few.scores(), reach);
+        let could_be_best =
+            |(position, _): &(usize, _)| self.plausible.contains(few.scores(), *position);
+        out.clear();
+        out.extend(few.indices().iter().enumerate().filter(could_be_best).map(|(_, index)| *index));
     }
 }
 
 impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
-        if self.deadline.is_some()
-            || self.pending.as_ref().is_some_and(|pending| !pending.is_empty())
-        {
-            return self.select_among_all(actions);
-        }
-        let Self { model, radius, plausible, .. } = self;
-        let evidence = model.evidence();
-        let reach = radius.reach(&evidence);
-        let one = self.greed == 0.0 && self.target.is_none();
-        let sought = if one { Sought::Widest } else { Sought::Plausible };
-        let contenders = model.contenders(actions, reach, sought);
-        let scores = contenders.scores();
-        let greed = match self.target {
-            None if self.greed > 0.0 => self.greed,
-            target => {
-                let widest = match reach {
-                    Reach::Ellipsoid { sqrt_beta } => self.pick.widest_plausible(scores, sqrt_beta),
-                    Reach::Arms(_) => {
-                        plausible.assess(scores, reach);
-                        plausible.widest(scores)
-                    }
-                };
-                match target.map(|target| target.status(scores.width_sq[widest], reach, &evidence))
-                {
-                    Some(status) if status.met() => 1.0,
-                    _ => return contenders.index(widest),
-                }
-            }
-        };
-        plausible.assess(scores, reach);
-        contenders.index(plausible.tempered(scores, greed))
+        let reach = self.radius.reach(&self.model.evidence());
+        self.explore(actions, reach).unwrap_or_else(|| {
+            let greed = if self.target.is_some() { 1.0 } else { self.greed };
+            self.best(actions, reach, greed)
+        })
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
@@ -247,10 +232,6 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
         if let Some(pending) = &mut self.pending {
             pending.drop(action);
         }
-    }
-
-    fn learned(&self) -> Option<&Ridge> {
-        self.model.as_ridge()
     }
 }
 
@@ -272,38 +253,44 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Explain for Code<E, R> {
     }
 }
 
-impl<E: DurableModel, R: ConfidenceRadius> Durable for Code<E, R> {
-    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
-        let pending = self.pending.as_ref().map(|pending| pending.state(sets));
-        let deadline = self.deadline.as_ref().map(|deadline| deadline.state(sets));
-        PolicyState { model: self.model.state(sets), own: OwnState::Code { pending, deadline } }
+impl<E: DurableModel, R: ConfidenceRadius + Clone> Keep for Code<E, R> {
+    const KIND: &'static str = "code";
+
+    fn write(&self, out: &mut Writer) {
+        self.model.write(out);
+        out.flag(self.pending.is_some());
+        if let Some(pending) = &self.pending {
+            pending.write(out);
+        }
+        out.flag(self.deadline.is_some());
+        if let Some(deadline) = &self.deadline {
+            deadline.write(out);
+        }
     }
 
-    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
-        fresh(&self.model)?;
-        let OwnState::Code { pending, deadline } = state.own else {
-            return Err(StateError::Kind { what: "what it keeps beside its model" });
-        };
-        let pending = match (&self.pending, pending) {
-            (Some(_), Some(pending)) => Some(Pending::restored(pending, &self.model, sets)?),
-            (None, None) => None,
-            _ => return Err(StateError::Kind { what: "whether pending decisions count" }),
-        };
-        let deadline = match (&self.deadline, deadline) {
-            (Some(own), Some(deadline)) => {
-                Some(own.restored(&deadline, &self.model, &self.radius, sets)?)
-            }
-            (None, None) => None,
-            _ => return Err(StateError::Kind { what: "the deadline" }),
-        };
-        self.model = self.model.restored(state.model, sets)?;
-        (self.pending, self.deadline) = (pending, deadline);
-        Ok(())
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        let fresh = self.model.clone();
+        self.model.read(from)?;
+        if from.flag("pending")? != self.pending.is_some() {
+            return Err(StateError::Kind { what: "whether pending decisions count" });
+        }
+        if let Some(pending) = &mut self.pending {
+            pending.read(from, &fresh)?;
+        }
+        if from.flag("deadline")? != self.deadline.is_some() {
+            return Err(StateError::Kind { what: "the deadline" });
+        }
+        let Some(deadline) = &mut self.deadline else { return Ok(()) };
+        deadline.read(from, &fresh, &self.radius)
     }
 
-    fn remembers(&self, set: SetId) -> bool {
-        self.model.remembers(set)
-            || self.pending.as_ref().is_some_and(|pending| pending.remembers(set))
-            || self.deadline.as_ref().is_some_and(|deadline| deadline.remembers(set))
+    fn move_arms(&mut self, moved: &mut ArmMove<'_>) {
+        self.model.move_arms(moved, false);
+        if let Some(pending) = &mut self.pending {
+            pending.move_arms(moved);
+        }
+        if let Some(deadline) = &mut self.deadline {
+            deadline.forget_set();
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! A target with a deadline: what can be promised in advance, and what became of it.
 
-use crate::actions::{ActionIndex, Actions, SetId};
+use crate::actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, SetId};
 use crate::confidence::{ConfidenceRadius, Plausible, Reach};
-use crate::estimator::{Estimator, Evidence, Scores};
-use crate::state::{DeadlineState, StateError, at, holds, place};
+use crate::model::{Estimator, Evidence, Scores};
+use crate::search::Few;
+use crate::state::{Reader, StateError, Writer, holds};
 
 /// What is known of a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,32 +31,69 @@ pub enum DeadlineOutcome {
 
 /// Follows one deadline.
 ///
-/// On a fixed set it keeps the *running intersection* of the plausible sets, which only shrinks; so
-/// the largest width over it only falls, and exploring in every round is bound to bring it down in
-/// time if [`Estimator::forecast`] says so.
+/// On a fixed set it keeps the *running intersection* of the plausible sets, which only shrinks. So
+/// the largest width over it only falls, and exploring in every round brings it down in time for
+/// sure if [`Estimator::forecast`] says so.
 #[derive(Clone, Debug)]
 pub(super) struct Deadline {
     accuracy: f64,
     status: DeadlineStatus,
     /// The set it began with.
-    of: Option<SetId>,
+    first: Option<FirstSet>,
     /// By index, on that set; empty once another set was offered.
     survivors: Vec<bool>,
-    /// How far intervals will reach at the deadline, at most.
+    /// An upper limit of the reach of intervals at the deadline.
     final_reach: Option<Reach>,
+}
+
+/// A set, known by its rows: the same rows in another set are the same actions.
+#[derive(Clone, Debug)]
+struct FirstSet {
+    /// Where the rows were seen last, so that they are compared once per set.
+    id: Option<SetId>,
+    len: usize,
+    rows: Vec<f64>,
+}
+
+impl FirstSet {
+    fn new(actions: Actions<'_>) -> Self {
+        let rows = actions.iter().flat_map(|action| action.features().iter().copied()).collect();
+        Self { id: Some(actions.id()), len: actions.len(), rows }
+    }
+
+    fn as_set(&self) -> Result<ActionSet, ActionSetError> {
+        if self.rows.is_empty() {
+            return ActionSet::arms(self.len);
+        }
+        ActionSet::from_flat(self.rows.clone(), self.rows.len() / self.len)
+    }
+
+    fn is(&mut self, actions: Actions<'_>) -> bool {
+        if self.id == Some(actions.id()) {
+            return true;
+        }
+        let rows = || actions.iter().flat_map(Action::features);
+        let same = self.len == actions.len()
+            && self.rows.len() == actions.len() * actions.dim()
+            && rows().zip(&self.rows).all(|(x, y)| x.to_bits() == y.to_bits());
+        if same {
+            self.id = Some(actions.id());
+        }
+        same
+    }
 }
 
 impl Deadline {
     pub(super) fn new(accuracy: f64, by_round: u64) -> Self {
         let status = DeadlineStatus { by_round, promised: false, outcome: DeadlineOutcome::Open };
-        Self { accuracy, status, of: None, survivors: Vec::new(), final_reach: None }
+        Self { accuracy, status, first: None, survivors: Vec::new(), final_reach: None }
     }
 
     pub(super) fn status(&self) -> DeadlineStatus {
         self.status
     }
 
-    /// Before the round's decision. On the first set, whether the deadline can be promised; on
+    /// Before the round's decision: on the first set, whether the deadline can be promised; on
     /// another, that it cannot.
     pub(super) fn offered<E: Estimator>(
         &mut self,
@@ -63,109 +101,127 @@ impl Deadline {
         radius: &impl ConfidenceRadius,
         actions: Actions<'_>,
     ) {
-        if self.of.is_none() {
-            self.of = Some(actions.id());
+        let Some(first) = &mut self.first else {
+            self.first = Some(FirstSet::new(actions));
             self.survivors = vec![true; actions.len()];
             if let Some(forecast) = model.forecast(actions, self.status.by_round) {
                 let reach = radius.reach(&forecast.evidence);
                 self.status.promised = reach.half_width(forecast.width_sq) <= self.accuracy;
                 self.final_reach = Some(reach);
             }
-        } else if self.of != Some(actions.id()) {
-            self.survivors.clear();
-            self.final_reach = None;
-            self.status.promised = false;
+            return;
+        };
+        if !first.is(actions) {
+            self.forget_set();
         }
     }
 
-    /// What to explore with, if the target asks for it.
+    /// Another set was offered, on which nothing was promised.
+    pub(super) fn forget_set(&mut self) {
+        self.survivors.clear();
+        self.final_reach = None;
+        self.status.promised = false;
+    }
+
+    /// The action to explore with, if the target asks for it. `few` are the plausible actions and
+    /// perhaps others; `design` has their widths with pending decisions counted.
     pub(super) fn explore(
         &mut self,
+        few: &Few,
         plausible: &Plausible,
-        scores: &Scores,
         design: &Scores,
         reach: Reach,
         evidence: &Evidence,
     ) -> Option<ActionIndex> {
+        let mut listed = few.indices().iter().enumerate().peekable();
         for (action, survives) in self.survivors.iter_mut().enumerate() {
-            *survives = *survives && plausible.contains(scores, action);
+            let position = listed.next_if(|(_, index)| **index == action);
+            let could_be_best = |(position, _)| plausible.contains(few.scores(), position);
+            *survives = position.is_some_and(could_be_best) && *survives;
         }
-        // Beside the truth every set holds the best action. Where the truth has left, they can run
-        // out of common members.
+        // While the truth is in the sets, all hold the best action. Without it they can run out of
+        // common members.
         if !self.survivors.contains(&true) {
             self.survivors.clear();
         }
         let round = evidence.observations + 1;
-        let known = self.widest(plausible, scores, scores);
+        let known = self.widest(few, plausible, few.scores());
         if round >= self.status.by_round && self.status.outcome == DeadlineOutcome::Open {
-            let met = reach.half_width(scores.width_sq[known]) <= self.accuracy;
+            let met = reach.half_width(few.scores().width_sq[known]) <= self.accuracy;
             self.status.outcome = if met { DeadlineOutcome::Met } else { DeadlineOutcome::Missed };
         }
         let level = self.final_reach.filter(|_| round < self.status.by_round).unwrap_or(reach);
-        let widest = self.widest(plausible, scores, design);
-        (level.half_width(design.width_sq[widest]) > self.accuracy).then_some(widest)
+        let widest = self.widest(few, plausible, design);
+        let missed = level.half_width(design.width_sq[widest]) > self.accuracy;
+        missed.then_some(few.indices()[widest])
     }
 
-    /// The widest by `design` of the survivors, or of the plausible actions where there are none;
-    /// the lowest index among equals.
-    fn widest(&self, plausible: &Plausible, scores: &Scores, design: &Scores) -> ActionIndex {
-        let candidates = (0..self.survivors.len()).filter(|action| self.survivors[*action]);
-        let wider = |best: ActionIndex, next| {
+    /// The position of the widest by `design` of the survivors, or of the plausible actions where
+    /// there are none; the first among equals.
+    fn widest(&self, few: &Few, plausible: &Plausible, design: &Scores) -> usize {
+        let survives =
+            |position: &usize| self.survivors.get(few.indices()[*position]) == Some(&true);
+        let wider = |best: usize, next| {
             if design.width_sq[next] > design.width_sq[best] { next } else { best }
         };
-        candidates.reduce(wider).unwrap_or_else(|| plausible.widest_by(scores, &design.width_sq))
+        let survivors = (0..few.indices().len()).filter(survives);
+        let widest = survivors.reduce(wider);
+        widest.unwrap_or_else(|| plausible.widest_by(few.scores(), &design.width_sq))
     }
 }
 
 impl Deadline {
-    pub(super) fn state(&self, sets: &[Actions<'_>]) -> DeadlineState {
-        DeadlineState {
-            begun: self.of.is_some(),
-            set: self.of.and_then(|id| place(sets, id)),
-            foreseen: self.final_reach.is_some(),
-            promised: self.status.promised,
-            met: match self.status.outcome {
-                DeadlineOutcome::Open => None,
-                DeadlineOutcome::Met => Some(true),
-                DeadlineOutcome::Missed => Some(false),
-            },
-            survivors: (0..self.survivors.len()).filter(|action| self.survivors[*action]).collect(),
+    pub(super) fn write(&self, out: &mut Writer) {
+        let outcome = match self.status.outcome {
+            DeadlineOutcome::Open => 0,
+            DeadlineOutcome::Met => 1,
+            DeadlineOutcome::Missed => 2,
+        };
+        out.count(outcome);
+        out.flag(self.status.promised);
+        out.flag(self.final_reach.is_some());
+        out.flag(self.first.is_some());
+        if let Some(first) = &self.first {
+            out.count(first.len as u64);
+            out.numbers(&first.rows);
         }
+        out.counts(self.survivors.iter().map(|survives| u64::from(*survives)));
     }
 
-    /// With `model` one that has learned nothing: how far intervals reach at the deadline does not
+    /// With `model` one that has learned nothing: the reach of intervals at the deadline does not
     /// depend on rewards.
-    pub(super) fn restored<E: Estimator>(
-        &self,
-        state: &DeadlineState,
+    pub(super) fn read<E: Estimator>(
+        &mut self,
+        from: &mut Reader<'_>,
         model: &E,
         radius: &impl ConfidenceRadius,
-        sets: &[Actions<'_>],
-    ) -> Result<Self, StateError> {
-        let mut restored = self.clone();
-        restored.status.promised = state.promised;
-        restored.status.outcome = state.outcome();
-        let Some(set) = state.set else {
-            holds("deadline.survivors", state.survivors.is_empty() && !state.foreseen)?;
-            // Known by an identity that no set has: whatever comes is another one.
-            restored.of = state.begun.then(SetId::fresh);
-            return Ok(restored);
+    ) -> Result<(), StateError> {
+        self.status.outcome = match from.count("deadline.outcome")? {
+            0 => DeadlineOutcome::Open,
+            1 => DeadlineOutcome::Met,
+            2 => DeadlineOutcome::Missed,
+            _ => return Err(StateError::Number { what: "deadline.outcome" }),
         };
-        let actions = at(sets, set)?;
-        restored.of = Some(actions.id());
-        holds("deadline.survivors", state.survivors.iter().all(|action| *action < actions.len()))?;
-        if !state.survivors.is_empty() {
-            restored.survivors = vec![false; actions.len()];
-            state.survivors.iter().for_each(|action| restored.survivors[*action] = true);
+        self.status.promised = from.flag("deadline.promised")?;
+        let foreseen = from.flag("deadline.foreseen")?;
+        if from.flag("deadline.first")? {
+            let len = usize::try_from(from.count("deadline.first")?).unwrap_or(usize::MAX);
+            let rows = from.some_numbers("deadline.first")?;
+            holds("deadline.first", len > 0 && rows.len().is_multiple_of(len))?;
+            self.first = Some(FirstSet { id: None, len, rows });
         }
-        if state.foreseen {
-            let forecast = model.forecast(actions, restored.status.by_round);
-            restored.final_reach = forecast.map(|forecast| radius.reach(&forecast.evidence));
+        let survivors = from.places("deadline.survivors", 2)?;
+        let len = self.first.as_ref().map_or(0, |first| first.len);
+        holds("deadline.survivors", survivors.is_empty() || survivors.len() == len)?;
+        self.survivors = survivors.into_iter().map(|survives| survives == 1).collect();
+        if foreseen {
+            let forecast = self.first.as_ref().and_then(|first| {
+                let actions = first.as_set().ok()?;
+                model.forecast(actions.view(), self.status.by_round)
+            });
+            let forecast = forecast.ok_or(StateError::Number { what: "deadline.foreseen" })?;
+            self.final_reach = Some(radius.reach(&forecast.evidence));
         }
-        Ok(restored)
-    }
-
-    pub(super) fn remembers(&self, set: SetId) -> bool {
-        self.of == Some(set)
+        Ok(())
     }
 }

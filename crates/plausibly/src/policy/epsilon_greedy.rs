@@ -2,10 +2,11 @@
 
 use super::exploration::{Exploration, Explorer};
 use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
-use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::estimator::{Estimator, Ridge};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::arms::ArmMove;
+use crate::model::{Estimator, Scores};
 use crate::rng::Stream;
-use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, counts, fresh};
+use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
 
 /// Explores at random at a rate that falls over time, and otherwise takes the action with the best
 /// estimate.
@@ -53,6 +54,7 @@ pub struct EpsilonGreedy<E> {
     horizon: Option<u64>,
     round: u64,
     explorer: Explorer,
+    scores: Scores,
 }
 
 impl<E: Estimator> EpsilonGreedy<E> {
@@ -62,7 +64,14 @@ impl<E: Estimator> EpsilonGreedy<E> {
     /// If `epsilon` is not in (0, 1].
     pub fn new(model: E, epsilon: f64, horizon: u64) -> Result<Self, PolicyError> {
         check_epsilon(epsilon)?;
-        Ok(Self { model, epsilon, horizon: Some(horizon), round: 0, explorer: Explorer::default() })
+        Ok(Self {
+            model,
+            epsilon,
+            horizon: Some(horizon),
+            round: 0,
+            explorer: Explorer::default(),
+            scores: Scores::new(),
+        })
     }
 
     /// ε-greedy that explores in every round with the same probability, which may be zero: greed
@@ -74,7 +83,14 @@ impl<E: Estimator> EpsilonGreedy<E> {
         if epsilon != 0.0 {
             check_epsilon(epsilon)?;
         }
-        Ok(Self { model, epsilon, horizon: None, round: 0, explorer: Explorer::default() })
+        Ok(Self {
+            model,
+            epsilon,
+            horizon: None,
+            round: 0,
+            explorer: Explorer::default(),
+            scores: Scores::new(),
+        })
     }
 
     /// As it stands after so many decisions.
@@ -98,16 +114,13 @@ impl<E: Estimator> Policy for EpsilonGreedy<E> {
         if rng.uniform() < rate {
             self.explorer.draw(actions, rng)
         } else {
-            argmax(self.model.means(actions))
+            self.model.means_into(actions, &mut self.scores);
+            argmax(&self.scores.mean)
         }
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.model.update(action, reward);
-    }
-
-    fn learned(&self) -> Option<&Ridge> {
-        self.model.as_ridge()
     }
 }
 
@@ -117,25 +130,22 @@ impl<E: Estimator> Explain for EpsilonGreedy<E> {
     }
 }
 
-impl<E: DurableModel> Durable for EpsilonGreedy<E> {
-    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
-        let own = OwnState::Rounds { decisions: self.round, committed: None };
-        PolicyState { model: self.model.state(sets), own }
+impl<E: DurableModel> Keep for EpsilonGreedy<E> {
+    const KIND: &'static str = "epsilon-greedy";
+
+    fn write(&self, out: &mut Writer) {
+        self.model.write(out);
+        out.count(self.round);
     }
 
-    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
-        fresh(&self.model)?;
-        let OwnState::Rounds { decisions, committed: None } = state.own else {
-            return Err(StateError::Kind { what: "what it keeps beside its model" });
-        };
-        counts("decisions", [decisions])?;
-        self.model = self.model.restored(state.model, sets)?;
-        self.round = decisions;
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.model.read(from)?;
+        self.round = from.count("decisions")?;
         Ok(())
     }
 
-    fn remembers(&self, set: SetId) -> bool {
-        self.model.remembers(set)
+    fn move_arms(&mut self, moved: &mut ArmMove<'_>) {
+        self.model.move_arms(moved, false);
     }
 }
 
@@ -143,7 +153,7 @@ impl<E: DurableModel> Durable for EpsilonGreedy<E> {
 mod tests {
     use super::*;
     use crate::actions::ActionSet;
-    use crate::estimator::ArmMeans;
+    use crate::model::ArmMeans;
 
     /// Rounds in which arm 1, worse and never greedy, is taken; its expectation and variance; at
     /// this rate.

@@ -3,9 +3,10 @@
 use super::exploration::{Exploration, Explorer};
 use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::estimator::{Estimator, Ridge};
+use crate::arms::ArmMove;
+use crate::model::{Estimator, Scores};
 use crate::rng::Stream;
-use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, counts, fresh};
+use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
 
 /// Explores at random for the first `ε·n` rounds, then acts greedily on what those taught.
 ///
@@ -53,6 +54,9 @@ pub struct ExploreThenCommit<E> {
     exploring_rounds: u64,
     round: u64,
     explorer: Explorer,
+    scores: Scores,
+    /// What the committed model takes of the last set.
+    taken: Option<(SetId, ActionIndex)>,
 }
 
 impl<E: Estimator + Clone> ExploreThenCommit<E> {
@@ -69,6 +73,8 @@ impl<E: Estimator + Clone> ExploreThenCommit<E> {
             exploring_rounds,
             round: 0,
             explorer: Explorer::default(),
+            scores: Scores::new(),
+            taken: None,
         })
     }
 
@@ -76,7 +82,7 @@ impl<E: Estimator + Clone> ExploreThenCommit<E> {
     /// than its own.
     #[must_use]
     pub fn after(self, decisions: u64, committed: Option<E>) -> Self {
-        Self { round: decisions, committed, ..self }
+        Self { round: decisions, committed, taken: None, ..self }
     }
 
     /// Explores in this way instead of uniformly.
@@ -102,16 +108,21 @@ impl<E: Estimator + Clone> Policy for ExploreThenCommit<E> {
         if self.round <= self.exploring_rounds {
             return self.explorer.draw(actions, rng);
         }
-        let committed = self.committed.get_or_insert_with(|| self.model.clone());
-        argmax(committed.means(actions))
+        // A frozen model takes the same action of the same set every time.
+        match self.taken {
+            Some((set, action)) if set == actions.id() => action,
+            _ => {
+                let committed = self.committed.get_or_insert_with(|| self.model.clone());
+                committed.means_into(actions, &mut self.scores);
+                let action = argmax(&self.scores.mean);
+                self.taken = Some((actions.id(), action));
+                action
+            }
+        }
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.model.update(action, reward);
-    }
-
-    fn learned(&self) -> Option<&Ridge> {
-        self.model.as_ridge()
     }
 }
 
@@ -121,27 +132,34 @@ impl<E: Estimator + Clone> Explain for ExploreThenCommit<E> {
     }
 }
 
-impl<E: DurableModel> Durable for ExploreThenCommit<E> {
-    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
-        let committed = self.committed.as_ref().map(|model| Box::new(model.state(sets)));
-        let own = OwnState::Rounds { decisions: self.round, committed };
-        PolicyState { model: self.model.state(sets), own }
+impl<E: DurableModel> Keep for ExploreThenCommit<E> {
+    const KIND: &'static str = "explore-then-commit";
+
+    fn write(&self, out: &mut Writer) {
+        self.model.write(out);
+        out.count(self.round);
+        out.flag(self.committed.is_some());
+        if let Some(committed) = &self.committed {
+            committed.write(out);
+        }
     }
 
-    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
-        fresh(&self.model)?;
-        let OwnState::Rounds { decisions, committed } = state.own else {
-            return Err(StateError::Kind { what: "what it keeps beside its model" });
-        };
-        let committed = committed.map(|model| self.model.restored(*model, sets)).transpose()?;
-        counts("decisions", [decisions])?;
-        self.model = self.model.restored(state.model, sets)?;
-        (self.round, self.committed) = (decisions, committed);
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        let mut committed = self.model.clone();
+        self.model.read(from)?;
+        self.round = from.count("decisions")?;
+        if from.flag("committed")? {
+            committed.read(from)?;
+            self.committed = Some(committed);
+        }
         Ok(())
     }
 
-    fn remembers(&self, set: SetId) -> bool {
-        self.model.remembers(set)
+    fn move_arms(&mut self, moved: &mut ArmMove<'_>) {
+        self.model.move_arms(moved, false);
+        if let Some(committed) = &mut self.committed {
+            committed.move_arms(moved, true);
+        }
     }
 }
 
@@ -149,7 +167,7 @@ impl<E: DurableModel> Durable for ExploreThenCommit<E> {
 mod tests {
     use super::*;
     use crate::actions::ActionSet;
-    use crate::estimator::ArmMeans;
+    use crate::model::ArmMeans;
 
     #[test]
     fn what_comes_after_the_commitment_changes_no_choice() {
@@ -169,7 +187,7 @@ mod tests {
             // A policy that went on learning would leave this arm at once.
             policy.update(arms.view().get(chosen), -10.0);
         }
-        let mut scores = crate::estimator::Scores::new();
+        let mut scores = crate::model::Scores::new();
         policy.model().score_into(arms.view(), &mut scores);
         assert!(scores.mean()[1] < -1.0, "what it reports goes on learning");
     }

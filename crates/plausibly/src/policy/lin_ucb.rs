@@ -1,11 +1,13 @@
 //! LinUCB: optimism in the face of uncertainty.
 
 use super::{Explain, Policy};
-use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::confidence::{ConfidenceRadius, Pick, Reach, accepted};
-use crate::estimator::{Estimator, Ridge, Sought};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::arms::ArmMove;
+use crate::confidence::{ConfidenceRadius, accepted};
+use crate::model::Estimator;
 use crate::rng::Stream;
-use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fresh};
+use crate::search::Search;
+use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
 
 /// Takes the action with the largest upper confidence bound.
 ///
@@ -24,9 +26,7 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fre
 /// (Theorem 3 of \[AYPS11\]).
 ///
 /// # Cost
-/// On a fixed set O(d²) a round and O(d) for each of the [contenders](crate::Contenders), O(K·d)
-/// while those are many. On changing sets O(K·d) and O(d²) for each contender, O(K·d²) while those
-/// are many. No allocation but for lists of contenders that are longer than any before; no draws.
+/// That of [`Search`]; no draws.
 ///
 /// # Example
 /// ```
@@ -43,7 +43,7 @@ use crate::state::{Durable, DurableModel, OwnState, PolicyState, StateError, fre
 pub struct LinUcb<E, R> {
     model: E,
     radius: R,
-    pick: Pick,
+    search: Search,
 }
 
 impl<E: Estimator, R: ConfidenceRadius> LinUcb<E, R> {
@@ -52,34 +52,19 @@ impl<E: Estimator, R: ConfidenceRadius> LinUcb<E, R> {
     /// # Panics
     /// If a constant of the radius is out of range ([`ConfidenceRadius::check`]).
     pub fn new(model: E, radius: R) -> Self {
-        let radius = accepted(radius);
-        Self { model, radius, pick: Pick::new() }
+        Self { model, radius: accepted(radius), search: Search::new() }
     }
 }
 
 impl<E: Estimator, R: ConfidenceRadius> Policy for LinUcb<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
         let reach = self.radius.reach(&self.model.evidence());
-        let contenders = self.model.contenders(actions, reach, Sought::LargestUpper);
-        let scores = contenders.scores();
-        let best = match reach {
-            Reach::Ellipsoid { sqrt_beta } => self.pick.largest_upper(scores, sqrt_beta),
-            Reach::Arms(arms) => {
-                let upper =
-                    |arm: ActionIndex| scores.mean[arm] + arms.half_width(scores.width_sq[arm]);
-                let higher = |best, next| if upper(next) > upper(best) { next } else { best };
-                (0..scores.mean.len()).reduce(higher).expect("a set is never empty")
-            }
-        };
-        contenders.index(best)
+        // The largest upper bound is always plausible.
+        self.search.best(&self.model, actions, reach, 1.0)
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.model.update(action, reward);
-    }
-
-    fn learned(&self) -> Option<&Ridge> {
-        self.model.as_ridge()
     }
 }
 
@@ -93,20 +78,19 @@ impl<E: Estimator, R: ConfidenceRadius> Explain for LinUcb<E, R> {
     }
 }
 
-impl<E: DurableModel, R: ConfidenceRadius> Durable for LinUcb<E, R> {
-    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
-        PolicyState { model: self.model.state(sets), own: OwnState::Nothing }
+impl<E: DurableModel, R: ConfidenceRadius + Clone> Keep for LinUcb<E, R> {
+    const KIND: &'static str = "lin-ucb";
+
+    fn write(&self, out: &mut Writer) {
+        self.model.write(out);
     }
 
-    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
-        fresh(&self.model)?;
-        state.own.is_nothing()?;
-        self.model = self.model.restored(state.model, sets)?;
-        Ok(())
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.model.read(from)
     }
 
-    fn remembers(&self, set: SetId) -> bool {
-        self.model.remembers(set)
+    fn move_arms(&mut self, moved: &mut ArmMove<'_>) {
+        self.model.move_arms(moved, false);
     }
 }
 
@@ -115,7 +99,7 @@ mod tests {
     use super::*;
     use crate::actions::ActionSet;
     use crate::confidence::Fixed;
-    use crate::estimator::{Ridge, Scores};
+    use crate::model::{Ridge, Scores};
 
     #[test]
     fn takes_the_largest_upper_bound() {

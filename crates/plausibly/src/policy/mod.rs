@@ -36,9 +36,9 @@ pub use ucb1::Ucb1;
 
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::ConfidenceRadius;
-use crate::estimator::{Estimator, Misfit, Ridge};
 use crate::explain::Explanation;
 use crate::linalg::Isa;
+use crate::model::{Estimator, Misfit};
 use crate::rng::Stream;
 use thiserror::Error;
 
@@ -68,13 +68,6 @@ pub trait Policy {
 
     /// The reward of an action that was taken, and told to [`Policy::decided`], will never come.
     fn dropped(&mut self, _: Action<'_>) {}
-
-    /// A ridge that has learned from the rewards of [`Policy::update`], each as it came, and from
-    /// nothing else: whoever watches the policy can look at it and need not learn the same once
-    /// more. `None`, the default, is always right.
-    fn learned(&self) -> Option<&Ridge> {
-        None
-    }
 }
 
 /// A policy that can say what it believes.
@@ -148,10 +141,6 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
     fn dropped(&mut self, action: Action<'_>) {
         (**self).dropped(action);
     }
-
-    fn learned(&self) -> Option<&Ridge> {
-        (**self).learned()
-    }
 }
 
 impl<P: Policy + ?Sized> Policy for &mut P {
@@ -169,10 +158,6 @@ impl<P: Policy + ?Sized> Policy for &mut P {
 
     fn dropped(&mut self, action: Action<'_>) {
         (**self).dropped(action);
-    }
-
-    fn learned(&self) -> Option<&Ridge> {
-        (**self).learned()
     }
 }
 

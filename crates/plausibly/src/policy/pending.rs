@@ -1,10 +1,11 @@
 //! Decisions whose rewards are outstanding: they count in the design at once, and in the confidence
 //! set never.
 
-use crate::actions::{Action, ActionIndex, Actions, SetId};
+use crate::actions::{Action, ActionIndex};
+use crate::arms::ArmMove;
 use crate::confidence::{Plausible, Reach};
-use crate::estimator::{Estimator, Scores};
-use crate::state::{DurableModel, PendingState, StateError, holds};
+use crate::model::{Estimator, Scores};
+use crate::state::{DurableModel, Reader, StateError, Writer, holds};
 use std::collections::VecDeque;
 
 /// Decisions outstanding, and the model with them counted.
@@ -118,49 +119,43 @@ impl<E: Estimator + Clone> Pending<E> {
 }
 
 impl<E: DurableModel> Pending<E> {
-    pub(super) fn state(&self, sets: &[Actions<'_>]) -> PendingState {
-        let features = |row: usize| {
-            self.features.range(row * self.dim..(row + 1) * self.dim).copied().collect()
-        };
-        PendingState {
-            decisions: self
-                .indices
-                .iter()
-                .enumerate()
-                .map(|(row, index)| (*index, features(row)))
-                .collect(),
-            design: self.design.as_ref().map(|design| Box::new(design.state(sets))),
-            unlisted: self.unlisted,
+    pub(super) fn write(&self, out: &mut Writer) {
+        out.counts(self.indices.iter().map(|index| *index as u64));
+        out.count(self.dim as u64);
+        out.numbers(&self.features.iter().copied().collect::<Vec<f64>>());
+        out.flag(self.unlisted);
+        out.flag(self.design.is_some());
+        if let Some(design) = &self.design {
+            design.write(out);
         }
     }
 
-    pub(super) fn restored(
-        state: PendingState,
-        model: &E,
-        sets: &[Actions<'_>],
-    ) -> Result<Self, StateError> {
-        let dim = state.decisions.first().map_or(0, |(_, features)| features.len());
-        let fits = |index: &ActionIndex, features: &[f64]| {
-            features.len() == dim
-                && features.iter().all(|x| x.is_finite())
-                && model.takes(*index, features)
-        };
-        holds(
-            "pending.decisions",
-            state.decisions.iter().all(|(index, features)| fits(index, features)),
-        )?;
-        holds("pending.unlisted", !state.unlisted || state.design.is_some())?;
-        let mut pending = Self { dim, unlisted: state.unlisted, ..Self::new() };
-        for (index, features) in state.decisions {
-            pending.indices.push_back(index);
-            pending.features.extend(features);
+    /// With `model` one that has learned nothing.
+    pub(super) fn read(&mut self, from: &mut Reader<'_>, model: &E) -> Result<(), StateError> {
+        self.indices = from.places("pending.indices", usize::MAX)?.into();
+        self.dim = usize::try_from(from.count("pending.dim")?).unwrap_or(usize::MAX);
+        let features = from.some_numbers("pending.features")?;
+        let decisions = self.indices.len();
+        holds("pending.features", self.dim.checked_mul(decisions) == Some(features.len()))?;
+        let row = |at: usize| &features[at * self.dim..(at + 1) * self.dim];
+        let mut decisions = self.indices.iter().enumerate();
+        holds("pending.features", decisions.all(|(at, index)| model.takes(*index, row(at))))?;
+        self.features = features.into();
+        self.unlisted = from.flag("pending.unlisted")?;
+        self.design = None;
+        if from.flag("pending.design")? {
+            let mut design = model.clone();
+            design.read(from)?;
+            self.design = Some(design);
         }
-        pending.design = state.design.map(|design| model.restored(*design, sets)).transpose()?;
-        Ok(pending)
+        holds("pending.unlisted", !self.unlisted || self.design.is_some())
     }
 
-    pub(super) fn remembers(&self, set: SetId) -> bool {
-        self.design.as_ref().is_some_and(|design| design.remembers(set))
+    /// The design is made again from the model and the decisions.
+    pub(super) fn move_arms(&mut self, moved: &mut ArmMove<'_>) {
+        let mut places: Vec<ActionIndex> = self.indices.iter().copied().collect();
+        moved.pending(&mut places);
+        *self = Self { indices: places.into(), ..Self::new() };
     }
 }
 
@@ -170,18 +165,21 @@ fn count<E: Estimator>(design: &mut E, action: Action<'_>) {
     design.update(action, 0.0);
 }
 
-/// The plausible action with the largest `c·mean + half-width`, half-widths taken by the design and
-/// `c` at most `greed` and at most `1/r`, where `r` is the largest factor by which a plausible
-/// action's own half-width is above that by the design. With a larger `c` the regret of a round
-/// would have no bound (`docs/concepts/pending.md`).
-pub(super) fn tempered_by_design(
+/// The position of the plausible action with the largest `c·mean + half-width`, half-widths taken
+/// by the design and `c` at most `greed` and at most `1/r`, where `r` is the largest factor by which
+/// a plausible action's own half-width is above that by the design. With a larger `c` the regret of
+/// a round would have no bound (`docs/concepts/pending.md`).
+pub(super) fn best_by_design(
     plausible: &Plausible,
     scores: &Scores,
     design: &Scores,
     reach: Reach,
     greed: f64,
-) -> ActionIndex {
-    let by_design = |action: ActionIndex| reach.half_width(design.width_sq[action]);
+) -> usize {
+    if greed == 0.0 {
+        return plausible.widest_by(scores, &design.width_sq);
+    }
+    let by_design = |action: usize| reach.half_width(design.width_sq[action]);
     let candidates = || (0..scores.mean.len()).filter(|action| plausible.contains(scores, *action));
     // Infinite over infinite is NaN, which `max` passes over: that action is next whatever the
     // greed.
@@ -189,7 +187,7 @@ pub(super) fn tempered_by_design(
         .map(|action| plausible.half_widths()[action] / by_design(action))
         .fold(1.0, f64::max);
     let greed = greed.min(1.0 / inflation);
-    let value = |action: ActionIndex| greed * scores.mean[action] + by_design(action);
-    let better = |best: ActionIndex, next| if value(next) > value(best) { next } else { best };
+    let value = |action: usize| greed * scores.mean[action] + by_design(action);
+    let better = |best: usize, next| if value(next) > value(best) { next } else { best };
     candidates().reduce(better).expect("the action with the best lower bound is plausible")
 }

@@ -2,11 +2,12 @@
 //! propensities.
 
 use super::{Code, DeadlineStatus, Explain, Policy, PolicyError, Target};
-use crate::actions::{Action, ActionIndex, Actions, SetId};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::arms::ArmMove;
 use crate::confidence::ConfidenceRadius;
-use crate::estimator::{Estimator, Ridge};
+use crate::model::Estimator;
 use crate::rng::Stream;
-use crate::state::{Durable, DurableModel, PolicyState, StateError};
+use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
 
 /// Plays CODE with probability `1 − p`, and otherwise an action drawn uniformly from the plausible
 /// set.
@@ -68,22 +69,13 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> RandomisedCode<E, R> {
     pub fn propensities(&mut self, actions: Actions<'_>, out: &mut Vec<f64>) {
         // CODE draws nothing, so asking it changes nothing.
         let chosen = self.code.select(actions, &mut Stream::new(0, 0, ""));
-        self.find_plausible(actions);
+        self.code.plausible_into(actions, &mut self.plausible);
         out.clear();
         out.resize(actions.len(), 0.0);
         for action in &self.plausible {
             out[*action] = self.share / self.plausible.len() as f64;
         }
         out[chosen] += 1.0 - self.share;
-    }
-
-    fn find_plausible(&mut self, actions: Actions<'_>) {
-        let (contenders, plausible) = self.code.assess(actions);
-        let scores = contenders.scores();
-        let among =
-            (0..scores.mean().len()).filter(|position| plausible.contains(scores, *position));
-        self.plausible.clear();
-        self.plausible.extend(among.map(|position| contenders.index(position)));
     }
 }
 
@@ -92,7 +84,7 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for RandomisedCode<E, R> 
         if rng.uniform() >= self.share {
             return self.code.select(actions, rng);
         }
-        self.find_plausible(actions);
+        self.code.plausible_into(actions, &mut self.plausible);
         self.plausible[rng.index(self.plausible.len())]
     }
 
@@ -106,10 +98,6 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for RandomisedCode<E, R> 
 
     fn dropped(&mut self, action: Action<'_>) {
         self.code.dropped(action);
-    }
-
-    fn learned(&self) -> Option<&Ridge> {
-        self.code.learned()
     }
 }
 
@@ -131,17 +119,19 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Explain for RandomisedCode<E, R>
     }
 }
 
-impl<E: DurableModel, R: ConfidenceRadius> Durable for RandomisedCode<E, R> {
-    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
-        self.code.state(sets)
+impl<E: DurableModel, R: ConfidenceRadius + Clone> Keep for RandomisedCode<E, R> {
+    const KIND: &'static str = "code";
+
+    fn write(&self, out: &mut Writer) {
+        self.code.write(out);
     }
 
-    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
-        self.code.restore(state, sets)
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.code.read(from)
     }
 
-    fn remembers(&self, set: SetId) -> bool {
-        self.code.remembers(set)
+    fn move_arms(&mut self, moved: &mut ArmMove<'_>) {
+        self.code.move_arms(moved);
     }
 }
 
@@ -149,8 +139,8 @@ impl<E: DurableModel, R: ConfidenceRadius> Durable for RandomisedCode<E, R> {
 mod tests {
     use super::*;
     use crate::actions::ActionSet;
-    use crate::confidence::{Determinant, Fixed};
-    use crate::estimator::{ArmMeans, Ridge};
+    use crate::confidence::{Determinant, Fixed, Plausible, Reach};
+    use crate::model::{ArmMeans, Ridge, Scores};
 
     #[test]
     fn propensities_are_the_frequencies_of_choices() {
@@ -205,10 +195,11 @@ mod tests {
             let (mut rng, mut noise) =
                 (Stream::new(8, run, "policy"), Stream::new(8, run, "noise"));
             for _ in 0..1000 {
-                let (contenders, plausible) = policy.code.assess(set.view());
-                let scores = contenders.scores();
-                let widest = scores.width_sq()[plausible.widest(scores)];
+                let (mut scores, mut plausible) = (Scores::new(), Plausible::new());
+                policy.model().score_into(set.view(), &mut scores);
                 let sqrt_beta = radius.sqrt_beta(&policy.model().evidence());
+                plausible.assess(&scores, Reach::Ellipsoid { sqrt_beta });
+                let widest = scores.width_sq()[plausible.widest(&scores)];
                 let chosen = policy.select(set.view(), &mut rng);
                 let mean = if chosen == 0 { 1.0 } else { 0.5 };
                 if sqrt_beta * sqrt_beta * widest > met {

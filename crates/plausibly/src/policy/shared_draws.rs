@@ -2,8 +2,8 @@
 
 use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
 use crate::actions::{Action, ActionIndex, Actions};
-use crate::estimator::{ArmRidges, Estimator};
 use crate::linalg::Cholesky;
+use crate::model::{ArmRidges, Estimator, Scores};
 use crate::rng::Stream;
 
 /// Samples the parameters of all arms by the same normal numbers, and takes the arm with the
@@ -47,6 +47,7 @@ pub struct SharedDraws {
     roots: Vec<Root>,
     normals: Vec<f64>,
     reversed: Vec<f64>,
+    scores: Scores,
     sampled: Vec<f64>,
 }
 
@@ -67,7 +68,8 @@ impl SharedDraws {
         check_noise_scale(noise_scale)?;
         let roots = (0..model.arms()).map(|arm| Root::of(&model, arm)).collect();
         let (normals, reversed) = (vec![0.0; model.dim()], vec![0.0; model.dim()]);
-        Ok(Self { model, noise_scale, roots, normals, reversed, sampled: Vec::new() })
+        let (scores, sampled) = (Scores::new(), Vec::new());
+        Ok(Self { model, noise_scale, roots, normals, reversed, scores, sampled })
     }
 }
 
@@ -92,7 +94,8 @@ impl Root {
 impl Policy for SharedDraws {
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
         self.normals.iter_mut().for_each(|normal| *normal = rng.normal());
-        let means = self.model.means(actions).iter().zip(&self.roots);
+        self.model.means_into(actions, &mut self.scores);
+        let means = self.scores.mean.iter().zip(&self.roots);
         self.sampled.clear();
         for ((mean, root), action) in means.zip(actions.iter()) {
             let deviate = root.along(action.features(), &self.normals, &mut self.reversed);
@@ -173,7 +176,9 @@ mod tests {
             })
             .sum::<f64>()
             .sqrt();
-        let means = model.clone().means(set.view()).to_vec();
+        let mut scores = Scores::new();
+        model.means_into(set.view(), &mut scores);
+        let means = scores.mean;
         let gap = (means[0] - means[1]) / (0.7 * spread);
         let expected = 0.5 * libm::erfc(-gap / std::f64::consts::SQRT_2);
         let mut policy = SharedDraws::over(model, 0.7).unwrap();

@@ -2,7 +2,7 @@
 
 use super::PolicyError;
 use crate::confidence::Reach;
-use crate::estimator::Evidence;
+use crate::model::Evidence;
 
 /// What CODE explores for, and stops exploring at.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,10 +1,11 @@
 //! Gaussian Thompson sampling for K-armed problems.
 
 use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
-use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::estimator::{ArmMeans, Estimator};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::arms::ArmMove;
+use crate::model::{ArmMeans, Estimator, Scores};
 use crate::rng::Stream;
-use crate::state::{Durable, DurableModel as _, OwnState, PolicyState, StateError, fresh};
+use crate::state::{DurableModel as _, Keep, Reader, StateError, Writer};
 
 /// Samples a mean for each arm from its posterior and takes the largest, each arm once first.
 ///
@@ -46,6 +47,7 @@ use crate::state::{Durable, DurableModel as _, OwnState, PolicyState, StateError
 pub struct Thompson<E = ArmMeans> {
     model: E,
     noise_scale: f64,
+    scores: Scores,
     sampled: Vec<f64>,
 }
 
@@ -69,13 +71,14 @@ impl<E: Estimator> Thompson<E> {
     /// If `noise_scale` is not between 1e-50 and 1e50.
     pub fn over(model: E, noise_scale: f64) -> Result<Self, PolicyError> {
         check_noise_scale(noise_scale)?;
-        Ok(Self { model, noise_scale, sampled: Vec::new() })
+        Ok(Self { model, noise_scale, scores: Scores::new(), sampled: Vec::new() })
     }
 }
 
 impl<E: Estimator> Policy for Thompson<E> {
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
-        let scores = self.model.scores(actions);
+        self.model.score_into(actions, &mut self.scores);
+        let scores = &self.scores;
         self.sampled.clear();
         for (mean, width_sq) in scores.mean().iter().zip(scores.width_sq()) {
             let deviate = self.noise_scale * rng.normal();
@@ -100,20 +103,19 @@ impl<E: Estimator> Explain for Thompson<E> {
     }
 }
 
-impl Durable for Thompson {
-    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
-        PolicyState { model: self.model.state(sets), own: OwnState::Nothing }
+impl Keep for Thompson {
+    const KIND: &'static str = "thompson";
+
+    fn write(&self, out: &mut Writer) {
+        self.model.write(out);
     }
 
-    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
-        fresh(&self.model)?;
-        state.own.is_nothing()?;
-        self.model = self.model.restored(state.model, sets)?;
-        Ok(())
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.model.read(from)
     }
 
-    fn remembers(&self, set: SetId) -> bool {
-        self.model.remembers(set)
+    fn move_arms(&mut self, moved: &mut ArmMove<'_>) {
+        self.model.move_arms(moved, false);
     }
 }
 

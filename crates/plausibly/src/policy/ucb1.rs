@@ -1,11 +1,12 @@
 //! UCB1 for K-armed problems.
 
 use super::{Explain, LinUcb, Policy, PolicyError, check_noise_scale};
-use crate::actions::{Action, ActionIndex, Actions, SetId};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::arms::ArmMove;
 use crate::confidence::ConfidenceRadius;
-use crate::estimator::{ArmMeans, Estimator, Evidence};
+use crate::model::{ArmMeans, Estimator, Evidence};
 use crate::rng::Stream;
-use crate::state::{Durable, PolicyState, StateError};
+use crate::state::{Keep, Reader, StateError, Writer};
 
 /// Takes the arm with the largest upper confidence bound, each arm once first.
 ///
@@ -99,17 +100,19 @@ impl Explain for Ucb1 {
     }
 }
 
-impl Durable for Ucb1 {
-    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
-        self.by_index.state(sets)
+impl Keep for Ucb1 {
+    const KIND: &'static str = "ucb1";
+
+    fn write(&self, out: &mut Writer) {
+        self.by_index.write(out);
     }
 
-    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
-        self.by_index.restore(state, sets)
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.by_index.read(from)
     }
 
-    fn remembers(&self, set: SetId) -> bool {
-        self.by_index.remembers(set)
+    fn move_arms(&mut self, moved: &mut ArmMove<'_>) {
+        self.by_index.move_arms(moved);
     }
 }
 

@@ -62,31 +62,9 @@ impl Stream {
         (self.bits() >> 11) as f64 * 2.0_f64.powi(-53)
     }
 
-    /// Fills `out` with the results of `out.len()` calls of [`Stream::uniform`], in half the time.
-    ///
-    /// # Panics
-    /// As [`Stream::position`].
+    /// Fills `out` with what one call of [`Stream::uniform`] per entry would give, in less time.
     pub fn fill_uniform(&mut self, out: &mut [f64]) {
-        self.fill(Isa::detect(), out);
-    }
-
-    fn fill(&mut self, isa: Isa, out: &mut [f64]) {
-        if out.len() < MANY {
-            return self.fill_few(isa, out);
-        }
-        let block = self.position().div_ceil(BLOCK);
-        let before = (block * BLOCK - self.position()) / 2;
-        let (before, out) = out.split_at_mut(usize::try_from(before).expect("less than a block"));
-        self.fill_few(isa, before);
-        let filled = isa.uniforms_in_bulk(&self.0.get_seed(), block, out);
-        if filled > 0 {
-            self.0.set_word_pos(u128::from(block * BLOCK + 2 * filled as u64));
-        }
-        self.fill_few(isa, &mut out[filled..]);
-    }
-
-    fn fill_few(&mut self, isa: Isa, out: &mut [f64]) {
-        let mut bytes = [0; 8 * 64];
+        let (isa, mut bytes) = (Isa::detect(), [0; 8 * 64]);
         for chunk in out.chunks_mut(64) {
             let bytes = &mut bytes[..8 * chunk.len()];
             self.0.fill_bytes(bytes);
@@ -131,12 +109,6 @@ impl Stream {
     }
 }
 
-/// Words of a block of `ChaCha8`.
-const BLOCK: u64 = 16;
-/// From this many numbers on they are drawn in bulk: repositioning the stream costs about fifty
-/// draws.
-const MANY: usize = 256;
-
 /// The last word of every key, so that these streams differ from any other use of the same seed.
 const KEY_DOMAIN: u64 = u64::from_le_bytes(*b"plausibl");
 
@@ -178,27 +150,6 @@ mod tests {
             assert!(filled.iter().all(|x| x.to_bits() == one.normal().to_bits()), "{len}");
         }
         assert_eq!(one.bits(), many.bits());
-    }
-
-    #[test]
-    fn so_do_many_at_once_from_wherever_a_stream_is() {
-        // At the beginning, and where the number of the block outgrows 32 bits.
-        let starts = [0, 16 * ((1 << 32) - 40)];
-        for (start, isa) in starts
-            .into_iter()
-            .flat_map(|start| Isa::available().into_iter().map(move |isa| (start, isa)))
-        {
-            let stream = || Stream::new(8, 0, "test").at(start);
-            let (mut one, mut many) = (stream(), stream());
-            for len in (MANY - 1..MANY + 140).step_by(3) {
-                let mut filled = vec![0.0; len];
-                many.fill(isa, &mut filled);
-                let drawn = filled.iter().all(|x| x.to_bits() == one.uniform().to_bits());
-                assert!(drawn, "{len} from {start} by {isa:?}");
-                assert_eq!(many.position(), one.position());
-            }
-            assert_eq!(one.bits(), many.bits());
-        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::fields::{FieldDefault, Fields};
 use super::radius::{RadiusSpec, read_noise_scale};
 use super::{Facts, Setting};
 use crate::confidence::{ConfidenceRadius, RadiusError};
-use crate::estimator::{ArmMeans, Ridge, RidgeError};
+use crate::model::{ArmMeans, Ridge, RidgeError};
 use crate::policy::{
     Code, Elimination, EpsilonGreedy, Exploration, ExploreThenCommit, LinTs, LinUcb, PolicyError,
     RandomisedCode, Target, Thompson, Ucb1, exploring_rounds,
@@ -314,7 +314,7 @@ impl PolicySpec {
     /// them as `design`.
     pub(super) fn code_on<
         E: DurableModel + Send + 'static,
-        R: ConfidenceRadius + Send + 'static,
+        R: ConfidenceRadius + Clone + Send + 'static,
     >(
         &self,
         model: E,

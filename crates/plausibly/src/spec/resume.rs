@@ -7,7 +7,7 @@ use super::policy::{BuildError, PolicyKind, PolicySpec};
 use super::radius::RadiusSpec;
 use super::{Facts, Setting};
 use crate::confidence::{Quantised, Radius, RadiusError};
-use crate::estimator::{ArmMeans, Estimator, Ridge};
+use crate::model::{ArmMeans, Estimator, Ridge};
 use crate::policy::{
     Elimination, EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, Phase, Thompson, Ucb1,
     exploring_rounds,

@@ -158,8 +158,8 @@ fn compare(kind: Kind, numbers: std::ops::Range<u64>) -> [Tally; 2] {
                     let Problem { style, offers, rewards, dim, .. } = problem;
                     let count = problem.count();
                     panic!(
-                        "problem {number}, {kind:?}: {mistake} \
-                         ({style:?}, {offers:?}, {rewards:?}, d = {dim}, K = {count})"
+                        "problem {number}, {kind:?}: {mistake} ({style:?}, {offers:?}, {rewards:?}, \
+                         d = {dim}, K = {count})"
                     )
                 }
             }
@@ -201,9 +201,9 @@ mod full {
     use super::*;
 
     #[test]
-    fn four_thousand_more() {
-        assert_agreement(Kind::Features, 10_000..13_000);
-        assert_agreement(Kind::Arms, 10_000..10_500);
-        assert_agreement(Kind::Contexts, 10_000..10_500);
+    fn ten_thousand_more() {
+        assert_agreement(Kind::Features, 10_000..18_000);
+        assert_agreement(Kind::Arms, 10_000..11_000);
+        assert_agreement(Kind::Contexts, 10_000..11_000);
     }
 }

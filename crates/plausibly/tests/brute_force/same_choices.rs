@@ -6,8 +6,7 @@ use super::happen_to;
 use super::players::{Player, players_on};
 use super::problem::{Kind, Problem, Rewards};
 use plausibly::spec::{Facts, PolicyKind, PolicySpec, RadiusSpec, Setting};
-use plausibly::state::Durable;
-use plausibly::{Action, ActionSet, Actions, Exploration, Isa, Policy, Stream, Target};
+use plausibly::{Action, ActionSet, Exploration, Isa, Policy, Stream, Target};
 
 /// A game in progress.
 struct Game<'a> {
@@ -73,15 +72,13 @@ fn problems() -> impl Iterator<Item = Problem> {
     numbers.into_iter().flat_map(move |(kind, count)| (0..count).map(move |n| draw(kind, n)))
 }
 
-/// Asserts that these policies choose the same on kept and on fresh objects.
-fn assert_same_on_fresh_objects(fits: impl Fn(&Problem, &str) -> bool) {
+/// Policies choose the same on kept and on fresh objects.
+#[test]
+fn fresh_objects() {
     let mut games = 0;
     for problem in problems() {
         let again = players_on(&problem, Isa::detect());
         for (mut one, mut other) in players_on(&problem, Isa::detect()).into_iter().zip(again) {
-            if !fits(&problem, one.name) {
-                continue;
-            }
             games += 1;
             let kept = choices(&problem, &mut one, Object::Kept);
             let fresh = choices(&problem, &mut other, Object::Fresh);
@@ -91,38 +88,6 @@ fn assert_same_on_fresh_objects(fits: impl Fn(&Problem, &str) -> bool) {
         }
     }
     assert!(games > 100, "{games} games");
-}
-
-fn has_intervals(name: &str) -> bool {
-    name.starts_with("code") || name == "lin-ucb"
-}
-
-const DEADLINE: &str = "code, to a deadline";
-
-#[test]
-fn fresh_objects_without_intervals() {
-    assert_same_on_fresh_objects(|_, name| !has_intervals(name));
-}
-
-#[test]
-fn fresh_objects_without_ties() {
-    assert_same_on_fresh_objects(|problem, name| {
-        has_intervals(name) && name != DEADLINE && !problem.style.ties()
-    });
-}
-
-#[test]
-#[ignore = "until choices are made from the model alone"]
-fn fresh_objects_with_ties() {
-    assert_same_on_fresh_objects(|problem, name| {
-        has_intervals(name) && name != DEADLINE && problem.style.ties()
-    });
-}
-
-#[test]
-#[ignore = "until choices are made from the model alone"]
-fn fresh_objects_before_a_deadline() {
-    assert_same_on_fresh_objects(|_, name| name == DEADLINE);
 }
 
 #[test]
@@ -140,23 +105,6 @@ fn every_instruction_set() {
             assert!(chosen(*isa) == expected, "{isa:?} differs on problem {}", problem.number);
         }
     }
-}
-
-/// Saves a policy and loads it into a new one, which will be offered other objects.
-///
-/// The one place that knows how policies are saved.
-fn reloaded(
-    policy: &dyn Durable,
-    fresh: Box<dyn Durable + Send>,
-    before: &[ActionSet],
-    after: &[ActionSet],
-) -> Box<dyn Durable + Send> {
-    fn views(sets: &[ActionSet]) -> Vec<Actions<'_>> {
-        sets.iter().map(ActionSet::view).collect()
-    }
-    let mut loaded = fresh;
-    loaded.restore(policy.state(&views(before)), &views(after)).unwrap();
-    loaded
 }
 
 /// Every kind of policy that can be saved, for a problem.
@@ -223,9 +171,9 @@ fn goes_on(problem: &Problem, kind: PolicyKind) -> bool {
     let mut cuts = Stream::new(2026, problem.number, "cuts");
     problem.schedule.iter().all(|&set| {
         if cuts.index(6) == 0 {
-            let after = objects(problem);
-            saved = reloaded(&*saved, make(), &held, &after);
-            held = after;
+            let state = saved.state();
+            (saved, held) = (make(), objects(problem));
+            saved.restore(&state).unwrap();
         }
         one.play(&mut whole, set, &kept[set]) == other.play(&mut saved, set, &held[set])
     })

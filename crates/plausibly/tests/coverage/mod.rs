@@ -99,7 +99,8 @@ impl Linear {
             let chosen = match self.chooser {
                 Chooser::Code => code.select(set.view(), &mut noise.clone()),
                 Chooser::Adversary => {
-                    let means = model.scores(set.view()).mean();
+                    let scores = crate::scores(&model, set.view());
+                    let means = scores.mean();
                     let miss = |i: &usize| (means[*i] - truth[*i]).abs();
                     (0..rows.len()).min_by(|a, b| miss(a).total_cmp(&miss(b))).unwrap()
                 }
@@ -238,8 +239,7 @@ fn linear_radii(full: bool) {
                 let (runs, limit) = plan(delta, full);
                 let missed = count(runs, paper);
                 println!(
-                    "| *the paper's form, d = 1, chosen by {chooser:?}* | {delta} \
-                     | {missed} of {runs} | {limit} | | |"
+                    "| *the paper's form, d = 1, chosen by {chooser:?}* | {delta} | {missed} of {runs} | {limit} | | |"
                 );
                 assert!(
                     missed > limit,

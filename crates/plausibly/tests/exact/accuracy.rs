@@ -18,7 +18,7 @@ fn drawn(setup: &Setup, scale: f64, rng: &mut Stream) -> Vec<f64> {
 }
 
 fn widths(model: &mut Ridge, probes: &ActionSet) -> Vec<f64> {
-    model.scores(probes.view()).width_sq().to_vec()
+    crate::scores(model, probes.view()).width_sq().to_vec()
 }
 
 fn measure(which: usize, updates: usize) {

@@ -105,8 +105,7 @@ proptest! {
         dim in 1..5_usize,
         seen in prop::collection::vec((prop::collection::vec(value(), 4), value()), 0..20),
     ) {
-        let joined = seen.into_iter().map(|(x, y)| [&x[..dim], &[y]].concat());
-        let seen: Vec<Vec<f64>> = joined.collect();
+        let seen: Vec<Vec<f64>> = seen.into_iter().map(|(x, y)| [&x[..dim], &[y]].concat()).collect();
         let exact: Vec<Observation> = seen.iter().map(|z| observation(&z[..dim], z[dim])).collect();
         let ledger = ledger_of(dim, &exact);
         prop_assert_eq!(ledger.observations(), seen.len() as u64);
@@ -138,19 +137,17 @@ proptest! {
             reference.observe(&seen.features().collect::<Vec<_>>(), seen.reward());
             ledger.add(&seen).unwrap();
         }
-        let mut model = ledger.ridge(ridge).unwrap();
+        let model = ledger.ridge(ridge).unwrap();
         prop_assert_eq!(model.evidence().observations, plays.len() as u64);
         // Both factor V in doubles, where each entry of V also carries the roundings of the
         // reference's sum.
         let allowed = 4.0 * f64::EPSILON * (16 + plays.len()) as f64 * reference.condition();
         let set = plausibly::ActionSet::from_rows(&rows).unwrap();
-        let scores = model.scores(set.view());
-        let found = scores.mean().iter().zip(scores.width_sq());
-        for (row, (mean, width_sq)) in rows.iter().zip(found) {
+        let scores = crate::scores(&model, set.view());
+        for (row, (mean, width_sq)) in rows.iter().zip(scores.mean().iter().zip(scores.width_sq())) {
             let (m, w) = reference.score(row);
-            let allowed = 10.0 * allowed;
-            prop_assert!((mean - m).abs() <= allowed * (1.0 + m.abs()), "{mean} {m} {allowed:e}");
-            prop_assert!((width_sq - w).abs() <= allowed * (1.0 + w), "{width_sq} {w} {allowed:e}");
+            prop_assert!((mean - m).abs() <= allowed * 10.0 * (1.0 + m.abs()), "{mean} {m} {allowed:e}");
+            prop_assert!((width_sq - w).abs() <= allowed * 10.0 * (1.0 + w), "{width_sq} {w} {allowed:e}");
         }
     }
 
@@ -178,8 +175,7 @@ proptest! {
         // V⁻¹·X'ᵀe as an estimate of its own: its distance from zero in the norm of V.
         let gram = ledger.ridge(ridge).unwrap().gram();
         let moved = Ridge::from_statistics(dim, ridge, &gram, &bias, 200).unwrap();
-        let allowed = correction(&moved.evidence(), bound);
-        let moved = moved.deviation(&vec![0.0; dim]);
+        let (moved, allowed) = (moved.deviation(&vec![0.0; dim]), correction(&moved.evidence(), bound));
         prop_assert!(moved <= allowed, "{moved:e} above {allowed:e}");
         prop_assert!(moved > 0.0, "nothing was rounded");
     }

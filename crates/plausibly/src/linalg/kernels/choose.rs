@@ -1,11 +1,30 @@
-//! What is asked of scores.
-
+//! Choosing among scores, eight actions at a time.
+//!
+//! The last block of a list is padded with [`OUT`], a mean that passes no comparison.
 #![expect(
     clippy::needless_bitwise_bool,
     reason = "a branch for each lane would keep them from being vectors"
 )]
 
 use super::{LANES, Lane, larger, largest};
+
+/// The mean of a lane without an action. [`larger`] returns its second argument where the first is
+/// NaN, so candidates come first and the best so far second.
+const OUT: f64 = f64::NAN;
+
+/// Eight numbers from `at` on, padded at the end of the list.
+#[inline(always)]
+fn load(values: &[f64], at: usize, padding: f64) -> Lane {
+    let rest = &values[at..];
+    if let Some(lane) = rest.first_chunk() {
+        return *lane;
+    }
+    let mut lane = [padding; LANES];
+    for (to, from) in lane.iter_mut().zip(rest) {
+        *to = *from;
+    }
+    lane
+}
 
 /// Fills `half_width = √β·√width_sq` and returns the largest lower bound `mean − half_width`.
 #[inline(always)]
@@ -15,49 +34,42 @@ pub(in crate::linalg) fn bound(
     sqrt_beta: f64,
     half_width: &mut [f64],
 ) -> f64 {
-    let (mean, mean_rest) = mean.as_chunks::<LANES>();
-    let (width_sq, width_sq_rest) = width_sq.as_chunks::<LANES>();
-    let (half_width, half_width_rest) = half_width.as_chunks_mut::<LANES>();
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
-    for ((m, w), h) in mean.iter().zip(width_sq).zip(half_width) {
+    for at in (0..mean.len()).step_by(LANES) {
+        let (m, mut h) = (load(mean, at, OUT), load(width_sq, at, 0.0));
         for l in 0..LANES {
-            h[l] = sqrt_beta * w[l].sqrt();
-            best[l] = larger(best[l], m[l] - h[l]);
+            h[l] = sqrt_beta * h[l].sqrt();
+            best[l] = larger(m[l] - h[l], best[l]);
+        }
+        let out = &mut half_width[at..];
+        if let Some(lane) = out.first_chunk_mut() {
+            *lane = h;
+        } else {
+            let len = out.len();
+            out.copy_from_slice(&h[..len]);
         }
     }
-    let mut best = largest(best);
-    for ((m, w), h) in mean_rest.iter().zip(width_sq_rest).zip(half_width_rest) {
-        *h = sqrt_beta * w.sqrt();
-        best = larger(best, m - *h);
-    }
-    best
+    largest(best)
 }
 
-/// The largest `width_sq` among the actions with `mean + half_width ≥ threshold`.
+/// The largest `value` among the actions with `mean + half_width ≥ threshold`.
 #[inline(always)]
 pub(in crate::linalg) fn widest(
     mean: &[f64],
-    width_sq: &[f64],
+    value: &[f64],
     half_width: &[f64],
     threshold: f64,
 ) -> f64 {
-    let (mean, mean_rest) = mean.as_chunks::<LANES>();
-    let (width_sq, width_sq_rest) = width_sq.as_chunks::<LANES>();
-    let (half_width, half_width_rest) = half_width.as_chunks::<LANES>();
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
-    for ((m, w), h) in mean.iter().zip(width_sq).zip(half_width) {
+    for at in (0..mean.len()).step_by(LANES) {
+        let (m, h) = (load(mean, at, OUT), load(half_width, at, 0.0));
+        let v = load(value, at, 0.0);
         for l in 0..LANES {
-            let candidate = if m[l] + h[l] >= threshold { w[l] } else { f64::NEG_INFINITY };
-            best[l] = larger(best[l], candidate);
+            let candidate = if m[l] + h[l] >= threshold { v[l] } else { f64::NEG_INFINITY };
+            best[l] = larger(candidate, best[l]);
         }
     }
-    let mut best = largest(best);
-    for ((m, w), h) in mean_rest.iter().zip(width_sq_rest).zip(half_width_rest) {
-        if m + h >= threshold {
-            best = larger(best, *w);
-        }
-    }
-    best
+    largest(best)
 }
 
 /// The largest `greed·mean + half_width` among the actions with `mean + half_width ≥ threshold`.
@@ -68,23 +80,158 @@ pub(in crate::linalg) fn tempered(
     greed: f64,
     threshold: f64,
 ) -> f64 {
-    let (mean, mean_rest) = mean.as_chunks::<LANES>();
-    let (half_width, half_width_rest) = half_width.as_chunks::<LANES>();
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
-    for (m, h) in mean.iter().zip(half_width) {
+    for at in (0..mean.len()).step_by(LANES) {
+        let (m, h) = (load(mean, at, OUT), load(half_width, at, 0.0));
         for l in 0..LANES {
-            let candidate =
-                if m[l] + h[l] >= threshold { greed * m[l] + h[l] } else { f64::NEG_INFINITY };
-            best[l] = larger(best[l], candidate);
+            let value = greed * m[l] + h[l];
+            let candidate = if m[l] + h[l] >= threshold { value } else { f64::NEG_INFINITY };
+            best[l] = larger(candidate, best[l]);
         }
     }
-    let mut best = largest(best);
-    for (m, h) in mean_rest.iter().zip(half_width_rest) {
-        if m + h >= threshold {
-            best = larger(best, greed * m + h);
+    largest(best)
+}
+
+/// What is sought among scores that can be off.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Finalists {
+    pub(crate) sqrt_beta: f64,
+    /// How far off a mean and its half-width can be together, as a share of the half-width.
+    pub(crate) pad: f64,
+    /// The one with the largest `greed·mean + half-width` is sought; `None` for every plausible
+    /// action.
+    pub(crate) greed: Option<f64>,
+    /// How far off that value can be, as a share of the half-width.
+    pub(crate) value_pad: f64,
+}
+
+/// Means and half-widths, block by block.
+struct Blocks<'a> {
+    means: &'a [Lane],
+    halves: &'a [Lane],
+    /// The means of the last block, padded with [`OUT`], if it is not full.
+    last: Lane,
+}
+
+impl Blocks<'_> {
+    #[inline(always)]
+    fn get(&self, block: usize) -> (Lane, Lane) {
+        (*self.means.get(block).unwrap_or(&self.last), self.halves[block])
+    }
+}
+
+/// Finds, in order, the actions among which the answer is. `half_width` is scratch.
+///
+/// The largest lower bound is between `low` and `high`. An action whose upper bound reaches `high`
+/// for sure is plausible, and the best of those limits the value of the answer from below. If
+/// several actions may reach that value, the answer also needs those that may have the largest
+/// lower bound.
+#[inline(always)]
+pub(in crate::linalg) fn finalists(
+    mean: &[f64],
+    width_sq: &[f64],
+    sought: Finalists,
+    half_width: &mut Vec<f64>,
+    found: &mut Vec<usize>,
+) {
+    half_width.resize(mean.len().next_multiple_of(LANES), 0.0);
+    let halves = half_width.as_chunks_mut::<LANES>().0;
+    let (less, more) = (1.0 - sought.pad, 1.0 + sought.pad);
+    let (means, rest) = mean.as_chunks::<LANES>();
+    let last = load(rest, 0, OUT);
+    let (mut low, mut high): (Lane, Lane) =
+        ([f64::NEG_INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+    for (block, h) in halves.iter_mut().enumerate() {
+        let (m, w) = (*means.get(block).unwrap_or(&last), load(width_sq, block * LANES, 0.0));
+        for l in 0..LANES {
+            h[l] = sought.sqrt_beta * w[l].sqrt();
+            low[l] = larger(m[l] - more * h[l], low[l]);
+            high[l] = larger(m[l] - less * h[l], high[l]);
         }
     }
-    best
+    let (low, high) = (largest(low), largest(high));
+    let blocks = Blocks { means, halves, last };
+    found.clear();
+    let Some(greed) = sought.greed else {
+        return collect(&blocks, &Limits { low, more, ..Limits::default() }, found);
+    };
+    let (value_less, value_more) = (1.0 - sought.value_pad, 1.0 + sought.value_pad);
+    let mut best: Lane = [f64::NEG_INFINITY; LANES];
+    for block in 0..blocks.halves.len() {
+        let (m, h) = blocks.get(block);
+        for l in 0..LANES {
+            let plausible = m[l] + less * h[l] >= high;
+            let value = greed * m[l] + value_less * h[l];
+            best[l] = larger(if plausible { value } else { f64::NEG_INFINITY }, best[l]);
+        }
+    }
+    let limits = Limits { low, more, greed, value_more, least: largest(best), ..Limits::default() };
+    collect(&blocks, &limits, found);
+    if found.len() > 1 {
+        found.clear();
+        collect(&blocks, &Limits { less, lead: low, ..limits }, found);
+    }
+}
+
+/// What an action must reach: an upper bound of `low` and a value of `least`, or a lower bound of
+/// `lead`.
+struct Limits {
+    low: f64,
+    more: f64,
+    greed: f64,
+    value_more: f64,
+    least: f64,
+    less: f64,
+    lead: f64,
+}
+
+impl Default for Limits {
+    #[inline(always)]
+    fn default() -> Self {
+        let (least, lead) = (f64::NEG_INFINITY, f64::INFINITY);
+        Self { low: 0.0, more: 1.0, greed: 0.0, value_more: 1.0, least, less: 1.0, lead }
+    }
+}
+
+#[inline(always)]
+fn collect(blocks: &Blocks<'_>, limits: &Limits, found: &mut Vec<usize>) {
+    let Limits { low, more, greed, value_more, least, less, lead } = *limits;
+    for block in 0..blocks.halves.len() {
+        let (m, h) = blocks.get(block);
+        let (mut may, mut any) = ([false; LANES], false);
+        for l in 0..LANES {
+            let upper = m[l] + more * h[l] >= low;
+            let value = greed * m[l] + value_more * h[l] >= least;
+            may[l] = (upper & value) | (m[l] - less * h[l] >= lead);
+            any |= may[l];
+        }
+        if any {
+            found.extend((0..LANES).filter(|l| may[*l]).map(|l| block * LANES + l));
+        }
+    }
+}
+
+/// Finds, in order, every action with `mean + pad·half_width ≥ least`.
+#[inline(always)]
+pub(in crate::linalg) fn reaching(
+    mean: &[f64],
+    half_width: &[f64],
+    pad: f64,
+    least: f64,
+    found: &mut Vec<usize>,
+) {
+    found.clear();
+    for at in (0..mean.len()).step_by(LANES) {
+        let (m, h) = (load(mean, at, OUT), load(half_width, at, 0.0));
+        let (mut may, mut any) = ([false; LANES], false);
+        for l in 0..LANES {
+            may[l] = m[l] + pad * h[l] >= least;
+            any |= may[l];
+        }
+        if any {
+            found.extend((0..LANES).filter(|l| may[*l]).map(|l| at + l));
+        }
+    }
 }
 
 /// What the model error needs of one round, over the plausible actions only.
@@ -104,39 +251,29 @@ pub(in crate::linalg) fn plausible_summary(
     truth: &[f64],
     threshold: f64,
 ) -> PlausibleSummary {
-    let (mean, mean_rest) = mean.as_chunks::<LANES>();
-    let (half_width, half_width_rest) = half_width.as_chunks::<LANES>();
-    let (truth, truth_rest) = truth.as_chunks::<LANES>();
-    let mut error: Lane = [0.0; LANES];
-    let mut count: Lane = [0.0; LANES];
-    for ((m, h), t) in mean.iter().zip(half_width).zip(truth) {
-        // The mask as a factor and in f64: branches or integer lanes would keep this from being
-        // vectorised. The count is exact below 2^53.
+    let (mut error, mut count): (Lane, Lane) = ([0.0; LANES], [0.0; LANES]);
+    for at in (0..mean.len()).step_by(LANES) {
+        let (m, h) = (load(mean, at, OUT), load(half_width, at, 0.0));
+        let t = load(truth, at, OUT);
+        // The mask is a factor in f64: branches or integer lanes would keep this from being
+        // vectorised. The count is exact below 2⁵³.
         let mut plausible: Lane = [0.0; LANES];
         for l in 0..LANES {
             plausible[l] = if m[l] + h[l] >= threshold { 1.0 } else { 0.0 };
         }
         for l in 0..LANES {
             let miss = m[l] - t[l];
-            error[l] = larger(error[l], plausible[l] * (miss * miss));
+            error[l] = larger(plausible[l] * (miss * miss), error[l]);
             count[l] += plausible[l];
         }
     }
-    let mut error_sq = largest(error);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "a count of actions"
     )]
-    let mut count = count.iter().sum::<f64>() as usize;
-    for ((m, h), t) in mean_rest.iter().zip(half_width_rest).zip(truth_rest) {
-        if m + h >= threshold {
-            let miss = m - t;
-            error_sq = larger(error_sq, miss * miss);
-            count += 1;
-        }
-    }
-    PlausibleSummary { error_sq, count }
+    let count = count.iter().sum::<f64>() as usize;
+    PlausibleSummary { error_sq: largest(error), count }
 }
 
 /// The first of the largest values.
@@ -146,7 +283,7 @@ pub(in crate::linalg) fn argmax(values: &[f64]) -> usize {
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
     for values in lanes {
         for l in 0..LANES {
-            best[l] = larger(best[l], values[l]);
+            best[l] = larger(values[l], best[l]);
         }
     }
     let best = rest.iter().copied().fold(largest(best), larger);

@@ -23,18 +23,6 @@ pub(in crate::linalg) fn take_step(
     by_dim!(x.len(), take_step_in(gram_inverse, theta_hat, direction, x, reward))
 }
 
-/// The same for more than few dimensions.
-#[inline(always)]
-pub(in crate::linalg) fn take_wide_step(
-    gram_inverse: &mut [f64],
-    theta_hat: &mut [f64],
-    direction: &mut [f64],
-    x: &[f64],
-    reward: f64,
-) -> Learned {
-    by_wide_dim!(x.len(), take_step_in(gram_inverse, theta_hat, direction, x, reward))
-}
-
 #[inline(always)]
 fn take_step_in(
     dim: usize,
@@ -85,19 +73,6 @@ pub(in crate::linalg) fn add_observation(
     reward: f64,
 ) {
     by_dim!(x.len(), add_observation_in(sum, carry, moment_sum, moment_carry, x, reward));
-}
-
-/// The same for more than few dimensions.
-#[inline(always)]
-pub(in crate::linalg) fn add_wide_observation(
-    sum: &mut [f64],
-    carry: &mut [f64],
-    moment_sum: &mut [f64],
-    moment_carry: &mut [f64],
-    x: &[f64],
-    reward: f64,
-) {
-    by_wide_dim!(x.len(), add_observation_in(sum, carry, moment_sum, moment_carry, x, reward));
 }
 
 #[inline(always)]

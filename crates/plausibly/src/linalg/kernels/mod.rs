@@ -27,54 +27,23 @@ macro_rules! by_dim {
     };
 }
 
-/// The same from nine to sixteen, in a kernel of its own: the more bodies there are in one, the
-/// worse is each.
-macro_rules! by_wide_dim {
-    ($dim:expr, $body:ident($($arg:expr),*)) => {
-        match $dim {
-            9 => $body(9, $($arg),*),
-            10 => $body(10, $($arg),*),
-            11 => $body(11, $($arg),*),
-            12 => $body(12, $($arg),*),
-            13 => $body(13, $($arg),*),
-            14 => $body(14, $($arg),*),
-            15 => $body(15, $($arg),*),
-            16 => $body(16, $($arg),*),
-            dim => $body(dim, $($arg),*),
-        }
-    };
-}
-
-/// Up to here dimensions are few.
-pub(crate) const FEW_DIMS: usize = 8;
-
-#[cfg(target_arch = "x86_64")]
-pub(super) mod chacha;
 mod choose;
 mod coarse;
 mod draw;
 mod interleave;
 mod learn;
-mod pick;
-mod rough;
 mod score;
 
+pub(crate) use choose::Finalists;
 pub use choose::PlausibleSummary;
-pub(super) use choose::{argmax, bound, plausible_summary, tempered, widest};
+pub(super) use choose::{argmax, bound, finalists, plausible_summary, reaching, tempered, widest};
 pub(super) use coarse::{coarse_at_least, coarse_dots};
 pub(super) use draw::uniforms;
 #[cfg(target_arch = "x86_64")]
 pub(super) use interleave::avx;
 pub(super) use interleave::interleave;
 pub(crate) use learn::Learned;
-pub(super) use learn::{
-    add_observation, add_wide_observation, rotate_in, solve_upper, symmetric_product, take_step,
-    take_wide_step,
-};
-pub(crate) use pick::FirstLook;
-pub(super) use pick::{farthest_along, largest_upper, reaching, widest_plausible};
-pub(crate) use rough::{MayLead, MayReach, RUN};
-pub(super) use rough::{follow, may_lead, may_reach, widest_reaching};
+pub(super) use learn::{add_observation, rotate_in, solve_upper, symmetric_product, take_step};
 pub(super) use score::{dots, limit, rebuild, refresh};
 
 /// Actions per block: one AVX-512 register, two AVX2 ones, four SSE2 ones.
@@ -82,7 +51,8 @@ pub(crate) const LANES: usize = 8;
 
 type Lane = [f64; LANES];
 
-/// `f64::max` without its NaN rules, which cost two instructions; no NaN can reach a score.
+/// `f64::max` without its NaN rules, which cost two instructions. No NaN can reach a score; beside
+/// a NaN it returns `b`.
 #[inline(always)]
 fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }

@@ -5,13 +5,11 @@ mod phase;
 pub use phase::{Phase, Plays, Quota};
 
 use super::{Explain, Policy, PolicyError};
-use crate::actions::{Action, ActionIndex, Actions, SetId};
-use crate::estimator::{Estimator, Ridge};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::arms::ArmMove;
+use crate::model::{Estimator, Ridge};
 use crate::rng::Stream;
-use crate::state::{
-    Durable, DurableModel as _, OwnState, PhaseState, PlayingState, PolicyState, StateError,
-    counts, fresh, holds,
-};
+use crate::state::{DurableModel as _, Keep, Reader, StateError, Writer, holds};
 use phase::Lessons;
 
 /// Plays a D-optimal design over the survivors of each phase, then drops those that fall behind.
@@ -168,10 +166,6 @@ impl Policy for Elimination {
             playing.quota.give_back(action.index());
         }
     }
-
-    fn learned(&self) -> Option<&Ridge> {
-        Some(&self.model)
-    }
 }
 
 impl Explain for Elimination {
@@ -180,64 +174,51 @@ impl Explain for Elimination {
     }
 }
 
-impl Durable for Elimination {
-    fn state(&self, sets: &[Actions<'_>]) -> PolicyState {
-        let playing = self.playing.as_ref().map(|Playing { quota, lessons }| lessons.state(quota));
-        let phase = self.phase.as_ref().map(|phase| PhaseState {
-            number: phase.number,
-            survivors: phase.survivors.clone(),
-            plays: phase
-                .plays
-                .iter()
-                .map(|plays| (plays.taken, plays.settled, plays.paid))
-                .collect(),
-            playing,
-        });
-        PolicyState { model: self.model.state(sets), own: OwnState::Phase(phase) }
+impl Keep for Elimination {
+    const KIND: &'static str = "elimination";
+
+    fn write(&self, out: &mut Writer) {
+        self.model.write(out);
+        out.flag(self.phase.is_some());
+        let Some(Phase { number, survivors, plays }) = &self.phase else { return };
+        out.count((*number).into());
+        out.counts(plays.iter().map(|plays| plays.taken));
+        out.counts(plays.iter().map(|plays| plays.settled));
+        out.numbers(&plays.iter().map(|plays| plays.paid).collect::<Vec<f64>>());
+        out.counts(survivors.iter().map(|action| *action as u64));
+        out.flag(self.playing.is_some());
+        if let Some(Playing { quota, lessons }) = &self.playing {
+            lessons.write(quota, out);
+        }
     }
 
-    fn restore(&mut self, state: PolicyState, sets: &[Actions<'_>]) -> Result<(), StateError> {
-        fresh(&self.model)?;
-        let OwnState::Phase(phase) = state.own else {
-            return Err(StateError::Kind { what: "what it keeps beside its model" });
-        };
-        let model = self.model.restored(state.model, sets)?;
-        let restored = phase.map(|phase| Playing::restored(phase, model.dim())).transpose()?;
-        let (phase, playing) =
-            restored.map_or((None, None), |(phase, playing)| (Some(phase), playing));
-        (self.model, self.phase, self.playing) = (model, phase, playing);
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.model.read(from)?;
+        if !from.flag("phase")? {
+            return Ok(());
+        }
+        let number = from.count("phase.number")?;
+        // Phase ℓ plays more than 4^ℓ times, so no horizon reaches the 24th.
+        holds("phase.number", (1..=24).contains(&number))?;
+        let (taken, settled) = (from.counts("phase.plays")?, from.counts("phase.plays")?);
+        let actions = taken.len();
+        holds("phase.plays", settled.len() == actions)?;
+        let paid = from.numbers("phase.plays", actions)?;
+        let survivors = from.places("phase.survivors", actions)?;
+        let sorted = survivors.is_sorted_by(|a, b| a < b);
+        holds("phase.survivors", !survivors.is_empty() && sorted)?;
+        let plays = taken.into_iter().zip(settled).zip(paid);
+        let plays = plays.map(|((taken, settled), paid)| Plays { taken, settled, paid }).collect();
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        self.phase = Some(Phase { number, survivors, plays });
+        if from.flag("playing")? {
+            let (quota, lessons) = Lessons::read(from, actions, self.model.dim())?;
+            self.playing = Some(Playing { quota, lessons });
+        }
         Ok(())
     }
 
-    fn remembers(&self, set: SetId) -> bool {
-        self.model.remembers(set)
-    }
-}
-
-impl Playing {
-    fn restored(state: PhaseState, dim: usize) -> Result<(Phase, Option<Self>), StateError> {
-        let PhaseState { number, survivors, plays, playing } = state;
-        let actions = plays.len();
-        // Phase ℓ plays more than 4^ℓ times, so the 24th is beyond all decisions there will ever
-        // be.
-        holds("phase.number", (1..=24).contains(&number))?;
-        holds(
-            "phase.survivors",
-            !survivors.is_empty() && survivors.iter().all(|action| *action < actions),
-        )?;
-        holds("phase.survivors", survivors.is_sorted_by(|a, b| a < b))?;
-        holds("phase.plays", plays.iter().all(|(_, _, paid)| paid.is_finite()))?;
-        counts("phase.plays", plays.iter().flat_map(|(taken, settled, _)| [*taken, *settled]))?;
-        let plays = plays
-            .into_iter()
-            .map(|(taken, settled, paid)| Plays { taken, settled, paid })
-            .collect();
-        let playing = playing.map(|state: PlayingState| {
-            let (quota, lessons) = Lessons::restored(state, actions, dim)?;
-            Ok(Self { quota, lessons })
-        });
-        Ok((Phase { number, survivors, plays }, playing.transpose()?))
-    }
+    fn move_arms(&mut self, _: &mut ArmMove<'_>) {}
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::actions::{ActionIndex, Actions};
 use crate::design::{Design, Span};
 use crate::linalg::{Cholesky, dot};
 use crate::rng::Stream;
-use crate::state::{PlayingState, StateError, counts, holds, numbers};
+use crate::state::{Reader, StateError, Writer, holds};
 
 /// Relative gap at which a phase's design counts as optimal; the quota makes up for it.
 const DESIGN_TOLERANCE: f64 = 1e-3;
@@ -212,32 +212,33 @@ impl Lessons {
         }
     }
 
-    /// Written down, with what is still to be played.
-    pub(super) fn state(&self, quota: &Quota) -> PlayingState {
-        PlayingState {
-            quota: quota.left.clone(),
-            span: self.span.state(),
-            rows: self.rows.clone(),
-            gram: self.gram.clone(),
-            moment: self.moment.clone(),
-        }
+    pub(super) fn write(&self, quota: &Quota, out: &mut Writer) {
+        out.counts(quota.left.iter().map(|(action, _)| *action as u64));
+        out.counts(quota.left.iter().map(|(_, plays)| *plays));
+        self.span.write(out);
+        out.numbers(&self.rows);
+        out.numbers(&self.gram);
+        out.numbers(&self.moment);
     }
 
-    pub(super) fn restored(
-        state: PlayingState,
+    pub(super) fn read(
+        from: &mut Reader<'_>,
         actions: usize,
         dim: usize,
     ) -> Result<(Quota, Self), StateError> {
-        let PlayingState { quota: left, span, rows, gram, moment } = state;
-        let span = Span::restored(span, dim)?;
+        let supported = from.places("playing.quota", actions)?;
+        let plays = from.counts("playing.quota")?;
+        holds("playing.quota", supported.len() == plays.len())?;
+        let quota = Quota {
+            remaining: plays.iter().sum(),
+            left: supported.into_iter().zip(plays).collect(),
+        };
+        let span = Span::read(from, dim)?;
         let rank = span.rank();
-        numbers("playing.rows", &rows, actions * dim)?;
-        numbers("playing.gram", &gram, rank * rank)?;
-        numbers("playing.moment", &moment, rank)?;
-        let remaining = counts("playing.quota", left.iter().map(|(_, plays)| *plays))?;
-        holds("playing.quota", left.iter().all(|(action, _)| *action < actions))?;
-        let lessons = Self { span, rows, gram, moment, point: Vec::with_capacity(rank) };
-        Ok((Quota { left, remaining }, lessons))
+        let rows = from.numbers("playing.rows", actions * dim)?;
+        let gram = from.numbers("playing.gram", rank * rank)?;
+        let moment = from.numbers("playing.moment", rank)?;
+        Ok((quota, Self { span, rows, gram, moment, point: Vec::with_capacity(rank) }))
     }
 
     /// Who of these does not fall behind by more than is tolerated.

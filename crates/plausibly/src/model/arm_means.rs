@@ -1,9 +1,10 @@
 //! Per-arm means for K-armed problems.
 
 use super::{Estimator, Evidence, Forecast, LogDet, Scores, Shape, assert_reward};
-use crate::actions::{Action, ActionIndex, Actions, SetId};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::arms::ArmMove;
 use crate::confidence::Reach;
-use crate::state::{self, ArmState, DurableModel, ModelState, StateError, holds, numbers};
+use crate::state::{DurableModel, Reader, StateError, Writer, holds};
 
 /// The average reward of each arm.
 ///
@@ -28,8 +29,6 @@ pub struct ArmMeans {
 
 /// What some arms are part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Whole {
     /// All arms on offer.
     pub arms: usize,
@@ -92,21 +91,18 @@ impl ArmMeans {
         &self.counts
     }
 
-    fn check(&self, actions: Actions<'_>) {
-        let (known, offered) = (self.counts.len(), actions.len());
-        assert!(known == offered, "a model of {known} arms was asked about {offered}");
+    /// What each arm has paid in all.
+    pub(crate) fn totals(&self) -> &[f64] {
+        &self.totals
     }
 }
 
 impl Estimator for ArmMeans {
-    fn scores(&mut self, actions: Actions<'_>) -> &Scores {
-        self.check(actions);
-        &self.scores
-    }
-
     fn score_into(&self, actions: Actions<'_>, out: &mut Scores) {
-        self.check(actions);
-        out.copy_from(&self.scores);
+        let (known, offered) = (self.counts.len(), actions.len());
+        assert!(known == offered, "a model of {known} arms was asked about {offered}");
+        out.mean.clone_from(&self.scores.mean);
+        out.width_sq.clone_from(&self.scores.width_sq);
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
@@ -162,39 +158,40 @@ impl Estimator for ArmMeans {
 }
 
 impl DurableModel for ArmMeans {
-    fn state(&self, _: &[Actions<'_>]) -> ModelState {
-        ModelState::Arms(ArmState {
-            counts: self.counts.clone(),
-            totals: self.totals.clone(),
-            whole: self.whole,
-        })
+    fn write(&self, out: &mut Writer) {
+        let Whole { arms, shares, other_observations } = self.whole;
+        out.counts([arms as u64, shares, other_observations].into_iter());
+        out.counts(self.counts.iter().copied());
+        out.numbers(&self.totals);
     }
 
-    fn restored(&self, state: ModelState, _: &[Actions<'_>]) -> Result<Self, StateError> {
-        let ModelState::Arms(ArmState { counts, totals, whole }) = state else {
-            return Err(StateError::Kind { what: "a model of features" });
-        };
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
         let arms = self.counts.len();
-        numbers("totals", &totals, arms)?;
+        let [of, shares, other_observations] = from.counts("whole")?[..] else {
+            return Err(StateError::Kind { what: "the model" });
+        };
+        holds("whole", of >= 1 && shares >= 1 && of <= shares.max(arms as u64))?;
+        let counts = from.counts("counts")?;
         if counts.len() != arms {
             return Err(StateError::Length { what: "counts", expected: arms, found: counts.len() });
         }
-        let untaken_paid =
-            counts.iter().zip(&totals).any(|(&count, &total)| count == 0 && total != 0.0);
-        holds("counts", !untaken_paid)?;
-        let Whole { arms: of, shares, other_observations } = whole;
-        state::counts("counts", counts.iter().copied().chain([other_observations]))?;
-        state::counts("whole.shares", [shares])?;
-        holds("whole.arms", of >= 1 && shares >= 1 && of as u64 <= shares.max(arms as u64))?;
-        Ok(Self::from_statistics(&counts, &totals).part_of(whole))
-    }
-
-    /// Never: what is known of an arm does not depend on the set it stands in.
-    fn remembers(&self, _: SetId) -> bool {
-        false
+        let totals = from.numbers("totals", arms)?;
+        let mut arms = counts.iter().zip(&totals);
+        holds("totals", arms.all(|(count, total)| *count > 0 || *total == 0.0))?;
+        let of = usize::try_from(of).unwrap_or(usize::MAX);
+        *self = Self::from_statistics(&counts, &totals).part_of(Whole {
+            arms: of,
+            shares,
+            other_observations,
+        });
+        Ok(())
     }
 
     fn takes(&self, index: ActionIndex, _: &[f64]) -> bool {
         index < self.counts.len()
+    }
+
+    fn move_arms(&mut self, moved: &mut ArmMove<'_>, committed: bool) {
+        moved.model(self, committed);
     }
 }

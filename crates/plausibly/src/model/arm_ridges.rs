@@ -51,7 +51,6 @@ pub struct ArmRidges {
     /// An arm of which nothing is known.
     fresh: Block,
     removed: Removed,
-    scores: Scores,
 }
 
 /// What was learned of arms that are gone, as far as radii depend on it.
@@ -95,14 +94,7 @@ impl ArmRidges {
     pub fn new(arms: usize, dim: usize, ridge: f64) -> Result<Self, RidgeError> {
         assert!(arms > 0, "a model of arms needs at least one");
         let fresh = Block::new(dim, ridge)?;
-        Ok(Self {
-            dim,
-            ridge,
-            arms: vec![fresh.clone(); arms],
-            fresh,
-            removed: Removed::default(),
-            scores: Scores::new(),
-        })
+        Ok(Self { dim, ridge, arms: vec![fresh.clone(); arms], fresh, removed: Removed::default() })
     }
 
     /// From sums that were kept, one an arm.
@@ -200,20 +192,6 @@ impl ArmRidges {
         let (dim, found) = (self.dim, actions.dim());
         assert!(dim == found, "a model of {dim} features was asked about contexts with {found}");
     }
-
-    fn score(&self, actions: Actions<'_>, out: &mut Scores) {
-        self.check(actions);
-        let mut product = vec![0.0; self.dim];
-        out.mean.clear();
-        out.width_sq.clear();
-        for (block, action) in self.arms.iter().zip(actions.iter()) {
-            let x = action.features();
-            Isa::detect().symmetric_product(block.model.gram_inverse(), x, &mut product);
-            out.mean.push(dot(x, block.model.theta_hat()));
-            // A form of a positive matrix; rounding alone can make it negative.
-            out.width_sq.push(dot(x, &product).max(0.0));
-        }
-    }
 }
 
 impl Block {
@@ -256,25 +234,24 @@ fn derived(
 }
 
 impl Estimator for ArmRidges {
-    fn scores(&mut self, actions: Actions<'_>) -> &Scores {
-        let mut scores = std::mem::take(&mut self.scores);
-        self.score(actions, &mut scores);
-        self.scores = scores;
-        &self.scores
-    }
-
-    fn means(&mut self, actions: Actions<'_>) -> &[f64] {
-        self.check(actions);
-        let means = self.arms.iter().zip(actions.iter());
-        self.scores.mean.clear();
-        self.scores
-            .mean
-            .extend(means.map(|(block, action)| dot(action.features(), block.model.theta_hat())));
-        &self.scores.mean
-    }
-
     fn score_into(&self, actions: Actions<'_>, out: &mut Scores) {
-        self.score(actions, out);
+        self.means_into(actions, out);
+        let mut product = vec![0.0; self.dim];
+        let width_sq = self.arms.iter().zip(actions.iter()).map(|(block, action)| {
+            let x = action.features();
+            Isa::detect().symmetric_product(block.model.gram_inverse(), x, &mut product);
+            // A form of a positive matrix; rounding alone can make it negative.
+            dot(x, &product).max(0.0)
+        });
+        out.width_sq.clear();
+        out.width_sq.extend(width_sq);
+    }
+
+    fn means_into(&self, actions: Actions<'_>, out: &mut Scores) {
+        self.check(actions);
+        let arms = self.arms.iter().zip(actions.iter());
+        out.mean.clear();
+        out.mean.extend(arms.map(|(arm, action)| dot(action.features(), arm.model.theta_hat())));
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
@@ -385,8 +362,9 @@ mod tests {
     #[test]
     fn arms_without_data_have_the_width_of_the_ridge() {
         // A prior of λ in place of 1/λ, a mistake seen elsewhere, gives 4 here.
-        let mut model = ArmRidges::new(ARMS, DIM, 4.0).unwrap();
-        assert_eq!(model.scores(shared(&[1.0, 0.0, 0.0]).view()).width_sq(), [0.25; ARMS]);
+        let (model, mut scores) = (ArmRidges::new(ARMS, DIM, 4.0).unwrap(), Scores::new());
+        model.score_into(shared(&[1.0, 0.0, 0.0]).view(), &mut scores);
+        assert_eq!(scores.width_sq, [0.25; ARMS]);
     }
 
     #[test]

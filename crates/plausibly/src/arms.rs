@@ -1,0 +1,102 @@
+//! Arms that come and go: the same policy over another list of arms.
+//!
+//! A policy is over a fixed list of arms. [`ArmRecord`] keeps what is known of every arm ever
+//! offered, by number; [`Durable::state_over`](crate::state::Durable::state_over) takes what a
+//! policy knows of the arms it is over into the record, and gives the state of the policy over
+//! another list. δ is shared among all arms of the record, so the intervals of all of them hold at
+//! once from the time the last new arm came.
+
+use crate::actions::ActionIndex;
+use crate::model::{ArmMeans, Whole};
+
+/// What is known of every arm, by number.
+#[derive(Clone, Debug, Default)]
+pub struct ArmRecord {
+    now: Totals,
+    /// What explore-then-commit committed to.
+    committed: Option<Totals>,
+    /// Arms with rewards on their way, the oldest first.
+    pending: Vec<usize>,
+}
+
+/// Plays and rewards of each arm.
+#[derive(Clone, Debug, Default)]
+struct Totals {
+    counts: Vec<u64>,
+    totals: Vec<f64>,
+}
+
+/// A move of a policy from one list of arms to another.
+#[derive(Debug)]
+pub struct ArmMove<'a> {
+    record: &'a mut ArmRecord,
+    from: &'a [usize],
+    to: &'a [usize],
+}
+
+impl ArmRecord {
+    /// Makes room for this many arms; nothing is known of new ones.
+    pub fn grow(&mut self, arms: usize) {
+        for totals in [Some(&mut self.now), self.committed.as_mut()].into_iter().flatten() {
+            totals.counts.resize(arms, 0);
+            totals.totals.resize(arms, 0.0);
+        }
+    }
+
+    /// A move of a policy over the arms of numbers `from` to those of numbers `to`.
+    ///
+    /// # Panics
+    /// If a number is not below the size of the record.
+    pub fn moving<'a>(&'a mut self, from: &'a [usize], to: &'a [usize]) -> ArmMove<'a> {
+        let size = self.now.counts.len();
+        assert!(from.iter().chain(to).all(|number| *number < size), "no arm has such a number");
+        ArmMove { record: self, from, to }
+    }
+}
+
+impl Totals {
+    fn note(&mut self, model: &ArmMeans, from: &[usize]) {
+        for ((number, count), total) in from.iter().zip(model.counts()).zip(model.totals()) {
+            (self.counts[*number], self.totals[*number]) = (*count, *total);
+        }
+    }
+
+    fn model(&self, to: &[usize]) -> ArmMeans {
+        let counts: Vec<u64> = to.iter().map(|number| self.counts[*number]).collect();
+        let totals: Vec<f64> = to.iter().map(|number| self.totals[*number]).collect();
+        let all: u64 = self.counts.iter().sum();
+        let whole = Whole {
+            arms: to.len(),
+            shares: self.counts.len() as u64,
+            other_observations: all - counts.iter().sum::<u64>(),
+        };
+        ArmMeans::from_statistics(&counts, &totals).part_of(whole)
+    }
+}
+
+impl ArmMove<'_> {
+    /// Moves the model of a policy or, with `committed`, the one that it has committed to. An arm
+    /// that was away at the commitment counts with what was known of it then.
+    pub(crate) fn model(&mut self, model: &mut ArmMeans, committed: bool) {
+        let ArmRecord { now, committed: then, .. } = &mut *self.record;
+        let totals = if committed { then.get_or_insert_with(|| now.clone()) } else { now };
+        totals.note(model, self.from);
+        *model = totals.model(self.to);
+    }
+
+    /// Replaces the places of decisions on their way in the old list by those in the new one.
+    pub(crate) fn pending(&mut self, places: &mut Vec<ActionIndex>) {
+        let (old, new) = (self.places(self.from), self.places(self.to));
+        let pending = &mut self.record.pending;
+        pending.retain(|number| old[*number].is_none());
+        pending.extend(places.iter().map(|place| self.from[*place]));
+        *places = pending.iter().filter_map(|number| new[*number]).collect();
+    }
+
+    /// The place of each number in a list.
+    fn places(&self, list: &[usize]) -> Vec<Option<usize>> {
+        let mut places = vec![None; self.record.now.counts.len()];
+        list.iter().enumerate().for_each(|(place, number)| places[*number] = Some(place));
+        places
+    }
+}

@@ -1,0 +1,144 @@
+//! What was learned from rewards, and nothing else.
+//!
+//! A model keeps no scores of actions: it computes them from scratch when asked. So every score is
+//! a function of what was learned and of the features, and a model that is saved, copied or made
+//! from sums gives the same bits. [`Search`](crate::search::Search) saves the work of scoring every
+//! action in every round.
+
+mod arm_means;
+mod arm_ridges;
+mod evidence;
+mod fit;
+mod ridge;
+mod ridge_error;
+mod shape;
+
+pub use arm_means::{ArmMeans, Whole};
+pub use arm_ridges::{ArmRidges, ArmSums, Removed};
+pub use evidence::{Evidence, Forecast};
+pub use fit::Fit;
+pub use ridge::Ridge;
+pub use ridge_error::RidgeError;
+pub use shape::{Misfit, Shape};
+
+pub(crate) use evidence::LogDet;
+pub(crate) use fit::Lineage;
+
+use crate::actions::{Action, Actions, MAX_MAGNITUDE};
+use crate::confidence::Reach;
+use crate::linalg::Isa;
+
+/// A model of the mean rewards with a width for each action.
+///
+/// Three are provided: [`Ridge`] for actions with features, [`ArmMeans`] for plain arms and
+/// [`ArmRidges`] for arms in a context. Policies that need only means and widths are written once
+/// over this trait.
+pub trait Estimator {
+    /// Scores every action from scratch by what was learned so far.
+    ///
+    /// # Panics
+    /// If the actions do not fit the model.
+    fn score_into(&self, actions: Actions<'_>, out: &mut Scores);
+
+    /// Learns from one reward.
+    ///
+    /// # Panics
+    /// If the action does not fit the model, or the reward is not finite or beyond
+    /// [`MAX_MAGNITUDE`].
+    fn update(&mut self, action: Action<'_>, reward: f64);
+
+    /// How much has been learned: what confidence radii depend on.
+    fn evidence(&self) -> Evidence;
+
+    /// The smallest `√β` whose confidence set holds `theta_star`.
+    fn deviation(&self, theta_star: &[f64]) -> f64;
+
+    /// Means alone, for callers that need no widths; the same bits as in [`Estimator::score_into`].
+    fn means_into(&self, actions: Actions<'_>, out: &mut Scores) {
+        self.score_into(actions, out);
+    }
+
+    /// The linear model behind the scores, from which a search can bound them without computing
+    /// them. With `None`, the default, a search scores every action.
+    fn fit(&self) -> Option<Fit<'_>> {
+        None
+    }
+
+    /// Which actions the model takes; `None`, the default, if it takes any.
+    fn shape(&self) -> Option<Shape> {
+        None
+    }
+
+    /// What exploring in every round from now on is certain to have reached on this set when round
+    /// `round` is decided, whatever the rewards; `None`, the default, if that is not known.
+    fn forecast(&self, _: Actions<'_>, _round: u64) -> Option<Forecast> {
+        None
+    }
+
+    /// Whether the confidence set at this reach holds `theta_star`.
+    fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {
+        self.deviation(theta_star) <= reach.ellipsoid()
+    }
+}
+
+/// Estimated mean and squared width of every action of a set.
+///
+/// The confidence interval of an action at radius `√β` is `mean ± √β·√width_sq`.
+#[derive(Clone, Debug)]
+pub struct Scores {
+    pub(crate) isa: Isa,
+    pub(crate) mean: Vec<f64>,
+    pub(crate) width_sq: Vec<f64>,
+}
+
+impl Scores {
+    /// Empty, to be filled by [`Estimator::score_into`].
+    pub fn new() -> Self {
+        Self { isa: Isa::detect(), mean: Vec::new(), width_sq: Vec::new() }
+    }
+
+    /// `⟨a, θ̂⟩` of each action.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// `‖a‖²_{V⁻¹}` of each action; infinite for an arm never taken.
+    pub fn width_sq(&self) -> &[f64] {
+        &self.width_sq
+    }
+
+    /// Replaces the contents, for an estimator of your own.
+    ///
+    /// # Panics
+    /// If the lengths differ, a mean is not finite, or a squared width is negative or NaN.
+    pub fn set(&mut self, mean: &[f64], width_sq: &[f64]) {
+        assert!(mean.len() == width_sq.len(), "one width for each mean");
+        assert!(mean.iter().all(|mean| mean.is_finite()), "means must be finite");
+        let valid = width_sq.iter().all(|width_sq| *width_sq >= 0.0);
+        assert!(valid, "squared widths must not be negative");
+        self.mean.clear();
+        self.mean.extend_from_slice(mean);
+        self.width_sq.clear();
+        self.width_sq.extend_from_slice(width_sq);
+    }
+
+    /// Room for this many actions.
+    pub(crate) fn resize(&mut self, len: usize) {
+        self.mean.resize(len, 0.0);
+        self.width_sq.resize(len, 0.0);
+    }
+}
+
+impl Default for Scores {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// One rule for rewards everywhere: a NaN accepted once would stay in the sums for good.
+pub(crate) fn assert_reward(reward: f64) {
+    assert!(
+        reward.abs() <= MAX_MAGNITUDE,
+        "reward must be finite and at most 1e100 in magnitude, got {reward}"
+    );
+}

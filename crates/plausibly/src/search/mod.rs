@@ -1,0 +1,382 @@
+//! Which actions need a look.
+//!
+//! **Lazy work only filters.** A search keeps scores of a set that is offered again, and bounds on
+//! scores it has not computed. They say which actions cannot be the answer, with a margin for what
+//! rounding can do to them. What is left is scored from scratch from the model, and only that
+//! decides. So a choice is a function of the model, the actions, the radius and the greed; a cache
+//! can be wrong only by being slow, and nothing of a search need be saved.
+//!
+//! The path of a choice, from many actions to one:
+//!
+//! 1. A set that was not offered last goes through the [`sieve`](sieve::Sieve): a bound on widths
+//!    that costs O(d) per action instead of O(d²).
+//! 2. A set that is offered again has scores that [follow](Followed) each observation at O(d) per
+//!    action, for all actions or for a [shortlist](shortlist::Shortlist) of those that can matter
+//!    for a while.
+//! 3. [`filter`](Search::filter) keeps the actions whose followed scores are within the margin of
+//!    the answer. Mostly one is left, and it is the answer.
+//! 4. Otherwise the few that are left are scored from scratch, and the rule of the policy is
+//!    applied to them.
+
+#[cfg(test)]
+mod laws;
+mod shortlist;
+mod sieve;
+
+use crate::actions::{ActionIndex, Actions, SetId};
+use crate::confidence::{Plausible, Reach};
+use crate::linalg::{Aligned, Finalists};
+use crate::model::{Estimator, Fit, Scores};
+use shortlist::Shortlist;
+use sieve::Sieve;
+
+/// Finds choices and plausible sets without scoring every action in every round.
+///
+/// A search is for one model, whose observations it follows; given another, it starts over.
+///
+/// # Cost
+/// On a set offered again O(K·d) per choice, and O(m·d) once a shortlist of m actions can hold the
+/// answer. On a new set O(K·d) and O(d²) for each action that a bound on its width leaves, O(K·d²)
+/// while those are many. Actions that tie with the answer are scored at O(d²) each. Nothing is
+/// allocated but for lists longer than any before.
+///
+/// # Example
+/// ```
+/// use plausibly::search::Search;
+/// use plausibly::{ActionSet, Estimator, Reach, Ridge};
+/// let set = ActionSet::from_rows(&[[1.0, 0.0], [0.6, 0.8]])?;
+/// let (mut model, mut search) = (Ridge::new(2, 1.0)?, Search::new());
+/// model.update(set.view().get(0), 0.4);
+/// let reach = Reach::Ellipsoid { sqrt_beta: 1.0 };
+/// assert_eq!(search.widest_plausible(&model, set.view(), reach), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// Whether sieves and shortlists may be used.
+    lazy: bool,
+    /// The model, and the set it was last asked about.
+    model: Option<u64>,
+    set: Option<SetId>,
+    all: Followed,
+    list: Shortlist,
+    sieve: Sieve,
+    few: Few,
+    half_width: Vec<f64>,
+    plausible: Plausible,
+}
+
+/// What is sought among the actions of a set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Sought {
+    /// The plausible action with the largest `greed·mean + half-width`.
+    Best { greed: f64 },
+    /// Every plausible action.
+    Plausible,
+}
+
+/// Scores that follow observations by rank-one steps, and so can be off within [`Fit::margin`].
+#[derive(Clone, Debug, Default)]
+struct Followed {
+    /// The number of observations they are from; `None` where there are none.
+    at: Option<u64>,
+    scores: Scores,
+}
+
+impl Followed {
+    /// Brings the scores of the actions in these blocks up to the fit: O(d) per action from one
+    /// observation before, O(d²) otherwise.
+    fn bring_up(&mut self, fit: &Fit<'_>, blocks: &[f64], len: usize) {
+        let before = self.at.replace(fit.observations);
+        if before == self.at {
+            return;
+        }
+        self.scores.resize(len);
+        self.scores.isa = fit.isa;
+        let Scores { mean, width_sq, .. } = &mut self.scores;
+        match fit.step {
+            Some(step) if before.is_some_and(|before| before + 1 == fit.observations) => {
+                fit.isa.refresh(blocks, &step.direction, step.gain, mean, width_sq);
+            }
+            _ => fit.score(blocks, mean, width_sq),
+        }
+    }
+}
+
+/// Some actions of a set, in order, with scores from scratch.
+#[derive(Clone, Debug, Default)]
+pub struct Few {
+    indices: Vec<ActionIndex>,
+    blocks: Aligned,
+    scores: Scores,
+}
+
+impl Few {
+    /// Which actions, ascending.
+    pub fn indices(&self) -> &[ActionIndex] {
+        &self.indices
+    }
+
+    /// Their scores, one per action.
+    pub fn scores(&self) -> &Scores {
+        &self.scores
+    }
+
+    /// Scores them by another model than the one that found them.
+    pub(crate) fn score_by<E: Estimator + ?Sized>(
+        &self,
+        model: &E,
+        actions: Actions<'_>,
+        out: &mut Scores,
+    ) {
+        let Some(fit) = model.fit() else {
+            // Without a linear model every action was kept.
+            return model.score_into(actions, out);
+        };
+        out.isa = fit.isa;
+        out.resize(self.indices.len());
+        fit.score(&self.blocks, &mut out.mean, &mut out.width_sq);
+    }
+
+    /// Scores them from scratch. O(d²) per action.
+    fn score(&mut self, fit: &Fit<'_>, actions: Actions<'_>) {
+        actions.gather_into(&self.indices, &mut self.blocks);
+        self.scores.isa = fit.isa;
+        self.scores.resize(self.indices.len());
+        fit.score(&self.blocks, &mut self.scores.mean, &mut self.scores.width_sq);
+    }
+
+    fn take_all(&mut self, len: usize) {
+        self.indices.clear();
+        self.indices.extend(0..len);
+    }
+}
+
+impl Search {
+    /// Nothing known yet.
+    pub fn new() -> Self {
+        Self {
+            lazy: true,
+            model: None,
+            set: None,
+            all: Followed::default(),
+            list: Shortlist::default(),
+            sieve: Sieve::default(),
+            few: Few::default(),
+            half_width: Vec::new(),
+            plausible: Plausible::new(),
+        }
+    }
+
+    /// Without sieves and shortlists: scores of every action follow every observation. The answers
+    /// are the same; benchmarks compare with it.
+    #[must_use]
+    pub fn over_all_actions() -> Self {
+        Self { lazy: false, ..Self::new() }
+    }
+
+    /// The plausible action with the largest width, the lowest index among equals: CODE's choice.
+    ///
+    /// # Panics
+    /// If the actions do not fit the model, or the reach is not one for this kind of model or not
+    /// positive and finite.
+    pub fn widest_plausible<E: Estimator + ?Sized>(
+        &mut self,
+        model: &E,
+        actions: Actions<'_>,
+        reach: Reach,
+    ) -> ActionIndex {
+        self.best(model, actions, reach, 0.0)
+    }
+
+    /// The plausible action with the largest `greed·mean + half-width`, the lowest index among
+    /// equals. At greed 0 the squared width decides, at greed 1 this is the largest upper bound.
+    ///
+    /// # Panics
+    /// As [`Search::widest_plausible`].
+    pub fn best<E: Estimator + ?Sized>(
+        &mut self,
+        model: &E,
+        actions: Actions<'_>,
+        reach: Reach,
+        greed: f64,
+    ) -> ActionIndex {
+        match model.fit() {
+            Some(fit) => {
+                self.narrow(&fit, actions, reach, Sought::Best { greed });
+                if let [only] = self.few.indices[..] {
+                    return only;
+                }
+                self.few.score(&fit, actions);
+            }
+            None => self.score_all(model, actions),
+        }
+        let Self { few: Few { indices, scores, .. }, plausible, .. } = self;
+        plausible.assess(scores, reach);
+        indices[plausible.best(scores, greed)]
+    }
+
+    /// Every action that could still be best, scored from scratch, and perhaps some that could not.
+    ///
+    /// # Panics
+    /// As [`Search::widest_plausible`].
+    pub fn plausible<E: Estimator + ?Sized>(
+        &mut self,
+        model: &E,
+        actions: Actions<'_>,
+        reach: Reach,
+    ) -> &Few {
+        match model.fit() {
+            Some(fit) => {
+                self.narrow(&fit, actions, reach, Sought::Plausible);
+                self.few.score(&fit, actions);
+            }
+            None => self.score_all(model, actions),
+        }
+        &self.few
+    }
+
+    /// Like [`Search::plausible`], with scores that follow observations: off by a share of about
+    /// 1e-6 at most, at O(d) per action. For what is measured, not for what is decided. `None`
+    /// stands for all actions.
+    ///
+    /// # Panics
+    /// As [`Search::widest_plausible`].
+    pub fn plausible_nearly<E: Estimator + ?Sized>(
+        &mut self,
+        model: &E,
+        actions: Actions<'_>,
+        reach: Reach,
+    ) -> (Option<&[ActionIndex]>, &Scores) {
+        let Some(fit) = model.fit() else {
+            self.score_all(model, actions);
+            return (None, &self.few.scores);
+        };
+        match self.look(&fit, actions, reach, Sought::Plausible) {
+            Looked::Sifted => {
+                self.few.score(&fit, actions);
+                (Some(&self.few.indices), &self.few.scores)
+            }
+            Looked::Listed => {
+                self.list.follow(&fit);
+                (Some(self.list.indices()), self.list.scores())
+            }
+            Looked::All => (None, &self.all.scores),
+        }
+    }
+
+    /// The squared width of one action, from scratch.
+    pub(crate) fn width_sq<E: Estimator + ?Sized>(
+        &mut self,
+        model: &E,
+        actions: Actions<'_>,
+        action: ActionIndex,
+    ) -> f64 {
+        let Some(fit) = model.fit() else {
+            self.score_all(model, actions);
+            return self.few.scores.width_sq[action];
+        };
+        self.few.indices.clear();
+        self.few.indices.push(action);
+        self.few.score(&fit, actions);
+        self.few.scores.width_sq[0]
+    }
+
+    fn score_all<E: Estimator + ?Sized>(&mut self, model: &E, actions: Actions<'_>) {
+        model.score_into(actions, &mut self.few.scores);
+        self.few.take_all(actions.len());
+    }
+
+    /// Leaves in `few` the actions among which the answer is.
+    #[inline]
+    fn narrow(&mut self, fit: &Fit<'_>, actions: Actions<'_>, reach: Reach, sought: Sought) {
+        match self.look(fit, actions, reach, sought) {
+            Looked::Sifted => {}
+            Looked::Listed => {
+                if let [only] = self.list.indices() {
+                    self.few.indices.clear();
+                    return self.few.indices.push(*only);
+                }
+                self.list.follow(fit);
+                self.filter(fit, reach.ellipsoid(), sought, true);
+                for index in &mut self.few.indices {
+                    *index = self.list.indices()[*index];
+                }
+            }
+            Looked::All => self.filter(fit, reach.ellipsoid(), sought, false),
+        }
+    }
+
+    /// Brings up the scores that the answer can be found by, the shortest way there is.
+    #[inline]
+    fn look(
+        &mut self,
+        fit: &Fit<'_>,
+        actions: Actions<'_>,
+        reach: Reach,
+        sought: Sought,
+    ) -> Looked {
+        let (dim, found) = (fit.theta_hat.len(), actions.dim());
+        assert!(dim == found, "a model of {dim} features was asked about actions with {found}");
+        let sqrt_beta = reach.ellipsoid();
+        crate::confidence::assert_radius(sqrt_beta);
+        if self.model != Some(fit.lineage) {
+            *self = Self { lazy: self.lazy, model: Some(fit.lineage), ..Self::new() };
+        }
+        let again = self.set.replace(actions.id()) == Some(actions.id());
+        let Some(margin) = fit.margin else {
+            // Nothing kept or bounded can be relied on.
+            self.set = None;
+            self.few.take_all(actions.len());
+            return Looked::Sifted;
+        };
+        if !again {
+            (self.all.at, self.list) = (None, Shortlist::default());
+        }
+        if self.lazy {
+            let Self { all, list, sieve, few, .. } = self;
+            if again && list.bring_up(fit, margin, actions, sqrt_beta, all) {
+                return Looked::Listed;
+            }
+            if !again && sieve.sift(fit, margin, actions, sqrt_beta, sought, &mut few.indices) {
+                return Looked::Sifted;
+            }
+        }
+        self.all.bring_up(fit, actions.blocks(), actions.len());
+        Looked::All
+    }
+
+    /// Leaves in `few` the positions, in the list or in the set, of the actions whose followed
+    /// scores are within the margin of the answer.
+    fn filter(&mut self, fit: &Fit<'_>, sqrt_beta: f64, sought: Sought, listed: bool) {
+        let scores = if listed { self.list.scores() } else { &self.all.scores };
+        // Squared widths are off by a share of themselves, and means by a share of `‖θ̂‖_V` times
+        // the width.
+        let (margin, length) = (fit.margin.unwrap_or(1.0), fit.length() / sqrt_beta);
+        let greed = if let Sought::Best { greed } = sought { Some(greed) } else { None };
+        let sought = Finalists {
+            sqrt_beta,
+            pad: margin * (1.0 + length),
+            greed,
+            value_pad: margin * (1.0 + greed.unwrap_or(0.0) * length),
+        };
+        let Scores { isa, mean, width_sq } = scores;
+        isa.finalists(mean, width_sq, sought, &mut self.half_width, &mut self.few.indices);
+    }
+}
+
+/// Where the answer is.
+enum Looked {
+    /// Among the actions in `few`.
+    Sifted,
+    /// On the list.
+    Listed,
+    /// Anywhere, with scores of all brought up.
+    All,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        Self::new()
+    }
+}
