@@ -1,16 +1,19 @@
-//! Claims about policies, judged on paired runs.
+//! Judges claims about policies on paired runs.
+//!
+//! Policies of a comparison play the same problems and noise, so a claim is a set of ratios of
+//! paired means. A ratio gets an interval, and the interval alone decides.
 
 use crate::quantile::student_t;
 use plausibly_report::number::Estimate;
 use plausibly_sim::JointMoments;
 
-/// Of all intervals that a claim rests on, together.
+/// Confidence that all intervals of a claim hold together.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// What the measurements say about a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The intervals leave no other possibility.
+    /// All intervals obey the claim.
     Holds,
     /// An interval contradicts it.
     DoesNotHold,
@@ -28,7 +31,7 @@ impl Verdict {
         }
     }
 
-    /// Of a claim with several parts: one that fails decides, and it takes all to hold.
+    /// The verdict on a claim with several parts: it holds if all hold, and fails if one fails.
     pub fn of_all(parts: impl IntoIterator<Item = Self>) -> Self {
         parts.into_iter().fold(Self::Holds, |all, part| match (all, part) {
             (Self::DoesNotHold, _) | (_, Self::DoesNotHold) => Self::DoesNotHold,
@@ -38,7 +41,7 @@ impl Verdict {
     }
 }
 
-/// What a ratio must be for a part of a claim to hold.
+/// The range a ratio must lie in for a part of a claim to hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
     /// Above this.
@@ -48,7 +51,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Holds if all of the interval obeys it, fails if none does.
+    /// Holds if the whole interval obeys the rule, fails if none of it does.
     pub fn judge(self, estimate: &Estimate) -> Verdict {
         let (low, high) = match self {
             Self::Above(bound) => (bound, f64::INFINITY),
@@ -64,18 +67,18 @@ impl Rule {
     }
 }
 
-/// One ratio of mean figures of two policies, and what follows from it.
+/// The ratio of two policies' mean figures, and its verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// The policy above the line.
+    /// The policy in the numerator.
     pub over: String,
-    /// The policy below the line.
+    /// The policy in the denominator.
     pub under: String,
-    /// Mean of the one by mean of the other.
+    /// Mean over mean.
     pub ratio: Estimate,
-    /// What it should be.
+    /// The rule it is judged by.
     pub rule: Rule,
-    /// Whether it is.
+    /// What the rule says.
     pub verdict: Verdict,
 }
 
@@ -97,7 +100,8 @@ impl Paired<'_> {
         self.judge_at(parts, CONFIDENCE)
     }
 
-    /// The same at another confidence: for statements that rest on more than these.
+    /// Like [`Paired::judge`], at another confidence, for statements that rest on more ratios than
+    /// these.
     pub fn judge_at(&self, parts: &[(&str, &str, Rule)], confidence: f64) -> Vec<Evidence> {
         let place = |label: &str| self.labels.iter().position(|known| known == label);
         let known: Vec<_> = parts
@@ -121,9 +125,8 @@ impl Paired<'_> {
 
     /// Mean over mean with Fieller's interval: all ρ ≥ 0 for which the paired difference `x − ρ·y`
     /// is compatible with a mean of zero by Student's t. So 1 is outside exactly if the means
-    /// differ significantly. It has no upper end if the mean below the line is itself compatible
-    /// with zero, and no lower one either for fewer than two runs. The figures must not be
-    /// negative.
+    /// differ significantly. It has no upper end if the denominator is itself compatible with zero,
+    /// and no lower end for fewer than two runs. The figures must not be negative.
     fn ratio(&self, over: usize, under: usize, confidence: f64) -> Estimate {
         let moments = self.moments;
         let (x, y) = (moments.mean(over), moments.mean(under));
@@ -142,13 +145,12 @@ impl Paired<'_> {
         let (a, b, c) = (y * y - t_sq * yy, x * y - t_sq * xy, x * x - t_sq * xx);
         let root = (b * b - a * c).max(0.0).sqrt();
         if a > 0.0 {
-            // ρ = x/y satisfies the inequality, so there are two roots but for rounding, and it
-            // holds between them.
+            // ρ = x/y satisfies the inequality, so up to rounding there are two roots, and it holds
+            // between them.
             return Estimate { value, low: ((b - root) / a).max(0.0), high: (b + root) / a };
         }
-        // It holds outside the roots, or everywhere. Between two positive roots x − ρ·y has a sign
-        // for certain, which with y ≥ 0 says on which side of them the ratio is: that of the
-        // estimate.
+        // It holds outside the roots, or everywhere. Between two positive roots the sign of x − ρ·y
+        // is certain; since y ≥ 0, the ratio lies on the same side of them as the estimate.
         let (small, large) = ((b + root) / a, (b - root) / a);
         if root > 0.0 && large > 0.0 && value >= large {
             from(large)

@@ -1,8 +1,8 @@
 //! The two quantiles that intervals need, exact to about ten digits.
 //!
 //! Both rest on the regularised incomplete beta function `I_x(a, b)`, by its continued fraction
-//! (Lentz's method), and are found by bisection: a report asks for a few hundred, so plainness
-//! beats speed.
+//! (Lentz's method), and are found by bisection: a report needs a few hundred values, so simple
+//! code beats fast code.
 
 /// `I_x(a, b)` for `0 ≤ x ≤ 1`.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {

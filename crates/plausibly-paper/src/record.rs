@@ -1,4 +1,4 @@
-//! A reproduction as tables: for programs.
+//! A reproduction as CSV and JSON, for programs.
 
 use crate::judge::Evidence;
 use crate::reproduction::{
@@ -17,8 +17,8 @@ pub fn summary_csv(reproduction: &Reproduction) -> String {
     plausibly_sim::summary_csv(&all)
 }
 
-/// `manifest.json`: what would be needed to do it again, and what was found. How long it took is
-/// for the caller to add.
+/// `manifest.json`: everything needed to repeat the reproduction, and its findings. The caller adds
+/// the timing.
 pub fn manifest<'a>(
     reproduction: &Reproduction,
     experiments: impl IntoIterator<Item = &'a Experiment>,
@@ -74,7 +74,7 @@ pub fn reading_name(reproduction: &Reproduction) -> &'static str {
     }
 }
 
-/// What was skipped, and what to do about it.
+/// Skipped experiments, with the reason and the remedy.
 pub fn skipped_json(reproduction: &Reproduction) -> Value {
     let one = |Skipped { study, reason, remedy }: &Skipped| {
         json!({
@@ -86,7 +86,7 @@ pub fn skipped_json(reproduction: &Reproduction) -> Value {
     reproduction.skipped.iter().map(one).collect()
 }
 
-/// The verdicts on an experiment, or on a reading of it whose policies are those of the study.
+/// The verdicts on an experiment, or on a reading of it with the same policies.
 pub fn claims_json(measured: &Measured) -> Value {
     let one = |claim: &Claim| {
         json!({
@@ -168,7 +168,7 @@ fn linear_json(theory: &LinearTheory) -> Value {
     })
 }
 
-/// What was found about the frontier.
+/// The findings about the frontier.
 pub fn frontier_json(reproduction: &Reproduction) -> Value {
     let mut findings = Vec::new();
     for measured in &reproduction.frontier {
@@ -185,7 +185,7 @@ pub fn frontier_json(reproduction: &Reproduction) -> Value {
     findings.into()
 }
 
-/// What was found about pending decisions.
+/// The findings about pending decisions.
 pub fn delay_json(reproduction: &Reproduction) -> Value {
     let one = |finding: &DelayFinding| {
         json!({

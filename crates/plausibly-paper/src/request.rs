@@ -1,21 +1,21 @@
-//! What is asked for.
+//! Which experiments to run, and how much of them.
 
 use crate::plan::{self, Job, Scale};
 use crate::reproduction::{Reading, STUDIES, Skipped};
 use plausibly_data::{DATA_SETS, DataSet};
 use thiserror::Error;
 
-/// Tempered CODE and targets: not the paper's, and run only by name.
+/// Tempered CODE and targets: beyond the paper, so it runs only if named.
 pub const FRONTIER: &str = "frontier";
-/// CODE with pending decisions counted and ignored: not the paper's, and run only by name.
+/// CODE with pending decisions counted and ignored: beyond the paper, so it runs only if named.
 pub const DELAY: &str = "delay";
 
 /// Which experiments, and how much of them. The same request gives the same results, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// By the `id` of a study, or [`FRONTIER`] or [`DELAY`]; none for all of the paper's.
+    /// Each the `id` of a study, [`FRONTIER`] or [`DELAY`]; empty for all of the paper's.
     pub experiments: Vec<String>,
-    /// Runs of each, instead of the paper's.
+    /// Runs per experiment, instead of the paper's number.
     pub runs: Option<u64>,
     /// A tenth of the runs.
     pub quick: bool,
@@ -29,25 +29,25 @@ pub struct Request {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// What is not the paper's has no literal reading of it.
+    /// The study is not the paper's, so it has no literal reading.
     #[error("{what} has no literal reading: {because}")]
     NoLiteralReading {
         /// Its name.
         name: &'static str,
-        /// In words.
+        /// The study in words.
         what: &'static str,
         /// Why not.
         because: &'static str,
     },
-    /// An experiment that there is not.
+    /// There is no such experiment.
     #[error("there is no experiment {name:?}; there are {}", Request::names().join(", "))]
     Unknown {
-        /// As it was asked for.
+        /// The name in the request.
         name: String,
     },
 }
 
-/// All of the paper's, in its sizes.
+/// All of the paper's experiments, with its numbers of runs.
 impl Default for Request {
     fn default() -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Default for Request {
 }
 
 impl Request {
-    /// All names that experiments have.
+    /// The names of all experiments.
     pub fn names() -> Vec<&'static str> {
         STUDIES.map(|study| study.id).into_iter().chain([FRONTIER, DELAY]).collect()
     }
@@ -74,7 +74,8 @@ impl Request {
     /// Checks that it makes sense.
     ///
     /// # Errors
-    /// If it names what there is not, or reads literally what the paper does not have.
+    /// If it names an unknown experiment, or asks for a literal reading of one that is not the
+    /// paper's.
     pub fn check(&self) -> Result<(), RequestError> {
         if let Some(name) =
             self.experiments.iter().find(|name| !Self::names().contains(&name.as_str()))
@@ -93,7 +94,7 @@ impl Request {
         Ok(())
     }
 
-    /// The data sets that it plays on.
+    /// The data sets it needs.
     pub fn data_sets(&self) -> impl Iterator<Item = &'static DataSet> + '_ {
         let wanted = |name: &str| {
             self.experiments.is_empty() || self.is_named(name) || self.is_named(FRONTIER)
@@ -101,7 +102,7 @@ impl Request {
         DATA_SETS.iter().filter(move |set| wanted(set.name))
     }
 
-    /// The command that gives the same report, without what does not change it.
+    /// The command that gives the same report, without options that do not change it.
     pub fn command(&self) -> String {
         let mut words = vec!["plausibly reproduce".to_string()];
         words.extend(self.experiments.iter().cloned());
@@ -116,7 +117,7 @@ impl Request {
         words.join(" ")
     }
 
-    /// What to run: what is asked for and can be had.
+    /// The jobs of the request, without those that were skipped.
     pub(crate) fn jobs(&self, skipped: &[Skipped]) -> Vec<Job> {
         let there = |id: &&'static str| skipped.iter().all(|skipped| skipped.study != *id);
         let there: Vec<_> = STUDIES.map(|study| study.id).into_iter().filter(there).collect();

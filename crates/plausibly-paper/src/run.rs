@@ -1,4 +1,4 @@
-//! Playing what is asked for.
+//! Plays the jobs of a request.
 
 use crate::plan::{Job, Role};
 use crate::reproduction::{Checked, Late, Measured, Reproduction, Skipped};
@@ -15,7 +15,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PaperError {
-    /// Something it plays on cannot be had.
+    /// A spec cannot be read, for example because its data are missing.
     #[error("{name} cannot be run: {source}")]
     Spec {
         /// Name of the spec.
@@ -40,7 +40,7 @@ impl From<TheoryError> for PaperError {
     }
 }
 
-/// Everything that a request runs, read and checked.
+/// The jobs of a request, read and checked.
 #[derive(Debug)]
 pub struct Prepared {
     request: Request,
@@ -49,10 +49,10 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Reads all specs of a request but those of experiments that are skipped.
+    /// Reads all specs of a request except those of skipped experiments.
     ///
     /// # Errors
-    /// If data that one of them plays on cannot be had.
+    /// If the data of one of them are missing.
     pub fn new(
         request: &Request,
         skipped: Vec<Skipped>,
@@ -68,7 +68,7 @@ impl Prepared {
         Ok(Self { request: request.clone(), skipped, jobs })
     }
 
-    /// What is run, by the names of experiments.
+    /// The names of the experiments to run.
     pub fn names(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
         for (job, _) in &self.jobs {
@@ -97,9 +97,9 @@ impl Prepared {
         self.experiments().map(work).sum()
     }
 
-    /// Plays everything on `threads` threads, which go on with the next spec where they would wait
-    /// for one another; `begins` is told the name of every spec before it is played. The outcome is
-    /// the same, to the last bit, for any number of threads.
+    /// Plays everything on `threads` threads, which continue with the next spec instead of waiting
+    /// for one another; calls `begins` with the name of every spec before it is played. The outcome
+    /// is the same, to the last bit, for any number of threads.
     ///
     /// # Errors
     /// If the monitor asks to stop, or a run fails.
@@ -131,7 +131,7 @@ impl Prepared {
         Ok(reproduction)
     }
 
-    /// Which jobs are played together: comparisons that have their problems in common.
+    /// Groups jobs that are played together: comparisons on the same problems.
     fn groups(&self) -> Vec<Vec<usize>> {
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for (at, (job, experiment)) in self.jobs.iter().enumerate() {
@@ -170,7 +170,7 @@ impl Prepared {
     }
 }
 
-/// Counts rounds as often as there are policies that play them.
+/// Counts each round once per policy.
 struct Weighted<'a> {
     monitor: &'a dyn Monitor,
     weight: u64,
@@ -186,7 +186,7 @@ impl Monitor for Weighted<'_> {
     }
 }
 
-/// What came of a job.
+/// The result of a job.
 enum Outcome {
     Summary(Summary),
     ArmsTheory(ArmsTheory),
@@ -225,7 +225,7 @@ fn run_group(
 }
 
 impl Outcome {
-    /// Puts it where it belongs.
+    /// Stores it in its place in the reproduction.
     fn put(self, job: &Job, experiment: &Experiment, into: &mut Reproduction) {
         let &Job { study, role, spec_name, ref spec } = job;
         let spec = spec.clone();

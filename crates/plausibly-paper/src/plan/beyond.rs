@@ -1,4 +1,4 @@
-//! What is run beyond the paper, by its name alone.
+//! Studies beyond the paper, which run only if named.
 
 use super::{
     CODE_RADIUS, HORIZON, Job, LIN_UCB_RADIUS, Planner, Role, Scale, Setup, baselines, code,
@@ -11,7 +11,7 @@ pub(crate) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec
     for (study, names) in FRONTIERS.into_iter().filter(|(study, _)| studies.contains(study)) {
         let runs = scale.runs(paper_runs(study));
         let valid = valid_radius(study);
-        // With valid radii LinUCB has one too; it is then what greed 1 would be.
+        // With valid radii LinUCB has one too, and is then the same as greed 1.
         let reproduced = frontier_policies(
             CODE_RADIUS,
             LIN_UCB_RADIUS,
@@ -26,11 +26,11 @@ pub(crate) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec
     planner.jobs
 }
 
-/// The two kinds of width that studies beyond the paper are played with.
+/// The two kinds of width in studies beyond the paper.
 const WIDTHS: [&str; 2] = ["the reproduction’s width", "a valid radius"];
 
-/// A confidence set on a study's problems: `‖θ*‖` is known on those from data, and on drawn ones it
-/// is above the bound in one of a million.
+/// A confidence set on a study's problems: `‖θ*‖` is known for problems from data, and for random
+/// ones it exceeds the bound in one of a million.
 fn valid_radius(study: &str) -> String {
     let bound = match study {
         "linear" => ", theta_norm_bound = 6.0",
@@ -49,8 +49,8 @@ const FRONTIERS: [(&str, [&str; 2]); 5] = [
     ("heart", ["frontier-heart", "frontier-heart-valid"]),
 ];
 
-/// The six policies, CODE and LinUCB with these radii, and CODE tempered and to targets beside it.
-/// The metric is the first CODE's.
+/// The six policies with these radii for CODE and LinUCB, and CODE tempered and with targets. The
+/// metric uses the first CODE's ridge and radius.
 fn frontier_policies(radius: &str, lin_ucb_radius: &str, greeds: &[&str]) -> String {
     let mut text = code("CODE", 1.0, radius);
     for greed in greeds {
@@ -64,8 +64,7 @@ fn frontier_policies(radius: &str, lin_ucb_radius: &str, greeds: &[&str]) -> Str
     text + &baselines(lin_ucb_radius)
 }
 
-/// CODE with pending decisions counted and ignored, and LinUCB, with rewards that come later and
-/// later.
+/// CODE with pending decisions counted and ignored, and LinUCB, at increasing delays.
 pub(crate) fn delay(scale: Scale, seed: u64) -> Vec<Job> {
     let mut planner = Planner { scale, seed, policies: String::new(), jobs: Vec::new() };
     for (study, names) in DELAYED {
@@ -88,7 +87,7 @@ pub(crate) fn delay(scale: Scale, seed: u64) -> Vec<Job> {
     planner.jobs
 }
 
-/// Rounds until a reward comes; one is before the next decision.
+/// Rounds until a reward comes; 1 means before the next decision.
 const DELAYS: [u64; 4] = [1, 10, 100, 1000];
 
 /// Study, and the names of its specs: by width, then by delay.
@@ -119,7 +118,7 @@ const DELAYED: [(&str, [[&str; 4]; 2]); 2] = [
     ),
 ];
 
-/// CODE and tempered CODE both ways, and LinUCB. The metric is CODE's.
+/// CODE and tempered CODE, each counting and ignoring, and LinUCB. The metric uses CODE's radius.
 fn delay_policies(radius: &str, lin_ucb_radius: &str) -> String {
     let mut text = String::new();
     for (name, greed) in [("CODE", "0.0"), ("c=0.3", "0.3")] {

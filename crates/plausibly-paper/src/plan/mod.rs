@@ -1,4 +1,6 @@
 //! What a reproduction runs: every experiment, reading and check of theory, as a spec.
+//!
+//! Jobs are text, so every number of the report can be repeated with `plausibly simulate`.
 
 mod beyond;
 
@@ -7,7 +9,7 @@ pub(crate) use beyond::{delay, frontier};
 use crate::reproduction::{Reading, STUDIES};
 use std::fmt::Write;
 
-/// What becomes of a job's result.
+/// Where a job's result belongs in the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A study's own experiment.
@@ -34,7 +36,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Whether policies are compared, and not a theory checked.
+    /// Whether the job compares policies; the others check theory.
     pub(crate) fn is_comparison(self) -> bool {
         !matches!(self, Self::ArmsTheory | Self::LinearTheory)
     }
@@ -59,7 +61,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// Runs where the paper, or precision, asks for so many.
+    /// Scales a full number of runs.
     fn runs(self, full: u64) -> u64 {
         match self.runs {
             Some(runs) => runs,
@@ -121,7 +123,7 @@ impl Planner {
         for (name, delta) in [("theory-arms", "1e-12"), ("theory-arms-loose", "0.05")] {
             self.add(study, Role::ArmsTheory, name, &setup(arm_code(delta)));
         }
-        // A rate of two in a hundred needs many runs, and they are short.
+        // A rate of 2 % needs many runs to measure, and these are short.
         let runs = self.scale.runs.map_or_else(|| self.scale.runs(20_000), |runs| 100 * runs);
         let environment = "kind = \"k-armed\"\nactions = 5\nnoise = 1.0";
         let setup = Setup { runs, horizon: 200, environment, policies: arm_code("1e-5") };
@@ -141,7 +143,7 @@ impl Planner {
         // they played there.
         let runs = self.scale.runs(100);
         self.add(study, Role::PolicyReadings, "linear-readings", &setup(runs, reading_policies()));
-        // The policies as adopted, whatever the experiment reads: what is compared is the ruler.
+        // Always the adopted policies, because this job compares rulers, not readings.
         let adopted = linear_policies(Reading::Adopted);
         let policies = format!("\n[metric]\nridge = 1.0\nradius = {VALID_RADIUS}\n{adopted}");
         self.add(study, Role::RulerReading, "linear-ruler", &setup(runs, policies));
@@ -182,7 +184,7 @@ fn environment(study: &str) -> &'static str {
     }
 }
 
-/// Name, what it is called in the report, environment.
+/// Name of the spec, name in the report, environment.
 const PROBLEM_READINGS: [(&str, &str, &str); 5] = [
     ("wine-noise-1", "noise N(0, 1)", "kind = \"wine\"\nnoise = 1.0\nscaling = \"min-max\""),
     (
@@ -214,7 +216,7 @@ const CODE_RADIUS: &str = "{ kind = \"paper\", delta = 0.05, lambda = 1e4, \
 /// The standard width: δ = 1/n, λ the ridge, R the scale of the noise, L and S those of the
 /// problem.
 const LIN_UCB_RADIUS: &str = "{ kind = \"paper\", delta = 1e-4, lambda = 1.0 }";
-/// Valid but for one problem in a million: ‖θ*‖² is χ² with five degrees of freedom.
+/// Valid except for one problem in a million: ‖θ*‖² is χ² with five degrees of freedom.
 const VALID_RADIUS: &str = "{ kind = \"determinant\", delta = 0.05, theta_norm_bound = 6.0 }";
 /// λ = 10⁴ as a ridge.
 const LITERAL_RIDGE: f64 = 1e4;
@@ -231,7 +233,7 @@ fn arm_code(delta: &str) -> String {
     policy("code", "CODE", &format!("radius = {{ kind = \"per-arm\", delta = {delta} }}\n"))
 }
 
-/// The six policies of the paper's experiments. The metric is CODE's: its ridge and its radius.
+/// The six policies of the paper's experiments. The metric uses CODE's ridge and radius.
 fn linear_policies(reading: Reading) -> String {
     let ridge = if reading == Reading::Literal { LITERAL_RIDGE } else { 1.0 };
     code("CODE", ridge, CODE_RADIUS) + &baselines(LIN_UCB_RADIUS)
@@ -249,7 +251,7 @@ fn baselines(lin_ucb_radius: &str) -> String {
     .concat()
 }
 
-/// The same, with every other reading of each beside it.
+/// The six policies, and every other reading of each.
 fn reading_policies() -> String {
     let mut text = linear_policies(Reading::Adopted);
     let _ = write!(
@@ -276,7 +278,7 @@ fn reading_policies() -> String {
     text
 }
 
-/// δ = n⁻³ is what Theorem 1 sets; the metric is that CODE's.
+/// δ = n⁻³ as in Theorem 1; the metric uses this CODE's radius.
 const ARM_POLICIES: &str = "
 [[policy]]
 kind = \"code\"

@@ -30,15 +30,16 @@ impl Reproduction {
                 div {
                     (self.lead(&judged))
                     p {
-                        "The paper proposes CODE, a bandit algorithm that plays, among all actions "
-                        "that could still be best, the one it knows least about. It should lose "
+                        "The paper proposes CODE, a bandit algorithm: among all actions that could "
+                        "still be best, it plays the one it knows least about. It should lose "
                         "little reward ("
                         b { "regret" } ", against always taking the best action) and know the "
                         "serious candidates well (" b { "model error" } " Qₙ: summed over rounds, "
                         "the largest squared error of "
                         "an estimate among the actions that could still be best). LinUCB and LinTS "
                         "are strong baselines that are not meant to be interpretable; elimination "
-                        "(Elim), ε-greedy and explore-then-commit (EtC) the “interpretable” ones."
+                        "(Elim), ε-greedy and explore-then-commit (EtC) are the “interpretable” "
+                        "ones."
                     }
                     (Self::caveats(&judged))
                 }
@@ -72,8 +73,7 @@ impl Reproduction {
         html! {
             p.lead {
                 @if tally.counted() == 0 && !chose_reading {
-                    "The paper makes no claims about what was run here; what was measured stands "
-                    "below."
+                    "The paper makes no claims about what was run here; the measurements are below."
                 } @else {
                     "Of " (tally.counted()) " claims that the paper makes about " (about) " and "
                     "that count as evidence, "
@@ -86,13 +86,13 @@ impl Reproduction {
                 p {
                     b { "Not counted: (a) on Linear." } " The "
                     a href="#reading" { "reading of the paper" }
-                    " was chosen so that this claim comes out, so its verdict is no evidence."
+                    " was chosen to make this claim hold, so its verdict is no evidence."
                 }
             }
         }
     }
 
-    /// What a reader should know of the count.
+    /// A caveat on the count of claims.
     fn caveats(judged: &[(&Measured, Vec<Claim>)]) -> Markup {
         let to_the_letter = || {
             let of = judged.iter().filter(|(measured, _)| {
@@ -104,17 +104,19 @@ impl Reproduction {
         html! {
             @if fail > 0 {
                 p.note {
-                    "Claim (e) is taken to speak of the interpretable baselines, as the sentences "
-                    "around it do. Taken to the letter, of all methods, it does not hold in "
-                    (fail) " of " (to_the_letter().count()) " experiments that it is made of: "
-                    "LinUCB comes before Elim and EtC. That is (e′) below, and is not counted."
+                    "We read claim (e) as one about the interpretable baselines, like the "
+                    "sentences around it. Read literally, as one about all methods, it does not "
+                    "hold in "
+                    (fail) " of " (to_the_letter().count()) " experiments that the paper makes it "
+                    "about: LinUCB comes before Elim and EtC. That is (e′) below, and is not "
+                    "counted."
                 }
             }
         }
     }
 
-    /// The linear experiment with Qₙ measured by a valid confidence set: its place in the matrix,
-    /// and what follows from it.
+    /// The matrix row of the linear experiment with Qₙ measured by a valid confidence set, and a
+    /// note if it turns claim (d).
     fn ruler_rows(&self, judged: &[(&Measured, Vec<Claim>)]) -> Markup {
         let shown = judged.iter().any(|(measured, _)| measured.study == "linear");
         let Some(measured) = self.ruler_reading.as_ref().filter(|_| shown) else { return html! {} };
@@ -164,7 +166,7 @@ impl Reproduction {
                 table.matrix {
                     caption {
                         "✓ holds, ✗ does not hold, ? undecided. Outlined: judged, but not counted, "
-                        "because the paper does not say it of this experiment"
+                        "because the paper does not say it about this experiment"
                         @if self.tally().chose_reading {
                             " or, (a) on Linear, because it chose the reading"
                         }
@@ -218,8 +220,8 @@ impl Reproduction {
                     @if position > 0 { "; " }
                     "(" (key) ") " (meaning)
                 }
-                ". Wine and heart have claims of their own: (w), (h) and (m). On K-armed problems "
-                "UCB1 and Thompson sampling stand for LinUCB and LinTS."
+                ". Wine and heart have claims of their own: (w), (h) and (m). On K-armed problems, "
+                "UCB1 and Thompson sampling take the places of LinUCB and LinTS."
                 @if self.ruler_reading.is_some() {
                     " Valid ruler: Qₙ measured with a valid confidence set instead of CODE’s own."
                 }
@@ -227,7 +229,7 @@ impl Reproduction {
         }
     }
 
-    /// The claims of the paper with a verdict, each with the ratio that decides.
+    /// The paper's claims that have this verdict, each with the ratio that decides it.
     fn listed(&self, judged: &[(&Measured, Vec<Claim>)], verdict: Verdict, title: &str) -> Markup {
         let found = || {
             judged.iter().flat_map(|(measured, claims)| {
@@ -275,9 +277,9 @@ impl Reproduction {
                     p {
                         b { "How the paper was read: literally. " }
                         "λ = 10⁴ is both the constant in CODE’s confidence width and the ridge in "
-                        "its regression, and in the regression that Qₙ is measured with. The "
-                        "shrinkage is so strong that CODE "
-                        "rules out good actions; the report without " code { "--reading literal" }
+                        "its regression, and in the regression used to measure Qₙ. The shrinkage "
+                        "is so strong that CODE rules out good actions; the report without "
+                        code { "--reading literal" }
                         " has the reading under which the paper’s own sentence about this setting "
                         "holds."
                     }
@@ -310,7 +312,8 @@ impl Reproduction {
         }
     }
 
-    /// In how many runs of the linear experiment `θ*` left CODE's set, of how many.
+    /// The number of runs of the linear experiment in which `θ*` left CODE's set, and of all its
+    /// runs.
     fn code_left(&self) -> Option<(u64, u64)> {
         let summary = &self.experiments.iter().find(|measured| measured.study == "linear")?.summary;
         Some((
@@ -319,7 +322,7 @@ impl Reproduction {
         ))
     }
 
-    /// Regret of CODE read literally by that of LinUCB.
+    /// The regret of CODE read literally, divided by LinUCB's.
     fn literal_ratio(&self) -> Option<f64> {
         let summary = &self.policy_readings.as_ref()?.summary;
         let regret = |label: &str| {
@@ -342,8 +345,8 @@ pub(super) fn skipped_box(skipped: &Skipped) -> Markup {
     }
 }
 
-/// A verdict as a sign with its word for those who cannot see colours; lighter where the paper does
-/// not claim it.
+/// A verdict as a sign, with its word for readers who cannot see colours; outlined if it is not
+/// counted.
 pub(super) fn sign(verdict: Verdict, stated: bool) -> Markup {
     let (class, sign) = match verdict {
         Verdict::Holds => ("holds", "✓"),
@@ -363,7 +366,7 @@ pub(super) fn claim_id(measured: &Measured, claim: &Claim) -> String {
     format!("{}-{}", measured.study, claim.key.replace('′', "-all"))
 }
 
-/// What becomes of a claim where the problem is read in other ways, if anything does.
+/// The readings of the problem under which a claim gets another verdict, if any.
 fn elsewhere(measured: &Measured, claim: &Claim, others: &[Measured]) -> Markup {
     let turned: Vec<String> = others
         .iter()

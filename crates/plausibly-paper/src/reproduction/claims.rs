@@ -1,4 +1,4 @@
-//! What the paper says about its experiments, as ratios that can be judged.
+//! The paper's claims about its experiments, as ratios that can be judged.
 
 use crate::judge::{Evidence, Paired, Rule, Verdict};
 use plausibly_sim::Summary;
@@ -22,14 +22,14 @@ impl Measure {
     }
 }
 
-/// A claim with what was found.
+/// A claim, its evidence and its verdict.
 #[derive(Clone, Debug)]
 pub struct Claim {
     /// Its letter.
     pub key: &'static str,
     /// What it says.
     pub statement: &'static str,
-    /// Whether the paper makes it of this experiment; otherwise it is judged for comparison alone.
+    /// Whether the paper makes it about this experiment; if not, it is judged for comparison only.
     pub stated: bool,
     /// What is compared.
     pub measure: Measure,
@@ -40,8 +40,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The ratio that decides: of those that have the claim's own verdict, the one least in its
-    /// favour.
+    /// The ratio that decides: among those with the claim's own verdict, the least favourable one.
     pub fn deciding(&self) -> Option<&Evidence> {
         let favour = |evidence: &&Evidence| match evidence.rule {
             Rule::Above(bound) => evidence.ratio.value / bound,
@@ -61,7 +60,7 @@ const LOWER: Rule = Rule::Above(1.0);
 /// “By a large margin”: beyond the factor that still counts as comparable.
 const LARGE_MARGIN: Rule = Rule::Above(2.0);
 
-/// Who stands where in an experiment.
+/// The parts that policies play in the claims about an experiment.
 struct Roles {
     optimistic: &'static str,
     sampling: &'static str,
@@ -87,7 +86,7 @@ const ARMS: Roles = Roles {
     lowest: "Thompson sampling has the lowest regret.",
 };
 
-/// One ratio asked for: over, under, rule.
+/// One ratio to judge: numerator, denominator, rule.
 type Part = (&'static str, &'static str, Rule);
 
 /// The claims of the paper about a study, judged; `study` is the `id` of one of [`super::STUDIES`].
@@ -149,7 +148,7 @@ fn asked(study: &str) -> Vec<Asked> {
         let statement = "Among the interpretable baselines, Elim and EtC come next in model error.";
         asked.push(("e", statement, ModelError, next(&["ε-greedy"])));
         let statement = "Among all methods, Elim and EtC come next in model error \
-                         (the sentence taken to the letter).";
+                         (the sentence read literally).";
         asked.push(("e′", statement, ModelError, next(&["LinUCB", "LinTS", "ε-greedy"])));
     }
     if study == "wine" {

@@ -60,7 +60,7 @@ impl Reproduction {
                     caption {
                         "Ratios of mean figures, each with its interval; the intervals of a claim "
                         "are simultaneous at 95 %. Outlined: not counted, because the paper does "
-                        "not say it of this experiment"
+                        "not say it about this experiment"
                         @if claims.iter().any(|claim| self.chose_reading(measured, claim)) {
                             ", or, as (a) here, because it chose the reading"
                         }
@@ -120,8 +120,8 @@ pub(super) fn final_table(measured: &Measured) -> Markup {
     let summary = &measured.summary;
     let caption = html! {
         "At the last round, mean ± standard error. “Plausible”: actions that could still be best "
-        "at the end. “θ* left”: runs in which the truth was ever outside the set that Qₙ is "
-        "measured with. "
+        "at the end. “θ* left”: share of runs in which the truth was ever outside the set used to "
+        "measure Qₙ. "
         (spec_link(measured.spec_name, summary.runs, measured.horizon))
     };
     FinalTable { summary, caption, model_error: "Qₙ", highlighted: Some("CODE") }.markup()

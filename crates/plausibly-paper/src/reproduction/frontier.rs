@@ -1,4 +1,4 @@
-//! Between CODE and LinUCB: what tempering and targets pay, and what they know.
+//! Between CODE and LinUCB: the regret and model error of tempered CODE and of CODE with targets.
 
 use super::answer::{ratio, skipped_box};
 use super::experiments::{style, verdict};
@@ -14,7 +14,7 @@ const GREED: &str = "c=0.3";
 const NEAR: Rule = Rule::Above(1.0 / 1.1);
 const LOWER: Rule = Rule::Above(1.0);
 
-/// Whether a label is that of a tempered CODE, by its greed, or of one with a target.
+/// Whether a label belongs to a tempered CODE: it names the greed.
 fn is_tempered(label: &str) -> bool {
     label.starts_with("c=")
 }
@@ -34,8 +34,8 @@ pub struct FrontierFinding {
     pub evidence: Vec<Evidence>,
 }
 
-/// What the runs say about the frontier: LinUCB's model error at a fraction of its regret, and CODE
-/// beaten in both.
+/// Judges two statements about the frontier: LinUCB's model error at less regret, and CODE beaten
+/// in both figures.
 pub fn frontier_findings(measured: &Measured) -> Vec<FrontierFinding> {
     let summary = &measured.summary;
     let labels: Vec<String> = summary.policies.iter().map(|policy| policy.label.clone()).collect();
@@ -51,13 +51,13 @@ pub fn frontier_findings(measured: &Measured) -> Vec<FrontierFinding> {
         };
     let error = 1.0 - CONFIDENCE;
     let evidence = judge(error, "LinUCB", GREED, LOWER, NEAR);
-    // Without both policies there is nothing to say.
+    // The statements need both policies.
     if evidence.len() < 2 {
         return Vec::new();
     }
     let near = FrontierFinding {
         statement: format!(
-            "At {GREED}: a regret below LinUCB’s, at a model error at most a tenth above its."
+            "At {GREED}: less regret than LinUCB, and at most a tenth more model error."
         ),
         verdict: Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict)),
         evidence,
@@ -72,7 +72,7 @@ pub fn frontier_findings(measured: &Measured) -> Vec<FrontierFinding> {
         .collect();
     let of =
         |evidence: &[Evidence]| Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict));
-    // One greed is enough, and it takes all of them to refute it.
+    // One greed proves the statement; refuting it takes all of them.
     let best = tried.iter().find(|(_, evidence)| of(evidence) == Verdict::Holds);
     let (some, shown) = match best {
         Some((_, evidence)) => (Verdict::Holds, evidence.clone()),
@@ -94,7 +94,7 @@ pub fn frontier_findings(measured: &Measured) -> Vec<FrontierFinding> {
 }
 
 impl Reproduction {
-    /// The head of a report that is about the frontier and not about the paper's experiments.
+    /// The head of a report about the frontier alone.
     pub(super) fn frontier_answer(&self) -> Markup {
         html! {
             p.eyebrow {
@@ -117,7 +117,7 @@ impl Reproduction {
         }
     }
 
-    /// On how many problems each statement holds.
+    /// Counts the comparisons in which each statement holds.
     fn frontier_lead(&self) -> Markup {
         let found: Vec<FrontierFinding> =
             self.frontier.iter().flat_map(frontier_findings).collect();
@@ -160,8 +160,8 @@ impl Reproduction {
                 "paired means by Student’s t; the intervals of a statement hold together with 95 % "
                 "confidence (Bonferroni, also over the greeds that are tried). It "
                 (verdict_word("holds", "holds"))
-                " if every interval lies where the statement puts it, "
-                (verdict_word("fails", "does not hold")) " if one lies wholly elsewhere, and is "
+                " if every interval lies where the statement says, "
+                (verdict_word("fails", "does not hold")) " if one lies entirely elsewhere, and is "
                 (verdict_word("open", "undecided")) " otherwise."
             }
             p {
@@ -245,18 +245,17 @@ impl Reproduction {
     }
 }
 
-/// What is compared.
+/// Explains what is compared.
 fn words() -> Markup {
     html! {
         p {
             "Tempered CODE takes, among the plausible actions, the one with the largest c·estimate "
-            "+ half-interval: c = 0 is CODE, c = 1 is LinUCB with CODE’s width. CODE to a target "
-            "explores only while a plausible action’s squared width "
-            "is above κ·d/t, and plays c = 1 otherwise. Both are this project’s; the paper has "
-            "neither. Down and left is better. Each problem is shown with the width of the "
-            "reproduction, which is not a confidence set, and with the determinant radius, whose "
-            "set is one (then for LinUCB too, which is where the curves end); "
-            "Qₙ is measured with the set in use."
+            "+ half-interval: c = 0 is CODE, c = 1 is LinUCB with CODE’s width. CODE with a target "
+            "explores only while a plausible action’s squared width is above κ·d/t, and otherwise "
+            "plays c = 1. Both are this project’s; the paper has neither. Down and left is better. "
+            "Each problem is shown with the width of the reproduction, which is not a confidence "
+            "set, and with the determinant radius, which gives one (LinUCB then uses it too, and "
+            "both curves end at LinUCB). Qₙ is measured with the set in use."
         }
     }
 }
@@ -288,7 +287,7 @@ fn figure(measured: &Measured) -> Markup {
     let place = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
         (0..marks.len()).filter(|index| wanted(marks[*index].label)).collect()
     };
-    // With one radius for all, greed 1 is LinUCB itself, where both curves end.
+    // With one radius for all policies, greed 1 is LinUCB itself, so both curves end there.
     let end = if marks.iter().any(|mark| mark.label == "c=1") { "c=1" } else { "LinUCB" };
     let through = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
         [

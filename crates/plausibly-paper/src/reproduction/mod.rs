@@ -1,4 +1,7 @@
 //! The report on the paper: what was measured, and what it says about the paper's claims.
+//!
+//! A [`Reproduction`] holds results only, and [`Reproduction::html`] is a function of them, so the
+//! same results always give the same page. Each file below writes one section of it.
 
 mod answer;
 mod claims;
@@ -26,7 +29,7 @@ use plausibly_sim::Summary;
 pub enum Reading {
     /// A constant of the confidence width alone; the ridge is 1.
     Adopted,
-    /// The ridge too.
+    /// The ridge as well.
     Literal,
 }
 
@@ -35,13 +38,13 @@ pub enum Reading {
 pub struct Measured {
     /// Which study it belongs to: the `id` of one of [`STUDIES`].
     pub study: &'static str,
-    /// What it is called where it is a variant of the study; the study's own experiment has none.
+    /// Name of the variant; `None` for the study's own experiment.
     pub variant: Option<&'static str>,
     /// Name of its spec, without `.toml`.
     pub spec_name: &'static str,
     /// The spec that made it, word for word.
     pub spec: String,
-    /// Rounds of a run.
+    /// Rounds per run.
     pub horizon: u64,
     /// What came out.
     pub summary: Summary,
@@ -69,12 +72,12 @@ pub struct Skipped {
     pub remedy: String,
 }
 
-/// Everything that the report is made of. The same contents give the same page, byte for byte.
+/// Everything the report is made of. The same contents give the same page, byte for byte.
 #[derive(Clone, Debug)]
 pub struct Reproduction {
-    /// Of the program.
+    /// Version of the program.
     pub version: &'static str,
-    /// What to type to get this report again.
+    /// The command that gives this report again.
     pub command: String,
     /// Seed of all randomness.
     pub seed: u64,
@@ -84,7 +87,7 @@ pub struct Reproduction {
     pub reading: Reading,
     /// The experiments, in the order of [`STUDIES`].
     pub experiments: Vec<Measured>,
-    /// Those that could not be run.
+    /// The experiments that could not be run.
     pub skipped: Vec<Skipped>,
     /// The policies of the first experiment, read in other ways.
     pub policy_readings: Option<Measured>,
@@ -158,8 +161,8 @@ impl Reproduction {
         plausibly_report::page(&format!("{title} – Plausibly"), &body)
     }
 
-    /// What the head of the report is about. Beside experiments of the paper, the other studies are
-    /// sections of it.
+    /// The topic of the report's head. If experiments of the paper were run, they are the topic and
+    /// the other studies are sections.
     fn topic(&self) -> Topic {
         let nothing_of_the_paper = self.experiments.is_empty();
         match (nothing_of_the_paper, self.frontier.is_empty(), self.delay.is_empty()) {
@@ -169,7 +172,7 @@ impl Reproduction {
         }
     }
 
-    /// Whether there is a section on how the paper can be read.
+    /// Whether the page has a section on readings of the paper.
     fn has_readings(&self) -> bool {
         self.policy_readings.is_some() || !self.problem_readings.is_empty()
     }
@@ -191,10 +194,10 @@ impl Reproduction {
             }
             h3 #specs { "Specs" }
             p {
-                "Every number comes from a spec, and the same spec gives the same number: save one "
+                "Every number comes from a spec, and the same spec gives the same number. Save one "
                 "as a file and run " code { "plausibly simulate FILE.toml" } "."
                 @if !self.experiments.is_empty() {
-                    " Those of the experiments stand at the end of their sections: "
+                    " The specs of the experiments are at the end of their sections: "
                     @for (position, measured) in self.experiments.iter().enumerate() {
                         @if position > 0 { ", " }
                         a href={ "#spec-" (measured.spec_name) } { (measured.spec_name) }
@@ -213,29 +216,28 @@ impl Reproduction {
         html! {
             p {
                 "All policies of an experiment play the same problems, action sets and noise, so "
-                "they are compared in pairs, run by run. "
-                "A claim rests on one or more ratios of mean figures at the last round. Each ratio "
+                "they are compared in pairs, run by run. A claim rests on one or more ratios of "
+                "mean figures at the last round. Each ratio "
                 "has Fieller's interval for paired means by Student's t; the intervals of "
                 "a claim hold together with 95 % confidence (Bonferroni). A ratio of 1 is outside "
                 "its interval exactly if the paired difference is significant."
             }
             p {
                 "A claim " (verdict_word("holds", "holds")) " if every interval lies where the "
-                "claim puts it, " (verdict_word("fails", "does not hold"))
-                " if one lies wholly elsewhere, and is " (verdict_word("open", "undecided"))
-                " otherwise. The rules are part of the program and the same for every seed: "
+                "claim says, " (verdict_word("fails", "does not hold"))
+                " if one lies entirely elsewhere, and is " (verdict_word("open", "undecided"))
+                " otherwise. The rules are part of the program and do not depend on the seed: "
                 "“comparable” is a ratio between ½ and 2, “lower” a ratio above 1, “by a large "
-                "margin” a ratio above 2; where only one method is said to be lower, the others "
-                "must be higher. "
-                "Each claim is judged by itself: of twenty claims that are exactly on the border, "
-                "one would be misjudged. Run numbers are the paper’s. "
-                "Intervals rest on the central limit theorem; where one run makes up more than a "
+                "margin” a ratio above 2. If the paper says that only one method is lower, the "
+                "others must be higher. Each claim is judged separately: of twenty claims exactly "
+                "on the border, about one would be misjudged. The numbers of runs are the paper’s. "
+                "Intervals rest on the central limit theorem; if one run makes up more than a "
                 "fifth of a sum, the table says so."
             }
             p {
                 "Data: MovieLens 1M (Harper, Konstan 2015), white wine quality (Cortez et al. "
                 "2009) and heart failure records (Chicco, Jurman 2020), each file checked by its "
-                "SHA-256 before use. Real-data θ* are least-squares fits without an intercept."
+                "SHA-256 before use. On data, θ* is a least-squares fit without an intercept."
             }
             p {
                 "Bands in figures are 95 % intervals of the mean, round by round. Seed " (self.seed)
@@ -245,32 +247,32 @@ impl Reproduction {
             ul {
                 li {
                     "CODE: the appendix’s width with λ = 10⁴, L = 1, S = 0, δ = 0.05 and R the "
-                    "scale of the noise, as the paper sets them; ridge "
+                    "scale of the noise, as in the paper; ridge "
                     (if self.is_literal() { "10⁴" } else { "1" }) "."
                 }
                 li {
                     "LinUCB: the same form with λ = ridge = 1, δ = 1/n, L the largest norm of an "
-                    "action, and S = √d on drawn problems, ‖θ*‖ on those from data. LinTS: ridge "
-                    "1, sampling at the scale of the noise."
+                    "action, and S = √d on random problems or ‖θ*‖ on problems from data. LinTS: "
+                    "ridge 1, sampling at the scale of the noise."
                 }
                 li {
-                    "Elim: δ = 0.05, a D-optimal design in every phase, its plays in random order. "
-                    "ε-greedy and EtC: ε = 0.05, exploring uniformly; EtC chooses by what it knew "
-                    "when it committed."
+                    "Elim: δ = 0.05, a D-optimal design in every phase, played in random order. "
+                    "ε-greedy and EtC: ε = 0.05, exploring uniformly; EtC keeps the estimates it "
+                    "had when it committed."
                 }
                 li {
                     "K-armed: CODE’s interval is √(2·log(1/δ)/T) with δ = n⁻³; the second CODE has "
-                    "δ = 0.05, and its Qₙ too is measured with the first one’s."
+                    "δ = 0.05, and its Qₙ is measured with the first one’s interval."
                 }
                 li {
-                    "Qₙ is measured by one ruler for all policies of an experiment: CODE’s ridge "
-                    "and width, on each policy’s own data."
+                    "Qₙ is measured the same way for all policies of an experiment: with CODE’s "
+                    "ridge and width, on each policy’s own data."
                 }
             }
         }
     }
 
-    /// Everything that has curves, in the order of the report.
+    /// All experiments with curves, in the order of the report.
     pub fn measured(&self) -> impl Iterator<Item = &Measured> {
         let Self { experiments, policy_readings, ruler_reading, problem_readings, .. } = self;
         let paper =
@@ -298,7 +300,7 @@ fn spec_details(name: &str, text: &str) -> Markup {
     }
 }
 
-/// Where the numbers nearby come from.
+/// The size of an experiment, with a link to its spec.
 fn spec_link(name: &str, runs: u64, horizon: u64) -> Markup {
     html! {
         (number::grouped(runs as f64)) " runs of " (number::grouped(horizon as f64)) " rounds · "

@@ -1,4 +1,4 @@
-//! What the paper leaves open, and what hangs on it.
+//! Choices that the paper leaves open, and how each of them changes the results.
 
 use super::answer::{ratio, sign};
 use super::experiments::{final_table, style, verdict};
@@ -17,8 +17,8 @@ impl Reproduction {
         html! {
             h2 #readings { "How the paper can be read" }
             p {
-                "The paper leaves several things open. Here is what was taken, what else could "
-                "have been, and what would change."
+                "The paper leaves several choices open. This section says what we chose, what the "
+                "alternatives are, and what each would change."
             }
             @if let Some(measured) = &self.policy_readings { (policies(measured)) }
             @if let Some(measured) = &self.ruler_reading { (ruler(measured)) }
@@ -36,11 +36,10 @@ impl Reproduction {
         html! {
             h3 #readings-problems { "Noise, scaling and direction on wine and heart" }
             p {
-                "Of these two experiments the paper gives neither the noise (only that it is "
-                "1-sub-Gaussian, which N(0, 0.5²) and N(0, 1) both are) nor the scaling of the "
-                "features. On heart, the file’s outcome is 1 "
-                "for a death; maximising it is a plain reading and not a sensible aim, so survival "
-                "is shown beside it."
+                "For these two experiments the paper gives neither the noise (only that it is "
+                "1-sub-Gaussian, as N(0, 0.5²) and N(0, 1) both are) nor the scaling of the "
+                "features. On heart, the file’s outcome is 1 for a death; maximising it follows "
+                "the text but is no sensible aim, so survival is shown as well."
             }
             @for (id, title) in [("wine", "White wine"), ("heart", "Heart failure")] {
                 @if studied(id) { (variants(title, &of(id).collect::<Vec<_>>())) }
@@ -56,10 +55,10 @@ fn ruler(measured: &Measured) -> Markup {
     html! {
         h3 #readings-ruler { "The ruler of Qₙ" }
         p {
-            "Qₙ looks at the actions that could still be best, and what those are depends on a "
-            "confidence set. The paper’s experiments use CODE’s, which does not hold; the same "
-            "policies, playing exactly as above, measured with a set that does (the "
-            "determinant radius at δ = 0.05, S = 6): claim (d) "
+            "Qₙ covers the actions that could still be best, and a confidence set decides which "
+            "ones those are. The paper’s experiments use CODE’s set, which does not hold. With the "
+            "same policies and plays, but measured with a set that holds (the determinant radius "
+            "at δ = 0.05, S = 6), claim (d) "
             @if let Some(claim) = of("d") {
                 (verdict(claim.verdict, true))
                 @if let Some(evidence) = claim.deciding() {
@@ -73,8 +72,8 @@ fn ruler(measured: &Measured) -> Markup {
                     " (" (evidence.over) " / " (evidence.under) " = " (ratio(evidence)) ")"
                 }
             }
-            ". CODE decides by its own narrow set; of actions that only a wider set still counts "
-            "as possibly best it learns little, and the wider ruler counts them."
+            ". CODE decides by its own narrow set. It learns little about actions that could be "
+            "best only according to a wider set, and the wider ruler counts them."
         }
         details { summary { "All figures by this ruler" } (final_table(measured)) }
     }
@@ -149,14 +148,15 @@ fn policies(measured: &Measured) -> Markup {
     };
     html! {
         p {
-            "Four of them concern the policies, and are shown on the linear experiment. "
+            "Four of these choices concern the policies; they are shown on the linear experiment. "
             (spec_link(measured.spec_name, summary.runs, measured.horizon))
         }
         (trade_off(measured))
         h3 #readings-literal { "λ = 10⁴, literal beside adopted" }
         p {
-            "Read literally, the ridge of CODE’s regression is 10⁴. Against that, 10,000 rounds "
-            "weigh little: estimates are shrunk towards zero, the confidence set shrinks around "
+            "Read literally, the ridge of CODE’s regression is 10⁴. Compared with that, 10,000 "
+            "rounds weigh little: estimates are shrunk towards zero, the confidence set shrinks "
+            "around "
             "them, and CODE rules out the best actions. Its regret is "
             (times(regret("CODE, literal", "LinUCB"))) " times LinUCB’s in these runs; under the "
             "adopted reading it is " (times(regret("CODE", "LinUCB"))) " times. The paper calls "
@@ -166,7 +166,7 @@ fn policies(measured: &Measured) -> Markup {
         }
         h3 #readings-width { "LinUCB’s width" }
         p {
-            "The paper does not give it. Taken is the standard one (ridge 1, δ = 1/n, S = √d or "
+            "The paper does not give it. We use the standard one (ridge 1, δ = 1/n, S = √d or "
             "‖θ*‖, L the largest norm). With CODE’s own narrow width, LinUCB’s regret becomes "
             (times(regret("LinUCB, CODE’s width", "LinUCB")))
             " times, and its Qₙ " (times(error("LinUCB, CODE’s width", "LinUCB"))) " times what it "
@@ -181,7 +181,7 @@ fn policies(measured: &Measured) -> Markup {
         }
         h3 #readings-scale { "LinTS’s scale" }
         p {
-            "Taken is sampling at the scale of the noise, σ = 0.5. At scale 1 its regret becomes "
+            "We sample at the scale of the noise, σ = 0.5. At scale 1 its regret becomes "
             (times(regret("LinTS, scale 1", "LinTS"))) " times, and its Qₙ "
             (times(error("LinTS, scale 1", "LinTS"))) " times what it is. Claim (c), that it has "
             "the lowest regret, would be: "
@@ -190,8 +190,8 @@ fn policies(measured: &Measured) -> Markup {
         }
         h3 #readings-design { "Exploration by design" }
         p {
-            "ε-greedy and EtC explore uniformly. Exploring by a D-optimal design instead, their Qₙ "
-            "becomes " (times(error("ε-greedy, by design", "ε-greedy"))) " and "
+            "ε-greedy and EtC explore uniformly. If they explore by a D-optimal design instead, "
+            "their Qₙ becomes " (times(error("ε-greedy, by design", "ε-greedy"))) " and "
             (times(error("EtC, by design", "EtC")))
             " times what it is, which is " (times(error("ε-greedy, by design", "CODE"))) " and "
             (times(error("EtC, by design", "CODE"))) " times CODE’s. "

@@ -10,7 +10,7 @@ pub struct Tally {
     pub hold: usize,
     /// Claims that do not.
     pub fail: usize,
-    /// Claims that the runs leave open.
+    /// Claims that the runs do not decide.
     pub open: usize,
     /// Whether (a) on Linear was judged and left out, because it chose the reading.
     pub chose_reading: bool,
@@ -24,10 +24,10 @@ impl Tally {
 }
 
 impl Reproduction {
-    /// Counts the claims that the paper makes of the experiments that were run.
+    /// Counts the claims that the paper makes about the experiments that were run.
     ///
-    /// Claim (a) on Linear is not counted under the adopted reading. The reading was chosen so that
-    /// this claim comes out, so its verdict is no evidence for the paper.
+    /// Claim (a) on Linear is not counted under the adopted reading. The reading was chosen to make
+    /// this claim hold, so its verdict is no evidence for the paper.
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::default();
         for measured in &self.experiments {
@@ -51,7 +51,7 @@ impl Reproduction {
         claim.stated && !self.chose_reading(measured, claim)
     }
 
-    /// Whether this is the claim by which the reading of the paper was chosen.
+    /// Whether this claim decided the reading of the paper.
     pub(super) fn chose_reading(&self, measured: &Measured, claim: &Claim) -> bool {
         self.reading == Reading::Adopted && measured.study == "linear" && claim.key == "a"
     }

@@ -17,11 +17,10 @@ impl Reproduction {
         html! {
             h2 #theory { "Theory, beside measurements" }
             p {
-                "Each bound is computed for the problem of each run and compared with what "
-                "happened in that run: as printed, and with the slips in its proof corrected. A "
-                "bound is called "
-                (vacuous_word()) " where what it guarantees needs no proof: a regret of at most n "
-                "times the largest gap, or a probability of at least zero."
+                "Each bound is computed for the problem of each run and compared with that run: as "
+                "printed, and with the errors in its proof corrected. A bound is called "
+                (vacuous_word()) " if its guarantee needs no proof: a regret of at most n times "
+                "the largest gap, or a probability of at least zero."
             }
             (self.theory_answer())
             @if !self.arms_theory.is_empty() { (arms(&self.arms_theory)) }
@@ -29,7 +28,7 @@ impl Reproduction {
         }
     }
 
-    /// Which corrected bounds could not have been exceeded.
+    /// Says which corrected bounds no run could have exceeded.
     fn vacuous_corrections(&self) -> &'static str {
         let vacuous = |check: fn(&ArmsTheory) -> &BoundCheck| {
             self.arms_theory
@@ -41,20 +40,20 @@ impl Reproduction {
         let gap_free = !self.arms_theory.is_empty() && vacuous(|theory| &theory.gap_free_corrected);
         match (theorem_1, gap_free) {
             (true, true) => {
-                "; those of Theorem 1 and the gap-free one are vacuous at this size, so that says \
-                 little of them"
+                "; those of Theorem 1 and the gap-free bound are vacuous at this size, so this \
+                 says little about them"
             }
             (true, false) => {
-                "; that of Theorem 1 is vacuous at this size, so that says little of it"
+                "; that of Theorem 1 is vacuous at this size, so this says little about it"
             }
             (false, true) => {
-                "; the gap-free one is vacuous at this size, so that says little of it"
+                "; the gap-free one is vacuous at this size, so this says little about it"
             }
             (false, false) => "",
         }
     }
 
-    /// What the tables below come to.
+    /// A summary of the tables below.
     fn theory_answer(&self) -> Markup {
         let arms = || self.arms_theory.iter().map(|checked| &checked.theory);
         let linear = || self.linear_theory.iter().map(|checked| &checked.theory);
@@ -87,15 +86,15 @@ impl Reproduction {
                         (percent(theory.theorem_1_log_n.exceeded, theory.runs)) " of runs with log "
                         "n, and in "
                         (percent(theory.theorem_1_printed.exceeded, theory.runs)) " with log(1/δ); "
-                        "what Section 4.2 assumes failed in "
+                        "the assumption of Section 4.2 failed in "
                         (percent(theory.premise_failed, theory.runs)) "."
                     }
                 }
                 @for theory in linear() {
                     li {
-                        "The regret of a round was above what the proof of Theorem 2 allows it in "
+                        "The regret of a round exceeded the bound in the proof of Theorem 2 in "
                         (grouped(theory.rounds_above_printed as f64)) " of "
-                        (grouped((theory.runs * theory.horizon) as f64)) " rounds, and above the "
+                        (grouped((theory.runs * theory.horizon) as f64)) " rounds, and the "
                         "corrected bound in " (grouped(theory.rounds_above_corrected as f64)) "."
                     }
                 }
@@ -147,19 +146,19 @@ fn arms(checks: &[Checked<ArmsTheory>]) -> Markup {
             "bounds the expected regret by O(K·log n) over the smallest gap, through Σ(Δ + "
             "8·log(1/δ)/Δ) at δ = n⁻³; one line of its proof has log n where the next has "
             "log(1/δ). "
-            "A run above a bound on the expectation is no contradiction by itself; many are. The "
+            "One run above a bound on the expectation is no contradiction; many runs are. The "
             "gap-free bound is O(√(Kn·log n)), and Section 4.2 bounds Qₙ."
         }
         ul {
             li {
-                "Theorem 1’s proof drops a factor of 4 in its third step; with it, an arm of gap Δ "
-                "is taken up to 1 + 32·log(1/δ)/Δ² times. The smallest gap must be over the "
-                "suboptimal arms: over all arms it is zero."
+                "The proof of Theorem 1 drops a factor of 4 in its third step; with it, an arm of "
+                "gap Δ is taken up to 1 + 32·log(1/δ)/Δ² times. The smallest gap must be that of "
+                "the suboptimal arms: over all arms it is zero."
             }
             li {
                 "Section 4.2 assumes that every plausible arm was taken at least ⌊(t−1)/K⌋ times. "
-                "Arms come back into the plausible set, and the assumption fails. A bound without "
-                "it: 2K·log(1/δ)·(1 + log(n/K)) after the K initial rounds."
+                "Arms return to the plausible set, so the assumption fails. A bound without it: "
+                "2K·log(1/δ)·(1 + log(n/K)) after the K initial rounds."
             }
         }
         // Lemma 1 has a problem of its own, on which the other bounds say nothing new.
@@ -186,9 +185,9 @@ fn arms(checks: &[Checked<ArmsTheory>]) -> Markup {
         }
         h3 #theory-coverage { "K-armed: Lemma 1, joint coverage" }
         p {
-            "The lemma bounds the probability that any arm’s mean is ever outside its interval. It "
-            "is stated three ways; the strongest, 2Knδ, follows from counting arms, plays and two "
-            "sides."
+            "The lemma bounds the probability that any arm’s mean is ever outside its interval. "
+            "The paper states it in three ways; the strongest, 2Knδ, follows from counting arms, "
+            "plays and both sides."
         }
         div.scroll {
             table.bounds {
@@ -249,15 +248,14 @@ fn linear(Checked { spec_name, theory, .. }: &Checked<LinearTheory>) -> Markup {
         p {
             "Theorem 2 needs a confidence set that holds, so CODE runs here with the determinant "
             "radius of Abbasi-Yadkori, Pál and Szepesvári and a bound S on ‖θ*‖ that holds, not "
-            "with the experiments’ width. The paper prints the theorem "
-            "in three forms: Õ(d√n), a restatement, and the last line of its proof. Corrected: the "
-            "regret of a round is at most 4·√β·‖Aₜ‖, not 2 (an action and its negative attain the "
-            "4), and the log-determinant "
-            "inequality is used without its premise λ ≥ L². It comes out below the printed one all "
-            "the same, because it uses the radius reached in the run and not a bound on it. (√β is "
-            "the radius of the "
-            "confidence set, L the largest norm of an action, λ the ridge; ‖Aₜ‖ is the norm in "
-            "which the radius is measured, so √β·‖Aₜ‖ is half the interval of the action taken.)"
+            "with the experiments’ width. The paper prints the theorem in three forms: Õ(d√n), a "
+            "restatement, and the last line of its proof. We correct two things: the regret of a "
+            "round is at most 4·√β·‖Aₜ‖, not 2·√β·‖Aₜ‖ (an action and its negative attain the 4), "
+            "and the log-determinant inequality is used without its premise λ ≥ L². The corrected "
+            "bound is still below the printed one, because it uses the radius reached in the run "
+            "and not a bound on it. (√β is the radius of the confidence set, L the largest norm of "
+            "an action, λ the ridge; ‖Aₜ‖ is the norm in which the radius is measured, so √β·‖Aₜ‖ "
+            "is half the interval of the action taken.)"
         }
         div.scroll {
             table.bounds {

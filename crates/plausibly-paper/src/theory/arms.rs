@@ -8,7 +8,7 @@ use plausibly_sim::{
 };
 use std::num::NonZeroUsize;
 
-/// What K-armed CODE did, beside what the paper proves of it.
+/// Measurements of K-armed CODE, compared with what the paper proves.
 ///
 /// With gaps `Δ_a` over the suboptimal arms, `Δ = max Δ_a`, noise scale σ and `ℓ = σ²·log(1/δ)`:
 ///
@@ -19,10 +19,10 @@ use std::num::NonZeroUsize;
 /// | Section 4.2 | `K + Σ_{t>K} 4ℓ/⌊(t−1)/K⌋` | after the K initial rounds `2Kℓ·(1 + log(n/K))` |
 /// | Lemma 1 | failure at most `2n²δ`, `2Kn²δ` and `2Knδ` | `2Knδ` |
 ///
-/// The corrections: step 3 of the proof drops the 4 of its own lemma, so an arm is taken up to `1 +
-/// 32ℓ/Δ_a²` times; on the failure event the regret is up to `nΔ`. In round t the largest squared
-/// error over the plausible set is at most that of the least taken plausible arm's interval,
-/// `2ℓ/T_t(A_t)`, and each arm contributes `2ℓ·(1 + 1/2 + … + 1/T)` over its plays.
+/// The corrections: step 3 of the proof drops the factor 4 of its own lemma, so an arm is taken up
+/// to `1 + 32ℓ/Δ_a²` times; on the failure event the regret is up to `nΔ`. In round t the largest
+/// squared error over the plausible set is at most the squared half-width of the least taken
+/// plausible arm, `2ℓ/T_t(A_t)`, and each arm contributes `2ℓ·(1 + 1/2 + … + 1/T)` over its plays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArmsTheory {
     /// Runs played.
@@ -111,7 +111,7 @@ impl ArmsTheory {
         let widest = run.gaps.iter().copied().fold(0.0, f64::max);
         let [.., failure] = self.failure_bounds();
         let gaps = sum(&|gap| gap);
-        // What is lost if the good event fails, and what no policy can exceed.
+        // The regret if the good event fails, and the regret no policy can exceed.
         let (on_failure, trivial) = (failure.min(1.0) * n * widest, n * widest);
 
         self.regret.add(run.regret);
@@ -166,7 +166,7 @@ fn play_run(
     })
 }
 
-/// Watches what the theory of arms speaks of.
+/// Measures the quantities that the theory of arms bounds.
 struct Watch {
     metric: ModelError<Radius>,
     /// `Q_K`.

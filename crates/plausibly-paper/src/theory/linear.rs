@@ -8,8 +8,8 @@ use plausibly_sim::{
 };
 use std::num::NonZeroUsize;
 
-/// What linear CODE did with the determinant radius, beside what the paper proves of it; tempered
-/// with greed `c`, beside what we do.
+/// Measurements of linear CODE with the determinant radius, compared with what the paper proves;
+/// for greed `c`, with what we prove.
 ///
 /// With `L = max‖a‖`, the bound S on `‖θ*‖`, ridge λ, noise scale R, `C = (L²/λ)/log(1 + L²/λ)` and
 /// `Λ = d·log(1 + nL²/(dλ))`:
@@ -26,10 +26,10 @@ use std::num::NonZeroUsize;
 /// `Λ/log(1 + ε²/β)`.
 ///
 /// Norms of actions are in `V⁻¹`, and β is the radius squared after the last round. The
-/// corrections: from the truth to the far end of its interval it is up to `2√β‖a‖`, once for the
-/// action taken and once for the best one, which is no wider; and the factor C takes the place of
-/// the log-determinant inequality's premise. Every plausible action is no wider than the one taken,
-/// which bounds `Q_n`.
+/// corrections: the truth is up to `2√β‖a‖` from the far end of its interval, once for the action
+/// taken and once for the best one, which is no wider; and the factor C replaces the premise of the
+/// log-determinant inequality. Every plausible action is no wider than the one taken, which bounds
+/// `Q_n`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinearTheory {
     /// Runs played.
@@ -48,9 +48,9 @@ pub struct LinearTheory {
     pub theorem_2_corrected: BoundCheck,
     /// `Q_n`.
     pub model_error: Moments,
-    /// The bound on `Q_n` that follows.
+    /// Our bound on `Q_n`.
     pub model_error_bound: BoundCheck,
-    /// Rounds that missed the target, and so explored; all of them without one.
+    /// Rounds that missed the target and therefore explored; without a target, all rounds.
     pub exploring: Moments,
     /// The bound on them.
     pub exploring_bound: BoundCheck,
@@ -70,7 +70,7 @@ pub struct LinearTheory {
     pub norm_exceeded: u64,
 }
 
-/// What the bounds of a run are made of.
+/// One run: the measurements and constants that its bounds need.
 struct LinearRun {
     regret: f64,
     watch: Watch,
@@ -130,8 +130,8 @@ impl LinearTheory {
         bounded(&mut self.theorem_2_proved, 8.0 * root * (lambda.sqrt() * s + r * log_term));
         let watch = &run.watch;
         let exploring = watch.exploring as f64;
-        // What the regret is multiplied by, what the model error is bounded by, and how many rounds
-        // may explore.
+        // The factor of the regret bound, the bound on the model error, and the bound on exploring
+        // rounds.
         let (regret_factor, model_error, explorations) = match run.target {
             None => {
                 let wider = (1.0 + run.greed) / (1.0 - run.greed);
@@ -195,7 +195,7 @@ fn play_run(
     })
 }
 
-/// Watches what the theory of linear CODE speaks of.
+/// Measures the quantities that the theory of linear CODE bounds.
 struct Watch {
     metric: ModelError<Radius>,
     model: Ridge,

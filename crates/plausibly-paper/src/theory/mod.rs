@@ -1,8 +1,8 @@
-//! The paper's bounds beside what they bound: measured, as printed, and corrected.
+//! The paper's bounds compared with measurements, as printed and corrected.
 //!
 //! Each check plays an [`Experiment`] whose first policy is CODE, as [`Experiment::comparison`]
-//! would play it (same problems, same noise, same choices), and looks at every run on its own: a
-//! bound depends on the problem it was made for.
+//! would play it (same problems, same noise, same choices), and checks every run separately,
+//! because a bound depends on the run's problem.
 
 mod arms;
 mod linear;
@@ -23,23 +23,23 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TheoryError {
-    /// The experiment is not of the kind that the theory speaks of.
-    #[error("the theory does not speak of this experiment: {0}")]
+    /// The theory does not cover this kind of experiment.
+    #[error("the theory does not cover this experiment: {0}")]
     Unsuited(&'static str),
     /// A run did not finish.
     #[error(transparent)]
     Run(#[from] RunError),
 }
 
-/// A bound beside what it bounds, over runs.
+/// A bound compared with the figure it bounds, over runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BoundCheck {
     /// The bound, which can differ from problem to problem.
     pub bound: Moments,
     /// Runs in which the measured figure was above it.
     pub exceeded: u64,
-    /// Runs in which it says nothing: no less than what can be had without proof, or at a
-    /// probability of zero.
+    /// Runs in which the bound says nothing: it is no better than the trivial one, or holds with
+    /// probability zero.
     pub vacuous: u64,
 }
 
@@ -72,7 +72,7 @@ struct PlayedRun<O> {
 impl<'a> CodeEntrant<'a> {
     fn of(experiment: &'a Experiment) -> Result<Self, TheoryError> {
         if experiment.delay != Delay::None {
-            return Err(TheoryError::Unsuited("its rewards must come at once"));
+            return Err(TheoryError::Unsuited("its rewards must not be delayed"));
         }
         match experiment.policies.first().map(|policy| policy.kind) {
             Some(PolicyKind::Code { randomise, .. }) if randomise > 0.0 => {
@@ -82,8 +82,8 @@ impl<'a> CodeEntrant<'a> {
             }
             Some(PolicyKind::Code { target: Some(Target::Deadline { .. }), .. }) => {
                 Err(TheoryError::Unsuited(
-                    "CODE must not have a deadline: it explores by the radius of that round, \
-                     which these bounds know nothing of",
+                    "CODE must not have a deadline: it then explores by the radius of the \
+                     deadline, which these bounds do not cover",
                 ))
             }
             Some(PolicyKind::Code { ridge, radius, greed, target, .. }) => {

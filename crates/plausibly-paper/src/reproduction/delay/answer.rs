@@ -1,4 +1,4 @@
-//! Late rewards, the answer first: what counting pending decisions does, at a glance.
+//! Late rewards, the answer first: the effect of counting pending decisions, at a glance.
 
 use super::section::{groups, late_by};
 use super::{DelayFinding, MEASURES, Measure, PAIRS, delay_findings};
@@ -26,7 +26,7 @@ impl Reproduction {
         }
     }
 
-    /// What was asked, what was found, and all verdicts.
+    /// The question, the answer, and all verdicts.
     pub(super) fn delay_overview(&self) -> Markup {
         let findings = delay_findings(&self.delay);
         html! {
@@ -36,14 +36,14 @@ impl Reproduction {
                     p {
                         "A reward comes some rounds after its decision; one round late is before "
                         "the next decision. In between the decision is " b { "pending" }
-                        ": what was chosen is known, what it paid is not. CODE can " b { "count" }
-                        " pending decisions where it asks what it knows least about, because that "
-                        "depends on choices alone, or "
-                        b { "ignore" } " them until their rewards are there. Which actions could "
-                        "still be best is decided by settled rewards in both. c=0.3 is CODE "
-                        "tempered with greed 0.3, cut back where pending decisions would take its "
-                        "bound away. "
-                        "Regret is what was lost against always taking the best action; the model "
+                        ": the choice is known, its reward is not. CODE can " b { "count" }
+                        " pending decisions when it looks for the action it knows least about, "
+                        "because that depends on choices alone, or "
+                        b { "ignore" } " them until their rewards are there. In both cases settled "
+                        "rewards decide which actions could still be best. c=0.3 is CODE tempered "
+                        "with greed 0.3, with less greed where pending decisions would void its "
+                        "bound. Regret is the reward lost against always taking the best action; "
+                        "the model "
                         "error Qₙ sums, over rounds, the largest squared error of an estimate "
                         "among the actions that could still be best. "
                         "The paper has no late rewards; this study is this project’s."
@@ -55,7 +55,7 @@ impl Reproduction {
         }
     }
 
-    /// All verdicts as signs: a row a problem, width and policy.
+    /// All verdicts as signs: one row per problem, width and policy.
     fn delay_matrix(&self, findings: &[DelayFinding]) -> Markup {
         let mut delays: Vec<u64> =
             self.delay.iter().map(|late| late.rounds).filter(|rounds| *rounds > 1).collect();
@@ -65,9 +65,9 @@ impl Reproduction {
             div.scroll {
                 table.matrix.delays {
                     caption {
-                        "Does counting pending decisions lower it when rewards are so many rounds "
-                        "late? ✓ yes; ✗ no, it raises it; ? undecided. Outlined: by a tenth or "
-                        "less, as far as these runs tell."
+                        "Does counting pending decisions lower the figure when rewards are this "
+                        "many rounds late? ✓ yes; ✗ no, it raises it; ? undecided. Outlined: by a "
+                        "tenth or less, as far as these runs can tell."
                     }
                     thead {
                         tr {
@@ -121,16 +121,16 @@ impl Reproduction {
                 "Student's t. The intervals of all " (compared) " comparisons at delays above one "
                 "round hold together with 95 % confidence (Bonferroni). "
                 "“Lowers” " (verdict_word("holds", "holds")) " if the interval lies above 1, "
-                (verdict_word("fails", "does not hold")) " if it lies below, where counting raises "
-                "the figure, and is "
+                (verdict_word("fails", "does not hold")) " if it lies below, so that counting "
+                "raises the figure, and is "
                 (verdict_word("open", "undecided")) " otherwise. Intervals rest on the central "
-                "limit theorem; where one run makes up more than a fifth of a sum, a note says so."
+                "limit theorem; if one run makes up more than a fifth of a sum, a note says so."
             }
             p {
                 "Each problem is played with the width of the reproduction (the appendix’s with λ "
                 "= 10⁴, L = 1, S = 0, δ = 0.05, which is not a confidence set; for LinUCB the same "
-                "form with λ = 1 and δ = 1/n), and with the determinant radius at δ = 0.05, "
-                "whose set is one, then for LinUCB too. The ridge is 1 everywhere. Qₙ is measured "
+                "form with λ = 1 and δ = 1/n), and with the determinant radius at δ = 0.05, which "
+                "gives one (LinUCB then uses it too). The ridge is 1 everywhere. Qₙ is measured "
                 "by CODE’s ridge and width on each policy’s own settled rewards. Rewards still "
                 "pending at the last round are never learned from."
             }
@@ -142,8 +142,8 @@ impl Reproduction {
     }
 }
 
-/// How often counting lowered, raised and left open what, at delays above one round; and what
-/// became of those of one.
+/// Counts how often counting lowered, raised or left undecided each figure at delays above one
+/// round, and says whether a delay of one round changed nothing.
 fn lead(findings: &[DelayFinding]) -> Markup {
     let late = |policy: &'static str, measure: Measure| {
         let of = move |finding: &&DelayFinding| {
@@ -179,14 +179,14 @@ fn lead(findings: &[DelayFinding]) -> Markup {
         }
         @if at_once().next().is_some() && at_once().all(|finding| finding.same) {
             p.note {
-                "One round late nothing is pending when the next decision is made: both ways gave "
-                "the same figures to the last bit, and are not counted."
+                "At a delay of one round nothing is pending when the next decision is made: both "
+                "ways gave the same figures to the last bit, and are not counted."
             }
         }
     }
 }
 
-/// Where counting does most either way, of what is decided.
+/// The decided comparisons in which counting lowers and raises each figure most.
 fn extremes(findings: &[DelayFinding]) -> Markup {
     let most = |measure: Measure, wanted: Verdict| {
         let decided = |finding: &&DelayFinding| {

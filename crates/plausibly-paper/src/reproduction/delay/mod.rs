@@ -1,4 +1,7 @@
-//! Late rewards: what they cost, and whether decisions that wait for theirs should count.
+//! Late rewards: their cost, and whether pending decisions should count.
+//!
+//! Each policy plays twice on the same problems, once counting and once ignoring pending decisions,
+//! so a finding is one paired ratio: ignoring over counting.
 
 mod answer;
 mod section;
@@ -11,14 +14,14 @@ use plausibly_sim::Summary;
 /// A comparison whose rewards come late.
 #[derive(Clone, Debug)]
 pub struct Late {
-    /// After how many rounds; one is before the next decision.
+    /// Rounds until a reward comes; 1 means before the next decision.
     pub rounds: u64,
     /// What came out.
     pub measured: Measured,
 }
 
-/// A policy that is played both ways: its name, and its labels with pending decisions counted and
-/// ignored.
+/// A policy played twice: its name, and its labels when it counts and when it ignores pending
+/// decisions.
 struct Pair {
     name: &'static str,
     /// In addresses within the page.
@@ -49,12 +52,12 @@ pub struct DelayFinding {
     pub rounds: u64,
     /// Name of the comparison's spec, without `.toml`.
     pub spec_name: &'static str,
-    /// Which policy, without how it treats pending decisions.
+    /// Name of the policy, without its treatment of pending decisions.
     pub policy: &'static str,
     /// Which figure.
     pub measure: Measure,
-    /// Whether the two ways gave the same figures to the last bit. Then nothing is lowered, and no
-    /// interval is needed to say so.
+    /// Whether counting and ignoring gave the same figures to the last bit. Counting then lowers
+    /// nothing, and no interval is needed.
     pub same: bool,
     /// Whether counting lowers it.
     pub verdict: Verdict,
@@ -71,8 +74,8 @@ impl DelayFinding {
         format!("Counting pending decisions lowers {}’s {}.", self.policy, self.measure.name())
     }
 
-    /// Whether the difference is beyond a tenth either way, for certain: with many runs also what
-    /// does not matter is found.
+    /// Whether the difference certainly exceeds a tenth in either direction. Many runs also detect
+    /// differences too small to matter.
     pub fn large(&self) -> bool {
         let ratio = &self.evidence.ratio;
         ratio.low > SMALL || ratio.high < 1.0 / SMALL

@@ -1,4 +1,4 @@
-//! Late rewards in full: for each problem and width the figures, the verdicts and the numbers.
+//! Late rewards in full: figures, verdicts and numbers for each problem and width.
 
 use super::{DelayFinding, Late, MEASURES, Measure, PAIRS, Pair, delay_findings};
 use crate::quantile::student_t;
@@ -42,7 +42,7 @@ impl Group<'_> {
         format!("at-{}", self.late[0].measured.spec_name)
     }
 
-    /// What was found of one figure of a policy, delay by delay.
+    /// The findings about one figure of a policy, delay by delay.
     pub(super) fn findings<'f>(
         &self,
         findings: &'f [DelayFinding],
@@ -89,8 +89,8 @@ impl Reproduction {
             }
             @if self.topic() != Topic::Delay { (self.delay_overview()) }
             p {
-                "In the figures the marks of one delay stand side by side, so that equal ones are "
-                "all seen, and an interval is not seen where its mark is larger."
+                "In the figures the marks of one delay stand side by side, so that equal marks are "
+                "all visible; a mark hides an interval smaller than itself."
             }
             @for group in groups(&self.delay) { (part(&group, &findings)) }
         }
@@ -131,7 +131,7 @@ fn part(group: &Group<'_>, findings: &[DelayFinding]) -> Markup {
     }
 }
 
-/// Colour and shape are the policy's; what ignores pending decisions is hollow and dashed.
+/// Colour and shape show the policy; hollow and dashed means that it ignores pending decisions.
 fn look(label: &str) -> (usize, Shape, bool) {
     let ignoring = PAIRS.iter().any(|pair| pair.ignoring == label);
     match PAIRS.iter().position(|pair| pair.counting == label || pair.ignoring == label) {
@@ -190,7 +190,7 @@ fn drawing(group: &Group<'_>, title: &str, y_name: &str, measure: Measure) -> Ma
     }
 }
 
-/// A mean with its 95 % interval; of a single run there is none.
+/// A mean with its 95 % interval; a single run has none.
 fn interval_of(moments: Moments, runs: u64) -> Estimate {
     let value = moments.mean();
     let half =
@@ -203,10 +203,10 @@ fn verdict_table(group: &Group<'_>, findings: &[DelayFinding]) -> Markup {
         div.scroll {
             table.late {
                 caption {
-                    "Does counting pending decisions lower it? The ratio is the mean with pending "
-                    "decisions ignored by the mean with them counted; all intervals of the study "
-                    "are simultaneous at 95 %. Outlined: by a tenth or less, as far as these runs "
-                    "tell. “Identical”: the same to the last bit in every run."
+                    "Does counting pending decisions lower the figure? The ratio is the mean with "
+                    "pending decisions ignored over the mean with them counted; all intervals of "
+                    "the study are simultaneous at 95 %. Outlined: by a tenth or less, as far as "
+                    "these runs can tell. “Identical”: the same to the last bit in every run."
                 }
                 thead {
                     tr {
