@@ -18,9 +18,9 @@ use thiserror::Error;
 
 /// Makes the problem of a run from its stream.
 type MakeProblem = dyn Fn(&mut Stream) -> Box<dyn Environment> + Send + Sync;
-/// Makes a fresh policy for a problem.
+/// Makes a new policy for a problem.
 type MakePolicy = dyn Fn(&Facts) -> Result<Box<dyn Policy>, BoxError> + Send + Sync;
-/// Whatever kept a policy from being built.
+/// Why a policy could not be built.
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why a comparison did not finish.
@@ -44,17 +44,18 @@ pub enum RunError {
     /// The monitor asked to stop.
     #[error("stopped")]
     Stopped,
-    /// No thread pool.
+    /// The worker threads could not be started.
     #[error("cannot start worker threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
 }
 
 /// Follows a comparison from outside, from several threads at once.
 pub trait Monitor: Sync {
-    /// So many more rounds, summed over runs, are done. Called about a hundred times a run.
+    /// Reports rounds completed since the last call, over all runs. Called about a hundred times
+    /// per run.
     fn advanced(&self, _rounds: u64) {}
 
-    /// Whether to stop. Asked every round.
+    /// Whether to stop. Called every round.
     fn stopped(&self) -> bool {
         false
     }
@@ -77,7 +78,7 @@ pub struct Plan {
 /// What defines the plausible set inside the model error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metric {
-    /// λ in the metric's V; means nothing for arms.
+    /// λ in the metric's V; ignored for arms.
     pub ridge: f64,
     /// Its radius.
     pub radius: RadiusSpec,
@@ -93,7 +94,7 @@ impl Metric {
     }
 }
 
-/// Policies to be compared on the same problems, action sets and noise.
+/// Policies to compare on the same problems, action sets and noise.
 ///
 /// # Example
 /// ```
@@ -103,7 +104,10 @@ impl Metric {
 /// let metric = Metric { ridge: 1.0, radius: RadiusSpec::default_for(Setting::Fixed) };
 /// let problem = |rng: &mut _| Box::new(Bandit::random_linear(3, 10, 0.5, rng)) as _;
 /// let summary = Comparison::new(problem, metric, Plan { runs: 4, horizon: 200, seed: 7 })
-///     .enter("LinTS", |facts| Ok(Box::new(LinTs::new(Ridge::new(facts.dim, 1.0)?, facts.noise_scale)?)))
+///     .enter("LinTS", |facts| {
+///         let ridge = Ridge::new(facts.dim, 1.0)?;
+///         Ok(Box::new(LinTs::new(ridge, facts.noise_scale)?))
+///     })
 ///     .run(std::num::NonZeroUsize::MIN, &())?;
 /// assert_eq!((summary.runs, summary.rounds.last()), (4, Some(&200)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -146,7 +150,7 @@ pub fn in_order<T: Send>(
     while first < runs {
         let last = runs.min(first + batch);
         let numbers: Vec<u64> = (first..last).collect();
-        // One at a time: runs take long enough, and whoever is done first takes the next.
+        // One run at a time: runs are long, so a free thread can simply take the next one.
         let playing = || numbers.into_par_iter().with_max_len(1).map(&play).collect();
         let played: Vec<_> = match &pool {
             Some(pool) => pool.install(playing),
@@ -160,10 +164,10 @@ pub fn in_order<T: Send>(
     Ok(())
 }
 
-/// Runs per thread between two summings-up: enough that threads seldom wait, few enough that memory
-/// stays small.
+/// Runs per thread before their results are summed: enough that threads seldom wait, few enough
+/// that memory stays small.
 const BATCH: usize = 128;
-/// Reports of progress a run.
+/// Progress reports per run.
 const REPORTS: u64 = 100;
 
 type Watched = Player<Box<dyn Policy>, (Regret, Vec<ModelError<Radius>>)>;
@@ -182,13 +186,14 @@ impl Comparison {
         Self { problem: Box::new(problem), metric, plan, delay: Delay::None, entrants: Vec::new() }
     }
 
-    /// Lets rewards come late.
+    /// Delays rewards.
     #[must_use]
     pub fn late(self, delay: Delay) -> Self {
         Self { delay, ..self }
     }
 
-    /// Enters a policy. Its randomness depends on its label, not on its place or its rivals.
+    /// Enters a policy. Its randomness depends on its label, not on its position or the other
+    /// policies.
     ///
     /// # Panics
     /// If the label is taken.
@@ -207,24 +212,25 @@ impl Comparison {
         self
     }
 
-    /// Rounds of all runs together, for progress.
+    /// Rounds of all runs, for progress.
     pub fn total_rounds(&self) -> u64 {
         self.plan.runs.saturating_mul(self.plan.horizon)
     }
 
     /// Plays all runs on `threads` threads. The result is the same, to the last bit, for any number
-    /// of them: a run depends on its number alone, and runs are summed up in order. Called on a
-    /// thread of a rayon pool it plays on the threads of that pool instead.
+    /// of threads: a run depends on its number alone, and runs are summed in order. Called from a
+    /// thread of a rayon pool, it uses that pool instead.
     ///
     /// # Errors
-    /// If a policy or the metric cannot be built, the monitor stops the run, or no threads can be
-    /// had.
+    /// If a policy or the metric cannot be built, the monitor stops the run, or the threads cannot
+    /// be started.
     pub fn run(&self, threads: NonZeroUsize, monitor: &dyn Monitor) -> Result<Summary, RunError> {
         self.run_each(threads, monitor, &mut |_, _| {})
     }
 
-    /// Like [`Comparison::run`], and shows `each` the number of every run, from 0, with the final
-    /// figures of its policies. Runs come in the order of their numbers, on any number of threads.
+    /// Like [`Comparison::run`], and calls `each` with the number of every run, from 0, and the
+    /// final figures of its policies. The calls are in the order of the runs, on any number of
+    /// threads.
     ///
     /// # Errors
     /// As [`Comparison::run`].
@@ -245,12 +251,11 @@ impl Comparison {
         Ok(summary)
     }
 
-    /// Plays comparisons on the same problems together, each followed by a monitor of its own. The
-    /// outcome of each is that of [`Comparison::run`], to the last bit; a policy that is in several
-    /// of them is played once in every run that they share, and measured by the metric of each.
-    ///
-    /// What cannot be seen here is up to the caller: that they draw the same problems, and that a
-    /// label means the same policy in all of them.
+    /// Plays comparisons on the same problems together, each with its own monitor. The outcome of
+    /// each is that of [`Comparison::run`], to the last bit; a policy in several of them plays once
+    /// in every run they share, and the metric of each comparison measures it. The caller must make
+    /// sure that all of them draw the same problems, and that a label means the same policy
+    /// everywhere; this function cannot check it.
     ///
     /// # Errors
     /// As [`Comparison::run`].
@@ -285,18 +290,18 @@ impl Comparison {
         Ok(summaries)
     }
 
-    /// Plays some of the runs, on this thread: for work that is spread in another way. Parts are
-    /// summed up by [`Summary::take`], in order, from [`Comparison::nothing_yet`].
+    /// Plays some of the runs on this thread, for callers that distribute work themselves. Start
+    /// from [`Comparison::nothing_yet`] and add parts in order with [`Summary::take`].
     ///
     /// # Errors
     /// As [`Comparison::run`].
     ///
     /// # Panics
-    /// If the range is empty, or has runs that are not planned.
+    /// If the range is empty or exceeds the planned runs.
     pub fn part(&self, runs: Range<u64>, monitor: &dyn Monitor) -> Result<Part, RunError> {
         assert!(
             runs.start < runs.end && runs.end <= self.plan.runs,
-            "a part of {} runs",
+            "a part must be a non-empty range of the {} runs",
             self.plan.runs
         );
         let first = runs.start;
@@ -304,20 +309,20 @@ impl Comparison {
         Ok(Part { first, runs: played?.into_iter().flatten().collect() })
     }
 
-    /// A summary without a run.
+    /// A summary without runs.
     pub fn nothing_yet(&self) -> Summary {
         let labels = self.entrants.iter().map(|(label, _)| label.clone());
         Summary::new(labels, log_grid(self.plan.horizon))
     }
 }
 
-/// The players of a run, and where the figures of each comparison's policies are among them.
+/// The players of a run, and the column of each comparison's policies among them.
 struct Cast {
     players: Vec<Watched>,
     columns: Vec<Vec<Column>>,
 }
 
-/// A player, and which of the metrics that watch it.
+/// A player, and one of the metrics that measure it.
 #[derive(Clone, Copy)]
 struct Column {
     player: usize,
@@ -365,7 +370,7 @@ impl Cast {
     }
 }
 
-/// Plays a run of comparisons on the same problems: what it contributes to each.
+/// Plays one run of comparisons on the same problems, and returns its contribution to each.
 fn play_run(comparisons: &[(&Comparison, &dyn Monitor)], run: u64) -> Result<Vec<Run>, RunError> {
     let Some((Comparison { problem, plan: Plan { horizon, seed, .. }, delay, .. }, _)) =
         comparisons.first()

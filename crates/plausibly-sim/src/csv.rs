@@ -1,13 +1,14 @@
-//! `summary.csv`: the outcome of comparisons as text, the same bytes wherever it is written.
+//! Results as CSV: the same bytes on every platform.
 
 use crate::summary::{FinalFigures, Moments, Summary};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-const COLUMNS: &str = "experiment,policy,round,runs,regret_mean,regret_se,model_error_mean,model_error_se,plausible_mean";
+const COLUMNS: &str = "experiment,policy,round,runs,regret_mean,regret_se,\
+    model_error_mean,model_error_se,plausible_mean";
 
-/// One row an experiment, policy and round; a standard error that a single run does not have is
-/// left empty.
+/// `summary.csv`: one row per experiment, policy and round. Standard errors of a single run are
+/// empty.
 ///
 /// ```
 /// assert!(plausibly_sim::summary_csv(&[]).starts_with("experiment,policy,round,"));
@@ -48,14 +49,14 @@ pub struct RunsCsv {
 }
 
 impl RunsCsv {
-    /// The heading, of an experiment with these policies.
+    /// The header of an experiment with these policies.
     pub fn new(name: &str, labels: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let labels = labels.into_iter().map(|label| quoted(label.as_ref()).into_owned()).collect();
         let text = "experiment,run,policy,regret,model_error,plausible,theta_star_left\n".into();
         Self { name: quoted(name).into_owned(), labels, text }
     }
 
-    /// Adds a run, its policies in their order.
+    /// Adds a run: the figures of its policies, in order.
     pub fn add(&mut self, run: u64, policies: &[FinalFigures]) {
         let Self { name, labels, text } = self;
         for (label, policy) in labels.iter().zip(policies) {
@@ -74,7 +75,7 @@ impl RunsCsv {
     }
 }
 
-/// A field as CSV has it: in quotes if it holds what would end it.
+/// A CSV field, in quotes if it contains a separator, quote or line break.
 fn quoted(field: &str) -> Cow<'_, str> {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\"")).into()

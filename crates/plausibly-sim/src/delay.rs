@@ -3,45 +3,46 @@
 use plausibly::{ActionIndex, Stream};
 use std::collections::VecDeque;
 
-/// When the reward of a decision arrives. One round is at once: before the next decision.
+/// When the reward of a decision arrives. A delay of one round means before the next decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Delay {
     /// At once.
     #[default]
     None,
-    /// After so many rounds.
+    /// After a fixed number of rounds.
     Fixed {
         /// At least one.
         rounds: u64,
     },
     /// After a random number of rounds, geometric with this mean, the same for every policy and
-    /// whatever was chosen.
+    /// every choice.
     Random {
         /// At least one.
         mean: f64,
     },
-    /// With all others of its batch, when the batch is full.
+    /// Together with the rest of its batch, when the batch is full.
     Batches {
         /// Decisions in a batch, at least one.
         size: u64,
     },
-    /// At once or, for a random share of decisions, never: the policy is told so after a while.
+    /// At once or, for a random share of decisions, never; the policy learns that after
+    /// `told_after` rounds.
     Never {
         /// The share that never comes, in [0, 1).
         share: f64,
-        /// After how many rounds the policy is told.
+        /// Rounds until the policy learns that no reward will come.
         told_after: u64,
     },
-    /// At once if the reward is above its mean, else after so many rounds. Delays that depend on
-    /// rewards break confidence sets: this one is here to show it.
+    /// At once if the reward is above its mean, otherwise after `rounds` rounds. Delays that depend
+    /// on rewards break confidence sets; this one exists to show it.
     ByReward {
-        /// Of the rewards below their mean.
+        /// Delay of the rewards below their mean.
         rounds: u64,
     },
 }
 
-/// What comes of a decision, and when.
+/// What a decision yields, and when.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Arrival {
     /// At the end of this round.
@@ -51,8 +52,8 @@ pub(crate) struct Arrival {
 }
 
 impl Delay {
-    /// What comes of a decision of this round whose reward is `reward`, above its mean by `noise`.
-    /// Draws once, whatever the kind, so that copies of a stream stay in step.
+    /// The arrival of the reward of a decision in this round; `noise` is its distance above the
+    /// mean. Draws exactly once for every kind, so that copies of a stream stay in step.
     pub(crate) fn arrival(
         &self,
         round: u64,
@@ -91,23 +92,23 @@ fn geometric(mean: f64, uniform: f64) -> u64 {
     rounds.saturating_add(1)
 }
 
-/// Decisions of one policy whose rewards are outstanding.
+/// Decisions of one policy that wait for their rewards.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outstanding {
     /// In the order of the decisions.
     waiting: VecDeque<Waiting>,
-    /// Whether a later decision may arrive before an earlier one. Where none does, as with a fixed
-    /// delay, a round costs what arrives and not what waits.
+    /// Whether a later decision may arrive before an earlier one. If not, as with a fixed delay, a
+    /// round costs time only for what arrives, not for what waits.
     overtaken: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     pub(crate) arrival: Arrival,
-    /// When it was decided.
+    /// Round of the decision.
     pub(crate) round: u64,
     pub(crate) index: ActionIndex,
-    /// Its own: the set may be another one by then.
+    /// A copy, because the action set may have changed when the reward arrives.
     pub(crate) features: Vec<f64>,
 }
 
@@ -118,7 +119,7 @@ impl Outstanding {
         self.waiting.push_back(waiting);
     }
 
-    /// Takes out what arrives by the end of this round, in the order of the decisions.
+    /// Removes and returns what arrives by the end of this round, in the order of the decisions.
     pub(crate) fn arrived(&mut self, round: u64) -> Vec<Waiting> {
         let due = |waiting: &Waiting| waiting.arrival.round <= round;
         if self.overtaken {

@@ -1,13 +1,13 @@
 //! The rounds at which curves are recorded.
 
-/// Ten rounds a decade, evenly on a logarithmic scale (the preferred numbers R10), from 1 to the
-/// horizon itself.
+/// Ten rounds per decade, evenly spaced on a logarithmic scale (the preferred numbers R10), from 1
+/// to the horizon.
 ///
 /// ```
 /// assert_eq!(plausibly_sim::log_grid(30), [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 30]);
 /// ```
 pub fn log_grid(horizon: u64) -> Vec<u64> {
-    // Integers all the way: a rounded power could differ between platforms.
+    // Integers only: a rounded power could differ between platforms.
     const R10: [u64; 10] = [100, 125, 160, 200, 250, 315, 400, 500, 630, 800];
     let mut grid: Vec<u64> = Vec::new();
     let mut decade: u64 = 1;

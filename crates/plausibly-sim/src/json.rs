@@ -1,4 +1,4 @@
-//! Results and specs as JSON, for every program that writes them.
+//! Final figures and specs as JSON.
 
 use crate::summary::{PolicySummary, Summary};
 use plausibly::spec::{Node, Value as SpecValue};

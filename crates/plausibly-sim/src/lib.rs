@@ -1,9 +1,9 @@
-//! The simulator of plausibly: any comparison of policies, from a spec or from code.
+//! The simulator of plausibly: compares policies, described by a spec or in code.
 //!
-//! Compared policies see the same problems, action sets and noise; runs are spread over threads and
-//! summed up in order, so the result depends on the spec alone. What is measured is measured by
-//! [`Observer`]s with an estimate of their own of a policy's history: they work for any
-//! [`plausibly::Policy`], also one written elsewhere.
+//! Compared policies see the same problems, action sets and noise. Runs are spread over threads and
+//! summed in order, so the result depends on the spec alone. [`Observer`]s measure with their own
+//! estimate of a policy's history, so they work for any [`plausibly::Policy`], including one
+//! written elsewhere.
 //!
 //! ```
 //! use plausibly_sim::{Experiment, Overrides};

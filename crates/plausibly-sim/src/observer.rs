@@ -1,26 +1,25 @@
-//! Watching a policy without touching it.
+//! Observers watch a policy without changing it.
 
 use plausibly::{Action, ActionIndex, Actions};
 
-/// Sees every decision and every reward of one policy; what it does not care about, it ignores.
-///
-/// Observers are lent the moment, not sent a log of it: one that wants more asks the policy, and
-/// one that wants nothing costs nothing. Those of this crate work for any policy, because they keep
-/// their own model of its history.
+/// Sees every decision and every reward of one policy; both methods do nothing by default.
+/// Observers borrow the state of the round instead of receiving a log: one that needs more asks the
+/// policy, and one that needs nothing costs nothing. Those of this crate work for any policy,
+/// because they keep their own model of its history.
 pub trait Observer<P: ?Sized> {
-    /// A decision was taken; its reward is not known yet.
+    /// Called after a decision, before its reward is known.
     fn decided(&mut self, _: &Decided<'_, P>) {}
 
-    /// Its reward came.
+    /// Called when a reward arrives.
     fn rewarded(&mut self, _: &Rewarded<'_>) {}
 }
 
-/// A decision, and the truth it was taken against.
+/// A decision, and the truth about its round.
 #[derive(Debug)]
 pub struct Decided<'a, P: ?Sized> {
     /// t, from 1.
     pub round: u64,
-    /// What was offered.
+    /// The actions offered.
     pub actions: Actions<'a>,
     /// The true mean of each.
     pub means: &'a [f64],
@@ -28,9 +27,9 @@ pub struct Decided<'a, P: ?Sized> {
     pub best_mean: f64,
     /// `θ*`.
     pub theta_star: &'a [f64],
-    /// What was taken.
+    /// The chosen action.
     pub chosen: ActionIndex,
-    /// Who took it.
+    /// The policy that chose.
     pub policy: &'a P,
 }
 
@@ -39,9 +38,9 @@ pub struct Decided<'a, P: ?Sized> {
 pub struct Rewarded<'a> {
     /// The round of the decision, from 1; the reward may come later.
     pub round: u64,
-    /// What was taken.
+    /// The chosen action.
     pub action: Action<'a>,
-    /// What it paid.
+    /// The reward.
     pub reward: f64,
 }
 

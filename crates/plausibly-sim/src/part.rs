@@ -1,48 +1,46 @@
-//! Parts of a comparison: runs that were played anywhere, as bytes, to be summed up in the order of
-//! their numbers.
+//! Parts of a comparison: runs played anywhere, as bytes, to be summed in the order of the runs.
 
 use crate::summary::{Run, Sample, Summary};
 use std::ops::Range;
 use thiserror::Error;
 
-/// What a range of runs contributes to a [`Summary`]: every figure of every run, because sums of
-/// rounded numbers depend on their order and a part may be played anywhere, at any time.
-///
-/// Its size is 24 bytes a run, policy and recorded round, and one a run and policy.
+/// The contribution of a range of runs to a [`Summary`]. It keeps every figure of every run,
+/// because sums of rounded numbers depend on their order and parts may finish in any order. Its
+/// size is 24 bytes per run, policy and recorded round, and one byte per run and policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     pub(crate) first: u64,
     pub(crate) runs: Vec<Run>,
 }
 
-/// Why a part does not belong where it was put.
+/// Why a part was refused.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PartError {
-    /// Bytes that are no part.
-    #[error("these bytes are no part of a comparison")]
+    /// The bytes are not a part.
+    #[error("these bytes are not a part of a comparison")]
     Form,
-    /// Of a comparison with other policies or rounds.
-    #[error("this part is of another comparison: {policies} policies at {rounds} rounds")]
+    /// The part is from a comparison with other policies or rounds.
+    #[error("this part is from another comparison: {policies} policies at {rounds} rounds")]
     Shape {
         /// Its policies.
         policies: usize,
         /// Its recorded rounds.
         rounds: usize,
     },
-    /// Not the next runs.
-    #[error("this part begins at run {found}, but run {expected} is the next")]
+    /// The part does not continue the summary.
+    #[error("this part begins at run {found}, but the next run is {expected}")]
     Order {
-        /// The run to go on with.
+        /// The next run.
         expected: u64,
-        /// The run that it begins with.
+        /// The part's first run.
         found: u64,
     },
 }
 
-/// Figures of a policy in a recorded round.
+/// Figures per policy and recorded round.
 const FIGURES: usize = 3;
-/// The first run, runs, policies, recorded rounds.
+/// Words in the heading: first run, runs, policies, recorded rounds.
 const HEADING: usize = 4;
 const WORD: usize = 8;
 
@@ -60,8 +58,8 @@ impl Part {
         self.runs.first().and_then(|run| run.curves.first()).map_or(0, Vec::len)
     }
 
-    /// The same part as bytes, on any machine: little-endian words, the figures of run after run,
-    /// and then whether `θ*` left the set.
+    /// The part as bytes, the same on any machine: little-endian words, the figures of run after
+    /// run, then whether `θ*` left the set.
     pub fn to_bytes(&self) -> Vec<u8> {
         let heading =
             [self.first, self.runs.len() as u64, self.policies() as u64, self.rounds() as u64];
@@ -78,8 +76,8 @@ impl Part {
     /// Reads what [`Part::to_bytes`] wrote.
     ///
     /// # Errors
-    /// If the bytes are not of that form. Figures are taken as they are: whoever stores bytes
-    /// checks that they stay the same.
+    /// If the bytes are not of that form. Figures are not checked: code that stores parts must
+    /// detect damage itself.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PartError> {
         let word = |at: usize| -> Option<[u8; WORD]> { bytes.get(at..at + WORD)?.try_into().ok() };
         let count = |place: usize| usize::try_from(u64::from_le_bytes(word(place * WORD)?)).ok();
@@ -89,7 +87,7 @@ impl Part {
             let curves = runs.checked_mul(policies)?;
             let figures = curves.checked_mul(rounds)?.checked_mul(FIGURES * WORD)?;
             let expected = (HEADING * WORD).checked_add(figures)?.checked_add(curves)?;
-            // Nothing is allocated before the bytes are known to be there.
+            // Checked before anything is allocated, so that a false length cannot exhaust memory.
             if bytes.len() != expected || curves == 0 || rounds == 0 {
                 return None;
             }
@@ -117,12 +115,12 @@ fn sample(bytes: &[u8]) -> Sample {
 }
 
 impl Summary {
-    /// Takes in the next runs. However a comparison was cut into parts, the outcome is that of
+    /// Adds the next runs. However a comparison was divided into parts, the outcome is that of
     /// [`crate::Comparison::run`], to the last bit.
     ///
     /// # Errors
-    /// If the part does not begin where the summary ends, or is of another comparison; the summary
-    /// is then as it was.
+    /// If the part does not begin where the summary ends, or is from another comparison. The
+    /// summary is then unchanged.
     pub fn take(&mut self, part: &Part) -> Result<(), PartError> {
         if part.first != self.runs {
             return Err(PartError::Order { expected: self.runs, found: part.first });

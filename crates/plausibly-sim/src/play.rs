@@ -1,4 +1,4 @@
-//! The run loop: policies side by side on one problem.
+//! The run loop: all policies play each round on the same problem and noise.
 
 use crate::delay::{Delay, Outstanding, Waiting};
 use crate::environment::Environment;
@@ -6,7 +6,7 @@ use crate::observer::{Decided, Observer, Rewarded};
 use plausibly::{Action, Policy, Stream};
 use std::ops::ControlFlow;
 
-/// A policy at play, with what watches it.
+/// A policy in a run, with its observer.
 #[derive(Debug)]
 pub struct Player<P, O> {
     /// The policy.
@@ -17,20 +17,19 @@ pub struct Player<P, O> {
     pub choices: Stream,
 }
 
-/// The randomness of a problem, the same for all players.
+/// The randomness of a problem, shared by all players.
 #[derive(Debug)]
 pub struct Draws {
-    /// What is offered.
+    /// For the actions offered.
     pub offers: Stream,
-    /// The luck of every round.
+    /// For the luck of every round.
     pub noise: Stream,
 }
 
-/// Plays `horizon` rounds, all players in step: each round is offered to every player, then `after`
-/// is called with its number, and may end the play.
-///
-/// A player's decision is observed before its reward is learned from. Besides what the players do,
-/// a round costs one [`Environment::advance`] and one [`Environment::luck`].
+/// Plays `horizon` rounds, all players in step: every player plays a round, then `after` is called
+/// with its number and may end the run. The observer sees a decision before the policy learns its
+/// reward. Besides the players' work, a round costs one [`Environment::advance`] and one
+/// [`Environment::luck`].
 ///
 /// # Panics
 /// If a policy chooses an action that was not offered.
@@ -74,12 +73,10 @@ pub fn play<P: Policy, O: Observer<P>>(
     rounds(environment, horizon, draws, players, at_once, after)
 }
 
-/// As [`play`], with rewards that come late. Each player has a copy of `lateness`, so that all wait
-/// alike.
-///
-/// A reward is learned from at the end of the round in which it arrives, rewards of one round in
-/// the order of their decisions; what is still outstanding at the horizon is never learned from. A
-/// reward that never comes is a [`Policy::dropped`] and no [`Observer::rewarded`].
+/// Like [`play`], with delayed rewards. Each player has a copy of `lateness`, so that all wait
+/// equally long. A policy learns a reward at the end of the round in which it arrives, rewards of
+/// one round in the order of their decisions; rewards outstanding at the horizon are lost. For a
+/// reward that never comes, [`Policy::dropped`] is called and [`Observer::rewarded`] is not.
 ///
 /// # Panics
 /// If a policy chooses an action that was not offered.
@@ -113,8 +110,8 @@ pub fn play_late<P: Policy, O: Observer<P>>(
     rounds(environment, horizon, draws, players, when_it_comes, after)
 }
 
-/// The loop itself. `settle` gets what a decision pays: the position of the player, the player, the
-/// round, the action, its reward, and by how much that is above its mean.
+/// The loop of both functions. `settle` receives the player's position, the player, the round, the
+/// action, its reward, and the reward minus its mean.
 fn rounds<P: Policy, O: Observer<P>>(
     environment: &mut dyn Environment,
     horizon: u64,

@@ -1,4 +1,4 @@
-//! Means and standard errors over runs, as they come in.
+//! Means and standard errors over runs, updated run by run, so that memory does not grow with runs.
 
 /// Mean and squared deviations of a stream of numbers, by Welford's method. Order matters to the
 /// last bit.
@@ -10,7 +10,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Takes in one number.
+    /// Adds a number.
     pub fn add(&mut self, x: f64) {
         self.count += 1;
         let before = x - self.mean;
@@ -18,7 +18,7 @@ impl Moments {
         self.squares += before * (x - self.mean);
     }
 
-    /// The mean; zero if there is nothing.
+    /// The mean; zero without numbers.
     pub fn mean(&self) -> f64 {
         self.mean
     }
@@ -30,11 +30,8 @@ impl Moments {
     }
 }
 
-/// Several numbers a run, taken together: their means, and the covariance of every pair, in one
-/// pass.
-///
-/// This is what a paired comparison needs of runs, and its size does not depend on how many there
-/// are.
+/// Means and pairwise covariances of several numbers per run, in one pass. A paired comparison
+/// needs nothing else of the runs, and the size does not depend on their number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JointMoments {
     count: u64,
@@ -45,7 +42,7 @@ pub struct JointMoments {
 }
 
 impl JointMoments {
-    /// Nothing yet; `width` numbers a run.
+    /// No runs yet; `width` numbers per run.
     pub fn new(width: usize) -> Self {
         Self {
             count: 0,
@@ -55,10 +52,10 @@ impl JointMoments {
         }
     }
 
-    /// Takes in the numbers of one run.
+    /// Adds the numbers of one run.
     ///
     /// # Panics
-    /// If there are more or fewer than were announced.
+    /// If their number is not `width`.
     pub fn add(&mut self, run: &[f64]) {
         assert!(
             run.len() == self.mean.len(),
@@ -81,12 +78,12 @@ impl JointMoments {
         }
     }
 
-    /// Runs taken in.
+    /// Number of runs.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Mean of the `i`-th number; zero if there is nothing.
+    /// Mean of the `i`-th number; zero without runs.
     pub fn mean(&self, i: usize) -> f64 {
         self.mean[i]
     }
@@ -96,7 +93,7 @@ impl JointMoments {
         (self.count > 1).then(|| self.products[i * self.mean.len() + j] / (self.count - 1) as f64)
     }
 
-    /// Which share of the sum over all runs the largest run has: near one if a single run makes the
+    /// The largest run's share of the sum over all runs: near one if a single run determines the
     /// mean.
     pub fn largest_share(&self, i: usize) -> f64 {
         self.largest[i] / (self.mean[i] * self.count as f64)
@@ -121,7 +118,7 @@ pub struct PolicySummary {
     pub label: String,
     /// Its curve: one point for each round of [`Summary::rounds`].
     pub points: Vec<Point>,
-    /// In how many runs `θ*` left the metric's confidence set.
+    /// Number of runs in which `θ*` left the metric's confidence set.
     pub runs_left: u64,
 }
 
@@ -135,11 +132,10 @@ impl PolicySummary {
     }
 }
 
-/// The outcome of a comparison. Its size depends on policies and grid alone, not on runs or
-/// horizon.
+/// The outcome of a comparison. Its size depends only on the policies and the grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Runs summed up.
+    /// Number of runs.
     pub runs: u64,
     /// The rounds at which curves were recorded.
     pub rounds: Vec<u64>,
@@ -147,11 +143,11 @@ pub struct Summary {
     pub policies: Vec<PolicySummary>,
     /// Regret at the horizon, jointly over the policies in their order.
     pub final_regret: JointMoments,
-    /// Model error at the horizon, likewise.
+    /// Model error at the horizon, jointly over the policies in their order.
     pub final_model_error: JointMoments,
 }
 
-/// What one run contributes: for each policy its curve, and whether `θ*` left the set.
+/// The contribution of one run: each policy's curve, and whether `θ*` left the set.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Run {
     pub(crate) curves: Vec<Vec<Sample>>,

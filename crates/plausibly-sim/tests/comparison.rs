@@ -120,7 +120,7 @@ fn what_has_less_in_common_is_not_played_together() {
 
 #[test]
 fn compared_policies_see_the_same_problems_and_noise() {
-    // Two copies of a policy without randomness of its own must come out the same.
+    // Two copies of a deterministic policy must have the same figures.
     for environment in [LINEAR, CHANGING] {
         let twins = run(
             environment,
@@ -131,7 +131,7 @@ fn compared_policies_see_the_same_problems_and_noise() {
     }
 }
 
-/// A policy that this crate knows nothing of.
+/// A policy from outside the crate.
 struct Cycle(usize);
 
 impl Policy for Cycle {

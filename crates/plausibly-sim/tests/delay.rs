@@ -1,5 +1,5 @@
-//! Rewards that come late: the same play where they do not, valid sets where lateness ignores
-//! rewards, and broken ones where it does not.
+//! Delayed rewards: a delay of one round changes nothing, confidence sets stay valid if delays
+//! ignore rewards, and break if delays depend on them.
 
 use crate::experiment;
 use plausibly::{Action, ActionIndex, Actions, Policy, Stream};
@@ -40,7 +40,7 @@ fn a_delay_of_one_round_is_none() {
     }
 }
 
-/// Counts what it is told.
+/// Counts updates and drops.
 #[derive(Default)]
 struct Counter {
     decided: u64,
@@ -115,7 +115,7 @@ fn sets_stay_valid_when_lateness_ignores_rewards_and_break_when_it_does_not() {
             "{delay}: θ* left in {left} of {runs} runs, at most {limit} are allowed"
         );
     }
-    // Good news at once and bad news late: the estimates are of the lucky.
+    // High rewards come at once and low ones late, so the estimates are too high.
     let broken = left("kind = \"by-reward\", rounds = 500");
     assert!(broken > runs * 9 / 10, "only {broken} of {runs}");
 }

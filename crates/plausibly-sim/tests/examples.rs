@@ -13,7 +13,7 @@ fn every_example_spec_runs() {
             let overrides = Overrides { runs: Some(1), ..Overrides::default() };
             let experiment = Experiment::from_toml(&text, overrides, &())
                 .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            // What a spec resolves to is the same spec.
+            // A resolved spec reads as the same spec.
             let root = Node { value: experiment.resolved.clone(), line: 0 };
             let again = Experiment::from_node(root, Overrides::default(), &()).unwrap();
             assert_eq!(again, experiment, "{}", path.display());

@@ -4,12 +4,12 @@
 #![expect(clippy::print_stdout, reason = "measurements are shown")]
 
 mod comparison; // threads, order and rivals change nothing; policies from outside the crate
-mod delay; // rewards that come late
+mod delay; // delayed rewards
 mod examples; // every spec in examples/ runs
 mod golden; // whole runs, byte for byte
 mod metrics; // regret and model error against brute force
-mod parts; // a comparison cut into parts comes out the same
-mod second_opinion;
+mod parts; // a comparison divided into parts has the same outcome
+mod second_opinion; // the first experiment against an independent implementation
 mod spec; // reading specs
 mod traces; // first runs choice by choice, for other languages to reproduce
 

@@ -34,7 +34,7 @@ fn model_error_and_regret_are_their_definitions() {
     });
     assert!(flow.is_continue());
 
-    // The same again, from the definitions, with an inverse afresh in every round.
+    // Computes both again from their definitions, with a new inverse in every round.
     let mut policy = LinTs::new(Ridge::new(3, 1.0).unwrap(), 0.5).unwrap();
     let (mut rng, mut noise) = (stream("policy"), stream("noise"));
     let mut reference = BruteForce::new(3, 2.0);
@@ -66,7 +66,7 @@ fn model_error_and_regret_are_their_definitions() {
 
 #[test]
 fn an_arm_never_taken_counts_with_the_estimate_it_has() {
-    // Whoever leaves an arm alone must not come out as one who knows it.
+    // A policy that never takes an arm must not be measured as if it knew it.
     let mut environment = Bandit::arms(vec![0.2, 0.9, 0.5], 1e-9);
     let stream = |role| Stream::new(2, 0, role);
     let observer =

@@ -15,7 +15,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn however_it_is_cut_a_comparison_comes_out_the_same(cuts in prop::collection::btree_set(1..RUNS, 0..8)) {
+    fn however_it_is_cut_a_comparison_comes_out_the_same(
+        cuts in prop::collection::btree_set(1..RUNS, 0..8),
+    ) {
         let comparison = comparison();
         let whole = comparison.run(NonZeroUsize::new(3).unwrap(), &()).unwrap();
         let ends: Vec<u64> = cuts.into_iter().chain([RUNS]).collect();
@@ -34,8 +36,11 @@ proptest! {
     }
 
     #[test]
-    fn bytes_that_are_no_part_are_refused(bytes in prop::collection::vec(any::<u8>(), 0..100), cut in 0_usize..1000) {
-        // Random words that begin small would ask for memory if they were believed.
+    fn bytes_that_are_no_part_are_refused(
+        bytes in prop::collection::vec(any::<u8>(), 0..100),
+        cut in 0_usize..1000,
+    ) {
+        // Random lengths would allocate much memory if the reader trusted them.
         prop_assert_eq!(Part::from_bytes(&bytes), Err(PartError::Form));
         let whole = comparison().part(0..2, &()).unwrap().to_bytes();
         let cut = cut % whole.len();
@@ -62,7 +67,7 @@ fn a_part_out_of_order_twice_or_from_elsewhere_is_refused_and_changes_nothing() 
 
 #[test]
 fn the_order_of_parts_matters_to_the_last_bit() {
-    // The reason for summing up in order: another order is another sum.
+    // Runs are summed in order because another order gives another sum.
     let comparison = comparison();
     let run = |number: u64| comparison.part(number..number + 1, &()).unwrap();
     let mut backwards = comparison.nothing_yet();

@@ -1,4 +1,4 @@
-//! The first experiment of the paper beside an implementation that shares nothing with this one
+//! The first experiment of the paper against an implementation that shares no code with this one
 //! (NumPy, other seeds).
 
 use crate::workspace;
@@ -30,7 +30,8 @@ fn the_first_experiment_agrees_with_an_independent_implementation() {
     let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let summary = experiment.comparison().run(threads, &()).unwrap();
     println!(
-        "| policy | regret | ± s.e. | z | model error | ± s.e. | z |\n| --- | --- | --- | --- | --- | --- | --- |"
+        "| policy | regret | ± s.e. | z | model error | ± s.e. | z |\n\
+         | --- | --- | --- | --- | --- | --- | --- |"
     );
     for (policy, (label, figures)) in summary.policies.iter().zip(SECOND_OPINION) {
         assert_eq!(policy.label, label);

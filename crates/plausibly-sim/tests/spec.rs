@@ -34,7 +34,8 @@ fn unset_fields_take_their_defaults() {
 #[test]
 fn the_metric_is_that_of_the_first_code_policy_unless_set() {
     let policies = "[[policy]]\nkind = 'lin-ucb'\nridge = 9\n\
-                    [[policy]]\nkind = 'code'\nlabel = 'narrow'\nridge = 3\nradius = { kind = 'fixed', sqrt_beta = 0.5 }\n";
+                    [[policy]]\nkind = 'code'\nlabel = 'narrow'\nridge = 3\n\
+                    radius = { kind = 'fixed', sqrt_beta = 0.5 }\n";
     let narrow = RadiusSpec::Fixed { sqrt_beta: 0.5 };
     let text = format!("[environment]\nkind = 'linear'\ndim = 2\nactions = 3\n{policies}");
     let metric = read(&text).metric;
@@ -58,7 +59,8 @@ fn overrides_replace_what_the_text_says_and_are_recorded() {
 #[test]
 fn all_problems_are_found_at_once_with_their_lines() {
     let text = "runs = 0\ncolour = 'red'\n[environment]\nkind = 'linear'\ndim = 2\nactions = 3\n\
-                [[policy]]\nkind = 'code'\nradius = { kind = 'paper', delta = 2 }\n[[policy]]\nkind = 'code'\n";
+                [[policy]]\nkind = 'code'\nradius = { kind = 'paper', delta = 2 }\n\
+                [[policy]]\nkind = 'code'\n";
     let error = Experiment::from_toml(text, Overrides::default(), &()).unwrap_err();
     let found: Vec<(usize, &str)> =
         error.problems.iter().map(|p| (p.line, p.path.as_str())).collect();
@@ -78,7 +80,9 @@ proptest! {
 
     #[test]
     fn any_number_in_any_field_is_read_or_refused(
-        field in prop::sample::select(vec!["runs", "seed", "horizon", "noise", "ridge", "delta", "sqrt_beta", "dim"]),
+        field in prop::sample::select(vec![
+            "runs", "seed", "horizon", "noise", "ridge", "delta", "sqrt_beta", "dim",
+        ]),
         number in prop_oneof![
             any::<f64>().prop_map(|x| format!("{x:?}")),
             any::<i64>().prop_map(|x| x.to_string()),
@@ -87,22 +91,30 @@ proptest! {
         ],
     ) {
         let set = |name: &str, default: &str| {
-            if name == field { format!("{name} = {number}\n") } else { format!("{name} = {default}\n") }
+            if name == field {
+                format!("{name} = {number}\n")
+            } else {
+                format!("{name} = {default}\n")
+            }
         };
         let text = format!(
             "{}{}{}[environment]\nkind = 'linear'\nactions = 2\n{}{}[[policy]]\nkind = 'code'\n{}\
-             radius = {{ kind = 'paper', {} }}\n[[policy]]\nkind = 'lin-ucb'\nradius = {{ kind = 'fixed', {} }}\n",
-            set("runs", "2"), set("seed", "1"), set("horizon", "40"), set("dim", "3"), set("noise", "0.5"),
+             radius = {{ kind = 'paper', {} }}\n[[policy]]\nkind = 'lin-ucb'\n\
+             radius = {{ kind = 'fixed', {} }}\n",
+            set("runs", "2"), set("seed", "1"), set("horizon", "40"), set("dim", "3"),
+            set("noise", "0.5"),
             set("ridge", "1.0"), set("delta", "0.1").trim(), set("sqrt_beta", "1.0").trim(),
         );
-        if let Ok(experiment) = Experiment::from_toml(&text, Overrides { runs: Some(2), seed: None }, &())
+        let overrides = Overrides { runs: Some(2), seed: None };
+        if let Ok(experiment) = Experiment::from_toml(&text, overrides, &())
             && experiment.horizon < 1000 && field != "dim"
         {
-            // What is accepted must also run, to finite figures.
+            // An accepted spec must also run and give finite figures.
             let summary = experiment.comparison().run(std::num::NonZeroUsize::MIN, &()).unwrap();
             for policy in &summary.policies {
                 let last = policy.last();
-                prop_assert!(last.model_error.mean().is_finite() && last.regret.mean().is_finite(), "{}", text);
+                let means = [last.model_error.mean(), last.regret.mean()];
+                prop_assert!(means.iter().all(|mean| mean.is_finite()), "{}", text);
             }
         }
     }

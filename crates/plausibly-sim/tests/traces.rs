@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
-/// Every choice and what it paid.
+/// Every choice with its reward.
 #[derive(Default)]
 struct Trace(String);
 
@@ -16,7 +16,7 @@ impl<P> Observer<P> for Trace {
     }
 }
 
-/// What the Python package, or any other user of the policies, has to reproduce choice by choice.
+/// The Python package, or any other user of the policies, must reproduce these choices.
 /// Changing them is a decision, and needs a line in CHANGELOG.md.
 #[test]
 fn first_runs_are_traced_choice_by_choice() {

@@ -5,7 +5,7 @@ use plausibly::spec::{Facts, Setting};
 use plausibly::{ActionSet, ActionSetError, Actions, Stream};
 
 /// Actions with their true means, and the noise of their rewards. As an [`Environment`] it offers
-/// the same in every round.
+/// the same actions in every round.
 #[derive(Debug)]
 pub struct Bandit {
     set: ActionSet,
@@ -20,8 +20,7 @@ pub struct Bandit {
 
 impl Bandit {
     /// `reward = ⟨a, θ*⟩ + N(0, noise²)`.
-    ///
-    /// Policies may know the largest norm of an action, and that of `θ*` itself.
+    /// Policies may know the largest norm of an action, and the norm of `θ*`.
     ///
     /// # Panics
     /// If `theta_star` has another dimension than the actions.
@@ -43,8 +42,8 @@ impl Bandit {
         bandit
     }
 
-    /// A random linear problem: `θ* ~ N(0, I)`, actions uniform on `[−1, 1]ᵈ`. Policies may take
-    /// `‖θ*‖` for `√d`.
+    /// A random linear problem: `θ* ~ N(0, I)`, actions uniform on `[−1, 1]ᵈ`. Policies assume
+    /// `‖θ*‖ ≤ √d`.
     ///
     /// # Panics
     /// If there are no actions or no dimensions.
@@ -84,7 +83,7 @@ impl Bandit {
         Self::arms((0..arms).map(|_| rng.uniform()).collect(), noise)
     }
 
-    /// What is offered.
+    /// The actions offered.
     pub fn actions(&self) -> Actions<'_> {
         self.set.view()
     }
@@ -109,7 +108,7 @@ impl Bandit {
         self.noise
     }
 
-    /// What policies may know of it when they are built for `horizon` rounds.
+    /// The facts that policies may know when they are built for `horizon` rounds.
     pub fn facts(&self, horizon: u64) -> Facts {
         Facts {
             setting: self.setting,
@@ -122,8 +121,8 @@ impl Bandit {
         }
     }
 
-    /// Other actions in place of these: for an environment of your own whose actions change.
-    /// Policies are built for what the first round offers, and for this bound on the norms to come.
+    /// Replaces the actions, for environments of your own whose actions change. Policies are built
+    /// for the number of actions in the first round and for this bound on all later norms.
     ///
     /// # Errors
     /// As [`ActionSet::refill`].
@@ -145,7 +144,7 @@ impl Bandit {
     }
 }
 
-/// In several lanes: one would wait for each comparison.
+/// Uses several lanes, because in a single one each comparison would wait for the last.
 fn largest(values: &[f64]) -> f64 {
     let (lanes, rest) = values.as_chunks::<8>();
     let mut best = [f64::NEG_INFINITY; 8];

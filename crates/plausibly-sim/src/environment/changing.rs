@@ -3,7 +3,7 @@
 use super::{Bandit, Environment, draw_features};
 use plausibly::Stream;
 
-/// `reward = ⟨a, θ*⟩ + N(0, σ²)`, with actions drawn anew, uniform on `[−1, 1]ᵈ`, in every round.
+/// `reward = ⟨a, θ*⟩ + N(0, σ²)`, with new actions, uniform on `[−1, 1]ᵈ`, in every round.
 #[derive(Debug)]
 pub struct ChangingLinear {
     bandit: Bandit,

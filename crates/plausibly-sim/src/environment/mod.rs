@@ -11,31 +11,29 @@ pub use pool::{Pool, PoolError};
 use plausibly::spec::Facts;
 use plausibly::{ActionIndex, Stream};
 
-/// Something to play on: rounds that offer actions, and rewards for them.
-///
-/// [`Environment::advance`] alone changes anything, and it draws from its own stream; so every
-/// policy of a comparison sees the same rounds, whatever the others choose.
+/// A problem to play on: each round offers actions and rewards the chosen one. Only
+/// [`Environment::advance`] changes it, with its own random stream, so every policy of a comparison
+/// sees the same rounds, whatever the others choose.
 pub trait Environment {
     /// Moves to the next round; called once before each, the first included.
     fn advance(&mut self, rng: &mut Stream);
 
-    /// The problem of this round: what is offered, and the truth about it. Asked once before the
-    /// first [`Environment::advance`] too, for what policies are built with.
+    /// The problem of this round: the actions, and the truth about them. Also called once before
+    /// the first [`Environment::advance`], for the facts that policies are built with.
     fn bandit(&self) -> &Bandit;
 
-    /// The luck of the round, drawn once and the same for every policy, whatever it chooses: a
-    /// standard normal number, unless you write another.
+    /// The luck of the round, drawn once and shared by all policies, whatever they choose. By
+    /// default a standard normal number.
     fn luck(&self, rng: &mut Stream) -> f64 {
         rng.normal()
     }
 
-    /// What the chosen action pays with that luck: its mean and Gaussian noise, unless you write
-    /// another.
+    /// The reward of the chosen action with that luck. By default its mean plus Gaussian noise.
     fn reward(&self, chosen: ActionIndex, luck: f64) -> f64 {
         self.bandit().means()[chosen] + self.bandit().noise() * luck
     }
 
-    /// What policies may know of the problem when they are built for `horizon` rounds.
+    /// The facts that policies may know when they are built for `horizon` rounds.
     fn facts(&self, horizon: u64) -> Facts {
         self.bandit().facts(horizon)
     }

@@ -4,7 +4,7 @@ use super::Bandit;
 use plausibly::{ActionSet, ActionSetError, Stream};
 use thiserror::Error;
 
-/// Candidates to draw linear problems from: rows of features, and one or more `θ*`.
+/// Rows of features and one or more `θ*`, from which linear problems are drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pool {
     dim: usize,
@@ -47,13 +47,13 @@ impl Pool {
         Ok(Self { dim, features, thetas, noise })
     }
 
-    /// How many rows there are to choose from.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.features.len() / self.dim
     }
 
-    /// A problem: one `θ*` and `actions` rows, drawn uniformly without repetition; all rows, in
-    /// their order, if there are no more.
+    /// Draws a problem: one `θ*` and `actions` rows, uniformly without repetition. If the pool has
+    /// no more rows than that, the problem has all of them in their order.
     ///
     /// # Panics
     /// If `actions` is zero.

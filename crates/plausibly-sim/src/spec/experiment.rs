@@ -12,7 +12,7 @@ use plausibly::spec::{
 use std::fmt;
 use std::sync::Arc;
 
-/// Everything that is wrong with a spec.
+/// All errors of a spec.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpecError {
     /// In the order of the text; never empty.
@@ -23,7 +23,7 @@ impl fmt::Display for SpecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, problem) in self.problems.iter().enumerate() {
             f.write_str(if position == 0 { "" } else { "\n" })?;
-            // What was never text has no lines.
+            // A spec that was never text has no lines.
             if problem.line > 0 {
                 write!(f, "line {}: ", problem.line)?;
             }
@@ -35,7 +35,7 @@ impl fmt::Display for SpecError {
 
 impl std::error::Error for SpecError {}
 
-/// What the caller sets in place of the text.
+/// Values that replace those in the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// Runs.
@@ -53,7 +53,7 @@ pub struct Experiment {
     pub seed: u64,
     /// Independent problems.
     pub runs: u64,
-    /// Rounds of each.
+    /// Rounds per run.
     pub horizon: u64,
     /// The problems.
     pub environment: EnvironmentSpec,
@@ -69,23 +69,23 @@ pub struct Experiment {
 
 /// The kinds of environment that are drawn at random here.
 const DRAWN_KINDS: [&str; 3] = ["linear", "changing", "k-armed"];
-const ACTIONS: &str = "K, actions offered a round";
+const ACTIONS: &str = "K, actions offered per round";
 
-/// Kinds of environment whose problems come from outside the simulator: from data, say.
+/// Kinds of environment whose problems come from outside the simulator, for example from data.
 pub trait Pools {
     /// Their kinds.
     fn kinds(&self) -> &'static [&'static str];
 
-    /// How many actions a problem of a kind offers unless the spec says otherwise.
+    /// Default number of actions of a kind.
     fn default_actions(&self, kind: &str) -> i64;
 
-    /// Reads the options of a kind, and returns what will make its pool or say why it cannot be
-    /// had.
+    /// Reads the options of a kind, and returns a function that makes its pool or says why it is
+    /// not available.
     fn read(&self, kind: &str, fields: &mut Fields<'_>) -> Box<LoadPool<'_>>;
 }
 
-/// Makes a pool, or says why it cannot be had and what to do. A pool can be shared: specs that
-/// differ elsewhere may have the same.
+/// Makes a pool, or says why it is not available and what to do. Specs with the same options share
+/// a pool.
 pub type LoadPool<'a> = dyn FnOnce() -> Result<Arc<Pool>, String> + 'a;
 
 /// No such kinds.
@@ -104,7 +104,8 @@ impl Pools for () {
     }
 }
 
-/// Features of a set in all: 80 MB a copy, beyond which a typing error is likelier than a wish.
+/// Largest number of features in a set: 80 MB per copy. A larger number is more likely a typing
+/// error.
 const LARGEST_SET: u64 = 10_000_000;
 
 /// A kind of problem.
@@ -117,7 +118,7 @@ enum Problems {
     Pooled { pool: Arc<Pool>, actions: usize },
 }
 
-/// The text of a spec as data, not yet read: for those who change something in it before.
+/// Parses the text of a spec into data, for callers that change it before reading it.
 ///
 /// # Errors
 /// If it is not TOML.
@@ -126,11 +127,11 @@ pub fn parse_spec(text: &str) -> Result<Node, SpecError> {
 }
 
 impl Experiment {
-    /// Reads a spec; `pools` are the kinds of environment that come from outside, `&()` for none.
+    /// Reads a spec; `pools` are the kinds of environment from outside, `&()` for none.
     /// `docs/reference/spec.md` lists every field.
     ///
     /// # Errors
-    /// Lists everything that is wrong with it, by line.
+    /// Lists all errors, by line.
     pub fn from_toml(
         text: &str,
         overrides: Overrides,
@@ -165,14 +166,15 @@ impl Experiment {
             fields.text_or("name", "what to call it in results", "\"experiment\"", "experiment");
         let seed = fields.integer("seed", "seed of all randomness", Some(0), (0, i64::MAX));
         let runs = fields.integer("runs", "independent problems", Some(100), (1, 1_000_000_000));
-        let horizon = fields.integer("horizon", "rounds of each", Some(10_000), (1, 1_000_000_000));
+        let horizon = fields.integer("horizon", "rounds per run", Some(10_000), (1, 1_000_000_000));
         let environment = fields
             .table("environment", "the problems to play on", FieldDefault::Required, |fields| {
                 EnvironmentSpec::read(fields, pools)
             })
             .flatten();
         let delay = read_delay(fields);
-        // Without an environment its policies are still worth checking; most specs are linear.
+        // Checks the policies even without an environment, assuming a linear one, as most specs
+        // have.
         let setting = environment.as_ref().map_or(Setting::Fixed, EnvironmentSpec::setting);
         let policies = read_policies(fields, setting);
         let metric = read_metric(fields, setting, &policies);
@@ -217,8 +219,8 @@ impl Experiment {
 }
 
 impl Overrides {
-    /// Replaces what the text says, before it is read: an override is checked and recorded like the
-    /// text itself.
+    /// Replaces values before the spec is read, so that an override is checked and recorded like
+    /// the text.
     fn apply(self, root: &mut Node) {
         let Value::Table(entries) = &mut root.value else { return };
         for (name, set) in [("runs", self.runs), ("seed", self.seed)] {
@@ -272,7 +274,7 @@ impl EnvironmentSpec {
         }
     }
 
-    /// What its actions are like.
+    /// The kind of its action sets.
     pub fn setting(&self) -> Setting {
         match self.0 {
             Problems::Drawn { setting, .. } => setting,
@@ -280,7 +282,7 @@ impl EnvironmentSpec {
         }
     }
 
-    /// A problem of this kind.
+    /// Draws a problem of this kind.
     pub fn draw(&self, rng: &mut Stream) -> Box<dyn Environment> {
         match &self.0 {
             &Problems::Drawn { setting, dim, actions, noise } => match setting {
@@ -297,7 +299,7 @@ pub(super) fn read_pool_size(kind: &str, fields: &mut Fields<'_>, pools: &dyn Po
     fields.integer("actions", ACTIONS, Some(pools.default_actions(kind)), (1, 1_000_000))
 }
 
-/// When rewards come; at once if nothing is said.
+/// When rewards come; at once by default.
 fn read_delay(fields: &mut Fields<'_>) -> Delay {
     let none = FieldDefault::Derived("`{ kind = \"none\" }`: at once");
     fields.table("delay", "when rewards come", none, read_delay_fields).unwrap_or_default()
@@ -330,7 +332,11 @@ pub(super) fn read_delay_fields(fields: &mut Fields<'_>) -> Delay {
                 0.1,
                 Range::from_to(0.0, 0.999),
             ),
-            told_after: count(fields, "told_after", "rounds after which the policy is told"),
+            told_after: count(
+                fields,
+                "told_after",
+                "rounds until the policy learns that no reward comes",
+            ),
         },
         Some("by-reward") => Delay::ByReward {
             rounds: count(
@@ -347,7 +353,7 @@ fn size(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// The policies; `None` for one whose kind is not known.
+/// The policies; `None` for an unknown kind.
 fn read_policies(fields: &mut Fields<'_>, setting: Setting) -> Vec<Option<PolicySpec>> {
     let mut labels: Vec<(String, usize)> = Vec::new();
     fields.tables("policy", "the policies to compare", |fields| {
@@ -366,7 +372,7 @@ fn read_policies(fields: &mut Fields<'_>, setting: Setting) -> Vec<Option<Policy
     })
 }
 
-/// The metric: unset parts are those of the first `code` policy, or the defaults if there is none.
+/// The metric. Unset parts come from the first `code` policy, or are the defaults.
 fn read_metric(
     fields: &mut Fields<'_>,
     setting: Setting,

@@ -1,5 +1,5 @@
-//! The reference page of specs, made by the readers themselves: it cannot say anything they do not
-//! do.
+//! The reference page of specs. The readers themselves list their fields, so the page cannot differ
+//! from what they accept.
 
 use super::experiment::{
     DELAYS, EnvironmentSpec, Experiment, Pools, read_delay_fields, read_pool_size,
@@ -18,13 +18,15 @@ const SETTINGS: [(&str, Setting); 3] =
 pub fn spec_reference(pools: &dyn Pools) -> String {
     let mut page = String::from(
         "# Specs\n\n\
-         A spec is a TOML file that describes a comparison; `plausibly simulate` runs it. An unknown field, a wrong type and \
-         a value out of range are errors that name the line. Fields marked *required* have no default.\n\n\
+         A spec is a TOML file that describes a comparison; `plausibly simulate` runs it. \
+         Unknown fields, wrong types and values out of range are errors that name the line. \
+         Fields marked *required* have no default.\n\n\
          ## Top level\n\n",
     );
     let (rows, _) = read(&minimal_experiment(), |fields| Experiment::read(fields, &()).is_some());
     table(&mut page, &rows);
-    page += "\nThe metric has the fields `ridge` and `radius`, with the meanings and ranges they have in a policy; each unset one is that of the first `code` policy.\n";
+    page += "\nThe metric has the fields `ridge` and `radius`, with the same meanings and ranges \
+             as in a policy; an unset one is that of the first `code` policy.\n";
 
     environments(&mut page, pools);
     policies(&mut page);
@@ -34,23 +36,25 @@ pub fn spec_reference(pools: &dyn Pools) -> String {
 }
 
 fn targets_and_delays(page: &mut String) {
-    *page += "\n## `target`\n\nOf a `code` policy: one of the two, and no `greed` beside it.\n\n";
+    *page += "\n## `target`\n\nFor a `code` policy: one of the two, without `greed`.\n\n";
     let empty = node(Value::Table(Vec::new()));
     let (rows, _) = read(&empty, |fields| PolicySpec::read_target(fields).is_some());
     table(page, &rows);
-    *page +=
-        "\n## `delay`\n\n`kind = \"none\"`, the default, is at once, before the next decision.\n";
+    *page += "\n## `delay`\n\nThe default `kind = \"none\"` means before the next decision.\n";
     for kind in DELAYS.into_iter().filter(|kind| *kind != "none") {
         let (rows, _) = read(&kind_table(kind), |fields| {
             read_delay_fields(fields);
             true
         });
         let meaning = match kind {
-            "fixed" => "After so many rounds.",
+            "fixed" => "After a fixed number of rounds.",
             "random" => "After a random number of rounds, the same for every policy.",
-            "batches" => "With all others of its batch, when the batch is full.",
+            "batches" => "Together with the rest of its batch, when the batch is full.",
             "never" => "At once or, for a share of decisions, never.",
-            _ => "By what the reward is: such delays break confidence sets, and this one shows it.",
+            _ => {
+                "Rewards below their mean come late. Such delays break confidence sets; this one \
+                 shows it."
+            }
         };
         section(page, kind, meaning, &rows);
     }
@@ -61,9 +65,10 @@ fn environments(page: &mut String, pools: &dyn Pools) {
     for (kind, meaning) in [
         (
             "linear",
-            "`⟨a, θ*⟩ + noise`; `θ* ~ N(0, I)`, actions uniform on `[−1, 1]ᵈ`, the same in every round.",
+            "`⟨a, θ*⟩ + noise`; `θ* ~ N(0, I)`, actions uniform on `[−1, 1]ᵈ`, the same in every \
+             round.",
         ),
-        ("changing", "The same, with actions drawn anew in every round."),
+        ("changing", "Like `linear`, with new actions in every round."),
         ("k-armed", "Arms without features; means uniform on `[0, 1]`."),
     ] {
         let (rows, _) =
@@ -71,13 +76,14 @@ fn environments(page: &mut String, pools: &dyn Pools) {
         section(page, kind, meaning, &rows);
     }
     for kind in pools.kinds() {
-        // Options alone: the pool itself is not loaded.
+        // Reads the options without loading the pool.
         let (rows, _) = read(&kind_table(kind), |fields| {
             read_pool_size(kind, fields, pools);
             drop(pools.read(kind, fields));
             true
         });
-        let meaning = "From data (`plausibly data fetch`): each run draws its actions, and `θ*` where there are several.";
+        let meaning = "From data (`plausibly data fetch`): each run draws its actions, and its \
+                       `θ*` if there are several.";
         section(page, kind, meaning, &rows);
     }
 }
@@ -96,14 +102,15 @@ fn policies(page: &mut String) {
         let has_radius = rows.iter().any(|row| row.name == "radius");
         let note = match (both, has_radius) {
             (true, true) => {
-                " On `k-armed` there is no `ridge`, and the default radius is `{ kind = \"mixture\" }`."
+                " On `k-armed` there is no `ridge`, and the default radius is \
+                 `{ kind = \"mixture\" }`."
             }
             (true, false) => " On `k-armed` there is no `ridge`.",
             _ => "",
         };
         section(page, kind, &format!("Plays on {}.{note}", names.join(", ")), &rows);
     }
-    *page += "\nProblems from data are of the kind `linear` in this respect.\n";
+    *page += "\nHere problems from data count as `linear`.\n";
 }
 
 fn radii(page: &mut String) {
@@ -117,17 +124,20 @@ fn radii(page: &mut String) {
         (
             "paper",
             Setting::Fixed,
-            "`R·√(d·log((1 + t·L²/λ)/δ)) + √λ·S`, with λ a constant of its own. Not for `dim = 1`, where it does not hold.",
+            "`R·√(d·log((1 + t·L²/λ)/δ)) + √λ·S`, with its own constant λ. Not for `dim = 1`, \
+             where it does not hold.",
         ),
         (
             "mixture",
             Setting::Arms,
-            "Half-width `σ·√((T+1)/T²·(log(T+1) + 2·log(K/δ)))` for an arm taken T times. Valid at any time. Only for `k-armed`.",
+            "Half-width `σ·√((T+1)/T²·(log(T+1) + 2·log(K/δ)))` for an arm taken T times. \
+             Valid at any time. Only for `k-armed`.",
         ),
         (
             "stitched",
             Setting::Arms,
-            "Half-width `1.7·σ·√((log log 2T + 0.72·log(10.4·K/δ))/T)`. Valid at any time. Only for `k-armed`.",
+            "Half-width `1.7·σ·√((log log 2T + 0.72·log(10.4·K/δ))/T)`. Valid at any time. \
+             Only for `k-armed`.",
         ),
         (
             "union",
@@ -137,10 +147,11 @@ fn radii(page: &mut String) {
         (
             "per-arm",
             Setting::Arms,
-            "`σ·√(2·log(1/δ))`; an arm taken T times has half-width `√β/√T`. Holds for one arm at one count; over all arms and rounds \
-             `δ` promises nothing, and θ* leaves the set far more often. Only for `k-armed`.",
+            "`σ·√(2·log(1/δ))`; an arm taken T times has half-width `√β/√T`. Holds for one arm at \
+             one count; over all arms and rounds `δ` promises nothing, and θ* leaves the set far \
+             more often. Only for `k-armed`.",
         ),
-        ("fixed", Setting::Fixed, "A constant. A width, not a confidence set."),
+        ("fixed", Setting::Fixed, "A constant width, not a confidence set."),
     ] {
         let (rows, _) = read(&kind_table(kind), |fields| {
             RadiusSpec::read(fields, setting);
@@ -150,7 +161,7 @@ fn radii(page: &mut String) {
     }
 }
 
-/// Reads a table and returns the rows of what was asked for, with the problems found.
+/// Reads a table and returns the fields that the reader used, with the errors it found.
 fn read(table: &Node, read: impl FnOnce(&mut Fields<'_>) -> bool) -> (Vec<Field>, Vec<FieldError>) {
     let mut problems = Vec::new();
     let mut fields = Fields::new("", table, &mut problems);

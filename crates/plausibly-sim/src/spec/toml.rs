@@ -1,4 +1,4 @@
-//! From TOML to the tree that specs are read from.
+//! Parses TOML into the tree that specs are read from.
 
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
@@ -32,8 +32,7 @@ impl Lines {
     fn node(&self, line: usize, value: &Spanned<DeValue<'_>>) -> Node {
         let value = match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
-            // What does not fit 64 bits is no value any field takes; as a float it still shows up
-            // in the error.
+            // No field accepts an integer beyond 64 bits; as a float it still appears in the error.
             DeValue::Integer(integer) => i64::from_str_radix(integer.as_str(), integer.radix())
                 .map_or_else(|_| float(integer.as_str()), Value::Integer),
             DeValue::Float(number) => float(number.as_str()),
@@ -47,7 +46,7 @@ impl Lines {
         Node { value, line }
     }
 
-    /// A field is on the line of its name, also where its value begins further down.
+    /// A field's line is that of its name, even if its value begins further down.
     fn table(&self, table: &DeTable<'_>) -> Value {
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(name, _)| name.span().start);
