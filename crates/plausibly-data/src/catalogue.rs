@@ -1,19 +1,19 @@
-//! What there is: addresses, licences, citations, checksums.
+//! The data sets: addresses, licences, citations, checksums.
 
 /// A data set as its publishers offer it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataSet {
-    /// What this project calls it.
+    /// Its name in this project.
     pub name: &'static str,
-    /// What its publishers call it.
+    /// Its published name.
     pub title: &'static str,
     /// File name of its archive.
     pub archive: &'static str,
-    /// Where that is published.
+    /// The address of the archive.
     pub url: &'static str,
     /// The terms, in a line.
     pub licence: &'static str,
-    /// Whether the terms must be accepted by the person who fetches it.
+    /// Whether the user must accept the terms before it is fetched.
     pub must_accept: bool,
     /// What to cite.
     pub citation: &'static str,
@@ -34,7 +34,7 @@ pub struct Member {
     pub sha256: &'static str,
 }
 
-/// A file in registries of Python packages that has a data set in it, for machines that reach
+/// A file in Python package registries that contains a data set, for machines that can reach
 /// nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Package {
@@ -46,11 +46,11 @@ pub struct Package {
     pub bytes: u64,
     /// Its SHA-256, in hexadecimal.
     pub sha256: &'static str,
-    /// How it carries each of the data set's members, in their order.
+    /// The form of each of the data set's members in it, in their order.
     pub carries: &'static [Carried],
 }
 
-/// The form in which a package has a member, by paths inside the package's file.
+/// The form of a member in a package, with paths inside the package's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Carried {
@@ -81,10 +81,9 @@ impl DataSet {
         DATA_SETS.iter().find(|set| set.name == name)
     }
 
-    /// The most bytes its archive can have: twice those of the members that are read, and 64 KiB.
-    ///
-    /// Archives are not pinned, because a mirror may pack the same members in another way. This
-    /// leaves room for members that are not read and for no compression at all.
+    /// Largest size of its archive in bytes: twice that of the members we read, plus 64 KiB.
+    /// Archives are not pinned, because a mirror may pack the same members differently. The limit
+    /// allows members we do not read, and no compression at all.
     pub fn most_archive_bytes(&self) -> u64 {
         2 * self.members.iter().map(|member| member.bytes).sum::<u64>() + (1 << 16)
     }
@@ -96,9 +95,11 @@ pub const MOVIELENS: DataSet = DataSet {
     title: "MovieLens 1M",
     archive: "ml-1m.zip",
     url: "https://files.grouplens.org/datasets/movielens/ml-1m.zip",
-    licence: "GroupLens usage licence: research only, no commercial use, no redistribution without permission (ml-1m/README)",
+    licence: "GroupLens usage licence: research only, no commercial use, no redistribution \
+              without permission (ml-1m/README)",
     must_accept: true,
-    citation: "F. M. Harper, J. A. Konstan. The MovieLens Datasets: History and Context. ACM TiiS 5(4):19, 2015.",
+    citation: "F. M. Harper, J. A. Konstan. The MovieLens Datasets: History and Context. ACM TiiS \
+               5(4):19, 2015.",
     members: &[Member {
         path: "ml-1m/ratings.dat",
         bytes: 24_594_131,
@@ -124,7 +125,8 @@ pub const WINE: DataSet = DataSet {
     url: "https://archive.ics.uci.edu/static/public/186/wine+quality.zip",
     licence: "CC BY 4.0",
     must_accept: false,
-    citation: "P. Cortez et al. Modeling wine preferences by data mining from physicochemical properties. Decision Support Systems 47(4):547-553, 2009. DOI 10.24432/C56S3T.",
+    citation: "P. Cortez et al. Modeling wine preferences by data mining from physicochemical \
+               properties. Decision Support Systems 47(4):547-553, 2009. DOI 10.24432/C56S3T.",
     members: &[Member {
         path: "winequality-white.csv",
         bytes: 264_426,
@@ -149,7 +151,8 @@ pub const HEART: DataSet = DataSet {
     url: "https://archive.ics.uci.edu/static/public/519/heart+failure+clinical+records.zip",
     licence: "CC BY 4.0",
     must_accept: false,
-    citation: "D. Chicco, G. Jurman. Machine learning can predict survival of patients with heart failure. BMC Med. Inform. Decis. Mak. 20:16, 2020. DOI 10.24432/C5Z89R.",
+    citation: "D. Chicco, G. Jurman. Machine learning can predict survival of patients with heart \
+               failure. BMC Med. Inform. Decis. Mak. 20:16, 2020. DOI 10.24432/C5Z89R.",
     members: &[Member {
         path: "heart_failure_clinical_records_dataset.csv",
         bytes: 12_239,
@@ -164,5 +167,5 @@ pub const HEART: DataSet = DataSet {
     },
 };
 
-/// All of them.
+/// All data sets.
 pub const DATA_SETS: [DataSet; 3] = [MOVIELENS, WINE, HEART];

@@ -1,11 +1,11 @@
-//! What can go wrong with data.
+//! Errors of data sets.
 
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why data could not be had.
+/// Why data are not available.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum DataError {
@@ -15,7 +15,7 @@ pub enum DataError {
         /// Which.
         name: &'static str,
     },
-    /// Bytes that are not the published ones.
+    /// The bytes are not the published ones.
     #[error("{path}: {member} has SHA-256 {found}, not {expected}: damaged, or another version")]
     Checksum {
         /// Path in the archive.
@@ -27,7 +27,7 @@ pub enum DataError {
         /// Theirs.
         found: String,
     },
-    /// An archive that cannot be opened, or lacks a member.
+    /// An archive cannot be opened, or lacks a member.
     #[error("{path} is not the archive it should be: {source}")]
     Archive {
         /// Which file.
@@ -35,7 +35,7 @@ pub enum DataError {
         /// What is wrong with it.
         source: zip::result::ZipError,
     },
-    /// A file or folder that cannot be used.
+    /// A file or folder cannot be used.
     #[error("cannot {what} {path}: {source}")]
     Io {
         /// What was tried.
@@ -45,7 +45,7 @@ pub enum DataError {
         /// What the system says.
         source: io::Error,
     },
-    /// An address that does not answer with the archive, or the page that links to it.
+    /// An address does not answer with the archive or the page that links to it.
     #[error("cannot fetch {url}: {reason}")]
     Fetch {
         /// Which.
@@ -53,9 +53,10 @@ pub enum DataError {
         /// What came instead.
         reason: String,
     },
-    /// A server that sends more than the file can have.
+    /// A server sends more bytes than the file can have.
     #[error(
-        "cannot fetch {url}: the server sends more than {limit} bytes, the most this file can have; nothing was kept"
+        "cannot fetch {url}: the server sends more than {limit} bytes, the most this file can \
+         have; nothing was kept"
     )]
     TooLarge {
         /// The address.
@@ -63,10 +64,10 @@ pub enum DataError {
         /// The most bytes the file can have.
         limit: u64,
     },
-    /// A download that takes longer than its time limit.
+    /// A download takes longer than its time limit.
     #[error(
-        "cannot fetch {url}: not complete within the time limit of {} s; what came is kept, and the next \
-         fetch continues from there", limit.as_secs_f64()
+        "cannot fetch {url}: not complete within the time limit of {} s; what came is kept, \
+         and the next fetch continues from there", limit.as_secs_f64()
     )]
     TooSlow {
         /// The address.
@@ -74,21 +75,20 @@ pub enum DataError {
         /// The time limit.
         limit: Duration,
     },
-    /// A download that its caller stopped.
+    /// The caller stopped a download.
     #[error("stopped fetching {url}: what came is kept, and the next fetch continues from there")]
     Stopped {
         /// The address.
         url: String,
     },
-    /// A checked file that does not have the form it must have: a bug in the parser, not in the
-    /// data.
+    /// A checked file does not have the expected form: a bug in the parser, not in the data.
     #[error("line {line} of {member} is not in the expected form: {text:?}")]
     Form {
         /// Which file.
         member: &'static str,
         /// Which line, from 1.
         line: usize,
-        /// What stands there.
+        /// Text of the line.
         text: String,
     },
 }

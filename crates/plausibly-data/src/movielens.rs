@@ -1,16 +1,16 @@
-//! Ratings of films, and their factorisation into taste and character.
+//! Ratings of films, and their factorisation into vectors of users and films.
 
 use crate::catalogue::MOVIELENS;
 use crate::error::DataError;
 use crate::store::Store;
 use plausibly::{Ridge, Stream};
 
-/// What a user thought of a film.
+/// A user's rating of a film.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rating {
-    /// Who, from 1.
+    /// Number of the user, from 1.
     pub user: u32,
-    /// Of which film, from 1, with gaps.
+    /// Number of the film, from 1, with gaps.
     pub movie: u32,
     /// One to five.
     pub stars: f64,
@@ -38,7 +38,7 @@ pub fn movielens(store: &Store) -> Result<Vec<Rating>, DataError> {
     text.lines().enumerate().map(rating).collect()
 }
 
-/// `rating ≈ ⟨user, movie⟩`: a vector for everybody who rated and everything that was rated.
+/// `rating ≈ ⟨user, movie⟩`: one vector per user and per rated movie.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factors {
     /// Length of a vector.
@@ -53,8 +53,8 @@ pub struct Factors {
     pub residual: f64,
 }
 
-/// Ridge of each least-squares problem. With it and [`SWEEPS`] the residual of rank 5 is that of
-/// the paper's problem.
+/// Ridge of each least-squares problem. With this and [`SWEEPS`] the residual at rank 5 is that of
+/// the paper.
 const RIDGE: f64 = 2.0;
 const SWEEPS: usize = 12;
 
@@ -106,10 +106,10 @@ struct Cell {
     stars: f64,
 }
 
-/// Ratings of one row after those of another, those of a row in their order: its sums stay at hand
-/// while they are made.
+/// Ratings grouped by row, in their order within a row, so that a row's sums stay in cache while
+/// they are computed.
 struct ByRow {
-    /// Where the ratings of each row end.
+    /// End of each row's ratings.
     ends: Vec<usize>,
     /// The column and the stars of each.
     entries: Vec<(usize, f64)>,
@@ -124,7 +124,7 @@ impl ByRow {
         for row in 0..rows {
             ends[row + 1] += ends[row];
         }
-        // Each is where its row begins, and moves on to where it ends.
+        // Starts at the beginning of each row and moves to its end.
         let mut entries = vec![(0, 0.0); cells.len()];
         for cell in cells {
             let (row, column) = place(cell);
@@ -137,12 +137,12 @@ impl ByRow {
 
     /// For each row, the ridge solution of its ratings against the other side's vectors.
     fn solve(&self, rank: usize, other: &[f64]) -> Vec<f64> {
-        // A loop over five numbers costs more than what it does; where it is known that they are
-        // five, there is none.
+        // A loop over five numbers costs more than its work; with a constant rank the compiler
+        // unrolls it.
         if rank == 5 { self.solve_of::<5>(rank, other) } else { self.solve_of::<0>(rank, other) }
     }
 
-    /// Of rank `R` if that is not zero, else of `rank`.
+    /// Solves at rank `R` if that is not zero, otherwise at `rank`.
     fn solve_of<const R: usize>(&self, rank: usize, other: &[f64]) -> Vec<f64> {
         let rank = if R > 0 { R } else { rank };
         let mut solutions = Vec::with_capacity(self.ends.len() * rank);

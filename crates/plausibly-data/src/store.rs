@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// A folder that holds verified members, one folder a data set.
+/// A folder of verified members, one folder per data set.
 #[derive(Clone, Debug)]
 pub struct Store {
     root: PathBuf,
@@ -21,7 +21,7 @@ pub enum Status {
     Ready,
     /// Not all members.
     Missing,
-    /// A member with another checksum than it must have.
+    /// A member has a wrong checksum.
     Damaged {
         /// Which.
         path: PathBuf,
@@ -88,7 +88,7 @@ impl Store {
         Ok(Status::Ready)
     }
 
-    /// Takes the members of a data set out of its archive, all or none, after checking each.
+    /// Extracts the members of a data set from its archive, all or none, after checking each.
     pub(crate) fn unpack(
         &self,
         set: &DataSet,
@@ -101,7 +101,8 @@ impl Store {
         for member in set.members {
             let file = zip.by_name(member.path).map_err(unreadable)?;
             let mut bytes = Vec::new();
-            // One byte more than there may be is enough to fail the check; a bomb is not unpacked.
+            // One byte more than allowed is enough to fail the check, so an archive bomb is not
+            // unpacked.
             let read = file.take(member.bytes + 1).read_to_end(&mut bytes);
             read.map_err(|source| DataError::Archive { path: from.into(), source: source.into() })?;
             found.push(bytes);

@@ -12,7 +12,7 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Features, row-major.
     pub features: Vec<f64>,
-    /// One target a row.
+    /// One target per row.
     pub target: Vec<f64>,
 }
 
@@ -22,7 +22,7 @@ impl Table {
         self.columns.len()
     }
 
-    /// Every feature moved and stretched to run from 0 to 1; a constant one becomes 0.
+    /// Scales every feature to run from 0 to 1; a constant one becomes 0.
     #[must_use]
     pub fn min_max_scaled(mut self) -> Self {
         let dim = self.dim();
@@ -75,7 +75,7 @@ pub fn heart(store: &Store) -> Result<Table, DataError> {
     parse(&store.read(&HEART, member)?, member.path, ',')
 }
 
-/// Numbers under a heading, the last column being the target.
+/// Parses numbers under a heading; the last column is the target.
 fn parse(bytes: &[u8], member: &'static str, separator: char) -> Result<Table, DataError> {
     let text = String::from_utf8_lossy(bytes);
     let form = |line: usize, text: &str| DataError::Form { member, line, text: text.into() };

@@ -1,20 +1,20 @@
-//! One member of a tar archive. What is not understood is refused: a wrong guess would read a name
-//! or a length as data.
+//! Reads one member of a tar archive. Refuses everything it does not understand, because a wrong
+//! guess would read a name or a length as data.
 
 use std::io::{self, Error, ErrorKind, Read};
 
 /// Headers and contents begin at multiples of this.
 const BLOCK: usize = 512;
 
-/// More than any header of names needs.
+/// Largest extended header, more than any needs.
 const LONGEST_NAMES: u64 = 1 << 16;
 
-/// More than any member has; headers without extension cannot say more.
+/// Largest member; headers without extension cannot state more.
 const LONGEST_MEMBER: u64 = 1 << 36;
 
 /// The contents of the file at `path`, with names as in ustar, pax or GNU archives.
 pub(crate) fn member(mut archive: impl Read, path: &str) -> io::Result<Vec<u8>> {
-    // What an extended header says about the member that follows it.
+    // Values from an extended header, for the member that follows it.
     let mut said = Said::default();
     loop {
         let mut header = [0; BLOCK];
@@ -46,8 +46,8 @@ pub(crate) fn member(mut archive: impl Read, path: &str) -> io::Result<Vec<u8>> 
                     _ if found => {
                         return Err(refused("not a plain file under the name that is looked for"));
                     }
-                    // Links, devices, folders and pipes have no contents, whatever their length
-                    // says.
+                    // Links, devices, folders and pipes have no contents, even if their length is
+                    // not zero.
                     b'1'..=b'6' => {}
                     _ => skip(&mut archive, length.next_multiple_of(BLOCK as u64))?,
                 }
@@ -84,8 +84,8 @@ impl Said {
     }
 }
 
-/// Key and value of the first record, and what comes after it. Values may hold any byte, so the
-/// length rules.
+/// Key and value of the first record, and what comes after it. Values may contain any byte, so only
+/// the length tells where a record ends.
 fn record(records: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let digits = records.iter().position(|&byte| byte == b' ')?;
     let length = std::str::from_utf8(&records[..digits]).ok()?.parse().ok()?;
@@ -105,7 +105,7 @@ fn name(header: &[u8; BLOCK]) -> Vec<u8> {
     name.to_vec()
 }
 
-/// A header holds the sum of its bytes, with its own field taken for blanks.
+/// A header contains the sum of its bytes, counting its own field as blanks.
 fn verify(header: &[u8; BLOCK]) -> io::Result<()> {
     let plain =
         header[..148].iter().chain(&header[156..]).map(|&byte| u64::from(byte)).sum::<u64>();

@@ -13,32 +13,31 @@ use std::time::{Duration, Instant};
 use ureq::http::StatusCode;
 use ureq::{Agent, ResponseExt};
 
-/// Hears how many bytes came and, if known, how many there are in all, and answers whether to go
-/// on.
+/// Receives the bytes so far and, if known, the total; returns whether to continue.
 pub type OnProgress<'a> = dyn FnMut(u64, Option<u64>) -> ControlFlow<()> + 'a;
 
-/// How long a connection may be silent before it counts as broken.
+/// Longest silence of a connection before it counts as broken.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long the caller's thread waits before it looks at the clock and asks whether to go on.
+/// Longest wait of the caller's thread before it checks the clock and reports progress.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What ends a download early: its time limit and its caller.
+/// Ends a download early: at its time limit or when the caller stops it.
 pub(crate) struct Watch<'a> {
     begun: Instant,
     limit: Duration,
     progress: &'a mut OnProgress<'a>,
 }
 
-/// What to ask for.
+/// A request.
 pub(crate) struct Request<'a> {
     pub(crate) url: &'a str,
     pub(crate) header: Option<(&'static str, String)>,
-    /// The most bytes the whole file can have.
+    /// Largest size of the whole file, in bytes.
     pub(crate) most_bytes: u64,
 }
 
-/// How an answer begins.
+/// The head of an answer.
 pub(crate) struct Head {
     pub(crate) status: StatusCode,
     /// The address of the answer, after redirections.
@@ -46,7 +45,7 @@ pub(crate) struct Head {
     length: Option<u64>,
 }
 
-/// An answer whose body is still to be read.
+/// An answer with an unread body.
 pub(crate) struct Answer<'a, 'w> {
     pub(crate) head: Head,
     request: &'a Request<'a>,
@@ -76,8 +75,7 @@ impl<'w> Watch<'w> {
         request: &'a Request<'a>,
         have: u64,
     ) -> Result<Answer<'a, 'w>, DataError> {
-        // Two pieces on the way are enough to keep both threads busy, and bound what a stop throws
-        // away.
+        // Two queued pieces keep both threads busy, and bound what a stop discards.
         let (sender, messages) = sync_channel(2);
         let (agent, url, header) = (agent.clone(), request.url.to_string(), request.header.clone());
         let thread = std::thread::Builder::new().name("plausibly-download".into());
@@ -158,7 +156,7 @@ fn failed(request: &Request<'_>, reason: String) -> DataError {
     DataError::Fetch { url: request.url.into(), reason }
 }
 
-/// Sends a request and passes its answer on, as long as it is received.
+/// Sends a request and passes its answer on while the receiver exists.
 fn talk(
     agent: &Agent,
     url: &str,
@@ -193,7 +191,7 @@ fn talk(
     }
 }
 
-/// What went wrong, with the limit named if it was one.
+/// Describes an error, and names the limit if it was one.
 fn reason(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Timeout(ureq::Timeout::Connect) => {

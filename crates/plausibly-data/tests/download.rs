@@ -134,8 +134,8 @@ fn an_address_that_does_not_answer_is_an_error_with_its_name() {
             server.address, HEART.archive
         )
     );
-    let nobody = Source::Url("http://127.0.0.1:1".into());
-    let error = fetch(&store, &HEART, &nobody).unwrap_err().to_string();
+    let closed = Source::Url("http://127.0.0.1:1".into());
+    let error = fetch(&store, &HEART, &closed).unwrap_err().to_string();
     assert!(
         error.starts_with("cannot fetch http://127.0.0.1:1/heart+failure+clinical+records.zip: "),
         "{error}"

@@ -5,7 +5,7 @@
 mod download; // a server on loopback: whole, cut off, resumed, slow, wrong
 mod limits; // that server without end or pause: size, time, and a caller that stops
 mod parse; // the facts of each data set
-mod python_packages; // made-up packages on that server: wheels, source archives, what is wrong with them
+mod python_packages; // made-up packages on that server: wheels, source archives, damaged ones
 mod server; // that server
 
 use plausibly_data::{DATA_SETS, DataError, DataSet, Source, Store, TIME_LIMIT};

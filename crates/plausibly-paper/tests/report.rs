@@ -39,11 +39,14 @@ fn experiment(text: &str) -> Experiment {
 pub(crate) fn reproduction() -> Reproduction {
     let arms = |horizon: u64, delta: &str| {
         let spec = format!(
-            "runs = 20\nhorizon = {horizon}\n[environment]\nkind = \"k-armed\"\nactions = 4\n[[policy]]\nkind = \"code\"\nradius = {{ kind = \"per-arm\", delta = {delta} }}"
+            "runs = 20\nhorizon = {horizon}\n[environment]\nkind = \"k-armed\"\nactions = 4\n\
+             [[policy]]\nkind = \"code\"\nradius = {{ kind = \"per-arm\", delta = {delta} }}"
         );
         ArmsTheory::check(&experiment(&spec), NonZeroUsize::MIN, &()).unwrap()
     };
-    let linear = "runs = 10\nhorizon = 300\n[environment]\nkind = \"linear\"\ndim = 2\nactions = 8\n[[policy]]\nkind = \"code\"\nradius = { kind = \"determinant\", theta_norm_bound = 5.0 }";
+    let linear = "runs = 10\nhorizon = 300\n\
+                  [environment]\nkind = \"linear\"\ndim = 2\nactions = 8\n\
+                  [[policy]]\nkind = \"code\"\nradius = { kind = \"determinant\", theta_norm_bound = 5.0 }";
     let linear = LinearTheory::check(&experiment(linear), NonZeroUsize::MIN, &()).unwrap();
     let readings = [
         ("CODE, literal", 9000.0, 20_000.0),
@@ -66,7 +69,7 @@ pub(crate) fn reproduction() -> Reproduction {
         ],
         skipped: vec![Skipped {
             study: "wine",
-            reason: "Its data could not be had: <nobody> answered.".into(),
+            reason: "Its data are missing: <no server> answered.".into(),
             remedy: "Try again.".into(),
         }],
         policy_readings: Some(measured("linear", Some("policies"), "linear-readings", &readings)),
@@ -103,7 +106,7 @@ fn the_page_is_sound_and_asks_nobody() {
     assert_eq!(page, reproduction().html(), "the same contents, the same bytes");
     assert_sound(&page);
     assert!(
-        page.contains("&lt;nobody&gt; answered")
+        page.contains("&lt;no server&gt; answered")
             && page.contains("# &lt;not a tag&gt; &amp; &quot;quoted&quot;")
     );
 }

@@ -1,13 +1,11 @@
-//! Names from people's tables, made fit to be shown.
-//!
-//! Markup is escaped where it is written; this is about what escaping leaves: characters that XML
-//! forbids, that reorder the text around them, or that cannot be seen.
+//! Makes names from users' tables safe to show. Templates escape markup. This module handles what
+//! remains: characters that XML forbids, that reorder the text around them, or that are invisible.
 
-/// Isolates what runs from right to left, so that the sentence around it does not turn.
+/// Isolate text that runs from right to left, so that it does not reorder the sentence around it.
 const ISOLATE: (char, char) = ('\u{2068}', '\u{2069}');
 
-/// A name as it can be shown anywhere. One that looks empty is told by its code points; controls,
-/// among them those of direction, become replacement characters.
+/// A name that is safe to show anywhere. One that looks empty is shown by its code points; control
+/// characters, including those of direction, become replacement characters.
 pub(crate) fn readable(name: &str) -> String {
     if name.chars().all(|c| c.is_whitespace() || c.is_control() || invisible(c)) {
         let points: Vec<String> = name.chars().map(|c| format!("U+{:04X}", u32::from(c))).collect();
@@ -29,7 +27,7 @@ pub(crate) fn readable(name: &str) -> String {
     }
 }
 
-/// The same, cut to so many columns of text.
+/// Cuts a name to at most `most` columns.
 pub(crate) fn cut(name: &str, most: usize) -> String {
     if columns(name) <= most {
         return name.into();
@@ -44,14 +42,14 @@ pub(crate) fn cut(name: &str, most: usize) -> String {
     let mut text: String = name.chars().take_while(fits).collect();
     text.truncate(text.trim_end().len());
     text.push('…');
-    // What was opened is closed, also where the end was cut off.
+    // Closes the isolation that the cut removed.
     if name.starts_with(ISOLATE.0) {
         text.push(ISOLATE.1);
     }
     text
 }
 
-/// About how many letters wide a text is.
+/// The approximate width of a text, in letters.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(column).sum()
 }
@@ -68,12 +66,12 @@ fn column(c: char) -> usize {
             | 0x1f300..=0x1faff
             | 0x20000..=0x3fffd
     );
-    // Marks on the letter before take no room.
+    // Marks on the previous letter take no room.
     let none = invisible(c) || matches!(c, '\u{300}'..='\u{36f}' | '\u{fe00}'..='\u{fe0f}');
     if none { 0 } else { 1 + usize::from(wide) }
 }
 
-/// Without ink or width.
+/// Whether a character has no ink or no width.
 fn invisible(c: char) -> bool {
     matches!(
         u32::from(c),
@@ -90,12 +88,12 @@ fn invisible(c: char) -> bool {
     )
 }
 
-/// Embeddings, overrides, isolates and separators: their effect would reach beyond the name.
+/// Embeddings, overrides, isolates and separators, which would affect text beyond the name.
 fn reorders(c: char) -> bool {
     matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Of a script that runs from right to left.
+/// Whether a character belongs to a script that runs from right to left.
 fn right_to_left(c: char) -> bool {
     matches!(
         u32::from(c),

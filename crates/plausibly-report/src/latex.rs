@@ -33,7 +33,7 @@ pub(crate) fn final_table(title: &str, summary: &Summary) -> String {
     text + "\\bottomrule\n\\end{tabular}\n"
 }
 
-/// A mean with its standard error, if there is one.
+/// A mean with its standard error, if it has one.
 fn with_error(moments: Moments) -> String {
     match moments.standard_error() {
         Some(error) => format!("${} \\pm {}$", digits(moments.mean()), digits(error)),
@@ -45,17 +45,17 @@ fn math(value: f64) -> String {
     format!("${}$", digits(value))
 }
 
-/// A number as the page has it, for the inside of `$…$`.
+/// A number as on the page, for use inside `$…$`.
 fn digits(value: f64) -> String {
     let shown = number::figure(value).replace('−', "-").replace('∞', "\\infty");
     match shown.split_once('e') {
         Some((factor, power)) => format!("{factor} \\times 10^{{{power}}}"),
-        // A bare comma in a formula has space behind it.
+        // LaTeX adds space after a bare comma in a formula.
         None => shown.replace(',', "{,}"),
     }
 }
 
-/// Text in which nothing is a command.
+/// Escapes every character that LaTeX would read as a command.
 fn escaped(text: &str) -> String {
     text.chars().fold(String::new(), |mut tex, c| {
         match c {
@@ -78,7 +78,7 @@ fn escaped(text: &str) -> String {
     })
 }
 
-/// The command of a Greek letter: as text it needs a font that few documents load.
+/// The command for a Greek letter. As plain text it would need a font that few documents load.
 fn greek(c: char) -> Option<&'static str> {
     Some(match c {
         'α' => "alpha",
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn every_special_character_is_escaped_by_a_law() {
-        // Whatever the label, a command begins only where escaping put it, and braces are balanced.
+        // In every label, commands begin only where escaping put them, and braces are balanced.
         for code in 0x20..0x7f_u8 {
             let c = char::from(code);
             let tex = escaped(&c.to_string());

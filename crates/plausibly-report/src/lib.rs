@@ -1,9 +1,10 @@
-//! Reports of plausibly: what results say, drawn and written down.
+//! Pages and pictures of what plausibly found.
 //!
-//! [`Simulation`] shows a comparison, and [`certificate_page`], [`status_page`] and [`status_svg`]
-//! show decisions of a log to people who know no bandits. [`figure`], [`number`] and [`outcome`] are
-//! what pages are made of, and [`page`] makes one self-contained HTML file. This crate knows results
-//! and how to show them; what is run, and how, is decided elsewhere.
+//! Every page is a function of results: the same results give the same bytes, and a page loads
+//! nothing. [`Simulation`] shows a comparison; [`certificate_page`], [`status_page`] and
+//! [`status_svg`] show decisions of a log to readers who know nothing of bandits. [`figure`],
+//! [`number`] and [`outcome`] are the parts of pages, and [`page`] makes one self-contained HTML
+//! file. Other crates decide what to run.
 
 pub mod figure;
 pub mod number;

@@ -1,6 +1,6 @@
-//! Numbers for people.
+//! Formats numbers for readers.
 
-/// A ratio with its confidence interval.
+/// A figure with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The figure.
@@ -11,7 +11,7 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// A whole number with its thousands apart.
+/// A whole number with commas between thousands.
 pub fn grouped(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
     let mut text = String::from(if value < 0.0 { "−" } else { "" });
@@ -40,15 +40,15 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// A ratio with its interval: another digit where rounding would hide on which side of 1 an end
-/// lies.
+/// A ratio and its interval. An end close to 1 gets more digits, so that rounding does not hide on
+/// which side it lies.
 pub fn interval(estimate: &Estimate) -> (String, String) {
     let near_one = |end: f64| (end - 1.0).abs() < 0.005;
     let end = |end: f64| if near_one(end) { format!("{end:.4}") } else { figure(end) };
     (figure(estimate.value), format!("[{}, {}]", end(estimate.low), end(estimate.high)))
 }
 
-/// A share in percent, with the decimals it takes to see it.
+/// A share in percent, with enough decimals to be visible.
 pub fn percent(events: u64, of: u64) -> String {
     let share = 100.0 * events as f64 / of as f64;
     match share {
@@ -59,7 +59,7 @@ pub fn percent(events: u64, of: u64) -> String {
     }
 }
 
-/// A number that was written with a hyphen, with a minus.
+/// Replaces the hyphen of a negative number by a minus sign.
 pub(crate) fn minus(text: &str) -> String {
     text.replace('-', "−")
 }
@@ -78,7 +78,7 @@ pub(crate) fn age(seconds: f64) -> String {
     }
 }
 
-/// A constant somebody chose: all its digits, and no more.
+/// A chosen constant, with all its digits.
 pub fn constant(value: f64) -> String {
     if value >= 1e-4 { format!("{value}") } else { format!("{value:e}").replace('-', "−") }
 }

@@ -11,16 +11,16 @@ use plausibly_sim::{JointMoments, Moments, Summary};
 pub struct FinalTable<'a> {
     /// The results.
     pub summary: &'a Summary,
-    /// What stands above the table.
+    /// The caption.
     pub caption: Markup,
-    /// What the model error is called.
+    /// Name of the model error.
     pub model_error: &'a str,
     /// The label of the policy in bold.
     pub highlighted: Option<&'a str>,
 }
 
 impl FinalTable<'_> {
-    /// The table, with a note below it for every mean that hangs on a single run.
+    /// The table, with a note below it for every mean that one run dominates.
     pub fn markup(&self) -> Markup {
         let Self { summary, caption, model_error, highlighted } = self;
         html! {
@@ -52,7 +52,7 @@ impl FinalTable<'_> {
             @for (label, share, what) in heavy(summary, model_error) {
                 p.note {
                     "One run of " (summary.runs) " carries " (format!("{:.0}", 100.0 * share)) " % "
-                    "of " (label) "’s summed " (what) ": no interval on its mean can be relied on."
+                    "of " (label) "’s summed " (what) ": no interval on its mean is reliable."
                 }
             }
         }
@@ -67,10 +67,10 @@ pub fn mean_cells(moments: Moments) -> Markup {
     }
 }
 
-/// A mean of which a single run makes up this share is not one to rely on.
+/// A mean is unreliable if a single run contributes more than this share.
 const HEAVY: f64 = 0.2;
 
-/// Figures of policies that hang on one run, by its share.
+/// Figures that one run dominates: the policy, the run's share, and the name of the figure.
 pub fn heavy<'a>(summary: &'a Summary, model_error: &'a str) -> Vec<(&'a str, f64, &'a str)> {
     let of = |moments: &JointMoments, what: &'a str| -> Vec<(&'a str, f64, &'a str)> {
         let shares = summary
@@ -78,14 +78,14 @@ pub fn heavy<'a>(summary: &'a Summary, model_error: &'a str) -> Vec<(&'a str, f6
             .iter()
             .enumerate()
             .map(|(i, policy)| (policy.label.as_str(), moments.largest_share(i), what));
-        // Of few runs each carries much.
+        // With few runs every run has a large share.
         let usual = 4.0 / summary.runs as f64;
         shares.filter(|(_, share, _)| *share > HEAVY.max(usual)).collect()
     };
     [of(&summary.final_regret, "regret"), of(&summary.final_model_error, model_error)].concat()
 }
 
-/// Curves with their caption and the place where the page's script reads them out.
+/// Curves with their caption, and a place where the page's script shows values.
 pub fn curves_figure(curves: &Curves<'_>, title: &str, place: &str) -> Markup {
     html! {
         figure {

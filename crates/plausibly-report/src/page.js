@@ -1,4 +1,4 @@
-// Shows the figures under the pointer. Everything it shows stands in the page without it, at the last round.
+// Shows the figures under the pointer. The page has those of the last round without this script.
 "use strict";
 for (const svg of document.querySelectorAll("svg.curves")) {
   const data = JSON.parse(svg.nextElementSibling.textContent);

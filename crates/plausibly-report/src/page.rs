@@ -1,20 +1,18 @@
-//! One HTML file that needs nothing else.
+//! Makes a self-contained HTML file.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// By this a page that plausibly wrote is recognised; a version follows.
+/// Identifies a page written by plausibly; the version follows it.
 pub const PAGE_MARK: &str = r#"<meta name="generator" content="plausibly "#;
 
-/// A page with this title and body: style and script inside, no request to anywhere, readable
-/// without the script.
-///
-/// The policy in its head forbids every load, so that a later mistake shows as an error in the
-/// browser and not as a request to somebody's server.
+/// A page with this title and body, with style and script inside. It loads nothing and is readable
+/// without the script. The policy in its head forbids every load, so a mistake shows as an error in
+/// the browser and not as a request to a server.
 pub fn page(title: &str, body: &Markup) -> String {
     Page { title, style: "", script: Script::Figures }.with(body)
 }
 
-/// What a page is made of beside its body.
+/// A page without its body.
 pub(crate) struct Page<'a> {
     pub(crate) title: &'a str,
     /// Rules beyond those of every page.
@@ -25,9 +23,9 @@ pub(crate) struct Page<'a> {
 /// Which script a page has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Script {
-    /// That of figures.
+    /// The script of figures.
     Figures,
-    /// None, and none is let in.
+    /// No script; the policy forbids any.
     None,
 }
 
@@ -49,7 +47,7 @@ impl Page<'_> {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     title { (self.title) }
-                    // An empty icon: without one browsers ask the server for theirs.
+                    // An empty icon, because without one browsers request it from the server.
                     link rel="icon" href="data:,";
                     style { (PreEscaped(include_str!("page.css"))) (PreEscaped(self.style)) }
                 }

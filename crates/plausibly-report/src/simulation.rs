@@ -6,29 +6,28 @@ use crate::{label, latex, number};
 use maud::{Markup, html};
 use plausibly_sim::{Moments, Point, PolicySummary, Summary};
 
-/// What is shown of a comparison. The same contents give the same bytes.
+/// A comparison to show. The same contents give the same bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Simulation<'a> {
-    /// What the spec calls it.
+    /// Its name in the spec.
     pub name: &'a str,
     /// The spec that made it, word for word.
     pub spec: &'a str,
     /// The file name under which `command` expects the spec.
     pub spec_file: &'a str,
-    /// What gives the same results again.
+    /// The command that gives the same results again.
     pub command: &'a str,
     /// Seed of all randomness.
     pub seed: u64,
     /// Rounds per run.
     pub horizon: u64,
-    /// What came out.
+    /// The results.
     pub summary: &'a Summary,
 }
 
-/// How many of the page's styles there are. With more policies, styles repeat and labels tell them
-/// apart.
+/// Number of line styles of the page. With more policies styles repeat, and only labels differ.
 const STYLES: usize = 8;
-/// Letters of a label that fit beside a curve.
+/// Number of letters that fit beside a curve.
 const LETTERS: usize = 17;
 
 impl Simulation<'_> {
@@ -101,7 +100,7 @@ impl Simulation<'_> {
         latex::final_table(&label::readable(self.name), self.summary)
     }
 
-    /// Which policies have the lowest means; nothing is said of a policy alone.
+    /// Names the policies with the lowest means; empty for a single policy.
     fn lead(&self) -> Markup {
         let Summary { policies, .. } = self.summary;
         let lowest = |pick: fn(&Point) -> Moments| {
@@ -177,7 +176,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// What the columns of the final figures say.
+/// Explains the columns of the final figures.
 fn columns() -> Markup {
     html! {
         ul {
@@ -188,7 +187,7 @@ fn columns() -> Markup {
             li {
                 b { "Model error" } ": in each round the largest squared error of an estimate "
                 "among the actions that could still be best, summed over the rounds. Lower means "
-                "that the candidates are known better."
+                "better knowledge of the candidates."
             }
             li {
                 b { "Plausible" } ": how many actions could still be best in the last round, "
@@ -196,11 +195,11 @@ fn columns() -> Markup {
             }
             li {
                 b { "θ* left" } ": the share of runs in which the truth was ever outside the "
-                "confidence set that model error and plausible actions are measured with."
+                "confidence set used to measure model error and plausible actions."
             }
             li {
-                b { "±" } ": the standard error of the mean; there is none for a single run. Bands "
-                "in the figures are 95 % intervals of the mean, round by round."
+                b { "±" } ": the standard error of the mean; a single run has none. Bands in the "
+                "figures are 95 % intervals of the mean, round by round."
             }
         }
     }

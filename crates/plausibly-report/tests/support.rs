@@ -11,8 +11,8 @@ pub(crate) fn synthetic(policies: &[(&str, f64, f64)], runs: u32, spread: f64) -
     let mut final_model_error = JointMoments::new(policies.len());
     let mut points = vec![Point::default(); policies.len()];
     for run in 0..runs {
-        // Deterministic, centred, different for every policy, and shared in part: what pairing
-        // takes out.
+        // Deterministic, centred, different for every policy, with a shared part that pairing
+        // removes.
         let shared = (f64::from(run) * 2.4).sin();
         let draw = |mean: f64, policy: usize| {
             let own = (f64::from(run) * (3.1 + policy as f64)).sin();
@@ -45,7 +45,7 @@ pub(crate) fn synthetic(policies: &[(&str, f64, f64)], runs: u32, spread: f64) -
     }
 }
 
-/// Everything between two marks taken out, marks left.
+/// Removes everything between two marks, and keeps the marks.
 fn without(page: &str, from: &str, to: &str) -> String {
     let mut kept = String::new();
     let mut rest = page;
@@ -59,7 +59,7 @@ fn without(page: &str, from: &str, to: &str) -> String {
     kept + rest
 }
 
-/// The page without what is drawn, styled or scripted, a line for each piece of text.
+/// The text of a page without drawings, styles and scripts, one line per piece of text.
 pub(crate) fn words(page: &str) -> String {
     let page = without(page, "<style>", "</style>");
     let page = without(&page, "<script", "</script>");
@@ -75,7 +75,8 @@ fn attributes<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     page.split(open.as_str()).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
 }
 
-/// Every link leads somewhere within, nothing comes from outside, and what is opened is closed.
+/// Checks that every link leads to a place in the page, nothing is loaded, and every element is
+/// closed.
 pub(crate) fn assert_sound(page: &str) {
     let ids = attributes(page, "id");
     let unique: BTreeSet<&str> = ids.iter().copied().collect();

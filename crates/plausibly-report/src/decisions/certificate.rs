@@ -1,4 +1,4 @@
-//! A decision, explained on one page.
+//! Explains a decision on one page.
 
 use super::parts;
 use crate::{label, number};
@@ -11,11 +11,10 @@ const ROWS: usize = 20;
 /// Actions out of the race before the rest is folded away.
 const CLOSEST: usize = 10;
 
-/// A certificate as one self-contained page for somebody who knows no bandits: what
-/// [`words`](Certificate::words) says, with a picture of what is known of every action.
-///
-/// The page has no script, loads nothing, and shows names from the table as text whatever they
-/// hold. The same certificate gives the same bytes.
+/// A certificate as one self-contained page for readers who know nothing of bandits: the sentences
+/// of [`words`](Certificate::words), with a picture of every action's estimate. The page has no
+/// script, loads nothing, and shows names from the table as plain text. The same certificate gives
+/// the same bytes.
 pub fn certificate_page(certificate: &Certificate) -> String {
     let shown = parts::shown(certificate);
     let (words, chosen) = (shown.words(), &shown.findings.chosen);
@@ -114,7 +113,7 @@ fn out_of_race(shown: &Certificate) -> Markup {
     }
 }
 
-/// Says how many a partial certificate leaves out, after those it lists.
+/// Says how many actions a partial certificate does not list.
 fn not_listed(count: u64, some_listed: bool) -> Markup {
     html! {
         @if count > 0 {

@@ -1,5 +1,4 @@
-//! Decisions of a log, explained: the page of a certificate, and how a log stands as a page and as
-//! a slide.
+//! Explains decisions of a log: a certificate as a page, the status of a log as a page and a slide.
 
 mod certificate;
 mod parts;

@@ -1,4 +1,4 @@
-//! What the page of a certificate and that of a log have in common.
+//! Parts shared by the page of a certificate and the page of a log.
 
 use crate::figure::{Forest, ForestMark, Layout};
 use crate::label::readable;
@@ -9,13 +9,13 @@ use plausibly_log::Tried;
 use plausibly_log::certificate::{Certificate, Finding};
 use std::collections::BTreeMap;
 
-/// A page about decisions. It has no script, and lets none in: its words come from other people's
+/// A page about decisions. It has no script and forbids any, because its words come from users'
 /// tables.
 pub(super) fn page(title: &str, body: &Markup) -> String {
     Page { title, style: include_str!("decisions.css"), script: Script::None }.with(body)
 }
 
-/// The same certificate with every name fit to be shown.
+/// The certificate with every name made safe to show.
 pub(super) fn shown(certificate: &Certificate) -> Certificate {
     let mut shown = certificate.clone();
     let (grounds, findings) = (&mut shown.grounds, &mut shown.findings);
@@ -34,7 +34,7 @@ pub(super) fn shown(certificate: &Certificate) -> Certificate {
     shown
 }
 
-/// Sentences of a section, each a paragraph.
+/// A section with one paragraph per sentence.
 pub(super) fn section(title: &str, sentences: &[String]) -> Markup {
     html! {
         section {
@@ -44,8 +44,8 @@ pub(super) fn section(title: &str, sentences: &[String]) -> Markup {
     }
 }
 
-/// The picture of what is known, once for wide screens and once for narrow ones; the style shows
-/// one of them.
+/// The picture of all estimates, once for wide and once for narrow screens; the style shows one of
+/// them.
 pub(super) fn forest(certificate: &Certificate, chosen: &str) -> Markup {
     let wide = Forest::new(certificate, Layout::WIDE);
     let narrow = Forest::new(certificate, Layout::NARROW);
@@ -53,8 +53,8 @@ pub(super) fn forest(certificate: &Certificate, chosen: &str) -> Markup {
         figure.forest {
             figcaption {
                 b { "What each one pays on average, as far as it is known." }
-                " A bar shows where the true average may lie, its mark the estimate. An arrow at "
-                "its end: no more is known there than what rewards can be."
+                " A bar shows where the true average may lie, and its mark the estimate. An arrow "
+                "at an end means that nothing is known there beyond the range of rewards."
             }
             (legend(&wide, chosen))
             @for (class, forest) in [("wide", &wide), ("narrow", &narrow)] {
@@ -89,7 +89,7 @@ fn legend(forest: &Forest<'_>, chosen: &str) -> Markup {
     }
 }
 
-/// What a mark stands for.
+/// The meaning of a mark.
 pub(super) fn meaning(mark: ForestMark, chosen: &str) -> &str {
     match mark {
         ForestMark::Chosen => chosen,
@@ -99,8 +99,8 @@ pub(super) fn meaning(mark: ForestMark, chosen: &str) -> &str {
     }
 }
 
-/// Actions with their estimates and bounds; the chosen one is marked with this word. Where it is
-/// known how often each was tried, that stands behind the names.
+/// A table of actions with their estimates and bounds; `word` marks the chosen one. If the numbers
+/// of tries are given, they follow the names.
 pub(super) fn table(
     certificate: &Certificate,
     rows: &[&Finding],
@@ -137,7 +137,7 @@ pub(super) fn table(
     }
 }
 
-/// How often an action was tried, and its last outcome as it was recorded.
+/// The number of tries of an action, and its last recorded outcome.
 fn tries(tried: Option<&Tried>) -> Markup {
     let tried = tried.copied().unwrap_or_default();
     let last = match tried.last_outcome {
@@ -148,7 +148,7 @@ fn tries(tried: Option<&Tried>) -> Markup {
     html! { td.n { (number::grouped(tried.tries as f64)) } td.n { (last) } }
 }
 
-/// Names and values, for what a page rests on.
+/// A list of names and values.
 pub(super) fn facts(rows: &[(&str, Markup)]) -> Markup {
     html! {
         dl.facts {
@@ -157,14 +157,14 @@ pub(super) fn facts(rows: &[(&str, Markup)]) -> Markup {
     }
 }
 
-/// Big numbers with what they count.
+/// Large numbers with their labels.
 pub(super) fn figures(numbers: &[(String, &str)]) -> Markup {
     html! {
         ul.numbers { @for (number, what) in numbers { li { b { (number) } " " (what) } } }
     }
 }
 
-/// A policy as its table says it, tables in it with a dot.
+/// The settings of a policy, with a dot between nested names.
 pub(super) fn policy(certificate: &Certificate) -> Markup {
     let mut rows: Vec<(String, String)> = Vec::new();
     for (key, value) in &certificate.grounds.policy {
@@ -182,7 +182,7 @@ pub(super) fn policy(certificate: &Certificate) -> Markup {
     }
 }
 
-/// What a certificate rests on.
+/// The grounds of a certificate.
 pub(super) fn grounds(certificate: &Certificate) -> Markup {
     let (grounds, words) = (&certificate.grounds, certificate.words());
     let (low, high) = grounds.reward_range;

@@ -1,4 +1,4 @@
-//! How a log stands, as one picture for a slide.
+//! The status of a log as one picture for a slide.
 
 use super::parts;
 use super::status::{headline, known_curve, race_curve};
@@ -16,14 +16,13 @@ const TOP: f64 = 166.0;
 /// Height the rows of the forest share.
 const ROWS: f64 = 522.0;
 
-/// By this a picture that plausibly wrote is recognised; a version follows.
+/// Identifies a picture written by plausibly; the version follows it.
 pub const PICTURE_MARK: &str = r#"data-generator="plausibly "#;
 
-/// How a log stands as one SVG of 1600 by 900 units: what is known of every action now, how many
-/// could still be best over decisions, and to within what these were known.
-///
-/// It refers to nothing outside of it, and its style uses what drawing programs understand beside
-/// browsers. The same status gives the same bytes.
+/// The status of a log as one SVG of 1600 by 900 units: every action's current estimate, and, by
+/// decision, how many actions could still be best and how precisely they were known. It refers to
+/// nothing outside, and both browsers and drawing programs understand its style. The same status
+/// gives the same bytes.
 pub fn status_svg(status: &Status) -> String {
     let shown = parts::shown(&status.now);
     let title = headline(status, &shown);
@@ -65,7 +64,7 @@ fn panel(title: &str, x: f64, y: f64, drawing: &Markup) -> Markup {
     }
 }
 
-/// What would be next, and how sure all of it is.
+/// The next choice, and the confidence of everything shown.
 fn subtitle(shown: &Certificate) -> String {
     let (findings, words) = (&shown.findings, shown.words());
     let next = format!("Next: {}", label::cut(&findings.chosen.label, 44));
@@ -75,7 +74,7 @@ fn subtitle(shown: &Certificate) -> String {
     [Some(next), known, sure].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
-/// What the marks mean, in a line at the bottom.
+/// The legend, in a line at the bottom.
 fn legend(forest: &Forest<'_>) -> Markup {
     let mut x = MARGIN;
     let entries: Vec<(f64, _, &str)> = forest

@@ -1,4 +1,4 @@
-//! How a log stands, as a page.
+//! The status of a log as a page.
 
 use super::parts;
 use crate::figure::Steps;
@@ -8,17 +8,16 @@ use maud::{Markup, html};
 use plausibly_log::certificate::{Certificate, Finding};
 use plausibly_log::{OutSince, Status, Tried};
 
-/// Outstanding decisions that are listed one by one.
+/// Pending decisions listed one by one.
 const PENDING: usize = 20;
 
 /// Actions out of the race before the rest is folded away.
 const OUT: usize = 15;
 
-/// How a log stands as one self-contained page: what is known of every action, how the race went
-/// and how much is known, what is outstanding, and since when and by whom actions are out.
-///
-/// The page has no script, loads nothing, and shows names from the table as text whatever they
-/// hold. The same status gives the same bytes.
+/// The status of a log as one self-contained page: every action's estimate, the history of the race
+/// and of its precision, pending decisions, and since when and because of which action others are
+/// out. The page has no script, loads nothing, and shows names from the table as plain text. The
+/// same status gives the same bytes.
 pub fn status_page(status: &Status) -> String {
     let shown = parts::shown(&status.now);
     let (words, chosen) = (shown.words(), &shown.findings.chosen);
@@ -63,7 +62,7 @@ pub fn status_page(status: &Status) -> String {
     parts::page(&title, &body)
 }
 
-/// What there is to say in one line.
+/// The status in one line.
 pub(super) fn headline(status: &Status, shown: &Certificate) -> String {
     format!(
         "{} of {} could still be best after {} {}",
@@ -83,7 +82,7 @@ fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
 
-/// How many were in the race at each look, and now.
+/// The number of actions in the race at each decision, and now.
 pub(super) fn race_curve(status: &Status, size: (f64, f64), font: f64) -> Steps<'static> {
     let now = &status.now;
     let (plausible, offered) = (now.words().plausible(), now.grounds.offered() as u64);
@@ -100,7 +99,7 @@ pub(super) fn race_curve(status: &Status, size: (f64, f64), font: f64) -> Steps<
     }
 }
 
-/// To within what those in the race were known at each look, and now.
+/// How precisely the actions in the race were known at each decision, and now.
 pub(super) fn known_curve(status: &Status, size: (f64, f64), font: f64) -> Steps<'static> {
     let now = &status.now;
     let within = now.findings.known_within;
@@ -128,7 +127,7 @@ fn history(status: &Status, shown: &Certificate) -> Markup {
     );
     let now = within.map_or("some were never tried".into(), |within| format!("±{within}"));
     let known_said = format!(
-        "To within what every action still in the race was known at each decision; now {now}."
+        "How precisely every action still in the race was known at each decision; now {now}."
     );
     html! {
         section {
@@ -158,7 +157,7 @@ fn history(status: &Status, shown: &Certificate) -> Markup {
     }
 }
 
-/// How many recorded choices were derived again.
+/// Says how many recorded choices were derived again.
 fn checked(status: &Status) -> String {
     if status.complete {
         return "Each choice was derived again from the log, and is as recorded.".into();
@@ -206,7 +205,7 @@ fn out(status: &Status, shown: &Certificate) -> Markup {
     }
 }
 
-/// How often an action was tried, in words.
+/// The number of tries of an action, in words.
 fn tries(tried: &Tried) -> String {
     let count =
         format!("{} {}", number::grouped(tried.tries as f64), plural(tried.tries, "try", "tries"));
@@ -216,7 +215,7 @@ fn tries(tried: &Tried) -> String {
     }
 }
 
-/// Since when, as exactly as it was looked at.
+/// Since which decision an action is out, as precisely as the history shows.
 fn out_when(status: &Status, since: &OutSince) -> String {
     let OutSince { decision, last_plausible, .. } = *since;
     if decision > status.decisions {

@@ -10,21 +10,21 @@ pub(super) struct LogAxis {
 }
 
 impl LogAxis {
-    /// From `low` at `from` to `high` at `to`. Degenerate limits are widened rather than refused: a
-    /// figure of one value is still a figure.
+    /// From `low` at `from` to `high` at `to`. Widens degenerate limits, so that a figure of a
+    /// single value can be drawn.
     pub(super) fn new(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = if low.is_finite() && low > 0.0 { low } else { 1.0 };
         let high = if high.is_finite() && high > 1.01 * low { high } else { 10.0 * low };
         Self { low: libm::log10(low), high: libm::log10(high), from, to }
     }
 
-    /// Where a value is; values beyond the axis are put at its ends.
+    /// The position of a value; values beyond the axis are placed at its ends.
     pub(super) fn at(&self, value: f64) -> f64 {
         let share = (libm::log10(value.max(1e-300)) - self.low) / (self.high - self.low);
         self.from + (self.to - self.from) * share.clamp(0.0, 1.0)
     }
 
-    /// Powers of ten, and their doubles and halves where there would be fewer than three.
+    /// Powers of ten; also their doubles and fives if there would be fewer than three.
     pub(super) fn ticks(&self) -> Vec<(f64, f64)> {
         let of = |digits: &[f64]| -> Vec<(f64, f64)> {
             let powers = -12..16_i32;
@@ -41,7 +41,7 @@ impl LogAxis {
     }
 }
 
-/// `digit·10^power` as the decimal number it is.
+/// `digit·10^power`, exact where the division or product is.
 fn decimal(digit: f64, power: i32) -> f64 {
     if power < 0 { digit / 10.0_f64.powi(-power) } else { digit * 10.0_f64.powi(power) }
 }

@@ -10,18 +10,18 @@ use std::fmt::Write;
 pub struct Series<'a> {
     /// Its name.
     pub label: Cow<'a, str>,
-    /// Which of the page's styles it is drawn in: the same policy, the same style, everywhere.
+    /// Its style, by number; a policy has the same style in all figures.
     pub style: usize,
-    /// Mean and standard error, if there is one, at each round.
+    /// Mean and standard error at each round; a single run has no error.
     pub points: Vec<(f64, Option<f64>)>,
 }
 
 /// Curves over the same rounds, on logarithmic scales.
 #[derive(Clone, Debug)]
 pub struct Curves<'a> {
-    /// What is shown, in a sentence: for those who cannot see it.
+    /// A sentence that describes the figure, for readers who cannot see it.
     pub description: String,
-    /// What goes up.
+    /// Name of the vertical axis.
     pub y_name: &'a str,
     /// The room for labels beside the curves, [`Curves::LABEL_ROOM`] or more.
     pub label_room: f64,
@@ -40,18 +40,19 @@ const FRAME: Frame = Frame {
     bottom: 36.0,
 };
 
-/// A letter of a label on a phone, where text is drawn larger.
+/// Width of a letter of a label on a phone, where text is larger.
 const LETTER: f64 = 7.6;
 
-/// Of a normal distribution: bands are 95 % intervals, point by point.
+/// Quantile of the normal distribution: bands are 95 % intervals, point by point.
 const BAND: f64 = 1.96;
-/// What happens before is noise, and takes a quarter of a logarithmic axis.
+/// First round drawn. Earlier rounds are mostly noise and would take a quarter of a logarithmic
+/// axis.
 const FIRST_ROUND: u64 = 10;
 
-/// A drawing without its outermost element.
+/// A drawing without its `svg` element.
 struct Drawing {
     frame: Frame,
-    /// How many rounds at the beginning are left out.
+    /// Number of recorded rounds left out at the beginning.
     skip: usize,
     x: super::LogAxis,
     parts: Markup,
@@ -66,7 +67,7 @@ impl Curves<'_> {
         Self::LABEL_ROOM.max(15.0 + LETTER * letters as f64)
     }
 
-    /// Wide and tall enough that the labels of all curves find room beside them.
+    /// A frame large enough for the labels of all curves.
     fn frame(&self) -> Frame {
         let height = FRAME.height.max(FRAME.top + FRAME.bottom + labels::room(self.series.len()));
         let width = FRAME.width + self.label_room - FRAME.right;
@@ -88,8 +89,8 @@ impl Curves<'_> {
         }
     }
 
-    /// The drawing as a file of its own: it refers to nothing outside, and its style is what
-    /// drawing programs understand too.
+    /// The drawing as a separate file. It refers to nothing outside, and drawing programs
+    /// understand its style.
     pub fn file(&self, title: &str) -> String {
         let Drawing { frame, parts, .. } = self.drawing();
         let Frame { width, height, .. } = frame;

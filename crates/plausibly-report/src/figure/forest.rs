@@ -1,19 +1,19 @@
-//! What is known of every action: one row each, an interval with its estimate, and the line that
-//! rules out.
+//! Every action's estimate and interval, one row each, and the line below which actions are ruled
+//! out.
 
 use super::{LinearAxis, point, px};
 use crate::{label, number};
 use maud::{Markup, html};
 use plausibly_log::certificate::{Certificate, Finding, Standing};
 
-/// Said of the line at the best lower bound.
-const LINE: &str = "whoever does not reach this line is out";
-/// Width of a letter in units of the font's size, a little more than it is.
+/// Label of the line at the best lower bound.
+const LINE: &str = "bars that end left of this line are out";
+/// Width of a letter relative to the font size, rounded up.
 const LETTER: f64 = 0.6;
-/// The same where it is bold.
+/// Width of a bold letter relative to the font size.
 const BOLD: f64 = 0.66;
 
-/// Where things go, in units of the drawing.
+/// Sizes, in units of the drawing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     /// Outer width.
@@ -22,9 +22,10 @@ pub(crate) struct Layout {
     pub(crate) row: f64,
     /// Size of the font.
     pub(crate) font: f64,
-    /// Most letters of a label to the left; above its bar it has what the value leaves.
+    /// Most letters of a label to the left; above its bar, a label has the room that the value
+    /// leaves.
     pub(crate) letters: usize,
-    /// Labels above their bars, as on a phone, or to the left of them.
+    /// Whether labels are above their bars, as on a phone, or to the left.
     pub(crate) above: bool,
     /// Most rows.
     pub(crate) most: usize,
@@ -39,7 +40,7 @@ impl Layout {
         Self { width: 360.0, row: 40.0, font: 12.5, letters: 0, above: true, most: 40 };
 }
 
-/// How a row is drawn; each kind is told by its form and not by its colour alone.
+/// How a row is drawn. Kinds differ in shape, not in colour alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// A diamond on a thick bar.
@@ -77,7 +78,7 @@ impl Mark {
         }
     }
 
-    /// A sample for a legend, so wide.
+    /// A sample of this width for a legend.
     pub(crate) fn sample(self, width: f64, height: f64) -> Markup {
         let y = height / 2.0;
         html! {
@@ -97,14 +98,14 @@ pub(crate) struct Forest<'a> {
     chosen: u64,
     /// The best lower bound.
     line: Option<f64>,
-    /// What is not drawn: how many could still be best, and how many could not.
+    /// Actions not drawn: how many could still be best, and how many are out.
     left_out: (u64, u64),
     layout: Layout,
 }
 
 impl<'a> Forest<'a> {
-    /// Of a certificate whose labels can be shown: the rows that matter most, in the order of their
-    /// estimates.
+    /// Selects the rows that matter most, in the order of their estimates. The certificate's labels
+    /// must be safe to show.
     pub(crate) fn new(certificate: &'a Certificate, layout: Layout) -> Self {
         let (words, findings) = (certificate.words(), &certificate.findings);
         let best = findings.actions.iter().max_by(|a, b| a.lower.total_cmp(&b.lower));
@@ -125,24 +126,24 @@ impl<'a> Forest<'a> {
             words.plausible().saturating_sub(racing as u64),
             words.out().saturating_sub((rows.len() - racing) as u64),
         );
-        // A bound that is no more than the least reward rules nothing out.
+        // A bound at the lowest possible reward rules nothing out.
         let line =
             best.map(|best| best.lower).filter(|lower| *lower > certificate.grounds.reward_range.0);
         Self { certificate, rows, chosen: findings.chosen.id, line, left_out, layout }
     }
 
-    /// Which kinds of rows there are, for a legend.
+    /// The kinds of rows drawn, for a legend.
     pub(crate) fn marks(&self) -> Vec<Mark> {
         let all = [Mark::Chosen, Mark::Racing, Mark::Out, Mark::Unknown];
         all.into_iter().filter(|mark| self.rows.iter().any(|row| self.mark(row) == *mark)).collect()
     }
 
-    /// Whether there is a line that rules out.
+    /// Whether a line rules actions out.
     pub(crate) fn has_line(&self) -> bool {
         self.line.is_some()
     }
 
-    /// What is not drawn, in words.
+    /// Says how many actions are not drawn.
     pub(crate) fn left_out(&self) -> Option<String> {
         let (racing, out) = self.left_out;
         let more = racing + out;
@@ -156,7 +157,7 @@ impl<'a> Forest<'a> {
         }
     }
 
-    /// In a sentence, for those who cannot see it.
+    /// A sentence that describes the figure, for readers who cannot see it.
     pub(crate) fn description(&self) -> String {
         let out = self.rows.iter().filter(|row| row.standing != Standing::Plausible).count();
         let mut text = format!(
@@ -187,7 +188,7 @@ impl<'a> Forest<'a> {
         let layout = self.layout;
         let (labels, values) =
             if layout.above { (0.0, 0.0) } else { (self.label_width(), self.value_width()) };
-        // Half a letter beside the axis for the labels of its ends.
+        // Half a letter on each side of the axis, for the labels of its ends.
         let edge = 0.6 * layout.font;
         let x = self.axis(labels + edge, layout.width - values - edge);
         let floor = self.top() + layout.row * self.rows.len() as f64;
@@ -225,7 +226,7 @@ impl<'a> Forest<'a> {
         number::minus(&self.certificate.number(value))
     }
 
-    /// Room above the rows, for what is said of the line.
+    /// Room above the rows for the label of the line.
     fn top(&self) -> f64 {
         if self.line.is_some() { 2.1 * self.layout.font } else { 0.4 * self.layout.font }
     }
@@ -244,13 +245,13 @@ impl<'a> Forest<'a> {
         self.layout.font * if row.id == self.chosen { BOLD } else { LETTER }
     }
 
-    /// How many letters of a label are shown.
+    /// Number of letters of a label that fit.
     fn room(&self, row: &Finding) -> usize {
         let layout = self.layout;
         if !layout.above {
             return layout.letters;
         }
-        // Values are set a little smaller.
+        // Values have a slightly smaller font.
         let value =
             0.92 * label::columns(&self.value(row)) as f64 * self.letter(row) + 2.4 * layout.font;
         #[expect(
@@ -344,7 +345,7 @@ impl<'a> Forest<'a> {
         }
     }
 
-    /// The bar: an end that is known has a cap, and one that is no closer than the range of rewards
+    /// The bar. An end inside the range of rewards has a cap; an end at the limit of the range has
     /// an arrow.
     fn interval(&self, row: &Finding, x: &LinearAxis, y: f64, size: f64) -> Markup {
         let (least, most) = self.certificate.grounds.reward_range;

@@ -1,4 +1,4 @@
-//! Names at the ends of lines.
+//! Places labels at the ends of lines.
 
 use super::Frame;
 
@@ -10,11 +10,11 @@ pub(super) fn room(labels: usize) -> f64 {
     LABEL_STEP * labels as f64
 }
 
-/// Labels moved apart as little as it takes, in the order of what they name.
+/// Moves labels apart as little as necessary, without changing their order.
 pub(super) fn spread(wanted: &[f64], frame: &Frame) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
-    // Groups of touching labels, each centred on what its members want.
+    // Groups of touching labels, each centred on the mean of its members' wishes.
     let mut groups: Vec<(f64, Vec<usize>)> = Vec::new();
     for index in order {
         groups.push((wanted[index], vec![index]));

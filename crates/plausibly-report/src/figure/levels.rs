@@ -1,10 +1,10 @@
-//! A figure at a few levels of one setting: a line a policy, a mean with its interval a level.
+//! Means at a few levels of one setting: one line per policy, one mean with its interval per level.
 
 use super::{Frame, LogAxis, labels, point, px};
 use crate::number::Estimate;
 use maud::{Markup, html};
 
-/// What stands at a line's means. Shape and filling tell lines apart where there is no colour.
+/// The shape of a line's marks. Shape and filling distinguish lines without colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A circle.
@@ -20,11 +20,12 @@ pub enum Shape {
 pub struct Line<'a> {
     /// Its name.
     pub label: &'a str,
-    /// Which of the page's styles it is drawn in.
+    /// Its style, by number.
     pub style: usize,
-    /// What its means are marked by.
+    /// Shape of its marks.
     pub shape: Shape,
-    /// Drawn hollow and dashed: a variant of the policy whose style and shape it has.
+    /// Whether it is a variant of the policy with the same style and shape: drawn hollow and
+    /// dashed.
     pub variant: bool,
     /// Mean and interval at each level.
     pub points: Vec<Estimate>,
@@ -33,11 +34,11 @@ pub struct Line<'a> {
 /// Lines over the same levels, on logarithmic scales.
 #[derive(Clone, Debug)]
 pub struct Levels<'a> {
-    /// What is shown, in a sentence: for those who cannot see it.
+    /// A sentence that describes the figure, for readers who cannot see it.
     pub description: String,
-    /// What goes across.
+    /// Name of the horizontal axis.
     pub x_name: &'a str,
-    /// What goes up.
+    /// Name of the vertical axis.
     pub y_name: &'a str,
     /// The levels, increasing.
     pub levels: &'a [f64],
@@ -47,11 +48,11 @@ pub struct Levels<'a> {
 
 const FRAME: Frame =
     Frame { width: 440.0, height: 290.0, left: 64.0, right: 138.0, top: 9.0, bottom: 36.0 };
-/// How far apart the marks of a level stand, so that equal means are all seen.
+/// Distance between marks of one level, so that equal means are all visible.
 const ASIDE: f64 = 6.0;
 /// Room on both sides of the levels, as a factor.
 const MARGIN: f64 = 1.7;
-/// An axis of less than this has hardly a tick.
+/// Smallest factor that an axis spans; a shorter one would have few ticks.
 const LEAST_RANGE: f64 = 4.0;
 
 impl Levels<'_> {
@@ -124,7 +125,7 @@ fn floor(point: &Estimate) -> f64 {
     point.low.max(0.2 * point.value)
 }
 
-/// Where a mean and the ends of its interval are.
+/// Positions of a mean and the ends of its interval.
 struct Bar {
     top: f64,
     mean: f64,

@@ -12,7 +12,7 @@ pub(super) struct LinearAxis {
 }
 
 impl LinearAxis {
-    /// From `low` at `from` to `high` at `to`. Degenerate limits are widened rather than refused.
+    /// From `low` at `from` to `high` at `to`. Widens degenerate limits.
     pub(super) fn new(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = if low.is_finite() { low } else { 0.0 };
         let least = 1e-9 * low.abs().max(1e-3);
@@ -21,7 +21,7 @@ impl LinearAxis {
         Self { low, high, from, to }
     }
 
-    /// Where a value is; values beyond the axis are put at its ends.
+    /// The position of a value; values beyond the axis are placed at its ends.
     pub(super) fn at(&self, value: f64) -> f64 {
         let share = (value - self.low) / (self.high - self.low);
         self.from + (self.to - self.from) * share.clamp(0.0, 1.0)
@@ -33,8 +33,7 @@ impl LinearAxis {
         (self.low - slack..=self.high + slack).contains(&value)
     }
 
-    /// Round values with their labels and positions, about `about` of them and never closer than
-    /// `least`.
+    /// Round values with labels and positions: about `about` of them, at least `least` apart.
     pub(super) fn ticks(&self, about: f64, least: f64) -> Vec<(String, f64)> {
         let raw = ((self.high - self.low) / about).max(least);
         let exponent = libm::log10(raw).floor();

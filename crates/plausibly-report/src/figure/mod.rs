@@ -1,8 +1,6 @@
-//! Figures as SVG: text in the page's font, colours by class, so that one drawing serves light,
-//! dark and paper.
-//!
-//! Drawn here and not by a plotting library because those write colours into the drawing, which
-//! then cannot follow the page.
+//! Figures as SVG. Colours and fonts come from the page by class, so that one drawing serves light
+//! and dark screens and paper. Plotting libraries write colours into the drawing, which then cannot
+//! follow the page; therefore this module draws by itself.
 
 mod axis;
 mod curves;
@@ -71,7 +69,7 @@ impl Frame {
     }
 }
 
-/// A coordinate: a tenth of a unit is finer than a screen.
+/// A coordinate, rounded to a tenth of a unit, which is finer than a screen.
 fn px(value: f64) -> String {
     format!("{value:.1}")
 }
@@ -81,7 +79,7 @@ fn point(x: f64, y: f64) -> String {
     format!("{} {}", px(x), px(y))
 }
 
-/// A tick's label: 10,000 and 0.01 rather than powers.
+/// A tick's label, such as 10,000 or 0.01, not as a power.
 fn tick(value: f64) -> String {
     if value >= 1.0 { crate::number::grouped(value) } else { format!("{value}") }
 }

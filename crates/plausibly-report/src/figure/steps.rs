@@ -1,4 +1,4 @@
-//! One figure over decisions: it holds from each decision until the next.
+//! A step curve over decisions: each value holds until the next decision.
 
 use super::{LinearAxis, LogAxis, px, tick};
 use maud::{Markup, html};
@@ -6,19 +6,19 @@ use maud::{Markup, html};
 /// Figures that span more than this factor are drawn on a logarithmic scale.
 const WIDE_SPAN: f64 = 20.0;
 
-/// Said where there is no figure.
+/// Label of stretches without a value.
 const GAP: &str = "some were never tried";
 
 /// A step curve.
 #[derive(Debug)]
 pub(crate) struct Steps<'a> {
-    /// At each decision, in their order; `None` where there was no figure.
+    /// Decisions in order, each with its value if it had one.
     pub(crate) points: Vec<(u64, Option<f64>)>,
-    /// Where no figure could have been larger, at the same decisions.
+    /// The largest possible value at the same decisions.
     pub(crate) ceiling: Option<Vec<f64>>,
-    /// The last figure as it is written.
+    /// The last value as text.
     pub(crate) last: String,
-    /// What goes up.
+    /// Name of the vertical axis.
     pub(crate) name: &'a str,
     /// Whether the figures are counts.
     pub(crate) counts: bool,
@@ -117,7 +117,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Whether there was a time without figures.
+    /// Whether some decisions had no value.
     pub(crate) fn has_gaps(&self) -> bool {
         self.points.iter().any(|point| point.1.is_none())
     }
@@ -134,7 +134,7 @@ impl Steps<'_> {
         }
     }
 
-    /// From each decision to the next at its height; a gap breaks the line.
+    /// The line: horizontal from each decision to the next, broken by gaps.
     fn path(&self, x: &LinearAxis, y: &Axis, values: impl Iterator<Item = Option<f64>>) -> String {
         let mut drawing = false;
         let parts = self.points.iter().zip(values).map(|((decision, _), value)| {
@@ -151,7 +151,7 @@ impl Steps<'_> {
         parts.collect()
     }
 
-    /// From which decision to which there were no figures.
+    /// The ranges of decisions without values.
     fn gaps(&self) -> Vec<(f64, f64)> {
         let mut gaps: Vec<(f64, f64)> = Vec::new();
         for (place, (decision, value)) in self.points.iter().enumerate() {

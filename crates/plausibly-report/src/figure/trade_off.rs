@@ -1,4 +1,4 @@
-//! What each policy paid against how well it knew: one point a policy.
+//! Regret against model error: one point per policy.
 
 use super::{Frame, LogAxis, point, px};
 use maud::{Markup, html};
@@ -8,24 +8,24 @@ use maud::{Markup, html};
 pub struct Mark<'a> {
     /// Its name.
     pub label: &'a str,
-    /// Which of the page's styles it is drawn in.
+    /// Its style, by number.
     pub style: usize,
-    /// Mean and standard error across.
+    /// Horizontal mean and standard error.
     pub x: (f64, f64),
-    /// Mean and standard error up.
+    /// Vertical mean and standard error.
     pub y: (f64, f64),
-    /// Drawn hollow: a variant of the policy whose style it has.
+    /// Whether it is drawn hollow: a variant of the policy with the same style.
     pub hollow: bool,
 }
 
 /// Points with error bars, on logarithmic scales.
 #[derive(Clone, Debug)]
 pub struct TradeOff<'a> {
-    /// What is shown, in a sentence: for those who cannot see it.
+    /// A sentence that describes the figure, for readers who cannot see it.
     pub description: String,
-    /// What goes across.
+    /// Name of the horizontal axis.
     pub x_name: &'a str,
-    /// What goes up.
+    /// Name of the vertical axis.
     pub y_name: &'a str,
     /// The points.
     pub marks: Vec<Mark<'a>>,
@@ -36,7 +36,7 @@ pub struct TradeOff<'a> {
 /// A line through points that belong together, in this order.
 #[derive(Clone, Debug)]
 pub struct Trail {
-    /// Which of the page's styles it is drawn in.
+    /// Its style, by number.
     pub style: usize,
     /// Which points, by position.
     pub through: Vec<usize>,
@@ -60,7 +60,7 @@ impl TradeOff<'_> {
             self.marks.iter().map(|mark| (x.at(mark.x.0), y.at(mark.y.0))).collect();
         let bars: Vec<Bars> = self.marks.iter().map(|mark| Bars::of(mark, &x, &y)).collect();
         let mut labels = Labels::new(&places, &bars);
-        // From the bottom up, so that the lowest point of a crowd is the one labelled below it.
+        // From the bottom up, so that in a crowd the lowest point gets the label below it.
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by(|a, b| places[*b].1.total_cmp(&places[*a].1));
         let mut placed = vec![(0.0, 0.0, ""); places.len()];
@@ -88,7 +88,7 @@ impl TradeOff<'_> {
                     } {}
                     circle class={ "mark s" (mark.style) @if mark.hollow { " hollow" } }
                         cx=(px(cx)) cy=(px(cy)) r="5.5" {}
-                    // A label that had to move away from its point is tied to it.
+                    // A line connects a label to its point if it had to move away.
                     @let away = (ly - 4.0 - cy).abs();
                     @if away > 20.0 || (anchor != "middle" && away > 3.0) {
                         @let end = if ly < cy { ly + 2.0 } else { ly - 10.0 };
@@ -105,7 +105,7 @@ impl TradeOff<'_> {
     }
 }
 
-/// Where the error bars of a point end.
+/// The ends of a point's error bars.
 struct Bars {
     left: f64,
     right: f64,
@@ -120,17 +120,17 @@ impl Bars {
     }
 }
 
-/// The mean less or more its standard error; kept above zero for the logarithm.
+/// The mean minus or plus its standard error, kept above zero for the logarithm.
 fn end((mean, error): (f64, f64), sign: f64) -> f64 {
     (mean + sign * error).max(0.2 * mean)
 }
 
-/// What labels must not cover: points, and labels already placed, as boxes of left, top, right,
+/// Areas that labels must not cover: points and placed labels, as boxes of left, top, right,
 /// bottom.
 struct Labels(Vec<[f64; 4]>);
 
 impl Labels {
-    /// Nothing placed yet, among these points and error bars.
+    /// No labels placed yet, around these points and error bars.
     fn new(places: &[(f64, f64)], bars: &[Bars]) -> Self {
         let points = places.iter().map(|(x, y)| [x - 7.0, y - 7.0, x + 7.0, y + 7.0]);
         let across =
@@ -140,11 +140,10 @@ impl Labels {
         Self(points.chain(across).chain(up).collect())
     }
 
-    /// The nearest place around a point where a label of so many letters covers nothing.
+    /// The nearest place around a point where a label of this many letters covers nothing.
     fn place(&mut self, x: f64, y: f64, letters: usize) -> (f64, f64, &'static str) {
         let width = 7.4 * letters as f64;
-        // Away from the crowd: what lies below others is labelled below them, and no leader
-        // crosses.
+        // Away from the crowd: points below the others get labels below, so that no lines cross.
         let (crowd, up) = self.0.iter().fold((0, 0), |(crowd, up), [left, top, right, bottom]| {
             let (dx, dy) = (f64::midpoint(*left, *right) - x, f64::midpoint(*top, *bottom) - y);
             let near = dx.abs() < 30.0 && dy.abs() < 40.0 && dy.abs() > 1.0;

@@ -37,7 +37,7 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// The log as it stands 2000 hours after it began, with so many looks back.
+    /// The status 2000 hours after the log began, with this many points of history.
     pub(crate) fn status(&self, points: u64) -> Status {
         let storage = FileStorage::new(self.folder.path().join("log.ndjson"));
         status(&storage, MORNING + 2000 * HOUR, points).unwrap()
@@ -104,7 +104,10 @@ impl Scene {
             table,
             pays: pays.to_vec(),
             range: (0.0, 10.0),
-            policy: json!({"kind": "code", "radius": {"kind": "determinant", "delta": 0.1, "noise_scale": 0.7}}),
+            policy: json!({
+                "kind": "code",
+                "radius": {"kind": "determinant", "delta": 0.1, "noise_scale": 0.7},
+            }),
             decisions,
             most: 5000,
             context: &["guest=new", "guest=regular"],
@@ -163,7 +166,7 @@ impl Scene {
         }
     }
 
-    /// Names that nobody wishes for.
+    /// Names that try to break the page.
     pub(crate) fn hostile(decisions: u64) -> Self {
         let names = hostile_names();
         let mut table = String::from("name\n");

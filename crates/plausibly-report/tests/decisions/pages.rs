@@ -54,7 +54,7 @@ fn the_chosen_one_is_marked_and_those_out_are_too() {
         .count();
     assert!(out > 0);
     assert_eq!(page.matches("<g class=\"row out\">").count(), 2 * out);
-    assert_eq!(page.matches("whoever does not reach this line is out").count(), 2);
+    assert_eq!(page.matches("bars that end left of this line are out").count(), 2);
 }
 
 #[test]

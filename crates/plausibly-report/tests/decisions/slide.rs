@@ -15,7 +15,7 @@ fn it_is_well_formed_and_shows_what_it_says() {
     ] {
         assert!(texts.iter().any(|text| text == name), "{name} is missing");
     }
-    assert!(texts.contains(&"whoever does not reach this line is out".into()));
+    assert!(texts.contains(&"bars that end left of this line are out".into()));
 }
 
 #[test]

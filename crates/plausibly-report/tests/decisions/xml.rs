@@ -1,9 +1,12 @@
-//! The little of XML that a drawing needs, to see that it is well formed.
+//! Checks that a drawing is well-formed XML.
 
-/// Elements opened and closed in order, attributes quoted, nothing that XML forbids; panics with
-/// what is wrong. Gives the text between tags.
+/// Panics unless elements are opened and closed in order, attributes are quoted and XML allows
+/// every character. Returns the text between tags.
 pub(crate) fn well_formed(xml: &str) -> Vec<String> {
-    let allowed = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    let allowed = |c: char| {
+        let forbidden = matches!(c, '\u{fffe}' | '\u{ffff}');
+        matches!(c, '\t' | '\n' | '\r') || (c >= ' ' && !forbidden)
+    };
     assert!(xml.chars().all(allowed), "characters that XML forbids");
     let (mut open, mut texts, mut rest) = (Vec::new(), Vec::new(), xml);
     while let Some(at) = rest.find('<') {
