@@ -149,7 +149,7 @@ fn what_is_said_follows_the_numbers() {
                            rounds late: ignoring / counting = 0.5"
     ));
     assert!(
-        !page.contains("One round late nothing is pending"),
+        !page.contains("At a delay of one round nothing is pending"),
         "nothing was played one round late"
     );
 }
