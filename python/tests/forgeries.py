@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import random
 import resource
+import struct
 import sys
 import tempfile
 import traceback
@@ -53,6 +55,7 @@ NUMBERS = [
     2**64 - 1,
     10**30,
 ]
+HEADER = len(b"plausibly policy 3\n")
 OTHERS = [None, True, "x", [], {}, [1], float("nan"), float("inf")]
 
 
@@ -125,11 +128,12 @@ def forge(document: dict[str, Any], others: list[dict[str, Any]], rng: random.Ra
 
     Short names are as likely as long lists of numbers.
     """
+    played = document["played"]
+    if rng.random() < 0.7 and played and isinstance(played.get("state"), str):
+        return forge_state(played, others, rng)
     depth = rng.randrange(1, 8)
     value: Any = document
     path: list[Any] = []
-    if rng.random() < 0.7 and document["played"]:
-        path, value = ["played", "state"], document["played"]["state"]
     while isinstance(value, (dict, list)) and value and (len(path) < depth or len(path) < 3):
         names = (
             [name for name in value if name not in ("format", "version", "written_by")]
@@ -166,6 +170,30 @@ def forge(document: dict[str, Any], others: list[dict[str, Any]], rng: random.Ra
     return "/".join(map(str, path)) + (
         f" = {str(parent[name])[:60] if not isinstance(parent, dict) or name in parent else 'gone'}"
     )
+
+
+def forge_state(
+    played: dict[str, Any], others: list[dict[str, Any]], rng: random.Random
+) -> str:
+    """Changes a word of the state, cuts it, or takes that of another policy."""
+    state = bytearray.fromhex(played["state"])
+    words = (len(state) - HEADER) // 8
+    at = rng.randrange(max(words, 1))
+    start, kind = HEADER + 8 * at, rng.randrange(8)
+    number = rng.choice(NUMBERS + [float("nan"), float("inf")])
+    if kind == 0:
+        del state[start:]
+    elif kind == 1:
+        donor = rng.choice(others)["played"]
+        played["state"] = donor["state"] if donor else "00"
+        return "state of another policy"
+    elif kind < 5:
+        state[start : start + 8] = struct.pack("<d", number)
+    else:
+        count = int(number) if math.isfinite(number) else 2**63
+        state[start : start + 8] = (count % 2**64).to_bytes(8, "little")
+    played["state"] = state.hex()
+    return f"state word {at} of {words}, kind {kind}: {number}"
 
 
 def use(path: Path, dim: int) -> None:

@@ -7,6 +7,7 @@ import copy
 import json
 import pickle
 import random
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -146,22 +147,15 @@ def test_it_goes_on_to_the_bit(name: str, tmp_path: Path) -> None:
 
 def without(field: str) -> Callable[[Policy], Policy]:
     """Reads a policy back with one part as it was at the beginning."""
-    neutral = {"drawn": 0, "offered": None, "known": [], "played": None}
+    neutral = {"drawn": 0, "offered": None, "played": None}
 
     def again(policy: Policy) -> Policy:
         text, sets, waiting = policy._save()
         state = json.loads(text)
-        inner = state["played"]["state"]
         if field in neutral:
             state[field] = neutral[field]
-        elif field == "scores":
-            inner["model"]["features"]["scores"] = None
-        elif field == "committed":
-            inner["own"]["rounds"]["committed"] = None
-        elif field == "pending":
-            inner["own"]["code"]["pending"]["decisions"] = []
         return type(policy)._restored(
-            2, json.dumps(state), sets, [] if field == "waiting" else waiting
+            3, json.dumps(state), sets, [] if field == "waiting" else waiting
         )
 
     return again
@@ -172,12 +166,8 @@ def without(field: str) -> Callable[[Policy], Policy]:
     [
         ("lin-ts", "drawn"),
         ("code", "offered"),
-        ("code", "known"),
         ("code", "waiting"),
         ("code", "played"),
-        ("code", "scores"),
-        ("code", "pending"),
-        ("explore-then-commit", "committed"),
         ("elimination", "played"),
     ],
 )
@@ -278,12 +268,12 @@ def saved(tmp_path: Path) -> Path:
 def test_the_file_can_be_read_by_people(tmp_path: Path) -> None:
     text = saved(tmp_path).read_text(encoding="utf-8")
     content = json.loads(text)
-    assert content["format"] == "plausibly policy" and content["version"] == 2
+    assert content["format"] == "plausibly policy" and content["version"] == 3
     assert content["policy"] == {"kind": "code"} and content["sets"] == [
         {"rows": [[0.5, 0.25], [0.1, 0.9]]}
     ]
     assert '  "seed": 0,\n' in text and "[0.5, 0.25]" in text
-    assert content["played"]["state"]["model"]["features"]["observations"] == 1
+    assert bytes.fromhex(content["played"]["state"]).startswith(b"plausibly policy 3\n")
 
 
 def test_any_damage_is_noticed(tmp_path: Path) -> None:
@@ -335,13 +325,23 @@ def resealed(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     path.write_text(json.dumps({**content, "sha256": _digest(content)}), encoding="utf-8")
 
 
-def ridge(content: dict[str, Any]) -> dict[str, Any]:
-    model: dict[str, Any] = content["played"]["state"]["model"]["features"]
-    return model
+def word(content: dict[str, Any], at: int, value: bytes) -> None:
+    """Changes one of the words of eight bytes behind the header of a state."""
+    state = bytearray.fromhex(content["played"]["state"])
+    start = len(b"plausibly policy 3\n") + 8 * at
+    state[start : start + 8] = value
+    content["played"]["state"] = state.hex()
+
+
+# The length of the kind and the four letters of `code` come first, then the observations.
+OBSERVATIONS = 5
+# Observations, the last refactorisation and the length of V come before V.
+GRAM = 8
 
 
 WRONG: list[tuple[Callable[[dict[str, Any]], object], str]] = [
-    (lambda content: content.update(version=3), "version 3 of the format, .* install a newer one"),
+    (lambda content: content.update(version=4), "version 4 of the format, .* install a newer one"),
+    (lambda content: content.update(version=2), "version 2 of the format, .* no longer reads"),
     (lambda content: content.update(version="1"), "names no version"),
     (lambda content: content.update(version=True), "names no version"),
     (lambda content: content.update(format="other"), "is no saved policy"),
@@ -350,7 +350,7 @@ WRONG: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda content: content.update(waiting=[5]), "cannot be read back"),
     (lambda content: content.update(drawn=2**63), "no policy has drawn"),
     (
-        lambda content: ridge(content).update(observations=2**60),
+        lambda content: word(content, OBSERVATIONS, (2**60).to_bytes(8, "little")),
         "observations holds a number that no policy",
     ),
     (lambda content: content.pop("drawn"), "missing field `drawn`"),
@@ -377,16 +377,17 @@ WRONG: list[tuple[Callable[[dict[str, Any]], object], str]] = [
     (lambda content: content["played"].update(features=10**9), "takes at most 4096"),
     (lambda content: content["played"].update(actions=0), "no policy has "),
     (lambda content: content["played"].update(first=0), "does not fit its kind"),
-    (lambda content: ridge(content).update(observations=-1), "not a policy's state"),
     (
-        lambda content: ridge(content).update(theta_hat=[0.0]),
-        "theta_hat must have 2 entries, and has 1",
+        lambda content: word(content, GRAM, struct.pack("<d", float("nan"))),
+        "gram holds a number that no policy",
     ),
-    (lambda content: ridge(content).update(theta_hat=[0.0, None]), "not a policy's state"),
-    (lambda content: ridge(content).update(det_growth=0.5), "det_growth"),
-    (lambda content: ridge(content)["scores"].update(width_sq=[1.0, -1.0]), "scores.width_sq"),
-    (lambda content: ridge(content)["scores"].update(set=7), "action set 7, and there are 1"),
-    (lambda content: ridge(content).pop("step"), "not a policy's state|missing"),
+    (lambda content: word(content, GRAM - 1, b"\xff" * 8), "cut short"),
+    (lambda content: content["played"].update(state="0g"), "hexadecimal"),
+    (lambda content: content["played"].update(state="00"), "another version"),
+    (
+        lambda content: content["played"].update(state=content["played"]["state"] + "00"),
+        "bytes after its end",
+    ),
 ]
 
 
@@ -412,8 +413,8 @@ def test_foreign_files_are_refused(content: bytes, tmp_path: Path) -> None:
 
 def test_a_pickle_of_a_newer_version_is_refused() -> None:
     text, sets, waiting = UCB1(noise_scale=1.0)._save()
-    with pytest.raises(ValueError, match="version 3 of the format, .* install a newer one"):
-        UCB1._restored(3, text, sets, waiting)
+    with pytest.raises(ValueError, match="version 4 of the format, .* install a newer one"):
+        UCB1._restored(4, text, sets, waiting)
 
 
 def test_sets_actions_explanations_and_results_can_be_copied() -> None:

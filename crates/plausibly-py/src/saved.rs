@@ -31,8 +31,6 @@ struct Saved {
     /// What an index or a label refers to.
     #[serde(deserialize_with = "Deserialize::deserialize")]
     offered: Option<usize>,
-    /// Choices that wait for their rewards and are known by their number alone.
-    unlisted: u64,
     /// What it has become; nothing before it has seen actions.
     #[serde(deserialize_with = "Deserialize::deserialize")]
     played: Option<Played>,
@@ -86,7 +84,6 @@ pub(crate) fn save(
         seed,
         drawn: guarded.rng.position(),
         offered,
-        unlisted: guarded.waiting.unlisted,
         played,
     };
     let text =
@@ -135,7 +132,7 @@ pub(crate) fn restore(
     let mut guarded = Guarded::new(rng.at(saved.drawn));
     guarded.restored = true;
     guarded.offered = saved.offered.map(at).transpose()?;
-    guarded.waiting = Waiting::restored(waiting, saved.unlisted);
+    guarded.waiting = Waiting::restored(waiting);
     let Some(played) = saved.played else { return Ok(guarded) };
     if played.actions == 0 || (played.features == 0 && played.actions > MOST_ARMS) {
         return Err(refuse(&"no policy has so many actions"));

@@ -20,8 +20,6 @@ const MOST_UNDECIDED: usize = 100;
 pub(crate) struct Waiting {
     choices: VecDeque<Choice>,
     undecided: usize,
-    /// Choices known by their number alone, of a file that an earlier version has written.
-    pub(crate) unlisted: u64,
 }
 
 struct Choice {
@@ -62,14 +60,12 @@ impl Waiting {
             self.undecided -= usize::from(!choice.decided);
             return true;
         }
-        let listed = self.unlisted == 0;
-        self.unlisted = self.unlisted.saturating_sub(1);
-        !listed
+        false
     }
 
     /// Whether one of this action is waiting.
     pub(crate) fn has(&self, py: Python<'_>, action: &Py<PyAction>) -> bool {
-        self.unlisted > 0 || self.place(py, action, |_| true).is_some()
+        self.place(py, action, |_| true).is_some()
     }
 
     /// The action that the last choice returned, if this is the object that it returned.
@@ -87,8 +83,8 @@ impl Waiting {
     }
 
     /// What was written down.
-    pub(crate) fn restored(list: Vec<(Py<PyAction>, bool)>, unlisted: u64) -> Self {
-        let mut waiting = Self { unlisted, ..Self::default() };
+    pub(crate) fn restored(list: Vec<(Py<PyAction>, bool)>) -> Self {
+        let mut waiting = Self::default();
         for (action, decided) in list {
             waiting.push(Choice { action, name: None, decided });
         }
