@@ -129,36 +129,8 @@ def test_delta_is_shared_among_all_arms_ever_offered() -> None:
     assert policy.explain(all_arms).intervals == three.intervals, "asking enlists no arm"
 
 
-def test_a_policy_of_one_version_earlier_goes_on(tmp_path: Path) -> None:
-    text = json.dumps(
-        {
-            "policy": {"kind": "ucb1", "noise_scale": 1.0},
-            "facts": {},
-            "seed": 0,
-            "drawn": 0,
-            "offered": 0,
-            "known": [0],
-            "waiting": 1,
-            "mixed": False,
-            "played": {
-                "features": 0,
-                "actions": 2,
-                "first": 0,
-                "state": {
-                    "model": {
-                        "arms": {
-                            "counts": [2, 1],
-                            "totals": [1.0, 0.75],
-                            "whole": {"arms": 2, "shares": 2, "other_observations": 0},
-                        }
-                    },
-                    "own": "nothing",
-                },
-            },
-        }
-    )
-    policy = UCB1._restored(1, text, [ActionSet.arms(["a", "b"])], [])
-    assert policy.explain(ActionSet.arms(["b", "a"])).mean.tolist() == [0.75, 0.5]
-    policy.dropped("a")  # one choice was waiting
-    with pytest.raises(ValueError, match="no choice of 'a' waits"):
-        policy.dropped("a")
+def test_a_policy_of_an_earlier_version_is_refused_by_name() -> None:
+    text, sets, waiting = UCB1(noise_scale=1.0)._save()
+    for version in (1, 2):
+        with pytest.raises(ValueError, match=f"version {version} of the format, .* no longer"):
+            UCB1._restored(version, text, sets, waiting)
