@@ -65,9 +65,11 @@ pub(crate) fn refuse_password(url: &str, what: &str) -> Result<(), DataError> {
 /// The usual time limit of a download: an hour, enough for the largest file at 8 kB per second.
 pub const TIME_LIMIT: Duration = Duration::from_hours(1);
 
-/// Fetches a data set into the cache. `progress` receives the bytes so far and, if known, the
-/// total: on the caller's thread, after every piece and at least ten times per second, even while
-/// the server is silent. If it returns [`ControlFlow::Break`], the download ends at once.
+/// Fetches a data set into the cache.
+///
+/// `progress` receives the bytes so far and, if known, the total: on the caller's thread, after
+/// every piece and at least ten times per second, even while the server is silent. If it returns
+/// [`ControlFlow::Break`], the download ends at once.
 ///
 /// A download goes to a file named `.part` beside the cache's folders. If it is interrupted,
 /// stopped or takes longer than `time_limit`, that file stays, the next fetch continues it, and it

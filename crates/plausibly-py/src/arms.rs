@@ -345,7 +345,7 @@ impl Known {
         let mut set = ActionSet::from_flat(vec![0.0; arms * dim], dim).map_err(refused)?;
         for context in contexts.as_slice()?.chunks_exact(dim) {
             let copy = |rows: &mut [f64]| {
-                rows.chunks_exact_mut(dim).for_each(|row| row.copy_from_slice(context))
+                rows.chunks_exact_mut(dim).for_each(|row| row.copy_from_slice(context));
             };
             set.refill(copy).map_err(refused)?;
             each(&set);

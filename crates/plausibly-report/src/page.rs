@@ -5,9 +5,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// Identifies a page written by plausibly; the version follows it.
 pub const PAGE_MARK: &str = r#"<meta name="generator" content="plausibly "#;
 
-/// A page with this title and body, with style and script inside. It loads nothing and is readable
-/// without the script. The policy in its head forbids every load, so a mistake shows as an error in
-/// the browser and not as a request to a server.
+/// A page with this title and body, with style and script inside.
+///
+/// It loads nothing and is readable without the script. The policy in its head forbids every load,
+/// so a mistake shows as an error in the browser and not as a request to a server.
 pub fn page(title: &str, body: &Markup) -> String {
     Page { title, style: "", script: Script::Figures }.with(body)
 }

@@ -3,6 +3,7 @@
 use plausibly::{Action, ActionIndex, Actions};
 
 /// Sees every decision and every reward of one policy; both methods do nothing by default.
+///
 /// Observers borrow the state of the round instead of receiving a log: one that needs more asks the
 /// policy, and one that needs nothing costs nothing. Those of this crate work for any policy,
 /// because they keep their own model of its history.

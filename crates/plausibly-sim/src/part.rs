@@ -4,9 +4,11 @@ use crate::summary::{Run, Sample, Summary};
 use std::ops::Range;
 use thiserror::Error;
 
-/// The contribution of a range of runs to a [`Summary`]. It keeps every figure of every run,
-/// because sums of rounded numbers depend on their order and parts may finish in any order. Its
-/// size is 24 bytes per run, policy and recorded round, and one byte per run and policy.
+/// The contribution of a range of runs to a [`Summary`].
+///
+/// It keeps every figure of every run, because sums of rounded numbers depend on their order and
+/// parts may finish in any order. Its size is 24 bytes per run, policy and recorded round, and one
+/// byte per run and policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     pub(crate) first: u64,

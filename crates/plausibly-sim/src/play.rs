@@ -27,9 +27,10 @@ pub struct Draws {
 }
 
 /// Plays `horizon` rounds, all players in step: every player plays a round, then `after` is called
-/// with its number and may end the run. The observer sees a decision before the policy learns its
-/// reward. Besides the players' work, a round costs one [`Environment::advance`] and one
-/// [`Environment::luck`].
+/// with its number and may end the run.
+///
+/// The observer sees a decision before the policy learns its reward. Besides the players' work, a
+/// round costs one [`Environment::advance`] and one [`Environment::luck`].
 ///
 /// # Panics
 /// If a policy chooses an action that was not offered.
@@ -73,10 +74,12 @@ pub fn play<P: Policy, O: Observer<P>>(
     rounds(environment, horizon, draws, players, at_once, after)
 }
 
-/// Like [`play`], with delayed rewards. Each player has a copy of `lateness`, so that all wait
-/// equally long. A policy learns a reward at the end of the round in which it arrives, rewards of
-/// one round in the order of their decisions; rewards outstanding at the horizon are lost. For a
-/// reward that never comes, [`Policy::dropped`] is called and [`Observer::rewarded`] is not.
+/// Like [`play`], with delayed rewards.
+///
+/// Each player has a copy of `lateness`, so that all wait equally long. A policy learns a reward at
+/// the end of the round in which it arrives, rewards of one round in the order of their decisions;
+/// rewards outstanding at the horizon are lost. For a reward that never comes, [`Policy::dropped`]
+/// is called and [`Observer::rewarded`] is not.
 ///
 /// # Panics
 /// If a policy chooses an action that was not offered.

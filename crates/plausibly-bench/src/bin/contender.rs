@@ -74,7 +74,7 @@ fn play(
         "lin-ts" => serve(&mut |n, choices| fixed(problem, set, &mut lin_ts(), n, choices))?,
         "changing-code" => serve(&mut |n, choices| changing(problem, &mut code(), n, choices))?,
         "changing-lin-ucb" => {
-            serve(&mut |n, choices| changing(problem, &mut lin_ucb(), n, choices))?
+            serve(&mut |n, choices| changing(problem, &mut lin_ucb(), n, choices))?;
         }
         "changing-lin-ts" => serve(&mut |n, choices| changing(problem, &mut lin_ts(), n, choices))?,
         "changing-floor" => {

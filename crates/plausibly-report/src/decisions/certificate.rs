@@ -12,9 +12,10 @@ const ROWS: usize = 20;
 const CLOSEST: usize = 10;
 
 /// A certificate as one self-contained page for readers who know nothing of bandits: the sentences
-/// of [`words`](Certificate::words), with a picture of every action's estimate. The page has no
-/// script, loads nothing, and shows names from the table as plain text. The same certificate gives
-/// the same bytes.
+/// of [`words`](Certificate::words), with a picture of every action's estimate.
+///
+/// The page has no script, loads nothing, and shows names from the table as plain text. The same
+/// certificate gives the same bytes.
 pub fn certificate_page(certificate: &Certificate) -> String {
     let shown = parts::shown(certificate);
     let (words, chosen) = (shown.words(), &shown.findings.chosen);

@@ -20,9 +20,10 @@ const ROWS: f64 = 522.0;
 pub const PICTURE_MARK: &str = r#"data-generator="plausibly "#;
 
 /// The status of a log as one SVG of 1600 by 900 units: every action's current estimate, and, by
-/// decision, how many actions could still be best and how precisely they were known. It refers to
-/// nothing outside, and both browsers and drawing programs understand its style. The same status
-/// gives the same bytes.
+/// decision, how many actions could still be best and how precisely they were known.
+///
+/// It refers to nothing outside, and both browsers and drawing programs understand its style. The
+/// same status gives the same bytes.
 pub fn status_svg(status: &Status) -> String {
     let shown = parts::shown(&status.now);
     let title = headline(status, &shown);

@@ -16,8 +16,10 @@ const OUT: usize = 15;
 
 /// The status of a log as one self-contained page: every action's estimate, the history of the race
 /// and of its precision, pending decisions, and since when and because of which action others are
-/// out. The page has no script, loads nothing, and shows names from the table as plain text. The
-/// same status gives the same bytes.
+/// out.
+///
+/// The page has no script, loads nothing, and shows names from the table as plain text. The same
+/// status gives the same bytes.
 pub fn status_page(status: &Status) -> String {
     let shown = parts::shown(&status.now);
     let (words, chosen) = (shown.words(), &shown.findings.chosen);

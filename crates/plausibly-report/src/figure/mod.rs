@@ -1,6 +1,8 @@
-//! Figures as SVG. Colours and fonts come from the page by class, so that one drawing serves light
-//! and dark screens and paper. Plotting libraries write colours into the drawing, which then cannot
-//! follow the page; therefore this module draws by itself.
+//! Figures as SVG.
+//!
+//! Colours and fonts come from the page by class, so that one drawing serves light and dark screens
+//! and paper. Plotting libraries write colours into the drawing, which then cannot follow the page;
+//! therefore this module draws by itself.
 
 mod axis;
 mod curves;

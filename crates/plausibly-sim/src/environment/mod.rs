@@ -11,9 +11,10 @@ pub use pool::{Pool, PoolError};
 use plausibly::spec::Facts;
 use plausibly::{ActionIndex, Stream};
 
-/// A problem to play on: each round offers actions and rewards the chosen one. Only
-/// [`Environment::advance`] changes it, with its own random stream, so every policy of a comparison
-/// sees the same rounds, whatever the others choose.
+/// A problem to play on: each round offers actions and rewards the chosen one.
+///
+/// Only [`Environment::advance`] changes it, with its own random stream, so every policy of a
+/// comparison sees the same rounds, whatever the others choose.
 pub trait Environment {
     /// Moves to the next round; called once before each, the first included.
     fn advance(&mut self, rng: &mut Stream);
