@@ -198,13 +198,9 @@ fn case(
 
 fn linear_radii(full: bool) {
     for delta in [0.05, 0.01] {
-        for (dim, chooser) in [
-            (1, Chooser::Code),
-            (2, Chooser::Code),
-            (5, Chooser::Code),
-            (2, Chooser::Adversary),
-            (5, Chooser::Adversary),
-        ] {
+        let by_code = [1, 2, 5].map(|dim| (dim, Chooser::Code));
+        let by_adversary = [2, 5].map(|dim| (dim, Chooser::Adversary));
+        for (dim, chooser) in by_code.into_iter().chain(by_adversary) {
             let tight = Linear::tight(dim, chooser);
             // A large truth that the ridge shrinks: only the bias term keeps it in the set.
             let biased = Linear { norm: 6.0, ridge: 4.0, ..tight };
