@@ -8,12 +8,12 @@
 //!
 //! The path of a choice, from many actions to one:
 //!
-//! 1. A set that was not offered last goes through the [`sieve`](sieve::Sieve): a bound on widths
+//! 1. A set that was not offered last goes through the sieve (`sieve.rs`): a bound on widths
 //!    that costs O(d) per action instead of O(d²).
-//! 2. A set that is offered again has scores that [follow](Followed) each observation at O(d) per
-//!    action, for all actions or for a [shortlist](shortlist::Shortlist) of those that can matter
+//! 2. A set that is offered again has scores that follow each observation at O(d) per
+//!    action, for all actions or for a list (`shortlist.rs`) of those that can matter
 //!    for a while.
-//! 3. [`filter`](Search::filter) keeps the actions whose followed scores are within the margin of
+//! 3. `Search::filter` keeps the actions whose followed scores are within the margin of
 //!    the answer. Mostly one is left, and it is the answer.
 //! 4. Otherwise the few that are left are scored from scratch, and the rule of the policy is
 //!    applied to them.
