@@ -1,5 +1,5 @@
-//! On macOS an extension module is linked before its Python is known, and the linker must be told
-//! so.
+//! Tells the linker on macOS to accept undefined Python symbols. Python provides them when it loads
+//! the extension module.
 
 fn main() {
     pyo3_build_config::add_extension_module_link_args();

@@ -1,8 +1,8 @@
 //! Single actions, and the labels that `select` returns.
 //!
-//! What `select` returns is equal to the label of an action and carries the action itself, so
-//! `update` never has to guess which set a label came from. An action is kept apart from its set:
-//! labels that people collect in a list must not keep every set alive that was ever offered.
+//! `select` returns an object that equals the label of the chosen action and carries the action
+//! itself, so `update` never has to guess which set a label came from. The carried action does not
+//! refer to its set: a caller may keep every label, and that must not keep every set in memory.
 
 use crate::actions::{PySet, is_same_label};
 use numpy::{PyArray1, ToPyArray};
@@ -11,22 +11,22 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyFloat, PyInt, PyString, PyTuple, PyType};
 
-/// One action of a set, as `offers[label]` gives it: what to teach a policy when its reward comes
+/// One action of a set, as returned by `offers[label]`. Pass it to `update` when its reward comes
 /// late.
 #[pyclass(frozen, name = "Action", module = "plausibly")]
 pub(crate) struct PyAction {
     pub(crate) index: usize,
-    /// How many actions its set has.
+    /// The number of actions in its set.
     pub(crate) of: usize,
     label: Option<Py<PyAny>>,
     pub(crate) features: Box<[f64]>,
-    /// Its set, for an action that was taken out of one.
+    /// Its set, if the caller took the action out of one.
     pub(crate) home: Option<Py<PySet>>,
 }
 
 #[pymethods]
 impl PyAction {
-    /// Its place in its set, from 0.
+    /// Its index in its set, from 0.
     #[getter]
     fn index(&self) -> usize {
         self.index
@@ -44,15 +44,15 @@ impl PyAction {
         self.features.to_pyarray(py)
     }
 
-    /// What `_lone` makes it of, without its set. Its label is a list of one, or empty: a label may
-    /// be None.
+    /// The arguments of `_lone`, which makes this action again without its set. The label is a list
+    /// with one entry or none, because None can be a label.
     #[pyo3(name = "_parts")]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let labels: Vec<_> = self.label(py).into_iter().collect();
         (self.features.to_vec(), labels, self.index, self.of).into_bound_py_any(py)
     }
 
-    /// An action of a set that is not at hand.
+    /// Makes an action without its set.
     #[staticmethod]
     fn _lone(
         features: Vec<f64>,
@@ -108,7 +108,7 @@ impl PyAction {
         Self { index, of, label, features: features.into(), home: None }
     }
 
-    /// What the caller calls it: its label if it has one, else its index.
+    /// Its name for the caller: its label if it has one, else its index.
     pub(crate) fn name(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.label(py).map_or_else(|| self.index.into_py_any(py), Ok)
     }
@@ -117,20 +117,20 @@ impl PyAction {
         self.label.is_some()
     }
 
-    /// Whether a policy cannot tell one from the other.
+    /// Whether a policy treats both as the same action.
     pub(crate) fn is_alike(&self, py: Python<'_>, other: &Self) -> bool {
         let same_label = match (&self.label, &other.label) {
             (None, None) => true,
             (Some(one), Some(other)) => is_same_label(one.bind(py), other.bind(py)),
             _ => false,
         };
-        // A plain arm is its label, wherever it stands.
+        // A label alone identifies a plain arm, so its index may differ.
         let by_label = self.features.is_empty() && self.label.is_some();
         same_label && self.features == other.features && (by_label || self.index == other.index)
     }
 }
 
-/// The classes of `plausibly._chosen`, by the type of label they stand for.
+/// The classes of `plausibly._chosen`, one per type of label.
 struct Carriers {
     any: Py<PyType>,
     text: Py<PyType>,
@@ -157,8 +157,8 @@ fn carriers(py: Python<'_>) -> PyResult<&'static Carriers> {
     })
 }
 
-/// The name of an action as an object that is equal to it and carries the action. A label of a
-/// class that cannot be extended, or of a class of the user's, comes back as it is.
+/// Returns an object that equals the name of an action and carries the action. Only text, integers,
+/// floats and tuples of exactly Python's own types can; other labels are returned unchanged.
 pub(crate) fn carrying(name: &Bound<'_, PyAny>, action: &Py<PyAction>) -> PyResult<Py<PyAny>> {
     let py = name.py();
     let classes = carriers(py)?;
@@ -178,18 +178,18 @@ pub(crate) fn carrying(name: &Bound<'_, PyAny>, action: &Py<PyAction>) -> PyResu
     Ok(made.unbind())
 }
 
-/// The action that a label carries, if it is one that `select` returned.
+/// The action that a label carries, if `select` returned the label.
 pub(crate) fn carried(label: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAction>>> {
     let py = label.py();
     if !label.is_instance(carriers(py)?.any.bind(py))? {
         return Ok(None);
     }
-    // A copy made by hand carries no action, and counts as the label that it is equal to.
+    // A copy made by the caller carries no action, and is treated as a plain label.
     let action = label.getattr_opt(pyo3::intern!(py, "action"))?;
     Ok(action.and_then(|action| action.cast_into::<PyAction>().ok()).map(Bound::unbind))
 }
 
-/// A label without what it carries.
+/// The plain label, without the action it carries.
 pub(crate) fn bare(label: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
     let py = label.py();
     if label.is_instance(carriers(py)?.any.bind(py))? {

@@ -1,4 +1,7 @@
 //! Action sets.
+//!
+//! Rows and labels are checked and converted once, when a set is made. Rounds that offer the same
+//! set again only read it.
 
 use crate::action::{self, PyAction};
 use crate::errors;
@@ -12,14 +15,15 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyIterator, PyList, PySlice, P
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// The most plain arms a set may have, as in specs.
+/// A set has at most this many plain arms, the same limit as in specs.
 pub(crate) const MOST_ARMS: usize = 1_000_000;
 
 /// The actions to choose from: checked and converted once, then reused round after round.
 ///
-/// `rows` is one row of features an action: a NumPy array in any order, a list of lists, or a
-/// pandas frame, a polars frame or an Arrow table whose columns are all numbers. With `labels`, one
-/// for each row and all different, policies speak of actions by label; without, by index.
+/// `rows` holds one row of features per action: a NumPy array in any memory order, a list of lists,
+/// or a pandas frame, a polars frame or an Arrow table that has only columns of numbers. `labels`
+/// gives each row a label, all different. Policies name actions by label, or by index if there are
+/// no labels.
 ///
 /// >>> from plausibly import ActionSet
 /// >>> offers = ActionSet([[1.0, 0.0], [0.0, 1.0]], labels=["red", "blue"])
@@ -33,11 +37,11 @@ pub(crate) struct PySet {
     pub(crate) set: ActionSet,
     /// The labels in order, and the position of each.
     labels: Option<(Py<PyList>, Py<PyDict>)>,
-    /// What `select` has returned of each action, made when it is first chosen.
+    /// What `select` returns for each action; made when the action is chosen first.
     chosen: Mutex<HashMap<usize, Named>>,
 }
 
-/// What `select` returns of an action, and the action it carries.
+/// What `select` returns for an action, and the action it carries.
 pub(crate) struct Named {
     pub(crate) name: Py<PyAny>,
     pub(crate) action: Py<PyAction>,
@@ -57,10 +61,10 @@ impl PySet {
         Self::checked(set_of_rows(rows, "rows")?, labels)
     }
 
-    /// Arms without features, for problems where an action is known by its label or place alone.
+    /// Arms without features, for problems where only a label or an index identifies an action.
     ///
-    /// `arms` is how many there are, or a list of their labels. Arms may come and go: a policy
-    /// knows them by label, or by place where they have none.
+    /// `arms` is the number of arms, or a list of their labels. Arms may come and go: a policy
+    /// recognises an arm by its label, or by its index if arms have no labels.
     ///
     /// >>> from plausibly import ActionSet
     /// >>> ActionSet.arms(3)
@@ -133,7 +137,7 @@ impl PySet {
     /// The labels, or None.
     #[getter]
     pub(crate) fn labels<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyList>> {
-        // A copy: what is looked up must not change under it.
+        // A copy: if the caller changed the original, it would no longer match the positions.
         self.labels.as_ref().map(|(labels, _)| labels.bind(py).get_slice(0, self.__len__()))
     }
 }
@@ -144,7 +148,7 @@ impl PySet {
         Ok(Self { set, labels, chosen: Mutex::default() })
     }
 
-    /// Plain arms.
+    /// A set of plain arms.
     pub(crate) fn of_arms(count: usize, labels: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         if count > MOST_ARMS {
             let message = format!("arms: the number of arms must be from 1 to {MOST_ARMS}");
@@ -156,7 +160,7 @@ impl PySet {
         )
     }
 
-    /// Rows given in place of a set.
+    /// A set without labels, of rows that the caller passed in place of a set.
     pub(crate) fn bare(rows: &Bound<'_, PyAny>) -> PyResult<Self> {
         Self::checked(set_of_rows(rows, "actions")?, None)
     }
@@ -166,13 +170,13 @@ impl PySet {
         self.labels.as_ref().map(|(_, positions)| positions.bind(py))
     }
 
-    /// Whether the same features stand in the same places.
+    /// Whether both sets have the same features in the same order.
     pub(crate) fn has_rows_of(&self, other: &Self) -> bool {
         let (one, other) = (self.set.view(), other.set.view());
         one.len() == other.len() && one.dim() == other.dim() && one.iter().eq(other.iter())
     }
 
-    /// What the caller calls an action: its label if it has one, else its index.
+    /// The caller's name for an action: its label if it has one, else its index.
     pub(crate) fn name(&self, py: Python<'_>, index: usize) -> PyResult<Py<PyAny>> {
         match &self.labels {
             Some((labels, _)) => Ok(labels.bind(py).get_item(index)?.unbind()),
@@ -180,10 +184,10 @@ impl PySet {
         }
     }
 
-    /// What `select` returns of an action.
+    /// What `select` returns for an action.
     pub(crate) fn chosen(&self, py: Python<'_>, index: usize) -> PyResult<Named> {
-        // Made without the lock: another thread may need it meanwhile, and whichever comes second
-        // is as good.
+        // Made without holding the lock, because making it runs Python code. If two threads make it
+        // at once, either object will do.
         let kept = || self.chosen.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(named) = kept().get(&index) {
             return Ok(named.clone_ref(py));
@@ -195,14 +199,14 @@ impl PySet {
         Ok(named)
     }
 
-    /// An action apart from this set.
+    /// An action that does not refer to this set.
     pub(crate) fn lone(&self, py: Python<'_>, index: usize) -> PyResult<PyAction> {
         let label = if self.labels.is_some() { Some(self.name(py, index)?) } else { None };
         let view = self.set.view();
         Ok(PyAction::lone(index, view.len(), label, view.get(index).features()))
     }
 
-    /// The index of what the caller calls an action.
+    /// The index of the action with this name.
     pub(crate) fn position(&self, action: &Bound<'_, PyAny>, argument: &str) -> PyResult<usize> {
         let len = self.set.view().len();
         if let Some((_, positions)) = &self.labels {
@@ -234,8 +238,8 @@ impl PySet {
     }
 }
 
-/// Whether two labels are the same object, or equal ones of Python's own plain types: comparing
-/// others could run any code.
+/// Whether two labels are the same object, or equal values of Python's own plain types. Labels of
+/// other types are not compared, because that could run any code.
 pub(crate) fn is_same_label(one: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) -> bool {
     if one.is(other) {
         return true;
@@ -252,14 +256,14 @@ pub(crate) fn is_same_label(one: &Bound<'_, PyAny>, other: &Bound<'_, PyAny>) ->
     plain(one) && plain(other) && one.eq(other).unwrap_or(false)
 }
 
-/// A set from anything that `plausibly._rows` can turn into rows of numbers.
+/// Makes a set of anything that `plausibly._rows` can turn into rows of numbers.
 fn set_of_rows(rows: &Bound<'_, PyAny>, argument: &str) -> PyResult<ActionSet> {
     static CONVERT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let py = rows.py();
     let convert = CONVERT.import(py, "plausibly._rows", "to_rows")?;
     let array: PyReadonlyArray2<'_, f64> = convert.call1((rows, argument))?.extract()?;
-    // A slice of a Fortran-ordered array would be its columns, so the order is asked for and not
-    // assumed.
+    // `as_slice` also accepts an array in Fortran order, and would give its columns, so the order
+    // is checked first.
     let features =
         if array.is_c_contiguous() { array.as_slice().ok().map(<[f64]>::to_vec) } else { None };
     let features = features.unwrap_or_else(|| array.as_array().iter().copied().collect());
@@ -278,8 +282,8 @@ fn read_labels(labels: &Bound<'_, PyAny>, len: usize) -> PyResult<(Py<PyList>, P
             "labels: expected a list of labels, found {found}"
         )));
     };
-    // One more than there are actions shows that there are too many, without walking a list that
-    // never ends.
+    // Reads at most one label more than there are actions: that shows whether there are too many,
+    // even if the iterator never ends.
     let all = all
         .take(len + 1)
         .map(|label| label.and_then(action::bare))

@@ -1,9 +1,9 @@
-//! Arms in a context, with a model an arm that learns in batches: what `plausibly.compat` is made
-//! of.
+//! One model per arm, learning in batches: the basis of `plausibly.compat`.
 //!
-//! Rules have no state of their own there, so a call makes its policy over a copy of the model.
-//! Arrays come from `plausibly.compat`, which has checked and converted them; what is wrong all the
-//! same is refused here without words.
+//! In `plausibly.compat` a rule for choosing has no state of its own, so each call builds its
+//! policy over a copy of the models. `plausibly.compat` checks and converts the arrays and explains
+//! what is wrong with them; the checks here only prevent wrong results, so their messages are
+//! short.
 
 use crate::actions::PySet;
 use crate::explain::{self, Asked};
@@ -22,12 +22,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Mutex, MutexGuard};
 
-/// A model an arm and a rule to choose by; not for use by others.
+/// One model per arm and a rule to choose by; private to `plausibly`.
 #[pyclass(frozen, name = "ArmModels", module = "plausibly._core")]
 pub(crate) struct PyArms {
     settings: Settings,
-    /// Explores with this probability in every round, and is greedy otherwise, whatever the
-    /// settings say.
+    /// If set, replaces the rule of the settings: each round explores with this probability, and
+    /// is greedy otherwise.
     epsilon: Option<f64>,
     /// Whether Thompson sampling draws the same numbers for all arms.
     shared_draws: bool,
@@ -35,10 +35,10 @@ pub(crate) struct PyArms {
     known: Mutex<Known>,
 }
 
-/// What was learned.
+/// What the models have learned.
 #[derive(Clone)]
 enum Known {
-    /// Of arms without contexts.
+    /// For arms without contexts.
     Means(Means),
     Ridges(Box<ArmRidges>),
 }
@@ -82,7 +82,7 @@ impl PyArms {
         Ok(Self { settings, epsilon, shared_draws, seed, known: Mutex::new(known) })
     }
 
-    /// Learns rewards, row by row; `arms` are places.
+    /// Learns one reward per row; `arms` holds the index of each row's arm.
     #[pyo3(signature = (arms, rewards, contexts=None))]
     fn learn(
         &self,
@@ -103,7 +103,7 @@ impl PyArms {
         Ok(())
     }
 
-    /// The estimate of each arm, a column, in each context, a row.
+    /// The estimates: one row per context, one column per arm.
     #[pyo3(signature = (contexts=None))]
     fn estimates<'py>(
         &self,
@@ -120,8 +120,8 @@ impl PyArms {
         all.to_pyarray(py).reshape([all.len() / arms, arms])
     }
 
-    /// The arm to take in each context, or in so many rounds without; `call` numbers the random
-    /// numbers.
+    /// The arm to take in each context, or in each of `rounds` rounds if there are no contexts.
+    /// Each `call` number has its own stream of random numbers.
     #[pyo3(signature = (contexts, rounds, call))]
     fn select<'py>(
         &self,
@@ -156,7 +156,7 @@ impl PyArms {
         explain::find(&asked, &self.settings, radius)?.to_dict(actions)
     }
 
-    /// Adds an arm of which nothing is known, as the last.
+    /// Adds an arm without observations at the end.
     fn add_arm(&self) -> PyResult<()> {
         match &mut *self.lock()? {
             Known::Means(means) => {
@@ -168,7 +168,7 @@ impl PyArms {
         Ok(())
     }
 
-    /// Removes the arm in this place; those after it move up.
+    /// Removes the arm at this index; the arms after it move up.
     fn remove_arm(&self, arm: usize) -> PyResult<()> {
         let mut known = self.lock()?;
         if arm >= known.arms() || known.arms() == 1 {
@@ -185,13 +185,13 @@ impl PyArms {
         Ok(())
     }
 
-    /// How many rewards each arm was learned from.
+    /// The number of rewards that each arm has learned from.
     #[getter]
     fn observations(&self) -> PyResult<Vec<u64>> {
         Ok(self.lock()?.observations())
     }
 
-    /// Everything learned, as numbers and arrays: what [`PyArms::restore`] takes.
+    /// Everything learned, as numbers and arrays, for [`PyArms::restore`].
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let known = self.lock()?;
         let (sums, removed) = match &*known {
@@ -207,7 +207,7 @@ impl PyArms {
         Ok(state)
     }
 
-    /// Goes on from what `state` gave.
+    /// Continues from the result of `state`.
     fn restore(
         &self,
         observations: Vec<u64>,
@@ -224,7 +224,7 @@ impl PyArms {
             Known::Ridges(model) => 2 * model.dim() * (model.dim() + 1),
         };
         if observations.is_empty() || sums.len() != observations.len() * of_arm {
-            return Err(refused("state: not the sums of so many arms"));
+            return Err(refused("state: the number of sums does not match the number of arms"));
         }
         *known = match &*known {
             Known::Means(_) => {
@@ -252,7 +252,8 @@ impl PyArms {
         self.known.try_lock().ok().ok_or_else(|| PyRuntimeError::new_err(busy))
     }
 
-    /// The policy over what is known, with what it was built from and what its model is over.
+    /// Builds the policy over these models; returns it with the facts and the setting it was built
+    /// for.
     fn rule(&self, known: &Known) -> PyResult<(Rule, Facts, Setting)> {
         let (setting, features) = match known {
             Known::Means(_) => (Setting::Arms, 0),
@@ -296,7 +297,7 @@ impl PyArms {
             ) => Box::new(
                 Thompson::over(model, noise_scale.unwrap_or(facts.noise_scale)).map_err(refused)?,
             ),
-            _ => return Err(refused("policy: its choices are no function of a model alone")),
+            _ => return Err(refused("policy: it needs more than a model to choose")),
         })
     }
 }
@@ -325,8 +326,8 @@ impl Known {
         }
     }
 
-    /// Hands on what is offered in each context, which is the same for all arms; without contexts,
-    /// in so many rounds.
+    /// Calls `each` with the actions of each context, all with the same features: those of the
+    /// context. Without contexts, calls it `rounds` times.
     fn each_set(
         &self,
         contexts: Option<&Bound<'_, PyArray2<f64>>>,
@@ -366,8 +367,7 @@ impl Means {
         }
     }
 
-    /// Arms that are gone keep their share of δ: they may have been removed because of what they
-    /// paid.
+    /// Removed arms keep their share of δ, because they may have been removed for their rewards.
     fn model(&self) -> ArmMeans {
         let arms = self.counts.len();
         let (shares, other_observations) =
@@ -377,7 +377,7 @@ impl Means {
     }
 }
 
-/// Sorted by arm first, in the order of the rows: each arm then learns once.
+/// Groups the rows by arm, keeping their order, so that each arm learns only once.
 fn learn_by_arm(
     model: &mut ArmRidges,
     arms: impl Iterator<Item = usize>,
@@ -389,7 +389,7 @@ fn learn_by_arm(
         by_arm[arm].0.extend_from_slice(context);
         by_arm[arm].1.push(reward);
     }
-    // On a copy: should it fail in the middle, nothing was learned.
+    // Learns on a copy, so that a failure in the middle leaves the model unchanged.
     let mut learned = model.clone();
     let learning = || {
         for (arm, (contexts, rewards)) in
@@ -403,7 +403,7 @@ fn learn_by_arm(
     Ok(())
 }
 
-/// Places of arms, one a reward.
+/// The index of an arm for each reward, checked.
 fn places(
     arms: &[i64],
     rewards: usize,
@@ -421,19 +421,19 @@ fn rows<'py>(
     contexts: Option<&Bound<'py, PyArray2<f64>>>,
     dim: usize,
 ) -> PyResult<PyReadonlyArray2<'py, f64>> {
-    // A slice of a Fortran-ordered array would be its columns.
+    // `as_slice` would give the columns of an array in Fortran order.
     contexts
         .filter(|contexts| contexts.shape()[1] == dim && contexts.is_c_contiguous())
         .ok_or_else(|| refused(format!("contexts: rows of {dim} features in C order")))
         .and_then(|contexts| Ok(contexts.try_readonly()?))
 }
 
-/// The sums of an arm, one after the other.
+/// The sums of an arm in one list, for [`split`].
 fn joined(ArmSums { gram, moment, .. }: ArmSums) -> Vec<f64> {
     [gram.concat(), moment.concat()].concat()
 }
 
-/// The sums that `joined` was given.
+/// Reverses [`joined`].
 fn split(observations: u64, sums: &[f64], dim: usize) -> ArmSums {
     let (gram, moment) = sums.split_at(2 * dim * dim);
     let halves = |both: &[f64]| [both[..both.len() / 2].to_vec(), both[both.len() / 2..].to_vec()];

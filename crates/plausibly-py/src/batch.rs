@@ -1,4 +1,4 @@
-//! Many rewards at once: all of them are understood before the first is learned from.
+//! Many rewards at once. All of them are read and checked before the policy learns from the first.
 
 use crate::action::PyAction;
 use crate::actions::PySet;
@@ -7,13 +7,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMapping, PySet as Set, PyString};
 
-/// Actions, and what each paid.
+/// Actions, each with its reward.
 pub(crate) struct Batch {
     pub(crate) told: Vec<(Py<PyAction>, f64)>,
 }
 
 impl Batch {
-    /// Reads two lists of one length. `find` gives the action that an entry means.
+    /// Reads two lists of equal length. `find` turns a label or index into an action.
     pub(crate) fn read(
         actions: &Bound<'_, PyAny>,
         rewards: &Bound<'_, PyAny>,
@@ -41,7 +41,7 @@ impl Batch {
     }
 }
 
-/// What is in a list, or in anything else with a length and an order.
+/// The items of a list, or of anything else with a length and an order.
 fn list<'py>(value: &Bound<'py, PyAny>, argument: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
     let unordered = value.is_instance_of::<PyString>()
         || value.is_instance_of::<PyBytes>()
@@ -58,7 +58,7 @@ fn list<'py>(value: &Bound<'py, PyAny>, argument: &str) -> PyResult<Vec<Bound<'p
     if unordered || value.is_instance_of::<PySet>() || value.len().is_err() {
         return Err(expected());
     }
-    // No more than it says: it need not end.
+    // Reads no more items than its length, because its iterator may never end.
     let most = value.len()?;
     value.try_iter().map_err(|_raised| expected())?.take(most).collect()
 }

@@ -1,4 +1,4 @@
-//! The data sets of the paper, in the cache that the command uses too.
+//! The data sets of the paper, in the same cache as the command's.
 
 use crate::watch::caught;
 use plausibly_data::{
@@ -10,10 +10,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// As the command has it.
+/// The environment variable that names the cache, as in the command.
 const CACHE_VARIABLE: &str = "PLAUSIBLY_DATA";
 
-/// The folder named, or else that of the environment; `None` is the platform's.
+/// The folder passed, else the one in the environment; `None` means the platform's own.
 fn folder(cache: Option<PathBuf>) -> Option<PathBuf> {
     cache.or_else(|| std::env::var_os(CACHE_VARIABLE).map(PathBuf::from))
 }
@@ -23,12 +23,12 @@ pub(crate) fn store(cache: Option<PathBuf>) -> PyResult<Store> {
     Store::at(folder(cache)).ok_or_else(missing)
 }
 
-/// How to get a data set, in Python.
+/// Says how to get a data set in Python.
 pub(crate) fn remedy(name: &str) -> String {
     format!("`plausibly.fetch_data(\"{name}\")` gets it")
 }
 
-/// The environments that come from data sets, read once a process and folder.
+/// The environments made from data sets. A process reads each folder once.
 pub(crate) fn pools(cache: Option<PathBuf>) -> Arc<DataPools> {
     static OPEN: Mutex<Vec<(Option<PathBuf>, Arc<DataPools>)>> = Mutex::new(Vec::new());
     let folder = folder(cache);
@@ -45,10 +45,11 @@ pub(crate) fn raised(error: &DataError) -> PyErr {
     PyOSError::new_err(error.to_string())
 }
 
-/// Brings a data set into the cache, from the mirror if there is one, else or if that fails from
-/// its publishers. Others run meanwhile. `progress` is told bytes so far and, if known, in all;
-/// Ctrl-C and whatever `progress` raises end it at once, and what has come is kept for the next
-/// time.
+/// Downloads a data set into the cache: from the mirror if there is one, and from its publishers if
+/// there is none or it fails.
+///
+/// Other Python threads run meanwhile. `progress` gets the bytes so far and, if known, the total.
+/// Ctrl-C, or an exception in `progress`, ends the download at once; the next one continues it.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "arguments of Python come by value")]
 pub(crate) fn fetch_data(

@@ -1,12 +1,12 @@
-//! What is wrong with an argument, as the Python exception for it.
+//! Turns errors in arguments into Python exceptions.
 
 use plausibly::ActionSetError;
 use plausibly::spec::{Complaint, FieldError, Setting};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 
-/// Everything wrong with the arguments, a line each: a `TypeError` if all of it is about types,
-/// else a `ValueError`.
+/// All errors in the arguments, one per line: a `TypeError` if all of them are about types, else a
+/// `ValueError`.
 pub(crate) fn of_problems(problems: &[FieldError]) -> PyErr {
     let types = problems.iter().all(|problem| matches!(problem.complaint, Complaint::Type { .. }));
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -17,7 +17,7 @@ pub(crate) fn of_problems(problems: &[FieldError]) -> PyErr {
     }
 }
 
-/// A constant that the caller alone can know.
+/// The error for a missing constant that only the caller can know.
 pub(crate) fn missing(path: &str, expected: &str) -> FieldError {
     FieldError {
         line: 0,
@@ -26,7 +26,7 @@ pub(crate) fn missing(path: &str, expected: &str) -> FieldError {
     }
 }
 
-/// Why a policy that was made cannot play with the actions it is offered.
+/// The error for a policy that cannot choose among actions of this kind.
 pub(crate) fn of_actions(setting: Setting, problems: &[FieldError]) -> PyErr {
     let actions = if setting == Setting::Arms { "plain arms" } else { "actions with features" };
     let reasons: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -36,7 +36,7 @@ pub(crate) fn of_actions(setting: Setting, problems: &[FieldError]) -> PyErr {
     ))
 }
 
-/// Why rows cannot be a set of actions, with the name of the argument they came in.
+/// The error for rows that cannot be a set of actions, with the name of their argument.
 pub(crate) fn of_rows(argument: &str, error: &ActionSetError) -> PyErr {
     PyValueError::new_err(format!("{argument}: {error}"))
 }

@@ -1,4 +1,4 @@
-//! Explanations, as the columns and figures that the Python class is made of.
+//! Explanations, as the columns and numbers that `plausibly.Explanation` holds.
 
 use crate::actions::PySet;
 use crate::guarded::{Guarded, unwound};
@@ -10,7 +10,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What was found, apart from Python.
+/// An explanation before it becomes Python objects.
 pub(crate) struct Found {
     explanation: Explanation,
     decides_by: String,
@@ -19,8 +19,8 @@ pub(crate) struct Found {
     target: Option<Target>,
 }
 
-/// What a policy says of a set: under the radius given, else its own, else the default for such
-/// actions.
+/// Explains a set: under the radius given, else under the policy's own, else under the default
+/// radius for such actions.
 pub(crate) fn explain(
     guarded: &Guarded,
     settings: &Settings,
@@ -46,7 +46,8 @@ pub(crate) fn explain(
     })
 }
 
-/// A policy, what it was made of, and what its model is over.
+/// A policy to ask, with the spec and facts it was built from, the setting of its model, and the
+/// actions to explain.
 pub(crate) struct Asked<'a> {
     pub(crate) policy: &'a dyn Explain,
     pub(crate) spec: &'a PolicySpec,
@@ -55,7 +56,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) actions: &'a PySet,
 }
 
-/// The same of a policy at hand.
+/// Like [`explain`], for a policy that is already built.
 pub(crate) fn find(
     asked: &Asked<'_>,
     settings: &Settings,
@@ -64,7 +65,7 @@ pub(crate) fn find(
     let Asked { policy, spec, .. } = asked;
     let mut explanation = Explanation::new();
     let mut fill = |radius: &dyn plausibly::ConfidenceRadius| {
-        // Takes the policy as it is and changes nothing, so a failure here does not spoil it.
+        // Explaining only reads the policy, so the policy stays usable after a failure.
         unwound(|| policy.explain(asked.actions.set.view(), radius, &mut explanation)).map_err(
             |reason| PyRuntimeError::new_err(format!("no explanation can be given: {reason}")),
         )
@@ -91,7 +92,7 @@ pub(crate) fn find(
 }
 
 impl Found {
-    /// The fields of `plausibly.Explanation`, with actions by the names they have in the set.
+    /// The fields of `plausibly.Explanation`, with each action under its name in the set.
     pub(crate) fn to_dict<'py>(&self, set: &Bound<'py, PySet>) -> PyResult<Bound<'py, PyDict>> {
         let (py, explanation) = (set.py(), &self.explanation);
         let name = |index: usize| set.get().name(py, index);
@@ -164,14 +165,19 @@ fn own_radius(spec: &PolicySpec) -> Option<RadiusSpec> {
     }
 }
 
-/// By what a policy chooses, in words.
+/// The rule by which a policy chooses, in words.
 fn decides_by(spec: &PolicySpec) -> String {
     match spec.kind {
         PolicyKind::Code { greed, target, randomise, .. } => {
             let rule = if target.is_some() {
-                "the widest plausible action while the target is missed, and the plausible action with the largest upper bound once it is met".into()
+                "the widest plausible action while the target is missed, and the plausible action \
+                 with the largest upper bound once it is met"
+                    .into()
             } else if greed > 0.0 {
-                format!("the plausible action with the largest half-width plus {greed} times its estimate")
+                format!(
+                    "the plausible action with the largest half-width plus {greed} times its \
+                     estimate"
+                )
             } else {
                 "the widest plausible action".to_string()
             };
@@ -183,16 +189,21 @@ fn decides_by(spec: &PolicySpec) -> String {
             }
         }
         PolicyKind::LinUcb { .. } | PolicyKind::Ucb1 { .. } => "the largest upper bound".into(),
-        PolicyKind::LinTs { .. } => "the largest reward under parameters drawn from the posterior".into(),
+        PolicyKind::LinTs { .. } => {
+            "the largest reward under parameters drawn from the posterior".into()
+        }
         PolicyKind::Thompson { .. } => "the largest of the means drawn from the posterior".into(),
         PolicyKind::Elimination { .. } => {
-            "a draw from the optimal design of the phase, over the actions not yet eliminated".into()
+            "a draw from the optimal design of the phase, over the actions not yet eliminated"
+                .into()
         }
         PolicyKind::EpsilonGreedy { .. } => {
             "the largest estimate, and in a decaying share of rounds a draw from all actions".into()
         }
         PolicyKind::ExploreThenCommit { .. } => {
-            "draws from all actions first, and then the action whose estimate was largest after them".into()
+            "draws from all actions first, and then the action whose estimate was largest after \
+             them"
+                .into()
         }
     }
 }

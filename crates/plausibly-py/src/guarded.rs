@@ -1,4 +1,7 @@
-//! A policy in use: what is behind the lock.
+//! A policy in use, which [`crate::policy::PyPolicy`] keeps behind a lock.
+//!
+//! The library's policy is built when the first actions arrive, because only they show the number
+//! of features and of actions. Every call checks its actions before it changes the policy.
 
 use crate::action::PyAction;
 use crate::actions::PySet;
@@ -13,37 +16,38 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Features an action may have: a model keeps a square of them.
+/// An action has at most this many features; a model's memory grows with the square of them.
 const MOST_FEATURES: usize = 4096;
 
-/// What a policy has become once it has seen actions.
+/// The state of a policy, which every call reads or changes.
 pub(crate) struct Guarded {
     pub(crate) rng: Stream,
+    /// `None` before the first actions.
     pub(crate) built: Option<Built>,
-    /// The set that was offered last: what an index or a label without a set refers to.
+    /// The set offered last. An index or label that comes without a set refers to it.
     pub(crate) offered: Option<Py<PySet>>,
     /// Choices whose rewards have not come.
     pub(crate) waiting: Waiting,
-    /// Why it can no longer be used.
+    /// Why the policy can no longer be used.
     broken: Option<String>,
-    /// Whether it was read back, so that what goes wrong may be the fault of what was read.
+    /// Whether it was restored, so that a failure may come from the saved state.
     pub(crate) restored: bool,
 }
 
-/// A policy, and what fits it.
+/// A policy, and the actions it is for.
 pub(crate) struct Built {
     pub(crate) policy: Box<dyn Durable + Send>,
     pub(crate) spec: PolicySpec,
     pub(crate) facts: Facts,
-    /// The set it began with, for policies that are for one set.
+    /// The first set, for policies that only accept one set.
     pub(crate) first: Option<Py<PySet>>,
-    /// Its arms, where actions have no features.
+    /// Its arms, if actions have no features.
     pub(crate) roster: Option<Roster>,
-    /// The set of arms that is on duty.
+    /// The set whose arms are on duty.
     pub(crate) on_duty: Option<Py<PySet>>,
 }
 
-/// What is done with one action.
+/// What happened to one action.
 #[derive(Clone, Copy)]
 pub(crate) enum Event {
     Rewarded(f64),
@@ -63,7 +67,7 @@ impl Guarded {
         }
     }
 
-    /// The policy, made for `set` if it is the first it sees, once `set` is known to fit it.
+    /// Checks that `set` fits, and returns the policy; builds it if `set` is the first.
     fn fitted(&mut self, settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<&mut Built> {
         self.usable()?;
         let mut fresh = None;
@@ -74,8 +78,8 @@ impl Guarded {
         Ok(built)
     }
 
-    /// The same for a mere question: what has to be made for it is made in `fresh`, and the policy
-    /// stays as it is.
+    /// Like `fitted`, for questions, which must not change the policy: a policy that has to be
+    /// built for the answer is put into `fresh`.
     pub(crate) fn asked<'a>(
         &'a self,
         settings: &Settings,
@@ -89,6 +93,7 @@ impl Guarded {
         Ok(built)
     }
 
+    /// Checks that `set` fits, and builds into `fresh` if the policy is not over its actions yet.
     fn ask(
         &self,
         settings: &Settings,
@@ -107,7 +112,7 @@ impl Guarded {
         Ok(Asked::Made)
     }
 
-    /// The policy, made for `action` if it has seen nothing yet, once `action` is known to fit it.
+    /// Checks that `action` fits, and returns the policy; builds it if `action` is the first.
     fn fitted_to(
         &mut self,
         py: Python<'_>,
@@ -135,7 +140,7 @@ impl Guarded {
         })
     }
 
-    /// The next action, as the caller calls it.
+    /// The next action, under its name for the caller.
     pub(crate) fn select(
         &mut self,
         settings: &Settings,
@@ -155,16 +160,17 @@ impl Guarded {
         Ok(name)
     }
 
-    /// The set that an index or label refers to where no choice of that name is waiting.
+    /// The set that an index or label refers to if no choice of that name waits for its reward.
     pub(crate) fn referred(&self, py: Python<'_>) -> PyResult<Py<PySet>> {
-        let none = "action: nothing was selected yet, so an index or label has no action set; pass the action itself, as in offers[3]";
+        let none = "action: nothing was selected yet, so an index or label has no action set; pass \
+                    the action itself, as in offers[3]";
         self.offered
             .as_ref()
             .map(|set| set.clone_ref(py))
             .ok_or_else(|| PyValueError::new_err(none))
     }
 
-    /// Tells the policy what became of an action.
+    /// Passes an event of an action to the policy.
     pub(crate) fn tell(
         &mut self,
         settings: &Settings,
@@ -176,7 +182,8 @@ impl Guarded {
         if matches!(event, Event::Dropped) && !self.waiting.has(py, action) {
             let name = action.get().name(py)?;
             let message = format!(
-                "action: no choice of {} waits for its reward, so none can be dropped: it was never decided, or its reward came, or it was dropped before",
+                "action: no choice of {} waits for its reward, so none can be dropped: it was \
+                 never decided, or its reward came, or it was dropped before",
                 name.bind(py).repr()?
             );
             return Err(PyValueError::new_err(message));
@@ -195,7 +202,7 @@ impl Guarded {
         Ok(())
     }
 
-    /// Rounds without a caller in between: each action pays what `rewards` says.
+    /// Plays rounds without returning to Python: `rewards` holds the reward of each action.
     pub(crate) fn play(
         &mut self,
         settings: &Settings,
@@ -215,7 +222,7 @@ impl Guarded {
         self.unbroken(played)
     }
 
-    /// Tells the policy many rewards, once all of their sets are known to fit it.
+    /// Learns many rewards, after checking that all actions fit.
     pub(crate) fn tell_all(
         &mut self,
         py: Python<'_>,
@@ -238,7 +245,7 @@ impl Guarded {
         Ok(())
     }
 
-    /// A policy that fell over in the middle of a step is not used again.
+    /// After a panic in the middle of a step the policy is not used again.
     fn unbroken<T>(&mut self, outcome: Result<T, String>) -> PyResult<T> {
         outcome.map_err(|reason| {
             let failure = self.failure(format!("the policy cannot go on: {reason}"));
@@ -247,19 +254,19 @@ impl Guarded {
         })
     }
 
-    /// What went wrong where it should not; of a policy that was read back, most likely by what was
-    /// read.
+    /// The exception for a failure that checked arguments should not cause. If the policy was
+    /// restored, the most likely cause is the saved state, and the message says so.
     pub(crate) fn failure(&self, message: String) -> PyErr {
         if self.restored {
             PyValueError::new_err(format!(
-                "{message}; what it was read back from is not the state of a policy"
+                "{message}; the state it was restored from is not the state of a policy"
             ))
         } else {
             PyRuntimeError::new_err(message)
         }
     }
 
-    /// Rewards learned from so far.
+    /// The number of rewards learned from so far.
     pub(crate) fn observations(&self) -> u64 {
         self.built.as_ref().map_or(0, |built| built.policy.model().evidence().observations)
     }
@@ -273,7 +280,7 @@ fn tell(policy: &mut (dyn Durable + Send), action: Action<'_>, event: Event) {
     }
 }
 
-/// Whether what is asked about was there.
+/// Whether the policy for a question was there, or had to be made.
 enum Asked {
     There,
     Made,
@@ -290,7 +297,7 @@ impl Built {
         Ok(built)
     }
 
-    /// For the set of an action, or for the action alone where its set is not at hand.
+    /// Builds a policy for the set of an action, or for the action alone if it has no set.
     fn for_action(py: Python<'_>, settings: &Settings, action: &PyAction) -> PyResult<Self> {
         if let Some(home) = &action.home {
             return Self::new(settings, home.bind(py));
@@ -302,13 +309,14 @@ impl Built {
         }
         let built = Self::sized(settings, action.features.len(), action.of)?;
         if built.is_for_one_set() {
-            let message = "action: this policy is for one set of actions, and has not seen it yet; select from it first, or pass the action itself, as in offers[3]";
+            let message = "action: this policy is for one set of actions, and has not seen it yet; \
+                           select from it first, or pass the action itself, as in offers[3]";
             return Err(PyValueError::new_err(message));
         }
         Ok(built)
     }
 
-    /// For so many actions of so many features; none for plain arms.
+    /// Builds a policy for this number of actions with `dim` features; 0 for plain arms.
     pub(crate) fn sized(settings: &Settings, dim: usize, actions: usize) -> PyResult<Self> {
         if dim > MOST_FEATURES {
             let message =
@@ -323,20 +331,20 @@ impl Built {
         Ok(Self { policy, spec, facts, first: None, roster: None, on_duty: None })
     }
 
-    /// What the model behind it is over: arms, also where actions have features it does not look
-    /// at.
+    /// The setting of its model: plain arms, even if actions have features, for a policy that
+    /// ignores features.
     pub(crate) fn model_setting(&self) -> Setting {
         if knows_places(&self.spec) { Setting::Arms } else { self.facts.setting }
     }
 
-    /// Whether every round must offer the same actions with features.
+    /// Whether actions have features and every round must offer the same set.
     pub(crate) fn is_for_one_set(&self) -> bool {
         let one_set =
             knows_places(&self.spec) || matches!(self.spec.kind, PolicyKind::Elimination { .. });
         one_set && self.facts.dim > 0
     }
 
-    /// The same policy over the arms of a set; `None` if it is over them already.
+    /// This policy moved to the arms of a set; `None` if it is over them already.
     fn for_arms(&self, settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<Option<Self>> {
         let Some(roster) = &self.roster else { return Ok(None) };
         if self.on_duty.as_ref().is_some_and(|on_duty| on_duty.is(set))
@@ -350,8 +358,8 @@ impl Built {
         Ok(Some(built))
     }
 
-    /// The same policy over the arms on duty and the one that an action is; `None` if it is one of
-    /// them.
+    /// This policy moved to the arms on duty and the arm of `action`; `None` if that arm is on duty
+    /// already.
     fn for_arm(
         &self,
         py: Python<'_>,
@@ -367,7 +375,7 @@ impl Built {
         self.on(settings, known, called).map(Some)
     }
 
-    /// The same policy over the arms of these numbers.
+    /// This policy moved to the arms with these numbers.
     pub(crate) fn on(
         &self,
         settings: &Settings,
@@ -385,7 +393,7 @@ impl Built {
         Ok(built)
     }
 
-    /// The place under which the policy knows an action.
+    /// The index of an action in the policy.
     fn place(&self, py: Python<'_>, action: &PyAction) -> PyResult<usize> {
         match &self.roster {
             Some(roster) => Ok(roster.place(py, action)?.unwrap_or(action.index)),
@@ -429,7 +437,7 @@ impl Built {
         Err(PyValueError::new_err(message))
     }
 
-    /// Why a policy for one set refuses another.
+    /// The error when a policy for one set is offered another set.
     fn other_set(&self, len: usize) -> PyErr {
         let began = self.facts.actions;
         let reason = if began != len {
@@ -447,14 +455,14 @@ impl Built {
     }
 }
 
-/// Whether a policy looks at no features: the same place must then mean the same action in every
-/// round.
+/// Whether a policy ignores features. It then recognises an action by its index, so each index must
+/// mean the same action in every round.
 pub(crate) fn knows_places(spec: &PolicySpec) -> bool {
     matches!(spec.kind, PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. })
 }
 
-/// Runs `step`; if it panics, says why. Arguments are checked before they come here, so this is for
-/// what nobody thought of.
+/// Runs `step`, and returns the message if it panics. Arguments are checked before, so a panic is a
+/// bug in this project or a damaged state.
 pub(crate) fn unwound<T>(step: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(step)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().cloned();

@@ -1,8 +1,8 @@
-//! The compiled part of the Python package `plausibly`, which is `plausibly._core` there.
+//! The compiled part of the Python package `plausibly`: the module `plausibly._core`.
 //!
-//! It checks arguments, translates, and calls the library: mathematics belongs to `plausibly`,
-//! simulation to `plausibly-sim`, logs to `plausibly-log`, and words and tables to
-//! `python/plausibly`. Anything wrong with an argument is a Python exception that names it.
+//! This crate only checks arguments, converts them and calls the library. Mathematics belongs to
+//! `plausibly`, simulation to `plausibly-sim`, logs to `plausibly-log`, and words and tables to
+//! `python/plausibly`. A wrong argument raises a Python exception that names the argument.
 
 mod action;
 mod actions;
@@ -24,7 +24,7 @@ mod value;
 mod waiting;
 mod watch;
 
-/// What `python/plausibly` is built on; not for use by others.
+/// The compiled part of `plausibly`; private to the package.
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]

@@ -1,4 +1,6 @@
-//! The class all policies share.
+//! The class that all policies share.
+//!
+//! It finds out which action an argument means and passes it on; [`Guarded`] holds the state.
 
 use crate::action::{self, PyAction};
 use crate::actions::PySet;
@@ -16,7 +18,7 @@ use std::sync::{Mutex, MutexGuard};
 
 /// A policy: chooses actions, learns from rewards, and explains itself.
 ///
-/// Made by its subclasses in `plausibly`.
+/// Use one of its subclasses in `plausibly`.
 #[pyclass(frozen, subclass, name = "Policy", module = "plausibly._core")]
 pub(crate) struct PyPolicy {
     settings: Settings,
@@ -42,8 +44,8 @@ impl PyPolicy {
     /// The action to take next: its label if the set has labels, else its index.
     ///
     /// `actions` is an `ActionSet`, or rows of features, which are then converted on every call.
-    /// What is returned is equal to the label or index and carries the action itself, so that
-    /// update knows it however late its reward comes.
+    /// The result equals the label or index and carries the action itself, so update recognises it
+    /// however late the reward comes.
     fn select(&self, actions: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         let set = offered(actions)?;
         self.lock()?.select(&self.settings, &set)
@@ -51,10 +53,11 @@ impl PyPolicy {
 
     /// Learns the reward of an action that was taken, now or earlier.
     ///
-    /// `action` is what select returned, however long ago, or the action itself: `offers[label]`. A
-    /// label or index that was written down and read back means the latest choice of that name
-    /// whose reward has not come, else the action of that name in the set offered last; it is
-    /// refused where choices of that name with different features wait.
+    /// `action` is what select returned, however long ago, or the action itself: `offers[label]`.
+    ///
+    /// A plain label or index, for example one read from a file, means the latest choice of that
+    /// name that waits for its reward. If none waits, it means the action of that name in the set
+    /// offered last. It is refused if choices of that name with different features wait.
     ///
     /// >>> from plausibly import LinUCB
     /// >>> policy = LinUCB(radius=1.0)
@@ -68,15 +71,16 @@ impl PyPolicy {
         self.tell(action, Event::Rewarded(read_reward(reward, "reward")?))
     }
 
-    /// Learns the rewards of many actions that were taken: as one update after another, or nothing
-    /// at all if one of them is wrong.
+    /// Learns the rewards of many actions, like one update after another. If one of them is wrong,
+    /// it learns nothing.
     ///
-    /// `actions` lists what select returned, labels or indices, or the actions themselves, as
-    /// update takes them; with `offers`, labels or indices of that set.
+    /// Each of `actions` is anything that update takes: what select returned, a label or index, or
+    /// the action itself. With `offers`, labels and indices are those of that set.
     ///
     /// >>> from plausibly import ActionSet, UCB1
     /// >>> policy = UCB1(noise_scale=1.0)
-    /// >>> policy.partial_fit(["a", "b", "a"], [0.5, 0.25, 0.75], offers=ActionSet.arms(2, labels=["a", "b"]))
+    /// >>> arms = ActionSet.arms(["a", "b"])
+    /// >>> policy.partial_fit(["a", "b", "a"], [0.5, 0.25, 0.75], offers=arms)
     /// >>> policy.observations
     /// 3
     #[expect(clippy::doc_link_with_quotes, reason = "lists of Python")]
@@ -99,43 +103,44 @@ impl PyPolicy {
         self.lock()?.tell_all(actions.py(), &self.settings, &batch)
     }
 
-    /// An action was taken, and its reward is outstanding until update brings it.
+    /// Reports that an action was taken and its reward will come later, by update.
     ///
-    /// Call it after each select where rewards may come after the next one: Code then counts the
-    /// decision in its design at once. Where rewards come at once it changes nothing.
+    /// Call it after each select if the reward may come after the next select: Code then counts the
+    /// decision in its design at once. If each reward comes before the next select, calling it
+    /// changes nothing.
     fn decided(&self, action: &Bound<'_, PyAny>) -> PyResult<()> {
         self.tell(action, Event::Decided)
     }
 
-    /// The reward of an action that was taken will never come.
+    /// Reports that the reward of an action that was taken will never come.
     ///
-    /// Refused where no choice of the action is outstanding. Of the choices that decided was not
-    /// called for, the last 100 are remembered.
+    /// Refused if no choice of the action waits for its reward. Choices without a call of decided
+    /// are remembered too, but only the last 100 of them.
     fn dropped(&self, action: &Bound<'_, PyAny>) -> PyResult<()> {
         self.tell(action, Event::Dropped)
     }
 
-    /// How many rewards have been learned from.
+    /// The number of rewards it has learned from.
     #[getter]
     fn observations(&self) -> PyResult<u64> {
         Ok(self.lock()?.observations())
     }
 
-    /// Its name in results, which also decides its random numbers.
+    /// Its name in results, which also determines its random numbers.
     #[getter]
     fn label(&self) -> &str {
         self.settings.label()
     }
 
-    /// The parameters that were given, under their names in Python.
+    /// The parameters that the caller passed, under their names in Python.
     fn _given<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let given = self.settings.parameters(py)?;
         given.set_item("seed", self.seed)?;
         Ok(given)
     }
 
-    /// So many rounds played here, where an action always pays the same, and what was chosen: a
-    /// round without Python, for benchmarks.
+    /// Plays rounds without returning to Python, for benchmarks, and returns the choices. `rewards`
+    /// holds one reward per action, the same in every round.
     #[expect(clippy::needless_pass_by_value, reason = "what a list of Python becomes")]
     fn _play(
         &self,
@@ -151,13 +156,13 @@ impl PyPolicy {
         self.lock()?.play(&self.settings, actions, &rewards, rounds)
     }
 
-    /// All that it is made of as text, the sets that the text speaks of by their place, and the
-    /// choices that wait for their rewards, each with whether it was decided.
+    /// The whole policy as text; the sets, which the text names by their index in this list; and
+    /// the choices that wait for their rewards, each with whether decided was called.
     fn _save(&self, py: Python<'_>) -> PyResult<saved::Written> {
         saved::save(py, &self.settings, self.seed, &*self.lock()?)
     }
 
-    /// Goes on from what `_save` gave. For a policy that was just made with the same settings.
+    /// Continues from the result of `_save`. The policy must be new and have the same settings.
     #[expect(clippy::needless_pass_by_value, reason = "a list of Python comes as a vector")]
     fn _restore(
         &self,
@@ -184,16 +189,17 @@ impl PyPolicy {
     }
 }
 
-/// The stream the simulator gives the policy of this label in its first run.
+/// The same stream as the simulator gives a policy with this label in its first run.
 fn stream(seed: u64, settings: &Settings) -> Stream {
     Stream::new(seed, 0, &format!("policy/{}", settings.label()))
 }
 
 impl PyPolicy {
-    /// No Python code runs under the lock but what an object may do as it goes; if that calls back,
-    /// it is refused here.
+    /// Refuses instead of waiting. Python code can run under this lock, for example when an object
+    /// is freed; if such code called the policy again, waiting would never end.
     fn lock(&self) -> PyResult<MutexGuard<'_, Guarded>> {
-        let busy = "the policy is busy with another call: it was called from another thread, or from within itself";
+        let busy = "the policy is busy with another call: it was called from another thread, or \
+                    from within itself";
         self.guarded.try_lock().ok().ok_or_else(|| PyRuntimeError::new_err(busy))
     }
 
@@ -202,7 +208,7 @@ impl PyPolicy {
         self.lock()?.tell(&self.settings, found.bind(action.py()), event)
     }
 
-    /// The action that an argument means.
+    /// Finds the action that an argument means.
     fn find(&self, action: &Bound<'_, PyAny>, argument: &str) -> PyResult<Py<PyAction>> {
         let py = action.py();
         if let Ok(action) = action.cast::<PyAction>() {
@@ -214,7 +220,7 @@ impl PyPolicy {
         if let Some(carried) = action::carried(action)? {
             return Ok(carried);
         }
-        // Without the lock: comparing labels may run Python code.
+        // Compares labels without the lock, because that may run Python code.
         let choices = self.lock()?.waiting.list(py);
         if let Some(waiting) = waiting::referred(action, &choices)? {
             return Ok(waiting);
@@ -225,7 +231,7 @@ impl PyPolicy {
     }
 }
 
-/// The set itself, or one made of the rows given in its place.
+/// The set itself, or a set made of rows passed in its place.
 fn offered<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PySet>> {
     match actions.cast::<PySet>() {
         Ok(set) => Ok(set.clone()),
@@ -233,7 +239,7 @@ fn offered<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PySet>> {
     }
 }
 
-/// A set in its own right: rows in its place would be another set on every call.
+/// Accepts only an `ActionSet`: rows would become a new set on every call.
 fn given_set(offers: &Bound<'_, PyAny>) -> PyResult<Py<PySet>> {
     if let Ok(set) = offers.cast::<PySet>() {
         return Ok(set.clone().unbind());
@@ -242,7 +248,7 @@ fn given_set(offers: &Bound<'_, PyAny>) -> PyResult<Py<PySet>> {
     Err(PyTypeError::new_err(format!("offers: expected an ActionSet, found {found}")))
 }
 
-/// A reward that a model can learn from; `argument` is what errors call it.
+/// Reads a reward that a model can learn from; errors name it `argument`.
 pub(crate) fn read_reward(reward: &Bound<'_, PyAny>, argument: &str) -> PyResult<f64> {
     let read = reward.extract::<f64>().map_err(|error| {
         if error.is_instance_of::<PyOverflowError>(reward.py()) {
@@ -254,7 +260,7 @@ pub(crate) fn read_reward(reward: &Bound<'_, PyAny>, argument: &str) -> PyResult
             .map_or_else(|_| "something else".into(), |name| name.to_string());
         PyTypeError::new_err(format!("{argument}: expected a number, found {found}"))
     })?;
-    // Not a comparison with the opposite: a NaN must be refused too.
+    // Written so that NaN, which compares false, is refused too.
     if read.abs() <= MAX_MAGNITUDE {
         Ok(read)
     } else {
@@ -264,7 +270,7 @@ pub(crate) fn read_reward(reward: &Bound<'_, PyAny>, argument: &str) -> PyResult
     }
 }
 
-/// A seed as specs have it.
+/// Reads a seed, with the same range as in specs.
 fn read_seed(seed: &Bound<'_, PyAny>) -> PyResult<u64> {
     if seed.is_instance_of::<PyBool>() || !seed.hasattr("__index__")? {
         let found = seed.get_type().name()?;

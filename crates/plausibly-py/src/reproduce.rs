@@ -1,4 +1,4 @@
-//! The paper's experiments, as the command runs them.
+//! Runs the paper's experiments, as the command does.
 
 use crate::data;
 use crate::simulate::to_dict;
@@ -54,7 +54,7 @@ pub(crate) fn reproduce<'py>(
     Ok(fields)
 }
 
-/// Experiments whose data is not in the cache are skipped; asked for by name, they are an error.
+/// Skips experiments without data in the cache, and raises if the caller named one of them.
 fn missing_data(request: &Request, cache: Option<PathBuf>) -> PyResult<Vec<Skipped>> {
     let store = data::store(cache)?;
     let mut skipped = Vec::new();

@@ -1,10 +1,12 @@
-//! Plain arms that come and go: what is known of an arm follows its label, or its index where arms
-//! have no labels.
+//! Plain arms that come and go.
 //!
-//! A policy of the library is over a fixed list of arms. Here it is over those on duty, which are
-//! the ones offered last; what is known of the others is kept beside it, and offering another list
-//! makes a policy over that list of all that is known. δ is shared among all arms ever offered, so
-//! the intervals of all of them hold at once from the moment the last new arm came.
+//! A policy of the library has a fixed list of arms. Here that list holds the arms on duty: those
+//! offered last. The roster keeps what was learned about all other arms, and when a caller offers
+//! another list, a new policy over that list is built from both. An arm is recognised by its label,
+//! or by its index if arms have no labels.
+//!
+//! All arms ever offered share δ, so from the arrival of the last new arm the intervals of all of
+//! them hold at once.
 
 use crate::action::PyAction;
 use crate::actions::{MOST_ARMS, PySet};
@@ -14,20 +16,20 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// The arms of a policy, each under a number that it keeps.
+/// The arms of a policy. Each keeps its number forever.
 pub(crate) struct Roster {
-    /// Number by label; `None` where the index is the number.
+    /// The number of each label; `None` if the index is the number.
     numbers: Option<Py<PyDict>>,
-    /// All arms ever offered.
+    /// The number of arms ever offered.
     pub(crate) size: usize,
-    /// The numbers of the arms that the policy is over, in its order.
+    /// The numbers of the arms on duty, in the order of the policy.
     pub(crate) duty: Vec<usize>,
-    /// What is known of those that are not on duty.
+    /// What was learned about arms that are not on duty.
     away: ArmRecord,
 }
 
 impl Roster {
-    /// Those of a set, all on duty.
+    /// The arms of a set, all on duty.
     pub(crate) fn of(set: &Bound<'_, PySet>) -> PyResult<Self> {
         let size = set.get().set.view().len();
         let numbers = set.get().positions(set.py()).map(PyDictMethods::copy).transpose()?;
@@ -35,14 +37,14 @@ impl Roster {
         Ok(Self { numbers, ..Self::unlabelled(size) })
     }
 
-    /// Those without labels, all on duty.
+    /// Arms without labels, all on duty.
     pub(crate) fn unlabelled(size: usize) -> Self {
         let mut away = ArmRecord::default();
         away.grow(size);
         Self { numbers: None, size, duty: (0..size).collect(), away }
     }
 
-    /// One arm alone, where nothing was offered yet.
+    /// The arm of an action whose set was never offered; without a label, all arms of its set.
     pub(crate) fn of_action(py: Python<'_>, action: &PyAction) -> PyResult<Self> {
         let Some(label) = action.label(py) else { return Ok(Self::unlabelled(action.of)) };
         let numbers = PyDict::new(py);
@@ -50,7 +52,7 @@ impl Roster {
         Ok(Self { numbers: Some(numbers.unbind()), ..Self::unlabelled(1) })
     }
 
-    /// Whether all arms are on duty in the order of their numbers.
+    /// Whether all arms are on duty, in the order of their numbers.
     pub(crate) fn is_full(&self) -> bool {
         self.duty.len() == self.size
             && self.duty.iter().enumerate().all(|(place, number)| place == *number)
@@ -62,7 +64,7 @@ impl Roster {
         Py::new(py, PySet::of_arms(self.size, labels.as_ref().map(Bound::as_any))?)
     }
 
-    /// Whether the arms of a set are those on duty, in their order.
+    /// Whether a set has exactly the arms on duty, in the same order.
     pub(crate) fn has_on_duty(&self, set: &Bound<'_, PySet>) -> PyResult<bool> {
         let (py, len) = (set.py(), set.get().set.view().len());
         self.same_naming(set.get().positions(py).is_some())?;
@@ -81,7 +83,7 @@ impl Roster {
         Ok(true)
     }
 
-    /// The arms of a set by number, and this roster with those it has not seen before.
+    /// A copy of this roster with the new arms of a set added, and the numbers of the set's arms.
     pub(crate) fn calling(&self, set: &Bound<'_, PySet>) -> PyResult<(Self, Vec<usize>)> {
         let (py, len) = (set.py(), set.get().set.view().len());
         self.same_naming(set.get().positions(py).is_some())?;
@@ -99,7 +101,7 @@ impl Roster {
         Ok((known.filled(), called))
     }
 
-    /// The number of the arm that an action is, and this roster with it.
+    /// A copy of this roster with the arm of an action added, and the number of that arm.
     pub(crate) fn calling_one(&self, py: Python<'_>, action: &PyAction) -> PyResult<(Self, usize)> {
         self.same_naming(action.has_label())?;
         let mut known = self.copied(py)?;
@@ -113,7 +115,7 @@ impl Roster {
         Ok((known.filled(), number))
     }
 
-    /// The place on duty of the arm that an action is.
+    /// The index of an action's arm in the policy; `None` if it is not on duty.
     pub(crate) fn place(&self, py: Python<'_>, action: &PyAction) -> PyResult<Option<usize>> {
         self.same_naming(action.has_label())?;
         let number = match (&self.numbers, action.label(py)) {
@@ -129,7 +131,8 @@ impl Roster {
         Ok(self.duty.iter().position(|on_duty| *on_duty == number))
     }
 
-    /// The state of the policy over `duty` in place of the arms on duty now.
+    /// The state of the policy moved to the arms `duty`. Moves the arms that leave into the record
+    /// of `to`.
     pub(crate) fn transferred(
         &self,
         policy: &dyn Durable,
@@ -143,6 +146,7 @@ impl Roster {
         state
     }
 
+    /// Refuses arms with labels if the policy's have none, and the reverse.
     pub(crate) fn same_naming(&self, labelled: bool) -> PyResult<()> {
         let message = match (&self.numbers, labelled) {
             (Some(_), false) => "actions: the policy knows its arms by label, and these have none",
@@ -154,7 +158,7 @@ impl Roster {
         Err(PyValueError::new_err(message))
     }
 
-    /// A copy that may be added to.
+    /// A copy with its own dict of labels, so that arms can be added to it.
     pub(crate) fn copied(&self, py: Python<'_>) -> PyResult<Self> {
         let numbers = self.numbers.as_ref().map(|numbers| numbers.bind(py).copy()).transpose()?;
         Ok(Self {
@@ -178,7 +182,7 @@ impl Roster {
     }
 }
 
-/// The number of a label, which gets the next one if it has none.
+/// The number of a label; a new label gets the next number.
 fn enlisted(
     numbers: &Bound<'_, PyDict>,
     label: Bound<'_, PyAny>,

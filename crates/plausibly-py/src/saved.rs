@@ -1,4 +1,7 @@
-//! Policies as text: what `plausibly._saved` writes into files and pickles.
+//! Policies as text, for the files and pickles that `plausibly._saved` writes.
+//!
+//! The text holds what a policy was made with and what it has learned. Action sets and waiting
+//! choices are Python objects, so they are returned beside the text.
 
 use crate::action::PyAction;
 use crate::actions::{MOST_ARMS, PySet};
@@ -15,23 +18,23 @@ use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// Words of 32 bits that a stream can have given: an age of drawing.
+/// A stream has given at most this many words of 32 bits; no program runs long enough for more.
 const MOST_DRAWN: u64 = 1 << 60;
 
-/// A policy in use. Sets are known by their place in a list beside it.
+/// A policy in use. Sets are named by their index in a list beside it.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Saved {
-    /// The tables it was made with; whoever reads it back has made one of the same before.
+    /// The tables it was made with. To restore it, first make a policy with the same tables.
     policy: Json,
     facts: Json,
     seed: u64,
-    /// How far its random numbers have been drawn.
+    /// The position in its stream of random numbers.
     drawn: u64,
-    /// What an index or a label refers to.
+    /// The set offered last, which a plain index or label refers to.
     #[serde(deserialize_with = "Deserialize::deserialize")]
     offered: Option<usize>,
-    /// What it has become; nothing before it has seen actions.
+    /// What it has learned; `None` before its first actions.
     #[serde(deserialize_with = "Deserialize::deserialize")]
     played: Option<Played>,
 }
@@ -39,20 +42,20 @@ struct Saved {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Played {
-    /// Of each action; none for plain arms.
+    /// The number of features per action; 0 for plain arms.
     features: usize,
     actions: usize,
-    /// The set it began with, for policies that are for one set; all arms ever offered, where
-    /// actions have no features.
+    /// For policies that only accept one set: that set. For plain arms: a set of all arms ever
+    /// offered.
     #[serde(deserialize_with = "Deserialize::deserialize")]
     first: Option<usize>,
-    /// The arms that were offered last, by their places in `first`; all of them if it is not there.
+    /// The arms offered last, as indices in `first`; if absent, all of them.
     #[serde(default)]
     duty: Option<Vec<usize>>,
     state: PolicyState,
 }
 
-/// The text, the sets it speaks of, and the choices that wait for their rewards.
+/// The text, the sets it names, and the choices that wait for their rewards.
 pub(crate) type Written = (String, Vec<Py<PySet>>, Vec<(Py<PyAction>, bool)>);
 
 pub(crate) fn save(
@@ -91,7 +94,7 @@ pub(crate) fn save(
     Ok((text, sets, guarded.waiting.list(py)))
 }
 
-/// What a policy has become; of arms, over all that were ever offered.
+/// What a policy has learned; for plain arms, about all arms ever offered.
 fn played(
     py: Python<'_>,
     settings: &Settings,
@@ -111,7 +114,7 @@ fn played(
     Ok(Played { features, actions, first, duty, state })
 }
 
-/// The policy that a text, its sets and its choices were saved from, with `rng` its stream undrawn.
+/// Restores a policy from what `save` returned. `rng` is its stream at the beginning.
 pub(crate) fn restore(
     py: Python<'_>,
     settings: &Settings,
@@ -123,11 +126,11 @@ pub(crate) fn restore(
     let saved: Saved = json::read(text).map_err(|error| refuse(&error))?;
     let at = |place: usize| {
         let set =
-            sets.get(place).ok_or_else(|| refuse(&"it speaks of an action set that is not there"));
+            sets.get(place).ok_or_else(|| refuse(&"it names an action set that is not there"));
         set.map(|set| set.clone_ref(py))
     };
     if saved.drawn > MOST_DRAWN {
-        return Err(refuse(&"no policy has drawn so many random numbers"));
+        return Err(refuse(&format!("no policy has drawn {} random numbers", saved.drawn)));
     }
     let mut guarded = Guarded::new(rng.at(saved.drawn));
     guarded.restored = true;
@@ -135,7 +138,7 @@ pub(crate) fn restore(
     guarded.waiting = Waiting::restored(waiting);
     let Some(played) = saved.played else { return Ok(guarded) };
     if played.actions == 0 || (played.features == 0 && played.actions > MOST_ARMS) {
-        return Err(refuse(&"no policy has so many actions"));
+        return Err(refuse(&format!("no policy has {} actions", played.actions)));
     }
     let mut built = Built::sized(settings, played.features, played.actions)?;
     let restored = unwound(|| built.policy.restore(&played.state));
@@ -161,7 +164,7 @@ pub(crate) fn restore(
     Ok(guarded)
 }
 
-/// The policy over the arms that were offered last.
+/// Moves the policy from all arms to the arms offered last.
 fn on_duty(
     settings: &Settings,
     py: Python<'_>,

@@ -1,4 +1,7 @@
-//! What a policy is told when it is made, read by the one reader of specs.
+//! The parameters of a policy, read by the same code as specs.
+//!
+//! Whether a policy meets actions with features or plain arms is only known at its first call, so
+//! the parameters are read for both, and errors for one kind are kept until that kind is used.
 
 use crate::errors;
 use crate::value;
@@ -8,13 +11,14 @@ use plausibly::spec::{
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-const NOISE: &str = "the scale of the noise in rewards: its standard deviation, or half the range of bounded rewards";
+const NOISE: &str = "the scale of the noise in rewards: its standard deviation, or half the range \
+                     of bounded rewards";
 const THETA: &str = "a bound on the norm of the true parameter, for actions with features";
 const NORM: &str = "a bound on the norms of all actions to come, which the paper's radius needs";
 const HORIZON: &str =
     "about how many decisions there will be, over which this policy spreads its exploration";
 
-/// Facts that a simulation knows of its problems and a caller has to state.
+/// Facts about the problem. A simulation knows them; in Python the caller states them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
     noise_scale: Option<f64>,
@@ -23,9 +27,9 @@ pub(crate) struct Known {
     horizon: Option<u64>,
 }
 
-/// A policy as it was asked for, read once for each kind of actions it may meet.
+/// The parameters of a policy, read once per kind of actions.
 pub(crate) struct Settings {
-    /// The two tables as they were given, for writing them down.
+    /// The policy table and the facts as passed, for saving them.
     given: (Node, Node),
     known: Known,
     label: String,
@@ -37,8 +41,8 @@ impl Settings {
     /// Reads a policy table and the facts beside it.
     ///
     /// # Errors
-    /// If it could play with no kind of actions. What is wrong for one kind alone is said when that
-    /// kind is met.
+    /// If the policy fits no kind of actions. An error for only one kind is raised when that kind
+    /// is used.
     pub(crate) fn read(policy: &Bound<'_, PyAny>, facts: &Bound<'_, PyAny>) -> PyResult<Self> {
         let (mut policy, facts) = (value::node(policy)?, value::node(facts)?);
         if let Value::Table(entries) = &mut policy.value {
@@ -52,7 +56,7 @@ impl Settings {
         let [features, arms] = [Setting::Fixed, Setting::Arms].map(|setting| {
             let mut problems = problems.clone();
             let spec = read_policy(&policy, setting, &mut problems);
-            // What is wrong comes first: it may be the very thing that is then found lacking.
+            // Errors come first: a wrong value would be reported as missing, too.
             if let (Some(spec), true) = (&spec, problems.is_empty()) {
                 problems = known.lacking(spec);
             }
@@ -60,8 +64,8 @@ impl Settings {
         });
         let label = match (&features, &arms) {
             (Ok(spec), _) | (_, Ok(spec)) => spec.label.clone(),
-            // Those of the actions it is for and fits better, which are likelier to be the ones
-            // that were meant.
+            // Reports the errors for the kind of actions that the caller probably meant: the one
+            // that the policy is for and that has fewer errors.
             (Err(features), Err(arms)) => {
                 let for_arms = arms.iter().all(|problem| problem.path != "kind")
                     && arms.len() < features.len();
@@ -71,12 +75,12 @@ impl Settings {
         Ok(Self { given: (policy, facts), known, label, features, arms })
     }
 
-    /// The policy table and the facts beside it.
+    /// The policy table and the facts, as passed.
     pub(crate) fn given(&self) -> (&Node, &Node) {
         (&self.given.0, &self.given.1)
     }
 
-    /// The same as a dict of parameters, a fixed radius as the number it is.
+    /// The same in one dict, under the names of Python's parameters. A fixed radius is a number.
     pub(crate) fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let parameters = PyDict::new(py);
         let tables = [&self.given.0, &self.given.1].into_iter();
@@ -95,18 +99,18 @@ impl Settings {
         &self.label
     }
 
-    /// The policy for actions with features, or for plain arms.
+    /// The spec for actions with features, or for plain arms.
     pub(crate) fn spec(&self, setting: Setting) -> PyResult<&PolicySpec> {
         let read = if setting == Setting::Arms { &self.arms } else { &self.features };
         read.as_ref().map_err(|problems| errors::of_actions(setting, problems))
     }
 
-    /// What is known, for building.
+    /// The facts that a policy is built from.
     pub(crate) fn facts(&self, setting: Setting, dim: usize, actions: usize) -> Facts {
         self.known.facts(setting, dim, actions)
     }
 
-    /// A radius to explain by: the one given, else the default for such actions.
+    /// The radius for an explanation: the one given, else the default for such actions.
     pub(crate) fn radius(
         &self,
         given: Option<&Bound<'_, PyAny>>,
@@ -129,7 +133,7 @@ impl Settings {
         if problems.is_empty() { Ok(radius) } else { Err(errors::of_problems(&problems)) }
     }
 
-    /// The facts a radius is built with, where it is not the policy's own.
+    /// The facts for building a radius that is not the policy's own.
     pub(crate) fn facts_beside(&self, spec: &PolicySpec, facts: &Facts) -> Facts {
         self.known.or_of(spec).facts(facts.setting, facts.dim, facts.actions)
     }
@@ -165,7 +169,7 @@ impl Known {
         known
     }
 
-    /// With the noise that a policy's own table states.
+    /// Fills in the noise scale from a policy's own table if it is unset here.
     fn or_of(self, spec: &PolicySpec) -> Self {
         let own = match spec.kind {
             PolicyKind::LinTs { noise_scale, .. }
@@ -176,7 +180,7 @@ impl Known {
         Self { noise_scale: self.noise_scale.or(own), ..self }
     }
 
-    /// What a policy takes from its problem and nobody has stated.
+    /// The facts that a policy needs and the caller has not stated.
     fn lacking(self, spec: &PolicySpec) -> Vec<FieldError> {
         match spec.kind {
             PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => {
@@ -218,7 +222,8 @@ impl Known {
     }
 
     fn facts(self, setting: Setting, dim: usize, actions: usize) -> Facts {
-        // What is still unknown here is not asked for; if it were, a range would refuse NaN.
+        // A policy does not read the facts that are still unknown here. If one did, the check of
+        // its range would refuse NaN.
         let or_nan = |known: Option<f64>| known.unwrap_or(f64::NAN);
         Facts {
             setting,
@@ -232,7 +237,7 @@ impl Known {
     }
 }
 
-/// The number that [`expand_radius`] has made a table of.
+/// Reverses [`expand_radius`]: the number, if the radius is a fixed one.
 fn fixed_radius(radius: &Value) -> Option<&Value> {
     let Value::Table(entries) = radius else { return None };
     match entries.as_slice() {
@@ -245,7 +250,7 @@ fn fixed_radius(radius: &Value) -> Option<&Value> {
     }
 }
 
-/// A number in place of a radius is `√β` itself, which others call alpha.
+/// Turns a number into the table of a fixed radius: the number is `√β`, elsewhere called alpha.
 fn expand_radius(radius: &mut Node) {
     if let Value::Integer(_) | Value::Float(_) = radius.value {
         let entry = |name: &str, value| (name.to_string(), Node { value, line: 0 });

@@ -1,4 +1,4 @@
-//! Comparisons, run without holding up Python.
+//! Comparisons of policies. Other Python threads run while they are played.
 
 use crate::watch::{caught, checked_threads, watched};
 use crate::{data, errors, value};
@@ -15,7 +15,7 @@ use pyo3::types::{PyBytes, PyDict, PyString};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Tells parts that are being played to stop.
+/// Stops the parts that are being played with it.
 #[pyclass(frozen, module = "plausibly._core", name = "Stop")]
 #[derive(Default)]
 pub(crate) struct PyStop {
@@ -40,7 +40,7 @@ impl Monitor for PyStop {
     }
 }
 
-/// A spec that was read, ready to be played, as a whole or in parts.
+/// A spec that was read and can be played, as a whole or in parts.
 #[pyclass(frozen, module = "plausibly._core", name = "Experiment")]
 pub(crate) struct PyExperiment {
     experiment: Experiment,
@@ -81,7 +81,7 @@ impl PyExperiment {
         self.experiment.policies.iter().map(|policy| policy.label.as_str()).collect()
     }
 
-    /// The spec with its defaults filled in; read again, it is the same experiment.
+    /// The spec with its defaults filled in. Reading it again gives the same experiment.
     fn resolved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         value::to_python(py, &self.experiment.resolved)
     }
@@ -100,8 +100,8 @@ impl PyExperiment {
         to_dict(py, &self.experiment, &summary)
     }
 
-    /// Plays the runs from `first` to before `end` on this thread; others run meanwhile. Returns
-    /// them as bytes.
+    /// Plays the runs from `first` up to but not including `end`, and returns them as bytes. Uses
+    /// this thread only; other Python threads run meanwhile.
     fn play<'py>(
         &self,
         py: Python<'py>,
@@ -118,8 +118,8 @@ impl PyExperiment {
         Ok(PyBytes::new(py, &played))
     }
 
-    /// Sums up parts that make up all runs, in their order, and returns the fields of
-    /// `plausibly.Result`.
+    /// Sums up parts and returns the fields of `plausibly.Result`. The parts must be in order and
+    /// cover all runs.
     fn sum_up<'py>(
         &self,
         py: Python<'py>,
@@ -131,14 +131,15 @@ impl PyExperiment {
             taken.map_err(|error| PyValueError::new_err(format!("parts: {error}")))?;
         }
         if summary.runs != self.experiment.runs {
-            let message = format!("parts: {} runs of {}", summary.runs, self.experiment.runs);
+            let message =
+                format!("parts: they hold {} of {} runs", summary.runs, self.experiment.runs);
             return Err(PyValueError::new_err(message));
         }
         to_dict(py, &self.experiment, &summary)
     }
 }
 
-/// The text of a spec as a dict.
+/// Reads the text of a spec into a dict.
 #[pyfunction]
 pub(crate) fn parse_spec<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     let parsed = plausibly_sim::parse_spec(text);
@@ -147,7 +148,7 @@ pub(crate) fn parse_spec<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py
 
 fn read(spec: &Bound<'_, PyAny>, overrides: Overrides, pools: &DataPools) -> PyResult<Experiment> {
     let py = spec.py();
-    // Data sets may have to be read and factorised, which takes seconds.
+    // Detached from Python, because reading and factorising a data set takes seconds.
     let read = if let Ok(text) = spec.cast::<PyString>() {
         let text = text.to_cow()?;
         py.detach(|| Experiment::from_toml(&text, overrides, pools))
@@ -156,8 +157,8 @@ fn read(spec: &Bound<'_, PyAny>, overrides: Overrides, pools: &DataPools) -> PyR
         py.detach(|| Experiment::from_node(root, overrides, pools))
     };
     read.map_err(|error: SpecError| {
-        // Text has lines, and they help more than the difference between a wrong type and a wrong
-        // value.
+        // Errors in text have line numbers, which help more than separate exceptions for wrong
+        // types and wrong values.
         let is_text = error.problems.iter().any(|problem| problem.line > 0);
         if is_text {
             PyValueError::new_err(error.to_string())
@@ -217,7 +218,7 @@ pub(crate) fn to_dict<'py>(
     Ok(fields)
 }
 
-/// Not a number where a single run has no standard error.
+/// The standard error; NaN for a single run, which has none.
 fn error_of(moments: &Moments) -> f64 {
     moments.standard_error().unwrap_or(f64::NAN)
 }

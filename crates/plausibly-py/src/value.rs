@@ -1,4 +1,4 @@
-//! From Python's dicts, lists and numbers to the tree that specs are read from, and back.
+//! Converts Python's dicts, lists and numbers to the tree that specs are read from, and back.
 
 use plausibly::spec::{Node, Value};
 use pyo3::exceptions::PyTypeError;
@@ -6,13 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 use serde_json::Value as Json;
 
-/// Specs are three tables deep; what is deeper is a mistake, or holds itself.
+/// Values may be nested this deep. Specs need three levels; deeper ones are mistakes, or contain
+/// themselves.
 const DEEPEST: usize = 16;
 
-/// A Python value as a node without a line.
+/// Converts a Python value to a node without a line number.
 ///
 /// # Errors
-/// If a dict has a key that is no text, or Python code run on the way raises.
+/// If a dict has a key that is not text, or Python code that runs during the conversion raises.
 pub(crate) fn node(value: &Bound<'_, PyAny>) -> PyResult<Node> {
     Ok(Node { value: convert(value, DEEPEST)?, line: 0 })
 }
@@ -26,8 +27,8 @@ fn convert(value: &Bound<'_, PyAny>, deepest: usize) -> PyResult<Value> {
         return Ok(Value::Bool(truth.is_true()));
     }
     if let Ok(number) = value.cast::<PyInt>() {
-        // What does not fit 64 bits is no value any field takes; as a float it still shows up in
-        // the error.
+        // No field takes an integer of more than 64 bits. As a float it can still be shown in the
+        // error.
         return Ok(match number.extract::<i64>() {
             Ok(integer) => Value::Integer(integer),
             Err(_) => Value::Float(number.extract::<f64>().unwrap_or(f64::INFINITY)),
@@ -46,14 +47,14 @@ fn convert(value: &Bound<'_, PyAny>, deepest: usize) -> PyResult<Value> {
         let items = value.try_iter()?.map(|item| inside(&item?));
         return Ok(Value::List(items.collect::<PyResult<_>>()?));
     }
-    // A NumPy scalar, or an array of one number without dimensions, knows what it is in Python.
+    // A NumPy scalar, or an array without dimensions, converts itself to a Python number.
     match value.getattr("ndim").and_then(|dimensions| dimensions.extract::<usize>()) {
         Ok(0) => convert(&value.call_method0("item")?, deepest - 1),
         _ => Ok(Value::Other("an object that no spec holds")),
     }
 }
 
-/// A node as JSON, for writing it down. What no spec holds was refused when it was read.
+/// Converts a node to JSON, for saving it. Reading has already refused values of other types.
 pub(crate) fn json(node: &Node) -> Json {
     match &node.value {
         Value::Bool(value) => Json::from(*value),
@@ -68,13 +69,13 @@ pub(crate) fn json(node: &Node) -> Json {
     }
 }
 
-/// A dict, with what is `None` left out: as in a call, it means unset.
+/// The entries of a dict, without those that are `None`, which means unset as in a call.
 fn entries(
     table: &Bound<'_, PyMapping>,
     inside: impl Fn(&Bound<'_, PyAny>) -> PyResult<Node>,
 ) -> PyResult<Value> {
     let mut entries = Vec::new();
-    // A list of its own: converting a value may run Python code, and that may change the dict.
+    // Iterates over a copy, because converting a value may run Python code that changes the dict.
     for item in table.items()? {
         let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
         let Ok(name) = name.extract::<String>() else {
@@ -88,7 +89,7 @@ fn entries(
     Ok(Value::Table(entries))
 }
 
-/// A tree as Python's dicts, lists and numbers.
+/// Converts a tree to Python's dicts, lists and numbers.
 ///
 /// # Errors
 /// If Python has no memory left.

@@ -1,8 +1,8 @@
-//! Choices whose rewards have not come.
+//! Choices that wait for their rewards.
 //!
-//! What `select` returned carries its action, so it needs no list. The list is for labels that were
-//! written down and come back by themselves, and for `dropped`, which must not take back what was
-//! never decided.
+//! An object that `select` returned carries its action, so `update` does not need this list for it.
+//! The list serves plain labels and indices, for example read from a file, and `dropped`, which
+//! must refuse an action that was never decided.
 
 use crate::action::PyAction;
 use crate::actions::Named;
@@ -11,26 +11,27 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use std::collections::VecDeque;
 
-/// The most choices remembered without a call of `decided`: a program that only selects must not
-/// fill the memory.
+/// At most this many choices without a call of `decided` are remembered, because a program that
+/// only selects must not fill the memory.
 const MOST_UNDECIDED: usize = 100;
 
-/// Choices whose rewards have not come, the oldest first.
+/// Choices that wait for their rewards, oldest first.
 #[derive(Default)]
 pub(crate) struct Waiting {
     choices: VecDeque<Choice>,
+    /// The number of choices without a call of `decided`.
     undecided: usize,
 }
 
 struct Choice {
     action: Py<PyAction>,
-    /// What `select` returned, if this was chosen by the policy in use.
+    /// What `select` returned; `None` for restored choices and those made by the caller.
     name: Option<Py<PyAny>>,
     decided: bool,
 }
 
 impl Waiting {
-    /// `select` has chosen.
+    /// Adds a choice of `select`.
     pub(crate) fn chosen(&mut self, named: Named) {
         self.push(Choice { action: named.action, name: Some(named.name), decided: false });
         if self.undecided > MOST_UNDECIDED
@@ -41,7 +42,8 @@ impl Waiting {
         }
     }
 
-    /// An action was taken: one that was chosen, or one that the caller took without asking.
+    /// Marks the latest choice of an action as decided; adds one if the caller chose it without
+    /// `select`.
     pub(crate) fn decided(&mut self, py: Python<'_>, action: &Py<PyAction>) {
         match self.place(py, action, |choice| !choice.decided) {
             Some(place) => {
@@ -52,7 +54,7 @@ impl Waiting {
         }
     }
 
-    /// Takes out one choice of an action; false if none is waiting.
+    /// Removes the latest choice of an action; false if none waits.
     pub(crate) fn settle(&mut self, py: Python<'_>, action: &Py<PyAction>) -> bool {
         if let Some(choice) =
             self.place(py, action, |_| true).and_then(|place| self.choices.remove(place))
@@ -63,26 +65,26 @@ impl Waiting {
         false
     }
 
-    /// Whether one of this action is waiting.
+    /// Whether a choice of this action waits.
     pub(crate) fn has(&self, py: Python<'_>, action: &Py<PyAction>) -> bool {
         self.place(py, action, |_| true).is_some()
     }
 
-    /// The action that the last choice returned, if this is the object that it returned.
+    /// The action of the last choice, if `label` is the very object that `select` returned for it.
     pub(crate) fn last_as(&self, label: &Bound<'_, PyAny>) -> Option<Py<PyAction>> {
         let last = self.choices.back()?;
         let carrier = last.name.as_ref().filter(|name| name.is(label))?;
-        // A label that carries nothing is the same object in every set it stands in.
+        // A label that carries no action can be the same object in several sets.
         let carries = last.action.get().label(label.py()).is_none_or(|label| !label.is(carrier));
         carries.then(|| last.action.clone_ref(label.py()))
     }
 
-    /// All of them, for looking at without the lock, and for writing them down.
+    /// All choices, each with whether it was decided: for reading without the lock, and for saving.
     pub(crate) fn list(&self, py: Python<'_>) -> Vec<(Py<PyAction>, bool)> {
         self.choices.iter().map(|choice| (choice.action.clone_ref(py), choice.decided)).collect()
     }
 
-    /// What was written down.
+    /// Reverses `list`.
     pub(crate) fn restored(list: Vec<(Py<PyAction>, bool)>) -> Self {
         let mut waiting = Self::default();
         for (action, decided) in list {
@@ -96,7 +98,7 @@ impl Waiting {
         self.choices.push_back(choice);
     }
 
-    /// The latest choice of this action.
+    /// The index of the latest choice of this action that `fits`.
     fn place(
         &self,
         py: Python<'_>,
@@ -111,10 +113,10 @@ impl Waiting {
     }
 }
 
-/// The waiting choice that a label or index by itself refers to, if there is one.
+/// Finds the latest waiting choice that a plain label or index refers to.
 ///
 /// # Errors
-/// If it could mean actions that differ, which a model would not forgive.
+/// If it could mean actions with different features: a guess could teach the model a wrong reward.
 pub(crate) fn referred(
     label: &Bound<'_, PyAny>,
     choices: &[(Py<PyAction>, bool)],
@@ -130,7 +132,10 @@ pub(crate) fn referred(
             Some(_) => {
                 let label = label.repr()?;
                 return Err(PyValueError::new_err(format!(
-                    "action: {label} was chosen from different action sets, with other features in each, and more than one of these choices waits for its reward; pass what select returned, or the action itself, as in offers[{label}], and call dropped with those whose rewards will never come"
+                    "action: {label} was chosen from different action sets, with other features in \
+                     each, and more than one of these choices waits for its reward; pass what \
+                     select returned, or the action itself, as in offers[{label}], and call \
+                     dropped with those whose rewards will never come"
                 )));
             }
         }
@@ -143,7 +148,7 @@ fn is_called(label: &Bound<'_, PyAny>, action: &PyAction) -> PyResult<bool> {
     if action.has_label() {
         return label.eq(action.name(py)?.bind(py));
     }
-    // An index is a whole number: neither 1.0 nor True, though they are equal to one.
+    // An index is a whole number: not 1.0 and not True, although both equal 1.
     let whole = !label.is_instance_of::<PyBool>() && label.hasattr("__index__")?;
     Ok(whole && label.extract::<usize>().is_ok_and(|index| index == action.index))
 }

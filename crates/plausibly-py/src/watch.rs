@@ -1,4 +1,4 @@
-//! Long work, done without holding up Python.
+//! Long work that Ctrl-C can stop and that lets other Python threads run.
 
 use plausibly_sim::Monitor;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// How often Python is asked whether Ctrl-C was pressed, and told how far it is.
+/// The time between two checks for Ctrl-C and reports of progress.
 const PULSE: Duration = Duration::from_millis(50);
-/// Beyond this a typing error is likelier than a machine.
+/// More threads than this are more likely a typing error than a large machine.
 const MOST_THREADS: usize = 1024;
 
-/// What the waiting thread and the workers tell each other.
+/// Shared by the waiting thread and the workers: rounds done so far, and the order to stop.
 #[derive(Default)]
 pub(crate) struct Pulse {
     done: AtomicU64,
@@ -31,8 +31,8 @@ impl Monitor for Pulse {
     }
 }
 
-/// Works on a thread of its own while this one watches for signals, which Python delivers to it
-/// alone, and tells `progress` the rounds done of all there are.
+/// Runs `work` on a new thread. Meanwhile this thread checks for signals, because Python delivers
+/// them to its main thread only, and calls `progress` with the rounds done and the total.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     total: u64,
@@ -48,13 +48,13 @@ pub(crate) fn watched<T: Send>(
     };
     std::thread::scope(|scope| {
         let pulse = &pulse;
-        // Nobody listens any more if Python raised meanwhile.
+        // Sending fails if the waiting thread has raised already; that is fine.
         scope.spawn(move || drop(send.send(caught(|| work(pulse)))));
         let mut receive = receive;
         loop {
             let receive = &mut receive;
             let heard = py.detach(move || receive.recv_timeout(PULSE));
-            // Anything else is a pause: the other end never leaves without a word.
+            // An error is always a timeout, because the worker sends a result even if it panics.
             if let Ok(outcome) = heard {
                 return told().and(outcome);
             }
@@ -66,15 +66,15 @@ pub(crate) fn watched<T: Send>(
     })
 }
 
-/// What came of work that may panic.
+/// Runs work, and turns a panic into an exception.
 pub(crate) fn caught<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    // What a panic leaves behind is dropped: experiments do not change while they are played.
+    // A panic leaves nothing half changed, because playing does not change an experiment.
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         Err(PyRuntimeError::new_err("the simulation failed; please report the spec"))
     })
 }
 
-/// As many threads as asked for, else as many as there are cores.
+/// The number of threads asked for, checked; by default one per core.
 pub(crate) fn checked_threads(threads: Option<usize>) -> PyResult<NonZeroUsize> {
     let Some(threads) = threads else {
         return Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));

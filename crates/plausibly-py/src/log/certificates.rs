@@ -1,4 +1,4 @@
-//! Certificates that somebody hands over.
+//! Checks and explains certificates that the caller has as text.
 
 use super::PyLog;
 use super::refusal::{CertificateError, of_log};
@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Checks a certificate alone, or against a log: one in use, or the file of one.
+/// Checks a certificate by itself, or also against a log: an open one, or the file of one.
 #[pyfunction]
 #[pyo3(signature = (text, log, path))]
 pub(crate) fn check_certificate(
@@ -39,7 +39,7 @@ pub(crate) fn check_certificate(
             if found.grounds.unlisted.is_some() { found.grounds.actions.len() } else { usize::MAX };
         match certificate(&place.storage(), found.grounds.decision, most) {
             Ok(true_one) => found.check_against(&true_one).map_err(|flaw| wrong(&flaw)),
-            // A decision that the log does not have is a flaw of the certificate.
+            // If the log does not have the decision, the certificate is wrong, not the log.
             Err(LogError::Step(unknown)) => {
                 Err(wrong(&format!("grounds.decision: {unknown} in the log")))
             }
@@ -48,7 +48,7 @@ pub(crate) fn check_certificate(
     })
 }
 
-/// A certificate in plain words, if it is right.
+/// A certificate in plain words, after checking it.
 #[pyfunction]
 pub(crate) fn certificate_words(py: Python<'_>, text: &str) -> PyResult<String> {
     py.detach(|| {

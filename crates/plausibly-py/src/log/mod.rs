@@ -1,4 +1,7 @@
-//! Logs: the same files as the command line's, through the same crate.
+//! Logs, with the same files and the same code as the command line's.
+//!
+//! A log begins with its first decision, because only a table of actions shows what its columns
+//! hold. Until then nothing is written, and [`Wanted`] holds the settings.
 
 mod certificates;
 mod refusal;
@@ -22,19 +25,19 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use store::{Memory, Place, Store};
 
-/// What was said about a log when it was opened.
+/// The settings that a caller passed when opening a log.
 struct Wanted {
     policy: Option<PolicyTable>,
     reward_range: Option<(f64, f64)>,
     horizon: Option<u64>,
     seed: Option<u64>,
     leave_out: Vec<String>,
-    /// With one, the numbers of a table are features as they are given, and this bounds their
-    /// parameters.
+    /// If set, the numbers of a table are used as features unchanged, and this bounds the norm of
+    /// the true parameter.
     theta_norm_bound: Option<f64>,
 }
 
-/// A log in use. Threads take turns, and other Python code runs while the disk works.
+/// A log in use. Threads take turns, and other Python code runs during disk access.
 #[pyclass(frozen, name = "Log", module = "plausibly._core")]
 pub(crate) struct PyLog {
     place: Place,
@@ -43,7 +46,7 @@ pub(crate) struct PyLog {
 }
 
 enum Open {
-    /// Nothing is written before the first decision, which shows what the table is like.
+    /// Before the first decision nothing is written.
     Unbegun,
     Begun(Box<Log<Store>>),
     Closed,
@@ -76,7 +79,7 @@ impl PyLog {
             }
             let log = Log::open(place.storage()).map_err(|error| of_log(&error, "path"))?;
             if log.state().is_none() {
-                // The very first line was torn: it has not begun.
+                // A crash interrupted the writing of the first line, so the log has not begun.
                 return Ok(Open::Unbegun);
             }
             wanted.check(&log)?;
@@ -85,7 +88,7 @@ impl PyLog {
         Ok(Self { place, wanted, open: Mutex::new(open) })
     }
 
-    /// Takes a decision among the rows of a table as CSV; its certificate as JSON.
+    /// Decides among the rows of a CSV table, and returns the certificate as JSON.
     fn decide(
         &self,
         py: Python<'_>,
@@ -124,7 +127,7 @@ impl PyLog {
         })
     }
 
-    /// Whether the reward was news.
+    /// Records a reward; false if the log has it already.
     fn reward(&self, py: Python<'_>, at_us: i64, decision: u64, value: f64) -> PyResult<bool> {
         self.record(py, |log| log.reward(at_us, decision, value))
     }
@@ -156,7 +159,7 @@ impl PyLog {
         })
     }
 
-    /// How it stands, as JSON.
+    /// The status of the log, as JSON.
     fn status(&self, py: Python<'_>, now_us: i64, points: u64) -> PyResult<String> {
         self.read(py, |storage| {
             let found = status(storage, now_us, points)?;
@@ -164,13 +167,13 @@ impl PyLog {
         })
     }
 
-    /// The certificate of a decision, from nothing but the lines, as JSON.
+    /// The certificate of a decision as JSON, derived from the lines of the log alone.
     fn certificate(&self, py: Python<'_>, decision: u64, most: usize) -> PyResult<String> {
         self.read(py, |storage| Ok(certificate(storage, decision, most)?.to_json()))
     }
 
     /// The policy, the range of rewards, the names of the features, the recipe in words, and
-    /// whether features are as given; nothing before it has begun.
+    /// whether numbers are used as features unchanged; `None` before the log has begun.
     #[expect(clippy::type_complexity, reason = "a tuple of Python")]
     fn about(&self) -> PyResult<Option<(String, (f64, f64), Vec<String>, String, bool)>> {
         self.known(|state| {
@@ -181,7 +184,7 @@ impl PyLog {
         })
     }
 
-    /// The decisions whose rewards are outstanding, the oldest first, with what was chosen.
+    /// The decisions that wait for their rewards, oldest first, with the label chosen.
     fn pending(&self) -> PyResult<Vec<(u64, String)>> {
         let pending = self.known(|state| {
             let label = |decision: u64| {
@@ -193,7 +196,7 @@ impl PyLog {
         Ok(pending.unwrap_or_default())
     }
 
-    /// What opening did about the end of an interrupted write, if there was one.
+    /// How opening repaired an interrupted write, if there was one.
     fn recovery(&self) -> PyResult<Option<String>> {
         match &*self.lock()? {
             Open::Begun(log) => Ok(log.recovery().map(ToString::to_string)),
@@ -209,8 +212,8 @@ impl PyLog {
 }
 
 impl PyLog {
-    /// Waits for whoever is at it: no Python code runs while it is locked, so it cannot wait for
-    /// itself.
+    /// Waits until other threads are done with the log. No Python code runs under this lock, so a
+    /// thread cannot wait for itself.
     fn lock(&self) -> PyResult<MutexGuard<'_, Open>> {
         let poisoned = "the log failed in the middle of a step; open it again";
         let open = self.open.lock().ok().ok_or_else(|| PyRuntimeError::new_err(poisoned))?;
@@ -220,6 +223,7 @@ impl PyLog {
         Ok(open)
     }
 
+    /// Records an event; false if the log has it already.
     fn record(
         &self,
         py: Python<'_>,
@@ -234,7 +238,7 @@ impl PyLog {
         })
     }
 
-    /// Something that is read from the lines; between two events, so that none is half there.
+    /// Reads from the lines of the log, under the lock so that no line is half written.
     fn read<T: Send>(
         &self,
         py: Python<'_>,
@@ -258,8 +262,8 @@ impl PyLog {
 }
 
 impl Wanted {
-    /// Begins a log: how the table becomes features is worked out from it, and everything is
-    /// checked before a file is made.
+    /// Begins a log. The first table determines how columns become features, and everything is
+    /// checked before a file is created.
     fn begin(
         &self,
         place: &Place,
@@ -288,7 +292,7 @@ impl Wanted {
         Ok(log)
     }
 
-    /// What was fixed when the log began, and is said otherwise now.
+    /// Refuses settings that differ from those fixed when the log began.
     fn check(&self, log: &Log<Store>) -> PyResult<()> {
         let Some(state) = log.state() else { return Ok(()) };
         let refuse = |message: String| Err(PyValueError::new_err(message));
@@ -307,7 +311,7 @@ impl Wanted {
         };
         if self.theta_norm_bound.is_some_and(|bound| !as_fixed(bound)) {
             return refuse(format!(
-                "theta_norm_bound: what becomes of the columns was fixed {fixed}"
+                "theta_norm_bound: how columns become features was fixed {fixed}"
             ));
         }
         let used = |name: &String| {
@@ -324,7 +328,8 @@ impl Wanted {
         if changes {
             let own = serde_json::Value::Object(state.policy().1.clone());
             return refuse(format!(
-                "policy: the log decides by {own}; leave policy and horizon out to go on with it, or call change_policy"
+                "policy: the log decides by {own}; leave policy and horizon out to go on with it, \
+                 or call change_policy"
             ));
         }
         Ok(())
@@ -335,7 +340,7 @@ fn table(policy: &str) -> PyResult<PolicyTable> {
     json::read(policy).map_err(|error| PyValueError::new_err(format!("policy: {error}")))
 }
 
-/// That it could decide in some log: with features, or over plain arms.
+/// Refuses a policy that cannot decide in any log, neither with features nor over plain arms.
 fn check_policy(policy: &PolicyTable, horizon: Option<u64>) -> PyResult<()> {
     let with = |setting| read_policy(policy, setting, horizon);
     match (with(Setting::Changing), with(Setting::Arms)) {

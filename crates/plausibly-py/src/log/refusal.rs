@@ -1,4 +1,4 @@
-//! What is wrong with a log or with what was asked of it, as the Python exception for it.
+//! Turns errors of logs into Python exceptions.
 
 use plausibly_log::LogError;
 use plausibly_log::journal::JournalError;
@@ -10,7 +10,7 @@ create_exception!(
     plausibly,
     DamagedLogError,
     PyValueError,
-    "A log, or a line of it, is not what was written there."
+    "A log, or a line of it, was changed or damaged after it was written."
 );
 create_exception!(
     plausibly,
@@ -19,7 +19,7 @@ create_exception!(
     "A certificate says something that does not follow from what it rests on, or from the log."
 );
 
-/// `argument` is what a mistake in what was asked is called.
+/// The exception for an error of a log. `argument` names the argument to blame for a wrong request.
 pub(crate) fn of_log(error: &LogError, argument: &str) -> PyErr {
     let text = error.to_string();
     match error {
@@ -55,7 +55,7 @@ fn of_journal(error: &JournalError, text: &str) -> PyErr {
             PyRuntimeError::new_err(text)
         }
         JournalError::Io { source, .. } => match source.raw_os_error() {
-            // With its number Python finds the right kind by itself: no such folder, no permission.
+            // From the number Python picks the subclass, such as `FileNotFoundError`.
             Some(number) => PyOSError::new_err((number, text)),
             None => PyOSError::new_err(text),
         },

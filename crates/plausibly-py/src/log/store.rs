@@ -7,7 +7,7 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// Which log.
+/// Where one log is.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
     File(PathBuf),
@@ -15,7 +15,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The log there, to read from or to write to.
+    /// Its storage, to read from or write to.
     pub(crate) fn storage(&self) -> Store {
         match self {
             Self::File(path) => Store::File(FileStorage::new(path)),
@@ -23,7 +23,7 @@ impl Place {
         }
     }
 
-    /// Whether something was written there already. Asking must not leave an empty file behind.
+    /// Whether something was written there already. Does not create a file.
     pub(crate) fn has_content(&self) -> bool {
         match self {
             Self::File(path) => std::fs::metadata(path).is_ok_and(|file| file.len() > 0),
@@ -32,7 +32,7 @@ impl Place {
     }
 }
 
-/// A log that is gone with its last owner. Copies share what is in it.
+/// A log in memory, which lasts as long as its owners. Clones share the content.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory(Arc<Mutex<Files>>);
 
@@ -44,7 +44,7 @@ struct Files {
 
 impl Memory {
     fn files(&self) -> MutexGuard<'_, Files> {
-        // Nothing that holds the lock can fail half-way.
+        // No code under this lock panics half-way, so the content is whole even after a panic.
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
