@@ -1,7 +1,7 @@
 //! Scoring and updating, beside what one would write with a general matrix library.
 //!
 //! `cargo bench -p plausibly`. Contenders take turns in short blocks and the fastest block of each
-//! counts, so that a noisy machine slows nobody in particular; the ratios are what to look at.
+//! counts, so that noise slows all of them alike. Compare ratios, not times.
 #![expect(clippy::print_stdout, reason = "a benchmark shows its figures")]
 
 use nalgebra::{DMatrix, DVector};

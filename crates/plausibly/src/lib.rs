@@ -2,12 +2,13 @@
 //!
 //! The heart is [`Code`] (constrained optimal design): it keeps the *plausible* actions, those
 //! whose upper confidence bound reaches every lower one, and takes the one it knows least about.
-//! Beside it stand the policies it is compared with, the estimators and confidence radii all of
-//! them are built from, and [`Explanation`]s that say of every action whether it could still be
+//! Beside it stand the policies it is compared with, the models and confidence radii they are built
+//! from, and [`Explanation`]s that say of every action whether it could still be
 //! best and, if not, which other rules it out.
 //!
 //! ```
-//! use plausibly::{ActionSet, Code, Determinant, Explain, Explanation, Policy, Ridge, Standing, Stream};
+//! use plausibly::{ActionSet, Code, Determinant, Explain, Explanation};
+//! use plausibly::{Policy, Ridge, Standing, Stream};
 //!
 //! let offers = ActionSet::from_rows(&[[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])?;
 //! let radius = Determinant { delta: 0.05, noise_scale: 0.1, theta_norm_bound: 1.0 };

@@ -53,13 +53,22 @@ proptest! {
         }
         // The smallest set that holds the truth: the good event, just so.
         let sqrt_beta = model.deviation(&theta_star).max(1e-3);
-        let half: Vec<f64> = crate::scores(&model, set.view()).width_sq().iter().map(|w| sqrt_beta * w.sqrt()).collect();
+        let half: Vec<f64> = crate::scores(&model, set.view())
+            .width_sq()
+            .iter()
+            .map(|w| sqrt_beta * w.sqrt())
+            .collect();
         let mut code = Code::new(model.clone(), Fixed { sqrt_beta }).tempered(greed).unwrap();
         let chosen = code.select(set.view(), &mut Stream::new(0, 0, "policy"));
         let truth = |row: &[f64]| row.iter().zip(&theta_star).map(|(x, t)| x * t).sum::<f64>();
         let best = rows.iter().map(|row| truth(row)).fold(f64::NEG_INFINITY, f64::max);
         let regret = best - truth(&rows[chosen]);
-        prop_assert!(regret <= 4.0 / (1.0 + greed) * half[chosen] + 1e-9, "regret {} width {}", regret, half[chosen]);
+        prop_assert!(
+            regret <= 4.0 / (1.0 + greed) * half[chosen] + 1e-9,
+            "regret {} width {}",
+            regret,
+            half[chosen],
+        );
         let mut explanation = Explanation::new();
         code.explain(set.view(), &Fixed { sqrt_beta }, &mut explanation);
         if greed < 1.0 {
@@ -86,7 +95,8 @@ proptest! {
             let chosen = code.select(set.view(), &mut rng);
             let scores: Vec<(f64, f64)> = rows.iter().map(|row| reference.score(row)).collect();
             let half = |i: usize| sqrt_beta * scores[i].1.max(0.0).sqrt();
-            let best_lower = (0..rows.len()).map(|i| scores[i].0 - half(i)).fold(f64::NEG_INFINITY, f64::max);
+            let best_lower =
+                (0..rows.len()).map(|i| scores[i].0 - half(i)).fold(f64::NEG_INFINITY, f64::max);
             // Within rounding of the boundary either answer is right; elsewhere only one is.
             let slack = 1e-9;
             let surely = |i: usize| scores[i].0 + half(i) >= best_lower + slack;
@@ -94,7 +104,10 @@ proptest! {
             prop_assert!(possibly(chosen), "an implausible action was chosen");
             let gain = reference.log_det_with(&rows[chosen]);
             for i in (0..rows.len()).filter(|&i| surely(i)) {
-                prop_assert!(reference.log_det_with(&rows[i]) <= gain + slack, "{i} would teach more than {chosen}");
+                prop_assert!(
+                    reference.log_det_with(&rows[i]) <= gain + slack,
+                    "{i} would teach more than {chosen}",
+                );
             }
             code.update(set.view().get(chosen), reward);
             reference.observe(&rows[chosen], reward);
@@ -111,7 +124,8 @@ proptest! {
         let per_arm = PerArm { delta, noise_scale: sigma };
         let constant = sigma * (2.0 * (1.0 / delta).ln()).sqrt();
         let plain = ActionSet::arms(arms).unwrap();
-        let unit: Vec<Vec<f64>> = (0..arms).map(|i| (0..arms).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+        let unit: Vec<Vec<f64>> =
+            (0..arms).map(|i| (0..arms).map(|j| f64::from(u8::from(i == j))).collect()).collect();
         let unit = ActionSet::from_rows(&unit).unwrap();
         let mut k_armed = Code::new(ArmMeans::new(arms), per_arm);
         prop_assert!((per_arm.sqrt_beta(&k_armed.model().evidence()) - constant).abs() < 1e-12);
@@ -124,7 +138,12 @@ proptest! {
             } else {
                 let model = Ridge::from_statistics(arms, 0.0, &gram, &moment, round).unwrap();
                 let mut linear = Code::new(model, Fixed { sqrt_beta: constant });
-                prop_assert_eq!(linear.select(unit.view(), &mut noise.clone()), chosen, "round {}", round + 1);
+                prop_assert_eq!(
+                    linear.select(unit.view(), &mut noise.clone()),
+                    chosen,
+                    "round {}",
+                    round + 1,
+                );
             }
             let reward = chosen as f64 / arms as f64 + sigma * noise.normal();
             k_armed.update(Action::new(chosen, &[]), reward);

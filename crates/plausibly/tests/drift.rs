@@ -119,7 +119,8 @@ fn measure(setup: &Setup, updates: usize) {
     let stepwise = worst(&careless.stepwise(&probes), &truth);
     let plain = worst(&careless.refactored_from_plain_sum(&probes), &truth);
     println!(
-        "{:18} {updates:9} updates: ours {ours:.1e}, stepwise {stepwise:.1e}, plain sum {plain:.1e}",
+        "{:18} {updates:9} updates: ours {ours:.1e}, stepwise {stepwise:.1e}, plain \
+         sum {plain:.1e}",
         setup.name
     );
     assert!(ours <= setup.limit, "{}: {ours:e} above {:e}", setup.name, setup.limit);

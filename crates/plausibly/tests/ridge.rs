@@ -146,7 +146,9 @@ proptest! {
         let set = ActionSet::from_rows(&rows).unwrap();
         let mut model = Ridge::new(dim, ridge).unwrap();
         let mut reference = BruteForce::new(dim, ridge);
-        prop_assert!(inverse_defect(&model.gram(), model.gram_inverse(), dim) <= 4.0 * f64::EPSILON);
+        prop_assert!(
+            inverse_defect(&model.gram(), model.gram_inverse(), dim) <= 4.0 * f64::EPSILON,
+        );
         for (step, (which, reward)) in plays.into_iter().enumerate() {
             let action = set.view().get(which % rows.len());
             model.update(action, reward);
@@ -182,8 +184,12 @@ proptest! {
                 let allowed = tolerance(&reference, 4, step + 1) * 10.0;
                 for action in view.iter() {
                     let (m, w) = reference.score(action.features());
-                    let (dm, dw) = ((mean[action.index()] - m).abs(), (width_sq[action.index()] - w).abs());
-                    prop_assert!(dm <= allowed * (1.0 + m.abs()) && dw <= allowed * (1.0 + w), "{dm:e} {dw:e} {allowed:e}");
+                    let (dm, dw) =
+                        ((mean[action.index()] - m).abs(), (width_sq[action.index()] - w).abs());
+                    prop_assert!(
+                        dm <= allowed * (1.0 + m.abs()) && dw <= allowed * (1.0 + w),
+                        "{dm:e} {dw:e} {allowed:e}",
+                    );
                 }
             }
             let action = view.get(which % view.len());
@@ -199,9 +205,11 @@ proptest! {
         rotation in 0..30_usize,
     ) {
         // A rotation after a reversal moves every action to another lane and block.
-        let order: Vec<usize> = (0..rows.len()).rev().map(|i| (i + rotation) % rows.len()).collect();
+        let order: Vec<usize> =
+            (0..rows.len()).rev().map(|i| (i + rotation) % rows.len()).collect();
         let permuted: Vec<Vec<f64>> = order.iter().map(|&i| rows[i].clone()).collect();
-        let (set, shuffled) = (ActionSet::from_rows(&rows).unwrap(), ActionSet::from_rows(&permuted).unwrap());
+        let (set, shuffled) =
+            (ActionSet::from_rows(&rows).unwrap(), ActionSet::from_rows(&permuted).unwrap());
         let (mut a, mut b) = (Ridge::new(3, 0.5).unwrap(), Ridge::new(3, 0.5).unwrap());
         for (which, reward) in plays {
             let action = set.view().get(which % rows.len());
@@ -260,16 +268,21 @@ proptest! {
     }
 
     #[test]
-    fn statistics_restore_the_model(rows in strategies::actions(3, 8), plays in strategies::history(60)) {
+    fn statistics_restore_the_model(
+        rows in strategies::actions(3, 8),
+        plays in strategies::history(60),
+    ) {
         let set = ActionSet::from_rows(&rows).unwrap();
         let mut model = Ridge::new(3, 1.0).unwrap();
         for (which, reward) in &plays {
             model.update(set.view().get(which % rows.len()), *reward);
         }
         let count = plays.len() as u64;
-        let restored = Ridge::from_statistics(3, 1.0, &model.gram(), &model.moment(), count).unwrap();
+        let restored =
+            Ridge::from_statistics(3, 1.0, &model.gram(), &model.moment(), count).unwrap();
         prop_assert_eq!(restored.evidence().observations, count);
-        for (a, b) in crate::scores(&model, set.view()).mean().iter().zip(crate::scores(&restored, set.view()).mean()) {
+        let both = [&model, &restored].map(|model| crate::scores(model, set.view()));
+        for (a, b) in both[0].mean().iter().zip(both[1].mean()) {
             prop_assert!((a - b).abs() < 1e-10);
         }
     }

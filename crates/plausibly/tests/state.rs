@@ -187,14 +187,27 @@ proptest! {
     fn a_policy_goes_on_to_the_bit(seed in any::<u64>(), dim in 0..4_usize, cut in 0..80_usize) {
         for entrant in entrants(dim, 4) {
             // Elimination and K-armed kinds know actions by place, and take what stands there.
-            prop_assert_eq!(goes_on(&entrant, seed, small(dim), cut, |state| state), Ok(true), "{}", entrant.name);
+            prop_assert_eq!(
+                goes_on(&entrant, seed, small(dim), cut, |state| state),
+                Ok(true),
+                "{}",
+                entrant.name,
+            );
         }
     }
 
     #[test]
-    fn and_so_does_one_that_has_looked_at_few_of_many_actions(seed in any::<u64>(), cut in 0..300_usize) {
+    fn and_so_does_one_that_has_looked_at_few_of_many_actions(
+        seed in any::<u64>(),
+        cut in 0..300_usize,
+    ) {
         for entrant in entrants(MANY.dim, MANY.actions) {
-            prop_assert_eq!(goes_on(&entrant, seed, MANY, cut, |state| state), Ok(true), "{}", entrant.name);
+            prop_assert_eq!(
+                goes_on(&entrant, seed, MANY, cut, |state| state),
+                Ok(true),
+                "{}",
+                entrant.name,
+            );
         }
     }
 }

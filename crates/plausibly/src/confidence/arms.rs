@@ -120,14 +120,20 @@ pub struct Union {
 
 macro_rules! arm_radius {
     ($($radius:ident),*) => {$(
+        impl $radius {
+            fn arm_reach(&self, evidence: &Evidence) -> ArmReach {
+                ArmReach::new(Boundary::$radius, self.noise_scale, self.delta, evidence)
+            }
+        }
+
         impl ConfidenceRadius for $radius {
             /// That of an arm taken once.
             fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
-                ArmReach::new(Boundary::$radius, self.noise_scale, self.delta, evidence).half_width(1.0)
+                self.arm_reach(evidence).half_width(1.0)
             }
 
             fn reach(&self, evidence: &Evidence) -> Reach {
-                Reach::Arms(ArmReach::new(Boundary::$radius, self.noise_scale, self.delta, evidence))
+                Reach::Arms(self.arm_reach(evidence))
             }
 
             fn check(&self) -> Result<(), RadiusError> {

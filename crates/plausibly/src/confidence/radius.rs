@@ -126,7 +126,8 @@ pub enum RadiusError {
     },
     /// The paper's radius for a model of one dimension.
     #[error(
-        "the radius `paper` does not hold in one dimension (at delta = 0.05 it misses in 12 % of runs of 300 rounds); use `determinant`"
+        "the radius `paper` does not hold in one dimension (at delta = 0.05 it misses in 12 % of \
+         runs of 300 rounds); use `determinant`"
     )]
     OneDimension,
     /// A bound that is negative, or extreme.

@@ -100,7 +100,9 @@ macro_rules! dispatch {
             use super::*;
             $(
                 #[target_feature(enable = "avx2")]
-                pub(super) fn $kernel($($arg: $type),*) $(-> $result)? { kernels::$kernel($($arg),*) }
+                pub(super) fn $kernel($($arg: $type),*) $(-> $result)? {
+                    kernels::$kernel($($arg),*)
+                }
             )*
         }
 
@@ -109,7 +111,9 @@ macro_rules! dispatch {
             use super::*;
             $(
                 #[target_feature(enable = "avx512f")]
-                pub(super) fn $kernel($($arg: $type),*) $(-> $result)? { kernels::$kernel($($arg),*) }
+                pub(super) fn $kernel($($arg: $type),*) $(-> $result)? {
+                    kernels::$kernel($($arg),*)
+                }
             )*
         }
     };

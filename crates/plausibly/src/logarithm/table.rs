@@ -2,7 +2,7 @@
 //! to 1 and of a 128th up to 181/128, `1/c`, and `log c` in two parts, of which the first is a
 //! multiple of 2⁻⁴².
 
-#![expect(clippy::unreadable_literal, reason = "nobody reads them")]
+#![expect(clippy::unreadable_literal, reason = "computed, not typed")]
 
 /// The first `c`, as its bits without those that are zero in all of them.
 pub(super) const FIRST: u64 = 0x1ff35;

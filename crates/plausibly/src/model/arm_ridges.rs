@@ -1,4 +1,4 @@
-//! One ridge regression an arm.
+//! One ridge regression per arm.
 
 use super::{Estimator, Evidence, LogDet, Ridge, RidgeError, Scores, Shape, assert_reward};
 use crate::actions::{Action, Actions, MAX_MAGNITUDE};
@@ -7,7 +7,8 @@ use crate::linalg::{Compensated, CompensatedGram, Isa, dot, scaled_identity};
 /// A linear model of its own for each arm, over the same kind of context.
 ///
 /// ```text
-/// V_a = λI + Σ_{arm a} x·xᵀ     θ̂_a = V_a⁻¹·Σ_{arm a} x·y     mean(a) = ⟨x, θ̂_a⟩     width_sq(a) = xᵀV_a⁻¹x
+/// V_a = λI + Σ_{arm a} x·xᵀ     θ̂_a = V_a⁻¹·Σ_{arm a} x·y
+/// mean(a) = ⟨x, θ̂_a⟩            width_sq(a) = xᵀV_a⁻¹x
 /// ```
 ///
 /// This is [`Ridge`] over `K·d` features where an action is its context in the block of its arm and
@@ -26,7 +27,7 @@ use crate::linalg::{Compensated, CompensatedGram, Isa, dot, scaled_identity};
 /// stacked parameters of all arms there ever were.
 ///
 /// # Cost
-/// Learning is O(n·d²) and one factorisation, O(d³), a call; scores are O(K·d²). No draws.
+/// Learning is O(n·d²) and one factorisation, O(d³), per call; scores are O(K·d²). No draws.
 ///
 /// # Example
 /// ```
@@ -97,7 +98,7 @@ impl ArmRidges {
         Ok(Self { dim, ridge, arms: vec![fresh.clone(); arms], fresh, removed: Removed::default() })
     }
 
-    /// From sums that were kept, one an arm.
+    /// From sums that were kept, one per arm.
     ///
     /// # Errors
     /// As [`Ridge::from_statistics`].
@@ -145,7 +146,7 @@ impl ArmRidges {
         &self.arms[arm].model
     }
 
-    /// Learns rewards of one arm: `contexts` row-major, one row a reward.
+    /// Learns rewards of one arm: `contexts` row-major, one row per reward.
     ///
     /// # Panics
     /// If there is no such arm, the lengths do not fit, or a number is not finite or beyond

@@ -37,9 +37,9 @@ use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
 /// \[MZK\] with its constant corrected; the rest is ours. Proofs in `docs/concepts/tempered.md`.
 ///
 /// # Late rewards
-/// Decisions told to [`Policy::decided`] count in the matrix that widths are compared by, `V_all`,
-/// at once; the plausible set, and everything shown, is by rewards that have come. So decisions
-/// taken before the first reward is back spread over the design instead of repeating one another.
+/// Decisions passed to [`Policy::decided`] count at once in `V_all`, the matrix by which widths are
+/// compared; the plausible set and explanations use rewards that have come. So decisions taken
+/// before the first reward spread over the design instead of repeating one another.
 /// The bound of a round becomes `4·r/(1+c·r)·√β·‖A_t‖_{V_all⁻¹}`, with `r` the largest factor by
 /// which a pending decision shrinks the width of a plausible action, and `c` is capped at `1/r`:
 /// `docs/concepts/pending.md`.

@@ -1,4 +1,4 @@
-//! A target with a deadline: what can be promised in advance, and what became of it.
+//! A target with a deadline: whether it can be promised in advance, and whether it was met.
 
 use crate::actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, SetId};
 use crate::confidence::{ConfidenceRadius, Plausible, Reach};
@@ -6,19 +6,19 @@ use crate::model::{Estimator, Evidence, Scores};
 use crate::search::Few;
 use crate::state::{Reader, StateError, Writer, holds};
 
-/// What is known of a deadline.
+/// How a deadline stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeadlineStatus {
-    /// The round whose decision shall find the target met.
+    /// The target must be met when this round is decided.
     pub by_round: u64,
-    /// Whether that was certain in advance, while the confidence set holds the truth and rewards
-    /// come before the next decision. Never on changing sets.
+    /// Whether that was certain in advance, as long as the confidence set holds the truth and
+    /// rewards come before the next decision. Never on changing sets.
     pub promised: bool,
-    /// What became of it.
+    /// The outcome.
     pub outcome: DeadlineOutcome,
 }
 
-/// What became of a deadline.
+/// The outcome of a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeadlineOutcome {
     /// It is still to come.

@@ -12,7 +12,8 @@ use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
 /// estimate.
 ///
 /// ```text
-/// with probability ε·√(n/t)/2:  A_t drawn from the actions          otherwise:  A_t = argmax_a ⟨a, θ̂⟩
+/// with probability ε·√(n/t)/2:  A_t drawn from the actions
+/// otherwise:                    A_t = argmax_a ⟨a, θ̂⟩
 /// ```
 ///
 /// [`EpsilonGreedy::constant`] explores with probability ε in every round instead.
@@ -93,7 +94,7 @@ impl<E: Estimator> EpsilonGreedy<E> {
         })
     }
 
-    /// As it stands after so many decisions.
+    /// Continues after this many decisions.
     #[must_use]
     pub fn after(self, decisions: u64) -> Self {
         Self { round: decisions, ..self }

@@ -78,7 +78,7 @@ impl<E: Estimator + Clone> ExploreThenCommit<E> {
         })
     }
 
-    /// As it stands after so many decisions; with the model it has committed to, if that is another
+    /// Continues after this many decisions; with the model it has committed to, if that is another
     /// than its own.
     #[must_use]
     pub fn after(self, decisions: u64, committed: Option<E>) -> Self {

@@ -1,5 +1,5 @@
-//! Decisions whose rewards are outstanding: they count in the design at once, and in the confidence
-//! set never.
+//! Pending decisions: those whose rewards have not come. They count in the design at once, and in
+//! the confidence set never.
 
 use crate::actions::{Action, ActionIndex};
 use crate::arms::ArmMove;
@@ -8,20 +8,20 @@ use crate::model::{Estimator, Scores};
 use crate::state::{DurableModel, Reader, StateError, Writer, holds};
 use std::collections::VecDeque;
 
-/// Decisions outstanding, and the model with them counted.
+/// Pending decisions, and the model that counts them.
 ///
 /// `V_all = V + Σ x·xᵀ` over the pending `x`. A reward that comes moves its `x` from the sum into
 /// `V` and leaves `V_all` as it was, so `V_all` follows each *decision* by one step, as `V` follows
-/// each reward; only a decision that is dropped makes it start anew.
+/// each reward. A dropped decision makes it start again from the model.
 #[derive(Clone, Debug)]
 pub(super) struct Pending<E> {
     indices: VecDeque<ActionIndex>,
-    /// One row a decision.
+    /// One row per decision.
     features: VecDeque<f64>,
     dim: usize,
-    /// `None` where nothing is outstanding, and where it has to be made anew.
+    /// `None` where nothing is pending, and where it has to be made again.
     design: Option<E>,
-    /// Decisions that are known by `design` alone are outstanding, so it cannot be made anew.
+    /// Some pending decisions are known by `design` alone, so it cannot be made again.
     unlisted: bool,
 }
 
@@ -36,13 +36,13 @@ impl<E: Estimator + Clone> Pending<E> {
         }
     }
 
-    /// Outstanding decisions that are known by this design alone. None of them can be settled or
-    /// dropped: whoever keeps them makes a new policy from statistics.
+    /// Pending decisions that are known by this design alone. They can be neither settled nor
+    /// dropped: a log makes a new policy from its statistics instead.
     pub(super) fn counted(design: E) -> Self {
         Self { design: Some(design), unlisted: true, ..Self::new() }
     }
 
-    /// Whether nothing is outstanding.
+    /// Whether nothing is pending.
     pub(super) fn is_empty(&self) -> bool {
         self.indices.is_empty() && !self.unlisted
     }
@@ -65,7 +65,7 @@ impl<E: Estimator + Clone> Pending<E> {
         if !self.remove(action)
             && let Some(design) = &mut self.design
         {
-            // Nobody said that it was taken, so the design has not counted it yet.
+            // It was never announced, so the design has not counted it yet.
             count(design, action);
         }
         if self.is_empty() {
@@ -73,14 +73,14 @@ impl<E: Estimator + Clone> Pending<E> {
         }
     }
 
-    /// Its reward will never come. What was not outstanding is left alone.
+    /// Its reward will never come. A decision that is not pending changes nothing.
     pub(super) fn drop(&mut self, action: Action<'_>) {
         if self.remove(action) {
             assert!(
                 !self.unlisted,
                 "a policy made from statistics cannot take decisions back; make a new one"
             );
-            // Subtracting loses digits where adding does not.
+            // Subtracting would lose digits.
             self.design = None;
         }
     }
@@ -102,7 +102,7 @@ impl<E: Estimator + Clone> Pending<E> {
         self.design.as_mut()
     }
 
-    /// Takes out the oldest like this; false if there is none.
+    /// Removes the oldest decision for this action; false if there is none.
     fn remove(&mut self, action: Action<'_>) -> bool {
         let features = action.features();
         let like = |&row: &usize| {
@@ -159,15 +159,15 @@ impl<E: DurableModel> Pending<E> {
     }
 }
 
-/// Widths depend on what was taken and never on what it paid: a design counts everything as having
-/// paid nothing.
+/// Counts a decision. Widths depend on the actions taken and not on their rewards, so the reward
+/// is zero.
 fn count<E: Estimator>(design: &mut E, action: Action<'_>) {
     design.update(action, 0.0);
 }
 
 /// The position of the plausible action with the largest `c·mean + half-width`, half-widths taken
-/// by the design and `c` at most `greed` and at most `1/r`, where `r` is the largest factor by which
-/// a plausible action's own half-width is above that by the design. With a larger `c` the regret of
+/// by the design. `c` is at most `greed` and at most `1/r`, with `r` the largest factor by which a
+/// plausible action's own half-width exceeds that by the design. With a larger `c` the regret of
 /// a round would have no bound (`docs/concepts/pending.md`).
 pub(super) fn best_by_design(
     plausible: &Plausible,

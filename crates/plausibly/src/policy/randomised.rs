@@ -1,5 +1,5 @@
-//! CODE with a share of its rounds drawn uniformly from the plausible set, for those who need
-//! propensities.
+//! CODE with a share of its rounds drawn uniformly from the plausible set, so that every plausible
+//! action has a known positive propensity.
 
 use super::{Code, DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions};
@@ -43,7 +43,7 @@ use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
 /// set; intervals on them must allow for adaptive logging.
 ///
 /// # Cost
-/// As [`Code`], and one draw a round, two where it is drawn uniformly.
+/// As [`Code`], and one draw per round, two in a uniform round.
 #[derive(Clone, Debug)]
 pub struct RandomisedCode<E, R> {
     code: Code<E, R>,

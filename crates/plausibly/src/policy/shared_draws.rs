@@ -10,7 +10,8 @@ use crate::rng::Stream;
 /// largest reward.
 ///
 /// ```text
-/// z ~ N(0, I)      θ̃_a = θ̂_a + σ·L_a·z with L_a·L_aᵀ = V_a⁻¹, L_a lower triangular      A_t = argmax_a ⟨x, θ̃_a⟩
+/// z ~ N(0, I)     θ̃_a = θ̂_a + σ·L_a·z with L_a·L_aᵀ = V_a⁻¹, L_a lower triangular
+/// A_t = argmax_a ⟨x, θ̃_a⟩
 /// ```
 ///
 /// Each arm alone has the posterior that [`Thompson`](crate::Thompson) over [`ArmRidges`] samples

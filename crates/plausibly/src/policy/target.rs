@@ -1,10 +1,10 @@
-//! How well the plausible actions shall be known.
+//! How well CODE must know the plausible actions before it stops exploring.
 
 use super::PolicyError;
 use crate::confidence::Reach;
 use crate::model::Evidence;
 
-/// What CODE explores for, and stops exploring at.
+/// What CODE explores for; where it is reached, CODE stops exploring.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Target {

@@ -158,8 +158,8 @@ fn compare(kind: Kind, numbers: std::ops::Range<u64>) -> [Tally; 2] {
                     let Problem { style, offers, rewards, dim, .. } = problem;
                     let count = problem.count();
                     panic!(
-                        "problem {number}, {kind:?}: {mistake} ({style:?}, {offers:?}, {rewards:?}, \
-                         d = {dim}, K = {count})"
+                        "problem {number}, {kind:?}: {mistake} ({style:?}, {offers:?}, \
+                         {rewards:?}, d = {dim}, K = {count})"
                     )
                 }
             }

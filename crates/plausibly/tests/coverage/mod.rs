@@ -235,7 +235,8 @@ fn linear_radii(full: bool) {
                 let (runs, limit) = plan(delta, full);
                 let missed = count(runs, paper);
                 println!(
-                    "| *the paper's form, d = 1, chosen by {chooser:?}* | {delta} | {missed} of {runs} | {limit} | | |"
+                    "| *the paper's form, d = 1, chosen by {chooser:?}* | {delta} \
+                     | {missed} of {runs} | {limit} | | |"
                 );
                 assert!(
                     missed > limit,

@@ -125,7 +125,10 @@ proptest! {
         named in any::<bool>(),
     ) {
         let bytes = if named { [b"ledger\x01\x00".as_slice(), &bytes].concat() } else { bytes };
-        prop_assert!(Ledger::from_bytes(&bytes).is_err(), "random bytes end with their own SHA-256");
+        prop_assert!(
+            Ledger::from_bytes(&bytes).is_err(),
+            "random bytes end with their own SHA-256",
+        );
     }
 
     #[test]

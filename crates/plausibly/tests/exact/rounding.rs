@@ -105,7 +105,8 @@ proptest! {
         dim in 1..5_usize,
         seen in prop::collection::vec((prop::collection::vec(value(), 4), value()), 0..20),
     ) {
-        let seen: Vec<Vec<f64>> = seen.into_iter().map(|(x, y)| [&x[..dim], &[y]].concat()).collect();
+        let seen: Vec<Vec<f64>> =
+            seen.into_iter().map(|(x, y)| [&x[..dim], &[y]].concat()).collect();
         let exact: Vec<Observation> = seen.iter().map(|z| observation(&z[..dim], z[dim])).collect();
         let ledger = ledger_of(dim, &exact);
         prop_assert_eq!(ledger.observations(), seen.len() as u64);
@@ -144,10 +145,17 @@ proptest! {
         let allowed = 4.0 * f64::EPSILON * (16 + plays.len()) as f64 * reference.condition();
         let set = plausibly::ActionSet::from_rows(&rows).unwrap();
         let scores = crate::scores(&model, set.view());
-        for (row, (mean, width_sq)) in rows.iter().zip(scores.mean().iter().zip(scores.width_sq())) {
+        let scored = scores.mean().iter().zip(scores.width_sq());
+        for (row, (mean, width_sq)) in rows.iter().zip(scored) {
             let (m, w) = reference.score(row);
-            prop_assert!((mean - m).abs() <= allowed * 10.0 * (1.0 + m.abs()), "{mean} {m} {allowed:e}");
-            prop_assert!((width_sq - w).abs() <= allowed * 10.0 * (1.0 + w), "{width_sq} {w} {allowed:e}");
+            prop_assert!(
+                (mean - m).abs() <= allowed * 10.0 * (1.0 + m.abs()),
+                "{mean} {m} {allowed:e}",
+            );
+            prop_assert!(
+                (width_sq - w).abs() <= allowed * 10.0 * (1.0 + w),
+                "{width_sq} {w} {allowed:e}",
+            );
         }
     }
 
@@ -175,7 +183,8 @@ proptest! {
         // V⁻¹·X'ᵀe as an estimate of its own: its distance from zero in the norm of V.
         let gram = ledger.ridge(ridge).unwrap().gram();
         let moved = Ridge::from_statistics(dim, ridge, &gram, &bias, 200).unwrap();
-        let (moved, allowed) = (moved.deviation(&vec![0.0; dim]), correction(&moved.evidence(), bound));
+        let (moved, allowed) =
+            (moved.deviation(&vec![0.0; dim]), correction(&moved.evidence(), bound));
         prop_assert!(moved <= allowed, "{moved:e} above {allowed:e}");
         prop_assert!(moved > 0.0, "nothing was rounded");
     }

@@ -53,7 +53,7 @@ pub(in crate::linalg) mod avx {
 
     /// Columns, and rows, of a tile.
     const TILE: usize = 4;
-    /// Rows come from anywhere, and are asked for so many blocks before they are needed: 5 % of a
+    /// Blocks by which rows are prefetched before they are needed: 5 % of a
     /// round on changing sets.
     const AHEAD: usize = 4;
 

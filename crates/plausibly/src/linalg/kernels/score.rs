@@ -250,7 +250,7 @@ fn each_block(
     }
     if !mean_rest.is_empty() {
         let [[first], [second]] = kernel.find([&partial[..dim]]);
-        // Half a block at once, if there are so many.
+        // Half a block at once, if it has that many.
         let (half, mean_rest) = mean_rest.as_chunks_mut::<{ LANES / 2 }>();
         let (half_widths, width_sq_rest) = width_sq_rest.as_chunks_mut::<{ LANES / 2 }>();
         for (mean, width_sq) in half.iter_mut().zip(half_widths) {

@@ -19,14 +19,13 @@ use phase::Lessons;
 /// at its end, with θ̂ from the phase's own data:  drop a if max_b ⟨b − a, θ̂⟩ > 2·ε_ℓ
 /// ```
 ///
-/// The quota is played in random order: one block an action would leave the gram matrix singular
+/// The quota is played in random order: one block per action would leave the gram matrix singular
 /// for hundreds of rounds. When the survivors no longer span ℝᵈ, design and estimate live in their
-/// span. The design is sparse, so rounding the quota up costs one play an action of its support and
-/// not one of every survivor. The algorithm is defined for fixed sets; on changing ones it runs by
-/// action index, which is all that can be meant. A reward that comes after its phase has ended
-/// counts in the phase it arrives in, and a phase ends on what has come by then: the guarantee is
-/// for rewards that come before the next decision. A play whose reward will never come is played
-/// again.
+/// span. The design is sparse, so rounding the quota up costs one play per supported action instead
+/// of one per survivor. The algorithm is defined for fixed sets; on changing ones it runs by action
+/// index. A reward that comes after its phase has ended counts in the phase it arrives in, and a
+/// phase ends on what has come by then: the guarantee is for rewards that come before the next
+/// decision. A play whose reward will never come is played again.
 ///
 /// # Parameters
 /// | name | symbol | range |
@@ -40,7 +39,7 @@ use phase::Lessons;
 ///
 /// # Cost
 /// A round is O(d + support of the design); a phase starts with one design, O(K·d²) and more. One
-/// draw a round.
+/// draw per round.
 ///
 /// # Example
 /// ```
@@ -67,7 +66,7 @@ pub struct Elimination {
     playing: Option<Playing>,
 }
 
-/// What follows from a phase on the set it is played on.
+/// A phase on the set it is played on.
 #[derive(Clone, Debug)]
 struct Playing {
     quota: Quota,
@@ -86,7 +85,7 @@ impl Elimination {
         Ok(Self { model, delta, phase: None, playing: None })
     }
 
-    /// As it stands in this phase.
+    /// Continues in this phase.
     #[must_use]
     pub fn in_phase(self, phase: Phase) -> Self {
         Self { phase: Some(phase), playing: None, ..self }
@@ -97,7 +96,7 @@ impl Elimination {
         self.phase.as_ref().map_or(&[], |phase| &phase.survivors)
     }
 
-    /// The phase to play from, ended and begun anew when its quota is used up.
+    /// The phase to play from; the next one when its quota is used up.
     fn current_phase(&mut self, actions: Actions<'_>) -> (&mut Phase, &mut Playing) {
         let phase = self.phase.get_or_insert_with(|| Phase::first(actions.len()));
         let known = phase.plays.len();
@@ -107,7 +106,7 @@ impl Elimination {
             actions.len()
         );
         let playing = self.playing.get_or_insert_with(|| Playing::of(phase, actions, self.delta));
-        // Every phase has something to play, so there is one such turn at most.
+        // Every phase has a play left at its start, so this happens once at most.
         if playing.quota.remaining() == 0 {
             *phase = phase.next_by(playing.lessons.clone(), actions);
             *playing = Playing::of(phase, actions, self.delta);

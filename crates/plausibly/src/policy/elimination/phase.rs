@@ -1,4 +1,4 @@
-//! One phase: what is to be played, what it has taught, and who is left after it.
+//! One phase: its quota, its data, and the actions that survive it.
 
 use crate::actions::{ActionIndex, Actions};
 use crate::design::{Design, Span};
@@ -53,7 +53,7 @@ pub struct Quota {
 }
 
 impl Phase {
-    /// The first one, over so many actions.
+    /// The first phase, over this many actions.
     pub fn first(actions: usize) -> Self {
         Self::over((0..actions).collect(), 1, actions)
     }
@@ -148,7 +148,7 @@ impl Quota {
         unreachable!("`remaining` is the sum of the quota")
     }
 
-    /// A play that will teach nothing is to be played again.
+    /// Returns a play whose reward will never come to the quota.
     pub(super) fn give_back(&mut self, action: ActionIndex) {
         if let Some((_, plays)) = self.left.iter_mut().find(|(other, _)| *other == action) {
             *plays += 1;
@@ -187,7 +187,7 @@ impl Lessons {
         self.rows.get_mut(action * dim..(action + 1) * dim)
     }
 
-    /// So many observations of these features, which paid so much together.
+    /// Adds observations of these features: their number and the sum of their rewards.
     pub(super) fn learn(&mut self, features: &[f64], plays: Plays) {
         self.point.clear();
         self.span.coordinates(features, &mut self.point);
@@ -202,7 +202,7 @@ impl Lessons {
         }
     }
 
-    /// The same of an action's own features.
+    /// Like `learn`, with the features stored for an action.
     pub(super) fn learn_own(&mut self, action: ActionIndex, plays: Plays) {
         if plays.settled > 0 {
             let dim = self.span.dim();
@@ -241,7 +241,7 @@ impl Lessons {
         Ok((quota, Self { span, rows, gram, moment, point: Vec::with_capacity(rank) }))
     }
 
-    /// Who of these does not fall behind by more than is tolerated.
+    /// The survivors whose estimate is within `tolerated` of the best.
     fn outlasting(
         &self,
         survivors: &[ActionIndex],
