@@ -7,15 +7,13 @@
 mod aligned;
 mod cholesky;
 mod compensated;
-mod dispatch;
-mod kernels;
+mod simd;
 
 pub(crate) use aligned::Aligned;
 pub(crate) use cholesky::{Cholesky, NotPositive, PIVOT_TOLERANCE};
 pub(crate) use compensated::{Compensated, CompensatedGram};
-pub use dispatch::Isa;
-pub use kernels::PlausibleSummary;
-pub(crate) use kernels::{Finalists, LANES, Learned};
+pub(crate) use simd::{Finalists, LANES, Learned};
+pub use simd::{Isa, PlausibleSummary};
 
 /// `Σ xᵢ·yᵢ`, summed from the first entry to the last.
 #[inline]

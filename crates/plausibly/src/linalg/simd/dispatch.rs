@@ -4,7 +4,7 @@
     reason = "a #[target_feature] function needs one unsafe call; Isa proves the feature is there"
 )]
 
-use super::kernels::{self, Finalists, Learned, PlausibleSummary};
+use super::{self as kernels, Finalists, Learned, PlausibleSummary};
 use std::fmt;
 
 /// An instruction set that this machine has, for the kernels that score actions.

@@ -13,7 +13,7 @@ pub(crate) struct Learned {
 /// The step of one observation: with `v = V⁻¹x/√(1 + xᵀV⁻¹x)`, which is left in `direction`, `V⁻¹
 /// −= v·vᵀ` and `θ̂ += gain·v`. If `xᵀV⁻¹x` is not finite, nothing is learned.
 #[inline(always)]
-pub(in crate::linalg) fn take_step(
+pub(super) fn take_step(
     gram_inverse: &mut [f64],
     theta_hat: &mut [f64],
     direction: &mut [f64],
@@ -64,7 +64,7 @@ fn take_step_in(
 /// `(sum, carry) += x·xᵀ` on and above the diagonal, the rounding error of each addition kept in
 /// `carry`; and likewise `reward·x` to the moment.
 #[inline(always)]
-pub(in crate::linalg) fn add_observation(
+pub(super) fn add_observation(
     sum: &mut [f64],
     carry: &mut [f64],
     moment_sum: &mut [f64],
@@ -100,7 +100,7 @@ fn add_observation_in(
 /// after it is kept `√αₖ` times as large. Source: Gill, Golub, Murray and Saunders, Methods for
 /// modifying matrix factorizations, 1974.
 #[inline(always)]
-pub(in crate::linalg) fn rotate_in(upper: &mut [f64], x: &mut [f64]) {
+pub(super) fn rotate_in(upper: &mut [f64], x: &mut [f64]) {
     by_dim!(x.len(), rotate_in_of(upper, x));
 }
 
@@ -126,7 +126,7 @@ fn rotate_in_of(dim: usize, upper: &mut [f64], x: &mut [f64]) {
 
 /// Solves `Lᵀ·z = b` in place.
 #[inline(always)]
-pub(in crate::linalg) fn solve_upper(upper: &[f64], b: &mut [f64]) {
+pub(super) fn solve_upper(upper: &[f64], b: &mut [f64]) {
     by_dim!(b.len(), solve_upper_of(upper, b));
 }
 
@@ -143,7 +143,7 @@ fn solve_upper_of(dim: usize, upper: &[f64], b: &mut [f64]) {
 /// `out = M·x` for a symmetric `M`, as a sum of scaled rows: every entry of `out` sums over `x` in
 /// order.
 #[inline(always)]
-pub(in crate::linalg) fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]) {
+pub(super) fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]) {
     if x.len() <= 16 {
         // Few enough to be unrolled, and to stay in registers by themselves.
         out.fill(0.0);

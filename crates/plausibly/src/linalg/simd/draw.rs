@@ -2,7 +2,7 @@
 
 /// Numbers on [0, 1) from random words, little-endian: the upper 53 bits of each, times 2⁻⁵³.
 #[inline(always)]
-pub(in crate::linalg) fn uniforms(words: &[[u8; 8]], out: &mut [f64]) {
+pub(super) fn uniforms(words: &[[u8; 8]], out: &mut [f64]) {
     for (out, word) in out.iter_mut().zip(words) {
         *out = count(u64::from_le_bytes(*word) >> 11) * 2.0_f64.powi(-53);
     }

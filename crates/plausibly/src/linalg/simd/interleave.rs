@@ -5,12 +5,7 @@ use super::LANES;
 /// Copies rows into blocks of lanes; returns whether all entries are at most `most` in magnitude,
 /// which no NaN is.
 #[inline(always)]
-pub(in crate::linalg) fn interleave(
-    rows: &[f64],
-    blocks: &mut [f64],
-    dim: usize,
-    most: f64,
-) -> bool {
+pub(super) fn interleave(rows: &[f64], blocks: &mut [f64], dim: usize, most: f64) -> bool {
     let size = LANES * dim;
     let (whole, rest) = rows.split_at(rows.len() / size * size);
     let mut within = [1_u64; LANES];
@@ -43,7 +38,7 @@ fn interleave_rest(rows: &[f64], block: &mut [f64], dim: usize, most: f64) -> bo
 /// them: it moves one number after the other, which takes three times as long.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "a register is loaded and stored by address")]
-pub(in crate::linalg) mod avx {
+pub(super) mod avx {
     use super::{LANES, interleave_rest};
     use std::arch::x86_64::{
         __m256d, _CMP_LE_OQ, _MM_HINT_T0, _mm_prefetch, _mm256_and_pd, _mm256_andnot_pd,
@@ -58,7 +53,7 @@ pub(in crate::linalg) mod avx {
     const AHEAD: usize = 4;
 
     #[target_feature(enable = "avx")]
-    pub(in crate::linalg) fn interleave(
+    pub(in crate::linalg::simd) fn interleave(
         rows: &[f64],
         blocks: &mut [f64],
         dim: usize,
@@ -124,7 +119,7 @@ pub(in crate::linalg) mod avx {
 
     #[inline]
     #[target_feature(enable = "avx")]
-    pub(in crate::linalg::kernels) fn transposed([a, b, c, d]: [__m256d; TILE]) -> [__m256d; TILE] {
+    fn transposed([a, b, c, d]: [__m256d; TILE]) -> [__m256d; TILE] {
         let (low_ab, high_ab) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
         let (low_cd, high_cd) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
         [
@@ -152,7 +147,7 @@ pub(in crate::linalg) mod avx {
 
     #[inline]
     #[target_feature(enable = "avx")]
-    pub(in crate::linalg::kernels) fn store(to: &mut [f64; TILE], lanes: __m256d) {
+    fn store(to: &mut [f64; TILE], lanes: __m256d) {
         // SAFETY: as above.
         unsafe { _mm256_storeu_pd(to.as_mut_ptr(), lanes) }
     }

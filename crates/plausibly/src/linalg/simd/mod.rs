@@ -1,5 +1,5 @@
 //! The loops that touch every action, written once and compiled once per instruction set by
-//! [`super::dispatch`].
+//! [`dispatch`].
 //!
 //! Each body is `#[inline(always)]`, so it takes on the vector width of the function that calls it.
 //! None of them may contain a reduction whose order depends on that width: maxima are exact in any
@@ -29,6 +29,7 @@ macro_rules! by_dim {
 
 mod choose;
 mod coarse;
+mod dispatch;
 mod draw;
 mod interleave;
 mod learn;
@@ -36,15 +37,16 @@ mod score;
 
 pub(crate) use choose::Finalists;
 pub use choose::PlausibleSummary;
-pub(super) use choose::{argmax, bound, finalists, plausible_summary, reaching, tempered, widest};
-pub(super) use coarse::{coarse_at_least, coarse_dots};
-pub(super) use draw::uniforms;
+use choose::{argmax, bound, finalists, plausible_summary, reaching, tempered, widest};
+use coarse::{coarse_at_least, coarse_dots};
+pub use dispatch::Isa;
+use draw::uniforms;
 #[cfg(target_arch = "x86_64")]
-pub(super) use interleave::avx;
-pub(super) use interleave::interleave;
+use interleave::avx;
+use interleave::interleave;
 pub(crate) use learn::Learned;
-pub(super) use learn::{add_observation, rotate_in, solve_upper, symmetric_product, take_step};
-pub(super) use score::{dots, limit, rebuild, refresh};
+use learn::{add_observation, rotate_in, solve_upper, symmetric_product, take_step};
+use score::{dots, limit, rebuild, refresh};
 
 /// Actions per block: one AVX-512 register, two AVX2 ones, four SSE2 ones.
 pub(crate) const LANES: usize = 8;

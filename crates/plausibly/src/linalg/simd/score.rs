@@ -5,7 +5,7 @@ use super::{LANES, Lane, larger};
 /// Means and squared widths of every action from scratch: `⟨a, θ̂⟩` and `aᵀV⁻¹a`, O(K·d²/2) by
 /// symmetry.
 #[inline(always)]
-pub(in crate::linalg) fn rebuild(
+pub(super) fn rebuild(
     blocks: &[f64],
     theta_hat: &[f64],
     gram_inverse: &[f64],
@@ -113,7 +113,7 @@ impl BlockKernel for Rebuild<'_> {
 ///
 /// With `v = V⁻¹x/√(1 + xᵀV⁻¹x)` and `s = ⟨a, v⟩`: `mean += gain·s` and `width_sq −= s²`.
 #[inline(always)]
-pub(in crate::linalg) fn refresh(
+pub(super) fn refresh(
     blocks: &[f64],
     direction: &[f64],
     gain: f64,
@@ -146,7 +146,7 @@ impl BlockKernel for Refresh<'_> {
 
 /// Means of every action and `Σ aᵢ²·limitᵢ`, O(K·d).
 #[inline(always)]
-pub(in crate::linalg) fn limit(
+pub(super) fn limit(
     blocks: &[f64],
     theta_hat: &[f64],
     limits: &[f64],
@@ -187,7 +187,7 @@ impl BlockKernel for Limit<'_> {
 
 /// `⟨a, θ⟩` for every action.
 #[inline(always)]
-pub(in crate::linalg) fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]) {
+pub(super) fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]) {
     let blocks = blocks.as_chunks::<LANES>().0;
     let (lanes, rest) = out.as_chunks_mut::<LANES>();
     let (whole, partial) = blocks.split_at(lanes.len() * theta.len());

@@ -14,7 +14,7 @@ type Lane = [f32; LANES];
 
 /// `⟨a, θ⟩` for every action, and the largest of them. Padding counts as an action of zeros.
 #[inline(always)]
-pub(in crate::linalg) fn coarse_dots(blocks: &[f32], theta: &[f32], out: &mut [f32]) -> f32 {
+pub(super) fn coarse_dots(blocks: &[f32], theta: &[f32], out: &mut [f32]) -> f32 {
     let blocks = blocks.as_chunks::<LANES>().0;
     let (groups, singles) = out.as_chunks_mut::<LANES>().0.as_chunks_mut::<GROUP>();
     let (grouped, single) = blocks.split_at(groups.len() * GROUP * theta.len());
@@ -50,12 +50,7 @@ fn dots_of<const N: usize>(group: &[Lane], theta: &[f32], best: &mut Lane) -> [L
 /// Adds to `found`, in order, the positions of values that are at least `least`, until there are
 /// more than `most`.
 #[inline(always)]
-pub(in crate::linalg) fn coarse_at_least(
-    values: &[f32],
-    least: f32,
-    most: usize,
-    found: &mut Vec<usize>,
-) {
+pub(super) fn coarse_at_least(values: &[f32], least: f32, most: usize, found: &mut Vec<usize>) {
     for (block, lane) in values.as_chunks::<LANES>().0.iter().enumerate() {
         if lane.iter().fold(false, |any, x| any | (*x >= least)) {
             found.extend((0..LANES).filter(|l| lane[*l] >= least).map(|l| block * LANES + l));

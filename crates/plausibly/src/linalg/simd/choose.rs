@@ -28,12 +28,7 @@ fn load(values: &[f64], at: usize, padding: f64) -> Lane {
 
 /// Fills `half_width = √β·√width_sq` and returns the largest lower bound `mean − half_width`.
 #[inline(always)]
-pub(in crate::linalg) fn bound(
-    mean: &[f64],
-    width_sq: &[f64],
-    sqrt_beta: f64,
-    half_width: &mut [f64],
-) -> f64 {
+pub(super) fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: &mut [f64]) -> f64 {
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
     for at in (0..mean.len()).step_by(LANES) {
         let (m, mut h) = (load(mean, at, OUT), load(width_sq, at, 0.0));
@@ -54,12 +49,7 @@ pub(in crate::linalg) fn bound(
 
 /// The largest `value` among the actions with `mean + half_width ≥ threshold`.
 #[inline(always)]
-pub(in crate::linalg) fn widest(
-    mean: &[f64],
-    value: &[f64],
-    half_width: &[f64],
-    threshold: f64,
-) -> f64 {
+pub(super) fn widest(mean: &[f64], value: &[f64], half_width: &[f64], threshold: f64) -> f64 {
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
     for at in (0..mean.len()).step_by(LANES) {
         let (m, h) = (load(mean, at, OUT), load(half_width, at, 0.0));
@@ -74,12 +64,7 @@ pub(in crate::linalg) fn widest(
 
 /// The largest `greed·mean + half_width` among the actions with `mean + half_width ≥ threshold`.
 #[inline(always)]
-pub(in crate::linalg) fn tempered(
-    mean: &[f64],
-    half_width: &[f64],
-    greed: f64,
-    threshold: f64,
-) -> f64 {
+pub(super) fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64 {
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
     for at in (0..mean.len()).step_by(LANES) {
         let (m, h) = (load(mean, at, OUT), load(half_width, at, 0.0));
@@ -127,7 +112,7 @@ impl Blocks<'_> {
 /// several actions may reach that value, the answer also needs those that may have the largest
 /// lower bound.
 #[inline(always)]
-pub(in crate::linalg) fn finalists(
+pub(super) fn finalists(
     mean: &[f64],
     width_sq: &[f64],
     sought: Finalists,
@@ -213,7 +198,7 @@ fn collect(blocks: &Blocks<'_>, limits: &Limits, found: &mut Vec<usize>) {
 
 /// Finds, in order, every action with `mean + pad·half_width ≥ least`.
 #[inline(always)]
-pub(in crate::linalg) fn reaching(
+pub(super) fn reaching(
     mean: &[f64],
     half_width: &[f64],
     pad: f64,
@@ -245,7 +230,7 @@ pub struct PlausibleSummary {
 
 /// Squared estimation error and size of the plausible set, in one pass.
 #[inline(always)]
-pub(in crate::linalg) fn plausible_summary(
+pub(super) fn plausible_summary(
     mean: &[f64],
     half_width: &[f64],
     truth: &[f64],
@@ -278,7 +263,7 @@ pub(in crate::linalg) fn plausible_summary(
 
 /// The first of the largest values.
 #[inline(always)]
-pub(in crate::linalg) fn argmax(values: &[f64]) -> usize {
+pub(super) fn argmax(values: &[f64]) -> usize {
     let (lanes, rest) = values.as_chunks::<LANES>();
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
     for values in lanes {
