@@ -1,9 +1,9 @@
 //! What was learned from rewards, and nothing else.
 //!
-//! A model keeps no scores of actions: it computes them from scratch when asked. So every score is
-//! a function of what was learned and of the features, and a model that is saved, copied or made
-//! from sums gives the same bits. [`Search`](crate::search::Search) saves the work of scoring every
-//! action in every round.
+//! A model computes scores from scratch when asked. So every score is a function of what was
+//! learned and of the features, and a model that is saved, copied or made from sums gives the same
+//! bits. [`Search`](crate::search::Search) saves the work of scoring every action in every round;
+//! for it a ridge keeps its last step and a margin ([`Fit`]).
 
 mod arm_means;
 mod arm_ridges;

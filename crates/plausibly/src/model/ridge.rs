@@ -26,11 +26,13 @@ const STEPS_SHRINKAGE: f64 = 1e6;
 /// differs from the one that scores have followed by up to `ε·tr V·‖V⁻¹‖` of a width, and that
 /// difference stays when the width shrinks: at most nine of sixteen digits are lost.
 const STEPS_LOSS: f64 = 1e9;
-/// What rounding can do to a score that was followed or bounded, as a share of it: far above what
-/// it does to a model in good condition, and nothing beside the differences that decide.
+/// [`Fit::margin`] of a well-conditioned model. Followed squared widths keep seven digits or more
+/// (see the limits above), so this is ten times what they can lose.
 const MARGIN: f64 = 1e-6;
-/// The margin in units of the condition of `V`, where that is bad. Rounding changes `V⁻¹` by a few
-/// times `ε = 1.1e-16` of this, and a hundred times that before the next refactorisation.
+/// [`Fit::margin`] in units of `tr V·tr V⁻¹`, a bound on the condition, where that is larger.
+/// Chosen, not proved: a rounded `V⁻¹` is off by a few `ε = 1.1e-16` times the condition, and the
+/// determinant can grow a hundredfold before the next refactorisation, so this is about 25 times
+/// the error to expect. `search::laws` has models this badly conditioned.
 const MARGIN_PER_CONDITION: f64 = 1e-12;
 
 /// Ridge estimate of `θ*` with its gram matrix.
@@ -457,6 +459,11 @@ fn check_statistics(dim: usize, gram: &[f64], moment: &[f64]) -> Result<(), Ridg
 /// Wrong on purpose: what the laws of searches must notice.
 #[cfg(test)]
 impl Ridge {
+    /// Takes followed scores for exact.
+    pub(crate) fn forget_margin(&mut self) {
+        self.margin = 0.0;
+    }
+
     /// Forgets how far the last step moved `θ̂`.
     pub(crate) fn forget_length(&mut self) {
         self.step.length = 0.0;

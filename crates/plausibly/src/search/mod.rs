@@ -1,22 +1,23 @@
 //! Which actions need a look.
 //!
 //! **Lazy work only filters.** A search keeps scores of a set that is offered again, and bounds on
-//! scores it has not computed. They say which actions cannot be the answer, with a margin for what
-//! rounding can do to them. What is left is scored from scratch from the model, and only that
-//! decides. So a choice is a function of the model, the actions, the radius and the greed; a cache
-//! can be wrong only by being slow, and nothing of a search need be saved.
+//! scores it has not computed. They rule actions out, with a margin for rounding ([`Fit`] states
+//! it). If one action is left, it is the answer; otherwise what is left is scored from scratch from
+//! the model, and that decides. While the margin covers the rounding, a choice is a function of the
+//! model, the actions, the radius and the greed, and nothing of a search need be saved.
 //!
-//! The path of a choice, from many actions to one:
+//! [`Search::best`] narrows many actions to one on one of three paths, which `Search::look`
+//! chooses:
 //!
-//! 1. A set that was not offered last goes through the sieve (`sieve.rs`): a bound on widths
-//!    that costs O(d) per action instead of O(d²).
-//! 2. A set that is offered again has scores that follow each observation at O(d) per
-//!    action, for all actions or for a list (`shortlist.rs`) of those that can matter
-//!    for a while.
-//! 3. `Search::filter` keeps the actions whose followed scores are within the margin of
-//!    the answer. Mostly one is left, and it is the answer.
-//! 4. Otherwise the few that are left are scored from scratch, and the rule of the policy is
-//!    applied to them.
+//! - The set is the one of the last call, and a list of its actions (`shortlist.rs`) holds the
+//!   answer: scores of the listed follow the model at O(d) each, and `Search::filter` compares
+//!   them.
+//! - The set is another one, and a bound that costs O(d) per action (`sieve.rs`) leaves at most
+//!   half of it: those are left.
+//! - Otherwise scores of all actions are brought up, at O(d) each after one new reward and O(d²)
+//!   after several or on another set, and `Search::filter` compares them.
+//!
+//! A model without a [`Fit`], and one near a singular matrix, has every action scored from scratch.
 
 #[cfg(test)]
 mod laws;
@@ -35,10 +36,10 @@ use sieve::Sieve;
 /// A search is for one model, whose observations it follows; given another, it starts over.
 ///
 /// # Cost
-/// On a set offered again O(K·d) per choice, and O(m·d) once a shortlist of m actions can hold the
-/// answer. On a new set O(K·d) and O(d²) for each action that a bound on its width leaves, O(K·d²)
-/// while those are many. Actions that tie with the answer are scored at O(d²) each. Nothing is
-/// allocated but for lists longer than any before.
+/// On the set of the last call, after at most one new reward, O(K·d) per choice, and O(m·d) once a
+/// list of m actions can hold the answer. On another set O(K·d) and O(d²) for each action that a
+/// bound on its width leaves, O(K·d²) while those are many. Actions that tie with the answer are
+/// scored at O(d²) each. Nothing is allocated but for lists longer than any before.
 ///
 /// # Example
 /// ```
@@ -236,9 +237,9 @@ impl Search {
         &self.few
     }
 
-    /// Like [`Search::plausible`], with scores that follow observations: off by a share of about
-    /// 1e-6 at most, at O(d) per action. For what is measured, not for what is decided. `None`
-    /// stands for all actions.
+    /// Like [`Search::plausible`], with scores that follow observations: off by the margin of the
+    /// model, a share of 1e-6 unless it is badly conditioned, at O(d) per action. For what is
+    /// measured, not for what is decided. `None` stands for all actions.
     ///
     /// # Panics
     /// As [`Search::widest_plausible`].
@@ -253,7 +254,7 @@ impl Search {
             return (None, &self.few.scores);
         };
         match self.look(&fit, actions, reach, Sought::Plausible) {
-            Looked::Sifted => {
+            Looked::Left => {
                 self.few.score(&fit, actions);
                 (Some(&self.few.indices), &self.few.scores)
             }
@@ -291,7 +292,7 @@ impl Search {
     #[inline]
     fn narrow(&mut self, fit: &Fit<'_>, actions: Actions<'_>, reach: Reach, sought: Sought) {
         match self.look(fit, actions, reach, sought) {
-            Looked::Sifted => {}
+            Looked::Left => {}
             Looked::Listed => {
                 if let [only] = self.list.indices() {
                     self.few.indices.clear();
@@ -328,7 +329,7 @@ impl Search {
             // Nothing kept or bounded can be relied on.
             self.set = None;
             self.few.take_all(actions.len());
-            return Looked::Sifted;
+            return Looked::Left;
         };
         if !again {
             (self.all.at, self.list) = (None, Shortlist::default());
@@ -339,7 +340,7 @@ impl Search {
                 return Looked::Listed;
             }
             if !again && sieve.sift(fit, margin, actions, sqrt_beta, sought, &mut few.indices) {
-                return Looked::Sifted;
+                return Looked::Left;
             }
         }
         self.all.bring_up(fit, actions.blocks(), actions.len());
@@ -352,13 +353,13 @@ impl Search {
         let scores = if listed { self.list.scores() } else { &self.all.scores };
         // Squared widths are off by a share of themselves, and means by a share of `‖θ̂‖_V` times
         // the width.
-        let (margin, length) = (fit.margin.unwrap_or(1.0), fit.length() / sqrt_beta);
+        let (margin, relative) = (fit.margin.unwrap_or(1.0), fit.length() / sqrt_beta);
         let greed = if let Sought::Best { greed } = sought { Some(greed) } else { None };
         let sought = Finalists {
             sqrt_beta,
-            pad: margin * (1.0 + length),
+            pad: margin * (1.0 + relative),
             greed,
-            value_pad: margin * (1.0 + greed.unwrap_or(0.0) * length),
+            value_pad: margin * (1.0 + greed.unwrap_or(0.0) * relative),
         };
         let Scores { isa, mean, width_sq } = scores;
         isa.finalists(mean, width_sq, sought, &mut self.half_width, &mut self.few.indices);
@@ -367,8 +368,8 @@ impl Search {
 
 /// Where the answer is.
 enum Looked {
-    /// Among the actions in `few`.
-    Sifted,
+    /// Among the actions in `few`, which have no scores yet.
+    Left,
     /// On the list.
     Listed,
     /// Anywhere, with scores of all brought up.

@@ -1,4 +1,4 @@
-//! A bound on the widths of a set never seen before, which rules out most of its actions.
+//! A bound on the widths of another set than last time, which rules out most of its actions.
 //!
 //! With `D` the diagonal of `V⁻¹` and `ρ` no less than the largest eigenvalue of
 //! `D^-½·V⁻¹·D^-½`,
@@ -12,7 +12,8 @@
 //! and is best where directions are known independently: `ρ` is 1 there.
 //!
 //! One action, scored from scratch or bounded, gives a lower limit `L` of the largest lower bound.
-//! An action whose mean and bounded half-width stay below `L` is not plausible. At greed 1 the
+//! An action whose mean and bounded half-width stay below `L` is not plausible. Means need no
+//! margin here: they are summed as scores from scratch sum them. At greed 1 the
 //! limit is the upper bound of one action instead.
 
 use super::Sought;
@@ -60,8 +61,8 @@ impl Sieve {
         sought: Sought,
         found: &mut Vec<ActionIndex>,
     ) -> bool {
-        let least = if actions.dim() <= NARROW { LARGE } else { SMALL.max(4 * actions.dim()) };
-        if actions.len() < least || fit.observations == 0 || fit.observations < self.not_before {
+        let fewest = if actions.dim() <= NARROW { LARGE } else { SMALL.max(4 * actions.dim()) };
+        if actions.len() < fewest || fit.observations == 0 || fit.observations < self.not_before {
             return false;
         }
         if self.limits.is_empty() || fit.observations > self.made_at + self.made_at / 16 {
@@ -93,18 +94,18 @@ impl Sieve {
         sqrt_beta: f64,
         greedy: bool,
     ) -> f64 {
-        let Self { mean, bound_sq, half_width, anchor, .. } = self;
+        let Self { mean, bound_sq: promises, half_width, anchor, .. } = self;
         let sign = if greedy { 1.0 } else { -1.0 };
-        for ((value, mean), half) in bound_sq.iter_mut().zip(&*mean).zip(&*half_width) {
-            *value = mean + sign * half;
+        for ((promise, mean), half) in promises.iter_mut().zip(&*mean).zip(&*half_width) {
+            *promise = mean + sign * half;
         }
-        let at = fit.isa.argmax(bound_sq);
+        let at = fit.isa.argmax(promises);
         let mut half = half_width[at];
         // A bound on a width limits a lower bound from below, and an upper bound from above only.
         if greedy || actions.len() >= LARGE {
             actions.gather_into(&[at], anchor);
-            let (mut mean, mut width_sq) = ([0.0], [0.0]);
-            fit.score(anchor, &mut mean, &mut width_sq);
+            let mut width_sq = [0.0];
+            fit.score(anchor, &mut [0.0], &mut width_sq);
             half = sqrt_beta * width_sq[0].sqrt();
         }
         mean[at] + sign * half
