@@ -4,7 +4,7 @@
 //! of features and of actions. Every call checks its actions before it changes the policy.
 
 use crate::action::PyAction;
-use crate::actions::PySet;
+use crate::actions::{MOST_ARMS, PySet};
 use crate::batch::Batch;
 use crate::roster::Roster;
 use crate::settings::Settings;
@@ -326,6 +326,11 @@ impl Built {
         let setting = if dim == 0 { Setting::Arms } else { Setting::Fixed };
         let (spec, facts) =
             (settings.spec(setting)?.clone(), settings.facts(setting, dim, actions));
+        if knows_places(&spec) && actions > MOST_ARMS {
+            let message =
+                format!("actions: {actions} actions, and a policy takes at most {MOST_ARMS}");
+            return Err(PyValueError::new_err(message));
+        }
         let policy =
             spec.build(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(Self { policy, spec, facts, first: None, roster: None, on_duty: None })
