@@ -48,7 +48,8 @@ cell says otherwise: contenders with rounds of constant cost play as many as fit
 command writes this page, and every measured turn to `target/bench/rivals.json`.
 [Micro-benchmarks](README.md) are on a page of their own.""",
     "targets": """\
-The targets were set before the first measurement. A figure is the time of the rival divided by
+The targets were set before the measurements of the present scoring; targets that only the tuning of
+single instructions can reach were dropped. A figure is the time of the rival divided by
 ours; where there are several rivals, of the fastest one. **Bold** figures miss their target. A dash
 means that there is no target.""",
     "fixed": """\
