@@ -48,18 +48,17 @@ cell says otherwise: contenders with rounds of constant cost play as many as fit
 command writes this page, and every measured turn to `target/bench/rivals.json`.
 [Micro-benchmarks](README.md) are on a page of their own.""",
     "targets": """\
-The targets were set before the measurements of the present scoring; targets that only the tuning of
-single instructions can reach were dropped. A figure is the time of the rival divided by
-ours; where there are several rivals, of the fastest one. **Bold** figures miss their target. A dash
-means that there is no target.""",
+The targets were set before the present code was measured. Targets that only the tuning of single
+instructions could reach were dropped. A figure is the time of the rival divided by ours; where
+there are several rivals, of the fastest one. **Bold** figures miss their target. A dash means that
+there is no target.""",
     "fixed": """\
 One action set for the whole run. *Same algorithm* scores every action in every round with the O(Kd)
-update, like the rivals next to it. At d = 64, K = 10,000 ours reads the features in single
-precision and scores the few unclear actions in double, so its choices are those of doubles. *As
-shipped* is what a user gets: actions that cannot matter for a while are skipped, with the same
-choices in every round. The lazy numba version uses the same idea. The saving depends on how soon
-actions are ruled out, and so on the radius: the width of the paper's experiments (δ = 0.05, λ = 10⁴
-in the width, S = 0) is narrow and not a confidence set; the determinant radius with S = √d is.""",
+update, like the rivals next to it. *As shipped* is what a user gets: actions that cannot matter for
+a while are skipped, with the same choices in every round. The lazy numba version uses the same
+idea. The saving depends on how soon actions are ruled out, and so on the radius: the width of the
+paper's experiments (δ = 0.05, λ = 10⁴ in the width, S = 0) is narrow and not a confidence set; the
+determinant radius with S = √d is.""",
     "changing": """\
 Each round has a new action set, as rows in memory (64 MB of them are drawn in advance, and reused
 in turn if that is not enough). Our time includes reading the set (`ActionSet::refill`, which checks
@@ -101,8 +100,9 @@ from start to end, with files. One or two threads write the same bytes.""",
   input and gives the same bits on every machine.
 - **The floor of the fixed sets** is a bound on *same algorithm* in double precision: scoring every
   action means reading every feature. At d = 64, K = 10,000 the features are in the third-level
-  cache, and reading them is most of the time. Ours can be below that floor because it reads a copy
-  of half the size and accounts for its errors; the rivals read doubles.
+  cache, and reading them is most of the time. Our LinTS can be below that floor: it filters by a
+  copy in single precision, of half the size, and scores what is left in double. The rivals read
+  doubles.
 - **Pages**: NumPy requests huge pages for its large arrays, and gets them on a machine like this
   one. All other contenders request them through their allocator, which only affects the features of
   large or changing sets. Without them ours was slower by a twentieth to a tenth on changing sets of
