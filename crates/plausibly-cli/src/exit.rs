@@ -1,40 +1,42 @@
 //! How the command ends, and with which exit code. `docs/reference/cli.md` documents the codes.
+//!
+//! A command returns an error unless it succeeded. An [`Ending`] in the error decides the exit code.
 
+use plausibly_log::LogError;
 use plausibly_log::input::InputError;
+use plausibly_log::state::StepError;
 use std::fmt;
-
-/// The outcome of the command.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    /// It succeeded.
-    Done,
-    /// It failed because of a file, a folder or a thread.
-    Failed(anyhow::Error),
-    /// The request is wrong; the text says what, where and what is allowed.
-    Refused(String),
-    /// The log has recorded it, and a later step failed; the text says what was recorded.
-    Recorded(String),
-    /// The user stopped it.
-    Interrupted(String),
-}
 
 /// An error that decides how the command ends; any other error is a failure.
 #[derive(Debug)]
 pub(crate) enum Ending {
-    /// The request is wrong.
+    /// The request is wrong; the text says what, where and what is allowed.
     Refused(String),
-    /// This was recorded, and the next step failed.
+    /// The log has recorded it, and a later step failed; the text says what was recorded.
     Recorded(String),
-    /// The user stopped it before anything was written.
-    Interrupted,
+    /// The user stopped it; the text says what remains.
+    Interrupted(String),
+}
+
+/// Ends the function with an [`Ending::Refused`], as `anyhow::bail` ends it with any error.
+macro_rules! refuse {
+    ($($text:tt)*) => {
+        anyhow::bail!($crate::exit::Ending::Refused(format!($($text)*)))
+    };
+}
+pub(crate) use refuse;
+
+impl Ending {
+    /// Stopped by the user, before anything was written.
+    pub(crate) fn interrupted() -> Self {
+        Self::Interrupted("interrupted: nothing was written".into())
+    }
 }
 
 impl fmt::Display for Ending {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(text) | Self::Recorded(text) => to.write_str(text),
-            Self::Interrupted => to.write_str("interrupted"),
-        }
+        let (Self::Refused(text) | Self::Recorded(text) | Self::Interrupted(text)) = self;
+        to.write_str(text)
     }
 }
 
@@ -48,50 +50,31 @@ pub(crate) fn of_input(error: InputError) -> anyhow::Error {
     }
 }
 
-impl Outcome {
-    /// Stopped by the user, before anything was written.
-    pub(crate) fn interrupted() -> Self {
-        Self::Interrupted("interrupted: nothing was written".into())
-    }
-
-    /// Stopped by the user while data sets were fetched.
-    pub(crate) fn fetch_interrupted() -> Self {
-        Self::Interrupted(
-            "interrupted: the download so far is kept, and the next fetch continues it".into(),
-        )
-    }
-
-    pub(crate) fn code(&self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Failed(_) => 1,
-            // The code that clap uses for a wrong command line.
-            Self::Refused(_) => 2,
-            Self::Recorded(_) => 4,
-            // 128 + SIGINT, as in shells.
-            Self::Interrupted(_) => 130,
-        }
-    }
-
-    pub(crate) fn message(&self) -> Option<String> {
-        match self {
-            Self::Done => None,
-            Self::Failed(error) => Some(format!("error: {}", message(error))),
-            Self::Refused(text) | Self::Recorded(text) | Self::Interrupted(text) => {
-                Some(text.clone())
-            }
-        }
+/// The exit code of a command that ended with this error.
+pub(crate) fn code(error: &anyhow::Error) -> u8 {
+    match error.downcast_ref() {
+        Some(Ending::Interrupted(_)) => 130, // 128 + SIGINT, as in shells.
+        Some(Ending::Recorded(_)) => 4,
+        Some(Ending::Refused(_)) => 2, // The code that clap uses for a wrong command line.
+        None if is_wrong_request(error) => 2,
+        None => 1,
     }
 }
 
-impl From<anyhow::Error> for Outcome {
-    fn from(error: anyhow::Error) -> Self {
-        match error.downcast_ref() {
-            None => Self::Failed(error),
-            Some(Ending::Refused(_)) => Self::Refused(format!("error: {}", message(&error))),
-            Some(Ending::Recorded(_)) => Self::Recorded(format!("error: {}", message(&error))),
-            Some(Ending::Interrupted) => Self::interrupted(),
-        }
+/// Whether a log refused the request. Any other error of a log is a problem with its file.
+fn is_wrong_request(error: &anyhow::Error) -> bool {
+    use LogError::{Begun, Empty, Grounds, Recipe, Step};
+    match error.downcast_ref() {
+        Some(error) => matches!(error, Step(_) | Recipe(_) | Grounds(_) | Begun | Empty),
+        None => error.is::<StepError>(),
+    }
+}
+
+/// What the command prints when it ends with this error.
+pub(crate) fn text(error: &anyhow::Error) -> String {
+    match error.downcast_ref() {
+        Some(Ending::Interrupted(text)) => text.clone(),
+        _ => format!("error: {}", message(error)),
     }
 }
 

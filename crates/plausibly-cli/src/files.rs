@@ -4,8 +4,8 @@
 //! command reads, and replaces a file that plausibly did not write only with `--force`. A file gets
 //! its name only when it is complete on the disk.
 
-use crate::exit::Ending;
-use anyhow::{Context, Result, bail};
+use crate::exit::refuse;
+use anyhow::{Context, Result};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -109,13 +109,13 @@ impl Outputs {
     pub(crate) fn file(&mut self, path: &Path, kind: Kind) -> Result<Target> {
         let target = self.allow(path, kind)?;
         if !target.through {
-            let folder = target.folder();
+            let folder = folder_of(&target.real);
             if !folder.is_dir() {
-                bail!(Ending::Refused(format!(
+                refuse!(
                     "there is no folder {} for {}; create it first. Nothing was written.",
                     folder.display(),
                     path.display()
-                )));
+                );
             }
             // Finds out now, not after a decision, whether the folder is writable.
             temporary_in(folder)?;
@@ -130,29 +130,26 @@ impl Outputs {
         {
             let which =
                 if path == taken { String::new() } else { format!(" ({})", taken.display()) };
-            bail!(Ending::Refused(format!(
+            refuse!(
                 "{shown} is {what}{which}, which a {} would overwrite; name another file. Nothing \
                  was written.",
                 kind.name()
-            )));
+            );
         }
         let target = Target::at(path)?;
-        if target.exists && !target.through && belongs_to_log(&target.real) {
-            bail!(Ending::Refused(format!(
+        if target.replaces && belongs_to_log(&target.real) {
+            refuse!(
                 "{shown} is a log, or belongs to one, and is never replaced; name another file. \
                  Nothing was written."
-            )));
+            );
         }
-        if target.exists && !target.through && !self.force {
-            let ours =
-                beginning(&target.real).is_ok_and(|found| found.is_empty() || kind.wrote(&found));
-            if !ours {
-                bail!(Ending::Refused(format!(
-                    "{shown} exists and is not a {} that plausibly wrote; name another file, or \
-                     add --force to replace it. Nothing was written.",
-                    kind.name()
-                )));
-            }
+        let ours = |found: Vec<u8>| found.is_empty() || kind.wrote(&found);
+        if target.replaces && !self.force && !beginning(&target.real).is_ok_and(ours) {
+            refuse!(
+                "{shown} exists and is not a {} that plausibly wrote; name another file, or add \
+                 --force to replace it. Nothing was written.",
+                kind.name()
+            );
         }
         self.taken.push(("another output of this command", path.into()));
         Ok(target)
@@ -169,11 +166,11 @@ impl Outputs {
         let folder = results.join(name);
         let empty = fs::read_dir(&folder).map_or(true, |mut entries| entries.next().is_none());
         if !empty && !self.force && !holds_results(results) {
-            bail!(Ending::Refused(format!(
+            refuse!(
                 "{} has files in it that do not belong to results of plausibly; name another \
                  folder, or add --force to write to it. Nothing was written.",
                 folder.display()
-            )));
+            );
         }
         Ok(())
     }
@@ -205,7 +202,8 @@ pub(crate) struct Target {
     shown: PathBuf,
     /// The path behind links, so that a link stays a link.
     real: PathBuf,
-    exists: bool,
+    /// Whether writing it replaces a file.
+    replaces: bool,
     /// Whether this is a device or an open pipe, which is written to instead of replaced.
     through: bool,
 }
@@ -221,18 +219,15 @@ impl Target {
         let shown = path.to_path_buf();
         let Ok(found) = fs::metadata(path) else {
             if fs::symlink_metadata(path).is_ok() {
-                bail!(Ending::Refused(format!(
+                refuse!(
                     "{} is a link to a missing file; remove the link. Nothing was written.",
                     path.display()
-                )));
+                );
             }
-            return Ok(Self { real: shown.clone(), shown, exists: false, through: false });
+            return Ok(Self { real: shown.clone(), shown, replaces: false, through: false });
         };
         if found.is_dir() {
-            bail!(Ending::Refused(format!(
-                "{} is a folder; name a file. Nothing was written.",
-                path.display()
-            )));
+            refuse!("{} is a folder; name a file. Nothing was written.", path.display());
         }
         // /dev/stdout may be a plain file that the shell has opened.
         let opened = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
@@ -240,11 +235,11 @@ impl Target {
         if is_pipe(&found) && !opened {
             // Opening it would wait for a reader, perhaps forever, and after the decision was
             // taken.
-            bail!(Ending::Refused(format!(
+            refuse!(
                 "{} is a named pipe, which may have no reader; write to /dev/stdout and redirect \
                  that to the pipe. Nothing was written.",
                 path.display()
-            )));
+            );
         }
         let through = !found.is_file() || opened;
         let real = if through {
@@ -252,59 +247,49 @@ impl Target {
         } else {
             fs::canonicalize(path).unwrap_or_else(|_| shown.clone())
         };
-        Ok(Self { shown, real, exists: true, through })
-    }
-
-    fn folder(&self) -> &Path {
-        folder_of(&self.real)
+        Ok(Self { shown, real, replaces: !through, through })
     }
 
     /// Writes the file atomically; a device or a pipe gets as much as it accepts.
-    pub(crate) fn write(&self, content: &[u8]) -> Result<()> {
-        self.prepare(content)?.place()
+    pub(crate) fn write(&self, content: &str) -> Result<()> {
+        self.place(self.prepare(content)?)
     }
 
-    /// Writes the content to a temporary file beside the target.
-    fn prepare(&self, content: &[u8]) -> Result<Ready> {
+    /// Writes the content to a temporary file beside the target, which [`Target::place`] then gives
+    /// its name. A device or a pipe gets the content itself, and no file.
+    fn prepare(&self, content: &str) -> Result<Option<NamedTempFile>> {
         let failed = || format!("cannot write {}", self.shown.display());
         if self.through {
             // Appends to what the shell or this command has already written to the file.
             let mut file = OpenOptions::new().append(true).open(&self.real).with_context(failed)?;
-            file.write_all(content).and_then(|()| file.flush()).with_context(failed)?;
-            return Ok(Ready { file: None, path: self.real.clone() });
+            file.write_all(content.as_bytes()).and_then(|()| file.flush()).with_context(failed)?;
+            return Ok(None);
         }
-        let mut file = temporary_in(self.folder())?;
-        file.write_all(content).and_then(|()| file.as_file().sync_all()).with_context(failed)?;
-        Ok(Ready { file: Some(file), path: self.real.clone() })
+        let mut file = temporary_in(folder_of(&self.real))?;
+        let written = file.write_all(content.as_bytes());
+        written.and_then(|()| file.as_file().sync_all()).with_context(failed)?;
+        Ok(Some(file))
     }
-}
 
-/// A file that is complete on the disk and does not have its name yet.
-#[derive(Debug)]
-struct Ready {
-    file: Option<NamedTempFile>,
-    path: PathBuf,
-}
-
-impl Ready {
-    fn place(self) -> Result<()> {
-        let Some(file) = self.file else { return Ok(()) };
-        let placed = file.persist(&self.path).map_err(|error| error.error);
-        placed.with_context(|| format!("cannot write {}", self.path.display()))?;
+    fn place(&self, prepared: Option<NamedTempFile>) -> Result<()> {
+        let Some(file) = prepared else { return Ok(()) };
+        let placed = file.persist(&self.real).map_err(|error| error.error);
+        placed.with_context(|| format!("cannot write {}", self.real.display()))?;
         Ok(())
     }
 }
 
 /// Writes several files. All are complete on the disk before the first gets its name.
-pub(crate) fn write_all(files: &[(PathBuf, Vec<u8>)]) -> Result<()> {
+pub(crate) fn write_all(files: &[(PathBuf, String)]) -> Result<()> {
     let mut ready = Vec::new();
     for (path, content) in files {
         let folder = folder_of(path);
         fs::create_dir_all(folder)
             .with_context(|| format!("cannot create the folder {}", folder.display()))?;
-        ready.push(Target::at(path)?.prepare(content)?);
+        let target = Target::at(path)?;
+        ready.push((target.prepare(content)?, target));
     }
-    ready.into_iter().try_for_each(Ready::place)
+    ready.into_iter().try_for_each(|(prepared, target)| target.place(prepared))
 }
 
 /// The part of a file that shows who wrote it.

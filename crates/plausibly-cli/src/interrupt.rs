@@ -1,9 +1,10 @@
 //! Handles Ctrl-C, SIGTERM and SIGHUP. Work stops at the next safe point; once results or events
 //! are being written, signals wait until that is finished.
 
-use crate::exit::Outcome;
+use crate::exit::Ending;
 use crate::output;
 use crate::results::Folder;
+use anyhow::{Context, Result};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -32,12 +33,12 @@ impl Interrupt {
     ///
     /// # Errors
     /// If signals cannot be caught.
-    pub(crate) fn catch() -> Result<Self, ctrlc::Error> {
+    pub(crate) fn catch() -> Result<Self> {
         Self::catch_and(|caught| {
             std::thread::sleep(PATIENCE);
             // The work is in one long step. No results are being written, so ending the program
             // loses nothing.
-            caught.outcome()
+            caught.ending()
         })
     }
 
@@ -46,21 +47,21 @@ impl Interrupt {
     ///
     /// # Errors
     /// If signals cannot be caught.
-    pub(crate) fn catch_until_closed() -> Result<Self, ctrlc::Error> {
-        Self::catch_and(|_| Outcome::interrupted())
+    pub(crate) fn catch_until_closed() -> Result<Self> {
+        Self::catch_and(|_| Ending::interrupted())
     }
 
-    fn catch_and(ending: impl Fn(&Self) -> Outcome + Send + 'static) -> Result<Self, ctrlc::Error> {
+    fn catch_and(ending: impl Fn(&Self) -> Ending + Send + 'static) -> Result<Self> {
         let interrupt = Self { state: Arc::new(AtomicU8::new(RUNNING)), folder: Arc::default() };
         let caught = interrupt.clone();
         ctrlc::set_handler(move || {
             if caught.moves(RUNNING, STOPPING) {
-                let outcome = ending(&caught);
-                output::note(&outcome.message().unwrap_or_default());
+                output::note(&ending(&caught).to_string());
                 std::process::exit(130);
             }
             caught.moves(CLOSING, CLOSING_ASKED);
-        })?;
+        })
+        .context("cannot catch Ctrl-C")?;
         Ok(interrupt)
     }
 
@@ -69,14 +70,16 @@ impl Interrupt {
         *self.folder.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(folder));
     }
 
-    /// The outcome after an interrupt. Removes the folders created for results.
-    pub(crate) fn outcome(&self) -> Outcome {
+    /// How the command ends after an interrupt. Removes the folders created for results.
+    pub(crate) fn ending(&self) -> Ending {
         match &*self.folder.lock().unwrap_or_else(PoisonError::into_inner) {
             Some(folder) => {
                 folder.clear();
-                Outcome::interrupted()
+                Ending::interrupted()
             }
-            None => Outcome::fetch_interrupted(),
+            None => Ending::Interrupted(
+                "interrupted: the download so far is kept, and the next fetch continues it".into(),
+            ),
         }
     }
 

@@ -3,8 +3,9 @@
 //! Labels, keys, file names and specs come from other people. All text goes through here, so that
 //! characters which could control a terminal are shown as escapes.
 
+use anyhow::{Context, Result};
 use std::borrow::Cow;
-use std::io::{ErrorKind, IsTerminal, Result, Write};
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Write};
 
 /// Prints text. A reader that has closed the pipe (`| head`) is not an error.
 pub(crate) fn data(text: &str) -> Result<()> {
@@ -25,25 +26,33 @@ pub(crate) fn document(text: &str) -> Result<()> {
 
 /// Prints the answer after something was recorded, as text or JSON. Here a closed pipe is an error:
 /// the reader does not know what was recorded.
-pub(crate) fn answer(text: &str, is_json: bool) -> Result<()> {
+pub(crate) fn answer(text: &str, is_json: bool) -> io::Result<()> {
     write(&if is_json { escaped_json(text) } else { plain(text) })
 }
 
-fn write(text: &str) -> Result<()> {
+fn write(text: &str) -> io::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
-fn unless_closed(written: Result<()>) -> Result<()> {
+fn unless_closed(written: io::Result<()>) -> Result<()> {
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written,
+        written => written.context("cannot write to standard output"),
     }
 }
 
 /// Prints a line on stderr. Errors are ignored: notes are not results.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", plain(text));
+}
+
+/// Asks a question on the terminal. Only `y` and `yes` mean yes.
+pub(crate) fn ask(question: &str) -> io::Result<bool> {
+    note(&format!("{question} [y/N]"));
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
 /// Whether a character can control a terminal: control characters, and formats that change the

@@ -41,8 +41,8 @@ impl Folder {
 
     /// Writes files. All are complete on the disk under temporary names before the first gets its
     /// own name. A name may contain a subfolder.
-    pub(crate) fn write(&self, files: Vec<(impl AsRef<Path>, Vec<u8>)>) -> Result<Vec<PathBuf>> {
-        let files: Vec<(PathBuf, Vec<u8>)> =
+    pub(crate) fn write(&self, files: Vec<(impl AsRef<Path>, String)>) -> Result<Vec<PathBuf>> {
+        let files: Vec<(PathBuf, String)> =
             files.into_iter().map(|(name, content)| (self.path.join(name), content)).collect();
         files::write_all(&files)?;
         Ok(files.into_iter().map(|(path, _)| path).collect())

@@ -2,13 +2,14 @@
 
 use crate::args::Simulate;
 use crate::data;
-use crate::exit::{Outcome, of_input};
+use crate::exit::{Ending, of_input};
 use crate::files::{Kind, Outputs};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::results::{self, Folder, Timing};
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
+use plausibly::spec::FieldError;
 use plausibly_log::input::{Limit, read_text};
 use plausibly_report::Simulation;
 use plausibly_sim::{
@@ -20,16 +21,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(crate) fn run(args: &Simulate) -> Outcome {
-    let text = match read_text(&args.spec, Limit::SPEC) {
-        Ok(text) => text,
-        Err(error) => return of_input(error).into(),
-    };
+pub(crate) fn run(args: &Simulate) -> Result<()> {
+    let text = read_text(&args.spec, Limit::SPEC).map_err(of_input)?;
     let overrides = Overrides { runs: args.runs, seed: args.seed };
-    match Experiment::from_toml(&text, overrides, &data::pools(&args.cache)) {
-        Ok(experiment) => simulate(args, &experiment, &text).unwrap_or_else(Outcome::from),
-        Err(error) => Outcome::Refused(refusal(&args.spec, &error)),
-    }
+    let experiment = Experiment::from_toml(&text, overrides, &data::pools(&args.cache))
+        .map_err(|error| refusal(&args.spec, &error))?;
+    simulate(args, &experiment, &text)
 }
 
 /// Files that are always written.
@@ -44,7 +41,7 @@ const FILES: [(&str, Kind); 5] = [
 const PER_RUN: (&str, &str) = ("--per-run", "runs.csv");
 const LATEX: (&str, &str) = ("--latex", "table.tex");
 
-fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outcome> {
+fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> {
     // This folder is ignored by git in this project, and out of the way in any other.
     let usual = || Path::new("plausibly-results").join(short_name(experiment, &args.spec));
     let folder = args.out.clone().unwrap_or_else(usual);
@@ -60,7 +57,7 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outc
     let folder = Folder::open(&folder)?;
     let replacing = FILES.iter().any(|(name, _)| folder.holds(name));
     let folder = Arc::new(folder);
-    let interrupt = Interrupt::catch().context("cannot catch Ctrl-C")?;
+    let interrupt = Interrupt::catch()?;
     interrupt.guard(&folder);
     let threads = results::threads(args.threads);
     if !args.quiet {
@@ -79,7 +76,7 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outc
     progress.clear();
     let summary = match result {
         Ok(summary) if interrupt.close() => summary,
-        Ok(_) | Err(RunError::Stopped) => return Ok(interrupt.outcome()),
+        Ok(_) | Err(RunError::Stopped) => bail!(interrupt.ending()),
         Err(error) => return Err(error.into()),
     };
     let timing = Timing { seconds: begun.elapsed().as_secs_f64(), threads: threads.get() };
@@ -92,12 +89,13 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outc
         "manifest.json",
         format!("{:#}\n", results::manifest(experiment, &summary, timing)),
     ));
-    let (names, contents): (Vec<&str>, Vec<String>) = files.into_iter().unzip();
-    let contents = contents.into_iter().map(String::into_bytes);
-    let paths = folder.write(names.iter().zip(contents).collect())?;
-    let text = closing(args.json, experiment, &summary, &paths);
-    let printed = if args.json { output::json(&text) } else { output::data(&text) };
-    printed.context("cannot write to standard output")?;
+    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+    let paths = folder.write(files)?;
+    if args.json {
+        output::json(&closing_json(experiment, &summary, &paths))?;
+    } else {
+        output::data(&closing(&summary))?;
+    }
     if !args.quiet {
         let wrote = if replacing { "replaced" } else { "wrote" };
         let (names, place) = (names.join(", "), folder.path().display());
@@ -108,7 +106,7 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<Outc
             }
         }
     }
-    Ok(Outcome::Done)
+    Ok(())
 }
 
 /// The page, its pictures, and the LaTeX table if requested.
@@ -164,19 +162,21 @@ fn opening(experiment: &Experiment, threads: NonZeroUsize) -> String {
     )
 }
 
-/// The final figures, as JSON or as a table.
-fn closing(json: bool, experiment: &Experiment, summary: &Summary, paths: &[PathBuf]) -> String {
-    if json {
-        let value = json!({
-            "experiment": experiment.name,
-            "runs": summary.runs,
-            "horizon": experiment.horizon,
-            "seed": experiment.seed,
-            "policies": final_figures(summary),
-            "files": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
-        });
-        return format!("{value:#}\n");
-    }
+/// The final figures as JSON.
+fn closing_json(experiment: &Experiment, summary: &Summary, paths: &[PathBuf]) -> String {
+    let value = json!({
+        "experiment": experiment.name,
+        "runs": summary.runs,
+        "horizon": experiment.horizon,
+        "seed": experiment.seed,
+        "policies": final_figures(summary),
+        "files": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
+    });
+    format!("{value:#}\n")
+}
+
+/// The final figures as a table.
+fn closing(summary: &Summary) -> String {
     let row = |policy: &plausibly_sim::PolicySummary| {
         let point = policy.last();
         let error = |error: Option<f64>| error.map_or_else(|| "-".into(), output::figure);
@@ -196,14 +196,16 @@ fn closing(json: bool, experiment: &Experiment, summary: &Summary, paths: &[Path
 }
 
 /// All problems of a spec, one per line, as <FILE:LINE>, which editors can jump to.
-fn refusal(spec: &Path, error: &SpecError) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for problem in &error.problems {
+fn refusal(spec: &Path, error: &SpecError) -> Ending {
+    let line = |problem: &FieldError| {
         let place = if problem.line > 0 { format!(":{}", problem.line) } else { String::new() };
         let field =
             if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
-        lines.push(format!("error: {}{place}: {field}{}", spec.display(), problem.complaint));
-    }
-    lines.push("hint: nothing was run; `plausibly spec` lists every field".into());
-    lines.join("\n")
+        format!("{}{place}: {field}{}", spec.display(), problem.complaint)
+    };
+    let lines: Vec<String> = error.problems.iter().map(line).collect();
+    Ending::Refused(format!(
+        "{}\nhint: nothing was run; `plausibly spec` lists every field",
+        lines.join("\nerror: ")
+    ))
 }

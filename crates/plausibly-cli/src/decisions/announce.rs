@@ -25,7 +25,7 @@ pub(super) fn announce(
     let printed = recording.answer(&which, &text, args.json);
     let log = args.log.path.display();
     let written = match (file, taken) {
-        (Some(file), [one]) => file.write((one.to_json() + "\n").as_bytes()).with_context(|| {
+        (Some(file), [one]) => file.write(&(one.to_json() + "\n")).with_context(|| {
             Ending::Recorded(format!(
                 "{which} and is in {log}, but its certificate was not written; `plausibly explain \
                  --log {log} {} --json` prints it",

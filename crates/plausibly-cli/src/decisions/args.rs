@@ -2,7 +2,7 @@
 
 use clap::Args as Arguments;
 use plausibly_log::TimeError;
-use plausibly_log::table::{NumberError, read_number};
+use plausibly_log::table::read_number;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -128,7 +128,7 @@ pub(crate) struct Vectors {
 
     /// The largest possible norm of the parameters for vectors as given, in units of reward; only
     /// for the first decision
-    #[arg(long, value_name = "S", requires = "as_given", value_parser = number)]
+    #[arg(long, value_name = "S", requires = "as_given", value_parser = read_number)]
     pub(crate) theta_norm_bound: Option<f64>,
 }
 
@@ -158,7 +158,7 @@ pub(crate) struct Reward {
 
     /// The reward, with a point before the decimals
     #[arg(
-        value_name = "VALUE", allow_negative_numbers = true, value_parser = number,
+        value_name = "VALUE", allow_negative_numbers = true, value_parser = read_number,
         required_unless_present_any = ["retract", "csv"]
     )]
     pub(crate) value: Option<f64>,
@@ -394,10 +394,6 @@ impl Listing {
     pub(crate) fn most(&self) -> usize {
         self.list.unwrap_or(200)
     }
-}
-
-fn number(text: &str) -> Result<f64, NumberError> {
-    read_number(text)
 }
 
 /// Parses `A..B`, two numbers with the smaller one first.

@@ -2,29 +2,23 @@
 
 use super::args::Decide;
 use super::recording::Recording;
-use super::{announce, ended, first_table, policy, time_to_record};
-use crate::exit::{Ending, Outcome};
+use super::{announce, first_table, policy, time_to_record};
+use crate::exit::{Ending, refuse};
 use crate::files::{Kind, Outputs, Target};
 use crate::output;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use plausibly_log::journal::FileStorage;
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
 use plausibly_log::{Changes, Log, Opening};
 use std::fs::File;
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, IsTerminal};
 use std::path::Path;
 
-pub(crate) fn run(args: &Decide) -> Outcome {
-    let context = match Context::parse(&args.context) {
-        Ok(context) => context,
-        Err(error) => return Outcome::Refused(format!("error: {error}")),
-    };
-    ended(decide(args, &context))
-}
-
-fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
+pub(crate) fn run(args: &Decide) -> Result<()> {
+    let context =
+        &Context::parse(&args.context).map_err(|error| Ending::Refused(error.to_string()))?;
     let at = time_to_record(args.time.at, args.force)?;
     let certificate_file = certificate_file(args)?;
     let table = read_table(args)?;
@@ -54,7 +48,7 @@ fn decide(args: &Decide, context: &Context) -> Result<Outcome> {
         )),
     };
     match (failed, before) {
-        (None, _) => Ok(Outcome::Done),
+        (None, _) => Ok(()),
         (Some(failed), None) => Err(failed.into()),
         (Some(failed), Some(before)) => Err(failed).context(Ending::Recorded(before)),
     }
@@ -106,7 +100,7 @@ fn ready(
         return Ok(Ready { log, table, recorded });
     };
     if let Some(refusal) = too_late(args, &log) {
-        bail!(Ending::Refused(refusal));
+        refuse!("{refusal}");
     }
     let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
     let table =
@@ -168,10 +162,10 @@ fn begin(
     let mut log = recording.open()?;
     if let Some(state) = log.state() {
         if !opening.is_that_of(state) || args.seed.is_some_and(|seed| seed != state.seed()) {
-            bail!(Ending::Refused(format!(
+            refuse!(
                 "another process has meanwhile begun {name} with other settings; run this again to \
                  decide with those. Nothing was written."
-            )));
+            );
         }
         return Ok((log, None));
     }
@@ -226,10 +220,10 @@ fn change_policy(
         )?;
         log = recording.open()?;
         if policy_of(&log) != asked_about {
-            bail!(Ending::Refused(format!(
+            refuse!(
                 "another process has meanwhile changed the policy of {name}; run this again to \
                  change that policy. Nothing was written."
-            )));
+            );
         }
     }
     recording.begin_write()?;
@@ -264,18 +258,13 @@ pub(super) fn agree(yes: bool, question: &str) -> Result<()> {
         return Ok(());
     }
     if !io::stdin().is_terminal() {
-        let text = format!(
+        refuse!(
             "{question} This is not a terminal, so I cannot ask; add --yes if you agree. Nothing \
              was written."
         );
-        bail!(Ending::Refused(text));
     }
-    output::note(&format!("{question} [y/N]"));
-    let mut answer = String::new();
-    let agreed = io::stdin().lock().read_line(&mut answer).is_ok()
-        && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
-    if !agreed {
-        bail!(Ending::Refused("you did not agree. Nothing was written.".into()));
+    if !output::ask(question).unwrap_or(false) {
+        refuse!("you did not agree. Nothing was written.");
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Suggests names for a mistyped field of a policy.
 
+use super::policy::default_table;
 use plausibly::spec::{Complaint, Setting};
 use plausibly_log::policy::{PolicyRefusal, PolicyTable, read_policy};
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ pub(super) fn unknown(policy: &PolicyTable, name: &str, setting: Setting) -> Opt
     let mut all: Vec<String> = own.iter().map(|own| (*own).to_string()).collect();
     for outer in own {
         let mut probe = policy.clone();
-        let table = probe.entry(outer).or_insert_with(|| fresh(outer, setting));
+        let table = probe.entry(outer).or_insert_with(|| default_table(outer, setting));
         let Value::Object(table) = table else { continue };
         table.insert(NO_FIELD.into(), json!(0));
         let inner = allowed(&probe, name, &format!("{outer}.{NO_FIELD}"), setting);
@@ -25,15 +26,6 @@ pub(super) fn unknown(policy: &PolicyTable, name: &str, setting: Setting) -> Opt
         meant => format!("; did you mean {}?", meant.join(" or ")),
     };
     Some(format!("the policy has no field `{name}`{meant} The fields are {}", all.join(", ")))
-}
-
-/// The default of a table of a policy.
-fn fresh(outer: &str, setting: Setting) -> Value {
-    match (outer, setting) {
-        ("radius", Setting::Arms) => json!({ "kind": "mixture" }),
-        ("radius", _) => json!({ "kind": "determinant" }),
-        _ => json!({}),
-    }
 }
 
 /// The allowed names, if the name of this field is unknown; `None` if it is known.

@@ -2,9 +2,9 @@
 
 use super::args::Decide;
 use super::decide::agree;
-use crate::exit::Ending;
+use crate::exit::refuse;
 use crate::output;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use plausibly_log::recipe::{Doubt, Recipe};
 use plausibly_log::table::{FirstLine, Table};
 use std::io::{self, IsTerminal};
@@ -17,13 +17,13 @@ pub(super) fn check_header(args: &Decide, table: &Table) -> Result<()> {
     if args.header || table.first_line() != FirstLine::Data {
         return Ok(());
     }
-    bail!(Ending::Refused(format!(
+    refuse!(
         "{}: the first line ({}) looks like a row, not like names of columns; put a line with \
          names above it, such as `name,price`, or add --header if these are the names. Nothing was \
          written.",
         args.actions.display(),
         names(table)
-    )))
+    )
 }
 
 /// Asks about everything that the user may not have meant; with `--yes`, prints it as notes.
@@ -39,12 +39,12 @@ pub(super) fn ask(args: &Decide, table: &Table, recipe: &Recipe) -> Result<()> {
         return Ok(());
     }
     if !doubts.is_empty() && !io::stdin().is_terminal() {
-        bail!(Ending::Refused(format!(
+        refuse!(
             "{}: {}. This is not a terminal, so I cannot ask; add --yes if you mean it. Nothing \
              was written.",
             args.actions.display(),
             doubts.join(". Also, ")
-        )));
+        );
     }
     doubts
         .iter()

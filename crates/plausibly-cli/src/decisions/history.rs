@@ -1,32 +1,26 @@
 //! `plausibly history`.
 
 use super::args::History;
-use super::{ended, existing, print, print_json};
-use crate::exit::Outcome;
+use super::existing;
 use crate::output;
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use plausibly_log::{OutcomeStatus, PastDecision, form, history};
 
-pub(crate) fn run(args: &History) -> Outcome {
-    ended(show(args))
-}
-
-fn show(args: &History) -> Result<Outcome> {
+pub(crate) fn run(args: &History) -> Result<()> {
     let mut past = history(&existing(&args.log.path, 1)?)?;
     past.retain(|one| !args.pending || one.outcome == OutcomeStatus::Pending);
     let passed_over = past.len().saturating_sub(args.last.unwrap_or(usize::MAX));
     let past = &past[passed_over..];
     if args.csv {
         // Prints every byte unchanged: the file must contain the labels themselves.
-        output::document(&form(past)).context("cannot write to standard output")?;
+        output::document(&form(past))
     } else if args.json {
         let lines: Result<String> =
             past.iter().map(|one| Ok(serde_json::to_string(one)? + "\n")).collect();
-        print_json(&lines?)?;
+        output::json(&lines?)
     } else {
-        print(&table(past))?;
+        output::data(&table(past))
     }
-    Ok(Outcome::Done)
 }
 
 fn table(past: &[PastDecision]) -> String {

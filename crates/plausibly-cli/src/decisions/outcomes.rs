@@ -3,49 +3,42 @@
 use super::args::Reward;
 use super::recording::Recording;
 use super::{must_exist, time_to_record};
-use crate::exit::Outcome;
+use crate::exit::Ending;
 use crate::output;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Error, Result, bail};
 use plausibly_log::journal::FileStorage;
 use plausibly_log::{FormRow, Log, LogError, NewOutcome, Recorded, read_form};
 use std::fs::File;
 use std::path::Path;
 
-pub(super) fn record(args: &Reward, path: &Path) -> Result<Outcome> {
+pub(super) fn record(args: &Reward, path: &Path) -> Result<()> {
     let at = time_to_record(args.time.at, args.force)?;
     must_exist(&args.log.path)?;
     let shown = path.display();
-    let refused = |what: String| {
-        Ok(Outcome::Refused(format!("error: {shown}: {what}. Nothing was recorded.")))
-    };
+    let refusal = |what: String| Ending::Refused(format!("{shown}: {what}. Nothing was recorded."));
     let file = File::open(path).with_context(|| format!("cannot read {shown}"))?;
-    let rows = match read_form(file) {
-        Ok(rows) => rows,
-        Err(error) => return refused(error.to_string()),
-    };
+    let rows = read_form(file).map_err(|error| refusal(error.to_string()))?;
     let recording = Recording::new(&args.log.path, &args.wait)?;
     let mut log = recording.open()?;
     if let Some(mismatch) = rows.iter().find_map(|row| another_label(&log, row)) {
-        return refused(mismatch);
+        bail!(refusal(mismatch));
     }
     let outcomes: Vec<(u64, NewOutcome)> =
         rows.iter().map(|row| (row.decision, row.outcome)).collect();
     recording.begin_write()?;
-    let recorded = match log.record_all(at, &outcomes, args.correct) {
-        Ok(recorded) => recorded,
-        Err(LogError::Entry { index, source }) => {
-            return refused(format!("line {}: {source}", rows[index].line));
+    let recorded = log.record_all(at, &outcomes, args.correct).map_err(|error| match error {
+        LogError::Entry { index, source } => {
+            Error::from(refusal(format!("line {}: {source}", rows[index].line)))
         }
-        Err(error) => return Err(error.into()),
-    };
+        error => error.into(),
+    })?;
     drop(log);
     let text = summary(&rows, &recorded);
     recording.answer(
         &format!("all of {shown} (\"{text}\") is recorded"),
         &format!("{text}\n"),
         false,
-    )?;
-    Ok(Outcome::Done)
+    )
 }
 
 /// The message for a row with another action than its decision chose: rows have moved, or the file

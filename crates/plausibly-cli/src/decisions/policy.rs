@@ -1,8 +1,8 @@
 //! Reads policies from the command line.
 
 use super::fields;
-use crate::exit::{Ending, of_input};
-use anyhow::{Context as _, Result, bail};
+use crate::exit::{Ending, of_input, refuse};
+use anyhow::{Context as _, Result};
 use plausibly::spec::{POLICY_KINDS, Setting};
 use plausibly_log::input::{InputError, Limit, read_text};
 use plausibly_log::policy::PolicyTable;
@@ -24,15 +24,15 @@ pub(super) fn read(
         Some(kind) if POLICY_KINDS.contains(&kind) => like(kind, current),
         Some(path) => from_file(path)?,
     };
+    let setting = if recipe.dim() == 0 { Setting::Arms } else { Setting::Changing };
     for assignment in set {
-        assign(&mut table, assignment, recipe.is_arms())?;
+        assign(&mut table, assignment, setting)?;
     }
     for name in set.iter().filter_map(|assignment| Some(assignment.split_once('=')?.0.trim())) {
-        let setting = if recipe.dim() == 0 { Setting::Arms } else { Setting::Changing };
         if table.contains_key(name)
             && let Some(unknown) = fields::unknown(&table, name, setting)
         {
-            bail!(Ending::Refused(format!("--set {name}: {unknown}")));
+            refuse!("--set {name}: {unknown}");
         }
     }
     Ok(table)
@@ -95,11 +95,20 @@ fn value_of(value: &DeValue<'_>) -> Value {
     }
 }
 
+/// An unset table of a policy with its default kind, which its fields depend on.
+pub(super) fn default_table(name: &str, setting: Setting) -> Value {
+    match (name, setting) {
+        ("radius", Setting::Arms) => json!({ "kind": "mixture" }),
+        ("radius", _) => json!({ "kind": "determinant" }),
+        _ => json!({}),
+    }
+}
+
 /// Constants of the radius. For kinds with a radius, `delta=0.1` means `radius.delta=0.1`.
 const OF_RADIUS: [&str; 4] = ["delta", "noise_scale", "theta_norm_bound", "sqrt_beta"];
 
 /// Sets `a.b=value` in a table.
-fn assign(table: &mut PolicyTable, assignment: &str, arms: bool) -> Result<()> {
+fn assign(table: &mut PolicyTable, assignment: &str, setting: Setting) -> Result<()> {
     let (path, text) = assignment
         .split_once('=')
         .ok_or_else(|| format!("`{assignment}` sets nothing; write FIELD=VALUE, such as greed=0.3"))
@@ -115,21 +124,14 @@ fn assign(table: &mut PolicyTable, assignment: &str, arms: bool) -> Result<()> {
         path.rsplit_once('.').map_or((None, path.as_str()), |(inner, name)| (Some(inner), name));
     let target = match inner {
         None => table,
-        Some(inner) => {
-            // An unset table starts as the default one, which needs its kind.
-            let kind = if arms { "mixture" } else { "determinant" };
-            let fresh = if inner == "radius" { json!({ "kind": kind }) } else { json!({}) };
-            match table.entry(inner).or_insert(fresh) {
-                Value::Object(target) => target,
-                other => {
-                    bail!(Ending::Refused(format!("`{inner}` is {other}, which has no fields")))
-                }
-            }
-        }
+        Some(inner) => match table.entry(inner).or_insert_with(|| default_table(inner, setting)) {
+            Value::Object(target) => target,
+            other => refuse!("`{inner}` is {other}, which has no fields"),
+        },
     };
     let text = text.trim();
     if let Some(error) = read_number(text).err().filter(|error| !error.instead.is_empty()) {
-        bail!(Ending::Refused(format!("--set {assignment}: {error}")));
+        refuse!("--set {assignment}: {error}");
     }
     let value =
         text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<f64>().map(Value::from));

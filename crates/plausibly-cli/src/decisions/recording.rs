@@ -7,7 +7,7 @@ use super::args::Wait;
 use crate::exit::Ending;
 use crate::interrupt::Interrupt;
 use crate::output;
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, bail};
 use plausibly_log::Log;
 use plausibly_log::journal::FileStorage;
 use std::io::ErrorKind;
@@ -30,8 +30,7 @@ pub(super) struct Recording<'a> {
 impl<'a> Recording<'a> {
     /// Catches signals from here on.
     pub(super) fn new(path: &'a Path, wait: &Wait) -> Result<Self> {
-        let interrupt = Interrupt::catch_until_closed().context("cannot catch Ctrl-C")?;
-        Ok(Self { path, wait: wait.wait, interrupt })
+        Ok(Self { path, wait: wait.wait, interrupt: Interrupt::catch_until_closed()? })
     }
 
     /// Opens the log, waits for another writer if there is one, and prints a note if the log was
@@ -69,13 +68,13 @@ impl<'a> Recording<'a> {
         });
         match locked {
             Err(error) if error.kind() == ErrorKind::WouldBlock && self.interrupt.requested() => {
-                bail!(Ending::Interrupted)
+                bail!(Ending::interrupted())
             }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Err(anyhow!(
+            Err(error) if error.kind() == ErrorKind::WouldBlock => bail!(
                 "{held_by} is writing to {log}, and did not finish within {} s; try again when it \
                  has, or wait longer with --wait SECONDS. Nothing was written.",
                 self.wait.as_secs_f64()
-            )),
+            ),
             locked => locked.with_context(|| format!("cannot open {log}")),
         }
     }
@@ -86,7 +85,7 @@ impl<'a> Recording<'a> {
     /// If the user has stopped it.
     pub(super) fn begin_write(&self) -> Result<()> {
         if !self.interrupt.close() {
-            bail!(Ending::Interrupted);
+            bail!(Ending::interrupted());
         }
         Ok(())
     }

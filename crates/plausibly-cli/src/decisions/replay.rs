@@ -1,18 +1,13 @@
 //! `plausibly replay`.
 
 use super::args::Replay;
-use super::{ended, existing, policy, print, print_json};
-use crate::exit::Outcome;
+use super::{existing, policy};
 use crate::output;
 use anyhow::Result;
 use plausibly_log::{LogError, Replayed, fold, replay};
 use serde_json::json;
 
-pub(crate) fn run(args: &Replay) -> Outcome {
-    ended(go(args))
-}
-
-fn go(args: &Replay) -> Result<Outcome> {
+pub(crate) fn run(args: &Replay) -> Result<()> {
     let storage = existing(&args.log.path, 2)?;
     let (state, _) = fold(&storage, |_| Ok(()))?;
     let state = state.ok_or(LogError::Empty)?;
@@ -21,14 +16,11 @@ fn go(args: &Replay) -> Result<Outcome> {
     let checked = replay(&storage, &policy, args.horizon, |replayed| all.push(replayed))?;
     drop(storage);
     if args.json {
-        print_json(&format!(
-            "{:#}\n",
-            json!({ "policy": policy, "checked": checked, "decisions": all })
-        ))?;
+        let found = json!({ "policy": policy, "checked": checked, "decisions": all });
+        output::json(&format!("{found:#}\n"))
     } else {
-        print(&table(&all))?;
+        output::data(&table(&all))
     }
-    Ok(Outcome::Done)
 }
 
 fn table(all: &[Replayed]) -> String {

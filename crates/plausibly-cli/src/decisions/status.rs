@@ -1,8 +1,7 @@
 //! `plausibly status`.
 
 use super::args::StatusArgs;
-use super::{ended, existing, print, print_json, time_or_now};
-use crate::exit::Outcome;
+use super::{existing, now};
 use crate::files::{Kind, Outputs};
 use crate::output;
 use anyhow::Result;
@@ -15,32 +14,28 @@ const POINTS: u64 = 200;
 /// Prints at most 30 rows of a table, and counts the rest.
 const ROWS: usize = 30;
 
-pub(crate) fn run(args: &StatusArgs) -> Outcome {
-    ended(show(args))
-}
-
-fn show(args: &StatusArgs) -> Result<Outcome> {
+pub(crate) fn run(args: &StatusArgs) -> Result<()> {
     let mut outputs = Outputs::new(args.force).with_log(&args.log.path);
     let mut target = |path: &Option<PathBuf>, kind| {
         path.as_deref().map(|path| outputs.file(path, kind)).transpose()
     };
     let (page, picture) = (target(&args.html, Kind::Page)?, target(&args.svg, Kind::Picture)?);
-    let found = status(&existing(&args.log.path, 2)?, time_or_now(args.time.at), POINTS)?;
+    let found = status(&existing(&args.log.path, 2)?, args.time.at.unwrap_or_else(now), POINTS)?;
     for (target, content) in [
         (page, plausibly_report::status_page as fn(&Status) -> String),
         (picture, plausibly_report::status_svg),
     ] {
         if let Some(target) = target {
-            target.write(content(&found).as_bytes())?;
+            target.write(&content(&found))?;
             output::note(&format!("wrote {target}"));
         }
     }
     if args.json {
-        print_json(&format!("{}\n", serde_json::to_string(&found)?))?;
+        output::json(&format!("{}\n", serde_json::to_string(&found)?))?;
     } else if args.html.is_none() && args.svg.is_none() {
-        print(&text(&found))?;
+        output::data(&text(&found))?;
     }
-    Ok(Outcome::Done)
+    Ok(())
 }
 
 fn text(status: &Status) -> String {

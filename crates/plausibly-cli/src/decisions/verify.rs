@@ -1,19 +1,15 @@
 //! `plausibly verify`.
 
 use super::args::Verify;
-use super::{ended, existing, print, print_json, read_certificate};
-use crate::exit::Outcome;
-use anyhow::Result;
+use super::{existing, read_certificate};
+use crate::output;
+use anyhow::{Result, bail};
 use plausibly_log::certificate::{Certificate, Flaw};
 use plausibly_log::journal::Storage;
 use plausibly_log::{LogError, certificate};
 use serde_json::json;
 
-pub(crate) fn run(args: &Verify) -> Outcome {
-    ended(verify(args))
-}
-
-fn verify(args: &Verify) -> Result<Outcome> {
+pub(crate) fn run(args: &Verify) -> Result<()> {
     let found = read_certificate(&args.certificate)?;
     let flaw = match (found.check(), &args.log) {
         (Err(flaw), _) => Some(flaw.to_string()),
@@ -28,16 +24,14 @@ fn verify(args: &Verify) -> Result<Outcome> {
             "checked": if args.log.is_some() { "certificate and log" } else { "certificate" },
             "flaw": flaw,
         });
-        print_json(&format!("{verdict:#}\n"))?;
+        output::json(&format!("{verdict:#}\n"))?;
     } else if flaw.is_none() {
-        print(&passed(&found, args.log.is_some()))?;
+        output::data(&passed(&found, args.log.is_some()))?;
     }
-    Ok(match flaw {
-        None => Outcome::Done,
-        Some(flaw) => Outcome::Failed(anyhow::anyhow!(
-            "the certificate of decision {decision} is wrong: {flaw}"
-        )),
-    })
+    if let Some(flaw) = flaw {
+        bail!("the certificate of decision {decision} is wrong: {flaw}");
+    }
+    Ok(())
 }
 
 /// The first difference from the log, if any. A decision that the log does not have is a flaw of

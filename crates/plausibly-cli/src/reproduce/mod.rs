@@ -4,13 +4,13 @@ mod record;
 
 use crate::args::{ReadingArg, Reproduce};
 use crate::data::{self, Fetching, Obtained};
-use crate::exit::{Outcome, message};
+use crate::exit::{Ending, message, refuse};
 use crate::files::{Kind, Outputs};
 use crate::interrupt::Interrupt;
 use crate::output;
 use crate::progress::Progress;
 use crate::results::{Folder, Timing, threads};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use plausibly_data::Status;
 use plausibly_paper::{
     PaperError, Prepared, Reading, Reproduction, Request, RequestError, Skipped, manifest,
@@ -22,14 +22,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(crate) fn run(args: &Reproduce) -> Outcome {
+pub(crate) fn run(args: &Reproduce) -> Result<()> {
     let request = request(args);
     match request.check() {
-        Ok(()) => reproduce(args, &request).unwrap_or_else(Outcome::from),
+        Ok(()) => reproduce(args, &request),
         Err(error @ RequestError::NoLiteralReading { name, .. }) => {
-            Outcome::Refused(format!("error: {error}; leave out --reading or {name}"))
+            refuse!("{error}; leave out --reading or {name}")
         }
-        Err(error) => Outcome::Refused(format!("error: {error}")),
+        Err(error) => refuse!("{error}"),
     }
 }
 
@@ -52,15 +52,13 @@ const DEFAULT_FOLDER: &str = "plausibly-results/reproduce";
 const FILES: [(&str, Kind); 3] =
     [("index.html", Kind::Page), ("summary.csv", Kind::Summary), ("manifest.json", Kind::Manifest)];
 
-fn reproduce(args: &Reproduce, request: &Request) -> Result<Outcome> {
-    let interrupt = Interrupt::catch().context("cannot catch Ctrl-C")?;
+fn reproduce(args: &Reproduce, request: &Request) -> Result<()> {
+    let interrupt = Interrupt::catch()?;
     let folder = args.out.as_deref().unwrap_or(Path::new(DEFAULT_FOLDER));
     let mut outputs = Outputs::new(args.force);
     outputs.allow_all(folder, &FILES)?;
     outputs.allow_below(folder, "specs")?;
-    let Some(skipped) = obtain_data(args, request, &interrupt)? else {
-        return Ok(interrupt.outcome());
-    };
+    let skipped = obtain_data(args, request, &interrupt)?;
     let folder = Arc::new(Folder::open(folder)?);
     interrupt.guard(&folder);
     let prepared = Prepared::new(request, skipped, &data::pools(&args.cache))?;
@@ -85,7 +83,7 @@ fn reproduce(args: &Reproduce, request: &Request) -> Result<Outcome> {
     progress.clear();
     let reproduction = match outcome {
         Ok(reproduction) if interrupt.close() => reproduction,
-        Ok(_) | Err(PaperError::Stopped) => return Ok(interrupt.outcome()),
+        Ok(_) | Err(PaperError::Stopped) => bail!(interrupt.ending()),
         Err(error) => return Err(error.into()),
     };
     let timing = Timing { seconds: begun.elapsed().as_secs_f64(), threads: threads.get() };
@@ -93,12 +91,8 @@ fn reproduce(args: &Reproduce, request: &Request) -> Result<Outcome> {
 }
 
 /// Fetches missing data, except with `--quick`. An experiment whose data cannot be fetched is
-/// skipped, or fails if the user named it. `None` if the user stopped it.
-fn obtain_data(
-    args: &Reproduce,
-    request: &Request,
-    interrupt: &Interrupt,
-) -> Result<Option<Vec<Skipped>>> {
+/// skipped, or fails if the user named it.
+fn obtain_data(args: &Reproduce, request: &Request, interrupt: &Interrupt) -> Result<Vec<Skipped>> {
     let store = data::store(&args.cache)?;
     let mut skipped = Vec::new();
     for set in request.data_sets() {
@@ -114,21 +108,21 @@ fn obtain_data(
                 Fetching::new(args.mirror.as_deref(), args.accept_licence, args.quiet, interrupt)?;
             match fetching.obtain(&store, set) {
                 Ok(Obtained::Already | Obtained::Fetched) => None,
-                Ok(Obtained::Interrupted) => return Ok(None),
                 Ok(Obtained::Refused) => {
                     remedy = "Read it, and add --accept-licence if you accept it.".into();
                     Some("The licence of its data was not accepted.".to_string())
                 }
+                Err(stopped) if stopped.is::<Ending>() => return Err(stopped),
                 Err(error) => Some(format!("Its data could not be fetched: {}.", message(&error))),
             }
         };
         let Some(reason) = reason else { continue };
         if request.is_named(set.name) {
-            anyhow::bail!("{} cannot be run. {reason} {remedy}", set.name);
+            bail!("{} cannot be run. {reason} {remedy}", set.name);
         }
         skipped.push(Skipped { study: set.name, reason, remedy });
     }
-    Ok(Some(skipped))
+    Ok(skipped)
 }
 
 fn finish(
@@ -137,7 +131,7 @@ fn finish(
     prepared: &Prepared,
     reproduction: &Reproduction,
     timing: Timing,
-) -> Result<Outcome> {
+) -> Result<()> {
     let mut manifest = manifest(reproduction, prepared.experiments());
     let Timing { seconds, threads } = timing;
     let instruction_set = plausibly::Isa::detect().name();
@@ -147,20 +141,18 @@ fn finish(
     let manifest = serde_json::Value::from(manifest);
     let contents = [reproduction.html(), summary_csv(reproduction), format!("{manifest:#}\n")];
     let named = FILES.into_iter().zip(contents);
-    let mut files: Vec<(String, Vec<u8>)> =
-        named.map(|((name, _), content)| (name.into(), content.into_bytes())).collect();
+    let mut files: Vec<(String, String)> =
+        named.map(|((name, _), content)| (name.into(), content)).collect();
     for (name, text) in reproduction.specs() {
-        files.push((format!("specs/{name}.toml"), text.as_bytes().to_vec()));
+        files.push((format!("specs/{name}.toml"), text.to_string()));
     }
     let paths = folder.write(files)?;
     let address = file_address(&paths[0])?;
-    let text = if args.json {
-        record::closing_json(reproduction, &paths)
+    if args.json {
+        output::json(&record::closing_json(reproduction, &paths))?;
     } else {
-        record::closing(reproduction, &address)
-    };
-    let printed = if args.json { output::json(&text) } else { output::data(&text) };
-    printed.context("cannot write to standard output")?;
+        output::data(&record::closing(reproduction, &address))?;
+    }
     if !args.quiet {
         for Skipped { study, reason, remedy } in &reproduction.skipped {
             output::note(&format!("skipped {study}: {reason} {remedy}"));
@@ -174,7 +166,7 @@ fn finish(
             "the report could not be opened ({error}); its address is {address}"
         ));
     }
-    Ok(Outcome::Done)
+    Ok(())
 }
 
 /// The `file://` address of a file.
