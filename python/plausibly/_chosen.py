@@ -58,6 +58,15 @@ class ChosenTuple(Chosen, tuple[Any, ...]):
         return tuple(self)
 
 
+CARRIERS: dict[type[Any], type[Chosen]] = {
+    str: ChosenText,
+    int: ChosenInteger,
+    float: ChosenFloat,
+    tuple: ChosenTuple,
+}
+"""The class that carries an action, for each class of label."""
+
+
 def _chosen(made: type[Any], label: Any, action: _core.Action) -> Any:
     """Unpickles a chosen label; pickles name this function."""
     chosen = made(label)

@@ -25,4 +25,6 @@ class ChosenFloat(Chosen, float):
 class ChosenTuple(Chosen, tuple[Any, ...]):
     def bare(self) -> tuple[Any, ...]: ...
 
+CARRIERS: dict[type[Any], type[Chosen]]
+
 def _chosen(made: type[Any], label: Any, action: _core.Action) -> Any: ...

@@ -5,11 +5,12 @@
 //! refer to its set: a caller may keep every label, and that must not keep every set in memory.
 
 use crate::actions::{PySet, is_same_label};
+use crate::errors::refuse;
 use numpy::{PyArray1, ToPyArray};
 use pyo3::IntoPyObjectExt as _;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyFloat, PyInt, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyType};
 
 /// One action of a set, as returned by `offers[label]`. Pass it to `update` when its reward comes
 /// late.
@@ -60,22 +61,13 @@ impl PyAction {
         index: usize,
         of: usize,
     ) -> PyResult<Self> {
-        let refuse = pyo3::exceptions::PyValueError::new_err;
         if features.iter().any(|x| x.is_nan() || x.abs() > plausibly::MAX_MAGNITUDE) {
-            return Err(refuse(
-                "not an action: a feature is not a number, or above 1e100 in magnitude",
-            ));
+            refuse!("not an action: a feature is not a number, or above 1e100 in magnitude");
         }
         if index >= of {
-            return Err(refuse("not an action: its place is not in its set"));
+            refuse!("not an action: its place is not in its set");
         }
-        Ok(Self {
-            index,
-            of,
-            label: labels.into_iter().next(),
-            features: features.into(),
-            home: None,
-        })
+        Ok(Self::lone(index, of, labels.into_iter().next(), features))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -103,7 +95,7 @@ impl PyAction {
         index: usize,
         of: usize,
         label: Option<Py<PyAny>>,
-        features: &[f64],
+        features: impl Into<Box<[f64]>>,
     ) -> Self {
         Self { index, of, label, features: features.into(), home: None }
     }
@@ -130,71 +122,38 @@ impl PyAction {
     }
 }
 
-/// The classes of `plausibly._chosen`, one per type of label.
-struct Carriers {
-    any: Py<PyType>,
-    text: Py<PyType>,
-    whole: Py<PyType>,
-    real: Py<PyType>,
-    tuple: Py<PyType>,
-}
-
-static CARRIERS: PyOnceLock<Carriers> = PyOnceLock::new();
-
-fn carriers(py: Python<'_>) -> PyResult<&'static Carriers> {
-    CARRIERS.get_or_try_init(py, || {
-        let module = py.import("plausibly._chosen")?;
-        let class = |name: &str| -> PyResult<Py<PyType>> {
-            Ok(module.getattr(name)?.cast_into::<PyType>().map_err(PyErr::from)?.unbind())
-        };
-        Ok(Carriers {
-            any: class("Chosen")?,
-            text: class("ChosenText")?,
-            whole: class("ChosenInteger")?,
-            real: class("ChosenFloat")?,
-            tuple: class("ChosenTuple")?,
-        })
-    })
-}
-
 /// Returns an object that equals the name of an action and carries the action. Only text, integers,
 /// floats and tuples of exactly Python's own types can; other labels are returned unchanged.
 pub(crate) fn carrying(name: &Bound<'_, PyAny>, action: &Py<PyAction>) -> PyResult<Py<PyAny>> {
-    let py = name.py();
-    let classes = carriers(py)?;
-    let class = if name.is_exact_instance_of::<PyString>() {
-        &classes.text
-    } else if name.is_exact_instance_of::<PyInt>() {
-        &classes.whole
-    } else if name.is_exact_instance_of::<PyFloat>() {
-        &classes.real
-    } else if name.is_exact_instance_of::<PyTuple>() {
-        &classes.tuple
-    } else {
+    static CARRIERS: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+    let (py, plain) = (name.py(), name.get_type());
+    let carriers = CARRIERS.import(py, "plausibly._chosen", "CARRIERS")?;
+    // Compared one by one: the class of a label may not be hashable.
+    let Some((_, carrier)) = carriers.iter().find(|(of, _)| of.is(&plain)) else {
         return Ok(name.clone().unbind());
     };
-    let made = class.bind(py).call1((name,))?;
+    let made = carrier.call1((name,))?;
     made.setattr(pyo3::intern!(py, "action"), action)?;
     Ok(made.unbind())
 }
 
 /// The action that a label carries, if `select` returned the label.
 pub(crate) fn carried(label: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAction>>> {
-    let py = label.py();
-    if !label.is_instance(carriers(py)?.any.bind(py))? {
+    if !is_carrier(label)? {
         return Ok(None);
     }
     // A copy made by the caller carries no action, and is treated as a plain label.
-    let action = label.getattr_opt(pyo3::intern!(py, "action"))?;
+    let action = label.getattr_opt(pyo3::intern!(label.py(), "action"))?;
     Ok(action.and_then(|action| action.cast_into::<PyAction>().ok()).map(Bound::unbind))
 }
 
 /// The plain label, without the action it carries.
 pub(crate) fn bare(label: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
-    let py = label.py();
-    if label.is_instance(carriers(py)?.any.bind(py))? {
-        label.call_method0("bare")
-    } else {
-        Ok(label)
-    }
+    if is_carrier(&label)? { label.call_method0("bare") } else { Ok(label) }
+}
+
+/// Whether a label is of a class that can carry an action.
+fn is_carrier(label: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static CHOSEN: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    label.is_instance(CHOSEN.import(label.py(), "plausibly._chosen", "Chosen")?)
 }

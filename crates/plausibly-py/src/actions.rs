@@ -4,14 +4,15 @@
 //! set again only read it.
 
 use crate::action::{self, PyAction};
-use crate::errors;
+use crate::errors::{self, raise, refuse};
+use crate::value;
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods, ToPyArray};
 use plausibly::ActionSet;
 use pyo3::IntoPyObjectExt as _;
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyIterator, PyList, PySlice, PyString, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyIterator, PyList, PySlice, PyString, PyTuple};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -77,15 +78,12 @@ impl PySet {
     fn arms(arms: &Bound<'_, PyAny>, labels: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         if arms.is_instance_of::<PyList>() || arms.is_instance_of::<PyTuple>() {
             if labels.is_some() {
-                return Err(PyTypeError::new_err("labels: the arms are labels already"));
+                raise!(PyTypeError, "labels: the arms are labels already");
             }
             return Self::of_arms(arms.len()?, Some(arms));
         }
-        if arms.is_instance_of::<PyBool>() || !arms.hasattr("__index__")? {
-            let found = arms.get_type().name()?;
-            let message =
-                format!("arms: expected a whole number or a list of labels, found {found}");
-            return Err(PyTypeError::new_err(message));
+        if !value::is_whole(arms)? {
+            return Err(errors::expected("a whole number or a list of labels", "arms", arms));
         }
         Self::of_arms(arms.extract::<usize>().unwrap_or(usize::MAX), labels)
     }
@@ -96,7 +94,7 @@ impl PySet {
 
     fn __getitem__(slf: &Bound<'_, Self>, action: &Bound<'_, PyAny>) -> PyResult<PyAction> {
         if action.is_instance_of::<PySlice>() {
-            return Err(PyTypeError::new_err("action: one action at a time, not a slice"));
+            raise!(PyTypeError, "action: one action at a time, not a slice");
         }
         PyAction::at_home(slf, slf.get().position(action, "action")?)
     }
@@ -151,8 +149,7 @@ impl PySet {
     /// A set of plain arms.
     pub(crate) fn of_arms(count: usize, labels: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         if count > MOST_ARMS {
-            let message = format!("arms: the number of arms must be from 1 to {MOST_ARMS}");
-            return Err(PyValueError::new_err(message));
+            refuse!("arms: the number of arms must be from 1 to {MOST_ARMS}");
         }
         Self::checked(
             ActionSet::arms(count).map_err(|error| errors::of_rows("arms", &error))?,
@@ -212,27 +209,20 @@ impl PySet {
         if let Some((_, positions)) = &self.labels {
             return match positions.bind(action.py()).get_item(action)? {
                 Some(index) => index.extract(),
-                None => Err(PyKeyError::new_err(format!(
-                    "{argument}: {} is not a label of this set",
-                    action.repr()?
-                ))),
+                None => {
+                    raise!(PyKeyError, "{argument}: {} is not a label of this set", action.repr()?)
+                }
             };
         }
-        let whole = action.is_instance_of::<PyInt>() || action.hasattr("__index__")?;
-        if !whole || action.is_instance_of::<PyBool>() {
-            let found = action.get_type().name()?;
-            let message = format!(
-                "{argument}: expected an index (this set has no labels) or an Action, found {found}"
-            );
-            return Err(PyTypeError::new_err(message));
+        if !value::is_whole(action)? {
+            let index = "an index (this set has no labels) or an Action";
+            return Err(errors::expected(index, argument, action));
         }
         match action.extract::<usize>() {
             Ok(index) if index < len => Ok(index),
             Err(error) if !error.is_instance_of::<PyOverflowError>(action.py()) => Err(error),
             _ => {
-                let message =
-                    format!("{argument}: {} is not from 0 to {}", action.repr()?, len - 1);
-                Err(PyIndexError::new_err(message))
+                raise!(PyIndexError, "{argument}: {} is not from 0 to {}", action.repr()?, len - 1)
             }
         }
     }
@@ -273,14 +263,11 @@ fn set_of_rows(rows: &Bound<'_, PyAny>, argument: &str) -> PyResult<ActionSet> {
 
 fn read_labels(labels: &Bound<'_, PyAny>, len: usize) -> PyResult<(Py<PyList>, Py<PyDict>)> {
     let py = labels.py();
-    if labels.is_instance_of::<pyo3::types::PyString>() {
-        return Err(PyTypeError::new_err("labels: expected a list of labels, found one text"));
+    if labels.is_instance_of::<PyString>() {
+        raise!(PyTypeError, "labels: expected a list of labels, found one text");
     }
     let Ok(all) = labels.try_iter() else {
-        let found = labels.get_type().name()?;
-        return Err(PyTypeError::new_err(format!(
-            "labels: expected a list of labels, found {found}"
-        )));
+        return Err(errors::expected("a list of labels", "labels", labels));
     };
     // Reads at most one label more than there are actions: that shows whether there are too many,
     // even if the iterator never ends.
@@ -291,18 +278,15 @@ fn read_labels(labels: &Bound<'_, PyAny>, len: usize) -> PyResult<(Py<PyList>, P
     let all = PyList::new(py, all)?;
     if all.len() != len {
         let count = if all.len() > len { "more".into() } else { all.len().to_string() };
-        return Err(PyValueError::new_err(format!(
-            "labels: {len} actions need {len} labels, got {count}"
-        )));
+        refuse!("labels: {len} actions need {len} labels, got {count}");
     }
     let positions = PyDict::new(py);
     for (index, label) in all.iter().enumerate() {
         if label.hash().is_err() {
-            let message = format!("labels: a label must be hashable, and {} is not", label.repr()?);
-            return Err(PyTypeError::new_err(message));
+            raise!(PyTypeError, "labels: a label must be hashable, and {} is not", label.repr()?);
         }
         if positions.contains(&label)? {
-            return Err(PyValueError::new_err(format!("labels: {} is there twice", label.repr()?)));
+            refuse!("labels: {} is there twice", label.repr()?);
         }
         positions.set_item(label, index)?;
     }

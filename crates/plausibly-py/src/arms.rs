@@ -6,6 +6,7 @@
 //! short.
 
 use crate::actions::PySet;
+use crate::errors::refuse;
 use crate::explain::{self, Asked};
 use crate::guarded::unwound;
 use crate::settings::Settings;
@@ -66,7 +67,7 @@ impl PyArms {
         shared_draws: bool,
     ) -> PyResult<Self> {
         if arms == 0 {
-            return Err(refused("arms: at least one"));
+            refuse!("arms: at least one");
         }
         let settings = Settings::read(policy, facts)?;
         let known = match dim {
@@ -131,7 +132,7 @@ impl PyArms {
         call: u64,
     ) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let known = self.lock()?.clone();
-        let (mut rule, ..) = self.rule(&known)?;
+        let (mut rule, _) = self.rule(&known)?;
         let mut rng = Stream::new(self.seed, call, &format!("policy/{}", self.settings.label()));
         let mut chosen = Vec::new();
         let selected = unwound(|| {
@@ -150,10 +151,11 @@ impl PyArms {
         radius: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let known = self.lock()?.clone();
-        let (rule, facts, model) = self.rule(&known)?;
+        let (rule, facts) = self.rule(&known)?;
+        let model = facts.setting;
         let spec = self.settings.spec(model)?;
         let asked = Asked { policy: &*rule, spec, facts: &facts, model, actions: actions.get() };
-        explain::find(&asked, &self.settings, radius)?.to_dict(actions)
+        explain::find(&asked, &self.settings, radius, PyRuntimeError::new_err)?.to_dict(actions)
     }
 
     /// Adds an arm without observations at the end.
@@ -172,7 +174,7 @@ impl PyArms {
     fn remove_arm(&self, arm: usize) -> PyResult<()> {
         let mut known = self.lock()?;
         if arm >= known.arms() || known.arms() == 1 {
-            return Err(PyValueError::new_err("arm: no such arm, or the last one"));
+            refuse!("arm: no such arm, or the last one");
         }
         match &mut *known {
             Known::Means(means) => {
@@ -224,7 +226,7 @@ impl PyArms {
             Known::Ridges(model) => 2 * model.dim() * (model.dim() + 1),
         };
         if observations.is_empty() || sums.len() != observations.len() * of_arm {
-            return Err(refused("state: the number of sums does not match the number of arms"));
+            refuse!("state: the number of sums does not match the number of arms");
         }
         *known = match &*known {
             Known::Means(_) => {
@@ -252,9 +254,8 @@ impl PyArms {
         self.known.try_lock().ok().ok_or_else(|| PyRuntimeError::new_err(busy))
     }
 
-    /// Builds the policy over these models; returns it with the facts and the setting it was built
-    /// for.
-    fn rule(&self, known: &Known) -> PyResult<(Rule, Facts, Setting)> {
+    /// Builds the policy over these models; returns it with the facts it was built for.
+    fn rule(&self, known: &Known) -> PyResult<(Rule, Facts)> {
         let (setting, features) = match known {
             Known::Means(_) => (Setting::Arms, 0),
             Known::Ridges(model) => (Setting::Fixed, model.evidence().dim),
@@ -273,7 +274,7 @@ impl PyArms {
             (Known::Means(means), _) => self.rule_over(means.model(), &facts)?,
             (Known::Ridges(model), _) => self.rule_over(ArmRidges::clone(model), &facts)?,
         };
-        Ok((rule, facts, setting))
+        Ok((rule, facts))
     }
 
     fn rule_over<E: Estimator + Clone + Send + 'static>(
@@ -297,7 +298,7 @@ impl PyArms {
             ) => Box::new(
                 Thompson::over(model, noise_scale.unwrap_or(facts.noise_scale)).map_err(refused)?,
             ),
-            _ => return Err(refused("policy: it needs more than a model to choose")),
+            _ => refuse!("policy: it needs more than a model to choose"),
         })
     }
 }
@@ -411,7 +412,7 @@ fn places(
 ) -> PyResult<impl Iterator<Item = usize> + '_> {
     let there = |arm: &i64| usize::try_from(*arm).is_ok_and(|arm| arm < count);
     if arms.len() != rewards || !arms.iter().all(there) {
-        return Err(refused("arms: a place from 0 for each reward"));
+        refuse!("arms: a place from 0 for each reward");
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
     Ok(arms.iter().map(|arm| *arm as usize))

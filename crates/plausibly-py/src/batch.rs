@@ -2,43 +2,38 @@
 
 use crate::action::PyAction;
 use crate::actions::PySet;
+use crate::errors::{self, refuse};
 use crate::policy::read_reward;
-use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMapping, PySet as Set, PyString};
 
 /// Actions, each with its reward.
-pub(crate) struct Batch {
-    pub(crate) told: Vec<(Py<PyAction>, f64)>,
-}
+pub(crate) type Batch = Vec<(Py<PyAction>, f64)>;
 
-impl Batch {
-    /// Reads two lists of equal length. `find` turns a label or index into an action.
-    pub(crate) fn read(
-        actions: &Bound<'_, PyAny>,
-        rewards: &Bound<'_, PyAny>,
-        find: impl Fn(&Bound<'_, PyAny>, &str) -> PyResult<Py<PyAction>>,
-    ) -> PyResult<Self> {
-        let (actions, rewards) = (list(actions, "actions")?, list(rewards, "rewards")?);
-        if actions.len() != rewards.len() {
-            let message = format!(
-                "rewards: {} actions were taken, and there are {} rewards",
-                actions.len(),
-                rewards.len()
-            );
-            return Err(PyValueError::new_err(message));
-        }
-        let mut told = Vec::with_capacity(actions.len());
-        for (place, (action, reward)) in actions.iter().zip(&rewards).enumerate() {
-            let reward = read_reward(reward, &format!("rewards[{place}]"))?;
-            let action = match action.cast::<PyAction>() {
-                Ok(action) => action.clone().unbind(),
-                Err(_) => find(action, &format!("actions[{place}]"))?,
-            };
-            told.push((action, reward));
-        }
-        Ok(Self { told })
+/// Reads two lists of equal length. `find` turns a label or index into an action.
+pub(crate) fn read_batch(
+    actions: &Bound<'_, PyAny>,
+    rewards: &Bound<'_, PyAny>,
+    find: impl Fn(&Bound<'_, PyAny>, &str) -> PyResult<Py<PyAction>>,
+) -> PyResult<Batch> {
+    let (actions, rewards) = (list(actions, "actions")?, list(rewards, "rewards")?);
+    if actions.len() != rewards.len() {
+        refuse!(
+            "rewards: {} actions were taken, and there are {} rewards",
+            actions.len(),
+            rewards.len()
+        );
     }
+    let mut batch = Vec::with_capacity(actions.len());
+    for (place, (action, reward)) in actions.iter().zip(&rewards).enumerate() {
+        let reward = read_reward(reward, &format!("rewards[{place}]"))?;
+        let action = match action.cast::<PyAction>() {
+            Ok(action) => action.clone().unbind(),
+            Err(_) => find(action, &format!("actions[{place}]"))?,
+        };
+        batch.push((action, reward));
+    }
+    Ok(batch)
 }
 
 /// The items of a list, or of anything else with a length and an order.
@@ -48,13 +43,7 @@ fn list<'py>(value: &Bound<'py, PyAny>, argument: &str) -> PyResult<Vec<Bound<'p
         || value.is_instance_of::<PyByteArray>()
         || value.is_instance_of::<Set>()
         || value.cast::<PyMapping>().is_ok();
-    let expected = || {
-        let found = value
-            .get_type()
-            .name()
-            .map_or_else(|_| "something else".into(), |name| name.to_string());
-        PyTypeError::new_err(format!("{argument}: expected a list, found {found}"))
-    };
+    let expected = || errors::expected("a list", argument, value);
     if unordered || value.is_instance_of::<PySet>() || value.len().is_err() {
         return Err(expected());
     }

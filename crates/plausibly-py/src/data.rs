@@ -1,5 +1,6 @@
 //! The data sets of the paper, in the same cache as the command's.
 
+use crate::errors::{raise, refuse};
 use crate::watch::caught;
 use plausibly_data::{
     DATA_SETS, DataError, DataPools, DataSet, Source, Status, Store, TIME_LIMIT, fetch,
@@ -62,9 +63,7 @@ pub(crate) fn fetch_data(
 ) -> PyResult<()> {
     let Some(set) = DATA_SETS.iter().find(|set| set.name == name) else {
         let names = DATA_SETS.map(|set| set.name).join(", ");
-        return Err(PyValueError::new_err(format!(
-            "names: there is no data set {name:?}; there are {names}"
-        )));
+        refuse!("names: there is no data set {name:?}; there are {names}");
     };
     let store = store(cache)?;
     if store.status(set).map_err(|error| raised(&error))? == Status::Ready {
@@ -72,10 +71,10 @@ pub(crate) fn fetch_data(
     }
     if set.must_accept && !accept_licence {
         let DataSet { licence, .. } = set;
-        let message = format!(
+        raise!(
+            PyPermissionError,
             "{name} has a licence to accept ({licence}); pass accept_licence=True if you do"
         );
-        return Err(PyPermissionError::new_err(message));
     }
     let mut sources: Vec<Source> = mirror.iter().map(|mirror| Source::mirror(mirror)).collect();
     sources.push(Source::Official);

@@ -2,8 +2,31 @@
 
 use plausibly::ActionSetError;
 use plausibly::spec::{Complaint, FieldError, Setting};
-use pyo3::PyErr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+/// Ends the function with a Python exception, as in `raise!(PyKeyError, "{label} is not there")`.
+macro_rules! raise {
+    ($exception:ty, $($text:tt)*) => {
+        return Err(<$exception>::new_err(format!($($text)*)))
+    };
+}
+
+/// Ends the function with a `ValueError`.
+macro_rules! refuse {
+    ($($text:tt)*) => {
+        $crate::errors::raise!(pyo3::exceptions::PyValueError, $($text)*)
+    };
+}
+
+pub(crate) use {raise, refuse};
+
+/// The error for an argument of another type than expected.
+pub(crate) fn expected(what: &str, argument: &str, found: &Bound<'_, PyAny>) -> PyErr {
+    let name = found.get_type().name();
+    let name = name.map_or_else(|_| "something else".into(), |name| name.to_string());
+    PyTypeError::new_err(format!("{argument}: expected {what}, found {name}"))
+}
 
 /// All errors in the arguments, one per line: a `TypeError` if all of them are about types, else a
 /// `ValueError`.

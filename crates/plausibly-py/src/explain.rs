@@ -6,7 +6,7 @@ use crate::settings::Settings;
 use numpy::ToPyArray;
 use plausibly::spec::{Facts, PolicyKind, PolicySpec, RadiusSpec, Setting};
 use plausibly::{DeadlineOutcome, Explain, Explanation, Interval, Standing, Target};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -27,8 +27,9 @@ pub(crate) fn explain(
     set: &Bound<'_, PySet>,
     given: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Found> {
-    let mut fresh = None;
-    let built = guarded.asked(settings, set, &mut fresh)?;
+    // A question does not change the policy, so one that was made for the answer is not kept.
+    let made = guarded.made_for(settings, set)?;
+    let built = made.as_ref().or(guarded.built.as_ref()).expect("there, or made above");
     let asked = Asked {
         policy: &*built.policy,
         spec: &built.spec,
@@ -36,14 +37,7 @@ pub(crate) fn explain(
         model: built.model_setting(),
         actions: set.get(),
     };
-    find(&asked, settings, given).map_err(|error| {
-        let py = set.py();
-        if error.is_instance_of::<PyRuntimeError>(py) {
-            guarded.failure(error.value(py).to_string())
-        } else {
-            error
-        }
-    })
+    find(&asked, settings, given, |message| guarded.failure(message))
 }
 
 /// A policy to ask, with the spec and facts it was built from, the setting of its model, and the
@@ -56,19 +50,20 @@ pub(crate) struct Asked<'a> {
     pub(crate) actions: &'a PySet,
 }
 
-/// Like [`explain`], for a policy that is already built.
+/// Like [`explain`], for a policy that is already built. `failure` makes the exception for a failure
+/// that the arguments should not cause.
 pub(crate) fn find(
     asked: &Asked<'_>,
     settings: &Settings,
     given: Option<&Bound<'_, PyAny>>,
+    failure: impl Fn(String) -> PyErr,
 ) -> PyResult<Found> {
     let Asked { policy, spec, .. } = asked;
     let mut explanation = Explanation::new();
     let mut fill = |radius: &dyn plausibly::ConfidenceRadius| {
         // Explaining only reads the policy, so the policy stays usable after a failure.
-        unwound(|| policy.explain(asked.actions.set.view(), radius, &mut explanation)).map_err(
-            |reason| PyRuntimeError::new_err(format!("no explanation can be given: {reason}")),
-        )
+        unwound(|| policy.explain(asked.actions.set.view(), radius, &mut explanation))
+            .map_err(|reason| failure(format!("no explanation can be given: {reason}")))
     };
     let confidence = if let (None, Some(own)) = (given, policy.radius()) {
         fill(own)?;

@@ -6,6 +6,7 @@
 use crate::action::PyAction;
 use crate::actions::{MOST_ARMS, PySet};
 use crate::batch::Batch;
+use crate::errors::refuse;
 use crate::roster::Roster;
 use crate::settings::Settings;
 use crate::waiting::Waiting;
@@ -14,6 +15,7 @@ use plausibly::state::Durable;
 use plausibly::{Action, Stream};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// An action has at most this many features; a model's memory grows with the square of them.
@@ -67,49 +69,34 @@ impl Guarded {
         }
     }
 
-    /// Checks that `set` fits, and returns the policy; builds it if `set` is the first.
-    fn fitted(&mut self, settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<&mut Built> {
-        self.usable()?;
-        let mut fresh = None;
-        if let Asked::Made = self.ask(settings, set, &mut fresh)? {
-            self.built = fresh;
-        }
-        let Some(built) = &mut self.built else { unreachable!("there, or made above") };
-        Ok(built)
-    }
-
-    /// Like `fitted`, for questions, which must not change the policy: a policy that has to be
-    /// built for the answer is put into `fresh`.
-    pub(crate) fn asked<'a>(
-        &'a self,
+    /// Checks that `set` fits, and returns the policy with its random numbers; builds the policy if
+    /// `set` is the first.
+    fn fitted(
+        &mut self,
         settings: &Settings,
         set: &Bound<'_, PySet>,
-        fresh: &'a mut Option<Built>,
-    ) -> PyResult<&'a Built> {
-        self.usable()?;
-        let made = self.ask(settings, set, fresh)?;
-        let built = if let Asked::Made = made { fresh.as_ref() } else { self.built.as_ref() };
-        let Some(built) = built else { unreachable!("there, or made above") };
-        Ok(built)
+    ) -> PyResult<(&mut Built, &mut Stream)> {
+        if let Some(made) = self.made_for(settings, set)? {
+            self.built = Some(made);
+        }
+        let Some(built) = &mut self.built else { unreachable!("there, or made above") };
+        Ok((built, &mut self.rng))
     }
 
-    /// Checks that `set` fits, and builds into `fresh` if the policy is not over its actions yet.
-    fn ask(
+    /// Checks that `set` fits. Returns the policy for it, unless the present one is.
+    pub(crate) fn made_for(
         &self,
         settings: &Settings,
         set: &Bound<'_, PySet>,
-        fresh: &mut Option<Built>,
-    ) -> PyResult<Asked> {
-        let made = match &self.built {
+    ) -> PyResult<Option<Built>> {
+        self.usable()?;
+        match &self.built {
             Some(built) => {
                 built.check(set)?;
-                built.for_arms(settings, set)?
+                built.for_arms(settings, set)
             }
-            None => Some(Built::new(settings, set)?),
-        };
-        let Some(made) = made else { return Ok(Asked::There) };
-        *fresh = Some(made);
-        Ok(Asked::Made)
+            None => Built::new(settings, set).map(Some),
+        }
     }
 
     /// Checks that `action` fits, and returns the policy; builds it if `action` is the first.
@@ -146,14 +133,11 @@ impl Guarded {
         settings: &Settings,
         set: &Bound<'_, PySet>,
     ) -> PyResult<Py<PyAny>> {
-        self.fitted(settings, set)?;
         let py = set.py();
-        let Some(built) = &mut self.built else { unreachable!("fitted above") };
-        let chosen = unwound(|| built.policy.select(set.get().set.view(), &mut self.rng));
+        let (built, rng) = self.fitted(settings, set)?;
+        let chosen = unwound(|| built.policy.select(set.get().set.view(), rng));
         let chosen = self.unbroken(chosen)?;
-        if !self.offered.as_ref().is_some_and(|offered| offered.is(set)) {
-            self.offered = Some(set.clone().unbind());
-        }
+        self.offered = Some(set.clone().unbind());
         let named = set.get().chosen(py, chosen)?;
         let name = named.name.clone_ref(py);
         self.waiting.chosen(named);
@@ -181,23 +165,24 @@ impl Guarded {
         self.usable()?;
         if matches!(event, Event::Dropped) && !self.waiting.has(py, action) {
             let name = action.get().name(py)?;
-            let message = format!(
+            refuse!(
                 "action: no choice of {} waits for its reward, so none can be dropped: it was \
                  never decided, or its reward came, or it was dropped before",
                 name.bind(py).repr()?
             );
-            return Err(PyValueError::new_err(message));
         }
         let built = self.fitted_to(py, settings, action.get())?;
         let place = built.place(py, action.get())?;
         let view = Action::new(place, &action.get().features);
-        let told = unwound(|| tell(&mut *built.policy, view, event));
+        let told = unwound(|| match event {
+            Event::Rewarded(reward) => built.policy.update(view, reward),
+            Event::Decided => built.policy.decided(view),
+            Event::Dropped => built.policy.dropped(view),
+        });
         self.unbroken(told)?;
         match event {
             Event::Decided => self.waiting.decided(py, action),
-            Event::Rewarded(_) | Event::Dropped => {
-                self.waiting.settle(py, action);
-            }
+            Event::Rewarded(_) | Event::Dropped => self.waiting.settle(py, action),
         }
         Ok(())
     }
@@ -210,12 +195,11 @@ impl Guarded {
         rewards: &[f64],
         rounds: usize,
     ) -> PyResult<Vec<usize>> {
-        self.fitted(settings, set)?;
-        let Some(built) = &mut self.built else { unreachable!("fitted above") };
-        let (view, policy, rng) = (set.get().set.view(), &mut built.policy, &mut self.rng);
+        let (built, rng) = self.fitted(settings, set)?;
+        let view = set.get().set.view();
         let round = |_| {
-            let chosen = policy.select(view, rng);
-            policy.update(view.get(chosen), rewards[chosen]);
+            let chosen = built.policy.select(view, rng);
+            built.policy.update(view.get(chosen), rewards[chosen]);
             chosen
         };
         let played = unwound(|| (0..rounds).map(round).collect());
@@ -230,16 +214,16 @@ impl Guarded {
         batch: &Batch,
     ) -> PyResult<()> {
         self.usable()?;
-        let Some((first, _)) = batch.told.first() else { return Ok(()) };
+        let Some((first, _)) = batch.first() else { return Ok(()) };
         let mut fresh = None;
         let built = match &self.built {
             Some(built) => built,
             None => fresh.insert(Built::for_action(py, settings, first.get())?),
         };
-        for (action, _) in &batch.told {
+        for (action, _) in batch {
             built.check_action(action.get())?;
         }
-        for (action, reward) in &batch.told {
+        for (action, reward) in batch {
             self.tell(settings, action.bind(py), Event::Rewarded(*reward))?;
         }
         Ok(())
@@ -272,20 +256,6 @@ impl Guarded {
     }
 }
 
-fn tell(policy: &mut (dyn Durable + Send), action: Action<'_>, event: Event) {
-    match event {
-        Event::Rewarded(reward) => policy.update(action, reward),
-        Event::Decided => policy.decided(action),
-        Event::Dropped => policy.dropped(action),
-    }
-}
-
-/// Whether the policy for a question was there, or had to be made.
-enum Asked {
-    There,
-    Made,
-}
-
 impl Built {
     fn new(settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<Self> {
         let view = set.get().set.view();
@@ -309,9 +279,10 @@ impl Built {
         }
         let built = Self::sized(settings, action.features.len(), action.of)?;
         if built.is_for_one_set() {
-            let message = "action: this policy is for one set of actions, and has not seen it yet; \
-                           select from it first, or pass the action itself, as in offers[3]";
-            return Err(PyValueError::new_err(message));
+            refuse!(
+                "action: this policy is for one set of actions, and has not seen it yet; select \
+                 from it first, or pass the action itself, as in offers[3]"
+            );
         }
         Ok(built)
     }
@@ -319,17 +290,13 @@ impl Built {
     /// Builds a policy for this number of actions with `dim` features; 0 for plain arms.
     pub(crate) fn sized(settings: &Settings, dim: usize, actions: usize) -> PyResult<Self> {
         if dim > MOST_FEATURES {
-            let message =
-                format!("actions: {dim} features, and a policy takes at most {MOST_FEATURES}");
-            return Err(PyValueError::new_err(message));
+            refuse!("actions: {dim} features, and a policy takes at most {MOST_FEATURES}");
         }
         let setting = if dim == 0 { Setting::Arms } else { Setting::Fixed };
         let (spec, facts) =
             (settings.spec(setting)?.clone(), settings.facts(setting, dim, actions));
         if knows_places(&spec) && actions > MOST_ARMS {
-            let message =
-                format!("actions: {actions} actions, and a policy takes at most {MOST_ARMS}");
-            return Err(PyValueError::new_err(message));
+            refuse!("actions: {actions} actions, and a policy takes at most {MOST_ARMS}");
         }
         let policy =
             spec.build(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -357,7 +324,8 @@ impl Built {
         {
             return Ok(None);
         }
-        let (known, called) = roster.calling(set)?;
+        let (py, set_of) = (set.py(), set.get());
+        let (known, called) = roster.calling(py, set_of.labels(py), 0..set_of.set.view().len())?;
         let mut built = self.on(settings, known, called)?;
         built.on_duty = Some(set.clone().unbind());
         Ok(Some(built))
@@ -375,9 +343,10 @@ impl Built {
         if roster.place(py, action)?.is_some() {
             return Ok(None);
         }
-        let (known, number) = roster.calling_one(py, action)?;
-        let called = roster.duty.iter().copied().chain([number]).collect();
-        self.on(settings, known, called).map(Some)
+        let labels = action.label(py).map(|label| PyList::new(py, [label])).transpose()?;
+        let (known, called) = roster.calling(py, labels, action.index..action.index + 1)?;
+        let duty = roster.duty.iter().copied().chain(called).collect();
+        self.on(settings, known, duty).map(Some)
     }
 
     /// This policy moved to the arms with these numbers.
@@ -435,11 +404,9 @@ impl Built {
         if dim == self.facts.dim {
             return Ok(());
         }
-        let plain = |dim| if dim == 0 { "none".to_string() } else { format!("{dim}") };
-        let (began, now) = (plain(self.facts.dim), plain(dim));
-        let message =
-            format!("actions: the policy began with {began} features and is offered {now}");
-        Err(PyValueError::new_err(message))
+        let count = |dim, none: &str| if dim == 0 { none.into() } else { format!("{dim}") };
+        let (began, now) = (count(self.facts.dim, "no"), count(dim, "none"));
+        refuse!("actions: the policy began with {began} features and is offered {now}")
     }
 
     /// The error when a policy for one set is offered another set.

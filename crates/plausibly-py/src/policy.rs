@@ -4,16 +4,18 @@
 
 use crate::action::{self, PyAction};
 use crate::actions::PySet;
-use crate::batch::Batch;
+use crate::batch::read_batch;
+use crate::errors::{self, refuse};
 use crate::explain;
 use crate::guarded::{Event, Guarded};
 use crate::saved;
 use crate::settings::Settings;
+use crate::value;
 use crate::waiting;
 use plausibly::{MAX_MAGNITUDE, Stream};
-use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict};
+use pyo3::types::PyDict;
 use std::sync::{Mutex, MutexGuard};
 
 /// A policy: chooses actions, learns from rewards, and explains itself.
@@ -92,7 +94,7 @@ impl PyPolicy {
         offers: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let offers = offers.map(|offers| given_set(offers)).transpose()?;
-        let batch = Batch::read(actions, rewards, |action, argument| match &offers {
+        let batch = read_batch(actions, rewards, |action, argument| match &offers {
             Some(offers) => {
                 let offers = offers.bind(action.py());
                 let action = PyAction::at_home(offers, offers.get().position(action, argument)?)?;
@@ -151,7 +153,7 @@ impl PyPolicy {
         if rewards.len() != actions.get().set.view().len()
             || rewards.iter().any(|reward| !reward.is_finite())
         {
-            return Err(PyValueError::new_err("rewards: a finite number for each action"));
+            refuse!("rewards: a finite number for each action");
         }
         self.lock()?.play(&self.settings, actions, &rewards, rounds)
     }
@@ -241,11 +243,10 @@ fn offered<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PySet>> {
 
 /// Accepts only an `ActionSet`: rows would become a new set on every call.
 fn given_set(offers: &Bound<'_, PyAny>) -> PyResult<Py<PySet>> {
-    if let Ok(set) = offers.cast::<PySet>() {
-        return Ok(set.clone().unbind());
+    match offers.cast::<PySet>() {
+        Ok(set) => Ok(set.clone().unbind()),
+        Err(_) => Err(errors::expected("an ActionSet", "offers", offers)),
     }
-    let found = offers.get_type().name()?;
-    Err(PyTypeError::new_err(format!("offers: expected an ActionSet, found {found}")))
 }
 
 /// Reads a reward that a model can learn from; errors name it `argument`.
@@ -254,27 +255,18 @@ pub(crate) fn read_reward(reward: &Bound<'_, PyAny>, argument: &str) -> PyResult
         if error.is_instance_of::<PyOverflowError>(reward.py()) {
             return PyValueError::new_err(format!("{argument}: too large for a number"));
         }
-        let found = reward
-            .get_type()
-            .name()
-            .map_or_else(|_| "something else".into(), |name| name.to_string());
-        PyTypeError::new_err(format!("{argument}: expected a number, found {found}"))
+        errors::expected("a number", argument, reward)
     })?;
-    // Written so that NaN, which compares false, is refused too.
-    if read.abs() <= MAX_MAGNITUDE {
-        Ok(read)
-    } else {
-        Err(PyValueError::new_err(format!(
-            "{argument}: must be finite and at most 1e100 in magnitude, got {read}"
-        )))
+    if read.is_nan() || read.abs() > MAX_MAGNITUDE {
+        refuse!("{argument}: must be finite and at most 1e100 in magnitude, got {read}");
     }
+    Ok(read)
 }
 
 /// Reads a seed, with the same range as in specs.
 fn read_seed(seed: &Bound<'_, PyAny>) -> PyResult<u64> {
-    if seed.is_instance_of::<PyBool>() || !seed.hasattr("__index__")? {
-        let found = seed.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("seed: expected a whole number, found {found}")));
+    if !value::is_whole(seed)? {
+        return Err(errors::expected("a whole number", "seed", seed));
     }
     let range = || PyValueError::new_err(format!("seed: must be from 0 to {}", i64::MAX));
     seed.extract::<u64>().ok().filter(|seed| i64::try_from(*seed).is_ok()).ok_or_else(range)

@@ -1,6 +1,7 @@
 //! Runs the paper's experiments, as the command does.
 
 use crate::data;
+use crate::errors::raise;
 use crate::simulate::to_dict;
 use crate::watch::{checked_threads, watched};
 use plausibly_data::Status;
@@ -62,9 +63,8 @@ fn missing_data(request: &Request, cache: Option<PathBuf>) -> PyResult<Vec<Skipp
         if store.status(set).map_err(|error| data::raised(&error))? != Status::Ready {
             let remedy = data::remedy(set.name);
             if request.is_named(set.name) {
-                let message =
-                    format!("experiments: the data of {} is not in the cache; {remedy}", set.name);
-                return Err(PyFileNotFoundError::new_err(message));
+                let data = format!("the data of {}", set.name);
+                raise!(PyFileNotFoundError, "experiments: {data} is not in the cache; {remedy}");
             }
             let reason = "Its data is not in the cache.".into();
             skipped.push(Skipped { study: set.name, reason, remedy: format!("{remedy}.") });

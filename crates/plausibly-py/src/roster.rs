@@ -10,11 +10,13 @@
 
 use crate::action::PyAction;
 use crate::actions::{MOST_ARMS, PySet};
+use crate::errors::refuse;
 use plausibly::ArmRecord;
 use plausibly::state::{Durable, PolicyState};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::ops::Range;
 
 /// The arms of a policy. Each keeps its number forever.
 pub(crate) struct Roster {
@@ -83,36 +85,29 @@ impl Roster {
         Ok(true)
     }
 
-    /// A copy of this roster with the new arms of a set added, and the numbers of the set's arms.
-    pub(crate) fn calling(&self, set: &Bound<'_, PySet>) -> PyResult<(Self, Vec<usize>)> {
-        let (py, len) = (set.py(), set.get().set.view().len());
-        self.same_naming(set.get().positions(py).is_some())?;
+    /// A copy of this roster with new arms added, and the numbers of the arms called: those with
+    /// these labels, or with these indices if arms have no labels.
+    pub(crate) fn calling(
+        &self,
+        py: Python<'_>,
+        labels: Option<Bound<'_, PyList>>,
+        indices: Range<usize>,
+    ) -> PyResult<(Self, Vec<usize>)> {
+        self.same_naming(labels.is_some())?;
         let mut known = self.copied(py)?;
-        let Some(numbers) = &known.numbers else {
-            known.size = known.size.max(len);
-            return Ok((known.filled(), (0..len).collect()));
-        };
-        let labels = set.get().labels(py).unwrap_or_else(|| PyList::empty(py));
-        let mut called = Vec::with_capacity(len);
-        for label in labels {
-            called.push(enlisted(numbers.bind(py), label, &mut known.size)?);
-        }
-        known.fits()?;
-        Ok((known.filled(), called))
-    }
-
-    /// A copy of this roster with the arm of an action added, and the number of that arm.
-    pub(crate) fn calling_one(&self, py: Python<'_>, action: &PyAction) -> PyResult<(Self, usize)> {
-        self.same_naming(action.has_label())?;
-        let mut known = self.copied(py)?;
-        let number = if let (Some(numbers), Some(label)) = (&known.numbers, action.label(py)) {
-            enlisted(numbers.bind(py), label.into_bound(py), &mut known.size)?
+        let called = if let (Some(numbers), Some(labels)) = (&known.numbers, labels) {
+            let number = |label| enlisted(numbers.bind(py), label, &mut known.size);
+            labels.iter().map(number).collect::<PyResult<_>>()?
         } else {
-            known.size = known.size.max(action.index + 1);
-            action.index
+            known.size = known.size.max(indices.end);
+            indices.collect()
         };
-        known.fits()?;
-        Ok((known.filled(), number))
+        let size = known.size;
+        if size > MOST_ARMS {
+            refuse!("actions: {size} arms so far, and a policy takes at most {MOST_ARMS}");
+        }
+        known.away.grow(size);
+        Ok((known, called))
     }
 
     /// The index of an action's arm in the policy; `None` if it is not on duty.
@@ -167,18 +162,6 @@ impl Roster {
             duty: self.duty.clone(),
             away: self.away.clone(),
         })
-    }
-
-    fn filled(mut self) -> Self {
-        self.away.grow(self.size);
-        self
-    }
-
-    fn fits(&self) -> PyResult<()> {
-        let message = || {
-            format!("actions: {} arms so far, and a policy takes at most {MOST_ARMS}", self.size)
-        };
-        if self.size <= MOST_ARMS { Ok(()) } else { Err(PyValueError::new_err(message())) }
     }
 }
 

@@ -8,11 +8,11 @@ use crate::actions::{MOST_ARMS, PySet};
 use crate::guarded::{Built, Guarded, unwound};
 use crate::roster::Roster;
 use crate::settings::Settings;
-use crate::value;
 use crate::waiting::Waiting;
 use plausibly::Stream;
 use plausibly::state::PolicyState;
 use plausibly_log::json;
+use plausibly_sim::spec_json;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -82,8 +82,8 @@ pub(crate) fn save(
     let played = built.map(|built| played(py, settings, built, first)).transpose()?;
     let (policy, facts) = settings.given();
     let saved = Saved {
-        policy: value::json(policy),
-        facts: value::json(facts),
+        policy: spec_json(&policy.value),
+        facts: spec_json(&facts.value),
         seed,
         drawn: guarded.rng.position(),
         offered,

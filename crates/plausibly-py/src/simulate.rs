@@ -1,5 +1,6 @@
 //! Comparisons of policies. Other Python threads run while they are played.
 
+use crate::errors::refuse;
 use crate::watch::{caught, checked_threads, watched};
 use crate::{data, errors, value};
 use numpy::ToPyArray;
@@ -110,8 +111,7 @@ impl PyExperiment {
         stop: &PyStop,
     ) -> PyResult<Bound<'py, PyBytes>> {
         if first >= end || end > self.experiment.runs {
-            let message = format!("runs {first} to {end} are no part of {}", self.experiment.runs);
-            return Err(PyValueError::new_err(message));
+            refuse!("runs {first} to {end} are no part of {}", self.experiment.runs);
         }
         let play = || self.comparison.part(first..end, stop).map_err(|error| raised(&error));
         let played = py.detach(|| caught(|| Ok(play()?.to_bytes())))?;
@@ -131,9 +131,7 @@ impl PyExperiment {
             taken.map_err(|error| PyValueError::new_err(format!("parts: {error}")))?;
         }
         if summary.runs != self.experiment.runs {
-            let message =
-                format!("parts: they hold {} of {} runs", summary.runs, self.experiment.runs);
-            return Err(PyValueError::new_err(message));
+            refuse!("parts: they hold {} of {} runs", summary.runs, self.experiment.runs);
         }
         to_dict(py, &self.experiment, &summary)
     }

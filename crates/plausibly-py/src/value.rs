@@ -1,10 +1,10 @@
 //! Converts Python's dicts, lists and numbers to the tree that specs are read from, and back.
 
+use crate::errors::raise;
 use plausibly::spec::{Node, Value};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
-use serde_json::Value as Json;
 
 /// Values may be nested this deep. Specs need three levels; deeper ones are mistakes, or contain
 /// themselves.
@@ -16,6 +16,11 @@ const DEEPEST: usize = 16;
 /// If a dict has a key that is not text, or Python code that runs during the conversion raises.
 pub(crate) fn node(value: &Bound<'_, PyAny>) -> PyResult<Node> {
     Ok(Node { value: convert(value, DEEPEST)?, line: 0 })
+}
+
+/// Whether a value is a whole number: not 1.0 and not True, although both equal 1.
+pub(crate) fn is_whole(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(!value.is_instance_of::<PyBool>() && value.hasattr("__index__")?)
 }
 
 fn convert(value: &Bound<'_, PyAny>, deepest: usize) -> PyResult<Value> {
@@ -54,21 +59,6 @@ fn convert(value: &Bound<'_, PyAny>, deepest: usize) -> PyResult<Value> {
     }
 }
 
-/// Converts a node to JSON, for saving it. Reading has already refused values of other types.
-pub(crate) fn json(node: &Node) -> Json {
-    match &node.value {
-        Value::Bool(value) => Json::from(*value),
-        Value::Integer(value) => Json::from(*value),
-        Value::Float(value) => Json::from(*value),
-        Value::Text(value) => Json::from(value.as_str()),
-        Value::List(items) => Json::Array(items.iter().map(json).collect()),
-        Value::Table(entries) => {
-            Json::Object(entries.iter().map(|(name, node)| (name.clone(), json(node))).collect())
-        }
-        Value::Other(_) => Json::Null,
-    }
-}
-
 /// The entries of a dict, without those that are `None`, which means unset as in a call.
 fn entries(
     table: &Bound<'_, PyMapping>,
@@ -79,8 +69,7 @@ fn entries(
     for item in table.items()? {
         let (name, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
         let Ok(name) = name.extract::<String>() else {
-            let message = format!("names in a spec are text, got the key {}", name.repr()?);
-            return Err(PyTypeError::new_err(message));
+            raise!(PyTypeError, "names in a spec are text, got the key {}", name.repr()?);
         };
         if !value.is_none() {
             entries.push((name, inside(&value)?));

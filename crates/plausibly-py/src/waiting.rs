@@ -6,9 +6,9 @@
 
 use crate::action::PyAction;
 use crate::actions::Named;
-use pyo3::exceptions::PyValueError;
+use crate::errors::refuse;
+use crate::value;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
 use std::collections::VecDeque;
 
 /// At most this many choices without a call of `decided` are remembered, because a program that
@@ -54,15 +54,12 @@ impl Waiting {
         }
     }
 
-    /// Removes the latest choice of an action; false if none waits.
-    pub(crate) fn settle(&mut self, py: Python<'_>, action: &Py<PyAction>) -> bool {
-        if let Some(choice) =
-            self.place(py, action, |_| true).and_then(|place| self.choices.remove(place))
-        {
+    /// Removes the latest choice of an action, if one waits.
+    pub(crate) fn settle(&mut self, py: Python<'_>, action: &Py<PyAction>) {
+        let latest = self.place(py, action, |_| true);
+        if let Some(choice) = latest.and_then(|place| self.choices.remove(place)) {
             self.undecided -= usize::from(!choice.decided);
-            return true;
         }
-        false
     }
 
     /// Whether a choice of this action waits.
@@ -131,12 +128,12 @@ pub(crate) fn referred(
             Some(found) if found.get().features == action.get().features => {}
             Some(_) => {
                 let label = label.repr()?;
-                return Err(PyValueError::new_err(format!(
+                refuse!(
                     "action: {label} was chosen from different action sets, with other features in \
                      each, and more than one of these choices waits for its reward; pass what \
                      select returned, or the action itself, as in offers[{label}], and call \
                      dropped with those whose rewards will never come"
-                )));
+                );
             }
         }
     }
@@ -144,11 +141,9 @@ pub(crate) fn referred(
 }
 
 fn is_called(label: &Bound<'_, PyAny>, action: &PyAction) -> PyResult<bool> {
-    let py = label.py();
-    if action.has_label() {
-        return label.eq(action.name(py)?.bind(py));
+    match action.label(label.py()) {
+        Some(its) => label.eq(its),
+        None => Ok(value::is_whole(label)?
+            && label.extract::<usize>().is_ok_and(|index| index == action.index)),
     }
-    // An index is a whole number: not 1.0 and not True, although both equal 1.
-    let whole = !label.is_instance_of::<PyBool>() && label.hasattr("__index__")?;
-    Ok(whole && label.extract::<usize>().is_ok_and(|index| index == action.index))
 }

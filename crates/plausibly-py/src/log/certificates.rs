@@ -3,6 +3,7 @@
 use super::PyLog;
 use super::refusal::{CertificateError, of_log};
 use super::store::Place;
+use crate::errors::raise;
 use plausibly_log::certificate::Certificate;
 use plausibly_log::{LogError, certificate};
 use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
@@ -30,9 +31,7 @@ pub(crate) fn check_certificate(
         found.check().map_err(|flaw| wrong(&flaw))?;
         let named = path.map(Place::File);
         if named.as_ref().is_some_and(|named| !named.has_content()) {
-            return Err(PyFileNotFoundError::new_err(
-                "log: there is no such log, or it has not begun",
-            ));
+            raise!(PyFileNotFoundError, "log: there is no such log, or it has not begun");
         }
         let Some(place) = place.or(named) else { return Ok(()) };
         let most =

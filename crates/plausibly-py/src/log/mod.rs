@@ -10,6 +10,7 @@ mod store;
 pub(crate) use certificates::{certificate_words, check_certificate};
 pub(crate) use refusal::{CertificateError, DamagedLogError};
 
+use crate::errors::refuse;
 use plausibly::spec::Setting;
 use plausibly_log::json;
 use plausibly_log::policy::{PolicyTable, read_policy};
@@ -105,23 +106,13 @@ impl PyLog {
             let context = Context::try_from(context)
                 .map_err(|error| PyValueError::new_err(format!("context: {error}")))?;
             let mut open = self.lock()?;
-            let (log, table) = match &mut *open {
-                Open::Begun(log) => {
-                    let label =
-                        log.state().and_then(|state| state.recipe().label().map(str::to_string));
-                    let table =
-                        table.with_label(label.as_deref()).map_err(|error| refuse(&error))?;
-                    (log, table)
-                }
-                unbegun => {
-                    let log = self.wanted.begin(&self.place, at_us, &table, &context)?;
-                    *unbegun = Open::Begun(Box::new(log));
-                    let Open::Begun(log) = unbegun else {
-                        unreachable!("begun in the line before")
-                    };
-                    (log, table)
-                }
-            };
+            if let Open::Unbegun = *open {
+                let log = self.wanted.begin(&self.place, at_us, &table, &context)?;
+                *open = Open::Begun(Box::new(log));
+            }
+            let Open::Begun(log) = &mut *open else { unreachable!("`lock` refuses a closed log") };
+            let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
+            let table = table.with_label(label.as_deref()).map_err(|error| refuse(&error))?;
             let decided = log.decide(at_us, &table, &context, most);
             Ok(decided.map_err(|error| of_log(&error, "actions"))?.to_json())
         })
@@ -153,8 +144,7 @@ impl PyLog {
     ) -> PyResult<bool> {
         let policy = table(policy)?;
         self.record(py, |log| {
-            let horizon =
-                horizon.or_else(|| log.state().and_then(plausibly_log::state::State::horizon));
+            let horizon = horizon.or_else(|| log.state()?.horizon());
             log.change_policy(at_us, &policy, horizon)
         })
     }
@@ -176,32 +166,28 @@ impl PyLog {
     /// whether numbers are used as features unchanged; `None` before the log has begun.
     #[expect(clippy::type_complexity, reason = "a tuple of Python")]
     fn about(&self) -> PyResult<Option<(String, (f64, f64), Vec<String>, String, bool)>> {
-        self.known(|state| {
-            let policy = serde_json::Value::Object(state.policy().1.clone()).to_string();
+        self.begun(|log| {
+            let state = log.state()?;
+            let policy = Json::Object(state.policy().1.clone()).to_string();
             let recipe = state.recipe();
-            let names = recipe.feature_names();
-            (policy, state.reward_range(), names, recipe.describe().to_string(), recipe.is_given())
+            let (names, words) = (recipe.feature_names(), recipe.describe().to_string());
+            Some((policy, state.reward_range(), names, words, recipe.is_given()))
         })
     }
 
     /// The decisions that wait for their rewards, oldest first, with the label chosen.
     fn pending(&self) -> PyResult<Vec<(u64, String)>> {
-        let pending = self.known(|state| {
-            let label = |decision: u64| {
-                let action = usize::try_from(state.decision(decision).ok()?.action).ok()?;
-                Some((decision, state.actions().get(action)?.label.clone()))
-            };
-            state.pending().filter_map(label).collect()
+        let pending = self.begun(|log| {
+            let state = log.state()?;
+            let named = |decision| Some((decision, state.label_of(decision).ok()?.to_string()));
+            Some(state.pending().filter_map(named).collect())
         })?;
         Ok(pending.unwrap_or_default())
     }
 
     /// How opening repaired an interrupted write, if there was one.
     fn recovery(&self) -> PyResult<Option<String>> {
-        match &*self.lock()? {
-            Open::Begun(log) => Ok(log.recovery().map(ToString::to_string)),
-            _ => Ok(None),
-        }
+        self.begun(|log| log.recovery().map(ToString::to_string))
     }
 
     fn close(&self, py: Python<'_>) {
@@ -218,7 +204,7 @@ impl PyLog {
         let poisoned = "the log failed in the middle of a step; open it again";
         let open = self.open.lock().ok().ok_or_else(|| PyRuntimeError::new_err(poisoned))?;
         if matches!(*open, Open::Closed) {
-            return Err(PyValueError::new_err("the log is closed"));
+            refuse!("the log is closed");
         }
         Ok(open)
     }
@@ -253,9 +239,10 @@ impl PyLog {
         })
     }
 
-    fn known<T>(&self, ask: impl FnOnce(&plausibly_log::state::State) -> T) -> PyResult<Option<T>> {
+    /// Asks the log; `None` before it has begun.
+    fn begun<T>(&self, ask: impl FnOnce(&Log<Store>) -> Option<T>) -> PyResult<Option<T>> {
         match &*self.lock()? {
-            Open::Begun(log) => Ok(log.state().map(ask)),
+            Open::Begun(log) => Ok(ask(log)),
             _ => Ok(None),
         }
     }
@@ -295,42 +282,39 @@ impl Wanted {
     /// Refuses settings that differ from those fixed when the log began.
     fn check(&self, log: &Log<Store>) -> PyResult<()> {
         let Some(state) = log.state() else { return Ok(()) };
-        let refuse = |message: String| Err(PyValueError::new_err(message));
         let fixed = "when the log began; begin another log for another one";
         let (low, high) = state.reward_range();
         if self.reward_range.is_some_and(|range| range != (low, high)) {
-            return refuse(format!("reward_range: it was fixed as ({low}, {high}) {fixed}"));
+            refuse!("reward_range: it was fixed as ({low}, {high}) {fixed}");
         }
         let seed = state.seed();
         if self.seed.is_some_and(|wanted| wanted != seed) {
-            return refuse(format!("seed: it was fixed as {seed} {fixed}"));
+            refuse!("seed: it was fixed as {seed} {fixed}");
         }
         let recipe = state.recipe();
         let as_fixed = |bound: f64| {
             recipe.is_given() && recipe.theta_norm_bound(1.0).to_bits() == bound.to_bits()
         };
         if self.theta_norm_bound.is_some_and(|bound| !as_fixed(bound)) {
-            return refuse(format!(
-                "theta_norm_bound: how columns become features was fixed {fixed}"
-            ));
+            refuse!("theta_norm_bound: how columns become features was fixed {fixed}");
         }
         let used = |name: &String| {
             let columns = || recipe.columns().iter().chain(recipe.context());
             !columns().any(|column| column.name == *name && !column.is_used())
         };
         if let Some(name) = self.leave_out.iter().find(|name| used(name)) {
-            return refuse(format!("leave_out: what becomes of {name:?} was fixed {fixed}"));
+            refuse!("leave_out: what becomes of {name:?} was fixed {fixed}");
         }
         let horizon = self.horizon.or(state.horizon());
         let policy = self.policy.as_ref().unwrap_or(state.policy().1);
         let changes =
             state.would_change(policy, horizon).map_err(|error| of_log(&error.into(), "policy"))?;
         if changes {
-            let own = serde_json::Value::Object(state.policy().1.clone());
-            return refuse(format!(
+            let own = Json::Object(state.policy().1.clone());
+            refuse!(
                 "policy: the log decides by {own}; leave policy and horizon out to go on with it, \
                  or call change_policy"
-            ));
+            );
         }
         Ok(())
     }
@@ -344,7 +328,7 @@ fn table(policy: &str) -> PyResult<PolicyTable> {
 fn check_policy(policy: &PolicyTable, horizon: Option<u64>) -> PyResult<()> {
     let with = |setting| read_policy(policy, setting, horizon);
     match (with(Setting::Changing), with(Setting::Arms)) {
-        (Err(refusal), Err(_)) => Err(PyValueError::new_err(format!("policy: {refusal}"))),
+        (Err(refusal), Err(_)) => refuse!("policy: {refusal}"),
         _ => Ok(()),
     }
 }

@@ -2,8 +2,7 @@
 
 use plausibly_log::journal::{FileStorage, Storage};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -55,32 +54,12 @@ pub(crate) enum Store {
     Memory(Memory),
 }
 
-#[derive(Debug)]
-pub(crate) enum Reader {
-    File(File),
-    Memory(Cursor<Vec<u8>>),
-}
-
-impl Read for Reader {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::File(file) => file.read(buffer),
-            Self::Memory(bytes) => bytes.read(buffer),
-        }
-    }
-}
-
-impl Seek for Reader {
-    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        match self {
-            Self::File(file) => file.seek(to),
-            Self::Memory(bytes) => bytes.seek(to),
-        }
-    }
-}
+/// A file, or a copy of the bytes in memory.
+pub(crate) trait Readable: Read + Seek {}
+impl<T: Read + Seek> Readable for T {}
 
 impl Storage for Store {
-    type Reader = Reader;
+    type Reader = Box<dyn Readable>;
 
     fn path(&self) -> &Path {
         match self {
@@ -96,11 +75,11 @@ impl Storage for Store {
         }
     }
 
-    fn reader(&self) -> io::Result<Reader> {
-        match self {
-            Self::File(file) => file.reader().map(Reader::File),
-            Self::Memory(memory) => Ok(Reader::Memory(Cursor::new(memory.files().log.clone()))),
-        }
+    fn reader(&self) -> io::Result<Self::Reader> {
+        Ok(match self {
+            Self::File(file) => Box::new(file.reader()?),
+            Self::Memory(memory) => Box::new(Cursor::new(memory.files().log.clone())),
+        })
     }
 
     fn length(&self) -> io::Result<u64> {
