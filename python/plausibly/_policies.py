@@ -134,9 +134,7 @@ class Policy(_core.Policy):
         >>> policy = UCB1(**UCB1(noise_scale=0.5).get_params())
         """
         given = self._given()
-        return {
-            name: given.get(name, 0 if name == "seed" else None) for name in _parameters(type(self))
-        }
+        return {name: given.get(name) for name in _parameters(type(self))}
 
     def __repr__(self) -> str:
         given = self._given()
@@ -144,6 +142,13 @@ class Policy(_core.Policy):
             del given["seed"]
         named = (f"{name}={given[name]!r}" for name in _parameters(type(self)) if name in given)
         return f"{type(self).__name__}({', '.join(named)})"
+
+    @classmethod
+    def _made(
+        cls: type[_P], kind: str, seed: int, facts: Mapping[str, Any] | None = None, **fields: Any
+    ) -> _P:
+        """Makes a policy from the fields of its table in specs, and facts about the problem."""
+        return _core.Policy.__new__(cls, {"kind": kind, **fields}, facts or {}, seed)
 
 
 class Code(Policy):
@@ -208,22 +213,23 @@ class Code(Policy):
         seed: int = 0,
         label: str | None = None,
     ) -> Code:
-        table = {
-            "kind": "code",
-            "label": label,
-            "ridge": ridge,
-            "radius": radius,
-            "greed": greed,
-            "target": target,
-            "randomise": randomise,
-            "count_pending": count_pending,
-        }
         facts = {
             "noise_scale": noise_scale,
             "theta_norm_bound": theta_norm_bound,
             "action_norm_bound": action_norm_bound,
         }
-        return _core.Policy.__new__(cls, table, facts, seed)
+        return cls._made(
+            "code",
+            seed,
+            facts,
+            label=label,
+            ridge=ridge,
+            radius=radius,
+            greed=greed,
+            target=target,
+            randomise=randomise,
+            count_pending=count_pending,
+        )
 
 
 class LinUCB(Policy):
@@ -275,8 +281,7 @@ class LinUCB(Policy):
             "theta_norm_bound": theta_norm_bound,
             "action_norm_bound": action_norm_bound,
         }
-        table = {"kind": "lin-ucb", "label": label, "ridge": ridge, "radius": radius}
-        return _core.Policy.__new__(cls, table, facts, seed)
+        return cls._made("lin-ucb", seed, facts, label=label, ridge=ridge, radius=radius)
 
 
 class LinTS(Policy):
@@ -312,8 +317,7 @@ class LinTS(Policy):
         seed: int = 0,
         label: str | None = None,
     ) -> LinTS:
-        table = {"kind": "lin-ts", "label": label, "ridge": ridge, "noise_scale": noise_scale}
-        return _core.Policy.__new__(cls, table, {}, seed)
+        return cls._made("lin-ts", seed, label=label, ridge=ridge, noise_scale=noise_scale)
 
 
 class Elimination(Policy):
@@ -353,8 +357,7 @@ class Elimination(Policy):
         seed: int = 0,
         label: str | None = None,
     ) -> Elimination:
-        table = {"kind": "elimination", "label": label, "ridge": ridge, "delta": delta}
-        return _core.Policy.__new__(cls, table, {}, seed)
+        return cls._made("elimination", seed, label=label, ridge=ridge, delta=delta)
 
 
 class EpsilonGreedy(Policy):
@@ -398,14 +401,8 @@ class EpsilonGreedy(Policy):
         seed: int = 0,
         label: str | None = None,
     ) -> EpsilonGreedy:
-        table = {
-            "kind": "epsilon-greedy",
-            "label": label,
-            "ridge": ridge,
-            "epsilon": epsilon,
-            "exploration": exploration,
-        }
-        return _core.Policy.__new__(cls, table, {"horizon": horizon}, seed)
+        fields = {"label": label, "ridge": ridge, "epsilon": epsilon, "exploration": exploration}
+        return cls._made("epsilon-greedy", seed, {"horizon": horizon}, **fields)
 
 
 class ExploreThenCommit(Policy):
@@ -447,14 +444,8 @@ class ExploreThenCommit(Policy):
         seed: int = 0,
         label: str | None = None,
     ) -> ExploreThenCommit:
-        table = {
-            "kind": "explore-then-commit",
-            "label": label,
-            "ridge": ridge,
-            "epsilon": epsilon,
-            "exploration": exploration,
-        }
-        return _core.Policy.__new__(cls, table, {"horizon": horizon}, seed)
+        fields = {"label": label, "ridge": ridge, "epsilon": epsilon, "exploration": exploration}
+        return cls._made("explore-then-commit", seed, {"horizon": horizon}, **fields)
 
 
 class UCB1(Policy):
@@ -482,8 +473,7 @@ class UCB1(Policy):
     def __new__(
         cls, *, noise_scale: float | None = None, seed: int = 0, label: str | None = None
     ) -> UCB1:
-        table = {"kind": "ucb1", "label": label, "noise_scale": noise_scale}
-        return _core.Policy.__new__(cls, table, {}, seed)
+        return cls._made("ucb1", seed, label=label, noise_scale=noise_scale)
 
 
 class Thompson(Policy):
@@ -511,8 +501,7 @@ class Thompson(Policy):
     def __new__(
         cls, *, noise_scale: float | None = None, seed: int = 0, label: str | None = None
     ) -> Thompson:
-        table = {"kind": "thompson", "label": label, "noise_scale": noise_scale}
-        return _core.Policy.__new__(cls, table, {}, seed)
+        return cls._made("thompson", seed, label=label, noise_scale=noise_scale)
 
 
 def _parameters(made: type[Policy]) -> list[str]:
