@@ -32,7 +32,7 @@ fn names_that_no_line_holds_are_refused_before_anything_is_written() {
     refused(
         &desk,
         &DECIDE,
-        &["line 3, column `colour`: a value of 65536 characters", "leave out the column"],
+        &["line 3, column `colour`: the value has 65536 characters", "leave out the column"],
     );
     table("name,colour\nbowl,red\nmug,blue\n".into());
     for pair in [format!("{long}=1"), format!("device={long}")] {

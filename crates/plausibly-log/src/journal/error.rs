@@ -110,7 +110,7 @@ pub enum JournalError {
     },
     /// The length of the file has changed. Nothing was written.
     #[error(
-        "{log} has {found} bytes, and this process left {expected}: another program has changed \
+        "{log} has {found} bytes, but this process left {expected}: another program has changed \
          it; open it again, which checks every line"
     )]
     Changed {
@@ -203,12 +203,12 @@ pub enum Damage {
     Body(BodyFault),
     /// A line without an end that no interrupted write leaves.
     #[error(
-        "it has no end, and it is not the beginning of the next line, which an interrupted write \
-         would leave"
+        "it has no newline at its end, and it is not the beginning of a valid line, as an \
+         interrupted write would leave it"
     )]
     Unended,
     /// A line longer than any line can be.
-    #[error("it has no end within the {MAX_BODY} bytes that an event may have")]
+    #[error("it does not end within the {MAX_BODY} bytes that its event may have")]
     TooLong,
 }
 
@@ -216,7 +216,7 @@ impl Damage {
     fn way_out(&self) -> &'static str {
         match self {
             Self::Version { .. } => {
-                "update this program, or restore the log from a copy if there is no newer one"
+                "update this program; if it has no newer version, restore the log from a copy"
             }
             _ => "restore it from a copy",
         }

@@ -32,15 +32,17 @@ impl fmt::Display for Place {
     }
 }
 
+/// What to do about a part that a recipe does not have. Logs do it by themselves.
+const EXTEND: &str = "call `Recipe::extension` first";
+
 /// Why a table, context or stored recipe was refused: what is wrong, where, and how to correct it.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum RecipeError {
     /// Numbers that can be read in two ways.
     #[error(
-        "{place}: `{value}` can be read with a comma between thousands or before the decimals; \
-         write such numbers without separators between thousands and with a point before the \
-         decimals"
+        "{place}: the comma in `{value}` may separate thousands or decimals; write such numbers \
+         without a separator of thousands and with a point before the decimals"
     )]
     Ambiguous {
         /// The place of the first of them.
@@ -50,8 +52,8 @@ pub enum RecipeError {
     },
     /// A value of a feature that is too long.
     #[error(
-        "{place}: a value of {characters} characters, more than {MOST_CHARACTERS}; shorten it, or \
-         leave out the column"
+        "{place}: the value has {characters} characters, more than {MOST_CHARACTERS}; shorten it, \
+         or leave out the column"
     )]
     LongValue {
         /// The place of the value.
@@ -149,8 +151,8 @@ pub enum RecipeError {
     },
     /// Text in a column of numbers.
     #[error(
-        "{place}: `{value}` is not a number such as {example}; {}, or leave it blank if it is \
-         unknown",
+        "{place}: `{value}` is not a number (numbers look like {example} here); {}, or leave it \
+         blank if it is unknown",
         correction(.value, .example)
     )]
     NotANumber {
@@ -163,10 +165,14 @@ pub enum RecipeError {
     },
     /// A blank or a text in a vector as given.
     #[error(
-        "{place}: {} is not a number such as -0.25, and vectors as given need one in every cell; \
-         {}, or leave out the column or the row",
-        .value.as_ref().map_or("the cell is blank, which".into(), |value| format!("`{value}`")),
-        correction(.value.as_deref().unwrap_or_default(), NumberFormat::Plain.example())
+        "{place}: {}, but vectors as given need a number such as -0.25 in every cell; {}, or \
+         leave out the column or the row",
+        .value.as_ref().map_or("the cell is blank".into(), |value| {
+            format!("`{value}` is not a number")
+        }),
+        .value.as_ref().map_or("fill it in".into(), |value| {
+            correction(value, NumberFormat::Plain.example())
+        })
     )]
     NotInAVector {
         /// The place of the value.
@@ -176,8 +182,8 @@ pub enum RecipeError {
     },
     /// A number of a vector that exact sums cannot hold.
     #[error(
-        "{place}: `{value}` is beyond 1024 in magnitude, the most that exact sums hold; give the \
-         column in a larger unit"
+        "{place}: `{value}` is not between -1024 and 1024, the limits of exact sums; use a larger \
+         unit for the column"
     )]
     TooLarge {
         /// The place of the value.
@@ -187,7 +193,7 @@ pub enum RecipeError {
     },
     /// A bound on the parameters that is out of range, as declared or after scaling.
     #[error(
-        "a bound on the norm of the parameters must be above zero and at most 1e50, got {bound}; \
+        "the bound on the norm of the parameters must be above zero and at most 1e50, got {bound}; \
          give the largest length that θ* can have, in units of reward"
     )]
     Bound {
@@ -196,8 +202,7 @@ pub enum RecipeError {
     },
     /// Vectors without numbers.
     #[error(
-        "the table has no column for vectors; beside the labels it needs at least one column of \
-         numbers"
+        "the table has labels only; for vectors as given it needs at least one column of numbers"
     )]
     NoVector,
     /// Zero or a negative number on a logarithmic scale.
@@ -240,7 +245,7 @@ pub enum RecipeError {
         context: Place,
     },
     /// A category that the recipe does not have.
-    #[error("{place}: `{value}` is new to the recipe; extend the recipe first")]
+    #[error("{place}: the recipe has no category `{value}`; {EXTEND}")]
     Unseen {
         /// The place of the value.
         place: Place,
@@ -248,22 +253,19 @@ pub enum RecipeError {
         value: String,
     },
     /// A first blank.
-    #[error("{place}: the value is missing for the first time; extend the recipe first")]
+    #[error("{place}: the value is blank, and the recipe has no feature for blanks; {EXTEND}")]
     Blank {
         /// The place of the value.
         place: Place,
     },
     /// A context key that the recipe does not have.
-    #[error("context `{key}` is new to the recipe; extend the recipe first")]
+    #[error("the recipe has no context key `{key}`; {EXTEND}")]
     UnknownKey {
         /// The key.
         key: String,
     },
     /// An action that has no block.
-    #[error(
-        "{}the action `{label}` is new to the recipe; extend the recipe first",
-        at_line(*.line)
-    )]
+    #[error("{}the recipe has no action `{label}`; {EXTEND}", at_line(*.line))]
     UnknownAction {
         /// The line of its row, from 1; 0 if it comes from a log.
         line: u64,

@@ -11,7 +11,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum StepError {
     /// A first event that is not `opened`, or `opened` again later.
-    #[error("the first event of a log must be `opened`, and no later one")]
+    #[error("the first event of a log must be `opened`, and no later event may be")]
     Opening,
     /// A format of a newer version.
     #[error(
@@ -90,8 +90,8 @@ pub enum StepError {
     /// Phased elimination about other actions than those it began with.
     #[error(
         "phased elimination needs the same actions in the same context from its first decision on, \
-         and {what}; offer the same again, or change the policy (--policy code): changing back to \
-         elimination later starts its phases over"
+         but {what}; offer the same again, or change the policy (--policy code). Changing back to \
+         elimination later starts with the first phase again"
     )]
     OtherActions {
         /// What is different.
@@ -99,8 +99,8 @@ pub enum StepError {
     },
     /// A finished phase of elimination with pending rewards.
     #[error(
-        "phase {phase} of the elimination has taken all its tries, and all of its rewards decide \
-         which actions go on: reward or drop {} first",
+        "phase {phase} of the elimination has made all its tries, and needs their outcomes to \
+         decide which actions go on; reward or drop {} first",
         numbered(.decisions)
     )]
     Outstanding {

@@ -103,7 +103,7 @@ fn labels_alone_are_arms_and_with_a_context_blocks() {
         .features(table.find("quiz").unwrap(), &context(&["hour=5"]))
         .unwrap_err()
         .to_string();
-    assert_eq!(error, "line 2: the action `quiz` is new to the recipe; extend the recipe first");
+    assert_eq!(error, "line 2: the recipe has no action `quiz`; call `Recipe::extension` first");
     let extension = blocks.extension(&table, &context(&["hour=5"])).unwrap().unwrap();
     let extended = blocks.extended(&extension).unwrap();
     assert_eq!(extended.feature_names()[8..], ["quiz: intercept", "quiz: hour"]);
@@ -117,14 +117,19 @@ fn what_is_new_is_refused_until_the_recipe_is_extended() {
     let now = context(&["device=tablet", "hour=14"]);
     let vase = later.find("vase").unwrap();
     let refused = |context: &Context| recipe.features(vase, context).unwrap_err().to_string();
-    assert_eq!(refused(&now), "context `hour` is new to the recipe; extend the recipe first");
+    assert_eq!(
+        refused(&now),
+        "the recipe has no context key `hour`; call `Recipe::extension` first"
+    );
     assert_eq!(
         refused(&context(&["device=mobile"])),
-        "line 2, column `price`: the value is missing for the first time; extend the recipe first"
+        "line 2, column `price`: the value is blank, and the recipe has no feature for blanks; \
+         call `Recipe::extension` first"
     );
     assert_eq!(
         refused(&Context::default()),
-        "context `device`: the value is missing for the first time; extend the recipe first"
+        "context `device`: the value is blank, and the recipe has no feature for blanks; call \
+         `Recipe::extension` first"
     );
     assert_eq!(recipe.ignored(&later), ["column `size` is not part of the recipe and is ignored"]);
 
@@ -168,8 +173,8 @@ fn later_tables_must_have_the_columns_and_sound_cells() {
     );
     assert_eq!(
         error("name,price,life\nmug,4 EUR,1\n"),
-        "line 2, column `price`: `4 EUR` is not a number such as 1234.5; correct it, or leave it \
-         blank if it is unknown"
+        "line 2, column `price`: `4 EUR` is not a number (numbers look like 1234.5 here); correct \
+         it, or leave it blank if it is unknown"
     );
     assert_eq!(
         error("name,price,life\nmug,4,0\n"),
@@ -202,9 +207,8 @@ fn later_tables_must_have_the_columns_and_sound_cells() {
 fn commas_in_numbers_are_read_where_there_is_one_way_to() {
     assert_eq!(
         refusal("name;price\nmug;1,234\nbowl;2\n", &[]),
-        "line 2, column `price`: `1,234` can be read with a comma between thousands or before the \
-         decimals; write such numbers without separators between thousands and with a point before \
-         the decimals"
+        "line 2, column `price`: the comma in `1,234` may separate thousands or decimals; write \
+         such numbers without a separator of thousands and with a point before the decimals"
     );
     for (pair, write) in
         [("price=1,5", "`1,5` is not a number; write 1.5"), ("price=1,234", "write 1.234 or 1234")]
@@ -361,7 +365,7 @@ fn cells_from_a_log_have_columns_and_no_lines() {
         .unwrap_err();
     assert_eq!(
         unknown.to_string(),
-        "the action `quiz` is new to the recipe; extend the recipe first"
+        "the recipe has no action `quiz`; call `Recipe::extension` first"
     );
 }
 
