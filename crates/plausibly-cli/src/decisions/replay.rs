@@ -28,8 +28,8 @@ fn table(all: &[Replayed]) -> String {
     let chosen =
         differing.iter().filter(|replayed| replayed.chosen != replayed.would_choose).count() as u64;
     let mut text = format!(
-        "{} under the other settings: {} choices would differ; in {} the set still in the race \
-         would differ\n",
+        "{} under the other settings: the choice would differ in {}, the actions in the race in \
+         {}\n",
         output::plural(all.len() as u64, "decision", "decisions"),
         chosen,
         differing
@@ -65,7 +65,7 @@ fn table(all: &[Replayed]) -> String {
         .collect();
     text.push('\n');
     text + &output::left_table(
-        &["decision", "chosen", "would choose", "no longer in the race", "still in the race"],
+        &["decision", "chosen", "would choose", "would be out of the race", "would be in the race"],
         &rows,
     )
 }

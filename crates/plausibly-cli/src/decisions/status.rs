@@ -176,9 +176,10 @@ fn waiting(status: &Status) -> String {
     match status.waiting.len() {
         0 => String::new(),
         count => format!(
-            "\nno decision can be taken before {count} of these are rewarded or dropped: a phase \
-             of the elimination has taken all its tries and waits for their outcomes; the next \
-             choice shown assumes that they are dropped\n"
+            "\na phase of the elimination has made all its tries and waits for {}; the next \
+             decision is possible once all of them are rewarded or dropped (the next choice shown \
+             above assumes that they are dropped)\n",
+            output::plural(count as u64, "outcome", "outcomes")
         ),
     }
 }

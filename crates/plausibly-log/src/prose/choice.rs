@@ -13,7 +13,7 @@ impl Words<'_> {
             let ignored =
                 self.0.grounds.policy.get("count_pending").is_some_and(|counts| counts == false);
             if self.0.grounds.design.is_some() && !ignored {
-                said.push("Tries with a pending outcome count as known here.".into());
+                said.push("This comparison also counts tries with a pending outcome.".into());
             }
         }
         said.extend(self.price());
@@ -42,8 +42,8 @@ impl Words<'_> {
         let mut said = Vec::new();
         if let Some(names) = listed(rivals().filter(equal)) {
             said.push(format!(
-                "We know exactly as little about {names}; among equals we try the one that has \
-                 been in the log longest."
+                "We know exactly as little about {names}; a tie goes to the action that entered \
+                 the log first."
             ));
         }
         if let Some(names) = listed(rivals().filter(near)) {
@@ -60,10 +60,11 @@ impl Words<'_> {
         let (most, own) = (leader.mean?, chosen.mean?);
         (leader.id != chosen.id && most > own).then(|| {
             format!(
-                "{} has the highest estimate. Trying it instead should bring about {} more this \
-                 time: that is the price of learning.",
+                "{} has the highest estimate, {} more than {}. Passing it over is expected to \
+                 cost that much this time: the price of learning.",
                 quoted(&leader.label),
-                self.difference(most, own)
+                self.difference(most, own),
+                quoted(&chosen.label)
             )
         })
     }
@@ -85,17 +86,17 @@ impl Words<'_> {
                  high estimate and much left to learn about it."
             ),
             Reason::MostPromising => {
-                format!(
-                    "The accuracy you asked for is reached, so we take the most promising one: \
-                     {label}."
-                )
+                format!("{}, so we take the most promising one: {label}.", self.target_reached())
             }
             Reason::DrawnPlausible => format!(
                 "This choice was drawn at random among the {plausible} that could still be best, \
                  so that other policies can be evaluated later; the draw gave {label}."
             ),
             Reason::LargestUpper => {
-                format!("{label} has the highest \"at most\": no other could turn out better.")
+                format!(
+                    "{label} has the highest \"at most\": if every action turned out as well as \
+                     its range allows, it would be the best."
+                )
             }
             Reason::LargestSample => {
                 format!(
@@ -109,7 +110,9 @@ impl Words<'_> {
                 )
             }
             Reason::DrawnInPhase => self.phase(&label),
-            Reason::Explored => format!("This round was for exploring, and the draw gave {label}."),
+            Reason::Explored => {
+                format!("This decision was for exploring, and {label} was drawn at random.")
+            }
             Reason::LargestMean => format!("{label} has the highest estimate."),
             Reason::Committed => {
                 format!(
@@ -117,6 +120,17 @@ impl Words<'_> {
                      it ever since."
                 )
             }
+        }
+    }
+
+    /// Says that the target is reached, for a policy that has stopped exploring. The policy counts
+    /// tries with pending outcomes, so it may stop before the outcomes so far reach the target.
+    fn target_reached(&self) -> String {
+        let target = self.target_name();
+        if self.0.findings.target.as_ref().is_some_and(|target| target.met) {
+            format!("We have reached {target}")
+        } else {
+            format!("Counting tries with pending outcomes, we have reached {target}")
         }
     }
 
@@ -129,9 +143,10 @@ impl Words<'_> {
             format!(" from the {} left in this phase, this one included", count(left, "try"))
         });
         format!(
-            "This is phase {number} of an elimination: earlier phases have kept {survivors} of \
-             {offered}, and each phase tries a fixed mix of those, in random order, before it \
-             drops any. The draw gave {label}{left}."
+            "This policy eliminates actions in phases. A phase plans how often to try which of \
+             the remaining actions, makes these tries in random order, and then drops the actions \
+             that did clearly worse. This is phase {number}, with {survivors} of {offered} actions \
+             remaining; {label} was drawn at random{left}."
         )
     }
 
@@ -141,7 +156,7 @@ impl Words<'_> {
         let label = quoted(&findings.chosen.label);
         match self.0.findings.chosen.rule_out {
             None => {
-                format!("{label} is already out of the race; this policy takes it all the same.")
+                format!("{label} is already out of the race, but this policy still chooses it.")
             }
             Some(RuleOut { shift: Some(shift), .. }) if shift >= self.0.grounds.range() => {
                 format!("We know too little for any outcome to put {label} out of the race yet.")
@@ -158,33 +173,54 @@ impl Words<'_> {
     }
 
     fn narrowing(&self, shift: f64, observations: Option<u64>) -> String {
-        let findings = &self.0.findings;
+        let (findings, (low, high)) = (&self.0.findings, self.0.grounds.reward_range);
         let chosen = findings.actions.iter().find(|action| action.id == findings.chosen.id);
         let best = self.best_lower(|action| action.id != findings.chosen.id);
         let (Some(chosen), Some(best)) = (chosen, best) else { return String::new() };
-        // A bound cut off at the end of the range is printed as that end, so the difference of the
-        // printed numbers would be wrong.
-        let cut = chosen.upper >= self.0.grounds.reward_range.1;
-        let by = if cut { self.number(shift) } else { self.difference(chosen.upper, best) };
+        if best <= low {
+            return format!(
+                "No \"at least\" of the others is above {low}, the lowest possible average. Only \
+                 once we know more about them can they put {} out of the race.",
+                quoted(&chosen.label)
+            );
+        }
+        // The bound before it was cut off at the end of the range, for which the subtraction holds.
+        let upper = if chosen.upper >= high { best + shift } else { chosen.upper };
+        let at_most = if chosen.upper >= high {
+            format!("Its \"at most\", {} before it was cut off at {high},", self.number(upper))
+        } else {
+            format!("Its \"at most\" ({})", self.number(upper))
+        };
         let needed = format!(
-            "Its \"at most\" ({}) would have to fall by {by}, below {}, the highest \"at least\" \
+            "{at_most} would have to fall by more than {}, to below {}, the highest \"at least\" \
              of the others.",
-            self.number(chosen.upper),
+            self.difference(upper, best),
             self.number(best)
         );
-        let tries = match (observations, chosen.mean) {
-            (Some(tries), Some(mean)) => format!(
-                "If about {} of it average {}, it is out: the estimate stays and the range \
-                 narrows. Lower outcomes put it out sooner, higher ones later or not at all.",
-                count(tries, "more try"),
-                self.number(mean)
-            ),
-            _ => "More tries at its current average would not do that: its estimate is too high."
-                .into(),
+        format!(
+            "{needed} {} It would also be out if the \"at least\" of another action rose above its \
+             \"at most\".",
+            self.enough_tries(chosen, observations)
+        )
+    }
+
+    /// How many more tries of the chosen action would put it out of the race.
+    fn enough_tries(&self, chosen: &Finding, observations: Option<u64>) -> String {
+        let mean = self.estimate(chosen.mean);
+        let tries = match observations {
+            None => {
+                return format!(
+                    "More tries with outcomes like its estimate ({mean}) would not be enough: the \
+                     estimate is too high."
+                );
+            }
+            Some(1) => format!("One more try with an outcome of {mean}"),
+            Some(tries) => format!("About {tries} more tries with outcomes of {mean} on average"),
         };
         format!(
-            "{needed} {tries} It is also out once another's \"at least\" rises above its \"at \
-             most\"."
+            "{tries} would be enough: the estimate would stay and the range would narrow. With \
+             lower outcomes fewer tries are enough; with higher ones it takes more, or no number \
+             is enough."
         )
     }
 }

@@ -4,7 +4,7 @@
 
 mod choice;
 
-use crate::certificate::{Certificate, Finding, Standing};
+use crate::certificate::{Certificate, Finding, Reason, Standing};
 use crate::table::MOST_CHARACTERS;
 use std::fmt::{self, Write};
 
@@ -44,6 +44,7 @@ impl fmt::Display for Words<'_> {
         self.write_race(f)?;
         self.write_beaten(f)?;
         write_section(f, "HOW SURE", &self.how_sure())?;
+        self.write_conditions(f)?;
         write_section(f, &format!("WHAT IS KNOWN ABOUT {chosen}"), &self.known())?;
         write_section(f, &format!("WHAT WOULD PUT {chosen} OUT OF THE RACE"), &[self.change()])
     }
@@ -70,6 +71,10 @@ impl Certificate {
 }
 
 impl<'a> Words<'a> {
+    /// Introduces [`Words::conditions`].
+    pub const ASSUMES: &'static str = "This assumes the following, which was not checked. If any \
+                                       of it is false, the statements above may be false too:";
+
     fn number(&self, value: f64) -> String {
         self.0.number(value)
     }
@@ -126,7 +131,7 @@ impl<'a> Words<'a> {
         let offered = self.0.grounds.offered();
         writeln!(
             f,
-            "\nSTILL IN THE RACE: {} of {offered} could still be best; higher is better",
+            "\nSTILL IN THE RACE: {} of {offered} could still be best; a higher average is better",
             self.plausible()
         )?;
         if let Some(rule) = self.rule() {
@@ -139,7 +144,7 @@ impl<'a> Words<'a> {
         writeln!(
             f,
             "  {:width$}  {:>10}  {:>10}  {:>10}  {:>10}",
-            "averages", "estimate", "at least", "at most", "plus/minus"
+            "action", "estimate", "at least", "at most", "plus/minus"
         )?;
         let shown = 2 * NAMED;
         for action in racing.iter().take(shown) {
@@ -159,7 +164,7 @@ impl<'a> Words<'a> {
         }
         let (low, high) = self.0.grounds.reward_range;
         if racing.iter().any(|action| action.lower <= low || action.upper >= high) {
-            writeln!(f, "  No average is below {low} or above {high}, so no bound is.")?;
+            writeln!(f, "  Averages lie between {low} and {high}, so ranges are cut off there.")?;
         }
         Ok(())
     }
@@ -220,11 +225,11 @@ impl<'a> Words<'a> {
     /// Why an action is out: its "at most", and the "at least" of the action that rules it out.
     pub fn beaten_by(&self, beaten: &Beaten<'_>) -> String {
         format!(
-            "at most {}, and {} has at least {}: short by {}.",
+            "its \"at most\" ({}) is {} below the \"at least\" of {} ({}).",
             self.number(beaten.action.upper),
+            self.difference(beaten.by.lower, beaten.action.upper),
             quoted(&beaten.by.label),
-            self.number(beaten.by.lower),
-            self.difference(beaten.by.lower, beaten.action.upper)
+            self.number(beaten.by.lower)
         )
     }
 
@@ -254,7 +259,15 @@ impl<'a> Words<'a> {
         self.0.findings.confidence.map(|confidence| format!("{} %", percent(confidence)))
     }
 
-    /// How sure the statements are, and under which conditions.
+    fn write_conditions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let conditions = self.conditions();
+        if !conditions.is_empty() {
+            writeln!(f, "  {}", Self::ASSUMES)?;
+        }
+        conditions.iter().try_for_each(|condition| writeln!(f, "  - {condition}"))
+    }
+
+    /// How sure the statements are. [`Words::conditions`] lists what this assumes.
     pub fn how_sure(&self) -> Vec<String> {
         let (grounds, findings) = (&self.0.grounds, &self.0.findings);
         let mut said = Vec::new();
@@ -264,7 +277,6 @@ impl<'a> Words<'a> {
                  every later look: looking often does not weaken this.",
                 grounds.offered()
             ));
-            said.push(self.conditions());
         } else {
             said.push(
                 "The bounds are a rule of thumb of this policy. They say nothing about \
@@ -274,26 +286,34 @@ impl<'a> Words<'a> {
         }
         said.push(match findings.known_within {
             Some(within) => {
-                format!("The widest range still in the race is ±{}.", self.number(within))
+                format!(
+                    "Among the actions still in the race, the widest range is ±{} around its \
+                     estimate.",
+                    self.number(within)
+                )
             }
             None => {
-                "Some of those still in the race were never tried, so nothing is known about them."
+                "Some actions still in the race were never tried, so nothing is known about them."
                     .into()
             }
         });
         if let Some(target) = &findings.target {
-            let met = if target.met { "met" } else { "not met yet" };
-            let by_accuracy =
-                grounds.policy.get("target").is_some_and(|table| table.get("accuracy").is_some());
-            said.push(if by_accuracy {
-                format!("You asked for ±{}: {met}.", self.number(target.wanted))
+            let name = self.target_name();
+            said.push(if target.met {
+                format!("We have reached {name}.")
+            } else if findings.chosen.reason == Reason::MostPromising {
+                format!(
+                    "By the outcomes so far we have not reached {name} yet; counting tries with \
+                     pending outcomes, we have."
+                )
             } else {
-                format!("The target you asked for: {met}.")
+                format!("We have not reached {name} yet.")
             });
         }
         let come = count(grounds.statistics.observations, "outcome");
         said.push(match self.pending() {
             0 => format!("All of this rests on {come} so far."),
+            1 => format!("All of this rests on {come} so far; 1 more is still to come."),
             pending => {
                 format!("All of this rests on {come} so far; {pending} more are still to come.")
             }
@@ -301,37 +321,55 @@ impl<'a> Words<'a> {
         said
     }
 
-    /// The conditions of the promise.
-    fn conditions(&self) -> String {
+    /// The target of the policy, as the object of a sentence.
+    fn target_name(&self) -> String {
+        let wanted = self.0.findings.target.as_ref().map_or(0.0, |target| target.wanted);
+        match self.0.grounds.policy.get("target").and_then(|target| target.get("kappa")) {
+            Some(kappa) => format!("the target you set (kappa = {kappa})"),
+            None => format!("the accuracy you asked for (±{})", self.number(wanted)),
+        }
+    }
+
+    /// The conditions of the confidence, one sentence each; [`Words::ASSUMES`] introduces them.
+    /// Empty where the bounds are a rule of thumb.
+    pub fn conditions(&self) -> Vec<String> {
         let grounds = &self.0.grounds;
+        if self.0.findings.confidence.is_none() {
+            return Vec::new();
+        }
         let (low, high) = grounds.reward_range;
+        let mut conditions = vec![format!("Every outcome lies between {low} and {high}.")];
         let noise =
             grounds.policy.get("radius").and_then(|radius| radius.get("noise_scale")?.as_f64());
-        let scatter = noise.map_or_else(String::new, |noise| {
+        conditions.extend(noise.map(|noise| {
             format!(
-                "; they scatter around their average at most like a bell curve with a standard \
-                 deviation of {noise}"
+                "Outcomes scatter around their average at most like a bell curve with a standard \
+                 deviation of {noise}."
             )
-        });
-        let averages = if grounds.features.is_empty() {
-            "no true average changes over time".into()
+        }));
+        if grounds.features.is_empty() {
+            conditions.push("No true average changes over time.".into());
         } else if grounds.as_given {
-            format!(
-                "the average is the sum of the features, each times a fixed weight, and nothing \
-                 else; the length of the weights (the square root of the sum of their squares) is \
-                 at most {}",
-                self.bound()
-            )
+            conditions.extend([
+                "A true average is the sum of the features, each times a fixed weight, and depends \
+                 on nothing else."
+                    .into(),
+                format!(
+                    "The length of the weights (the square root of the sum of their squares) is at \
+                     most {}.",
+                    self.bound()
+                ),
+            ]);
         } else {
-            "each feature adds a fixed amount to the average, whatever the other features are and \
-             whenever the action is tried, and no combination of them leads outside that range"
-                .to_string()
-        };
-        format!(
-            "This assumes conditions that were not checked: single outcomes stay within {low} to \
-             {high}{scatter}; {averages}; whether and when an outcome arrives does not depend on \
-             its value. If one of these is false, the rest may be false too."
-        )
+            conditions.extend([
+                "Each feature adds a fixed amount to the true average, whatever the other features \
+                 are and whenever the action is tried."
+                    .into(),
+                format!("No combination of features has an average outside {low} to {high}."),
+            ]);
+        }
+        conditions.push("Whether and when an outcome arrives does not depend on its value.".into());
+        conditions
     }
 
     /// The bound on θ* behind the ranges of vectors as given, in units of reward: the policy's own,

@@ -245,5 +245,5 @@ fn a_list_of_a_few_states_the_choice_and_leaves_the_phase_to_the_log() {
     assert_eq!((partial.findings.plays_left, partial.findings.chosen.propensity), (None, None));
     let propensity = whole.findings.chosen.propensity.unwrap();
     assert!(propensity > 0.0 && propensity < 1.0 && whole.findings.plays_left.unwrap() > 10);
-    assert!(whole.words().to_string().contains("phase 1 of an elimination"));
+    assert!(whole.words().to_string().contains("This is phase 1, with"));
 }

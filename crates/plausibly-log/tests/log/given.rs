@@ -97,7 +97,7 @@ fn the_words_name_the_bound_that_was_declared() {
     let found = log.decide(2, &rows, &Context::default(), 10).unwrap();
     let words = found.words().to_string();
     assert!(
-        words.contains("of their squares) is at most 0.3") && !words.contains("no combination"),
+        words.contains("of their squares) is at most 0.3") && !words.contains("No combination"),
         "{words}"
     );
     assert!(found.to_json().contains("\"as_given\":true"));

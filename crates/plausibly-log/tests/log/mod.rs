@@ -13,6 +13,7 @@ mod replays;
 mod schema;
 mod torn;
 mod typed;
+mod words;
 
 use memory::Memory;
 use plausibly::Stream;

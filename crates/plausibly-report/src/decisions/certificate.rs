@@ -33,7 +33,7 @@ pub fn certificate_page(certificate: &Certificate) -> String {
             (race(&shown))
             (out_of_race(&shown))
             div.columns {
-                (parts::section("How sure", &words.how_sure()))
+                (parts::how_sure(&words))
                 @let name = label::cut(&chosen.label, 60);
                 (parts::section(&format!("What is known about {name}"), &words.known()))
                 (parts::section(

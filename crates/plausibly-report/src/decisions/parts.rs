@@ -5,8 +5,8 @@ use crate::label::readable;
 use crate::number;
 use crate::page::{Page, Script};
 use maud::{Markup, html};
-use plausibly_log::Tried;
 use plausibly_log::certificate::{Certificate, Finding};
+use plausibly_log::{Tried, Words};
 use std::collections::BTreeMap;
 
 /// A page about decisions. It has no script and forbids any, because its words come from users'
@@ -44,6 +44,21 @@ pub(super) fn section(title: &str, sentences: &[String]) -> Markup {
     }
 }
 
+/// How sure the statements are, and a list of what that assumes.
+pub(super) fn how_sure(words: &Words<'_>) -> Markup {
+    let conditions = words.conditions();
+    html! {
+        section {
+            h2 { "How sure" }
+            @for sentence in words.how_sure() { p { (sentence) } }
+            @if !conditions.is_empty() {
+                p { (Words::ASSUMES) }
+                ul { @for condition in conditions { li { (condition) } } }
+            }
+        }
+    }
+}
+
 /// The picture of all estimates, once for wide and once for narrow screens; the style shows one of
 /// them.
 pub(super) fn forest(certificate: &Certificate, chosen: &str) -> Markup {
@@ -53,8 +68,8 @@ pub(super) fn forest(certificate: &Certificate, chosen: &str) -> Markup {
         figure.forest {
             figcaption {
                 b { "What each one pays on average, as far as it is known." }
-                " A bar shows where the true average may lie, and its mark the estimate. An arrow "
-                "at an end means that nothing is known there beyond the range of rewards."
+                " A bar shows where the true average may lie, and its mark shows the estimate. "
+                "Where a bar ends in an arrow, only the range of rewards limits it."
             }
             (legend(&wide, chosen))
             @for (class, forest) in [("wide", &wide), ("narrow", &narrow)] {
@@ -82,7 +97,7 @@ fn legend(forest: &Forest<'_>, chosen: &str) -> Markup {
                     svg viewBox="0 0 34 14" aria-hidden="true" {
                         line.best x1="17" x2="17" y1="0" y2="14" {}
                     }
-                    "the best “at least” of all"
+                    "the highest “at least” of all"
                 }
             }
         }
@@ -142,7 +157,7 @@ fn tries(tried: Option<&Tried>) -> Markup {
     let tried = tried.copied().unwrap_or_default();
     let last = match tried.last_outcome {
         Some(reward) => number::minus(&reward.to_string()),
-        None if tried.pending > 0 => "outstanding".into(),
+        None if tried.pending > 0 => "pending".into(),
         None => "–".into(),
     };
     html! { td.n { (number::grouped(tried.tries as f64)) } td.n { (last) } }

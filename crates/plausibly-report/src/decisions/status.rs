@@ -52,8 +52,8 @@ pub fn status_page(status: &Status) -> String {
             (out(status, &shown))
             (pending(status))
             div.columns {
-                (parts::section("How sure", &words.how_sure()))
-                section { h2 { "Who decides" } p { (parts::policy(&shown)) } }
+                (parts::how_sure(&words))
+                section { h2 { "The policy that decides" } p { (parts::policy(&shown)) } }
             }
             details.grounds {
                 summary { "What this rests on" }
@@ -133,7 +133,7 @@ fn history(status: &Status, shown: &Certificate) -> Markup {
     );
     html! {
         section {
-            h2 { "How it came to be" }
+            h2 { "How the race went" }
             div.figures {
                 figure {
                     figcaption {
@@ -145,7 +145,7 @@ fn history(status: &Status, shown: &Certificate) -> Markup {
                 }
                 figure {
                     figcaption {
-                        b { "To within what these were known." }
+                        b { "How precisely their averages were known (±)." }
                         @if known.has_gaps() { " Shaded: one of them had never been tried." }
                     }
                     svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img"
@@ -162,10 +162,10 @@ fn history(status: &Status, shown: &Certificate) -> Markup {
 /// Says how many recorded choices were derived again.
 fn checked(status: &Status) -> String {
     if status.complete {
-        return "Each choice was derived again from the log, and is as recorded.".into();
+        return "Each choice was derived again from the log, and agrees with the record.".into();
     }
     format!(
-        "{} of the {} choices were derived again from the log, and are as recorded.",
+        "{} of the {} choices were derived again from the log, and agree with the record.",
         number::grouped(status.checked as f64),
         number::grouped(status.decisions as f64)
     )
@@ -223,11 +223,11 @@ fn out_when(status: &Status, since: &OutSince) -> String {
     if decision > status.decisions {
         "out as of now".into()
     } else if last_plausible == 0 {
-        format!("out since it was first looked at, at decision {decision}")
+        format!("out since it was first considered, at decision {decision}")
     } else if status.complete || decision == last_plausible + 1 {
         format!("out since decision {decision}")
     } else {
-        format!("went out between decision {last_plausible} and {decision}")
+        format!("went out between decisions {last_plausible} and {decision}")
     }
 }
 
@@ -263,9 +263,11 @@ fn pending(status: &Status) -> Markup {
             }
             @if !status.waiting.is_empty() {
                 p {
-                    "No decision can be taken before " (status.waiting.len()) " of these are "
-                    "rewarded or dropped: a phase of the elimination is played and ends on its "
-                    "rewards. What is shown as next is if they were dropped."
+                    "A phase of the elimination has made all its tries and waits for "
+                    (status.waiting.len())
+                    (plural(status.waiting.len() as u64, " outcome", " outcomes"))
+                    ". The next decision is possible once all of them are rewarded or dropped. The "
+                    "next choice shown here assumes that they are dropped."
                 }
             }
         }

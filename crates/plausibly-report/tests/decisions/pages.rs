@@ -6,7 +6,8 @@ use plausibly_report::{certificate_page, status_page};
 /// What the certificate's words say, without their headings.
 fn sentences(certificate: &Certificate) -> Vec<String> {
     let words = certificate.words();
-    [words.why(), vec![words.change()], words.how_sure(), words.known()].concat()
+    [words.why(), vec![words.change()], words.how_sure(), words.conditions(), words.known()]
+        .concat()
 }
 
 fn escaped(text: &str) -> String {
@@ -135,7 +136,7 @@ fn a_status_says_since_when_actions_are_out_as_exactly_as_it_knows() {
             .iter()
             .all(|line| line.contains("out since decision ") && line.contains(", by "))
     );
-    assert!(said_of_out(&rough).iter().any(|line| line.contains("went out between decision ")));
+    assert!(said_of_out(&rough).iter().any(|line| line.contains("went out between decisions ")));
 }
 
 #[test]
@@ -160,7 +161,7 @@ fn a_status_counts_what_is_outstanding_and_lists_the_oldest() {
 #[test]
 fn what_an_elimination_waits_for_is_said() {
     let mut status = Scene::drinks(40).play().status(50);
-    let waits = "No decision can be taken before 2 of these";
+    let waits = "waits for 2 outcomes";
     assert!(!status_page(&status).contains(waits));
     status.waiting = vec![9, 18];
     assert!(status_page(&status).contains(waits));
