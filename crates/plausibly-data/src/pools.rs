@@ -128,8 +128,7 @@ impl Pools for DataPools {
             }
             "heart" => {
                 let options = read_table_options(fields);
-                let meaning =
-                    "meaning of the reward: the file's column, 1 for a death, or 1 minus it";
+                let meaning = "what a reward of 1 means: a death, as in the file, or survival";
                 let target =
                     fields.choice("target", meaning, Some("death"), &["death", "survival"]);
                 let options = TableOptions { reversed: target == Some("survival"), ..options };

@@ -162,10 +162,14 @@ impl Experiment {
     }
 
     pub(super) fn read(fields: &mut Fields<'_>, pools: &dyn Pools) -> Option<Self> {
-        let name =
-            fields.text_or("name", "what to call it in results", "\"experiment\"", "experiment");
-        let seed = fields.integer("seed", "seed of all randomness", Some(0), (0, i64::MAX));
-        let runs = fields.integer("runs", "independent problems", Some(100), (1, 1_000_000_000));
+        let name = fields.text_or("name", "its name in results", "\"experiment\"", "experiment");
+        let seed = fields.integer("seed", "seed of all random numbers", Some(0), (0, i64::MAX));
+        let runs = fields.integer(
+            "runs",
+            "number of runs, each on a new problem",
+            Some(100),
+            (1, 1_000_000_000),
+        );
         let horizon = fields.integer("horizon", "rounds per run", Some(10_000), (1, 1_000_000_000));
         let environment = fields
             .table("environment", "the problems to play on", FieldDefault::Required, |fields| {
@@ -314,7 +318,7 @@ pub(super) fn read_delay_fields(fields: &mut Fields<'_>) -> Delay {
     };
     match fields.choice("kind", "which delay", None, &DELAYS) {
         Some("fixed") => Delay::Fixed {
-            rounds: count(fields, "rounds", "rounds until the reward comes; 1 is at once"),
+            rounds: count(fields, "rounds", "rounds until the reward comes; 1 means at once"),
         },
         Some("random") => Delay::Random {
             mean: fields.number(
@@ -335,14 +339,14 @@ pub(super) fn read_delay_fields(fields: &mut Fields<'_>) -> Delay {
             told_after: count(
                 fields,
                 "told_after",
-                "rounds until the policy learns that no reward comes",
+                "rounds until the policy learns that a reward will not come",
             ),
         },
         Some("by-reward") => Delay::ByReward {
             rounds: count(
                 fields,
                 "rounds",
-                "rounds until a reward below its mean comes; others at once",
+                "rounds until a reward below its mean comes; others come at once",
             ),
         },
         _ => Delay::None,
@@ -387,7 +391,7 @@ fn read_metric(
     let default = FieldDefault::Derived(
         "that of the first code policy, else `ridge = 1` and the default radius of `code`",
     );
-    let meaning = "what defines the plausible set inside the model error";
+    let meaning = "defines the plausible set that the model error is measured on";
     let read = fields.table("metric", meaning, default, |fields| {
         let derived = "that of the first code policy, else 1";
         let ridge = match setting {

@@ -26,21 +26,43 @@ pub fn spec_reference(pools: &dyn Pools) -> String {
     let (rows, _) = read(&minimal_experiment(), |fields| Experiment::read(fields, &()).is_some());
     table(&mut page, &rows);
     page += "\nThe metric has the fields `ridge` and `radius`, with the same meanings and ranges \
-             as in a policy; an unset one is that of the first `code` policy.\n";
+             as in a policy; if one is unset, that of the first `code` policy is used.\n";
 
     environments(&mut page, pools);
     policies(&mut page);
     radii(&mut page);
     targets_and_delays(&mut page);
-    page
+    wrapped(&page)
+}
+
+/// The page with its paragraphs broken at 100 characters. Tables keep their lines.
+fn wrapped(page: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for line in page.lines() {
+        if line.starts_with('|') {
+            lines.push(line.into());
+            continue;
+        }
+        let mut current = String::new();
+        for word in line.split(' ') {
+            if !current.is_empty() && current.chars().count() + 1 + word.chars().count() > 100 {
+                lines.push(std::mem::take(&mut current));
+            }
+            current += if current.is_empty() { "" } else { " " };
+            current += word;
+        }
+        lines.push(current);
+    }
+    lines.join("\n") + "\n"
 }
 
 fn targets_and_delays(page: &mut String) {
-    *page += "\n## `target`\n\nFor a `code` policy: one of the two, without `greed`.\n\n";
+    *page += "\n## `target`\n\nFor a `code` policy: `kappa` or `accuracy`, without `greed`.\n\n";
     let empty = node(Value::Table(Vec::new()));
     let (rows, _) = read(&empty, |fields| PolicySpec::read_target(fields).is_some());
     table(page, &rows);
-    *page += "\n## `delay`\n\nThe default `kind = \"none\"` means before the next decision.\n";
+    *page += "\n## `delay`\n\nWhen the reward of a decision comes. By default \
+              (`kind = \"none\"`) it comes before the next decision.\n";
     for kind in DELAYS.into_iter().filter(|kind| *kind != "none") {
         let (rows, _) = read(&kind_table(kind), |fields| {
             read_delay_fields(fields);
@@ -49,11 +71,11 @@ fn targets_and_delays(page: &mut String) {
         let meaning = match kind {
             "fixed" => "After a fixed number of rounds.",
             "random" => "After a random number of rounds, the same for every policy.",
-            "batches" => "Together with the rest of its batch, when the batch is full.",
-            "never" => "At once or, for a share of decisions, never.",
+            "batches" => "Together with all rewards of its batch, when the batch is full.",
+            "never" => "A share of the rewards never comes; the others come at once.",
             _ => {
-                "Rewards below their mean come late. Such delays break confidence sets; this one \
-                 shows it."
+                "Rewards below their mean come late. Confidence sets are not valid under such \
+                 delays; use it to see that."
             }
         };
         section(page, kind, meaning, &rows);
@@ -106,11 +128,15 @@ fn policies(page: &mut String) {
                  `{ kind = \"mixture\" }`."
             }
             (true, false) => " On `k-armed` there is no `ridge`.",
+            _ if kind == "elimination" => {
+                " On `changing` it knows actions by their position, and its guarantee does not \
+                 hold. Logs and the Python class `Elimination` refuse actions that change."
+            }
             _ => "",
         };
         section(page, kind, &format!("Plays on {}.{note}", names.join(", ")), &rows);
     }
-    *page += "\nHere problems from data count as `linear`.\n";
+    *page += "\nProblems from data count as `linear` here.\n";
 }
 
 fn radii(page: &mut String) {
@@ -148,8 +174,8 @@ fn radii(page: &mut String) {
             "per-arm",
             Setting::Arms,
             "`σ·√(2·log(1/δ))`; an arm taken T times has half-width `√β/√T`. Holds for one arm at \
-             one count; over all arms and rounds `δ` promises nothing, and θ* leaves the set far \
-             more often. Only for `k-armed`.",
+             one number of plays. Over all arms and rounds `δ` promises nothing: θ* leaves the set \
+             far more often. Only for `k-armed`.",
         ),
         ("fixed", Setting::Fixed, "A constant width, not a confidence set."),
     ] {

@@ -14,13 +14,13 @@ use crate::state::{Durable, DurableModel};
 use thiserror::Error;
 
 const GREED: &str = "c: how much a plausible action's estimate counts beside its width; \
-                     0 is CODE, 1 LinUCB with this radius";
+                     0 is CODE, 1 is LinUCB with this radius";
 
 const RANDOMISE: &str =
     "p: the share of rounds drawn uniformly from the plausible set, for exact propensities";
 
-const COUNT_PENDING: &str = "whether decisions whose rewards are outstanding count in the design \
-                             at once; never in the confidence set";
+const COUNT_PENDING: &str = "whether a decision counts in the design before its reward comes; \
+                             it never counts in the confidence set before that";
 
 /// The kinds of policy, as specs name them.
 pub const POLICY_KINDS: [&str; 8] = [
@@ -283,11 +283,11 @@ impl PolicySpec {
 impl PolicySpec {
     /// Reads the fields of the target of a `code` policy.
     pub fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
-        let kappa = "κ: as well as κ times an optimal design over all actions";
+        let kappa = "κ: squared widths at most κ times those of an optimal design over all actions";
         let kappa = fields.number_or("kappa", kappa, "unset", Range::POSITIVE);
-        let accuracy = "ε: every plausible action to within ±ε";
+        let accuracy = "ε: every plausible action known to within ±ε";
         let accuracy = fields.number_or("accuracy", accuracy, "unset", Range::POSITIVE);
-        let by_round = "with accuracy: the round by whose decision it must be met";
+        let by_round = "with accuracy: the round in which the accuracy must be reached";
         let by_round = fields.integer_or("by_round", by_round, "unset", (1, 1_000_000_000_000));
         match (kappa, accuracy, by_round) {
             (Some(kappa), None, None) => Some(Target::Kappa(kappa)),
@@ -399,9 +399,9 @@ fn read_exploration(fields: &mut Fields<'_>, setting: Setting) -> Exploration {
 
 /// Reads the table `target`, if it is there.
 fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
-    let meaning = "explore only while a plausible action is known worse than this: { kappa = κ }, \
-                   a squared width of κ·d/t, or { accuracy = ε }, half an interval, where wanted \
-                   with by_round";
+    let meaning = "explore only while a plausible action is not known well enough: \
+                   { kappa = κ } asks for squared widths of at most κ·d/t, { accuracy = ε } for \
+                   intervals of at most ±ε, with by_round by that round";
     let none = FieldDefault::Derived("none: explore in every round");
     fields.table("target", meaning, none, PolicySpec::read_target).flatten()
 }
