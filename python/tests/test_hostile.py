@@ -323,6 +323,13 @@ def test_unfit(call: Callable[[], object], message: str) -> None:
         call()
 
 
+def test_features_after_plain_arms() -> None:
+    policy = Code(noise_scale=1.0, theta_norm_bound=1.0)
+    policy.select(ARMS)
+    with pytest.raises(ValueError, match="began with no features and is offered 2$"):
+        policy.select(OFFERS)
+
+
 @pytest.mark.parametrize("make", [lambda: UCB1(noise_scale=1.0), lambda: Elimination()])
 def test_other_numbers_of_actions(make: Callable[[], Policy]) -> None:
     policy = make()

@@ -1,6 +1,7 @@
 //! How the command ends, and with which exit code. `docs/reference/cli.md` documents the codes.
 //!
-//! A command returns an error unless it succeeded. An [`Ending`] in the error decides the exit code.
+//! A command returns an error unless it succeeded. An [`Ending`] in the error decides the exit
+//! code.
 
 use plausibly_log::LogError;
 use plausibly_log::input::InputError;

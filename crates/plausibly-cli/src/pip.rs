@@ -9,12 +9,10 @@ use std::process::{Command, Stdio};
 /// The index to use.
 pub(crate) fn index(registry: &Registry) -> Result<Index> {
     // Like pip, treats an empty variable as unset.
-    let url = match registry.index.as_ref().filter(|url| !url.is_empty()) {
-        Some(url) => url.clone(),
-        None => match configured("index-url") {
-            Some(url) => url,
-            None => built_in()?,
-        },
+    let given = registry.index.clone().filter(|url| !url.is_empty());
+    let url = match given.or_else(|| configured("index-url")) {
+        Some(url) => url,
+        None => built_in()?,
     };
     let given = registry.certificates.clone().filter(|path| !path.as_os_str().is_empty());
     // Without python3 pip has no settings, and the index may not need certificates.

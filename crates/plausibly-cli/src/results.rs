@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// "permission denied", and removed again if nothing was written to it.
 #[derive(Debug)]
 pub(crate) struct Folder {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The folders that were created, the deepest first.
     made: Vec<PathBuf>,
 }
@@ -27,11 +27,6 @@ impl Folder {
             .with_context(|| format!("cannot create the folder {}", path.display()))?;
         temporary_in(path)?;
         Ok(folder)
-    }
-
-    /// Its path.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Whether it has a file of this name from an earlier run.

@@ -98,7 +98,7 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> 
     }
     if !args.quiet {
         let wrote = if replacing { "replaced" } else { "wrote" };
-        let (names, place) = (names.join(", "), folder.path().display());
+        let (names, place) = (names.join(", "), folder.path.display());
         output::note(&format!("{wrote} {names} to {place} in {:.1} s", timing.seconds));
         for (flag, name) in [PER_RUN, LATEX] {
             if !names.contains(name) && folder.holds(name) {

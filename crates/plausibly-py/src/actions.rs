@@ -151,10 +151,8 @@ impl PySet {
         if count > MOST_ARMS {
             refuse!("arms: the number of arms must be from 1 to {MOST_ARMS}");
         }
-        Self::checked(
-            ActionSet::arms(count).map_err(|error| errors::of_rows("arms", &error))?,
-            labels,
-        )
+        let set = ActionSet::arms(count).map_err(|error| errors::of_rows("arms", &error))?;
+        Self::checked(set, labels)
     }
 
     /// A set without labels, of rows that the caller passed in place of a set.

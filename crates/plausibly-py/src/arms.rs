@@ -133,7 +133,7 @@ impl PyArms {
     ) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let known = self.lock()?.clone();
         let (mut rule, _) = self.rule(&known)?;
-        let mut rng = Stream::new(self.seed, call, &format!("policy/{}", self.settings.label()));
+        let mut rng = Stream::new(self.seed, call, &format!("policy/{}", self.settings.label));
         let mut chosen = Vec::new();
         let selected = unwound(|| {
             known.each_set(contexts, rounds, |set| {

@@ -50,8 +50,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) actions: &'a PySet,
 }
 
-/// Like [`explain`], for a policy that is already built. `failure` makes the exception for a failure
-/// that the arguments should not cause.
+/// Like [`explain`], for a policy that is already built. `failure` makes the exception for a
+/// failure that the arguments should not cause.
 pub(crate) fn find(
     asked: &Asked<'_>,
     settings: &Settings,

@@ -131,7 +131,7 @@ impl PyPolicy {
     /// Its name in results, which also determines its random numbers.
     #[getter]
     fn label(&self) -> &str {
-        self.settings.label()
+        &self.settings.label
     }
 
     /// The parameters that the caller passed, under their names in Python.
@@ -193,7 +193,7 @@ impl PyPolicy {
 
 /// The same stream as the simulator gives a policy with this label in its first run.
 fn stream(seed: u64, settings: &Settings) -> Stream {
-    Stream::new(seed, 0, &format!("policy/{}", settings.label()))
+    Stream::new(seed, 0, &format!("policy/{}", settings.label))
 }
 
 impl PyPolicy {

@@ -80,7 +80,7 @@ pub(crate) fn save(
         .transpose()?;
     let first = built.and_then(|built| built.first.as_ref()).or(roster.as_ref()).map(&mut place);
     let played = built.map(|built| played(py, settings, built, first)).transpose()?;
-    let (policy, facts) = settings.given();
+    let (policy, facts) = &settings.given;
     let saved = Saved {
         policy: spec_json(&policy.value),
         facts: spec_json(&facts.value),

@@ -30,9 +30,9 @@ pub(crate) struct Known {
 /// The parameters of a policy, read once per kind of actions.
 pub(crate) struct Settings {
     /// The policy table and the facts as passed, for saving them.
-    given: (Node, Node),
+    pub(crate) given: (Node, Node),
     known: Known,
-    label: String,
+    pub(crate) label: String,
     features: Result<PolicySpec, Vec<FieldError>>,
     arms: Result<PolicySpec, Vec<FieldError>>,
 }
@@ -75,12 +75,7 @@ impl Settings {
         Ok(Self { given: (policy, facts), known, label, features, arms })
     }
 
-    /// The policy table and the facts, as passed.
-    pub(crate) fn given(&self) -> (&Node, &Node) {
-        (&self.given.0, &self.given.1)
-    }
-
-    /// The same in one dict, under the names of Python's parameters. A fixed radius is a number.
+    /// The parameters in one dict, under their names in Python. A fixed radius is a number.
     pub(crate) fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let parameters = PyDict::new(py);
         let tables = [&self.given.0, &self.given.1].into_iter();
@@ -93,10 +88,6 @@ impl Settings {
             parameters.set_item(name, value::to_python(py, fixed.unwrap_or(&node.value))?)?;
         }
         Ok(parameters)
-    }
-
-    pub(crate) fn label(&self) -> &str {
-        &self.label
     }
 
     /// The spec for actions with features, or for plain arms.

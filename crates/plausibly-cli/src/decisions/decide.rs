@@ -178,11 +178,8 @@ fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
     let (low, high) = log.state()?.reward_range();
     let fixed =
         |what: &str| Some(format!("{what} when the log began; begin a new log to change that"));
-    match args.reward_range {
-        Some(range) if range != (low, high) => {
-            return fixed(&format!("the range of rewards was fixed as {low}..{high}"));
-        }
-        _ => {}
+    if args.reward_range.is_some_and(|range| range != (low, high)) {
+        return fixed(&format!("the range of rewards was fixed as {low}..{high}"));
     }
     let recipe = log.state()?.recipe();
     if args.label.is_some() && args.label.as_deref() != recipe.label() {
