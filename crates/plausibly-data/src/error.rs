@@ -1,7 +1,7 @@
 //! Errors of data sets.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -91,4 +91,11 @@ pub enum DataError {
         /// Text of the line.
         text: String,
     },
+}
+
+impl DataError {
+    /// Makes the error of something that was tried on a path from what the system says.
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io { what, path: path.into(), source }
+    }
 }

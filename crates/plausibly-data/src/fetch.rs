@@ -95,11 +95,7 @@ pub fn fetch(
     match source {
         Source::Folder(folder) => {
             let path = folder.join(set.archive);
-            let archive = File::open(&path).map_err(|source| DataError::Io {
-                what: "open",
-                path: path.clone(),
-                source,
-            })?;
+            let archive = File::open(&path).map_err(DataError::io("open", &path))?;
             store.unpack(set, BufReader::new(archive), &path)
         }
         Source::Official => download_archive(store, set, set.url, &mut watch),
@@ -141,18 +137,19 @@ pub(crate) fn download(
     watch: &mut Watch<'_>,
     unpack: &dyn Fn(&File) -> Result<(), DataError>,
 ) -> Result<(), DataError> {
-    let io = |what| move |source| DataError::Io { what, path: part.into(), source };
     if let Some(folder) = part.parent() {
-        fs::create_dir_all(folder).map_err(io("make the folder of"))?;
+        fs::create_dir_all(folder).map_err(DataError::io("make the folder of", part))?;
     }
     loop {
         let begun_before = fs::metadata(part).is_ok_and(|part| part.len() > 0);
         let (resumed, unpacked) = match transfer(agent, file, part, watch) {
-            Ok(resumed) => (resumed, unpack(&File::open(part).map_err(io("open"))?)),
+            Ok(resumed) => {
+                (resumed, unpack(&File::open(part).map_err(DataError::io("open", part))?))
+            }
             Err(refused @ DataError::TooLarge { .. }) => (begun_before, Err(refused)),
             Err(kept) => return Err(kept),
         };
-        fs::remove_file(part).map_err(io("remove"))?;
+        fs::remove_file(part).map_err(DataError::io("remove", part))?;
         // A mirror may pack the same members differently, and the beginning of one archive with the
         // end of another is neither.
         if unpacked.is_ok() || !resumed {
@@ -170,14 +167,13 @@ pub(crate) fn agent(certificates: Option<&Path>) -> Result<Agent, DataError> {
         .timeout_recv_response(Some(PATIENCE))
         .timeout_per_read(Some(PATIENCE));
     if let Some(path) = certificates {
-        let io = |what| move |source| DataError::Io { what, path: path.into(), source };
-        let pem = fs::read(path).map_err(io("read the certificates in"))?;
+        let pem = fs::read(path).map_err(DataError::io("read the certificates in", path))?;
         let certificate =
             |item| if let Ok(PemItem::Certificate(found)) = item { Some(found) } else { None };
         let found: Vec<_> = parse_pem(&pem).filter_map(certificate).collect();
         if found.is_empty() {
             let none = io::Error::new(io::ErrorKind::InvalidData, "there are none in PEM form");
-            return Err(io("use the certificates in")(none));
+            return Err(DataError::io("use the certificates in", path)(none));
         }
         let roots = RootCerts::new_with_certs(&found);
         config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
@@ -192,7 +188,7 @@ fn transfer(
     part: &Path,
     watch: &mut Watch<'_>,
 ) -> Result<bool, DataError> {
-    let io = |source| DataError::Io { what: "write", path: part.into(), source };
+    let io = &DataError::io("write", part);
     let mut kept = OpenOptions::new().create(true).append(true).open(part).map_err(io)?;
     let mut have = kept.metadata().map_err(io)?.len();
     let header = (have > 0).then(|| ("Range", format!("bytes={have}-")));

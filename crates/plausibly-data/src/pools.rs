@@ -120,31 +120,23 @@ impl Pools for DataPools {
     }
 
     fn read(&self, kind: &str, fields: &mut Fields<'_>) -> Box<LoadPool<'_>> {
-        match kind {
-            "wine" => {
-                let options = read_table_options(fields);
-                let name = format!("wine {options:?}");
-                Box::new(move || self.shared(name, || self.fitted(table::wine, options)))
-            }
-            "heart" => {
-                let options = read_table_options(fields);
-                let meaning = "what a reward of 1 means: a death, as in the file, or survival";
-                let target =
-                    fields.choice("target", meaning, Some("death"), &["death", "survival"]);
-                let options = TableOptions { reversed: target == Some("survival"), ..options };
-                let name = format!("heart {options:?}");
-                Box::new(move || self.shared(name, || self.fitted(table::heart, options)))
-            }
+        let read = match kind {
+            "wine" => table::wine,
+            "heart" => table::heart,
             _ => {
-                let noise = fields.number_or(
-                    "noise",
-                    NOISE,
-                    "the residual of the factorisation",
-                    Range::POSITIVE,
-                );
+                let residual = "the residual of the factorisation";
+                let noise = fields.number_or("noise", NOISE, residual, Range::POSITIVE);
                 let name = format!("movielens {noise:?}");
-                Box::new(move || self.shared(name, || self.factorised(noise)))
+                return Box::new(move || self.shared(name, || self.factorised(noise)));
             }
+        };
+        let mut options = read_table_options(fields);
+        if kind == "heart" {
+            let meaning = "what a reward of 1 means: a death, as in the file, or survival";
+            let target = fields.choice("target", meaning, Some("death"), &["death", "survival"]);
+            options.reversed = target == Some("survival");
         }
+        let name = format!("{kind} {options:?}");
+        Box::new(move || self.shared(name, || self.fitted(read, options)))
     }
 }

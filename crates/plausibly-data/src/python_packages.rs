@@ -7,7 +7,7 @@
 use crate::catalogue::{Carried, DataSet, Package};
 use crate::error::DataError;
 use crate::fetch::{Remote, agent, download, refuse_password};
-use crate::store::{Store, hexadecimal};
+use crate::store::{Store, check_digest};
 use crate::tar;
 use crate::transfer::{Request, Watch};
 use flate2::bufread::GzDecoder;
@@ -125,7 +125,7 @@ fn resolve(page: &str, link: &str) -> String {
 
 /// Checks the pinned size and checksum.
 fn check(package: &Package, mut archive: &File, path: &Path) -> Result<(), DataError> {
-    let io = |source| DataError::Io { what: "read", path: path.into(), source };
+    let io = &DataError::io("read", path);
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
     // One byte more than allowed is enough to fail the check.
@@ -137,16 +137,7 @@ fn check(package: &Package, mut archive: &File, path: &Path) -> Result<(), DataE
         }
     }
     archive.rewind().map_err(io)?;
-    let found = hexadecimal(&hasher.finalize());
-    if found == package.sha256 {
-        return Ok(());
-    }
-    Err(DataError::Checksum {
-        member: package.file,
-        path: path.into(),
-        expected: package.sha256,
-        found,
-    })
+    check_digest(&hasher.finalize(), package.file, package.sha256, path)
 }
 
 /// Converts the package's form of a member into the published one.

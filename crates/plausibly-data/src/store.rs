@@ -126,31 +126,29 @@ impl Store {
     fn keep(&self, set: &DataSet, member: &Member, bytes: &[u8]) -> Result<(), DataError> {
         let path = self.path(set, member);
         let folder = self.root.join(set.name);
-        let io = |what| {
-            let path = path.clone();
-            move |source| DataError::Io { what, path, source }
-        };
-        fs::create_dir_all(&folder).map_err(io("make the folder of"))?;
-        let mut file = tempfile::NamedTempFile::new_in(&folder).map_err(io("write"))?;
-        file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(io("write"))?;
-        file.persist(&path).map_err(|error| io("write")(error.error))?;
+        let unwritten = DataError::io("write", &path);
+        fs::create_dir_all(&folder).map_err(DataError::io("make the folder of", &path))?;
+        let mut file = tempfile::NamedTempFile::new_in(&folder).map_err(&unwritten)?;
+        file.write_all(bytes).and_then(|()| file.as_file().sync_all()).map_err(&unwritten)?;
+        file.persist(&path).map_err(|error| unwritten(error.error))?;
         Ok(())
     }
 }
 
-pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"))
+fn check(member: &Member, bytes: &[u8], path: &Path) -> Result<(), DataError> {
+    check_digest(&Sha256::digest(bytes), member.path, member.sha256, path)
 }
 
-fn check(member: &Member, bytes: &[u8], path: &Path) -> Result<(), DataError> {
-    let found = hexadecimal(&Sha256::digest(bytes));
-    if found == member.sha256 {
+/// Checks the SHA-256 of a member or archive that was read from `path`.
+pub(crate) fn check_digest(
+    digest: &[u8],
+    member: &'static str,
+    expected: &'static str,
+    path: &Path,
+) -> Result<(), DataError> {
+    let found = digest.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
+    if found == expected {
         return Ok(());
     }
-    Err(DataError::Checksum {
-        member: member.path,
-        path: path.into(),
-        expected: member.sha256,
-        found,
-    })
+    Err(DataError::Checksum { member, path: path.into(), expected, found })
 }
