@@ -72,23 +72,3 @@ impl<P: ?Sized, O: Observer<P>> Observer<P> for Vec<O> {
         }
     }
 }
-
-impl<P: ?Sized, O: Observer<P> + ?Sized> Observer<P> for &mut O {
-    fn decided(&mut self, decided: &Decided<'_, P>) {
-        (**self).decided(decided);
-    }
-
-    fn rewarded(&mut self, rewarded: &Rewarded<'_>) {
-        (**self).rewarded(rewarded);
-    }
-}
-
-impl<P: ?Sized, O: Observer<P> + ?Sized> Observer<P> for Box<O> {
-    fn decided(&mut self, decided: &Decided<'_, P>) {
-        (**self).decided(decided);
-    }
-
-    fn rewarded(&mut self, rewarded: &Rewarded<'_>) {
-        (**self).rewarded(rewarded);
-    }
-}

@@ -1,6 +1,6 @@
 //! One bandit problem: actions, and the truth about them.
 
-use super::{Environment, draw_features, draw_theta};
+use super::{Environment, draw_features};
 use plausibly::spec::{Facts, Setting};
 use plausibly::{ActionSet, ActionSetError, Actions, Stream};
 
@@ -48,7 +48,7 @@ impl Bandit {
     /// # Panics
     /// If there are no actions or no dimensions.
     pub fn random_linear(dim: usize, actions: usize, noise: f64, rng: &mut Stream) -> Self {
-        let theta_star = draw_theta(dim, rng);
+        let theta_star = (0..dim).map(|_| rng.normal()).collect();
         let mut features = vec![0.0; actions * dim];
         draw_features(&mut features, rng);
         let set = ActionSet::from_flat(features, dim).expect("random features are within range");

@@ -40,11 +40,6 @@ pub trait Environment {
     }
 }
 
-/// `θ* ~ N(0, I_d)`.
-fn draw_theta(dim: usize, rng: &mut Stream) -> Vec<f64> {
-    (0..dim).map(|_| rng.normal()).collect()
-}
-
 /// Features uniform on `[−1, 1]ᵈ`.
 fn draw_features(features: &mut [f64], rng: &mut Stream) {
     rng.fill_uniform(features);

@@ -309,7 +309,7 @@ fn read_delay(fields: &mut Fields<'_>) -> Delay {
     fields.table("delay", "when rewards come", none, read_delay_fields).unwrap_or_default()
 }
 
-pub(super) const DELAYS: [&str; 6] = ["none", "fixed", "random", "batches", "never", "by-reward"];
+const DELAYS: [&str; 6] = ["none", "fixed", "random", "batches", "never", "by-reward"];
 
 /// Reads what is inside a `delay`.
 pub(super) fn read_delay_fields(fields: &mut Fields<'_>) -> Delay {

@@ -1,9 +1,7 @@
 //! The reference page of specs. The readers themselves list their fields, so the page cannot differ
 //! from what they accept.
 
-use super::experiment::{
-    DELAYS, EnvironmentSpec, Experiment, Pools, read_delay_fields, read_pool_size,
-};
+use super::experiment::{EnvironmentSpec, Experiment, Pools, read_delay_fields, read_pool_size};
 use plausibly::spec::{
     Field, FieldDefault, FieldError, Fields, Node, POLICY_KINDS, PolicySpec, RadiusSpec, Setting,
     Value,
@@ -23,7 +21,7 @@ pub fn spec_reference(pools: &dyn Pools) -> String {
          Fields marked *required* have no default.\n\n\
          ## Top level\n\n",
     );
-    let (rows, _) = read(&minimal_experiment(), |fields| Experiment::read(fields, &()).is_some());
+    let (rows, _) = read(&minimal_experiment(), |fields| Experiment::read(fields, &()));
     table(&mut page, &rows);
     page += "\nThe metric has the fields `ridge` and `radius`, with the same meanings and ranges \
              as in a policy; if one is unset, that of the first `code` policy is used.\n";
@@ -59,26 +57,22 @@ fn wrapped(page: &str) -> String {
 fn targets_and_delays(page: &mut String) {
     *page += "\n## `target`\n\nFor a `code` policy: `kappa` or `accuracy`, without `greed`.\n\n";
     let empty = node(Value::Table(Vec::new()));
-    let (rows, _) = read(&empty, |fields| PolicySpec::read_target(fields).is_some());
+    let (rows, _) = read(&empty, PolicySpec::read_target);
     table(page, &rows);
     *page += "\n## `delay`\n\nWhen the reward of a decision comes. By default \
               (`kind = \"none\"`) it comes before the next decision.\n";
-    for kind in DELAYS.into_iter().filter(|kind| *kind != "none") {
-        let (rows, _) = read(&kind_table(kind), |fields| {
-            read_delay_fields(fields);
-            true
-        });
-        let meaning = match kind {
-            "fixed" => "After a fixed number of rounds.",
-            "random" => "After a random number of rounds, the same for every policy.",
-            "batches" => "Together with all rewards of its batch, when the batch is full.",
-            "never" => "A share of the rewards never comes; the others come at once.",
-            _ => {
-                "Rewards below their mean come late. Confidence sets are not valid under such \
-                 delays; use it to see that."
-            }
-        };
-        section(page, kind, meaning, &rows);
+    for (kind, meaning) in [
+        ("fixed", "After a fixed number of rounds."),
+        ("random", "After a random number of rounds, the same for every policy."),
+        ("batches", "Together with all rewards of its batch, when the batch is full."),
+        ("never", "A share of the rewards never comes; the others come at once."),
+        (
+            "by-reward",
+            "Rewards below their mean come late. Confidence sets are not valid under such \
+             delays; use it to see that.",
+        ),
+    ] {
+        section(page, kind, meaning, read_delay_fields);
     }
 }
 
@@ -93,28 +87,23 @@ fn environments(page: &mut String, pools: &dyn Pools) {
         ("changing", "Like `linear`, with new actions in every round."),
         ("k-armed", "Arms without features; means uniform on `[0, 1]`."),
     ] {
-        let (rows, _) =
-            read(&kind_table(kind), |fields| EnvironmentSpec::read(fields, &()).is_some());
-        section(page, kind, meaning, &rows);
+        section(page, kind, meaning, |fields| EnvironmentSpec::read(fields, &()));
     }
     for kind in pools.kinds() {
-        // Reads the options without loading the pool.
-        let (rows, _) = read(&kind_table(kind), |fields| {
-            read_pool_size(kind, fields, pools);
-            drop(pools.read(kind, fields));
-            true
-        });
         let meaning = "From data (`plausibly data fetch`): each run draws its actions, and its \
                        `θ*` if there are several.";
-        section(page, kind, meaning, &rows);
+        // Reads the options without loading the pool.
+        section(page, kind, meaning, |fields| {
+            read_pool_size(kind, fields, pools);
+            drop(pools.read(kind, fields));
+        });
     }
 }
 
 fn policies(page: &mut String) {
     *page += "\n## `[[policy]]`\n";
     for kind in POLICY_KINDS {
-        let fits =
-            |setting| read(&kind_table(kind), |fields| PolicySpec::read(fields, setting).is_some());
+        let fits = |setting| read(&kind_table(kind), |fields| PolicySpec::read(fields, setting));
         let playable: Vec<_> =
             SETTINGS.into_iter().filter(|(_, setting)| fits(*setting).1.is_empty()).collect();
         let names: Vec<String> = playable.iter().map(|(name, _)| format!("`{name}`")).collect();
@@ -134,7 +123,8 @@ fn policies(page: &mut String) {
             }
             _ => "",
         };
-        section(page, kind, &format!("Plays on {}.{note}", names.join(", ")), &rows);
+        let meaning = format!("Plays on {}.{note}", names.join(", "));
+        section(page, kind, &meaning, |fields| PolicySpec::read(fields, playable[0].1));
     }
     *page += "\nProblems from data count as `linear` here.\n";
 }
@@ -179,16 +169,12 @@ fn radii(page: &mut String) {
         ),
         ("fixed", Setting::Fixed, "A constant width, not a confidence set."),
     ] {
-        let (rows, _) = read(&kind_table(kind), |fields| {
-            RadiusSpec::read(fields, setting);
-            true
-        });
-        section(page, kind, meaning, &rows);
+        section(page, kind, meaning, |fields| RadiusSpec::read(fields, setting));
     }
 }
 
 /// Reads a table and returns the fields that the reader used, with the errors it found.
-fn read(table: &Node, read: impl FnOnce(&mut Fields<'_>) -> bool) -> (Vec<Field>, Vec<FieldError>) {
+fn read<T>(table: &Node, read: impl FnOnce(&mut Fields<'_>) -> T) -> (Vec<Field>, Vec<FieldError>) {
     let mut problems = Vec::new();
     let mut fields = Fields::new("", table, &mut problems);
     read(&mut fields);
@@ -196,10 +182,17 @@ fn read(table: &Node, read: impl FnOnce(&mut Fields<'_>) -> bool) -> (Vec<Field>
     (rows, problems)
 }
 
-fn section(page: &mut String, kind: &str, meaning: &str, rows: &[Field]) {
+/// The section of one kind, with the fields that its reader uses.
+fn section<T>(
+    page: &mut String,
+    kind: &str,
+    meaning: &str,
+    reader: impl FnOnce(&mut Fields<'_>) -> T,
+) {
     let _ = write!(page, "\n### `kind = \"{kind}\"`\n\n{meaning}\n\n");
-    let others: Vec<Field> = rows.iter().filter(|row| row.name != "kind").cloned().collect();
-    table(page, &others);
+    let (mut rows, _) = read(&kind_table(kind), reader);
+    rows.retain(|row| row.name != "kind");
+    table(page, &rows);
 }
 
 fn table(page: &mut String, rows: &[Field]) {
