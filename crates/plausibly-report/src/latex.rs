@@ -78,44 +78,14 @@ fn escaped(text: &str) -> String {
     })
 }
 
-/// The command for a Greek letter. As plain text it would need a font that few documents load.
+/// Greek letters, each before its command. As plain text they would need a font that few documents
+/// load.
+const GREEK: &str = "α alpha β beta γ gamma δ delta ε varepsilon ζ zeta η eta θ theta ι iota \
+    κ kappa λ lambda μ mu µ mu ν nu ξ xi π pi ρ rho σ sigma τ tau υ upsilon φ varphi χ chi ψ psi \
+    ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Φ Phi Ψ Psi Ω Omega";
+
 fn greek(c: char) -> Option<&'static str> {
-    Some(match c {
-        'α' => "alpha",
-        'β' => "beta",
-        'γ' => "gamma",
-        'δ' => "delta",
-        'ε' => "varepsilon",
-        'ζ' => "zeta",
-        'η' => "eta",
-        'θ' => "theta",
-        'ι' => "iota",
-        'κ' => "kappa",
-        'λ' => "lambda",
-        'μ' | 'µ' => "mu",
-        'ν' => "nu",
-        'ξ' => "xi",
-        'π' => "pi",
-        'ρ' => "rho",
-        'σ' => "sigma",
-        'τ' => "tau",
-        'υ' => "upsilon",
-        'φ' => "varphi",
-        'χ' => "chi",
-        'ψ' => "psi",
-        'ω' => "omega",
-        'Γ' => "Gamma",
-        'Δ' => "Delta",
-        'Θ' => "Theta",
-        'Λ' => "Lambda",
-        'Ξ' => "Xi",
-        'Π' => "Pi",
-        'Σ' => "Sigma",
-        'Φ' => "Phi",
-        'Ψ' => "Psi",
-        'Ω' => "Omega",
-        _ => return None,
-    })
+    GREEK.split(' ').skip_while(|word| !word.chars().eq([c])).nth(1)
 }
 
 #[cfg(test)]

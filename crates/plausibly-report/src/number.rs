@@ -64,6 +64,16 @@ pub(crate) fn minus(text: &str) -> String {
     text.replace('-', "−")
 }
 
+/// The word for this many.
+pub(crate) fn plural<'a>(count: u64, one: &'a str, many: &'a str) -> &'a str {
+    if count == 1 { one } else { many }
+}
+
+/// A number of things.
+pub fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count as f64), plural(count, one, many))
+}
+
 /// An age in words.
 pub(crate) fn age(seconds: f64) -> String {
     let whole = |unit: f64, name: &str| {

@@ -1,10 +1,13 @@
 //! Final figures and curves of a comparison, as every page shows them.
 
-use crate::figure::Curves;
+use crate::figure::{Curves, Series};
 use crate::label;
 use crate::number::{figure, percent};
 use maud::{Markup, html};
-use plausibly_sim::{JointMoments, Moments, Summary};
+use plausibly_sim::{JointMoments, Moments, Point, Summary};
+
+/// Number of letters that fit beside a curve.
+const LETTERS: usize = 17;
 
 /// The figures at the last round, one row per policy.
 #[derive(Clone, Debug)]
@@ -83,6 +86,38 @@ pub fn heavy<'a>(summary: &'a Summary, model_error: &'a str) -> Vec<(&'a str, f6
         shares.filter(|(_, share, _)| *share > HEAVY.max(usual)).collect()
     };
     [of(&summary.final_regret, "regret"), of(&summary.final_model_error, model_error)].concat()
+}
+
+/// The curves of one figure, one per policy; `style` gives a policy's style by position and label.
+pub fn curves<'a>(
+    summary: &'a Summary,
+    title: &str,
+    y_name: &'a str,
+    pick: impl Fn(&Point) -> Moments,
+    style: impl Fn(usize, &str) -> usize,
+) -> Curves<'a> {
+    let (mut series, mut finals, mut longest) = (Vec::new(), Vec::new(), 0);
+    for (position, policy) in summary.policies.iter().enumerate() {
+        let label = label::readable(&policy.label);
+        let points = policy.points.iter().map(&pick);
+        series.push(Series {
+            label: label::cut(&label, LETTERS).into(),
+            style: style(position, &policy.label),
+            points: points.map(|value| (value.mean(), value.standard_error())).collect(),
+        });
+        finals.push(format!("{label} {}", figure(pick(policy.last()).mean())));
+        longest = longest.max(label::columns(&policy.label));
+    }
+    Curves {
+        description: format!(
+            "{title} by round, logarithmic scales; at the last round: {}.",
+            finals.join(", ")
+        ),
+        y_name,
+        label_room: Curves::room_for(longest.min(LETTERS)),
+        rounds: &summary.rounds,
+        series,
+    }
 }
 
 /// Curves with their caption, and a place where the page's script shows values.

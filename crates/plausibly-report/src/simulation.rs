@@ -1,7 +1,7 @@
 //! The outcome of a comparison: one page, two pictures and a table.
 
-use crate::figure::{Curves, Series};
-use crate::outcome::{FinalTable, curves_figure};
+use crate::figure::Curves;
+use crate::outcome::{self, FinalTable, curves_figure};
 use crate::{label, latex, number};
 use maud::{Markup, html};
 use plausibly_sim::{Moments, Point, PolicySummary, Summary};
@@ -27,23 +27,20 @@ pub struct Simulation<'a> {
 
 /// Number of line styles of the page. With more policies styles repeat, and only labels differ.
 const STYLES: usize = 8;
-/// Number of letters that fit beside a curve.
-const LETTERS: usize = 17;
 
 impl Simulation<'_> {
     /// The page: curves, final figures and what they mean, the spec, and how to run it again.
     pub fn html(&self) -> String {
         let Self { summary, horizon, .. } = self;
         let title = label::readable(self.name);
-        let (runs, rounds) =
-            (number::grouped(summary.runs as f64), number::grouped(*horizon as f64));
+        let policies = summary.policies.len();
         let body = html! {
             header.top {
                 p.eyebrow {
                     "Plausibly " (env!("CARGO_PKG_VERSION")) " · "
-                    (counted(summary.policies.len(), "policy", "policies")) " compared in "
-                    (runs) (if summary.runs == 1 { " run" } else { " runs" }) " of " (rounds)
-                    (if *horizon == 1 { " round" } else { " rounds" })
+                    (policies) (if policies == 1 { " policy" } else { " policies" })
+                    " compared in " (number::counted(summary.runs, "run", "runs")) " of "
+                    (number::counted(*horizon, "round", "rounds"))
                 }
                 h1 { (title) }
                 (self.lead())
@@ -135,45 +132,8 @@ impl Simulation<'_> {
     }
 
     fn curves(&self, title: &str, y_name: &'static str, pick: fn(&Point) -> Moments) -> Curves<'_> {
-        let policies = &self.summary.policies;
-        let series = policies.iter().enumerate().map(|(index, policy)| Series {
-            label: label::cut(&label::readable(&policy.label), LETTERS).into(),
-            style: index % STYLES,
-            points: policy
-                .points
-                .iter()
-                .map(|point| (pick(point).mean(), pick(point).standard_error()))
-                .collect(),
-        });
-        let longest = policies
-            .iter()
-            .map(|policy| label::columns(&policy.label))
-            .max()
-            .unwrap_or(0)
-            .min(LETTERS);
-        let last = |policy: &PolicySummary| {
-            format!(
-                "{} {}",
-                label::readable(&policy.label),
-                number::figure(pick(policy.last()).mean())
-            )
-        };
-        let finals: Vec<String> = policies.iter().map(last).collect();
-        Curves {
-            description: format!(
-                "{title} by round, logarithmic scales; at the last round: {}.",
-                finals.join(", ")
-            ),
-            y_name,
-            label_room: Curves::room_for(longest),
-            rounds: &self.summary.rounds,
-            series: series.collect(),
-        }
+        outcome::curves(self.summary, title, y_name, pick, |position, _| position % STYLES)
     }
-}
-
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Explains the columns of the final figures.

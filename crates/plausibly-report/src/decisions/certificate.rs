@@ -62,8 +62,6 @@ pub fn certificate_page(certificate: &Certificate) -> String {
 
 fn race(shown: &Certificate) -> Markup {
     let words = shown.words();
-    let racing = words.racing();
-    let (first, rest) = racing.split_at(racing.len().min(ROWS));
     let unlisted = shown.grounds.unlisted.map_or(0, |unlisted| unlisted.plausible);
     html! {
         section {
@@ -71,13 +69,7 @@ fn race(shown: &Certificate) -> Markup {
                 "Still in the race: " (words.plausible()) " of " (shown.grounds.offered()) " could "
                 "still be best"
             }
-            (parts::table(shown, first, "chosen", None))
-            @if !rest.is_empty() {
-                details {
-                    summary { "and " (rest.len()) " more" }
-                    (parts::table(shown, rest, "chosen", None))
-                }
-            }
+            (parts::folded(&words.racing(), ROWS, |rows| parts::table(shown, rows, "chosen", None)))
             (not_listed(unlisted, true))
         }
     }
@@ -86,7 +78,6 @@ fn race(shown: &Certificate) -> Markup {
 fn out_of_race(shown: &Certificate) -> Markup {
     let words = shown.words();
     let beaten = words.beaten();
-    let (first, rest) = beaten.split_at(beaten.len().min(CLOSEST));
     let list = |beaten: &[Beaten<'_>]| {
         html! {
             ul.beaten {
@@ -96,19 +87,8 @@ fn out_of_race(shown: &Certificate) -> Markup {
     };
     html! {
         section {
-            @match words.out() {
-                0 => { h2 { "Out of the race: none" } },
-                out => {
-                    h2 {
-                        "Out of the race: " (out)
-                        @if beaten.len() > 1 { ", the closest calls first" }
-                    }
-                },
-            }
-            @if !first.is_empty() { (list(first)) }
-            @if !rest.is_empty() {
-                details { summary { "and " (rest.len()) " more" } (list(rest)) }
-            }
+            (parts::out_heading(words.out(), beaten.len(), "the closest calls first"))
+            (parts::folded(&beaten, CLOSEST, list))
             (not_listed(words.out().saturating_sub(beaten.len() as u64), !beaten.is_empty()))
         }
     }

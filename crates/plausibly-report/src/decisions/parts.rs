@@ -73,7 +73,8 @@ pub(super) fn forest(certificate: &Certificate, chosen: &str) -> Markup {
             }
             (legend(&wide, chosen))
             @for (class, forest) in [("wide", &wide), ("narrow", &narrow)] {
-                svg class=(class) viewBox={ "0 0 " (forest.width()) " " (forest.height().ceil()) }
+                svg class=(class)
+                    viewBox={ "0 0 " (forest.layout.width) " " (forest.height().ceil()) }
                     role="img" aria-label=(forest.description()) {
                     (forest.drawing())
                 }
@@ -92,7 +93,7 @@ fn legend(forest: &Forest<'_>, chosen: &str) -> Markup {
                     (meaning(mark, chosen))
                 }
             }
-            @if forest.has_line() {
+            @if forest.line.is_some() {
                 li {
                     svg viewBox="0 0 34 14" aria-hidden="true" {
                         line.best x1="17" x2="17" y1="0" y2="14" {}
@@ -111,6 +112,26 @@ pub(super) fn meaning(mark: ForestMark, chosen: &str) -> &str {
         ForestMark::Racing => "could still be best",
         ForestMark::Out => "out of the race",
         ForestMark::Unknown => "never tried",
+    }
+}
+
+/// The first `most` of some entries as shown by `list`, and the others folded away.
+pub(super) fn folded<T>(entries: &[T], most: usize, list: impl Fn(&[T]) -> Markup) -> Markup {
+    let (first, rest) = entries.split_at(entries.len().min(most));
+    html! {
+        @if !first.is_empty() { (list(first)) }
+        @if !rest.is_empty() { details { summary { "and " (rest.len()) " more" } (list(rest)) } }
+    }
+}
+
+/// The heading above the actions that are out of the race; `order` says how they are sorted.
+pub(super) fn out_heading(out: u64, listed: usize, order: &str) -> Markup {
+    html! {
+        h2 {
+            "Out of the race: " @if out == 0 { "none" } @else {
+                (out) @if listed > 1 { ", " (order) }
+            }
+        }
     }
 }
 
@@ -163,22 +184,6 @@ fn tries(tried: Option<&Tried>) -> Markup {
     html! { td.n { (number::grouped(tried.tries as f64)) } td.n { (last) } }
 }
 
-/// A list of names and values.
-pub(super) fn facts(rows: &[(&str, Markup)]) -> Markup {
-    html! {
-        dl.facts {
-            @for (name, value) in rows { div { dt { (name) } dd { (value) } } }
-        }
-    }
-}
-
-/// Large numbers with their labels.
-pub(super) fn figures(numbers: &[(String, &str)]) -> Markup {
-    html! {
-        ul.numbers { @for (number, what) in numbers { li { b { (number) } " " (what) } } }
-    }
-}
-
 /// The settings of a policy, with a dot between nested names.
 pub(super) fn policy(certificate: &Certificate) -> Markup {
     let mut rows: Vec<(String, String)> = Vec::new();
@@ -202,7 +207,7 @@ pub(super) fn grounds(certificate: &Certificate) -> Markup {
     let (grounds, words) = (&certificate.grounds, certificate.words());
     let (low, high) = grounds.reward_range;
     let plain = |text: String| html! { (number::minus(&text)) };
-    facts(&[
+    let rows = [
         ("Log", html! { code { (grounds.log.id) } }),
         (
             "Up to line",
@@ -235,5 +240,6 @@ pub(super) fn grounds(certificate: &Certificate) -> Markup {
                 None => grounds.offered().to_string(),
             }),
         ),
-    ])
+    ];
+    html! { dl.facts { @for (name, value) in rows { div { dt { (name) } dd { (value) } } } } }
 }

@@ -32,15 +32,16 @@ pub fn status_page(status: &Status) -> String {
                 "Next would be " b title=(chosen.label) { (label::cut(&chosen.label, 80)) } ". "
                 (words.why().join(" "))
             }
-            (parts::figures(&[
-                (
-                    number::grouped(status.decisions as f64),
-                    plural(status.decisions, "decision", "decisions"),
-                ),
-                (number::grouped(status.settled as f64), "settled"),
-                (number::grouped(status.pending.len() as f64), "pending"),
-                (number::grouped(status.dropped as f64), "dropped"),
-            ]))
+            ul.numbers {
+                @for (count, what) in [
+                    (status.decisions, number::plural(status.decisions, "decision", "decisions")),
+                    (status.settled, "settled"),
+                    (status.pending.len() as u64, "pending"),
+                    (status.dropped, "dropped"),
+                ] {
+                    li { b { (number::grouped(count as f64)) } " " (what) }
+                }
+            }
         }
         main {
             (parts::forest(&shown, "would be next"))
@@ -67,21 +68,16 @@ pub fn status_page(status: &Status) -> String {
 /// The status in one line.
 pub(super) fn headline(status: &Status, shown: &Certificate) -> String {
     format!(
-        "{} of {} could still be best after {} {}",
+        "{} of {} could still be best after {}",
         shown.words().plausible(),
         shown.grounds.offered(),
-        number::grouped(status.decisions as f64),
-        plural(status.decisions, "decision", "decisions")
+        number::counted(status.decisions, "decision", "decisions")
     )
 }
 
 fn day(shown: &Certificate) -> String {
     let at = shown.grounds.at.replace('T', " ");
     format!("{} UTC", at.split('.').next().unwrap_or(&at))
-}
-
-fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
-    if count == 1 { one } else { many }
 }
 
 /// The number of actions in the race at each decision, and now.
@@ -120,39 +116,37 @@ pub(super) fn known_curve(status: &Status, size: (f64, f64), font: f64) -> Steps
 fn history(status: &Status, shown: &Certificate) -> Markup {
     let size = (440.0, 250.0);
     let (race, known) = (race_curve(status, size, 12.5), known_curve(status, size, 12.5));
-    let within = shown.findings.known_within.map(|within| shown.number(within));
     let race_said = format!(
         "How many actions could still be best at each of {} decisions; now {} of {}.",
         status.decisions,
         shown.words().plausible(),
         shown.grounds.offered()
     );
-    let now = within.map_or("some were never tried".into(), |within| format!("±{within}"));
+    let within = |within| format!("±{}", shown.number(within));
+    let now = shown.findings.known_within.map_or("some were never tried".into(), within);
     let known_said = format!(
         "How precisely every action still in the race was known at each decision; now {now}."
     );
+    let figure = |title: &str, note: &str, said: &str, curve: &Steps<'_>| {
+        html! {
+            figure {
+                figcaption { b { (title) } (note) }
+                svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img" aria-label=(said) {
+                    (curve.drawing())
+                }
+            }
+        }
+    };
+    let offered = " Dashed: how many were on offer.";
+    let shaded = if known.has_gaps() { " Shaded: one of them had never been tried." } else { "" };
     html! {
         section {
             h2 { "How the race went" }
             div.figures {
-                figure {
-                    figcaption {
-                        b { "How many could still be best." } " Dashed: how many were on offer."
-                    }
-                    svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img" aria-label=(race_said) {
-                        (race.drawing())
-                    }
-                }
-                figure {
-                    figcaption {
-                        b { "How precisely their averages were known (±)." }
-                        @if known.has_gaps() { " Shaded: one of them had never been tried." }
-                    }
-                    svg viewBox={ "0 0 " (size.0) " " (size.1) } role="img"
-                        aria-label=(known_said) {
-                        (known.drawing())
-                    }
-                }
+                (figure("How many could still be best.", offered, &race_said, &race))
+                (figure(
+                    "How precisely their averages were known (±).", shaded, &known_said, &known,
+                ))
             }
             p { (checked(status)) }
         }
@@ -172,12 +166,10 @@ fn checked(status: &Status) -> String {
 }
 
 fn out(status: &Status, shown: &Certificate) -> Markup {
-    let words = shown.words();
     let named = |id: u64| shown.findings.actions.iter().find(|action| action.id == id);
     let mut out: Vec<_> =
         status.out_since.iter().filter_map(|(id, since)| Some((named(*id)?, since))).collect();
     out.sort_by_key(|(_, since)| std::cmp::Reverse(since.decision));
-    let (first, rest) = out.split_at(out.len().min(OUT));
     let list = |out: &[(&Finding, &OutSince)]| {
         html! {
             ul.beaten {
@@ -193,24 +185,15 @@ fn out(status: &Status, shown: &Certificate) -> Markup {
     };
     html! {
         section {
-            @match words.out() {
-                0 => { h2 { "Out of the race: none" } },
-                all => {
-                    h2 { "Out of the race: " (all) @if out.len() > 1 { ", the latest first" } }
-                },
-            }
-            @if !first.is_empty() { (list(first)) }
-            @if !rest.is_empty() {
-                details { summary { "and " (rest.len()) " more" } (list(rest)) }
-            }
+            (parts::out_heading(shown.words().out(), out.len(), "the latest first"))
+            (parts::folded(&out, OUT, list))
         }
     }
 }
 
 /// The number of tries of an action, in words.
 fn tries(tried: &Tried) -> String {
-    let count =
-        format!("{} {}", number::grouped(tried.tries as f64), plural(tried.tries, "try", "tries"));
+    let count = number::counted(tried.tries, "try", "tries");
     match tried.last_outcome {
         Some(reward) => format!("{count}, last outcome {}.", number::minus(&reward.to_string())),
         None => format!("{count}, no outcome."),
@@ -265,7 +248,7 @@ fn pending(status: &Status) -> Markup {
                 p {
                     "A phase of the elimination has made all its tries and waits for "
                     (status.waiting.len())
-                    (plural(status.waiting.len() as u64, " outcome", " outcomes"))
+                    (number::plural(status.waiting.len() as u64, " outcome", " outcomes"))
                     ". The next decision is possible once all of them are rewarded or dropped. The "
                     "next choice shown here assumes that they are dropped."
                 }

@@ -1,9 +1,10 @@
 //! Curves over rounds, with confidence bands.
 
 use super::{Frame, labels, point, px};
+use crate::number;
 use maud::{Markup, PreEscaped, html};
+use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::fmt::Write;
 
 /// One policy's curve.
 #[derive(Clone, Debug)]
@@ -130,14 +131,12 @@ impl Curves<'_> {
         let right = frame.width - frame.right;
         let path = |series: &Series<'_>, pick: fn(&(f64, Option<f64>)) -> f64, backwards: bool| {
             let points = rounds.iter().zip(&series.points[skip..]);
-            let place = |(round, point): (&u64, &(f64, Option<f64>))| {
-                (x.at(*round as f64), y.at(pick(point)))
-            };
-            let mut places: Vec<_> = points.map(place).collect();
+            let place = |(round, value): (&u64, _)| point(x.at(*round as f64), y.at(pick(value)));
+            let mut places: Vec<String> = points.map(place).collect();
             if backwards {
                 places.reverse();
             }
-            polyline(&places)
+            places.join("L")
         };
         let parts = html! {
             (frame.axes(&x, &y, "round", self.y_name))
@@ -167,45 +166,24 @@ impl Curves<'_> {
 
     /// Positions, rounds and means as JSON. Labels cannot end the script element: `<` is escaped.
     fn figures(&self, skip: usize, x: &super::LogAxis) -> String {
-        let mut json = String::from("{\"x\":[");
-        let list = |json: &mut String, items: &mut dyn Iterator<Item = String>| {
-            json.push_str(&items.collect::<Vec<_>>().join(","));
+        let rounds = &self.rounds[skip..];
+        let places: Vec<String> = rounds.iter().map(|round| px(x.at(*round as f64))).collect();
+        let figures = |series: &Series<'_>| {
+            let means = series.points[skip..].iter().map(|(mean, _)| number::figure(*mean));
+            json!({
+                "label": series.label,
+                "style": series.style,
+                "means": means.collect::<Vec<_>>(),
+            })
         };
-        list(&mut json, &mut self.rounds[skip..].iter().map(|round| px(x.at(*round as f64))));
-        json.push_str("],\"rounds\":[");
-        list(&mut json, &mut self.rounds[skip..].iter().map(u64::to_string));
-        json.push_str("],\"series\":[");
-        list(
-            &mut json,
-            &mut self.series.iter().map(|series| {
-                let label =
-                    series.label.replace('\\', "\\\\").replace('"', "\\\"").replace('<', "\\u003c");
-                let means: Vec<_> = series.points[skip..]
-                    .iter()
-                    .map(|(mean, _)| format!("\"{}\"", crate::number::figure(*mean)))
-                    .collect();
-                format!(
-                    "{{\"label\":\"{label}\",\"style\":{},\"means\":[{}]}}",
-                    series.style,
-                    means.join(",")
-                )
-            }),
-        );
-        json.push_str("]}");
-        json
+        let series: Value = self.series.iter().map(figures).collect();
+        let places = places.join(",");
+        let json = format!("{{\"x\":[{places}],\"rounds\":{},\"series\":{series}}}", json!(rounds));
+        json.replace('<', "\\u003c")
     }
 }
 
 fn band(&(mean, error): &(f64, Option<f64>)) -> (f64, f64) {
     let half = BAND * error.unwrap_or(0.0);
     (mean - half, mean + half)
-}
-
-fn polyline(places: &[(f64, f64)]) -> String {
-    let mut path = String::new();
-    for (position, (x, y)) in places.iter().enumerate() {
-        let joint = if position == 0 { "" } else { "L" };
-        let _ = write!(path, "{joint}{x:.1} {y:.1}");
-    }
-    path
 }

@@ -96,11 +96,11 @@ pub(crate) struct Forest<'a> {
     certificate: &'a Certificate,
     rows: Vec<&'a Finding>,
     chosen: u64,
-    /// The best lower bound.
-    line: Option<f64>,
+    /// The best lower bound, drawn as a line if it rules actions out.
+    pub(crate) line: Option<f64>,
     /// Actions not drawn: how many could still be best, and how many are out.
     left_out: (u64, u64),
-    layout: Layout,
+    pub(crate) layout: Layout,
 }
 
 impl<'a> Forest<'a> {
@@ -138,11 +138,6 @@ impl<'a> Forest<'a> {
         all.into_iter().filter(|mark| self.rows.iter().any(|row| self.mark(row) == *mark)).collect()
     }
 
-    /// Whether a line rules actions out.
-    pub(crate) fn has_line(&self) -> bool {
-        self.line.is_some()
-    }
-
     /// Says how many actions are not drawn.
     pub(crate) fn left_out(&self) -> Option<String> {
         let (racing, out) = self.left_out;
@@ -171,11 +166,6 @@ impl<'a> Forest<'a> {
             text.push_str(&self.number(line));
         }
         text + "."
-    }
-
-    /// Width of the drawing.
-    pub(crate) fn width(&self) -> f64 {
-        self.layout.width
     }
 
     /// Height of the drawing.

@@ -62,18 +62,23 @@ impl Levels<'_> {
             (self.levels.first().unwrap_or(&1.0), self.levels.last().unwrap_or(&1.0));
         let (x, y) = (FRAME.x_axis(first / MARGIN, last * MARGIN), self.y_axis());
         let middle = (self.lines.len().max(1) - 1) as f64 / 2.0;
-        let places: Vec<Vec<(f64, Bar)>> = self
-            .lines
+        // Positions of a mean and of the ends of its interval.
+        let bar = |point: &Estimate| Estimate {
+            value: y.at(point.value),
+            low: y.at(floor(point)),
+            high: y.at(point.high),
+        };
+        let place = |(position, line): (usize, &Line<'_>)| {
+            let aside = ASIDE * (position as f64 - middle);
+            let points = self.levels.iter().zip(&line.points);
+            points.map(|(level, point)| (x.at(*level) + aside, bar(point))).collect()
+        };
+        let places: Vec<Vec<(f64, Estimate)>> = self.lines.iter().enumerate().map(place).collect();
+        let ends: Vec<(f64, f64)> = places
             .iter()
-            .enumerate()
-            .map(|(position, line)| {
-                let aside = ASIDE * (position as f64 - middle);
-                let points = self.levels.iter().zip(&line.points);
-                points.map(|(level, point)| (x.at(*level) + aside, Bar::of(point, &y))).collect()
-            })
+            .filter_map(|line| line.last())
+            .map(|(at, bar)| (*at, bar.value))
             .collect();
-        let ends: Vec<(f64, f64)> =
-            places.iter().filter_map(|line| line.last()).map(|(at, bar)| (*at, bar.mean)).collect();
         let labels =
             labels::spread(&ends.iter().map(|(_, mean)| *mean).collect::<Vec<_>>(), &FRAME);
         let right = FRAME.width - FRAME.right;
@@ -84,7 +89,7 @@ impl Levels<'_> {
                 @for (line, places) in self.lines.iter().zip(&places) {
                     path class={ "trail s" (line.style) @if line.variant { " variant" } } d={
                         @for (position, (at, bar)) in places.iter().enumerate() {
-                            (if position == 0 { "M" } else { "L" }) (px(*at)) " " (px(bar.mean))
+                            (if position == 0 { "M" } else { "L" }) (point(*at, bar.value))
                         }
                     } {}
                 }
@@ -95,8 +100,8 @@ impl Levels<'_> {
                 @for (line, places) in self.lines.iter().zip(&places) {
                     @for (at, bar) in places {
                         path class={ "bar s" (line.style) }
-                            d={ "M" (point(*at, bar.bottom)) "V" (px(bar.top)) } {}
-                        (mark(line, *at, bar.mean))
+                            d={ "M" (point(*at, bar.low)) "V" (px(bar.high)) } {}
+                        (mark(line, *at, bar.value))
                     }
                 }
                 @for (line, label) in self.lines.iter().zip(&labels) {
@@ -123,19 +128,6 @@ impl Levels<'_> {
 /// The lower end of an interval; kept above zero for the logarithm.
 fn floor(point: &Estimate) -> f64 {
     point.low.max(0.2 * point.value)
-}
-
-/// Positions of a mean and the ends of its interval.
-struct Bar {
-    top: f64,
-    mean: f64,
-    bottom: f64,
-}
-
-impl Bar {
-    fn of(point: &Estimate, y: &LogAxis) -> Self {
-        Self { top: y.at(point.high), mean: y.at(point.value), bottom: y.at(floor(point)) }
-    }
 }
 
 fn mark(line: &Line<'_>, x: f64, y: f64) -> Markup {

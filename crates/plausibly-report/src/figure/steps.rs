@@ -28,50 +28,27 @@ pub(crate) struct Steps<'a> {
     pub(crate) font: f64,
 }
 
-enum Axis {
-    Linear(LinearAxis),
-    Log(LogAxis),
-}
-
-impl Axis {
-    fn at(&self, value: f64) -> f64 {
-        match self {
-            Self::Linear(axis) => axis.at(value),
-            Self::Log(axis) => axis.at(value),
-        }
-    }
-
-    fn ticks(&self, about: f64, least: f64) -> Vec<(String, f64)> {
-        match self {
-            Self::Linear(axis) => axis.ticks(about, least),
-            Self::Log(axis) => {
-                axis.ticks().into_iter().map(|(value, at)| (tick(value), at)).collect()
-            }
-        }
-    }
+/// An axis of either scale: the position of a value, and the ticks with labels and positions.
+struct Axis {
+    at: Box<dyn Fn(f64) -> f64>,
+    ticks: Vec<(String, f64)>,
 }
 
 impl Steps<'_> {
     /// The drawing.
     pub(crate) fn drawing(&self) -> Markup {
         let ((width, height), font) = (self.size, self.font);
-        let y = self.y_axis(height - 3.1 * font, 0.7 * font);
-        let ticks = if self.points.iter().all(|point| point.1.is_none()) {
-            Vec::new()
-        } else {
-            y.ticks(height / (3.4 * font), if self.counts { 1.0 } else { 0.0 })
-        };
+        let floor = height - 3.1 * font;
+        let Axis { at: y, mut ticks } = self.y_axis(floor, 0.7 * font, height / (3.4 * font));
+        if self.points.iter().all(|point| point.1.is_none()) {
+            ticks.clear();
+        }
         let letters = ticks.iter().map(|(text, _)| text.chars().count()).max().unwrap_or(1);
         let left = (0.6 * letters as f64 + 2.4) * font;
         let right = width - (0.62 * self.last.chars().count() as f64 + 1.2) * font;
-        let first = self.points.first().map_or(1, |point| point.0) as f64;
-        let x = LinearAxis::new(
-            first,
-            self.points.last().map_or(2, |point| point.0) as f64,
-            left,
-            right,
-        );
-        let floor = height - 3.1 * font;
+        let first = self.points.first().map_or(1, |point| point.0);
+        let last = self.points.last().map_or(2, |point| point.0);
+        let x = LinearAxis::new(first as f64, last as f64, left, right);
         let end = self.points.last().and_then(|(_, value)| *value);
         html! {
             g font-size=(font) {
@@ -108,8 +85,8 @@ impl Steps<'_> {
                 }
                 path.steps d=(self.path(&x, &y, self.points.iter().map(|point| point.1))) {}
                 @if let Some(end) = end {
-                    circle.end cx=(px(right)) cy=(px(y.at(end))) r=(px(0.3 * font)) {}
-                    text.end-name x=(px(right + 0.6 * font)) y=(px(y.at(end) + 0.35 * font)) {
+                    circle.end cx=(px(right)) cy=(px(y(end))) r=(px(0.3 * font)) {}
+                    text.end-name x=(px(right + 0.6 * font)) y=(px(y(end) + 0.35 * font)) {
                         (self.last)
                     }
                 }
@@ -122,26 +99,35 @@ impl Steps<'_> {
         self.points.iter().any(|point| point.1.is_none())
     }
 
-    fn y_axis(&self, bottom: f64, top: f64) -> Axis {
+    fn y_axis(&self, bottom: f64, top: f64, about: f64) -> Axis {
         let values = || self.points.iter().filter_map(|point| point.1);
         let ceiling = self.ceiling.iter().flatten().copied();
         let high = values().chain(ceiling).fold(0.0, f64::max);
         let low = values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
         if !self.counts && high > WIDE_SPAN * low {
-            Axis::Log(LogAxis::new(0.8 * low, 1.2 * high, bottom, top))
+            let axis = LogAxis::new(0.8 * low, 1.2 * high, bottom, top);
+            let ticks = axis.ticks().into_iter().map(|(value, at)| (tick(value), at)).collect();
+            Axis { at: Box::new(move |value| axis.at(value)), ticks }
         } else {
-            Axis::Linear(LinearAxis::new(0.0, 1.06 * high, bottom, top))
+            let axis = LinearAxis::new(0.0, 1.06 * high, bottom, top);
+            let ticks = axis.ticks(about, if self.counts { 1.0 } else { 0.0 });
+            Axis { at: Box::new(move |value| axis.at(value)), ticks }
         }
     }
 
     /// The line: horizontal from each decision to the next, broken by gaps.
-    fn path(&self, x: &LinearAxis, y: &Axis, values: impl Iterator<Item = Option<f64>>) -> String {
+    fn path(
+        &self,
+        x: &LinearAxis,
+        y: &dyn Fn(f64) -> f64,
+        values: impl Iterator<Item = Option<f64>>,
+    ) -> String {
         let mut drawing = false;
         let parts = self.points.iter().zip(values).map(|((decision, _), value)| {
             let at = px(x.at(*decision as f64));
             let part = match (value, drawing) {
-                (Some(value), true) => format!("H{at}V{}", px(y.at(value))),
-                (Some(value), false) => format!("M{at} {}", px(y.at(value))),
+                (Some(value), true) => format!("H{at}V{}", px(y(value))),
+                (Some(value), false) => format!("M{at} {}", px(y(value))),
                 (None, true) => format!("H{at}"),
                 (None, false) => String::new(),
             };
