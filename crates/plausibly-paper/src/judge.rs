@@ -10,15 +10,15 @@ use plausibly_sim::JointMoments;
 /// Confidence that all intervals of a claim hold together.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// What the measurements say about a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the measurements say about a claim, the most favourable verdict first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// All intervals obey the claim.
     Holds,
-    /// An interval contradicts it.
-    DoesNotHold,
     /// The intervals allow both.
     Undecided,
+    /// An interval contradicts it.
+    DoesNotHold,
 }
 
 impl Verdict {
@@ -26,18 +26,14 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
-            Self::DoesNotHold => "does not hold",
             Self::Undecided => "undecided",
+            Self::DoesNotHold => "does not hold",
         }
     }
 
     /// The verdict on a claim with several parts: it holds if all hold, and fails if one fails.
     pub fn of_all(parts: impl IntoIterator<Item = Self>) -> Self {
-        parts.into_iter().fold(Self::Holds, |all, part| match (all, part) {
-            (Self::DoesNotHold, _) | (_, Self::DoesNotHold) => Self::DoesNotHold,
-            (Self::Undecided, _) | (_, Self::Undecided) => Self::Undecided,
-            _ => Self::Holds,
-        })
+        parts.into_iter().max().unwrap_or(Self::Holds)
     }
 }
 

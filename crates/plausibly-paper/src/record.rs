@@ -38,19 +38,14 @@ pub fn manifest<'a>(
             "claims": claims_json(measured),
         })
     };
-    let mut theory = Map::new();
-    for checked in &reproduction.arms_theory {
-        theory.insert(
-            checked.spec_name.into(),
-            json!({ "spec": spec(checked.spec_name), "result": arms_json(&checked.theory) }),
-        );
-    }
-    if let Some(checked) = &reproduction.linear_theory {
-        theory.insert(
-            checked.spec_name.into(),
-            json!({ "spec": spec(checked.spec_name), "result": linear_json(&checked.theory) }),
-        );
-    }
+    let arms = reproduction.arms_theory.iter();
+    let arms = arms.map(|checked| (checked.spec_name, arms_json(&checked.theory)));
+    let linear = reproduction.linear_theory.iter();
+    let linear = linear.map(|checked| (checked.spec_name, linear_json(&checked.theory)));
+    let theory: Map<_, _> = arms
+        .chain(linear)
+        .map(|(name, result)| (name.into(), json!({ "spec": spec(name), "result": result })))
+        .collect();
     let manifest = json!({
         "version": reproduction.version,
         "command": reproduction.command,
@@ -173,12 +168,11 @@ pub fn frontier_json(reproduction: &Reproduction) -> Value {
     let mut findings = Vec::new();
     for measured in &reproduction.frontier {
         for finding in frontier_findings(measured) {
-            let evidence: Vec<Value> = finding.evidence.iter().map(evidence_json).collect();
             findings.push(json!({
                 "name": measured.spec_name,
                 "statement": finding.statement,
                 "verdict": finding.verdict.name(),
-                "evidence": evidence,
+                "evidence": finding.evidence.iter().map(evidence_json).collect::<Vec<_>>(),
             }));
         }
     }

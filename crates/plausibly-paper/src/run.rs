@@ -157,15 +157,8 @@ impl Prepared {
             seed,
             quick: quick && runs.is_none(),
             reading,
-            experiments: Vec::new(),
             skipped: self.skipped.clone(),
-            policy_readings: None,
-            ruler_reading: None,
-            problem_readings: Vec::new(),
-            frontier: Vec::new(),
-            delay: Vec::new(),
-            arms_theory: Vec::new(),
-            linear_theory: None,
+            ..Reproduction::default()
         }
     }
 }
@@ -204,14 +197,12 @@ fn run_group(
         let monitor = weigh(experiment);
         match job.role {
             Role::ArmsTheory => {
-                return Ok(vec![Outcome::ArmsTheory(ArmsTheory::check(
-                    experiment, threads, &monitor,
-                )?)]);
+                let theory = ArmsTheory::check(experiment, threads, &monitor)?;
+                return Ok(vec![Outcome::ArmsTheory(theory)]);
             }
             Role::LinearTheory => {
-                return Ok(vec![Outcome::LinearTheory(LinearTheory::check(
-                    experiment, threads, &monitor,
-                )?)]);
+                let theory = LinearTheory::check(experiment, threads, &monitor)?;
+                return Ok(vec![Outcome::LinearTheory(theory)]);
             }
             _ => {}
         }
@@ -239,23 +230,23 @@ impl Outcome {
             }
             Self::Summary(summary) => summary,
         };
-        let variant = match role {
-            Role::ProblemReading(variant)
-            | Role::Frontier(variant)
-            | Role::Delay { variant, .. } => Some(variant),
-            Role::PolicyReadings => Some("policies read in other ways"),
-            Role::RulerReading => Some("Qₙ measured by another ruler"),
-            Role::Experiment | Role::ArmsTheory | Role::LinearTheory => None,
-        };
-        let measured =
-            Measured { study, variant, spec_name, spec, horizon: experiment.horizon, summary };
+        let horizon = experiment.horizon;
+        let measured = |variant| Measured { study, variant, spec_name, spec, horizon, summary };
         match role {
-            Role::PolicyReadings => into.policy_readings = Some(measured),
-            Role::RulerReading => into.ruler_reading = Some(measured),
-            Role::ProblemReading(_) => into.problem_readings.push(measured),
-            Role::Frontier(_) => into.frontier.push(measured),
-            Role::Delay { rounds, .. } => into.delay.push(Late { rounds, measured }),
-            _ => into.experiments.push(measured),
+            Role::PolicyReadings => {
+                into.policy_readings = Some(measured(Some("policies read in other ways")));
+            }
+            Role::RulerReading => {
+                into.ruler_reading = Some(measured(Some("Qₙ measured by another ruler")));
+            }
+            Role::ProblemReading(variant) => into.problem_readings.push(measured(Some(variant))),
+            Role::Frontier(variant) => into.frontier.push(measured(Some(variant))),
+            Role::Delay { variant, rounds } => {
+                into.delay.push(Late { rounds, measured: measured(Some(variant)) });
+            }
+            Role::Experiment | Role::ArmsTheory | Role::LinearTheory => {
+                into.experiments.push(measured(None));
+            }
         }
     }
 }

@@ -1,26 +1,19 @@
 //! Studies beyond the paper, which run only if named.
 
-use super::{
-    CODE_RADIUS, HORIZON, Job, LIN_UCB_RADIUS, Planner, Role, Scale, Setup, baselines, code,
-    environment, paper_runs, policy,
-};
+use super::{CODE_RADIUS, Job, LIN_UCB_RADIUS, Planner, Role, Scale, baselines, code, lin_ucb};
 
 /// Tempered CODE and targets on the problems of these studies.
 pub(crate) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec<Job> {
-    let mut planner = Planner { scale, seed, policies: String::new(), jobs: Vec::new() };
+    let mut planner = Planner { scale, seed, jobs: Vec::new() };
+    let greeds = ["0.1", "0.2", "0.3", "0.5", "0.7", "1"];
     for (study, names) in FRONTIERS.into_iter().filter(|(study, _)| studies.contains(study)) {
-        let runs = scale.runs(paper_runs(study));
         let valid = valid_radius(study);
+        let reproduced = frontier_policies(CODE_RADIUS, LIN_UCB_RADIUS, &greeds);
         // With valid radii LinUCB has one too, and is then the same as greed 1.
-        let reproduced = frontier_policies(
-            CODE_RADIUS,
-            LIN_UCB_RADIUS,
-            &["0.1", "0.2", "0.3", "0.5", "0.7", "1"],
-        );
-        let valid = frontier_policies(&valid, &valid, &["0.1", "0.2", "0.3", "0.5", "0.7"]);
+        let valid = frontier_policies(&valid, &valid, &greeds[..5]);
         for ((name, variant), policies) in names.into_iter().zip(WIDTHS).zip([reproduced, valid]) {
-            let setup = Setup { runs, horizon: HORIZON, environment: environment(study), policies };
-            planner.add(study, Role::Frontier(variant), name, &setup);
+            let setup = planner.setup(study, &policies);
+            planner.add(study, Role::Frontier(variant), name, setup);
         }
     }
     planner.jobs
@@ -54,33 +47,28 @@ const FRONTIERS: [(&str, [&str; 2]); 5] = [
 fn frontier_policies(radius: &str, lin_ucb_radius: &str, greeds: &[&str]) -> String {
     let mut text = code("CODE", 1.0, radius);
     for greed in greeds {
-        let fields = format!("ridge = 1.0\nradius = {radius}\ngreed = {greed}\n");
-        text += &policy("code", &format!("c={greed}"), &fields);
+        text += &code(&format!("c={greed}"), 1.0, radius);
+        text.extend(["greed = ", greed, "\n"]);
     }
     for kappa in ["1", "2", "4", "16"] {
-        let fields = format!("ridge = 1.0\nradius = {radius}\ntarget = {{ kappa = {kappa}.0 }}\n");
-        text += &policy("code", &format!("κ={kappa}"), &fields);
+        text += &code(&format!("κ={kappa}"), 1.0, radius);
+        text.extend(["target = { kappa = ", kappa, ".0 }\n"]);
     }
     text + &baselines(lin_ucb_radius)
 }
 
 /// CODE with pending decisions counted and ignored, and LinUCB, at increasing delays.
 pub(crate) fn delay(scale: Scale, seed: u64) -> Vec<Job> {
-    let mut planner = Planner { scale, seed, policies: String::new(), jobs: Vec::new() };
+    let mut planner = Planner { scale, seed, jobs: Vec::new() };
     for (study, names) in DELAYED {
         let valid = valid_radius(study);
-        let radii = [(CODE_RADIUS, LIN_UCB_RADIUS), (valid.as_str(), valid.as_str())];
-        for ((names, variant), (radius, lin_ucb_radius)) in names.into_iter().zip(WIDTHS).zip(radii)
-        {
-            for (spec_name, rounds) in names.into_iter().zip(DELAYS) {
-                let policies = format!(
-                    "\n[delay]\nkind = \"fixed\"\nrounds = {rounds}\n{}",
-                    delay_policies(radius, lin_ucb_radius)
-                );
-                let runs = scale.runs(paper_runs(study));
-                let setup =
-                    Setup { runs, horizon: HORIZON, environment: environment(study), policies };
-                planner.add(study, Role::Delay { variant, rounds }, spec_name, &setup);
+        let policies =
+            [delay_policies(CODE_RADIUS, LIN_UCB_RADIUS), delay_policies(&valid, &valid)];
+        for ((names, variant), policies) in names.into_iter().zip(WIDTHS).zip(policies) {
+            for (name, rounds) in names.into_iter().zip(DELAYS) {
+                let late = format!("\n[delay]\nkind = \"fixed\"\nrounds = {rounds}\n{policies}");
+                let setup = planner.setup(study, &late);
+                planner.add(study, Role::Delay { variant, rounds }, name, setup);
             }
         }
     }
@@ -90,32 +78,22 @@ pub(crate) fn delay(scale: Scale, seed: u64) -> Vec<Job> {
 /// Rounds until a reward comes; 1 means before the next decision.
 const DELAYS: [u64; 4] = [1, 10, 100, 1000];
 
+/// Names of the specs of one study and width, by delay.
+macro_rules! delayed {
+    ($name:literal) => {
+        [
+            concat!($name, "-1"),
+            concat!($name, "-10"),
+            concat!($name, "-100"),
+            concat!($name, "-1000"),
+        ]
+    };
+}
+
 /// Study, and the names of its specs: by width, then by delay.
 const DELAYED: [(&str, [[&str; 4]; 2]); 2] = [
-    (
-        "linear",
-        [
-            ["delay-linear-1", "delay-linear-10", "delay-linear-100", "delay-linear-1000"],
-            [
-                "delay-linear-valid-1",
-                "delay-linear-valid-10",
-                "delay-linear-valid-100",
-                "delay-linear-valid-1000",
-            ],
-        ],
-    ),
-    (
-        "changing",
-        [
-            ["delay-changing-1", "delay-changing-10", "delay-changing-100", "delay-changing-1000"],
-            [
-                "delay-changing-valid-1",
-                "delay-changing-valid-10",
-                "delay-changing-valid-100",
-                "delay-changing-valid-1000",
-            ],
-        ],
-    ),
+    ("linear", [delayed!("delay-linear"), delayed!("delay-linear-valid")]),
+    ("changing", [delayed!("delay-changing"), delayed!("delay-changing-valid")]),
 ];
 
 /// CODE and tempered CODE, each counting and ignoring, and LinUCB. The metric uses CODE's radius.
@@ -123,18 +101,18 @@ fn delay_policies(radius: &str, lin_ucb_radius: &str) -> String {
     let mut text = String::new();
     for (name, greed) in [("CODE", "0.0"), ("c=0.3", "0.3")] {
         for (way, counted) in [("counting", true), ("ignoring", false)] {
-            let fields = format!(
-                "ridge = 1.0\nradius = {radius}\ngreed = {greed}\ncount_pending = {counted}\n"
-            );
-            text += &policy("code", &format!("{name}, {way}"), &fields);
+            let fields = format!("greed = {greed}\ncount_pending = {counted}\n");
+            text += &code(&format!("{name}, {way}"), 1.0, radius);
+            text += &fields;
         }
     }
-    text + &policy("lin-ucb", "LinUCB", &format!("ridge = 1.0\nradius = {lin_ucb_radius}\n"))
+    text + &lin_ucb("LinUCB", lin_ucb_radius)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::HORIZON;
     use plausibly_data::DataPools;
     use plausibly_sim::{Delay, Experiment, Overrides};
 

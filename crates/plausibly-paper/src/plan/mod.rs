@@ -7,7 +7,6 @@ mod beyond;
 pub(crate) use beyond::{delay, frontier};
 
 use crate::reproduction::{Reading, STUDIES};
-use std::fmt::Write;
 
 /// Where a job's result belongs in the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,12 +77,13 @@ pub(crate) fn plan(
     seed: u64,
     reading: Reading,
 ) -> Vec<Job> {
-    let mut planner = Planner { scale, seed, policies: linear_policies(reading), jobs: Vec::new() };
+    let mut planner = Planner { scale, seed, jobs: Vec::new() };
+    let policies = linear_policies(reading);
     for study in STUDIES.map(|study| study.id).into_iter().filter(|id| studies.contains(id)) {
         match study {
             "k-armed" => planner.arms(),
-            "linear" => planner.linear(),
-            _ => planner.on_features(study),
+            "linear" => planner.linear(&policies),
+            _ => planner.on_features(study, &policies),
         }
     }
     planner.jobs
@@ -92,21 +92,26 @@ pub(crate) fn plan(
 struct Planner {
     scale: Scale,
     seed: u64,
-    /// The six policies of the paper's experiments.
-    policies: String,
     jobs: Vec<Job>,
 }
 
 /// Rounds, problems and policies of a job.
+#[derive(Clone, Copy)]
 struct Setup<'a> {
     runs: u64,
     horizon: u64,
     environment: &'a str,
-    policies: String,
+    policies: &'a str,
 }
 
 impl Planner {
-    fn add(&mut self, study: &'static str, role: Role, spec_name: &'static str, setup: &Setup<'_>) {
+    /// These policies on the problems of a study's own experiment.
+    fn setup<'a>(&self, study: &str, policies: &'a str) -> Setup<'a> {
+        let runs = self.scale.runs(paper_runs(study));
+        Setup { runs, horizon: HORIZON, environment: environment(study), policies }
+    }
+
+    fn add(&mut self, study: &'static str, role: Role, spec_name: &'static str, setup: Setup<'_>) {
         let Setup { runs, horizon, environment, policies } = setup;
         let seed = self.seed;
         let spec = format!(
@@ -117,51 +122,45 @@ impl Planner {
     }
 
     fn arms(&mut self) {
-        let (study, runs, environment) = ("k-armed", self.scale.runs(200), environment("k-armed"));
-        let setup = |policies| Setup { runs, horizon: HORIZON, environment, policies };
-        self.add(study, Role::Experiment, study, &setup(ARM_POLICIES.into()));
+        let study = "k-armed";
+        self.add(study, Role::Experiment, study, self.setup(study, &arm_policies()));
         for (name, delta) in [("theory-arms", "1e-12"), ("theory-arms-loose", "0.05")] {
-            self.add(study, Role::ArmsTheory, name, &setup(arm_code(delta)));
+            self.add(study, Role::ArmsTheory, name, self.setup(study, &arm_code("CODE", delta)));
         }
         // A rate of 2 % needs many runs to measure, and these are short.
         let runs = self.scale.runs.map_or_else(|| self.scale.runs(20_000), |runs| 100 * runs);
         let environment = "kind = \"k-armed\"\nactions = 5\nnoise = 1.0";
-        let setup = Setup { runs, horizon: 200, environment, policies: arm_code("1e-5") };
-        self.add(study, Role::ArmsTheory, "theory-lemma-1", &setup);
+        let policies = &arm_code("CODE", "1e-5");
+        let setup = Setup { runs, horizon: 200, environment, policies };
+        self.add(study, Role::ArmsTheory, "theory-lemma-1", setup);
     }
 
-    fn linear(&mut self) {
+    fn linear(&mut self, policies: &str) {
         let study = "linear";
-        self.on_features(study);
-        let setup = |runs, policies| Setup {
-            runs,
-            horizon: HORIZON,
-            environment: environment(study),
-            policies,
-        };
+        self.on_features(study, policies);
         // The first hundred problems of the experiment itself, so that shared policies play what
         // they played there.
-        let runs = self.scale.runs(100);
-        self.add(study, Role::PolicyReadings, "linear-readings", &setup(runs, reading_policies()));
+        let (runs, policies) = (self.scale.runs(100), reading_policies());
+        let readings = Setup { runs, ..self.setup(study, &policies) };
+        self.add(study, Role::PolicyReadings, "linear-readings", readings);
         // Always the adopted policies, because this job compares rulers, not readings.
         let adopted = linear_policies(Reading::Adopted);
         let policies = format!("\n[metric]\nridge = 1.0\nradius = {VALID_RADIUS}\n{adopted}");
-        self.add(study, Role::RulerReading, "linear-ruler", &setup(runs, policies));
-        let (runs, policies) = (self.scale.runs(200), code("CODE", 1.0, VALID_RADIUS));
-        self.add(study, Role::LinearTheory, "theory-linear", &setup(runs, policies));
+        let ruler = Setup { runs, ..self.setup(study, &policies) };
+        self.add(study, Role::RulerReading, "linear-ruler", ruler);
+        let theory = code("CODE", 1.0, VALID_RADIUS);
+        self.add(study, Role::LinearTheory, "theory-linear", self.setup(study, &theory));
     }
 
     /// The six policies on the study's problems, and on other readings of them.
-    fn on_features(&mut self, study: &'static str) {
-        let runs = self.scale.runs(paper_runs(study));
-        let policies = self.policies.clone();
-        let setup =
-            |environment| Setup { runs, horizon: HORIZON, environment, policies: policies.clone() };
-        self.add(study, Role::Experiment, study, &setup(environment(study)));
-        for (name, variant, environment) in
-            PROBLEM_READINGS.into_iter().filter(|(name, ..)| name.starts_with(study))
-        {
-            self.add(study, Role::ProblemReading(variant), name, &setup(environment));
+    fn on_features(&mut self, study: &'static str, policies: &str) {
+        let setup = self.setup(study, policies);
+        self.add(study, Role::Experiment, study, setup);
+        let readings = PROBLEM_READINGS.into_iter().filter(|(name, ..)| name.starts_with(study));
+        for (name, variant, adopted, other) in readings {
+            let environment = &setup.environment.replace(adopted, other);
+            let reading = Setup { environment, ..setup };
+            self.add(study, Role::ProblemReading(variant), name, reading);
         }
     }
 }
@@ -184,29 +183,14 @@ fn environment(study: &str) -> &'static str {
     }
 }
 
-/// Name of the spec, name in the report, environment.
-const PROBLEM_READINGS: [(&str, &str, &str); 5] = [
-    ("wine-noise-1", "noise N(0, 1)", "kind = \"wine\"\nnoise = 1.0\nscaling = \"min-max\""),
-    (
-        "wine-unscaled",
-        "features as in the file",
-        "kind = \"wine\"\nnoise = 0.5\nscaling = \"none\"",
-    ),
-    (
-        "heart-noise-1",
-        "noise N(0, 1)",
-        "kind = \"heart\"\nnoise = 1.0\nscaling = \"min-max\"\ntarget = \"death\"",
-    ),
-    (
-        "heart-unscaled",
-        "features as in the file",
-        "kind = \"heart\"\nnoise = 0.5\nscaling = \"none\"\ntarget = \"death\"",
-    ),
-    (
-        "heart-survival",
-        "survival as the reward",
-        "kind = \"heart\"\nnoise = 0.5\nscaling = \"min-max\"\ntarget = \"survival\"",
-    ),
+/// Name of the spec, name in the report, and the text of the environment that differs: as adopted,
+/// and as read here.
+const PROBLEM_READINGS: [(&str, &str, &str, &str); 5] = [
+    ("wine-noise-1", "noise N(0, 1)", "noise = 0.5", "noise = 1.0"),
+    ("wine-unscaled", "features as in the file", "\"min-max\"", "\"none\""),
+    ("heart-noise-1", "noise N(0, 1)", "noise = 0.5", "noise = 1.0"),
+    ("heart-unscaled", "features as in the file", "\"min-max\"", "\"none\""),
+    ("heart-survival", "survival as the reward", "\"death\"", "\"survival\""),
 ];
 
 /// The paper's constants of CODE's width: L = 1, S = 0, λ = 10⁴, δ = 0.05, and R the scale of the
@@ -229,8 +213,12 @@ fn code(label: &str, ridge: f64, radius: &str) -> String {
     policy("code", label, &format!("ridge = {ridge:.1}\nradius = {radius}\n"))
 }
 
-fn arm_code(delta: &str) -> String {
-    policy("code", "CODE", &format!("radius = {{ kind = \"per-arm\", delta = {delta} }}\n"))
+fn arm_code(label: &str, delta: &str) -> String {
+    policy("code", label, &format!("radius = {{ kind = \"per-arm\", delta = {delta} }}\n"))
+}
+
+fn lin_ucb(label: &str, radius: &str) -> String {
+    policy("lin-ucb", label, &format!("ridge = 1.0\nradius = {radius}\n"))
 }
 
 /// The six policies of the paper's experiments. The metric uses CODE's ridge and radius.
@@ -242,7 +230,7 @@ fn linear_policies(reading: Reading) -> String {
 /// The five policies that CODE is compared with.
 fn baselines(lin_ucb_radius: &str) -> String {
     [
-        policy("lin-ucb", "LinUCB", &format!("ridge = 1.0\nradius = {lin_ucb_radius}\n")),
+        lin_ucb("LinUCB", lin_ucb_radius),
         policy("lin-ts", "LinTS", "ridge = 1.0\n"),
         policy("elimination", "Elim", "delta = 0.05\n"),
         policy("epsilon-greedy", "ε-greedy", "epsilon = 0.05\n"),
@@ -253,61 +241,30 @@ fn baselines(lin_ucb_radius: &str) -> String {
 
 /// The six policies, and every other reading of each.
 fn reading_policies() -> String {
-    let mut text = linear_policies(Reading::Adopted);
-    let _ = write!(
-        text,
-        "{}{}{}{}{}",
+    let by_design = "epsilon = 0.05\nexploration = \"design\"\n";
+    [
+        linear_policies(Reading::Adopted),
         code("CODE, literal", LITERAL_RIDGE, CODE_RADIUS),
-        policy(
-            "lin-ucb",
-            "LinUCB, CODE’s width",
-            &format!("ridge = 1.0\nradius = {CODE_RADIUS}\n")
-        ),
+        lin_ucb("LinUCB, CODE’s width", CODE_RADIUS),
         policy("lin-ts", "LinTS, scale 1", "ridge = 1.0\nnoise_scale = 1.0\n"),
-        policy(
-            "epsilon-greedy",
-            "ε-greedy, by design",
-            "epsilon = 0.05\nexploration = \"design\"\n"
-        ),
-        policy(
-            "explore-then-commit",
-            "EtC, by design",
-            "epsilon = 0.05\nexploration = \"design\"\n"
-        ),
-    );
-    text
+        policy("epsilon-greedy", "ε-greedy, by design", by_design),
+        policy("explore-then-commit", "EtC, by design", by_design),
+    ]
+    .concat()
 }
 
 /// δ = n⁻³ as in Theorem 1; the metric uses this CODE's radius.
-const ARM_POLICIES: &str = "
-[[policy]]
-kind = \"code\"
-label = \"CODE\"
-radius = { kind = \"per-arm\", delta = 1e-12 }
-
-[[policy]]
-kind = \"code\"
-label = \"CODE δ=0.05\"
-radius = { kind = \"per-arm\", delta = 0.05 }
-
-[[policy]]
-kind = \"ucb1\"
-label = \"UCB1\"
-
-[[policy]]
-kind = \"thompson\"
-label = \"Thompson\"
-
-[[policy]]
-kind = \"epsilon-greedy\"
-label = \"ε-greedy\"
-epsilon = 0.05
-
-[[policy]]
-kind = \"explore-then-commit\"
-label = \"EtC\"
-epsilon = 0.05
-";
+fn arm_policies() -> String {
+    [
+        arm_code("CODE", "1e-12"),
+        arm_code("CODE δ=0.05", "0.05"),
+        policy("ucb1", "UCB1", ""),
+        policy("thompson", "Thompson", ""),
+        policy("epsilon-greedy", "ε-greedy", "epsilon = 0.05\n"),
+        policy("explore-then-commit", "EtC", "epsilon = 0.05\n"),
+    ]
+    .concat()
+}
 
 #[cfg(test)]
 mod tests {

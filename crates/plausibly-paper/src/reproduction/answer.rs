@@ -19,12 +19,9 @@ impl Reproduction {
         let judged: Vec<(&Measured, Vec<Claim>)> =
             self.experiments.iter().map(|measured| (measured, measured.claims())).collect();
         html! {
-            p.eyebrow {
-                "Plausibly " (self.version) " · a re-measurement of “Efficient and Interpretable "
-                "Bandit Algorithms”"
-                @if self.quick { " " span.badge { "quick run: a tenth of the runs" } }
-                @if self.is_literal() { " " span.badge { "literal reading" } }
-            }
+            (self.eyebrow(
+                "a re-measurement of “Efficient and Interpretable Bandit Algorithms”"
+            ))
             h1 { "Does the paper hold up?" }
             div.hero {
                 div {
@@ -117,9 +114,10 @@ impl Reproduction {
 
     /// The matrix row of the linear experiment with Qₙ measured by a valid confidence set, and a
     /// note if it turns claim (d).
-    fn ruler_rows(&self, judged: &[(&Measured, Vec<Claim>)]) -> Markup {
-        let shown = judged.iter().any(|(measured, _)| measured.study == "linear");
-        let Some(measured) = self.ruler_reading.as_ref().filter(|_| shown) else { return html! {} };
+    fn ruler_rows(&self) -> Markup {
+        let (Some(_), Some(measured)) = (self.linear(), &self.ruler_reading) else {
+            return html! {};
+        };
         let claims = measured.claims();
         let by_model_error =
             |key: &str| claims.iter().find(|claim| claim.key == key && matches!(key, "d" | "e"));
@@ -135,7 +133,7 @@ impl Reproduction {
                 }
                 td {}
             }
-            @if self.ruler_turns_d(judged) {
+            @if self.ruler_turns_d() {
                 tr {
                     td.said colspan=(SHARED.len() + 2) {
                         b { "(d) depends on the ruler." } " With Qₙ measured by a valid confidence "
@@ -148,16 +146,10 @@ impl Reproduction {
     }
 
     /// Whether claim (d) on the linear experiment turns when measured with a valid confidence set.
-    fn ruler_turns_d(&self, judged: &[(&Measured, Vec<Claim>)]) -> bool {
-        let of = |claims: &[Claim]| {
-            claims.iter().find(|claim| claim.key == "d").map(|claim| claim.verdict)
-        };
-        let linear = judged
-            .iter()
-            .find(|(measured, _)| measured.study == "linear")
-            .and_then(|(_, claims)| of(claims));
-        let ruled = self.ruler_reading.as_ref().and_then(|measured| of(&measured.claims()));
-        !self.is_literal() && matches!((linear, ruled), (Some(one), Some(other)) if one != other)
+    fn ruler_turns_d(&self) -> bool {
+        let verdict = |measured: Option<&Measured>| measured?.verdict("d");
+        let both = verdict(self.linear()).zip(verdict(self.ruler_reading.as_ref()));
+        !self.is_literal() && both.is_some_and(|(linear, ruled)| linear != ruled)
     }
 
     fn matrix(&self, judged: &[(&Measured, Vec<Claim>)]) -> Markup {
@@ -191,9 +183,7 @@ impl Reproduction {
                                     td {
                                         @let of_key = |claim: &&Claim| claim.key == key;
                                         @for claim in claims.iter().filter(of_key) {
-                                            a href={ "#" (claim_id(measured, claim)) } {
-                                                (sign(claim.verdict, self.counts(measured, claim)))
-                                            }
+                                            (self.linked_sign(measured, claim))
                                         }
                                     }
                                 }
@@ -202,16 +192,13 @@ impl Reproduction {
                                     @for claim in claims.iter().filter(own) {
                                         span.nowrap {
                                             "(" (claim.key) ") "
-                                            a href={ "#" (claim_id(measured, claim)) } {
-                                                (sign(claim.verdict, self.counts(measured, claim)))
-                                            }
-                                            " "
+                                            (self.linked_sign(measured, claim)) " "
                                         }
                                     }
                                 }
                             }
                         }
-                        (self.ruler_rows(judged))
+                        (self.ruler_rows())
                     }
                 }
             }
@@ -227,6 +214,12 @@ impl Reproduction {
                 }
             }
         }
+    }
+
+    /// The verdict on a claim as a sign that leads to its row.
+    fn linked_sign(&self, measured: &Measured, claim: &Claim) -> Markup {
+        let sign = sign(claim.verdict, self.counts(measured, claim));
+        html! { a href={ "#" (claim_id(measured, claim)) } { (sign) } }
     }
 
     /// The paper's claims that have this verdict, each with the ratio that decides it.
@@ -315,20 +308,14 @@ impl Reproduction {
     /// The number of runs of the linear experiment in which `θ*` left CODE's set, and of all its
     /// runs.
     fn code_left(&self) -> Option<(u64, u64)> {
-        let summary = &self.experiments.iter().find(|measured| measured.study == "linear")?.summary;
-        Some((
-            summary.policies.iter().find(|policy| policy.label == "CODE")?.runs_left,
-            summary.runs,
-        ))
+        let linear = self.linear()?;
+        Some((linear.policy("CODE")?.runs_left, linear.summary.runs))
     }
 
     /// The regret of CODE read literally, divided by LinUCB's.
     fn literal_ratio(&self) -> Option<f64> {
-        let summary = &self.policy_readings.as_ref()?.summary;
-        let regret = |label: &str| {
-            let policy = summary.policies.iter().find(|policy| policy.label == label)?;
-            Some(policy.last().regret.mean())
-        };
+        let readings = self.policy_readings.as_ref()?;
+        let regret = |label: &str| Some(readings.policy(label)?.last().regret.mean());
         Some(regret("CODE, literal")? / regret("LinUCB")?)
     }
 }
@@ -345,21 +332,20 @@ pub(super) fn skipped_box(skipped: &Skipped) -> Markup {
     }
 }
 
-/// A verdict as a sign, with its word for readers who cannot see colours; outlined if it is not
-/// counted.
-pub(super) fn sign(verdict: Verdict, stated: bool) -> Markup {
+/// The class and the sign of a verdict; outlined if it is not counted.
+pub(super) fn look(verdict: Verdict, stated: bool) -> (String, &'static str) {
     let (class, sign) = match verdict {
         Verdict::Holds => ("holds", "✓"),
-        Verdict::DoesNotHold => ("fails", "✗"),
         Verdict::Undecided => ("open", "?"),
+        Verdict::DoesNotHold => ("fails", "✗"),
     };
-    let word = verdict.name();
-    html! {
-        span class={ "verdict " (class) @if !stated { " unstated" } } title=(word)
-            aria-label=(word) {
-            (sign)
-        }
-    }
+    (format!("verdict {class}{}", if stated { "" } else { " unstated" }), sign)
+}
+
+/// A verdict as a sign, with its word for readers who cannot see colours.
+pub(super) fn sign(verdict: Verdict, stated: bool) -> Markup {
+    let ((class, sign), word) = (look(verdict, stated), verdict.name());
+    html! { span class=(class) title=(word) aria-label=(word) { (sign) } }
 }
 
 pub(super) fn claim_id(measured: &Measured, claim: &Claim) -> String {
@@ -372,7 +358,7 @@ fn elsewhere(measured: &Measured, claim: &Claim, others: &[Measured]) -> Markup 
         .iter()
         .filter(|other| other.study == measured.study)
         .filter_map(|other| {
-            let verdict = other.claims().iter().find(|same| same.key == claim.key)?.verdict;
+            let verdict = other.verdict(claim.key)?;
             (verdict != claim.verdict).then(|| {
                 format!("{} with {}", verdict.name(), other.variant.unwrap_or("another reading"))
             })
@@ -384,6 +370,11 @@ fn elsewhere(measured: &Measured, claim: &Claim, others: &[Measured]) -> Markup 
             (turned.join(", ")) "."
         }
     }
+}
+
+/// The ratio of two policies, with their names.
+pub(super) fn quotient(evidence: &Evidence) -> Markup {
+    html! { (evidence.over) " / " (evidence.under) " = " (ratio(evidence)) }
 }
 
 /// A ratio with its interval.

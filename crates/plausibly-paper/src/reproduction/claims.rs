@@ -1,7 +1,7 @@
 //! The paper's claims about its experiments, as ratios that can be judged.
 
-use crate::judge::{Evidence, Paired, Rule, Verdict};
-use plausibly_sim::Summary;
+use crate::judge::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
+use plausibly_sim::{JointMoments, Moments, Point, Summary};
 
 /// What a claim is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,33 @@ impl Measure {
             Self::Regret => "regret",
             Self::ModelError => "Qₙ",
         }
+    }
+
+    /// Of one policy at one round.
+    pub(super) fn at(self, point: &Point) -> Moments {
+        match self {
+            Self::Regret => point.regret,
+            Self::ModelError => point.model_error,
+        }
+    }
+
+    /// Of all policies at the last round.
+    pub(super) fn last(self, summary: &Summary) -> &JointMoments {
+        match self {
+            Self::Regret => &summary.final_regret,
+            Self::ModelError => &summary.final_model_error,
+        }
+    }
+
+    /// Judges ratios of this figure: see [`Paired::judge_at`].
+    pub(super) fn judge(
+        self,
+        summary: &Summary,
+        parts: &[Part<'_>],
+        confidence: f64,
+    ) -> Vec<Evidence> {
+        let labels: Vec<_> = summary.policies.iter().map(|policy| policy.label.clone()).collect();
+        Paired { labels: &labels, moments: self.last(summary) }.judge_at(parts, confidence)
     }
 }
 
@@ -87,17 +114,12 @@ const ARMS: Roles = Roles {
 };
 
 /// One ratio to judge: numerator, denominator, rule.
-type Part = (&'static str, &'static str, Rule);
+type Part<'a> = (&'a str, &'a str, Rule);
 
 /// The claims of the paper about a study, judged; `study` is the `id` of one of [`super::STUDIES`].
 pub fn claims(study: &str, summary: &Summary) -> Vec<Claim> {
-    let labels: Vec<String> = summary.policies.iter().map(|policy| policy.label.clone()).collect();
     let judged = |(key, statement, measure, parts): Asked| {
-        let moments = match measure {
-            Measure::Regret => &summary.final_regret,
-            Measure::ModelError => &summary.final_model_error,
-        };
-        let evidence = Paired { labels: &labels, moments }.judge(&parts);
+        let evidence = measure.judge(summary, &parts, CONFIDENCE);
         let verdict = Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict));
         Claim { key, statement, stated: stated(study, key), measure, evidence, verdict }
     };
@@ -115,7 +137,7 @@ fn stated(study: &str, key: &str) -> bool {
     }
 }
 
-type Asked = (&'static str, &'static str, Measure, Vec<Part>);
+type Asked = (&'static str, &'static str, Measure, Vec<Part<'static>>);
 
 fn asked(study: &str) -> Vec<Asked> {
     use Measure::{ModelError, Regret};
@@ -126,23 +148,23 @@ fn asked(study: &str) -> Vec<Asked> {
         let all = ["CODE", optimistic, sampling].into_iter().chain(interpretable.iter().copied());
         all.filter(|label| *label != but).collect()
     };
-    let lowest = |under: &'static str| -> Vec<Part> {
-        others(under).into_iter().map(|over| (over, under, LOWER)).collect()
+    let over = |over: &[&'static str], under: &'static str, rule: Rule| -> Vec<Part<'static>> {
+        over.iter().map(|over| (*over, under, rule)).collect()
     };
-    let below_baselines = interpretable.iter().map(|over| (*over, "CODE", LOWER)).collect();
+    let lowest = |under| over(&others(under), under, LOWER);
     let mut asked: Vec<Asked> = vec![
         ("a", comparable, Regret, vec![("CODE", optimistic, COMPARABLE)]),
         (
             "b",
             "CODE’s regret is below that of every interpretable baseline.",
             Regret,
-            below_baselines,
+            over(interpretable, "CODE", LOWER),
         ),
         ("c", sampling_lowest, Regret, lowest(sampling)),
         ("d", "CODE has the lowest model error.", ModelError, lowest("CODE")),
     ];
     if !arms {
-        let next = |over: &[&'static str]| -> Vec<Part> {
+        let next = |over: &[&'static str]| -> Vec<Part<'static>> {
             over.iter().flat_map(|over| [(*over, "Elim", LOWER), (*over, "EtC", LOWER)]).collect()
         };
         let statement = "Among the interpretable baselines, Elim and EtC come next in model error.";
@@ -152,25 +174,17 @@ fn asked(study: &str) -> Vec<Asked> {
         asked.push(("e′", statement, ModelError, next(&["LinUCB", "LinTS", "ε-greedy"])));
     }
     if study == "wine" {
-        let rest = ["LinUCB", "Elim", "ε-greedy", "EtC"].map(|over| (over, "CODE", LOWER));
-        let parts = [("CODE", "LinTS", LOWER)].into_iter().chain(rest).collect();
-        asked.push((
-            "w",
-            "LinTS is the only baseline with a significantly lower regret than CODE.",
-            Regret,
-            parts,
-        ));
+        let statement = "LinTS is the only baseline with a significantly lower regret than CODE.";
+        let mut parts = over(&["CODE"], "LinTS", LOWER);
+        parts.extend(over(&["LinUCB", "Elim", "ε-greedy", "EtC"], "CODE", LOWER));
+        asked.push(("w", statement, Regret, parts));
     }
     if study == "heart" {
-        let below_elim = ["CODE", "LinUCB", "ε-greedy", "EtC"].map(|under| ("Elim", under, LOWER));
-        let parts = lowest("LinTS").into_iter().chain(below_elim).collect();
-        asked.push((
-            "h",
-            "LinTS has the lowest regret, then come all others but Elim.",
-            Regret,
-            parts,
-        ));
-        let parts = others("CODE").into_iter().map(|over| (over, "CODE", LARGE_MARGIN)).collect();
+        let statement = "LinTS has the lowest regret, then come all others but Elim.";
+        let mut parts = lowest("LinTS");
+        parts.extend(["CODE", "LinUCB", "ε-greedy", "EtC"].map(|under| ("Elim", under, LOWER)));
+        asked.push(("h", statement, Regret, parts));
+        let parts = over(&others("CODE"), "CODE", LARGE_MARGIN);
         asked.push(("m", "CODE has the lowest model error by a large margin.", ModelError, parts));
     }
     asked

@@ -1,12 +1,11 @@
 //! The experiments: figures, tables and claims of each.
 
-use super::answer::{claim_id, ratio};
-use super::{Claim, Measured, Reproduction, spec_details, spec_link};
+use super::answer::{claim_id, look, quotient};
+use super::{Claim, Measure, Measured, Reproduction, spec_details, spec_link};
 use crate::judge::{Rule, Verdict};
 use maud::{Markup, html};
-use plausibly_report::figure::{Curves, Series};
-use plausibly_report::number::figure;
-use plausibly_report::outcome::{FinalTable, curves_figure};
+use plausibly_report::figure::{Mark, TradeOff, Trail};
+use plausibly_report::outcome::{self, FinalTable, curves_figure};
 use plausibly_sim::{Moments, Point};
 
 /// The style of a policy, the same in every figure; variants share their policy's.
@@ -39,10 +38,9 @@ impl Reproduction {
                     (study.place) " of the paper.)"
                 }
                 div.figures {
-                    (curves(measured, "Regret", "cumulative regret", |point| point.regret))
+                    (curves(measured, "Regret", "cumulative regret", Measure::Regret))
                     (curves(
-                        measured, "Model error Qₙ", "cumulative model error",
-                        |point| point.model_error,
+                        measured, "Model error Qₙ", "cumulative model error", Measure::ModelError,
                     ))
                 }
                 (final_table(measured))
@@ -54,66 +52,77 @@ impl Reproduction {
     }
 
     fn claim_table(&self, measured: &Measured, claims: &[Claim]) -> Markup {
-        html! {
-            div.scroll {
-                table.claims {
-                    caption {
-                        "Ratios of mean figures, each with its interval; the intervals of a claim "
-                        "are simultaneous at 95 %. Outlined: not counted, because the paper does "
-                        "not say it about this experiment"
-                        @if claims.iter().any(|claim| self.chose_reading(measured, claim)) {
-                            ", or, as (a) here, because it chose the reading"
-                        }
-                        "."
-                    }
-                    thead {
-                        tr {
-                            th scope="col" { "" } th scope="col" { "claim" }
-                            th scope="col" { "verdict" } th scope="col" { "because" }
-                        }
-                    }
-                    tbody {
-                        @for claim in claims {
-                            tr #(claim_id(measured, claim)) {
-                                th scope="row" { "(" (claim.key) ")" }
-                                td { (claim.statement) }
-                                td { (verdict(claim.verdict, self.counts(measured, claim))) }
-                                td { (because(claim)) }
-                            }
-                        }
+        let caption = html! {
+            "Ratios of mean figures, each with its interval; the intervals of a claim are "
+            "simultaneous at 95 %. Outlined: not counted, because the paper does not say it about "
+            "this experiment"
+            @if claims.iter().any(|claim| self.chose_reading(measured, claim)) {
+                ", or, as (a) here, because it chose the reading"
+            }
+            "."
+        };
+        let rows = html! {
+            @for claim in claims {
+                tr #(claim_id(measured, claim)) {
+                    th scope="row" { "(" (claim.key) ")" }
+                    td { (claim.statement) }
+                    td { (verdict(claim.verdict, self.counts(measured, claim))) }
+                    td { (because(claim)) }
+                }
+            }
+        };
+        verdict_table(["", "claim"], &caption, &rows)
+    }
+}
+
+/// Statements with their verdicts and the reasons.
+pub(super) fn verdict_table(columns: [&str; 2], caption: &Markup, rows: &Markup) -> Markup {
+    html! {
+        div.scroll {
+            table.claims {
+                caption { (caption) }
+                thead {
+                    tr {
+                        @for name in columns { th scope="col" { (name) } }
+                        th scope="col" { "verdict" } th scope="col" { "because" }
                     }
                 }
+                tbody { (rows) }
             }
         }
     }
 }
 
-fn curves(measured: &Measured, title: &str, y_name: &str, pick: fn(&Point) -> Moments) -> Markup {
-    let summary = &measured.summary;
-    let series = summary.policies.iter().map(|policy| {
-        let value = |point: &Point| (pick(point).mean(), pick(point).standard_error());
-        Series {
-            label: policy.label.as_str().into(),
-            style: style(&policy.label),
-            points: policy.points.iter().map(value).collect(),
-        }
-    });
-    let finals: Vec<String> = summary
-        .policies
-        .iter()
-        .map(|policy| format!("{} {}", policy.label, figure(pick(policy.last()).mean())))
-        .collect();
-    let drawing = Curves {
-        description: format!(
-            "{title} by round, logarithmic scales; at the last round: {}.",
-            finals.join(", ")
-        ),
-        y_name,
-        label_room: Curves::LABEL_ROOM,
-        rounds: &summary.rounds,
-        series: series.collect(),
-    };
+fn curves(measured: &Measured, title: &str, y_name: &str, measure: Measure) -> Markup {
+    let pick = |point: &Point| measure.at(point);
+    let by_label = |_, label: &str| style(label);
+    let drawing = outcome::curves(&measured.summary, title, y_name, pick, by_label);
     curves_figure(&drawing, title, measured.study().title)
+}
+
+/// Regret against model error at the last round, one point per policy. `look` gives a policy's
+/// style, and whether it is hollow.
+pub(super) fn trade_off(
+    measured: &Measured,
+    description: String,
+    caption: &Markup,
+    trails: Vec<Trail>,
+    look: impl Fn(&str) -> (usize, bool),
+) -> Markup {
+    let of = |moments: Moments| (moments.mean(), moments.standard_error().unwrap_or(0.0));
+    let marks = measured.summary.policies.iter().map(|policy| {
+        let (style, hollow) = look(&policy.label);
+        let last = policy.last();
+        Mark { label: &policy.label, style, x: of(last.regret), y: of(last.model_error), hollow }
+    });
+    let drawing = TradeOff {
+        description,
+        x_name: "regret at the last round",
+        y_name: "model error Qₙ",
+        marks: marks.collect(),
+        trails,
+    };
+    html! { figure { figcaption { (caption) } div.scroll { (drawing.svg()) } } }
 }
 
 pub(super) fn final_table(measured: &Measured) -> Markup {
@@ -127,15 +136,9 @@ pub(super) fn final_table(measured: &Measured) -> Markup {
     FinalTable { summary, caption, model_error: "Qₙ", highlighted: Some("CODE") }.markup()
 }
 
-pub(super) fn verdict(claim_verdict: Verdict, stated: bool) -> Markup {
-    let class = match claim_verdict {
-        Verdict::Holds => "holds",
-        Verdict::DoesNotHold => "fails",
-        Verdict::Undecided => "open",
-    };
-    html! {
-        span class={ "verdict " (class) @if !stated { " unstated" } } { (claim_verdict.name()) }
-    }
+pub(super) fn verdict(verdict: Verdict, stated: bool) -> Markup {
+    let (class, _) = look(verdict, stated);
+    html! { span class=(class) { (verdict.name()) } }
 }
 
 fn because(claim: &Claim) -> Markup {
@@ -151,13 +154,9 @@ fn because(claim: &Claim) -> Markup {
         @for (position, evidence) in claim.evidence.iter().enumerate() {
             @if position > 0 { ", " }
             span.nowrap {
-                (evidence.over) " / " (evidence.under) " = " (ratio(evidence))
+                (quotient(evidence))
                 @if evidence.verdict != claim.verdict || claim.verdict != Verdict::Holds {
-                    @match evidence.verdict {
-                        Verdict::Holds => " ✓",
-                        Verdict::DoesNotHold => " ✗",
-                        Verdict::Undecided => " ?",
-                    }
+                    " " (look(evidence.verdict, true).1)
                 }
             }
         }

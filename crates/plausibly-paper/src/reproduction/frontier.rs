@@ -1,12 +1,11 @@
 //! Between CODE and LinUCB: the regret and model error of tempered CODE and of CODE with targets.
 
-use super::answer::{ratio, skipped_box};
-use super::experiments::{style, verdict};
-use super::{Measured, Reproduction, Topic, spec_link, verdict_word};
-use crate::judge::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
+use super::answer::{quotient, skipped_box};
+use super::experiments::{style, trade_off, verdict, verdict_table};
+use super::{Measure, Measured, Reproduction, Topic, spec_link, verdict_word};
+use crate::judge::{CONFIDENCE, Evidence, Rule, Verdict};
 use maud::{Markup, html};
-use plausibly_report::figure::{Mark, TradeOff, Trail};
-use plausibly_sim::Moments;
+use plausibly_report::figure::Trail;
 
 /// The greed that is judged beside LinUCB.
 const GREED: &str = "c=0.3";
@@ -37,70 +36,45 @@ pub struct FrontierFinding {
 /// Judges two statements about the frontier: LinUCB's model error at less regret, and CODE beaten
 /// in both figures.
 pub fn frontier_findings(measured: &Measured) -> Vec<FrontierFinding> {
-    let summary = &measured.summary;
-    let labels: Vec<String> = summary.policies.iter().map(|policy| policy.label.clone()).collect();
-    let judge =
-        |error: f64, over: &str, under: &str, regret: Rule, model_error: Rule| -> Vec<Evidence> {
+    let judge = |error: f64, (over, under): (&str, &str), regret: Rule, model_error: Rule| {
+        let on = |measure: Measure, rule| {
             // Two figures, so half of the error each.
-            let confidence = 1.0 - error / 2.0;
-            let on = |moments, rule| {
-                Paired { labels: &labels, moments }.judge_at(&[(over, under, rule)], confidence)
-            };
-            [on(&summary.final_regret, regret), on(&summary.final_model_error, model_error)]
-                .concat()
+            measure.judge(&measured.summary, &[(over, under, rule)], 1.0 - error / 2.0)
         };
+        [on(Measure::Regret, regret), on(Measure::ModelError, model_error)].concat()
+    };
+    let finding = |statement: String, evidence: Vec<Evidence>| {
+        let verdict = Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict));
+        FrontierFinding { statement, verdict, evidence }
+    };
     let error = 1.0 - CONFIDENCE;
-    let evidence = judge(error, "LinUCB", GREED, LOWER, NEAR);
+    let evidence = judge(error, ("LinUCB", GREED), LOWER, NEAR);
     // The statements need both policies.
     if evidence.len() < 2 {
         return Vec::new();
     }
-    let near = FrontierFinding {
-        statement: format!(
-            "At {GREED}: less regret than LinUCB, and at most a tenth more model error."
-        ),
-        verdict: Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict)),
-        evidence,
-    };
-    let greeds: Vec<&String> = labels.iter().filter(|label| is_tempered(label)).collect();
-    if !labels.iter().any(|label| label == "CODE") {
-        return vec![near];
+    let statement =
+        format!("At {GREED}: less regret than LinUCB, and at most a tenth more model error.");
+    let mut findings = vec![finding(statement, evidence)];
+    if measured.policy("CODE").is_some() {
+        let labels = measured.summary.policies.iter().map(|policy| policy.label.as_str());
+        let greeds: Vec<&str> = labels.filter(|label| is_tempered(label)).collect();
+        let error = error / greeds.len() as f64;
+        let tried = greeds.into_iter().map(|greed| {
+            let statement = "For some greed: regret and model error both below CODE’s.".into();
+            finding(statement, judge(error, ("CODE", greed), LOWER, LOWER))
+        });
+        // One greed proves the statement; refuting it takes all of them.
+        findings.extend(tried.min_by_key(|tried| tried.verdict));
     }
-    let tried: Vec<(&String, Vec<Evidence>)> = greeds
-        .iter()
-        .map(|label| (*label, judge(error / greeds.len() as f64, "CODE", label, LOWER, LOWER)))
-        .collect();
-    let of =
-        |evidence: &[Evidence]| Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict));
-    // One greed proves the statement; refuting it takes all of them.
-    let best = tried.iter().find(|(_, evidence)| of(evidence) == Verdict::Holds);
-    let (some, shown) = match best {
-        Some((_, evidence)) => (Verdict::Holds, evidence.clone()),
-        None if tried.iter().all(|(_, evidence)| of(evidence) == Verdict::DoesNotHold) => (
-            Verdict::DoesNotHold,
-            tried.first().map(|(_, evidence)| evidence.clone()).unwrap_or_default(),
-        ),
-        None => {
-            let open = tried.iter().find(|(_, evidence)| of(evidence) == Verdict::Undecided);
-            (Verdict::Undecided, open.map(|(_, evidence)| evidence.clone()).unwrap_or_default())
-        }
-    };
-    let both = FrontierFinding {
-        statement: "For some greed: regret and model error both below CODE’s.".into(),
-        verdict: some,
-        evidence: shown,
-    };
-    vec![near, both]
+    findings
 }
 
 impl Reproduction {
     /// The head of a report about the frontier alone.
     pub(super) fn frontier_answer(&self) -> Markup {
         html! {
-            p.eyebrow {
-                "Plausibly " (self.version) " · the frontier"
-                @if self.quick { " " span.badge { "quick run: a tenth of the runs" } }
-            }
+            (self.eyebrow("the frontier"))
             h1 { "Is there something better between CODE and LinUCB?" }
             (self.frontier_lead())
             (words())
@@ -127,23 +101,15 @@ impl Reproduction {
                 statements.push(&finding.statement);
             }
         }
-        let count = |statement: &str, wanted: Option<Verdict>| {
-            let of = |finding: &&FrontierFinding| {
-                finding.statement == statement
-                    && wanted.is_none_or(|wanted| finding.verdict == wanted)
-            };
-            found.iter().filter(of).count()
-        };
         html! {
             @for statement in statements {
+                @let of = || found.iter().filter(|finding| finding.statement == statement);
+                @let count = |wanted| of().filter(|finding| finding.verdict == wanted).count();
                 p.lead {
                     "“" (statement) "” This "
-                    b {
-                        "holds in " (count(statement, Some(Verdict::Holds))) " of "
-                        (count(statement, None)) " comparisons"
-                    }
-                    ", does not hold in " (count(statement, Some(Verdict::DoesNotHold))) " and is "
-                    "undecided in " (count(statement, Some(Verdict::Undecided))) "."
+                    b { "holds in " (count(Verdict::Holds)) " of " (of().count()) " comparisons" }
+                    ", does not hold in " (count(Verdict::DoesNotHold)) " and is undecided in "
+                    (count(Verdict::Undecided)) "."
                 }
             }
         }
@@ -164,10 +130,7 @@ impl Reproduction {
                 (verdict_word("fails", "does not hold")) " if one lies entirely elsewhere, and is "
                 (verdict_word("open", "undecided")) " otherwise."
             }
-            p {
-                "Bars in figures are standard errors. Seed " (self.seed) ". Made by "
-                code { (self.command) } "."
-            }
+            (self.made_by("Bars in figures are standard errors."))
         }
     }
 
@@ -206,42 +169,28 @@ impl Reproduction {
     }
 
     fn frontier_table(&self) -> Markup {
-        html! {
-            div.scroll {
-                table.claims {
-                    caption {
-                        "Ratios of means; the intervals of a statement are simultaneous at 95 %."
-                    }
-                    thead {
-                        tr {
-                            th scope="col" { "problem" } th scope="col" { "statement" }
-                            th scope="col" { "verdict" } th scope="col" { "because" }
+        let caption =
+            html! { "Ratios of means; the intervals of a statement are simultaneous at 95 %." };
+        let rows = html! {
+            @for measured in &self.frontier {
+                @for finding in frontier_findings(measured) {
+                    tr {
+                        th scope="row" {
+                            (measured.study().title) ", " (measured.variant.unwrap_or_default())
                         }
-                    }
-                    tbody {
-                        @for measured in &self.frontier {
-                            @for finding in frontier_findings(measured) {
-                                tr {
-                                    th scope="row" {
-                                        (measured.study().title) ", "
-                                        (measured.variant.unwrap_or_default())
-                                    }
-                                    td { (finding.statement) }
-                                    td { (verdict(finding.verdict, true)) }
-                                    td {
-                                        @let both = ["regret ", "; Qₙ "];
-                                        @for (evidence, what) in finding.evidence.iter().zip(both) {
-                                            span.note { (what) } (evidence.over) " / "
-                                            (evidence.under) " = " (ratio(evidence))
-                                        }
-                                    }
-                                }
+                        td { (finding.statement) }
+                        td { (verdict(finding.verdict, true)) }
+                        td {
+                            @let both = ["regret ", "; Qₙ "];
+                            @for (evidence, what) in finding.evidence.iter().zip(both) {
+                                span.note { (what) } (quotient(evidence))
                             }
                         }
                     }
                 }
             }
-        }
+        };
+        verdict_table(["problem", "statement"], &caption, &rows)
     }
 }
 
@@ -261,65 +210,33 @@ fn words() -> Markup {
 }
 
 fn figure(measured: &Measured) -> Markup {
-    let policies = &measured.summary.policies;
-    let of = |moments: Moments| (moments.mean(), moments.standard_error().unwrap_or(0.0));
-    let marks: Vec<Mark<'_>> = policies
-        .iter()
-        .map(|policy| {
-            let label = policy.label.as_str();
-            let style = if is_tempered(label) {
-                0
-            } else if is_targeted(label) {
-                6
-            } else {
-                style(label)
-            };
-            let hollow = is_tempered(label) || is_targeted(label);
-            Mark {
-                label,
-                style,
-                x: of(policy.last().regret),
-                y: of(policy.last().model_error),
-                hollow,
-            }
-        })
-        .collect();
+    let labels: Vec<&str> =
+        measured.summary.policies.iter().map(|policy| policy.label.as_str()).collect();
     let place = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
-        (0..marks.len()).filter(|index| wanted(marks[*index].label)).collect()
+        (0..labels.len()).filter(|index| wanted(labels[*index])).collect()
     };
     // With one radius for all policies, greed 1 is LinUCB itself, so both curves end there.
-    let end = if marks.iter().any(|mark| mark.label == "c=1") { "c=1" } else { "LinUCB" };
-    let through = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
-        [
-            place(&|label| label == "CODE"),
-            place(&|label| wanted(label) && label != end),
-            place(&|label| label == end),
-        ]
-        .concat()
+    let end = if labels.contains(&"c=1") { "c=1" } else { "LinUCB" };
+    let trail = |style: usize, between: fn(&str) -> bool| {
+        let between = place(&|label| between(label) && label != end);
+        let (first, last) = (place(&|label| label == "CODE"), place(&|label| label == end));
+        Trail { style, through: [first, between, last].concat() }
     };
-    let trails = vec![
-        Trail { style: 0, through: through(&is_tempered) },
-        Trail { style: 6, through: through(&is_targeted) },
-    ];
+    let look = |label: &str| match label {
+        _ if is_tempered(label) => (0, true),
+        _ if is_targeted(label) => (6, true),
+        _ => (style(label), false),
+    };
     let variant = measured.variant.unwrap_or_default();
-    let drawing = TradeOff {
-        description: format!(
-            "Regret against model error on {} with {variant}: a curve of tempered CODE by greed, \
-             one of CODE by target, and the other policies as points.",
-            measured.study().title
-        ),
-        x_name: "regret at the last round",
-        y_name: "model error Qₙ",
-        marks,
-        trails,
+    let description = format!(
+        "Regret against model error on {} with {variant}: a curve of tempered CODE by greed, one \
+         of CODE by target, and the other policies as points.",
+        measured.study().title
+    );
+    let caption = html! {
+        b { (variant) } " · "
+        (spec_link(measured.spec_name, measured.summary.runs, measured.horizon))
     };
-    html! {
-        figure {
-            figcaption {
-                b { (variant) } " · "
-                (spec_link(measured.spec_name, measured.summary.runs, measured.horizon))
-            }
-            div.scroll { (drawing.svg()) }
-        }
-    }
+    let trails = vec![trail(0, is_tempered), trail(6, is_targeted)];
+    trade_off(measured, description, &caption, trails, look)
 }

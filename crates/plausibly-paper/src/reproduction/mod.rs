@@ -19,15 +19,17 @@ pub use frontier::{FrontierFinding, frontier_findings};
 pub use studies::{STUDIES, Study};
 pub use tally::Tally;
 
+use crate::judge::Verdict;
 use crate::theory::{ArmsTheory, LinearTheory};
 use maud::{Markup, html};
 use plausibly_report::number;
-use plausibly_sim::Summary;
+use plausibly_sim::{PolicySummary, Summary};
 
 /// How the paper's λ = 10⁴ is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
     /// A constant of the confidence width alone; the ridge is 1.
+    #[default]
     Adopted,
     /// The ridge as well.
     Literal,
@@ -73,7 +75,7 @@ pub struct Skipped {
 }
 
 /// Everything the report is made of. The same contents give the same page, byte for byte.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Reproduction {
     /// Version of the program.
     pub version: &'static str,
@@ -123,19 +125,26 @@ impl Measured {
     fn claims(&self) -> Vec<Claim> {
         claims(self.study, &self.summary)
     }
+
+    fn verdict(&self, claim: &str) -> Option<Verdict> {
+        Some(self.claims().iter().find(|known| known.key == claim)?.verdict)
+    }
+
+    fn policy(&self, label: &str) -> Option<&PolicySummary> {
+        self.summary.policies.iter().find(|policy| policy.label == label)
+    }
 }
 
 impl Reproduction {
     /// The report.
     pub fn html(&self) -> String {
+        let (title, answer) = match self.topic() {
+            Topic::Paper => ("The paper, re-measured", self.answer()),
+            Topic::Frontier => ("Between CODE and LinUCB", self.frontier_answer()),
+            Topic::Delay => ("Late rewards", self.delay_answer()),
+        };
         let body = html! {
-            header.top {
-                @match self.topic() {
-                    Topic::Paper => (self.answer()),
-                    Topic::Frontier => (self.frontier_answer()),
-                    Topic::Delay => (self.delay_answer()),
-                }
-            }
+            header.top { (answer) }
             main {
                 (self.experiment_sections())
                 (self.reading_section())
@@ -152,11 +161,6 @@ impl Reproduction {
                     "Bandit Algorithms."
                 }
             }
-        };
-        let title = match self.topic() {
-            Topic::Paper => "The paper, re-measured",
-            Topic::Frontier => "Between CODE and LinUCB",
-            Topic::Delay => "Late rewards",
         };
         plausibly_report::page(&format!("{title} – Plausibly"), &body)
     }
@@ -177,8 +181,24 @@ impl Reproduction {
         self.policy_readings.is_some() || !self.problem_readings.is_empty()
     }
 
+    /// The paper's first experiment.
+    fn linear(&self) -> Option<&Measured> {
+        self.experiments.iter().find(|measured| measured.study == "linear")
+    }
+
     fn is_literal(&self) -> bool {
         self.reading == Reading::Literal
+    }
+
+    /// The line above the title: the version, the subject, and how the run differs from a full one.
+    fn eyebrow(&self, subject: &str) -> Markup {
+        html! {
+            p.eyebrow {
+                "Plausibly " (self.version) " · " (subject)
+                @if self.quick { " " span.badge { "quick run: a tenth of the runs" } }
+                @if self.is_literal() { " " span.badge { "literal reading" } }
+            }
+        }
     }
 
     fn method_section(&self) -> Markup {
@@ -212,6 +232,11 @@ impl Reproduction {
         }
     }
 
+    /// Says how to read the figures, and which command and seed made them.
+    fn made_by(&self, figures: &str) -> Markup {
+        html! { p { (figures) " Seed " (self.seed) ". Made by " code { (self.command) } "." } }
+    }
+
     fn paper_method(&self) -> Markup {
         html! {
             p {
@@ -239,10 +264,7 @@ impl Reproduction {
                 "2009) and heart failure records (Chicco, Jurman 2020), each file checked by its "
                 "SHA-256 before use. On data, θ* is a least-squares fit without an intercept."
             }
-            p {
-                "Bands in figures are 95 % intervals of the mean, round by round. Seed " (self.seed)
-                ". Made by " code { (self.command) } "."
-            }
+            (self.made_by("Bands in figures are 95 % intervals of the mean, round by round."))
             h3 #constants { "Constants of the policies" }
             ul {
                 li {

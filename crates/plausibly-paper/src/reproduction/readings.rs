@@ -1,17 +1,16 @@
 //! Choices that the paper leaves open, and how each of them changes the results.
 
-use super::answer::{ratio, sign};
-use super::experiments::{final_table, style, verdict};
-use super::{Measured, Reproduction, spec_link};
-use crate::judge::{Evidence, Paired, Rule, Verdict};
+use super::answer::{quotient, ratio, sign};
+use super::experiments::{final_table, style, trade_off, verdict};
+use super::{Measure, Measured, Reproduction, spec_link};
+use crate::judge::{CONFIDENCE, Evidence, Rule, Verdict};
 use maud::{Markup, html};
-use plausibly_report::figure::{Mark, TradeOff};
 use plausibly_report::number::figure;
-use plausibly_sim::{JointMoments, Moments};
+use plausibly_sim::Summary;
 
 impl Reproduction {
     pub(super) fn reading_section(&self) -> Markup {
-        if self.policy_readings.is_none() && self.problem_readings.is_empty() {
+        if !self.has_readings() {
             return html! {};
         }
         html! {
@@ -30,8 +29,8 @@ impl Reproduction {
     fn problems(&self) -> Markup {
         let studied = |id: &str| self.problem_readings.iter().any(|measured| measured.study == id);
         let of = |id: &'static str| {
-            let own = self.experiments.iter().filter(move |measured| measured.study == id);
-            own.chain(self.problem_readings.iter().filter(move |measured| measured.study == id))
+            let all = self.experiments.iter().chain(&self.problem_readings);
+            all.filter(move |measured| measured.study == id).collect::<Vec<_>>()
         };
         html! {
             h3 #readings-problems { "Noise, scaling and direction on wine and heart" }
@@ -41,8 +40,8 @@ impl Reproduction {
                 "features. On heart, the file’s outcome is 1 for a death; maximising it follows "
                 "the text but is no sensible aim, so survival is shown as well."
             }
-            @for (id, title) in [("wine", "White wine"), ("heart", "Heart failure")] {
-                @if studied(id) { (variants(title, &of(id).collect::<Vec<_>>())) }
+            @for id in ["wine", "heart"] {
+                @if studied(id) { (variants(&of(id))) }
             }
         }
     }
@@ -51,27 +50,22 @@ impl Reproduction {
 /// The model error measured by another ruler.
 fn ruler(measured: &Measured) -> Markup {
     let claims = measured.claims();
-    let of = |key: &str| claims.iter().find(|claim| claim.key == key);
+    let found = |key: &str| {
+        let claim = claims.iter().find(|claim| claim.key == key);
+        html! {
+            @if let Some(claim) = claim {
+                (verdict(claim.verdict, true))
+                @if let Some(evidence) = claim.deciding() { " (" (quotient(evidence)) ")" }
+            }
+        }
+    };
     html! {
         h3 #readings-ruler { "The ruler of Qₙ" }
         p {
             "Qₙ covers the actions that could still be best, and a confidence set decides which "
             "ones those are. The paper’s experiments use CODE’s set, which does not hold. With the "
             "same policies and plays, but measured with a set that holds (the determinant radius "
-            "at δ = 0.05, S = 6), claim (d) "
-            @if let Some(claim) = of("d") {
-                (verdict(claim.verdict, true))
-                @if let Some(evidence) = claim.deciding() {
-                    " (" (evidence.over) " / " (evidence.under) " = " (ratio(evidence)) ")"
-                }
-            }
-            ", and claim (e) "
-            @if let Some(claim) = of("e") {
-                (verdict(claim.verdict, true))
-                @if let Some(evidence) = claim.deciding() {
-                    " (" (evidence.over) " / " (evidence.under) " = " (ratio(evidence)) ")"
-                }
-            }
+            "at δ = 0.05, S = 6), claim (d) " (found("d")) ", and claim (e) " (found("e"))
             ". CODE decides by its own narrow set. It learns little about actions that could be "
             "best only according to a wider set, and the wider ruler counts them."
         }
@@ -79,17 +73,15 @@ fn ruler(measured: &Measured) -> Markup {
     }
 }
 
-fn variants(title: &str, measured: &[&Measured]) -> Markup {
-    let keys: Vec<&str> = measured
-        .first()
-        .map(|first| first.claims().iter().map(|claim| claim.key).collect())
-        .unwrap_or_default();
+/// The readings of one study, of which there is at least one.
+fn variants(measured: &[&Measured]) -> Markup {
+    let keys: Vec<&str> = measured[0].claims().iter().map(|claim| claim.key).collect();
     html! {
         div.scroll {
             table.readings {
                 caption {
-                    (title) ": verdicts and final figures by reading. Outlined: judged for "
-                    "comparison, not counted."
+                    (measured[0].study().title) ": verdicts and final figures by reading. "
+                    "Outlined: judged for comparison, not counted."
                 }
                 thead {
                     tr {
@@ -110,10 +102,10 @@ fn variants(title: &str, measured: &[&Measured]) -> Markup {
                                 td { (sign(claim.verdict, claim.stated)) }
                             }
                             @for label in ["CODE", "LinUCB", "LinTS"] {
-                                td.n { (final_mean(measured, label, false)) }
+                                td.n { (final_mean(measured, label, Measure::Regret)) }
                             }
                             @for label in ["CODE", "LinUCB"] {
-                                td.n { (final_mean(measured, label, true)) }
+                                td.n { (final_mean(measured, label, Measure::ModelError)) }
                             }
                             td { a href={ "#spec-" (measured.spec_name) } { (measured.spec_name) } }
                         }
@@ -124,34 +116,27 @@ fn variants(title: &str, measured: &[&Measured]) -> Markup {
     }
 }
 
-fn final_mean(measured: &Measured, label: &str, model_error: bool) -> String {
-    let policy = measured.summary.policies.iter().find(|policy| policy.label == label);
-    let moments = policy
-        .map(|policy| if model_error { policy.last().model_error } else { policy.last().regret });
-    moments.map_or_else(String::new, |moments: Moments| figure(moments.mean()))
+fn final_mean(measured: &Measured, label: &str, measure: Measure) -> String {
+    let policy = measured.policy(label);
+    policy.map_or_else(String::new, |policy| figure(measure.at(policy.last()).mean()))
 }
 
 /// The policies of the first experiment, read in other ways.
 fn policies(measured: &Measured) -> Markup {
     let summary = &measured.summary;
-    let labels: Vec<String> = summary.policies.iter().map(|policy| policy.label.clone()).collect();
-    let judge = |moments: &JointMoments, over, under, rule| {
-        let evidence = Paired { labels: &labels, moments }.judge(&[(over, under, rule)]);
-        evidence.into_iter().next()
+    let judge = |measure: Measure, over, under, rule| {
+        measure.judge(summary, &[(over, under, rule)], CONFIDENCE).pop()
     };
-    let regret = |over, under| judge(&summary.final_regret, over, under, Rule::Above(1.0));
-    let error = |over, under| judge(&summary.final_model_error, over, under, Rule::Above(1.0));
-    let times = |evidence: Option<Evidence>| {
-        html! {
-            @if let Some(evidence) = &evidence { (ratio(evidence)) }
-        }
-    };
+    let regret = |over, under| judge(Measure::Regret, over, under, Rule::Above(1.0));
+    let error = |over, under| judge(Measure::ModelError, over, under, Rule::Above(1.0));
+    let times =
+        |evidence: Option<Evidence>| html! { @if let Some(found) = &evidence { (ratio(found)) } };
     html! {
         p {
             "Four of these choices concern the policies; they are shown on the linear experiment. "
             (spec_link(measured.spec_name, summary.runs, measured.horizon))
         }
-        (trade_off(measured))
+        (policy_trade_off(measured))
         h3 #readings-literal { "λ = 10⁴, literal beside adopted" }
         p {
             "Read literally, the ridge of CODE’s regression is 10⁴. Compared with that, 10,000 "
@@ -175,7 +160,7 @@ fn policies(measured: &Measured) -> Markup {
             (times(regret("CODE", "LinUCB, CODE’s width"))) " times LinUCB’s, and claim (a) would "
             "be: "
             (would_be(judge(
-                &summary.final_regret, "CODE", "LinUCB, CODE’s width", Rule::Within(0.5, 2.0),
+                Measure::Regret, "CODE", "LinUCB, CODE’s width", Rule::Within(0.5, 2.0),
             )))
             "."
         }
@@ -195,7 +180,7 @@ fn policies(measured: &Measured) -> Markup {
             (times(error("EtC, by design", "EtC")))
             " times what it is, which is " (times(error("ε-greedy, by design", "CODE"))) " and "
             (times(error("EtC, by design", "CODE"))) " times CODE’s. "
-            (design_claim(&labels, &summary.final_model_error))
+            (design_claim(summary))
         }
         details { summary { "All figures of this comparison" } (final_table(measured)) }
     }
@@ -207,54 +192,33 @@ fn would_be(evidence: Option<Evidence>) -> Markup {
 }
 
 /// Claim (e) if the baselines explored by design.
-fn design_claim(labels: &[String], moments: &JointMoments) -> Markup {
+fn design_claim(summary: &Summary) -> Markup {
     let parts = [
         ("ε-greedy, by design", "Elim", Rule::Above(1.0)),
         ("ε-greedy, by design", "EtC, by design", Rule::Above(1.0)),
     ];
-    let evidence = Paired { labels, moments }.judge(&parts);
+    let evidence = Measure::ModelError.judge(summary, &parts, CONFIDENCE);
     let overall = Verdict::of_all(evidence.iter().map(|evidence| evidence.verdict));
     html! {
         "Claim (e), that Elim and EtC come before ε-greedy, then " (verdict(overall, true)) " ("
         @for (position, evidence) in evidence.iter().enumerate() {
             @if position > 0 { ", " }
-            (evidence.over) " / " (evidence.under) " = " (ratio(evidence))
+            (quotient(evidence))
         }
         ")."
     }
 }
 
-fn trade_off(measured: &Measured) -> Markup {
-    let policies = &measured.summary.policies;
-    let of = |moments: Moments| (moments.mean(), moments.standard_error().unwrap_or(0.0));
-    let mark = |policy: &'_ plausibly_sim::PolicySummary| {
-        (of(policy.last().regret), of(policy.last().model_error))
+fn policy_trade_off(measured: &Measured) -> Markup {
+    let description = "Regret against model error of every policy and its other readings, \
+                       logarithmic scales; the table below has the figures.";
+    let caption = html! {
+        b { "What each policy paid, and how well it knew the actions that could still be best." }
+        " Down and left is better; hollow points are other readings of the policy of that "
+        "colour; bars are standard errors."
     };
-    let marks = policies.iter().map(|policy| {
-        let (x, y) = mark(policy);
-        let style = if policy.label.starts_with("CODE") { 0 } else { style(&policy.label) };
-        Mark { label: &policy.label, style, x, y, hollow: policy.label.contains(',') }
-    });
-    let drawing = TradeOff {
-        description: "Regret against model error of every policy and its other readings, \
-                      logarithmic scales; the table below has the figures."
-            .into(),
-        x_name: "regret at the last round",
-        y_name: "model error Qₙ",
-        marks: marks.collect(),
-        trails: Vec::new(),
+    let look = |label: &str| {
+        (if label.starts_with("CODE") { 0 } else { style(label) }, label.contains(','))
     };
-    html! {
-        figure {
-            figcaption {
-                b {
-                    "What each policy paid, and how well it knew the actions that could still be "
-                    "best."
-                }
-                " Down and left is better; hollow points are other readings of the policy of that "
-                "colour; bars are standard errors."
-            }
-            div.scroll { (drawing.svg()) }
-        }
-    }
+    trade_off(measured, description.into(), &caption, Vec::new(), look)
 }

@@ -29,46 +29,33 @@ impl Reproduction {
     }
 
     /// Says which corrected bounds no run could have exceeded.
-    fn vacuous_corrections(&self) -> &'static str {
+    fn vacuous_corrections(&self) -> String {
         let vacuous = |check: fn(&ArmsTheory) -> &BoundCheck| {
-            self.arms_theory
-                .iter()
-                .all(|Checked { theory, .. }| check(theory).vacuous == theory.runs)
+            let always = |theory: &ArmsTheory| check(theory).vacuous == theory.runs;
+            !self.arms_theory.is_empty()
+                && self.arms_theory.iter().all(|checked| always(&checked.theory))
         };
-        let theorem_1 =
-            !self.arms_theory.is_empty() && vacuous(|theory| &theory.theorem_1_corrected);
-        let gap_free = !self.arms_theory.is_empty() && vacuous(|theory| &theory.gap_free_corrected);
-        match (theorem_1, gap_free) {
-            (true, true) => {
-                "; those of Theorem 1 and the gap-free bound are vacuous at this size, so this \
-                 says little about them"
-            }
-            (true, false) => {
-                "; that of Theorem 1 is vacuous at this size, so this says little about it"
-            }
-            (false, true) => {
-                "; the gap-free one is vacuous at this size, so this says little about it"
-            }
-            (false, false) => "",
-        }
+        let theorem_1 = vacuous(|theory| &theory.theorem_1_corrected);
+        let (which, it) = match (theorem_1, vacuous(|theory| &theory.gap_free_corrected)) {
+            (true, true) => ("those of Theorem 1 and the gap-free bound are", "them"),
+            (true, false) => ("that of Theorem 1 is", "it"),
+            (false, true) => ("the gap-free one is", "it"),
+            (false, false) => return String::new(),
+        };
+        format!("; {which} vacuous at this size, so this says little about {it}")
     }
 
     /// A summary of the tables below.
     fn theory_answer(&self) -> Markup {
         let arms = || self.arms_theory.iter().map(|checked| &checked.theory);
         let linear = || self.linear_theory.iter().map(|checked| &checked.theory);
-        let of_arms = |pick: fn(&ArmsTheory) -> u64| arms().map(pick).sum::<u64>();
-        let corrected = of_arms(|theory| {
-            theory.theorem_1_corrected.exceeded
-                + theory.gap_free_corrected.exceeded
-                + theory.model_error_corrected.exceeded
-        }) + linear()
-            .map(|theory| {
-                theory.theorem_2_corrected.exceeded
-                    + theory.model_error_bound.exceeded
-                    + theory.potential_corrected.exceeded
-            })
-            .sum::<u64>();
+        let of_arms = arms().flat_map(|theory| {
+            [theory.theorem_1_corrected, theory.gap_free_corrected, theory.model_error_corrected]
+        });
+        let of_linear = linear().flat_map(|theory| {
+            [theory.theorem_2_corrected, theory.model_error_bound, theory.potential_corrected]
+        });
+        let corrected = of_arms.chain(of_linear).map(|check| check.exceeded).sum::<u64>();
         html! {
             ul {
                 li {
@@ -107,32 +94,39 @@ fn vacuous_word() -> Markup {
     verdict_word("open", "vacuous")
 }
 
-/// One row: what was measured beside a bound on it.
-fn bound_row(name: &str, measured: Moments, check: &BoundCheck, runs: u64) -> Markup {
-    html! {
-        tr {
-            th scope="row" { (name) }
-            (mean_cells(measured))
-            td.n { (figure(check.bound.mean())) }
-            td.n { (percent(check.exceeded, runs)) }
-            td.n {
-                @if check.vacuous == runs { (vacuous_word()) } @else {
-                    (percent(check.vacuous, runs))
-                }
-            }
-        }
-    }
-}
+/// The name of a bound, what it bounds, and the check of it.
+type BoundRow<'a> = (&'static str, Moments, &'a BoundCheck);
 
-fn bound_head() -> Markup {
+/// What was measured beside the bounds on it.
+fn bound_table(caption: &Markup, rows: &[BoundRow<'_>], runs: u64) -> Markup {
     html! {
-        thead {
-            tr {
-                th scope="col" { "bound" }
-                th.n scope="col" colspan="2" { "measured" }
-                th.n scope="col" { "mean bound" }
-                th.n scope="col" { "runs above it" }
-                th.n scope="col" { "runs where vacuous" }
+        div.scroll {
+            table.bounds {
+                caption { (caption) }
+                thead {
+                    tr {
+                        th scope="col" { "bound" }
+                        th.n scope="col" colspan="2" { "measured" }
+                        th.n scope="col" { "mean bound" }
+                        th.n scope="col" { "runs above it" }
+                        th.n scope="col" { "runs where vacuous" }
+                    }
+                }
+                tbody {
+                    @for (name, measured, check) in rows {
+                        tr {
+                            th scope="row" { (name) }
+                            (mean_cells(*measured))
+                            td.n { (figure(check.bound.mean())) }
+                            td.n { (percent(check.exceeded, runs)) }
+                            td.n {
+                                @if check.vacuous == runs { (vacuous_word()) } @else {
+                                    (percent(check.vacuous, runs))
+                                }
+                            }
+                        }
+                    }
+                }
             }
         }
     }
@@ -164,20 +158,11 @@ fn arms(checks: &[Checked<ArmsTheory>]) -> Markup {
         // Lemma 1 has a problem of its own, on which the other bounds say nothing new.
         @let long = |checked: &&Checked<ArmsTheory>| checked.theory.horizon > 1000;
         @for Checked { spec_name, theory, .. } in checks.iter().filter(long) {
-            div.scroll {
-                table.bounds {
-                    caption {
-                        "K = " (theory.arms) ", δ = " (constant(theory.delta)) ". "
-                        (spec_link(spec_name, theory.runs, theory.horizon))
-                    }
-                    (bound_head())
-                    tbody {
-                        @for (name, measured, check) in arms_bounds(theory) {
-                            (bound_row(name, measured, check, theory.runs))
-                        }
-                    }
-                }
-            }
+            @let caption = html! {
+                "K = " (theory.arms) ", δ = " (constant(theory.delta)) ". "
+                (spec_link(spec_name, theory.runs, theory.horizon))
+            };
+            (bound_table(&caption, &arms_bounds(theory), theory.runs))
             p.note {
                 "The assumption of Section 4.2 failed in "
                 (percent(theory.premise_failed, theory.runs)) " of these runs."
@@ -243,6 +228,9 @@ fn coverage_row(Checked { spec_name, theory, .. }: &Checked<ArmsTheory>) -> Mark
 }
 
 fn linear(Checked { spec_name, theory, .. }: &Checked<LinearTheory>) -> Markup {
+    let caption = html! {
+        "δ = " (constant(theory.delta)) ". " (spec_link(spec_name, theory.runs, theory.horizon))
+    };
     html! {
         h3 #theory-linear { "Linear: Theorem 2" }
         p {
@@ -257,20 +245,7 @@ fn linear(Checked { spec_name, theory, .. }: &Checked<LinearTheory>) -> Markup {
             "an action, λ the ridge; ‖Aₜ‖ is the norm in which the radius is measured, so √β·‖Aₜ‖ "
             "is half the interval of the action taken.)"
         }
-        div.scroll {
-            table.bounds {
-                caption {
-                    "δ = " (constant(theory.delta)) ". "
-                    (spec_link(spec_name, theory.runs, theory.horizon))
-                }
-                (bound_head())
-                tbody {
-                    @for (name, measured, check) in linear_bounds(theory) {
-                        (bound_row(name, measured, check, theory.runs))
-                    }
-                }
-            }
-        }
+        (bound_table(&caption, &linear_bounds(theory), theory.runs))
         ul {
             li {
                 "θ* left the confidence set in " (percent(theory.left, theory.runs)) " of runs (at "
@@ -280,9 +255,6 @@ fn linear(Checked { spec_name, theory, .. }: &Checked<LinearTheory>) -> Markup {
         }
     }
 }
-
-/// The name of a bound, what it bounds, and the check of it.
-type BoundRow<'a> = (&'static str, Moments, &'a BoundCheck);
 
 fn arms_bounds(theory: &ArmsTheory) -> [BoundRow<'_>; 7] {
     let regret = theory.regret;

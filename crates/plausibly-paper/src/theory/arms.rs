@@ -60,16 +60,14 @@ pub struct ArmsTheory {
     pub left: u64,
 }
 
+/// One run: the measurements and constants that its bounds need.
 struct ArmsRun {
     regret: f64,
-    model_error: f64,
-    later_model_error: f64,
-    premise_failed: bool,
-    left: bool,
+    watch: Watch,
+    /// Of the suboptimal arms.
     gaps: Vec<f64>,
     /// ℓ.
     information: f64,
-    arms: usize,
 }
 
 impl ArmsTheory {
@@ -92,7 +90,18 @@ impl ArmsTheory {
             ));
         }
         let mut theory = Self { delta, horizon: experiment.horizon, ..Self::default() };
-        let play = |run| play_run(&code, delta, noise_scale, run, monitor);
+        let play = |run| {
+            let played = code.play(run, monitor, |facts| Watch::new(facts, code.radius))?;
+            let sigma = noise_scale.unwrap_or(played.facts.noise_scale);
+            let means = played.environment.bandit().means();
+            let best = played.environment.bandit().best_mean();
+            Ok::<_, RunError>(ArmsRun {
+                regret: played.regret,
+                watch: played.observer,
+                gaps: means.iter().map(|mean| best - mean).filter(|gap| *gap > 0.0).collect(),
+                information: sigma * sigma * libm::log(1.0 / delta),
+            })
+        };
         in_order(experiment.runs, threads, play, |run| theory.add(&run))?;
         Ok(theory)
     }
@@ -105,8 +114,8 @@ impl ArmsTheory {
 
     fn add(&mut self, run: &ArmsRun) {
         self.runs += 1;
-        self.arms = run.arms;
-        let (k, n, l) = (run.arms as f64, self.horizon as f64, run.information);
+        self.arms = run.watch.taken.len();
+        let (k, n, l) = (self.arms as f64, self.horizon as f64, run.information);
         let sum = |term: &dyn Fn(f64) -> f64| run.gaps.iter().map(|&gap| term(gap)).sum::<f64>();
         let widest = run.gaps.iter().copied().fold(0.0, f64::max);
         let [.., failure] = self.failure_bounds();
@@ -125,45 +134,23 @@ impl ArmsTheory {
         bounded(&mut self.gap_free_printed, (k * n * libm::log(n)).sqrt());
         bounded(&mut self.gap_free_corrected, gaps + 2.0 * (32.0 * k * n * l).sqrt() + on_failure);
 
-        self.model_error.add(run.model_error);
-        self.later_model_error.add(run.later_model_error);
+        let model_error = run.watch.metric.total();
+        let later_model_error = model_error - run.watch.initial_model_error;
+        self.model_error.add(model_error);
+        self.later_model_error.add(later_model_error);
         let vacuous = failure >= 1.0;
-        let printed = k + printed_sum(run.arms as u64, self.horizon) * 4.0 * l;
-        self.model_error_printed.add(run.model_error, printed, vacuous);
+        let printed = k + printed_sum(self.arms as u64, self.horizon) * 4.0 * l;
+        self.model_error_printed.add(model_error, printed, vacuous);
         let corrected = 2.0 * k * l * (1.0 + libm::log(n / k).max(0.0));
-        self.model_error_corrected.add(run.later_model_error, corrected, vacuous);
-        self.premise_failed += u64::from(run.premise_failed);
-        self.left += u64::from(run.left);
+        self.model_error_corrected.add(later_model_error, corrected, vacuous);
+        self.premise_failed += u64::from(run.watch.premise_failed);
+        self.left += u64::from(run.watch.metric.theta_star_left());
     }
 }
 
 /// `Σ_{t=K+1}^n 1/⌊(t−1)/K⌋`.
 fn printed_sum(arms: u64, horizon: u64) -> f64 {
     (arms + 1..=horizon).map(|t| 1.0 / ((t - 1) / arms) as f64).sum()
-}
-
-fn play_run(
-    code: &CodeEntrant<'_>,
-    delta: f64,
-    noise_scale: Option<f64>,
-    run: u64,
-    monitor: &dyn Monitor,
-) -> Result<ArmsRun, RunError> {
-    let played = code.play(run, monitor, |facts| Watch::new(facts, code.radius))?;
-    let watch = played.observer;
-    let means = played.environment.bandit().means();
-    let best = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sigma = noise_scale.unwrap_or(played.facts.noise_scale);
-    Ok(ArmsRun {
-        regret: played.regret,
-        model_error: watch.metric.total(),
-        later_model_error: watch.metric.total() - watch.initial_model_error,
-        premise_failed: watch.premise_failed,
-        left: watch.metric.theta_star_left(),
-        gaps: means.iter().map(|mean| best - mean).filter(|gap| *gap > 0.0).collect(),
-        information: sigma * sigma * libm::log(1.0 / delta),
-        arms: means.len(),
-    })
 }
 
 /// Measures the quantities that the theory of arms bounds.

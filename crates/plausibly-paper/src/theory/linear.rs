@@ -78,9 +78,6 @@ struct LinearRun {
     theta_norm: f64,
     theta_norm_bound: f64,
     noise_scale: f64,
-    ridge: f64,
-    greed: f64,
-    target: Option<Target>,
     largest_gap: f64,
 }
 
@@ -103,16 +100,29 @@ impl LinearTheory {
             return Err(TheoryError::Unsuited("its actions must have features and stay the same"));
         }
         let mut theory = Self { delta, horizon: experiment.horizon, ..Self::default() };
-        let play = |run| play_run(&code, noise_scale, theta_norm_bound, run, monitor);
-        in_order(experiment.runs, threads, play, |run| theory.add(&run))?;
+        let play = |run| {
+            let played = code.play(run, monitor, |facts| Watch::new(facts, &code))?;
+            let (bandit, facts) = (played.environment.bandit(), played.facts);
+            let worst = bandit.means().iter().copied().fold(f64::INFINITY, f64::min);
+            Ok::<_, RunError>(LinearRun {
+                regret: played.regret,
+                watch: played.observer,
+                theta_norm: bandit.theta_star().iter().map(|x| x * x).sum::<f64>().sqrt(),
+                theta_norm_bound: theta_norm_bound.unwrap_or(facts.theta_norm_bound),
+                noise_scale: noise_scale.unwrap_or(facts.noise_scale),
+                largest_gap: bandit.best_mean() - worst,
+                facts,
+            })
+        };
+        in_order(experiment.runs, threads, play, |run| theory.add(&code, &run))?;
         Ok(theory)
     }
 
-    fn add(&mut self, run: &LinearRun) {
+    fn add(&mut self, code: &CodeEntrant<'_>, run: &LinearRun) {
         self.runs += 1;
         let (n, d) = (self.horizon as f64, run.facts.dim as f64);
         let (l, s, r, lambda) =
-            (run.facts.action_norm_bound, run.theta_norm_bound, run.noise_scale, run.ridge);
+            (run.facts.action_norm_bound, run.theta_norm_bound, run.noise_scale, code.ridge);
         let ratio = l * l / lambda;
         let potential = ratio / libm::log1p(ratio) * d * libm::log1p(n * l * l / (d * lambda));
         let beta = run.watch.sqrt_beta * run.watch.sqrt_beta;
@@ -130,28 +140,26 @@ impl LinearTheory {
         bounded(&mut self.theorem_2_proved, 8.0 * root * (lambda.sqrt() * s + r * log_term));
         let watch = &run.watch;
         let exploring = watch.exploring as f64;
+        let to_target = 2.0 * (n + 3.0 * exploring).sqrt();
+        let growth = 1.0 + n * l * l / (d * lambda);
         // The factor of the regret bound, the bound on the model error, and the bound on exploring
         // rounds.
-        let (regret_factor, model_error, explorations) = match run.target {
+        let (regret_factor, model_error, explorations) = match code.target {
             None => {
-                let wider = (1.0 + run.greed) / (1.0 - run.greed);
-                (4.0 / (1.0 + run.greed) * n.sqrt(), wider * wider * beta * potential, n)
+                let wider = (1.0 + code.greed) / (1.0 - code.greed);
+                (4.0 / (1.0 + code.greed) * n.sqrt(), wider * wider * beta * potential, n)
             }
-            Some(target) => {
-                let growth = 1.0 + n * l * l / (d * lambda);
-                let (model_error, explorations) = match target {
-                    Target::Kappa(kappa) => (
-                        beta * (potential + kappa * d * (1.0 + libm::log(n))),
-                        (n + 1.0 + kappa * d) * (1.0 - libm::pow(growth, -1.0 / kappa)),
-                    ),
-                    Target::Accuracy(accuracy) => (
-                        beta * potential + n * accuracy * accuracy,
-                        d * libm::log(growth) / libm::log1p(accuracy * accuracy / beta),
-                    ),
-                    _ => (f64::INFINITY, n),
-                };
-                (2.0 * (n + 3.0 * exploring).sqrt(), model_error, explorations)
-            }
+            Some(Target::Kappa(kappa)) => (
+                to_target,
+                beta * (potential + kappa * d * (1.0 + libm::log(n))),
+                (n + 1.0 + kappa * d) * (1.0 - libm::pow(growth, -1.0 / kappa)),
+            ),
+            Some(Target::Accuracy(accuracy)) => (
+                to_target,
+                beta * potential + n * accuracy * accuracy,
+                d * libm::log(growth) / libm::log1p(accuracy * accuracy / beta),
+            ),
+            Some(_) => (to_target, f64::INFINITY, n),
         };
         bounded(&mut self.theorem_2_corrected, regret_factor * (beta * potential).sqrt());
         self.model_error.add(watch.metric.total());
@@ -167,32 +175,6 @@ impl LinearTheory {
         self.left += u64::from(watch.metric.theta_star_left());
         self.norm_exceeded += u64::from(run.theta_norm > run.theta_norm_bound);
     }
-}
-
-fn play_run(
-    code: &CodeEntrant<'_>,
-    noise_scale: Option<f64>,
-    theta_norm_bound: Option<f64>,
-    run: u64,
-    monitor: &dyn Monitor,
-) -> Result<LinearRun, RunError> {
-    let played = code.play(run, monitor, |facts| Watch::new(facts, code))?;
-    let bandit = played.environment.bandit();
-    let extreme =
-        |start, pick: fn(f64, f64) -> f64| bandit.means().iter().copied().fold(start, pick);
-    let largest_gap = extreme(f64::NEG_INFINITY, f64::max) - extreme(f64::INFINITY, f64::min);
-    Ok(LinearRun {
-        regret: played.regret,
-        watch: played.observer,
-        theta_norm: bandit.theta_star().iter().map(|x| x * x).sum::<f64>().sqrt(),
-        theta_norm_bound: theta_norm_bound.unwrap_or(played.facts.theta_norm_bound),
-        noise_scale: noise_scale.unwrap_or(played.facts.noise_scale),
-        ridge: code.ridge,
-        greed: code.greed,
-        target: code.target,
-        largest_gap,
-        facts: played.facts,
-    })
 }
 
 /// Measures the quantities that the theory of linear CODE bounds.

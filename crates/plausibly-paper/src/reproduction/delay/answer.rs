@@ -12,10 +12,7 @@ impl Reproduction {
     /// The head of a report about late rewards alone.
     pub(in crate::reproduction) fn delay_answer(&self) -> Markup {
         html! {
-            p.eyebrow {
-                "Plausibly " (self.version) " · late rewards"
-                @if self.quick { " " span.badge { "quick run: a tenth of the runs" } }
-            }
+            (self.eyebrow("late rewards"))
             h1 { "Should decisions count before their rewards are known?" }
             (self.delay_overview())
             nav {
@@ -134,10 +131,7 @@ impl Reproduction {
                 "by CODE’s ridge and width on each policy’s own settled rewards. Rewards still "
                 "pending at the last round are never learned from."
             }
-            p {
-                "Bars in figures are 95 % intervals of each mean by itself. Seed " (self.seed) ". "
-                "Made by " code { (self.command) } "."
-            }
+            (self.made_by("Bars in figures are 95 % intervals of each mean by itself."))
         }
     }
 }

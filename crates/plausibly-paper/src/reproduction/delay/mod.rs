@@ -7,7 +7,7 @@ mod answer;
 mod section;
 
 use super::{Measure, Measured, Study};
-use crate::judge::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
+use crate::judge::{CONFIDENCE, Evidence, Rule, Verdict};
 use plausibly_report::number::Estimate;
 use plausibly_sim::Summary;
 
@@ -129,14 +129,9 @@ fn finding(late: &Late, pair: &Pair, measure: Measure, confidence: f64) -> Optio
     let Late { rounds, measured } = late;
     let summary = &measured.summary;
     let (counting, ignoring) = places(pair, summary)?;
-    let labels: Vec<String> = summary.policies.iter().map(|policy| policy.label.clone()).collect();
-    let moments = match measure {
-        Measure::Regret => &summary.final_regret,
-        Measure::ModelError => &summary.final_model_error,
-    };
     let parts = [(pair.ignoring, pair.counting, Rule::Above(1.0))];
-    let mut evidence = Paired { labels: &labels, moments }.judge_at(&parts, confidence).pop()?;
-    let covariance = |i, j| moments.covariance(i, j);
+    let mut evidence = measure.judge(summary, &parts, confidence).pop()?;
+    let covariance = |i, j| measure.last(summary).covariance(i, j);
     // The same curves, and a difference at the end that has no variance: every run was the same.
     let same = summary.policies[counting].points == summary.policies[ignoring].points
         && covariance(counting, counting) == covariance(counting, ignoring)

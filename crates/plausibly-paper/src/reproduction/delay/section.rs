@@ -7,10 +7,9 @@ use crate::reproduction::experiments::{style, verdict};
 use crate::reproduction::{Reproduction, Topic};
 use maud::{Markup, html};
 use plausibly_report::figure::{Levels, Line, Shape};
-use plausibly_report::number::Estimate;
-use plausibly_report::number::{figure, grouped};
+use plausibly_report::number::{Estimate, counted, figure, grouped};
 use plausibly_report::outcome::{heavy, mean_cells};
-use plausibly_sim::{Moments, PolicySummary};
+use plausibly_sim::Moments;
 
 /// A problem with one kind of width, at all its delays.
 pub(super) struct Group<'a> {
@@ -74,7 +73,7 @@ impl Group<'_> {
 
 /// A delay in words.
 pub(super) fn late_by(rounds: u64) -> String {
-    format!("{} {} late", grouped(rounds as f64), if rounds == 1 { "round" } else { "rounds" })
+    counted(rounds, "round", "rounds") + " late"
 }
 
 impl Reproduction {
@@ -141,14 +140,6 @@ fn look(label: &str) -> (usize, Shape, bool) {
     }
 }
 
-/// A policy's figure at the last round.
-fn last(policy: &PolicySummary, measure: Measure) -> Moments {
-    match measure {
-        Measure::Regret => policy.last().regret,
-        Measure::ModelError => policy.last().model_error,
-    }
-}
-
 fn drawing(group: &Group<'_>, title: &str, y_name: &str, measure: Measure) -> Markup {
     let levels: Vec<f64> = group.late.iter().map(|late| late.rounds as f64).collect();
     let policies = group.late[0].measured.summary.policies.iter().enumerate();
@@ -158,7 +149,7 @@ fn drawing(group: &Group<'_>, title: &str, y_name: &str, measure: Measure) -> Ma
             let (style, shape, variant) = look(label);
             let points = group.late.iter().map(|late| {
                 let summary = &late.measured.summary;
-                interval_of(last(&summary.policies[place], measure), summary.runs)
+                interval_of(measure.at(summary.policies[place].last()), summary.runs)
             });
             Line { label, style, shape, variant, points: points.collect() }
         })
@@ -271,7 +262,7 @@ fn number_table(group: &Group<'_>) -> Markup {
                             @for measure in MEASURES {
                                 @for late in &group.late {
                                     @let policy = &late.measured.summary.policies[place];
-                                    (mean_cells(last(policy, measure)))
+                                    (mean_cells(measure.at(policy.last())))
                                 }
                             }
                         }
