@@ -123,14 +123,15 @@ impl Words<'_> {
         }
     }
 
-    /// Says that the target is reached, for a policy that has stopped exploring. The policy counts
-    /// tries with pending outcomes, so it may stop before the outcomes so far reach the target.
+    /// Says that the target is reached, for a policy that does not explore now. The policy counts
+    /// tries with pending outcomes, so it may stop before the outcomes so far reach the target. It
+    /// may also miss the target again later, hence "at present".
     fn target_reached(&self) -> String {
         let target = self.target_name();
         if self.0.findings.target.as_ref().is_some_and(|target| target.met) {
-            format!("We have reached {target}")
+            format!("At present {target} is reached")
         } else {
-            format!("Counting tries with pending outcomes, we have reached {target}")
+            format!("Counting tries with pending outcomes, {target} is reached at present")
         }
     }
 

@@ -300,14 +300,14 @@ impl<'a> Words<'a> {
         if let Some(target) = &findings.target {
             let name = self.target_name();
             said.push(if target.met {
-                format!("We have reached {name}.")
+                format!("At present {name} is reached.")
             } else if findings.chosen.reason == Reason::MostPromising {
                 format!(
-                    "By the outcomes so far we have not reached {name} yet; counting tries with \
-                     pending outcomes, we have."
+                    "By the outcomes so far, {name} is not reached at present; counting tries \
+                     with pending outcomes, it is."
                 )
             } else {
-                format!("We have not reached {name} yet.")
+                format!("At present {name} is not reached.")
             });
         }
         let come = count(grounds.statistics.observations, "outcome");
@@ -321,7 +321,7 @@ impl<'a> Words<'a> {
         said
     }
 
-    /// The target of the policy, as the object of a sentence.
+    /// The target of the policy, as the subject of a sentence.
     fn target_name(&self) -> String {
         let wanted = self.0.findings.target.as_ref().map_or(0.0, |target| target.wanted);
         match self.0.grounds.policy.get("target").and_then(|target| target.get("kappa")) {
