@@ -1,5 +1,6 @@
 //! Bounds the parameters of a mean that stays within the range of rewards.
 
+use super::column::parts_of;
 use super::{Column, Encoding, Part, Recipe, Shape};
 
 impl Recipe {
@@ -78,8 +79,8 @@ impl Recipe {
 /// κ of one side.
 fn spread(columns: &[Column], parts: &[Part]) -> usize {
     let of_column = |column: &Column| {
-        let own = || parts.iter().filter(|part| part.column() == Some(&column.name));
-        let indicators = own().filter(|part| part.is_indicator()).count();
+        let own = parts_of(parts, &column.name);
+        let indicators = own.filter(|part| part.is_indicator()).count();
         let all_categories = matches!(column.encoding, Encoding::Categories {}) && !column.late;
         match indicators {
             0 => 1,

@@ -148,7 +148,27 @@ pub(super) enum Reading<'a> {
     Category(&'a str),
 }
 
+/// The columns that add parts.
+pub(super) fn used(columns: &[Column]) -> impl Iterator<Item = &Column> {
+    columns.iter().filter(|column| column.is_used())
+}
+
+/// The parts of a column or key.
+pub(super) fn parts_of<'a>(parts: &'a [Part], name: &str) -> impl Iterator<Item = &'a Part> {
+    parts.iter().filter(move |part| part.column() == Some(name))
+}
+
 impl Column {
+    /// A column of a first table, or a key of a first context.
+    pub(super) fn new(name: &str, encoding: Encoding) -> Self {
+        Self { name: name.into(), encoding, late: false, note: None }
+    }
+
+    /// A column or key that the user left out.
+    pub(super) fn left_out(name: &str) -> Self {
+        Self::new(name, Encoding::LeftOut { why: Why::Asked })
+    }
+
     /// Whether it adds any parts.
     pub fn is_used(&self) -> bool {
         !matches!(self.encoding, Encoding::LeftOut { .. })
@@ -165,11 +185,9 @@ impl Column {
         }
         let Some(text) = value else { return Ok(Reading::Missing) };
         let number = |format: NumberFormat| {
-            let example = format.example();
-            format.parse(text).ok_or_else(|| RecipeError::NotANumber {
-                place: place(),
-                value: brief(text),
-                example,
+            format.parse(text).ok_or_else(|| {
+                let (value, example) = (brief(text), format.example());
+                RecipeError::NotANumber { place: place(), value, example }
             })
         };
         let (scaled, low, high) = match &self.encoding {
@@ -193,9 +211,20 @@ impl Column {
             _ => return Ok(Reading::Category(text)),
         };
         // `quantise` refuses numbers beyond 1024 and NaN.
-        match plausibly::quantise(scaled) {
-            Ok(scaled) => Ok(Reading::Number(scaled)),
-            Err(_) => Err(RecipeError::TooFar { place: place(), value: brief(text), low, high }),
+        let too_far =
+            |_beyond| RecipeError::TooFar { place: place(), value: brief(text), low, high };
+        plausibly::quantise(scaled).map(Reading::Number).map_err(too_far)
+    }
+
+    /// Whether two values are the same, however they are written.
+    pub(super) fn is_same(&self, one: Option<&str>, other: Option<&str>) -> bool {
+        let (Some(a), Some(b)) = (one, other) else { return one == other };
+        match &self.encoding {
+            Encoding::Linear { numbers, .. } | Encoding::Log { numbers, .. } => {
+                a == b || numbers.parse(a).is_some_and(|a| Some(a) == numbers.parse(b))
+            }
+            Encoding::Flag { .. } => a.eq_ignore_ascii_case(b),
+            _ => a == b,
         }
     }
 
@@ -228,13 +257,12 @@ fn as_given<'a>(
     place: impl Fn() -> Place,
 ) -> Result<Reading<'a>, RecipeError> {
     let number = value.and_then(|text| NumberFormat::Plain.parse(text));
-    let shown = || value.map(brief);
-    let number =
-        number.ok_or_else(|| RecipeError::NotInAVector { place: place(), value: shown() })?;
-    match plausibly::quantise(number) {
-        Ok(number) => Ok(Reading::Number(number)),
-        Err(_) => Err(RecipeError::TooLarge { place: place(), value: shown().unwrap_or_default() }),
-    }
+    let refused = || RecipeError::NotInAVector { place: place(), value: value.map(brief) };
+    let too_large = |_beyond| RecipeError::TooLarge {
+        place: place(),
+        value: value.map(brief).unwrap_or_default(),
+    };
+    plausibly::quantise(number.ok_or_else(refused)?).map(Reading::Number).map_err(too_large)
 }
 
 /// The grid of features has steps of 2⁻²⁴.

@@ -1,7 +1,8 @@
 //! The context of a decision: facts that are the same for all actions.
 
 use crate::table::{MOST_CHARACTERS, brief, present, too_long};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -57,8 +58,7 @@ pub enum ContextError {
 /// # Ok::<(), plausibly_log::recipe::ContextError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Stored", into = "BTreeMap<String, String>")]
-pub struct Context(BTreeMap<String, String>);
+pub struct Context(#[serde(deserialize_with = "stored")] BTreeMap<String, String>);
 
 impl Context {
     /// Reads pairs like `device=mobile`. The first `=` separates; spaces around key and value are
@@ -93,9 +93,16 @@ impl Context {
     }
 }
 
-/// A context as a log stores it. Its lengths are not checked: earlier versions had no limit.
-#[derive(Deserialize)]
-struct Stored(BTreeMap<String, String>);
+/// Reads the context of a log. Lengths are not checked: earlier versions had no limit.
+fn stored<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>, D::Error> {
+    collected(&BTreeMap::deserialize(from)?).map_err(D::Error::custom)
+}
+
+fn collected(pairs: &BTreeMap<String, String>) -> Result<BTreeMap<String, String>, ContextError> {
+    let mut context = BTreeMap::new();
+    pairs.iter().try_for_each(|(key, value)| insert(&mut context, key, value))?;
+    Ok(context)
+}
 
 /// Checks that no key or value of a new context is too long.
 fn checked(pairs: BTreeMap<String, String>) -> Result<Context, ContextError> {
@@ -129,22 +136,6 @@ impl TryFrom<BTreeMap<String, String>> for Context {
     type Error = ContextError;
 
     fn try_from(pairs: BTreeMap<String, String>) -> Result<Self, ContextError> {
-        checked(Self::try_from(Stored(pairs))?.0)
-    }
-}
-
-impl TryFrom<Stored> for Context {
-    type Error = ContextError;
-
-    fn try_from(Stored(pairs): Stored) -> Result<Self, ContextError> {
-        let mut context = BTreeMap::new();
-        pairs.iter().try_for_each(|(key, value)| insert(&mut context, key, value))?;
-        Ok(Self(context))
-    }
-}
-
-impl From<Context> for BTreeMap<String, String> {
-    fn from(context: Context) -> Self {
-        context.0
+        checked(collected(&pairs)?)
     }
 }

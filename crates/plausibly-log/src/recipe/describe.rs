@@ -1,8 +1,8 @@
 //! Shows a recipe as a table before the first decision.
 
-use super::column::shown;
+use super::column::{parts_of, shown};
 use super::{Column, Encoding, Part, Recipe, Shape, Why};
-use crate::table::{MOST_CHARACTERS, brief};
+use crate::table::{MOST_CHARACTERS, brief, first_few};
 use std::fmt;
 
 /// A recipe as an aligned table: see [`Recipe::describe`].
@@ -15,33 +15,23 @@ type Line = (String, String, usize);
 impl Description<'_> {
     fn lines(self) -> Vec<Line> {
         let recipe = self.0;
-        let mut lines = Vec::new();
-        match &recipe.label {
-            Some(name) => lines.push((name.clone(), "the label of an action".into(), 0)),
-            None => lines.push((
-                "(position)".into(),
-                "the label of an action: row 1, row 2, …".into(),
-                0,
-            )),
-        }
-        if recipe.shape == Shape::Shared {
+        let shared = recipe.shape == Shape::Shared;
+        let mut lines: Vec<Line> = Vec::new();
+        lines.push(match &recipe.label {
+            Some(name) => (name.clone(), "the label of an action".into(), 0),
+            None => ("(position)".into(), "the label of an action: row 1, row 2, …".into(), 0),
+        });
+        if shared {
             lines.push(("(intercept)".into(), "always 1".into(), 1));
         }
-        let part_count = |parts: &[Part], name: &str| {
-            parts.iter().filter(|part| part.column() == Some(name)).count()
-        };
         for column in &recipe.columns {
-            let parts = part_count(&recipe.action_parts, &column.name);
+            let parts = parts_of(&recipe.action_parts, &column.name).count();
             lines.push((column.name.clone(), becomes(column, &recipe.action_parts), parts));
         }
         for column in &recipe.context {
-            let parts = part_count(&recipe.context_parts, &column.name);
+            let parts = parts_of(&recipe.context_parts, &column.name).count();
             let becomes = format!("context: {}", becomes(column, &recipe.context_parts));
-            lines.push((
-                column.name.clone(),
-                becomes,
-                if recipe.shape == Shape::Shared { parts } else { 0 },
-            ));
+            lines.push((column.name.clone(), becomes, if shared { parts } else { 0 }));
         }
         let (actions, contexts) = (recipe.action_parts.len(), recipe.context_parts.len());
         match recipe.shape {
@@ -63,7 +53,7 @@ impl Description<'_> {
 
 /// The encoding of a column in words.
 fn becomes(column: &Column, parts: &[Part]) -> String {
-    let own = || parts.iter().filter(|part| part.column() == Some(&column.name));
+    let own = || parts_of(parts, &column.name);
     let categories: Vec<&str> = own()
         .filter_map(|part| {
             if let Part::Category { category, .. } = part { Some(category.as_str()) } else { None }
@@ -113,9 +103,7 @@ fn reason(why: &Why) -> String {
 
 /// The first five names of a list, and the number of others.
 fn some(names: &[&str]) -> String {
-    const MOST: usize = 5;
-    let text = names.iter().take(MOST).map(|name| brief(name)).collect::<Vec<_>>().join(", ");
-    if names.len() > MOST { format!("{text} and {} more", names.len() - MOST) } else { text }
+    first_few(names, 5, |name| brief(name))
 }
 
 impl fmt::Display for Description<'_> {
@@ -126,26 +114,18 @@ impl fmt::Display for Description<'_> {
             self.lines().into_iter().map(|(name, text, d)| (flat(name), flat(text), d)).collect();
         // Logs of earlier versions may hold longer names; those exceed the column.
         let width = |text: &str| text.chars().count().min(MOST_CHARACTERS);
-        let names =
-            lines.iter().map(|line| width(&line.0)).chain([width("column")]).max().unwrap_or(0);
-        let texts = lines
-            .iter()
-            .map(|line| width(&line.1))
-            .chain([width("what becomes of it")])
-            .max()
-            .unwrap_or(0);
-        writeln!(f, "{:names$}  {:texts$}  features", "column", "what becomes of it")?;
+        let (name, text) = ("column", "what becomes of it");
+        let names = lines.iter().map(|line| width(&line.0)).fold(width(name), usize::max);
+        let texts = lines.iter().map(|line| width(&line.1)).fold(width(text), usize::max);
+        writeln!(f, "{name:names$}  {text:texts$}  features")?;
         for (name, text, features) in &lines {
             writeln!(f, "{name:names$}  {text:texts$}  {features:8}")?;
         }
         let recipe = self.0;
-        match recipe.shape {
-            Shape::Arms => {
-                writeln!(f, "no features: the log learns about every action on its own")?;
-            }
-            Shape::Blocks | Shape::Shared | Shape::Given => {
-                writeln!(f, "{:names$}  {:texts$}  {:8}", "total", "", recipe.dim())?;
-            }
+        if recipe.is_arms() {
+            writeln!(f, "no features: the log learns about every action on its own")?;
+        } else {
+            writeln!(f, "{:names$}  {:texts$}  {:8}", "total", "", recipe.dim())?;
         }
         if let Some(bound) = recipe.declared_bound {
             writeln!(

@@ -1,6 +1,7 @@
 //! Finds what the user may not have meant about a first table. A log asks before it begins, because
 //! the recipe cannot be changed later.
 
+use super::column::used;
 use super::{Encoding, Recipe};
 use crate::table::{ColumnKind, NumberFormat, Table};
 use thiserror::Error;
@@ -59,7 +60,7 @@ impl Recipe {
     pub fn doubts(&self, table: &Table) -> Vec<Doubt> {
         let mut doubts: Vec<Doubt> = doubt_about_labels(table).into_iter().collect();
         let first = table.columns().first();
-        for column in self.columns().iter().filter(|column| column.is_used()) {
+        for column in used(&self.columns) {
             let name = || column.name.clone();
             let cells: Vec<&str> =
                 table.rows().filter_map(|row| row.cell(&column.name).flatten()).collect();
@@ -102,13 +103,7 @@ fn dates<'a>(cells: &[&'a str]) -> Option<&'a str> {
 /// `2026-11-01`, `2026/11/1`, `1.11.2026`, `11/1/2026`, and each with a time behind it.
 pub(crate) fn is_date(text: &str) -> bool {
     let day = text.split(['T', ' ']).next().unwrap_or(text);
-    let separator = if day.contains('-') {
-        '-'
-    } else if day.contains('/') {
-        '/'
-    } else {
-        '.'
-    };
+    let separator = ['-', '/'].into_iter().find(|one| day.contains(*one)).unwrap_or('.');
     let parts: Vec<&str> = day.split(separator).collect();
     let number = |text: &str| NumberFormat::Plain.parse(text.trim_start_matches('0'));
     let is_year = |text: &str| text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,7 +1,7 @@
 //! Converts rows and contexts to features, and features back to the user's units.
 
-use super::column::{Reading, on_the_grid};
-use super::{Column, Context, Encoding, Part, Place, Recipe, RecipeError, Shape};
+use super::column::{Reading, on_the_grid, used};
+use super::{Column, Context, Part, Place, Recipe, RecipeError, Shape};
 use crate::event::Cells;
 use crate::table::{Row, Table, brief, too_long};
 
@@ -30,12 +30,9 @@ impl Recipe {
         context: &Context,
     ) -> Result<Vec<f64>, RecipeError> {
         let context_parts = self.context_values(context)?;
-        let used = self.columns.iter().filter(|column| column.is_used());
         // A cell that the log has not kept is not a blank one.
-        if let Some(column) =
-            used.map(|column| &column.name).find(|name| !cells.contains_key(*name))
-        {
-            return Err(RecipeError::MissingColumn { column: column.clone(), similar: None });
+        if let Some(lost) = used(&self.columns).find(|column| !cells.contains_key(&column.name)) {
+            return Err(RecipeError::MissingColumn { column: lost.name.clone(), similar: None });
         }
         let cell = |name: &str| cells.get(name).and_then(Option::as_deref);
         let action_parts = self.action_values(label, 0, cell)?;
@@ -48,16 +45,14 @@ impl Recipe {
     /// If the table lacks a column or takes its labels from another column.
     pub fn cells(&self, row: Row<'_>) -> Result<Cells, RecipeError> {
         self.check_table(row.table())?;
-        let used = self.columns.iter().filter(|column| column.is_used());
-        Ok(used
-            .map(|Column { name, .. }| (name.clone(), row.cell(name).flatten().map(Into::into)))
-            .collect())
+        let cell = |name: &String| (name.clone(), row.cell(name).flatten().map(Into::into));
+        Ok(used(&self.columns).map(|column| cell(&column.name)).collect())
     }
 
     /// Whether two rows have the same values, however they are written: `4` and `4.0` are one
     /// number, `yes` and `Yes` one answer.
     pub fn is_same_row(&self, one: &Cells, other: &Cells) -> bool {
-        one.len() == other.len() && self.differing_columns(one, other).next().is_none()
+        one.len() == other.len() && self.differing(one, other).is_empty()
     }
 
     /// The columns in which two rows differ, with both values.
@@ -67,26 +62,11 @@ impl Recipe {
         other: &Cells,
     ) -> Vec<(String, Option<String>, Option<String>)> {
         let said = |cells: &Cells, name: &str| cells.get(name).cloned().flatten();
-        let columns = self.differing_columns(one, other);
-        columns
-            .map(|Column { name, .. }| (name.clone(), said(one, name), said(other, name)))
+        used(&self.columns)
+            .map(|column| (column, said(one, &column.name), said(other, &column.name)))
+            .filter(|(column, one, other)| !column.is_same(one.as_deref(), other.as_deref()))
+            .map(|(column, one, other)| (column.name.clone(), one, other))
             .collect()
-    }
-
-    fn differing_columns(&self, one: &Cells, other: &Cells) -> impl Iterator<Item = &Column> {
-        let same = |column: &Column| {
-            let said = |cells: &Cells| cells.get(&column.name).cloned().flatten();
-            let (one, other) = (said(one), said(other));
-            let (Some(a), Some(b)) = (&one, &other) else { return one == other };
-            match &column.encoding {
-                Encoding::Linear { numbers, .. } | Encoding::Log { numbers, .. } => {
-                    a == b || numbers.parse(a).is_some_and(|a| Some(a) == numbers.parse(b))
-                }
-                Encoding::Flag { .. } => a.eq_ignore_ascii_case(b),
-                _ => a == b,
-            }
-        };
-        self.columns.iter().filter(|column| column.is_used()).filter(move |column| !same(column))
     }
 
     /// The features of all actions of a table, in the order of rows.
@@ -144,8 +124,7 @@ impl Recipe {
 
     /// Checks that no cell which the log would keep is too long.
     pub(super) fn check_lengths(&self, table: &Table) -> Result<(), RecipeError> {
-        for name in self.columns.iter().filter(|column| column.is_used()).map(|column| &column.name)
-        {
+        for Column { name, .. } in used(&self.columns) {
             let Some(position) = table.position(name) else { continue };
             for (cell, row) in table.cells(position).zip(table.rows()) {
                 if let Some(characters) = cell.and_then(too_long) {
@@ -163,7 +142,7 @@ impl Recipe {
             let found = table.label_column().map(str::to_string);
             return Err(RecipeError::Label { expected: self.label.clone(), found });
         }
-        for Column { name, .. } in self.columns.iter().filter(|column| column.is_used()) {
+        for Column { name, .. } in used(&self.columns) {
             if table.position(name).is_none() {
                 let similar = |other: &&String| other.to_lowercase() == name.to_lowercase();
                 let similar = table.columns().iter().find(similar).cloned();
@@ -184,35 +163,36 @@ impl Recipe {
             if !self.action_parts.iter().any(own) {
                 return Err(RecipeError::UnknownAction { line, label: brief(label) });
             }
-            return Ok(self
-                .action_parts
-                .iter()
-                .map(|part| f64::from(u8::from(own(part))))
-                .collect());
+            let value = |part| f64::from(u8::from(own(part)));
+            return Ok(self.action_parts.iter().map(value).collect());
         }
         let place = |name: &str| Place::Cell { line, column: name.into() };
         values(&self.action_parts, &self.columns, cell, place)
     }
 
     fn context_values(&self, context: &Context) -> Result<Vec<f64>, RecipeError> {
-        if let Some((key, _)) =
-            context.iter().find(|(key, _)| !self.context.iter().any(|column| column.name == *key))
-        {
-            let key = key.to_string();
-            return Err(self
-                .no_place_for(key)
-                .unwrap_or_else(|key| RecipeError::UnknownKey { key }));
+        if let Some((key, _)) = self.unknown_pairs(context).next() {
+            return Err(self.unknown_key(key));
         }
         let place = |name: &str| Place::Context { key: name.into() };
         values(&self.context_parts, &self.context, |name| context.get(name), place)
     }
 
-    /// The error for a recipe that takes no context; returns the key if the recipe could take it.
-    pub(super) fn no_place_for(&self, key: String) -> Result<RecipeError, String> {
+    /// The pairs of a context with keys that the recipe does not have.
+    pub(super) fn unknown_pairs<'a>(
+        &self,
+        context: &'a Context,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        context.iter().filter(|(key, _)| !self.context.iter().any(|column| column.name == *key))
+    }
+
+    /// The error for a context key that the recipe does not have.
+    pub(super) fn unknown_key(&self, key: &str) -> RecipeError {
+        let key = key.into();
         match self.shape {
-            Shape::Arms => Ok(RecipeError::ContextForArms { key }),
-            Shape::Given => Ok(RecipeError::ContextForVectors { key }),
-            Shape::Blocks | Shape::Shared => Err(key),
+            Shape::Arms => RecipeError::ContextForArms { key },
+            Shape::Given => RecipeError::ContextForVectors { key },
+            Shape::Blocks | Shape::Shared => RecipeError::UnknownKey { key },
         }
     }
 
@@ -232,8 +212,7 @@ impl Recipe {
             (Some(part), None) => phrase(part, &self.columns, value),
             (None, Some(part)) => of_context(part, value),
             (Some(action), Some(context)) if action.is_indicator() && value != 0.0 => {
-                let separator = if self.shape == Shape::Blocks { ": " } else { " × " };
-                format!("{}{separator}{}", action.name(), of_context(context, value))
+                format!("{}{}{}", action.name(), self.separator(), of_context(context, value))
             }
             (Some(action), Some(context)) if context.is_indicator() && value != 0.0 => {
                 format!("{} × {}", phrase(action, &self.columns, value), of_context(context, 1.0))
@@ -256,7 +235,7 @@ fn values<'a>(
     place: impl Fn(&str) -> Place,
 ) -> Result<Vec<f64>, RecipeError> {
     let mut values = vec![0.0; parts.len()];
-    for column in columns.iter().filter(|column| column.is_used()) {
+    for column in used(columns) {
         let reading = column.read(value(&column.name), || place(&column.name))?;
         // A category or blank without a part would be lost silently, so it is refused.
         let mut understood =
@@ -297,10 +276,11 @@ fn values<'a>(
 fn phrase(part: &Part, columns: &[Column], value: f64) -> String {
     let is = value != 0.0;
     match part {
-        Part::Value { column: name } => match columns.iter().find(|column| column.name == *name) {
-            Some(column) => format!("{name} = {}", column.unscaled(value)),
-            None => format!("{name} = {}", on_the_grid(value)),
-        },
+        Part::Value { column: name } => {
+            let column = columns.iter().find(|column| column.name == *name);
+            let shown = column.map_or_else(|| on_the_grid(value), |own| own.unscaled(value));
+            format!("{name} = {shown}")
+        }
         Part::Category { column, category } if !is => format!("{column} ≠ {category}"),
         Part::Missing { column } if !is => format!("{column} known"),
         Part::Given { column } if !is => format!("{column} not given"),

@@ -1,5 +1,7 @@
 //! Adds features at the end of a recipe, up to a limit.
 
+use super::column::{parts_of, used};
+use super::stored::require;
 use super::{Column, Context, MAX_FEATURES, Part, Recipe, RecipeError, Shape, infer};
 use crate::table::{Table, brief};
 use serde::{Deserialize, Serialize};
@@ -52,8 +54,7 @@ impl Recipe {
         self.check_table(table)?;
         self.check_lengths(table)?;
         if self.is_arms() || self.is_given() {
-            let key = context.iter().next().map(|(key, _)| key.to_string());
-            return key.and_then(|key| self.no_place_for(key).ok()).map_or(Ok(None), Err);
+            return context.iter().next().map_or(Ok(None), |(key, _)| Err(self.unknown_key(key)));
         }
         let mut extension = Extension {
             after: self.dim(),
@@ -61,9 +62,7 @@ impl Recipe {
             action_parts: self.new_action_parts(table),
             context_parts: self.new_context_parts(context),
         };
-        let unknown =
-            |(key, _): &(&str, &str)| !self.context.iter().any(|column| column.name == *key);
-        for (key, value) in context.iter().filter(unknown) {
+        for (key, value) in self.unknown_pairs(context) {
             let (column, parts) = infer::key_of_context(key, value, true)?;
             extension.context.push(column);
             extension.context_parts.extend(parts);
@@ -84,16 +83,16 @@ impl Recipe {
         if extension.after != self.dim() {
             return Err(RecipeError::OutOfOrder { expected: extension.after, found: self.dim() });
         }
-        if extension.context.iter().any(|column| !column.late) {
-            return Err(RecipeError::Malformed {
-                what: "a context key of an extension must be late".into(),
-            });
-        }
+        let late = extension.context.iter().all(|column| column.late);
+        require(late, "a context key of an extension must be late")?;
         let mut recipe = self.clone();
         recipe.context.extend_from_slice(&extension.context);
         recipe.action_parts.extend_from_slice(&extension.action_parts);
         recipe.context_parts.extend_from_slice(&extension.context_parts);
-        recipe.check_size().map_err(|_beyond| self.no_room(extension))?;
+        recipe.check_size().map_err(|_beyond| {
+            let new = extension.parts().map(Part::name).collect();
+            RecipeError::NoRoom { features: self.dim(), most: MAX_FEATURES, new }
+        })?;
         recipe.grow()?;
         recipe.check()?;
         Ok(recipe)
@@ -113,19 +112,15 @@ impl Recipe {
         notes
     }
 
-    fn no_room(&self, extension: &Extension) -> RecipeError {
-        let new = extension.parts().map(Part::name).collect();
-        RecipeError::NoRoom { features: self.dim(), most: MAX_FEATURES, new }
-    }
-
-    fn new_action_parts(&self, table: &Table) -> Vec<Part> {
+    /// The parts of actions that a table adds.
+    pub(super) fn new_action_parts(&self, table: &Table) -> Vec<Part> {
         let is_new = |part: &Part| !self.action_parts.contains(part);
         if self.shape == Shape::Blocks {
             let labels: BTreeSet<_> = table.labels().iter().cloned().collect();
             return labels.into_iter().map(|label| Part::Action { label }).filter(is_new).collect();
         }
         let mut parts = Vec::new();
-        for column in self.columns.iter().filter(|column| column.is_used()) {
+        for column in used(&self.columns) {
             // `check_table` has found every column in use.
             let Some(position) = table.position(&column.name) else { continue };
             // Sorts categories first and the blank last.
@@ -141,37 +136,36 @@ impl Recipe {
     fn new_context_parts(&self, context: &Context) -> Vec<Part> {
         let part = |column: &Column| column.part_for(context.get(&column.name));
         let is_new = |part: &Part| !self.context_parts.contains(part);
-        self.context
-            .iter()
-            .filter(|column| column.is_used())
-            .filter_map(part)
-            .filter(is_new)
-            .collect()
+        used(&self.context).filter_map(part).filter(is_new).collect()
+    }
+
+    /// The number of features that its parts make.
+    pub(super) fn size(&self) -> usize {
+        let (actions, each) = (self.action_parts.len(), self.context_parts.len() + 1);
+        match self.shape {
+            Shape::Arms => 0,
+            Shape::Blocks => actions * each,
+            Shape::Shared => (actions + 1) * each,
+            Shape::Given => actions,
+        }
     }
 
     /// Checks the number of features. The error says how many each column and key costs.
     pub(super) fn check_size(&self) -> Result<(), RecipeError> {
         let (actions, each) = (self.action_parts.len(), self.context_parts.len() + 1);
-        let most = MAX_FEATURES;
-        let total = match self.shape {
-            Shape::Arms => 0,
-            Shape::Blocks => actions * each,
-            Shape::Shared => (actions + 1) * each,
-            Shape::Given => actions,
-        };
+        let (total, most) = (self.size(), MAX_FEATURES);
         if total <= most {
             return Ok(());
         }
         if self.shape == Shape::Blocks {
             return Err(RecipeError::TooManyBlocks { actions, each, total, most });
         }
-        let count = |parts: &[Part], name: &str| {
-            parts.iter().filter(|part| part.column() == Some(name)).count()
+        let of_action = |Column { name, .. }: &Column| {
+            (name.clone(), parts_of(&self.action_parts, name).count(), 0)
         };
-        let of_action =
-            |column: &Column| (column.name.clone(), count(&self.action_parts, &column.name), 0);
-        let of_context =
-            |column: &Column| (column.name.clone(), 0, count(&self.context_parts, &column.name));
+        let of_context = |Column { name, .. }: &Column| {
+            (name.clone(), 0, parts_of(&self.context_parts, name).count())
+        };
         let mut items: Vec<_> =
             self.columns.iter().map(of_action).chain(self.context.iter().map(of_context)).collect();
         let cost = |&(_, a, c): &(String, usize, usize), (actions, each): (usize, usize)| {

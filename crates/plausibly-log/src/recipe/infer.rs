@@ -14,57 +14,56 @@ const SKEWED: f64 = 100.0;
 /// Pairs of words that become 1 and −1.
 const FLAGS: [[&str; 2]; 2] = [["yes", "no"], ["true", "false"]];
 
-pub(super) fn recipe(
-    table: &Table,
-    context: &Context,
-    leave_out: &[&str],
-) -> Result<Recipe, RecipeError> {
-    let label = table.label_column().map(str::to_string);
-    let features =
-        || table.columns().iter().filter(|name| Some(name.as_str()) != table.label_column());
-    check_names(
-        features().cloned().chain(context.iter().map(|(key, _)| key.into())).collect(),
-        leave_out,
-    )?;
-    let mut recipe = Recipe {
-        shape: Shape::Shared,
-        label,
-        columns: Vec::new(),
-        context: Vec::new(),
-        action_parts: Vec::new(),
-        context_parts: Vec::new(),
-        features: Vec::new(),
-        declared_bound: None,
-    };
-    for name in features() {
-        let (encoding, parts, note) = if leave_out.contains(&name.as_str()) {
-            (Encoding::LeftOut { why: Why::Asked }, Vec::new(), None)
-        } else {
-            column(table, name)?
-        };
-        recipe.columns.push(Column { name: name.clone(), encoding, late: false, note });
-        recipe.action_parts.extend(parts);
+impl Recipe {
+    /// Infers a recipe from the first table and context.
+    ///
+    /// # Errors
+    /// If numbers can be read in two ways, or there would be more than
+    /// [`MAX_FEATURES`](super::MAX_FEATURES) features.
+    pub fn infer(table: &Table, context: &Context) -> Result<Self, RecipeError> {
+        Self::infer_without(table, context, &[])
     }
-    for (key, value) in context.iter() {
-        let (column, parts) = if leave_out.contains(&key) {
-            let encoding = Encoding::LeftOut { why: Why::Asked };
-            (Column { name: key.into(), encoding, late: false, note: None }, Vec::new())
-        } else {
-            key_of_context(key, value, false)?
-        };
-        recipe.context.push(column);
-        recipe.context_parts.extend(parts);
+
+    /// Infers a recipe without some of the columns and context keys.
+    ///
+    /// # Errors
+    /// As [`Recipe::infer`], and if one of them does not exist.
+    pub fn infer_without(
+        table: &Table,
+        context: &Context,
+        leave_out: &[&str],
+    ) -> Result<Self, RecipeError> {
+        let keys = context.iter().map(|(key, _)| key.into());
+        check_names(table.other_columns().cloned().chain(keys).collect(), leave_out)?;
+        let mut recipe = Self::without_features(table, Shape::Shared);
+        for name in table.other_columns() {
+            let (encoding, parts, note) = if leave_out.contains(&name.as_str()) {
+                left_out(Why::Asked)
+            } else {
+                column(table, name)?
+            };
+            recipe.columns.push(Column { name: name.clone(), encoding, late: false, note });
+            recipe.action_parts.extend(parts);
+        }
+        for (key, value) in context.iter() {
+            let (column, parts) = if leave_out.contains(&key) {
+                (Column::left_out(key), Vec::new())
+            } else {
+                key_of_context(key, value, false)?
+            };
+            recipe.context.push(column);
+            recipe.context_parts.extend(parts);
+        }
+        if recipe.action_parts.is_empty() && recipe.context_parts.is_empty() {
+            recipe.shape = Shape::Arms;
+        } else if recipe.action_parts.is_empty() {
+            recipe.shape = Shape::Blocks;
+            recipe.action_parts = recipe.new_action_parts(table);
+        }
+        recipe.check_lengths(table)?;
+        recipe.grow()?;
+        Ok(recipe)
     }
-    if recipe.action_parts.is_empty() && recipe.context_parts.is_empty() {
-        recipe.shape = Shape::Arms;
-    } else if recipe.action_parts.is_empty() {
-        recipe.shape = Shape::Blocks;
-        let labels: BTreeSet<_> = table.labels().iter().cloned().collect();
-        recipe.action_parts = labels.into_iter().map(|label| Part::Action { label }).collect();
-    }
-    recipe.check_lengths(table)?;
-    recipe.grow()?;
-    Ok(recipe)
 }
 
 pub(super) fn check_names(names: Vec<String>, leave_out: &[&str]) -> Result<(), RecipeError> {
@@ -80,22 +79,16 @@ type Inferred = (Encoding, Vec<Part>, Option<String>);
 fn column(table: &Table, name: &str) -> Result<Inferred, RecipeError> {
     // The name comes from the table, so it is always found.
     let Some(position) = table.position(name) else { return Ok(left_out(Why::Blank)) };
-    let blanks = table.cells(position).any(|cell| cell.is_none());
-    let missing = blanks.then(|| Part::Missing { column: name.into() });
+    let cells: Vec<&str> = table.cells(position).flatten().collect();
+    let blanks = cells.len() < table.len();
     let (encoding, mut parts, note) = match table.kind(name) {
         None | Some(ColumnKind::Blank) => left_out(Why::Blank),
         Some(ColumnKind::Ambiguous) => return Err(ambiguous(table, name)),
-        Some(ColumnKind::Numbers(format)) => {
-            let cells: Vec<&str> = table.cells(position).flatten().collect();
-            numbers(name, format, &cells, blanks)
-        }
-        Some(ColumnKind::Text) => {
-            let cells: Vec<&str> = table.cells(position).flatten().collect();
-            text(name, &cells, table.len())
-        }
+        Some(ColumnKind::Numbers(format)) => numbers(name, format, &cells, blanks),
+        Some(ColumnKind::Text) => text(name, &cells, table.len()),
     };
-    if !matches!(encoding, Encoding::LeftOut { .. }) {
-        parts.extend(missing);
+    if blanks && !matches!(encoding, Encoding::LeftOut { .. }) {
+        parts.push(Part::Missing { column: name.into() });
     }
     Ok((encoding, parts, note))
 }
@@ -197,23 +190,18 @@ pub(super) fn key_of_context(
     let (encoding, parts) = if let Some(number) = NumberFormat::Plain.parse(value) {
         let value_part = Part::Value { column: key.into() };
         let given = late.then(|| Part::Given { column: key.into() });
-        let scale = power_of_ten(number.abs()).ok_or_else(|| RecipeError::TooFar {
-            place: place(),
-            value: brief(value),
-            low: -1e308,
-            high: 1e308,
-        })?;
+        let (low, high) = (-1e308, 1e308);
+        let too_far = || RecipeError::TooFar { place: place(), value: brief(value), low, high };
+        let scale = power_of_ten(number.abs()).ok_or_else(too_far)?;
         (Encoding::Magnitude { scale }, given.into_iter().chain([value_part]).collect())
     } else {
         if let (true, Err(source)) = (with_comma, read_number(value)) {
             return Err(RecipeError::WithComma { place: place(), source });
         }
-        (
-            Encoding::Categories {},
-            vec![Part::Category { column: key.into(), category: value.into() }],
-        )
+        let part = Part::Category { column: key.into(), category: value.into() };
+        (Encoding::Categories {}, vec![part])
     };
-    Ok((Column { name: key.into(), encoding, late, note: None }, parts))
+    Ok((Column { late, ..Column::new(key, encoding) }, parts))
 }
 
 /// The smallest power of ten at or above a magnitude, at least 1. Each power is parsed from text,

@@ -26,7 +26,6 @@ pub use extend::Extension;
 
 use crate::table::Table;
 use serde::{Deserialize, Serialize};
-use stored::Stored;
 
 /// A recipe makes at most 256 features: more than a table should need, and few enough to decide in
 /// microseconds.
@@ -92,9 +91,10 @@ pub enum Shape {
 /// assert_eq!(jug, [1.0, 0.0, 0.0, 1.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Stored", into = "Stored")]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Recipe {
+    /// The version of its form in the log.
+    version: u32,
     shape: Shape,
     /// The column of labels; `None` if labels are positions.
     label: Option<String>,
@@ -109,52 +109,19 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Infers a recipe from the first table and context.
-    ///
-    /// # Errors
-    /// If numbers can be read in two ways, or there would be more than [`MAX_FEATURES`] features.
-    pub fn infer(table: &Table, context: &Context) -> Result<Self, RecipeError> {
-        Self::infer_without(table, context, &[])
-    }
-
-    /// Infers a recipe without some of the columns and context keys.
-    ///
-    /// # Errors
-    /// As [`Recipe::infer`], and if one of them does not exist.
-    pub fn infer_without(
-        table: &Table,
-        context: &Context,
-        leave_out: &[&str],
-    ) -> Result<Self, RecipeError> {
-        infer::recipe(table, context, leave_out)
-    }
-
-    /// A recipe for a researcher's vectors: every column but those left out is a feature as it is.
-    /// No intercept is added, nothing is scaled, and there is no context.
-    ///
-    /// For such vectors the range of rewards says nothing about θ*, so a bound on its norm, in
-    /// units of reward, must be declared. Rewards are then scaled by their range but not shifted.
-    ///
-    /// # Errors
-    /// If the bound is not positive or above 1e50, a cell is blank, not a number or beyond 1024, no
-    /// column is left, a column to leave out does not exist, or there are more than
-    /// [`MAX_FEATURES`] columns.
-    ///
-    /// # Example
-    /// ```
-    /// use plausibly_log::recipe::{Context, Recipe};
-    /// use plausibly_log::table::Table;
-    /// let table = Table::read("name,x,y\na,0.5,-3\nb,0,7\n".as_bytes())?;
-    /// let recipe = Recipe::given(&table, &[], 2.0)?;
-    /// assert_eq!(recipe.features(table.find("a").unwrap(), &Context::default())?, [0.5, -3.0]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn given(
-        table: &Table,
-        leave_out: &[&str],
-        theta_norm_bound: f64,
-    ) -> Result<Self, RecipeError> {
-        given::recipe(table, leave_out, theta_norm_bound)
+    /// A recipe for the labels of a table, before any column is added.
+    fn without_features(table: &Table, shape: Shape) -> Self {
+        Self {
+            version: stored::VERSION,
+            shape,
+            label: table.label_column().map(str::to_string),
+            columns: Vec::new(),
+            context: Vec::new(),
+            action_parts: Vec::new(),
+            context_parts: Vec::new(),
+            features: Vec::new(),
+            declared_bound: None,
+        }
     }
 
     /// Whether features are vectors as given.
@@ -209,13 +176,17 @@ impl Recipe {
         match (self.action_part(i), self.context_part(k)) {
             (None, None) => "intercept".into(),
             (Some(Part::Action { label }), None) => format!("{label}: intercept"),
-            (Some(Part::Action { label }), Some(context)) => {
-                format!("{label}: {}", of_context(context))
-            }
             (Some(action), None) => action.name(),
             (None, Some(context)) => of_context(context),
-            (Some(action), Some(context)) => format!("{} × {}", action.name(), of_context(context)),
+            (Some(action), Some(context)) => {
+                format!("{}{}{}", action.name(), self.separator(), of_context(context))
+            }
         }
+    }
+
+    /// The separator between the part of an action and that of the context in a name.
+    fn separator(&self) -> &'static str {
+        if self.shape == Shape::Blocks { ": " } else { " × " }
     }
 
     /// The prefix that tells a context key from a column of the same name. Columns never change, so
@@ -234,19 +205,22 @@ impl Recipe {
         k.checked_sub(1).map(|k| &self.context_parts[k])
     }
 
+    /// The number of the first action part in any pair: only shared models have an intercept.
+    fn first_part(&self) -> usize {
+        usize::from(matches!(self.shape, Shape::Blocks | Shape::Given))
+    }
+
     /// Appends the features of parts that have none yet.
     ///
     /// # Errors
     /// If there would be more than [`MAX_FEATURES`] features.
     fn grow(&mut self) -> Result<(), RecipeError> {
         self.check_size()?;
-        let first = match self.shape {
-            Shape::Arms => return Ok(()),
-            Shape::Blocks | Shape::Given => 1,
-            Shape::Shared => 0,
-        };
+        if self.is_arms() {
+            return Ok(());
+        }
         let (actions, contexts) = (self.action_parts.len(), self.context_parts.len());
-        let all = (first..=actions).flat_map(|i| (0..=contexts).map(move |k| [i, k]));
+        let all = (self.first_part()..=actions).flat_map(|i| (0..=contexts).map(move |k| [i, k]));
         let mut new: Vec<_> = all.filter(|pair| !self.features.contains(pair)).collect();
         if self.shape == Shape::Shared {
             // Parts of actions, then of the context, then their products, grouped by context part.

@@ -1,6 +1,8 @@
 //! The errors of tables.
 
 use super::MOST_CHARACTERS;
+use super::read::MOST_COLUMNS;
+use crate::input::Limit;
 use thiserror::Error;
 
 /// Why a table was refused: what is wrong, where, and how to correct it. Lines and columns are
@@ -16,13 +18,11 @@ pub enum TableError {
     },
     /// Too large to be a table of actions.
     #[error(
-        "the table has more than {mebibytes} MiB, the limit of a table; a table has one row per \
-         action, so leave out other rows, and columns that are not features"
+        "the table has more than {} MiB, the limit of a table; a table has one row per action, so \
+         leave out other rows, and columns that are not features",
+        Limit::TABLE.mebibytes
     )]
-    TooLarge {
-        /// The largest number allowed.
-        mebibytes: u64,
-    },
+    TooLarge,
     /// Bytes of another encoding.
     #[error(
         "line {line}: the text is not UTF-8{}; save the table as \"CSV UTF-8\"",
@@ -138,14 +138,12 @@ pub enum TableError {
     },
     /// More columns than a table may have.
     #[error(
-        "the table has {columns} columns, and at most {most} are allowed; leave out columns that \
-         are not features"
+        "the table has {columns} columns, and at most {MOST_COLUMNS} are allowed; leave out \
+         columns that are not features"
     )]
     TooManyColumns {
         /// Columns of the table.
         columns: usize,
-        /// The largest number allowed.
-        most: usize,
     },
     /// No such column.
     #[error(
@@ -201,11 +199,14 @@ pub enum TableError {
 
 /// The first twelve names in backquotes, and the number of others.
 pub(crate) fn listed(names: &[String]) -> String {
-    const MOST: usize = 12;
-    let mut text =
-        names.iter().take(MOST).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    if names.len() > MOST {
-        text = format!("{text} and {} more", names.len() - MOST);
+    first_few(names, 12, |name| format!("`{name}`"))
+}
+
+/// The first `most` items of a list as text, and the number of others.
+pub(crate) fn first_few<T>(items: &[T], most: usize, text: impl Fn(&T) -> String) -> String {
+    let some = items.iter().take(most).map(text).collect::<Vec<_>>().join(", ");
+    match items.len().saturating_sub(most) {
+        0 => some,
+        more => format!("{some} and {more} more"),
     }
-    text
 }

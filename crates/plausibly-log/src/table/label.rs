@@ -17,19 +17,10 @@ impl Table {
         if let Some(column) = called(DECLARED) {
             return self.labels_from(column).map(|_| Some(column));
         }
-        let mut notes = Vec::new();
         for column in USUAL.iter().filter_map(|name| called(name)) {
-            match self.labels_from(column) {
-                Ok(_) => {
-                    self.notes = notes;
-                    return Ok(Some(column));
-                }
-                Err(error) => {
-                    notes.push(format!("`{}` is not the label: {error}", self.columns[column]));
-                }
-            }
+            let Some(error) = self.labels_from(column).err() else { return Ok(Some(column)) };
+            self.notes.push(format!("`{}` is not the label: {error}", self.columns[column]));
         }
-        self.notes = notes;
         let text = |&column: &usize| self.kinds[column] == ColumnKind::Text;
         Ok((0..self.columns.len()).filter(text).find(|&column| self.labels_from(column).is_ok()))
     }

@@ -9,7 +9,7 @@ mod plain;
 mod read;
 
 pub use error::TableError;
-pub(crate) use error::listed;
+pub(crate) use error::{first_few, listed};
 pub use header::FirstLine;
 pub use number::{ColumnKind, NumberFormat};
 pub use plain::{NumberError, read_number};
@@ -126,10 +126,8 @@ impl Table {
         columns: &[S],
         rows: impl IntoIterator<Item = Vec<S>>,
     ) -> Result<Self, TableError> {
-        let header =
-            columns.iter().map(|name| name.as_ref().trim().to_string()).collect::<Vec<_>>();
-        let mut records =
-            read::Records { header, header_line: 1, rows: Vec::new(), lines: Vec::new() };
+        let header: Vec<_> = columns.iter().map(|name| name.as_ref().trim().to_string()).collect();
+        let mut records = Records { header, header_line: 1, rows: Vec::new(), lines: Vec::new() };
         if records.header.is_empty() {
             return Err(TableError::NoHeader);
         }
@@ -145,8 +143,8 @@ impl Table {
         Self::build(records, None)
     }
 
-    fn build(records: read::Records, label: Option<&str>) -> Result<Self, TableError> {
-        let read::Records { header: columns, header_line: line, rows, lines } = records;
+    fn build(records: Records, label: Option<&str>) -> Result<Self, TableError> {
+        let Records { header: columns, header_line: line, rows, lines } = records;
         if columns.is_empty() {
             return Err(TableError::NoHeader);
         }
@@ -170,9 +168,9 @@ impl Table {
         if rows.is_empty() {
             return Err(TableError::NoRows);
         }
-        let kinds = (0..columns.len())
-            .map(|column| number::kind(rows.iter().filter_map(|row| present(&row[column]))))
-            .collect();
+        let kind =
+            |column: usize| number::kind(rows.iter().filter_map(|row| present(&row[column])));
+        let kinds = (0..columns.len()).map(kind).collect();
         let mut table = Self {
             columns,
             kinds,
@@ -262,6 +260,11 @@ impl Table {
         self.row(self.by_label[found])
     }
 
+    /// The names of all columns but that of the labels.
+    pub(crate) fn other_columns(&self) -> impl Iterator<Item = &String> {
+        self.columns.iter().filter(|name| Some(name.as_str()) != self.label_column())
+    }
+
     /// The position of a column.
     pub(crate) fn position(&self, column: &str) -> Option<usize> {
         self.columns.iter().position(|name| name == column)
@@ -284,11 +287,6 @@ impl<'a> Row<'a> {
     /// Its label.
     pub fn label(&self) -> &'a str {
         &self.table.labels[self.index]
-    }
-
-    /// Its position among the rows, from 0.
-    pub fn index(&self) -> usize {
-        self.index
     }
 
     /// The line of the file at which it begins, from 1.

@@ -14,7 +14,7 @@ pub(crate) struct Size {
 }
 
 /// A table has at most 4096 columns, as many features as a model is made for.
-const MOST_COLUMNS: usize = 4096;
+pub(super) const MOST_COLUMNS: usize = 4096;
 
 impl Size {
     /// A table of actions. A decision keeps it in memory several times (the rows, their lines of
@@ -57,7 +57,7 @@ pub(crate) fn records(reader: impl Read, size: Size) -> Result<Records, TableErr
     let limit = Limit::TABLE.mebibytes << 20;
     reader.take(limit + 1).read_to_end(&mut bytes).map_err(|source| TableError::Io { source })?;
     if bytes.len() as u64 > limit {
-        return Err(TableError::TooLarge { mebibytes: Limit::TABLE.mebibytes });
+        return Err(TableError::TooLarge);
     }
     let text = text(&bytes)?;
     let found = separators(text);
@@ -143,10 +143,7 @@ fn split(text: &str, (separator, name): Separator, size: Size) -> Result<Records
         }
         if records.header.is_empty() {
             if record.len() > MOST_COLUMNS {
-                return Err(TableError::TooManyColumns {
-                    columns: record.len(),
-                    most: MOST_COLUMNS,
-                });
+                return Err(TableError::TooManyColumns { columns: record.len() });
             }
             records.header = record.iter().map(|name| name.trim().to_string()).collect();
             records.header_line = line;
