@@ -57,10 +57,7 @@ fn place(path: &str) -> Cow<'_, str> {
 /// If the text is not the JSON of such a value, or an object has a key twice.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     let value = serde_json::from_str(text)?;
-    match doubled_key(text) {
-        None => Ok(value),
-        Some(doubled) => Err(doubled),
-    }
+    doubled_key(text).map_or(Ok(value), Err)
 }
 
 /// A key as it stands in the text.
@@ -85,17 +82,11 @@ fn doubled_key(text: &str) -> Option<JsonError> {
     // Enough room for most events, so that the vectors rarely grow.
     let (mut open, mut keys): (Vec<Inside>, Vec<Key<'_>>) =
         (Vec::with_capacity(8), Vec::with_capacity(16));
-    let (mut at, mut key_comes) = (0, false);
+    let (mut at, mut string) = (0, 0..=0);
     while at < bytes.len() {
         match bytes[at] {
-            b'{' => {
-                open.push(Inside::Object { first_key: keys.len() });
-                key_comes = true;
-            }
-            b'[' => {
-                open.push(Inside::Array { item: 0 });
-                key_comes = false;
-            }
+            b'{' => open.push(Inside::Object { first_key: keys.len() }),
+            b'[' => open.push(Inside::Array { item: 0 }),
             b']' => drop(open.pop()),
             b'}' => {
                 if let Some(Inside::Object { first_key }) = open.pop() {
@@ -104,19 +95,19 @@ fn doubled_key(text: &str) -> Option<JsonError> {
                     }
                     keys.truncate(first_key);
                 }
-                key_comes = false;
             }
-            b',' => match open.last_mut() {
-                Some(Inside::Array { item }) => *item += 1,
-                _ => key_comes = true,
-            },
-            b'"' => {
-                let (end, escaped) = closing_quote(bytes, at);
-                if key_comes {
-                    keys.push(Key { name: name(text, at, end, escaped), at });
-                    key_comes = false;
+            b',' => {
+                if let Some(Inside::Array { item }) = open.last_mut() {
+                    *item += 1;
                 }
-                at = end;
+            }
+            b'"' => {
+                string = at..=closing_quote(bytes, at);
+                at = *string.end();
+            }
+            // Outside strings, a colon follows a key and nothing else.
+            b':' => {
+                keys.push(Key { name: unquoted(&text[string.clone()]), at: *string.start() });
             }
             _ => {}
         }
@@ -125,24 +116,22 @@ fn doubled_key(text: &str) -> Option<JsonError> {
     None
 }
 
-/// The closing quote of the string that opens here, and whether the string has escapes.
-fn closing_quote(bytes: &[u8], open: usize) -> (usize, bool) {
-    let (mut at, mut escaped) = (open + 1, false);
+/// The closing quote of the string that opens here.
+fn closing_quote(bytes: &[u8], open: usize) -> usize {
+    let mut at = open + 1;
     while at < bytes.len() && bytes[at] != b'"' {
-        let escape = bytes[at] == b'\\';
-        escaped |= escape;
-        at += 1 + usize::from(escape);
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
     }
-    (at, escaped)
+    at
 }
 
-fn name(text: &str, open: usize, close: usize, escaped: bool) -> Cow<'_, str> {
-    let plain = Cow::Borrowed(&text[open + 1..close]);
-    if escaped {
-        serde_json::from_str(&text[open..=close]).map_or(plain, Cow::Owned)
-    } else {
-        plain
+/// The text of a string in quotes, with escapes resolved.
+fn unquoted(string: &str) -> Cow<'_, str> {
+    let plain = &string[1..string.len() - 1];
+    if !plain.contains('\\') {
+        return plain.into();
     }
+    serde_json::from_str(string).map_or(plain.into(), Cow::Owned)
 }
 
 /// The second of two keys with the same name.

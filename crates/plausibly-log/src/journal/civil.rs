@@ -4,8 +4,6 @@
 //! The calendar is the proleptic Gregorian one, and days have 86,400 seconds. As in POSIX time,
 //! leap seconds have no name.
 
-use std::io::Write as _;
-
 /// 9999-12-31T23:59:59.999999Z, the last time with a four-digit year.
 pub const LATEST_US: i64 = 253_402_300_799_999_999;
 /// The width of a time as text, in bytes.
@@ -30,11 +28,7 @@ const EPOCH_DAY: i64 = 719_468;
 /// assert_eq!(parse_utc("2026-02-29T00:00:00.000000Z"), None);
 /// ```
 pub fn utc(at_us: i64) -> Option<String> {
-    (0..=LATEST_US).contains(&at_us).then(|| {
-        let mut text = Vec::with_capacity(WIDTH);
-        write(at_us, &mut text);
-        String::from_utf8_lossy(&text).into_owned()
-    })
+    (0..=LATEST_US).contains(&at_us).then(|| text(at_us))
 }
 
 /// Microseconds since 1970 of a time written exactly as [`utc`] writes it; `None` for anything
@@ -43,20 +37,16 @@ pub fn parse_utc(text: &str) -> Option<i64> {
     parse(text.as_bytes())
 }
 
-/// Appends the text of a time, which must be in range.
-pub(super) fn write(at_us: i64, out: &mut Vec<u8>) {
+/// The text of a time, which must be in range.
+pub(super) fn text(at_us: i64) -> String {
     let (year, month, day) = date(at_us.div_euclid(DAY_US));
     let us = at_us.rem_euclid(DAY_US);
     let (second, fraction) = (us / SECOND_US, us % SECOND_US);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let written = write!(
-        out,
-        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:06}Z"
-    );
-    debug_assert!(written.is_ok(), "a vector takes all bytes");
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{fraction:06}Z")
 }
 
-/// The inverse of [`write`]; `None` for text that it never writes.
+/// The inverse of [`text`]; `None` for text that it never returns.
 pub(super) fn parse(text: &[u8]) -> Option<i64> {
     if text.len() != WIDTH {
         return None;

@@ -2,7 +2,7 @@
 //! so a line is read by position and the event needs no search for its end.
 
 use super::error::{BodyFault, Damage};
-use super::{Checkpoint, civil};
+use super::{Checkpoint, Entry, civil};
 use serde::de::IgnoredAny;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -32,44 +32,36 @@ pub(super) const LINE_END: &str = "\"}";
 const FOOT: usize = HASH.len() + HEX + LINE_END.len();
 /// A hash has 64 hexadecimal digits.
 pub(super) const HEX: usize = 64;
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// SHA-256 of the frame of a line, which contains the hash of its event and that of the line
 /// before.
 ///
 /// Displays as 64 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineHash([u8; 32]);
 
 impl LineHash {
     /// The `prev` of the first line.
     pub const ZERO: Self = Self([0; 32]);
 
-    /// The 32 bytes.
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-
     /// Parses 64 hexadecimal digits in lower case, the form of its `Display`.
     pub fn parse(text: &str) -> Option<Self> {
-        let digit = |byte: u8| match byte {
-            b'0'..=b'9' => Some(byte - b'0'),
-            b'a'..=b'f' => Some(byte - b'a' + 10),
-            _ => None,
-        };
+        let digit = |byte: u8| (0_u8..).zip(DIGITS).find(|(_, digit)| **digit == byte);
         let text: &[u8; HEX] = text.as_bytes().try_into().ok()?;
         let mut bytes = [0; 32];
         for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+            *byte = digit(pair[0])?.0 << 4 | digit(pair[1])?.0;
         }
         Some(Self(bytes))
     }
 
-    pub(super) fn of(bytes: &[u8]) -> Self {
+    /// The SHA-256 of any bytes.
+    pub(crate) fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
     pub(super) fn hex(&self) -> [u8; HEX] {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut hex = [0; HEX];
         for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
             pair[0] = DIGITS[usize::from(byte >> 4)];
@@ -81,7 +73,7 @@ impl LineHash {
 
 impl fmt::Display for LineHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&String::from_utf8_lossy(&self.hex()))
     }
 }
 
@@ -93,32 +85,18 @@ pub(super) fn write_line(
     at_us: i64,
     body: &str,
 ) -> Checkpoint {
-    let seq = last.seq + 1;
-    let begin = out.len();
-    write_head(out, last, at_us);
-    out.extend_from_slice(&LineHash::of(body.as_bytes()).hex());
-    out.extend_from_slice(HEAD_END.as_bytes());
-    let hash = LineHash::of(&out[begin..]);
-    out.extend_from_slice(EVENT.as_bytes());
-    out.extend_from_slice(body.as_bytes());
-    out.extend_from_slice(HASH.as_bytes());
-    out.extend_from_slice(&hash.hex());
-    out.extend_from_slice(LINE_END.as_bytes());
-    out.push(b'\n');
-    Checkpoint { seq, hash, offset: last.offset + (out.len() - begin) as u64, at_us }
+    let body_hash = LineHash::of(body.as_bytes());
+    let head = format!("{}{body_hash}{HEAD_END}", head(last, at_us));
+    let hash = LineHash::of(head.as_bytes());
+    let line = format!("{head}{EVENT}{body}{HASH}{hash}{LINE_END}\n");
+    out.extend_from_slice(line.as_bytes());
+    Checkpoint { seq: last.seq + 1, hash, offset: last.offset + line.len() as u64, at_us }
 }
 
-/// Appends the line after `last`, up to the digits of its `body`.
-pub(super) fn write_head(out: &mut Vec<u8>, last: &Checkpoint, at_us: i64) {
-    out.extend_from_slice(VERSION.as_bytes());
-    out.push(b'1');
-    out.extend_from_slice(SEQ.as_bytes());
-    out.extend_from_slice((last.seq + 1).to_string().as_bytes());
-    out.extend_from_slice(AT.as_bytes());
-    civil::write(at_us, out);
-    out.extend_from_slice(PREV.as_bytes());
-    out.extend_from_slice(&last.hash.hex());
-    out.extend_from_slice(BODY.as_bytes());
+/// The line after `last`, up to the digits of its `body`.
+pub(super) fn head(last: &Checkpoint, at_us: i64) -> String {
+    let (seq, at, prev) = (last.seq + 1, civil::text(at_us), last.hash);
+    format!("{VERSION}1{SEQ}{seq}{AT}{at}{PREV}{prev}{BODY}")
 }
 
 /// Checks that a text is an event.
@@ -138,19 +116,14 @@ pub(super) fn check_body(body: &str) -> Result<(), BodyFault> {
         let at = bytes.iter().position(|&byte| byte < b' ').unwrap_or_default();
         return Err(BodyFault::Control { at, byte: bytes[at] });
     }
-    match serde_json::from_str::<IgnoredAny>(body) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(BodyFault::Json { reason: error.to_string() }),
-    }
+    let json = serde_json::from_str::<IgnoredAny>(body);
+    json.map(drop).map_err(|error| BodyFault::Json { reason: error.to_string() })
 }
 
 /// A line with correct hashes, without its newline.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
-    pub(super) seq: u64,
-    pub(super) at_us: i64,
-    pub(super) body: &'a str,
-    pub(super) hash: LineHash,
+    pub(super) entry: Entry<'a>,
     prev: &'a [u8],
 }
 
@@ -191,28 +164,30 @@ impl<'a> Line<'a> {
             return Err(Damage::LineHash);
         }
         let body = checked_body(&line[begin..end], begin, body_hash)?;
-        Ok(Self { seq, at_us, body, hash, prev })
+        Ok(Self { entry: Entry { seq, at_us, body, hash }, prev })
     }
 
     /// Checks that it is the line after `last`.
     pub(super) fn follows(&self, last: &Checkpoint) -> Result<(), Damage> {
-        if self.seq != last.seq + 1 {
-            return Err(Damage::Gap { found: self.seq });
+        let Entry { seq, at_us, .. } = self.entry;
+        if seq != last.seq + 1 {
+            return Err(Damage::Gap { found: seq });
         }
         if self.prev != last.hash.hex() {
             let found = String::from_utf8_lossy(self.prev).into_owned();
             return Err(Damage::Chain { expected: last.hash.to_string(), found });
         }
-        if self.at_us < last.at_us {
+        if at_us < last.at_us {
             let text = |at_us| civil::utc(at_us).unwrap_or_default();
-            return Err(Damage::Backwards { before: text(last.at_us), found: text(self.at_us) });
+            return Err(Damage::Backwards { before: text(last.at_us), found: text(at_us) });
         }
         Ok(())
     }
 
     /// The checkpoint of the line, given where it ends.
     pub(super) fn ending_at(&self, offset: u64) -> Checkpoint {
-        Checkpoint { seq: self.seq, hash: self.hash, offset, at_us: self.at_us }
+        let Entry { seq, hash, at_us, .. } = self.entry;
+        Checkpoint { seq, hash, offset, at_us }
     }
 }
 

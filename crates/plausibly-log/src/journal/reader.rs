@@ -24,12 +24,6 @@ pub struct Entry<'a> {
     pub hash: LineHash,
 }
 
-impl<'a> Entry<'a> {
-    pub(super) fn of(line: &Line<'a>) -> Self {
-        Self { seq: line.seq, at_us: line.at_us, body: line.body, hash: line.hash }
-    }
-}
-
 /// Where reading ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct End {
@@ -87,7 +81,8 @@ pub(super) fn scan<S: Storage, E: From<JournalError>>(
         return Err(JournalError::Checkpoint { log, seq, offset }.into());
     }
     let mut last = *from;
-    let mut lines = Lines::new(log, last.offset).map_err(io("read"))?;
+    let mut lines = Lines { log, buffer: vec![0; PIECE], filled: 0..0 };
+    lines.restart(last.offset).map_err(io("read"))?;
     let mut doubted = None;
     loop {
         let damage = match lines.next().map_err(io("read"))? {
@@ -121,7 +116,7 @@ pub(super) fn scan<S: Storage, E: From<JournalError>>(
 fn next_entry<'a>(bytes: &'a [u8], last: &Checkpoint) -> Result<(Entry<'a>, Checkpoint), Damage> {
     let line = Line::parse(&bytes[..bytes.len() - 1])?;
     line.follows(last)?;
-    Ok((Entry::of(&line), line.ending_at(last.offset + bytes.len() as u64)))
+    Ok((line.entry, line.ending_at(last.offset + bytes.len() as u64)))
 }
 
 /// Whether the log has the line of a checkpoint at its place.
@@ -171,12 +166,7 @@ struct Lines<R> {
 }
 
 impl<R: Read + Seek> Lines<R> {
-    fn new(mut log: R, offset: u64) -> io::Result<Self> {
-        log.seek(SeekFrom::Start(offset))?;
-        Ok(Self { log, buffer: vec![0; PIECE], filled: 0..0 })
-    }
-
-    /// Discards the buffer, and continues from `offset`.
+    /// Discards what the buffer holds, and continues from `offset`.
     fn restart(&mut self, offset: u64) -> io::Result<()> {
         self.filled = 0..0;
         self.log.seek(SeekFrom::Start(offset)).map(drop)

@@ -86,18 +86,6 @@ pub trait Storage {
     fn rename_side(&mut self, from: &str, to: &str) -> io::Result<()>;
 }
 
-/// Writes a file beside the log atomically, and returns when the disk has it under its name.
-pub(super) fn replace_side(
-    storage: &mut impl Storage,
-    suffix: &str,
-    bytes: &[u8],
-) -> io::Result<()> {
-    let temporary = format!("{suffix}.tmp");
-    storage.write_side(&temporary, bytes)?;
-    storage.rename_side(&temporary, suffix)?;
-    storage.sync_folder()
-}
-
 /// The path of the file beside a log.
 pub(super) fn side_path(log: &Path, suffix: &str) -> PathBuf {
     let mut path = log.as_os_str().to_owned();
@@ -188,13 +176,12 @@ impl Storage for FileStorage {
             .create(true)
             .truncate(false)
             .open(&self.path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::new(io::ErrorKind::WouldBlock, Holder::of(&file)));
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => {
+                io::Error::new(io::ErrorKind::WouldBlock, Holder::of(&file))
             }
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
+            TryLockError::Error(error) => error,
+        })?;
         self.locked = Some(file);
         // The file may have been replaced between opening and locking.
         self.length().map(drop)

@@ -16,7 +16,7 @@
 
 use super::Checkpoint;
 use super::civil;
-use super::line::{BODY, EVENT, HASH, HEX, LINE_END, Line, LineHash, PREV, write_head};
+use super::line::{BODY, EVENT, HASH, HEX, LINE_END, Line, LineHash, PREV, head};
 use serde::de::IgnoredAny;
 use std::fmt;
 use std::path::PathBuf;
@@ -51,13 +51,11 @@ impl fmt::Display for Recovery {
                  never acknowledged, were cut off and are kept in {}",
                 kept_in.display()
             ),
-            Self::Completed { seq } => {
-                write!(
-                    f,
-                    "an earlier write of line {seq} was interrupted just before its end: the line \
-                     is complete and kept"
-                )
-            }
+            Self::Completed { seq } => write!(
+                f,
+                "an earlier write of line {seq} was interrupted just before its end: the line is \
+                 complete and kept"
+            ),
         }
     }
 }
@@ -94,8 +92,7 @@ pub(super) fn classify(bytes: &[u8], last: &Checkpoint) -> Tail {
 /// Whether a text is the beginning of a line after `last`. Only the time and the bytes of the event
 /// are free.
 fn is_beginning(text: &[u8], last: &Checkpoint) -> bool {
-    let mut head = Vec::new();
-    write_head(&mut head, last, last.at_us);
+    let head = head(last, last.at_us).into_bytes();
     let time_end = head.len() - BODY.len() - HEX - PREV.len();
     let time = time_end - civil::WIDTH..time_end;
     let fits = |(at, &byte): (usize, &u8)| {

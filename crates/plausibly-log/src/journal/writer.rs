@@ -5,7 +5,7 @@ use super::error::JournalError;
 use super::holder::Holder;
 use super::line::{Line, check_body, write_line};
 use super::reader::{Entry, Scanned, scan};
-use super::storage::{Storage, replace_side, side_path};
+use super::storage::{Storage, side_path};
 use super::tail::{Recovery, Tail};
 use super::{Checkpoint, LATEST_US};
 use crate::time::Time;
@@ -62,7 +62,7 @@ impl<S: Storage> Journal<S> {
         if let Tail::Whole(len) = scanned.tail
             && let Ok(line) = Line::parse(&scanned.rest[..len])
         {
-            visit(Entry::of(&line))?;
+            visit(line.entry)?;
             scanned.last = line.ending_at(scanned.last.offset + len as u64 + 1);
         }
         // Syncs lines that an earlier writer did not get to sync, and the name of a file it had
@@ -115,14 +115,15 @@ impl<S: Storage> Journal<S> {
         for (index, body) in (1..).zip(bodies) {
             check_body(body).map_err(|fault| JournalError::Body { index, count, fault })?;
         }
-        let Some(first) = bodies.first() else { return Ok(Vec::new()) };
-
+        if bodies.is_empty() {
+            return Ok(Vec::new());
+        }
         self.lines.clear();
-        let at_us = at_us.max(self.last.at_us);
-        let mut written = vec![write_line(&mut self.lines, &self.last, at_us, first)];
-        for body in &bodies[1..] {
-            let before = written[written.len() - 1];
-            written.push(write_line(&mut self.lines, &before, at_us, body));
+        let (mut last, at_us) = (self.last, at_us.max(self.last.at_us));
+        let mut written = Vec::with_capacity(count);
+        for body in bodies {
+            last = write_line(&mut self.lines, &last, at_us, body);
+            written.push(last);
         }
         self.check_length()?;
         if let Err((what, source)) = self.write_and_sync() {
@@ -138,7 +139,7 @@ impl<S: Storage> Journal<S> {
                 source,
             });
         }
-        self.last = written[written.len() - 1];
+        self.last = last;
         Ok(written)
     }
 
@@ -203,6 +204,10 @@ fn keep<S: Storage>(storage: &mut S, seq: u64, bytes: &[u8]) -> io::Result<Strin
         attempt += 1;
         suffix = format!("torn-{seq}-{attempt}");
     }
-    replace_side(storage, &suffix, bytes)?;
+    // Writes under another name first: a crash must not leave a part of the bytes under this one.
+    let temporary = format!("{suffix}.tmp");
+    storage.write_side(&temporary, bytes)?;
+    storage.rename_side(&temporary, &suffix)?;
+    storage.sync_folder()?;
     Ok(suffix)
 }
