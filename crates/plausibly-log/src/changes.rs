@@ -3,7 +3,7 @@
 
 use crate::recipe::{Context, RecipeError};
 use crate::state::State;
-use crate::table::{Table, brief};
+use crate::table::{Table, brief, first_few};
 use std::collections::BTreeSet;
 
 /// Shows at most five lines per kind of change, and counts the rest.
@@ -56,7 +56,7 @@ impl Changes {
         let mut changes = Self::default();
         let mut strangers = Vec::new();
         for row in table.rows() {
-            let Some(record) = state.live(row.label()).and_then(|action| state.action(action))
+            let Some(record) = state.live(row.label()).and_then(|action| state.action(action).ok())
             else {
                 strangers.push(row.label());
                 continue;
@@ -68,7 +68,8 @@ impl Changes {
             }
         }
         let missing = |label: &&str| table.find(label).is_none();
-        let of_last = last.iter().filter_map(|&action| Some(state.action(action)?.label.as_str()));
+        let of_last =
+            last.iter().filter_map(|&action| Some(state.action(action).ok()?.label.as_str()));
         changes.gone = of_last.filter(missing).map(str::to_string).collect();
         let away: Vec<&str> = state.live_labels().filter(missing).collect();
         changes.new = compared(&strangers, &away);
@@ -95,15 +96,11 @@ impl Changes {
     }
 
     fn gone_line(&self) -> Option<String> {
-        let names: Vec<String> =
-            self.gone.iter().take(LINES).map(|name| format!("\"{}\"", brief(name))).collect();
-        let more = self.gone.len().saturating_sub(LINES);
-        let and_more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        (!names.is_empty()).then(|| {
+        let names = first_few(&self.gone, LINES, |name| format!("\"{}\"", brief(name)));
+        (!self.gone.is_empty()).then(|| {
             format!(
-                "no longer in the table: {}{and_more}; an action that returns keeps what was \
-                 learned about it",
-                names.join(", ")
+                "no longer in the table: {names}; an action that returns keeps what was learned \
+                 about it"
             )
         })
     }
@@ -117,11 +114,8 @@ impl ChangedRow {
             .map(|(name, before, now)| format!("{name} was {}, is {}", shown(before), shown(now)))
             .collect();
         let more = if self.cells.len() > 3 { ", …" } else { "" };
-        format!(
-            "\"{}\" has changed ({}{more}) and counts as a new action",
-            brief(&self.label),
-            cells.join(", ")
-        )
+        let (label, cells) = (brief(&self.label), cells.join(", "));
+        format!("\"{label}\" has changed ({cells}{more}) and counts as a new action")
     }
 }
 

@@ -11,6 +11,7 @@ use crate::state::{Occasion, State, StepError};
 use crate::time::Time;
 
 /// The state after the lines read so far.
+#[derive(Default)]
 pub(crate) struct Folding {
     /// `None` before the first line.
     pub(crate) state: Option<State>,
@@ -21,10 +22,6 @@ pub(crate) struct Folding {
 }
 
 impl Folding {
-    pub(crate) fn new() -> Self {
-        Self { state: None, id: LineHash::ZERO, last: (0, LineHash::ZERO) }
-    }
-
     /// Applies the event of the next line.
     pub(crate) fn step(&mut self, entry: &Entry<'_>, event: &Event) -> Result<(), LogError> {
         let failed = |source: StepError| LogError::Line { seq: entry.seq, source: source.into() };
@@ -79,7 +76,7 @@ pub fn fold<S: Storage>(
     storage: &S,
     mut visit: impl FnMut(&Step<'_>) -> Result<(), LogError>,
 ) -> Result<(Option<State>, End), LogError> {
-    let mut folding = Folding::new();
+    let mut folding = Folding::default();
     let end = read(storage, &Checkpoint::START, |entry| {
         let event = parse(&entry)?;
         if let Some(state) = &folding.state {

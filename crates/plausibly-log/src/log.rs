@@ -8,12 +8,13 @@ use crate::certificate::{Certificate, GroundsError, Position, certify};
 use crate::choices::WrongChoice;
 use crate::event::{Cells, Event};
 use crate::fold::{Folding, parse};
+use crate::form::NewOutcome;
 use crate::journal::{Checkpoint, Journal, JournalError, LineHash, Recovery, Storage};
 use crate::json::JsonError;
 use crate::opening::Opening;
-use crate::policy::{PolicyTable, check_new_policy};
+use crate::policy::{PolicyTable, check_new_policy, setting};
 use crate::recipe::{Context, RecipeError};
-use crate::state::{Occasion, Outcome, State, StepError, setting};
+use crate::state::{Occasion, State, StepError};
 use crate::table::Table;
 use crate::time::Time;
 use std::borrow::Cow;
@@ -82,12 +83,10 @@ pub enum LogError {
 }
 
 fn of_many(differing: u64, checked: u64) -> String {
-    match checked {
-        0 | 1 => String::new(),
-        _ => {
-            format!("; {differing} of {checked} recorded choices compared do not follow")
-        }
+    if checked < 2 {
+        return String::new();
     }
+    format!("; {differing} of {checked} recorded choices compared do not follow")
 }
 
 /// Why the event of a line was refused.
@@ -130,7 +129,7 @@ impl<S: Storage> Log<S> {
     /// If another process writes to it, a line is damaged, or an event cannot follow those before
     /// it.
     pub fn open(storage: S) -> Result<Self, LogError> {
-        let mut folding = Folding::new();
+        let mut folding = Folding::default();
         let journal = Journal::open_from(storage, &Checkpoint::START, |entry| {
             folding.step(&entry, &parse(&entry)?)
         })?;
@@ -163,12 +162,7 @@ impl<S: Storage> Log<S> {
         // Every field is written with its value, so that a later version with other defaults
         // decides the same way.
         let policy = state.policy().1.clone();
-        if let Err(failed) =
-            self.append(at.into().micros(), &[Opening { policy, ..opening }.event()])
-        {
-            self.stopped = true;
-            return Err(failed);
-        }
+        self.append(at.into().micros(), &[Opening { policy, ..opening }.event()])?;
         self.id = self.journal.last().hash;
         self.state = Some(state);
         Ok(())
@@ -225,14 +219,7 @@ impl<S: Storage> Log<S> {
         decision: u64,
         reward: f64,
     ) -> Result<Recorded, LogError> {
-        // Adding zero turns −0 into 0, so that both have the same bits.
-        let reward = reward + 0.0;
-        match self.begun()?.decision(decision)?.outcome {
-            Outcome::Settled { reward: stored, .. } if stored.to_bits() == reward.to_bits() => {
-                Ok(Recorded::Before)
-            }
-            _ => self.record(at.into().micros(), &[Event::Rewarded { decision, reward }]),
-        }
+        self.record_outcome(at, decision, NewOutcome::Reward(reward))
     }
 
     /// Replaces the reward of a decision. Nothing is written if the reward stays the same.
@@ -245,13 +232,12 @@ impl<S: Storage> Log<S> {
         decision: u64,
         reward: f64,
     ) -> Result<Recorded, LogError> {
+        // Adding zero turns −0 into 0, so that both have the same bits.
         let reward = reward + 0.0;
-        match self.begun()?.decision(decision)?.outcome {
-            Outcome::Settled { reward: stored, .. } if stored.to_bits() == reward.to_bits() => {
-                Ok(Recorded::Before)
-            }
-            _ => self.record(at.into().micros(), &[Event::Corrected { decision, reward }]),
+        if self.begun()?.decision(decision)?.outcome.is_reward(reward) {
+            return Ok(Recorded::Before);
         }
+        self.record(at.into().micros(), &[Event::Corrected { decision, reward }])
     }
 
     /// Takes back the reward of a decision, which is then pending again.
@@ -259,7 +245,6 @@ impl<S: Storage> Log<S> {
     /// # Errors
     /// If there is no such decision, or it has no reward.
     pub fn retract(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
-        self.begun()?;
         self.record(at.into().micros(), &[Event::Retracted { decision }])
     }
 
@@ -272,10 +257,7 @@ impl<S: Storage> Log<S> {
         at: impl Into<Time>,
         decision: u64,
     ) -> Result<Recorded, LogError> {
-        match self.begun()?.decision(decision)?.outcome {
-            Outcome::Dropped { .. } => Ok(Recorded::Before),
-            _ => self.record(at.into().micros(), &[Event::Dropped { decision }]),
-        }
+        self.record_outcome(at, decision, NewOutcome::Drop)
     }
 
     /// Changes the policy that takes the decisions from now on.
@@ -292,7 +274,8 @@ impl<S: Storage> Log<S> {
         if !state.would_change(policy, horizon)? {
             return Ok(Recorded::Before);
         }
-        check_new_policy(policy, setting(state.recipe()), horizon).map_err(StepError::from)?;
+        check_new_policy(policy, setting(state.recipe().dim()), horizon)
+            .map_err(StepError::from)?;
         let (_, policy) = state.resolved(policy, horizon)?;
         self.record(at.into().micros(), &[Event::PolicyChanged { policy, horizon }])
     }
@@ -304,8 +287,7 @@ impl<S: Storage> Log<S> {
         self.state.as_ref().ok_or(LogError::Empty)
     }
 
-    /// Steps, then writes, so that an event that cannot follow is never written. If writing fails,
-    /// the state is ahead of the disk, and `stopped` keeps it from being used.
+    /// Steps, then writes, so that an event that cannot follow is never written.
     fn record(&mut self, at_us: i64, events: &[Event]) -> Result<Recorded, LogError> {
         self.begun()?;
         let state = self.state.as_mut().ok_or(LogError::Empty)?;
@@ -316,20 +298,21 @@ impl<S: Storage> Log<S> {
                 return Err(refused.into());
             }
         }
-        if let Err(failed) = self.append(at_us, events) {
-            self.stopped = true;
-            return Err(failed);
-        }
+        self.append(at_us, events)?;
         Ok(Recorded::Now)
     }
 
+    /// Writes events. If that fails, the state may be ahead of the disk, and `stopped` keeps it
+    /// from being used.
     fn append(&mut self, at_us: i64, events: &[Event]) -> Result<(), LogError> {
         if events.is_empty() {
             return Ok(());
         }
+        self.stopped = true;
         let bodies = events.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
         let bodies = bodies.map_err(LogError::Unwritable)?;
         self.journal.append(at_us, &bodies.iter().map(String::as_str).collect::<Vec<_>>())?;
+        self.stopped = false;
         Ok(())
     }
 }
@@ -353,13 +336,8 @@ fn events_before_decision(
     let mut offered = Vec::with_capacity(table.len());
     for row in table.rows() {
         let cells: Cells = recipe.cells(row)?;
-        let known = state.live(row.label());
-        if let Some(action) = known {
-            if usize::try_from(action)
-                .ok()
-                .and_then(|at| state.actions().get(at))
-                .is_some_and(|record| recipe.is_same_row(&record.cells, &cells))
-            {
+        if let Some(action) = state.live(row.label()) {
+            if recipe.is_same_row(&state.action(action)?.cells, &cells) {
                 offered.push(action);
                 continue;
             }

@@ -5,7 +5,7 @@ use crate::event::{Event, FORMAT};
 use crate::log::LogError;
 use crate::policy::{self, PolicyTable};
 use crate::recipe::Recipe;
-use crate::state::{self, State, StepError};
+use crate::state::{State, StepError};
 use plausibly::spec::PolicyKind;
 
 /// The settings that a log begins with.
@@ -32,7 +32,7 @@ impl Opening {
     /// Sets another policy. Its constants are in units of reward.
     #[must_use]
     pub fn deciding_by(mut self, kind: PolicyKind) -> Self {
-        self.policy = policy::table(&kind, state::setting(&self.recipe));
+        self.policy = policy::table(&kind, policy::setting(self.recipe.dim()));
         self
     }
 
@@ -41,7 +41,7 @@ impl Opening {
     /// # Errors
     /// If the settings are not consistent.
     pub fn check(&self) -> Result<(), LogError> {
-        let setting = state::setting(&self.recipe);
+        let setting = policy::setting(self.recipe.dim());
         policy::check_new_policy(&self.policy, setting, self.horizon).map_err(StepError::from)?;
         State::open(&self.clone().event())?;
         Ok(())

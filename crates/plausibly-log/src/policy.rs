@@ -3,7 +3,7 @@
 
 use plausibly::Target;
 use plausibly::spec::{
-    Facts, FieldError, Fields, Node, PolicyKind, PolicySpec, RadiusSpec, Setting, Value,
+    FieldError, Fields, Node, PolicyKind, PolicySpec, RadiusSpec, Setting, Value,
 };
 use serde_json::{Map, Number, Value as Json};
 use thiserror::Error;
@@ -18,10 +18,7 @@ pub fn code() -> PolicyTable {
 
 /// A typed policy as a log records it, for arms or for features as `setting` says.
 pub fn table(kind: &PolicyKind, setting: Setting) -> PolicyTable {
-    match json(&kind.to_value(setting)) {
-        Json::Object(table) => table,
-        _ => unreachable!("a policy is a table"),
-    }
+    entries(&kind.to_value(setting))
 }
 
 /// Why a policy cannot decide in a log.
@@ -68,15 +65,9 @@ pub fn read_policy(
     let mut fields = Fields::new("policy", &node, &mut problems);
     let spec = PolicySpec::read_recorded(&mut fields, setting);
     let resolved = fields.finish();
-    let spec = match spec {
-        Some(spec) if problems.is_empty() => spec,
-        _ => return Err(PolicyRefusal::Spec(problems)),
-    };
+    let spec = spec.filter(|_| problems.is_empty()).ok_or(PolicyRefusal::Spec(problems))?;
     check(&spec, horizon)?;
-    match json(&resolved) {
-        Json::Object(resolved) => Ok((spec, resolved)),
-        _ => unreachable!("fields are those of a table"),
-    }
+    Ok((spec, entries(&resolved)))
 }
 
 fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
@@ -105,48 +96,33 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
 /// Elsewhere it is left as it is: centring moves θ*, so the bound already is one for scaled
 /// rewards.
 pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpec {
-    let by = |value: Option<f64>| value.map(|value| value / range);
-    let bound = |value: Option<f64>| if as_given { by(value) } else { value };
-    let radius = |radius: RadiusSpec| match radius {
-        RadiusSpec::Paper { delta, lambda, noise_scale, theta_norm_bound, action_norm_bound } => {
-            RadiusSpec::Paper {
-                delta,
-                lambda,
-                noise_scale: by(noise_scale),
-                theta_norm_bound: bound(theta_norm_bound),
-                action_norm_bound,
+    let divide = |value: &mut Option<f64>| *value = value.map(|value| value / range);
+    let scale_radius = |radius: &mut RadiusSpec| match radius {
+        RadiusSpec::Paper { noise_scale, theta_norm_bound, .. }
+        | RadiusSpec::Determinant { noise_scale, theta_norm_bound, .. } => {
+            divide(noise_scale);
+            if as_given {
+                divide(theta_norm_bound);
             }
         }
-        RadiusSpec::Determinant { delta, noise_scale, theta_norm_bound } => {
-            let theta_norm_bound = bound(theta_norm_bound);
-            RadiusSpec::Determinant { delta, noise_scale: by(noise_scale), theta_norm_bound }
-        }
-        RadiusSpec::Mixture { delta, noise_scale } => {
-            RadiusSpec::Mixture { delta, noise_scale: by(noise_scale) }
-        }
-        RadiusSpec::Stitched { delta, noise_scale } => {
-            RadiusSpec::Stitched { delta, noise_scale: by(noise_scale) }
-        }
-        RadiusSpec::Union { delta, noise_scale } => {
-            RadiusSpec::Union { delta, noise_scale: by(noise_scale) }
-        }
-        RadiusSpec::PerArm { delta, noise_scale } => {
-            RadiusSpec::PerArm { delta, noise_scale: by(noise_scale) }
-        }
-        RadiusSpec::Fixed { sqrt_beta } => RadiusSpec::Fixed { sqrt_beta: sqrt_beta / range },
+        RadiusSpec::Mixture { noise_scale, .. }
+        | RadiusSpec::Stitched { noise_scale, .. }
+        | RadiusSpec::Union { noise_scale, .. }
+        | RadiusSpec::PerArm { noise_scale, .. } => divide(noise_scale),
+        RadiusSpec::Fixed { sqrt_beta } => *sqrt_beta /= range,
     };
     let mut spec = spec.clone();
     match &mut spec.kind {
-        PolicyKind::Code { radius: own, target, .. } => {
-            *own = radius(*own);
+        PolicyKind::Code { radius, target, .. } => {
+            scale_radius(radius);
             if let Some(Target::Accuracy(accuracy)) = target {
                 *accuracy /= range;
             }
         }
-        PolicyKind::LinUcb { radius: own, .. } => *own = radius(*own),
+        PolicyKind::LinUcb { radius, .. } => scale_radius(radius),
         PolicyKind::LinTs { noise_scale, .. }
         | PolicyKind::Ucb1 { noise_scale }
-        | PolicyKind::Thompson { noise_scale } => *noise_scale = by(*noise_scale),
+        | PolicyKind::Thompson { noise_scale } => divide(noise_scale),
         PolicyKind::Elimination { .. }
         | PolicyKind::EpsilonGreedy { .. }
         | PolicyKind::ExploreThenCommit { .. } => {}
@@ -169,25 +145,9 @@ pub(crate) fn arms_sharing(first: usize, actions: usize) -> u64 {
     shares
 }
 
-/// The facts of a log that policies are built from. Rewards are scaled to an interval of length
-/// one, so their noise is sub-Gaussian with ½.
-pub(crate) fn facts(
-    dim: usize,
-    offered: usize,
-    horizon: Option<u64>,
-    theta_norm_bound: f64,
-) -> Facts {
-    Facts {
-        setting: if dim == 0 { Setting::Arms } else { Setting::Changing },
-        dim,
-        actions: offered,
-        horizon: horizon.unwrap_or(1),
-        noise_scale: 0.5,
-        theta_norm_bound,
-        // Only the paper's radius uses this, and a log refuses that radius without a bound of its
-        // own.
-        action_norm_bound: 1.0,
-    }
+/// Plain arms have no features; the features of other actions may change with the context.
+pub(crate) fn setting(dim: usize) -> Setting {
+    if dim == 0 { Setting::Arms } else { Setting::Changing }
 }
 
 fn node(value: &Json) -> Node {
@@ -204,6 +164,13 @@ fn node(value: &Json) -> Node {
         Json::Null => Value::Other("null"),
     };
     Node { value, line: 0 }
+}
+
+fn entries(policy: &Value) -> PolicyTable {
+    match json(policy) {
+        Json::Object(table) => table,
+        _ => unreachable!("a policy is a table"),
+    }
 }
 
 fn json(value: &Value) -> Json {

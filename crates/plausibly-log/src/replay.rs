@@ -153,23 +153,23 @@ impl Comparison {
 
 /// Whether a policy can replace the log's own in a replay.
 fn suits(asked: &PolicyKind, own: &PolicyKind) -> Result<(), StepError> {
-    let commits = |kind: &PolicyKind| matches!(kind, PolicyKind::ExploreThenCommit { .. });
-    let refused = |reason| Err(StepError::Policy(PolicyRefusal::Unsuited(reason)));
-    if commits(asked) && !commits(own) {
-        return refused(
+    use PolicyKind::{Elimination, ExploreThenCommit};
+    let reason = match (asked, own) {
+        (ExploreThenCommit { .. }, ExploreThenCommit { .. }) => return Ok(()),
+        (ExploreThenCommit { .. }, _) => {
             "explore-then-commit decides by the sums it committed to, and this log has not \
-             recorded any",
-        );
-    }
-    match (asked, own) {
-        (
-            PolicyKind::Elimination { delta: asked, .. },
-            PolicyKind::Elimination { delta: own, .. },
-        ) if asked.to_bits() == own.to_bits() => Ok(()),
-        (PolicyKind::Elimination { .. }, _) => refused(
+             recorded any"
+        }
+        (Elimination { delta: asked, .. }, Elimination { delta: own, .. })
+            if asked.to_bits() == own.to_bits() =>
+        {
+            return Ok(());
+        }
+        (Elimination { .. }, _) => {
             "phased elimination decides by its phases, and this log has none, or phases of another \
-             delta",
-        ),
-        _ => Ok(()),
-    }
+             delta"
+        }
+        _ => return Ok(()),
+    };
+    Err(StepError::Policy(PolicyRefusal::Unsuited(reason)))
 }

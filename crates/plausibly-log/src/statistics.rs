@@ -3,8 +3,8 @@
 //! exactly.
 
 use crate::certificate::Sums;
+use crate::journal::LineHash;
 use plausibly::{Ledger, LedgerError, Observation, ObservationError};
-use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 /// Steps of the reward grid in one unit: 2²⁴.
@@ -108,26 +108,7 @@ impl Statistics {
                     settled.retract(&Observation::new(features, reward)?)?;
                 }
             },
-            Self::Arms(arms) => {
-                let arm = &mut arms[action];
-                let missing = StatisticsError::NoSuchPlay { arm: action };
-                match change {
-                    Change::Taken => arm.pending += 1,
-                    Change::Dropped => arm.pending = arm.pending.checked_sub(1).ok_or(missing)?,
-                    Change::Settled(reward) => {
-                        let steps = steps(reward)?;
-                        arm.pending = arm.pending.checked_sub(1).ok_or(missing)?;
-                        arm.settled += 1;
-                        arm.total += steps;
-                    }
-                    Change::Unsettled(reward) => {
-                        let steps = steps(reward)?;
-                        arm.settled = arm.settled.checked_sub(1).ok_or(missing)?;
-                        arm.pending += 1;
-                        arm.total -= steps;
-                    }
-                }
-            }
+            Self::Arms(arms) => arms[action].apply(action, change)?,
         }
         Ok(())
     }
@@ -150,21 +131,11 @@ impl Statistics {
 
     /// SHA-256 of all sums, in hexadecimal. Equal statistics have equal digests.
     pub fn digest(&self) -> String {
-        let mut hash = Sha256::new();
-        match self {
-            Self::Features { settled, all } => {
-                hash.update(settled.to_bytes());
-                hash.update(all.to_bytes());
-            }
-            Self::Arms(arms) => {
-                for arm in arms {
-                    hash.update(arm.settled.to_le_bytes());
-                    hash.update(arm.total.to_le_bytes());
-                    hash.update(arm.pending.to_le_bytes());
-                }
-            }
-        }
-        hex(&hash.finalize())
+        let bytes: Vec<u8> = match self {
+            Self::Features { settled, all } => [settled.to_bytes(), all.to_bytes()].concat(),
+            Self::Arms(arms) => arms.iter().flat_map(Arm::bytes).collect(),
+        };
+        LineHash::of(&bytes).to_string()
     }
 
     /// The sums that a model of the settled decisions is made from. For arms, only of these
@@ -218,6 +189,34 @@ fn arms_sums(
 }
 
 impl Arm {
+    /// Applies a change to a decision for this arm, which has the number `own`.
+    pub(crate) fn apply(&mut self, own: usize, change: Change) -> Result<(), StatisticsError> {
+        let missing = StatisticsError::NoSuchPlay { arm: own };
+        match change {
+            Change::Taken => self.pending += 1,
+            Change::Dropped => self.pending = self.pending.checked_sub(1).ok_or(missing)?,
+            Change::Settled(reward) => {
+                let steps = steps(reward)?;
+                self.pending = self.pending.checked_sub(1).ok_or(missing)?;
+                self.settled += 1;
+                self.total += steps;
+            }
+            Change::Unsettled(reward) => {
+                let steps = steps(reward)?;
+                self.settled = self.settled.checked_sub(1).ok_or(missing)?;
+                self.pending += 1;
+                self.total -= steps;
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self) -> impl Iterator<Item = u8> {
+        let Self { settled, total, pending } = self;
+        let settled = settled.to_le_bytes().into_iter();
+        settled.chain(total.to_le_bytes()).chain(pending.to_le_bytes())
+    }
+
     /// The number of decisions for it that were not dropped.
     pub(crate) fn taken(&self) -> u64 {
         self.settled + self.pending
@@ -231,12 +230,4 @@ impl Arm {
 
 fn steps(reward: f64) -> Result<i128, ObservationError> {
     Ok(i128::from(Observation::new(&[], reward)?.steps()[0]))
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -7,7 +7,6 @@ use crate::event::Event;
 use crate::fold::fold;
 use crate::journal::Storage;
 use crate::log::LogError;
-use crate::recipe::Context;
 use crate::state::{Occasion, Outcome, State};
 use crate::time::Time;
 use serde::Serialize;
@@ -114,42 +113,38 @@ pub fn status<S: Storage>(
     let (state, end) = fold(storage, |_| Ok(()))?;
     let state = state.ok_or(LogError::Empty)?;
     let total = state.decisions().len() as u64;
-    let Some(last) = state.decisions().last() else {
-        return Err(LogError::Empty);
-    };
+    let last = state.decisions().last().ok_or(LogError::Empty)?;
     let stride = total.div_ceil(points.max(2));
     let looked_at =
         |decision: u64| decision.is_multiple_of(stride) || decision == 1 || decision == total;
     let (mut lookback, mut choices) = (Lookback::default(), Choices::default());
     let mut id = String::new();
     fold(storage, |step| {
-        if let Event::Decided { decision, set, context, chosen, label } = step.event {
-            if id.is_empty() {
-                id = step.position().id;
-            }
-            if looked_at(*decision) {
-                let occasion = step.occasion(*set, context);
-                let certificate = certify(step.state, &occasion, usize::MAX)?;
-                let follows = &certificate.findings.chosen;
-                choices.compare(step, (*chosen, label), (follows.id, &follows.label));
-                lookback.add(&certificate);
-            }
+        if let Event::Decided { decision, set, context, chosen, label } = step.event
+            && looked_at(*decision)
+        {
+            let occasion = step.occasion(*set, context);
+            id.clone_from(&occasion.position.id);
+            let certificate = certify(step.state, &occasion, usize::MAX)?;
+            let follows = &certificate.findings.chosen;
+            choices.compare(step, (*chosen, label), (follows.id, &follows.label));
+            lookback.add(&certificate);
         }
         Ok(())
     })?;
     let checked = choices.all_follow()?;
     let position = Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
     let at_us = now.into().micros().max(end.last.at_us);
-    let context: &Context = state.context(last);
     let (set, _) = state.last_set().ok_or(LogError::Empty)?;
-    let at = Time::from_micros(at_us);
+    let (at, context) = (Time::from_micros(at_us), state.context(last));
     let occasion = Occasion { position, at, set, context };
     let now = certify(&state.not_waiting(), &occasion, usize::MAX)?;
     let out_since = lookback.out_since(&now);
+    let settled = state.statistics().observations();
     Ok(Status {
         decisions: total,
-        settled: count(&state, |outcome| matches!(outcome, Outcome::Settled { .. })),
-        dropped: count(&state, |outcome| matches!(outcome, Outcome::Dropped { .. })),
+        settled,
+        dropped: total - settled - state.pending().len() as u64,
         pending: pending(&state, at_us),
         waiting: state.waiting(),
         history: lookback.history,
@@ -159,10 +154,6 @@ pub fn status<S: Storage>(
         tried: tried(&state, &now),
         now,
     })
-}
-
-fn count(state: &State, which: impl Fn(Outcome) -> bool) -> u64 {
-    state.decisions().iter().filter(|decision| which(decision.outcome)).count() as u64
 }
 
 fn tried(state: &State, now: &Certificate) -> BTreeMap<u64, Tried> {

@@ -3,7 +3,8 @@
 //! A certificate that lists every action is as long as its table. A partial one lists the actions
 //! that its statements depend on, and only counts the others.
 
-use super::{Certificate, Findings, Standing, Unlisted};
+use super::choice::choice_follows;
+use super::{Certificate, Findings, GroundsError, Standing, Unlisted};
 use crate::choices::Choices;
 use crate::event::Event;
 use crate::fold::fold;
@@ -67,7 +68,7 @@ pub fn certify(
     let (listed, unlisted) = order.split_at_mut(most);
     listed.sort_unstable();
     let plausible = unlisted.iter().filter(|place| is_plausible(**place)).count() as u64;
-    let follows = grounds.choice_follows(plausible)?;
+    let follows = choice_follows(&grounds.spec().map_err(GroundsError::from)?, plausible);
     let unlisted = Unlisted {
         actions: unlisted.len() as u64,
         plausible,

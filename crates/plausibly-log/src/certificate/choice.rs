@@ -1,20 +1,14 @@
 //! Which action follows from the grounds of a decision, why, and with which probability.
 
-use super::derive::Derivation;
+use super::derive::{Derivation, largest};
 use super::findings::Reason;
-use super::{Grounds, GroundsError};
-use plausibly::spec::{History, PolicyKind, PolicySpec};
-use plausibly::{Explanation, Stream};
+use super::{GroundsError, misfit, require};
+use plausibly::Stream;
+use plausibly::spec::{BuildError, History, PolicyKind, PolicySpec};
 
-impl Grounds {
-    /// Whether the choice follows from the listed actions, given how many unlisted ones could still
-    /// be best.
-    pub(crate) fn choice_follows(&self, unlisted_plausible: u64) -> Result<bool, GroundsError> {
-        Ok(choice_follows(&self.spec()?, unlisted_plausible))
-    }
-}
-
-fn choice_follows(spec: &PolicySpec, unlisted_plausible: u64) -> bool {
+/// Whether the choice follows from the listed actions, given how many unlisted ones could still be
+/// best.
+pub(super) fn choice_follows(spec: &PolicySpec, unlisted_plausible: u64) -> bool {
     match spec.kind {
         PolicyKind::LinUcb { .. } | PolicyKind::LinTs { .. } => true,
         PolicyKind::Code { randomise, .. } => randomise == 0.0 && unlisted_plausible == 0,
@@ -28,43 +22,37 @@ impl Derivation<'_> {
     pub(super) fn choose(&self) -> Result<(usize, bool), GroundsError> {
         let grounds = self.grounds;
         if let Some(unlisted) = grounds.unlisted {
-            let own = choice_follows(self.spec, unlisted.plausible);
-            let listed = |id| grounds.actions.iter().position(|action| action.id == id);
-            let misfit = |what: &str| GroundsError::Misfit {
-                path: "grounds.unlisted.chosen".into(),
-                what: what.into(),
-            };
-            match (own, unlisted.chosen) {
-                (true, Some(_)) => {
-                    return Err(misfit(
-                        "must not be set: the choice follows from the listed actions",
-                    ));
-                }
-                (false, None) => {
-                    return Err(misfit(
-                        "must be set: the choice depends on actions that are not listed",
-                    ));
-                }
-                (false, Some(id)) => {
-                    return Ok((
-                        listed(id).ok_or_else(|| misfit("is not among the actions listed"))?,
-                        false,
-                    ));
-                }
-                (true, None) => {}
+            let path = "unlisted.chosen";
+            if let Some(id) = unlisted.chosen {
+                let what = "must not be set: the choice follows from the listed actions";
+                require(!choice_follows(self.spec, unlisted.plausible), path, what)?;
+                let place = grounds.actions.iter().position(|action| action.id == id);
+                let unknown = || misfit(path, "is not among the actions listed");
+                return Ok((place.ok_or_else(unknown)?, false));
             }
+            let what = "must be set: the choice depends on actions that are not listed";
+            require(choice_follows(self.spec, unlisted.plausible), path, what)?;
         }
         let committed =
             grounds.committed.as_ref().map(|sums| grounds.model(sums, self.spec.ridge()));
         let history = History {
-            model: self.model.clone(),
-            design: self.design.clone(),
             decisions: grounds.decision.saturating_sub(1),
             committed: committed.transpose()?,
             phase: self.phase.as_ref().map(|(phase, _)| phase.clone()),
+            ..self.at_first()
         };
-        let mut policy = self.spec.resume(&grounds.facts(), history)?;
-        Ok((policy.select(self.set.view(), &mut self.stream()), true))
+        Ok((self.choose_after(self.spec, history)?, true))
+    }
+
+    /// A history of no decisions, with the models of this one.
+    fn at_first(&self) -> History {
+        let (model, design) = (self.model.clone(), self.design.clone());
+        History { model, design, decisions: 0, committed: None, phase: None }
+    }
+
+    fn choose_after(&self, spec: &PolicySpec, history: History) -> Result<usize, BuildError> {
+        let mut policy = spec.resume(&self.grounds.facts(), history)?;
+        Ok(policy.select(self.set.view(), &mut self.stream()))
     }
 
     fn stream(&self) -> Stream {
@@ -123,8 +111,9 @@ impl Derivation<'_> {
             }
             PolicyKind::EpsilonGreedy { exploration: plausibly::Exploration::Uniform, .. } => {
                 let (rate, _) = self.draw()?;
-                let best = largest_mean(&self.explanation);
-                Some(rate / offered + if best == chosen { 1.0 - rate } else { 0.0 })
+                let mean = |at: usize| self.explanation.intervals()[at].mean;
+                let best = largest(0..self.grounds.actions.len(), mean);
+                Some(rate / offered + if best == Some(chosen) { 1.0 - rate } else { 0.0 })
             }
             PolicyKind::EpsilonGreedy { .. }
             | PolicyKind::LinTs { .. }
@@ -151,19 +140,6 @@ impl Derivation<'_> {
         if let PolicyKind::Code { randomise, .. } = &mut spec.kind {
             *randomise = 0.0;
         }
-        let history = History {
-            model: self.model.clone(),
-            design: self.design.clone(),
-            decisions: 0,
-            committed: None,
-            phase: None,
-        };
-        let mut policy = spec.resume(&self.grounds.facts(), history).ok()?;
-        Some(policy.select(self.set.view(), &mut self.stream()))
+        self.choose_after(&spec, self.at_first()).ok()
     }
-}
-
-fn largest_mean(explanation: &Explanation) -> usize {
-    let means = explanation.intervals().iter().map(|interval| interval.mean).enumerate();
-    means.fold((0, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best }).0
 }

@@ -7,8 +7,8 @@ use super::verdict::Verdict;
 use super::{Grounds, GroundsError, Sums};
 use plausibly::spec::{Model, PolicyKind, PolicySpec, RadiusSpec};
 use plausibly::{
-    ActionSet, ConfidenceRadius, Explanation, Phase, Quantised, Quota, Radius, Reach, Scores,
-    Target,
+    ActionSet, ConfidenceRadius, Explanation, Phase, Quantised, Quota, Radius, Scores, Target,
+    TargetStatus,
 };
 use std::cell::OnceCell;
 
@@ -43,7 +43,6 @@ pub(super) struct Derivation<'a> {
     /// Scores with pending decisions counted, computed on first use.
     design_scores: OnceCell<Scores>,
     radius: Quantised<Radius>,
-    reach: Reach,
     confidence: Option<f64>,
     /// The phase of phased elimination, and the plays left in it.
     pub(super) phase: Option<(Phase, Quota)>,
@@ -93,7 +92,6 @@ impl<'a> Derivation<'a> {
         let radius = shown.build_quantised(&facts)?;
         let mut explanation = Explanation::new();
         explanation.fill(model.estimator(), &radius, set.view());
-        let reach = radius.reach(&model.estimator().evidence());
         let confidence = shown.confidence(ridge).filter(|_| !beyond_bound(&shown, grounds));
         let phase = grounds.phase_on(&spec.kind, set)?;
         Ok(Self {
@@ -105,7 +103,6 @@ impl<'a> Derivation<'a> {
             explanation,
             design_scores: OnceCell::new(),
             radius,
-            reach,
             confidence,
             phase,
         })
@@ -128,18 +125,16 @@ impl<'a> Derivation<'a> {
     fn keystones(&self, findings: &Findings) -> Vec<usize> {
         let (explanation, actions) = (&self.explanation, &findings.actions);
         let chosen = actions.iter().position(|action| action.id == findings.chosen.id);
-        let racing: Vec<usize> = explanation.plausible().collect();
-        let all: Vec<usize> = (0..actions.len()).collect();
+        let (all, racing) = (0..actions.len(), || explanation.plausible());
         let lower = |at: usize| explanation.intervals()[at].lower;
-        let others: Vec<usize> = all.iter().copied().filter(|at| Some(*at) != chosen).collect();
         let found = [
             chosen,
-            largest(&all, lower),
-            largest(&others, lower),
-            largest(&racing, |at| explanation.width_sq()[at]),
-            largest(&racing, |at| self.design_width_sq()[at]),
-            largest(&racing, |at| explanation.intervals()[at].mean),
-            largest(&racing, |at| self.within(at)),
+            largest(all.clone(), lower),
+            largest(all.filter(|at| Some(*at) != chosen), lower),
+            largest(racing(), |at| explanation.width_sq()[at]),
+            largest(racing(), |at| self.design_width_sq()[at]),
+            largest(racing(), |at| explanation.intervals()[at].mean),
+            largest(racing(), |at| self.within(at)),
         ];
         found.into_iter().flatten().collect()
     }
@@ -153,18 +148,19 @@ fn beyond_bound(radius: &RadiusSpec, grounds: &Grounds) -> bool {
 }
 
 /// The place with the largest value, the first of equals.
-fn largest(places: &[usize], value: impl Fn(usize) -> f64) -> Option<usize> {
-    let better = |best: usize, next: usize| if value(next) > value(best) { next } else { best };
-    places.iter().copied().reduce(better)
+pub(super) fn largest(
+    places: impl Iterator<Item = usize>,
+    value: impl Fn(usize) -> f64,
+) -> Option<usize> {
+    places.reduce(|best, next| if value(next) > value(best) { next } else { best })
 }
 
 impl Derivation<'_> {
     pub(super) fn verdict(&self) -> Result<Verdict, GroundsError> {
-        let plausible =
-            |standing: &plausibly::Standing| *standing == plausibly::Standing::Plausible;
+        let standings = self.explanation.standings().iter();
         Ok(Verdict {
             chosen: self.choose()?.0,
-            plausible: self.explanation.standings().iter().map(plausible).collect(),
+            plausible: standings.map(|one| *one == plausibly::Standing::Plausible).collect(),
             known_within: finite(self.known_within()),
         })
     }
@@ -207,6 +203,8 @@ impl Derivation<'_> {
 
     fn actions(&self) -> Vec<Finding> {
         let (grounds, explanation) = (self.grounds, &self.explanation);
+        let (low, high) = grounds.reward_range;
+        let bound = |scaled: f64| grounds.unscaled(scaled).clamp(low, high);
         let design_width = |at: usize| self.design_width_sq()[at];
         let mut ranking: Vec<usize> = explanation.plausible().collect();
         // A stable sort keeps equals in the order of offering: the policy takes the first of them.
@@ -225,12 +223,8 @@ impl Derivation<'_> {
                     id: action.id,
                     label: action.label.clone(),
                     mean: known.then(|| grounds.unscaled(interval.mean)),
-                    lower: grounds
-                        .unscaled(interval.lower)
-                        .clamp(grounds.reward_range.0, grounds.reward_range.1),
-                    upper: grounds
-                        .unscaled(interval.upper)
-                        .clamp(grounds.reward_range.0, grounds.reward_range.1),
+                    lower: bound(interval.lower),
+                    upper: bound(interval.upper),
                     width: finite(width_sq.sqrt()),
                     design_width: finite(design_width(at).sqrt()),
                     standing: match explanation.standings()[at] {
@@ -284,26 +278,25 @@ impl Derivation<'_> {
         scores.width_sq()
     }
 
-    fn widest_plausible(&self, width_sq: &[f64]) -> f64 {
-        self.explanation.plausible().map(|action| width_sq[action]).fold(0.0, f64::max)
+    /// Progress towards a target by the widths and the evidence of a model.
+    fn target_status(&self, target: Target, width_sq: &[f64], model: &Model) -> TargetStatus {
+        let widest =
+            self.explanation.plausible().map(|action| width_sq[action]).fold(0.0, f64::max);
+        let reach = self.radius.reach(&self.model.estimator().evidence());
+        target.status(widest, reach, &model.estimator().evidence())
     }
 
     /// Whether the target is met with pending decisions counted: the policy explores until it is.
     pub(super) fn design_target_met(&self, target: Target) -> bool {
-        let evidence = self.design.as_ref().unwrap_or(&self.model).estimator().evidence();
-        target.status(self.widest_plausible(self.design_width_sq()), self.reach, &evidence).met()
+        let design = self.design.as_ref().unwrap_or(&self.model);
+        self.target_status(target, self.design_width_sq(), design).met()
     }
 
     fn target(&self) -> Option<TargetFinding> {
         let PolicyKind::Code { target: Some(target), .. } = self.spec.kind else {
             return None;
         };
-        let evidence = self.model.estimator().evidence();
-        let status = target.status(
-            self.widest_plausible(self.explanation.width_sq()),
-            self.reach,
-            &evidence,
-        );
+        let status = self.target_status(target, self.explanation.width_sq(), &self.model);
         let unit = if let Target::Kappa(_) = target { 1.0 } else { self.grounds.range() };
         Some(TargetFinding {
             met: status.met(),

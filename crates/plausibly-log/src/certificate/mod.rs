@@ -22,15 +22,15 @@ pub use rule_out::RuleOut;
 pub(crate) use verdict::Reused;
 pub use verify::{Flaw, first_difference};
 
+use crate::journal::LineHash;
 use crate::json::{self, JsonError};
 use crate::policy::{self, PolicyRefusal, PolicyTable};
 use crate::scale::Scale;
-use crate::statistics::hex;
 use plausibly::spec::{Facts, Model, PolicySpec, Setting};
 use plausibly::{ActionSet, ActionSetError, ArmMeans, Ridge, RidgeError, Whole};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
-use sha2::{Digest, Sha256};
+use std::fmt::Display;
 use thiserror::Error;
 
 /// The version of the format.
@@ -193,6 +193,16 @@ pub enum GroundsError {
     },
 }
 
+/// The error for a part of the grounds, given by its path within them.
+fn misfit(path: impl Display, what: impl Display) -> GroundsError {
+    GroundsError::Misfit { path: format!("grounds.{path}"), what: what.to_string() }
+}
+
+/// Refuses grounds with a part for which a requirement does not hold.
+fn require(holds: bool, path: impl Display, what: impl Display) -> Result<(), GroundsError> {
+    if holds { Ok(()) } else { Err(misfit(path, what)) }
+}
+
 impl Certificate {
     /// The certificate of these grounds.
     ///
@@ -229,7 +239,7 @@ impl Certificate {
         let Self { format, version, grounds, findings, seal: _ } = self;
         let document =
             serde_json::to_string(&Unsealed { format, version: *version, grounds, findings });
-        hex(&Sha256::digest(document.expect("a certificate is JSON").as_bytes()))
+        LineHash::of(document.expect("a certificate is JSON").as_bytes()).to_string()
     }
 
     /// Reads a certificate from its text. [`Certificate::check`] then tells whether it is right.
@@ -256,7 +266,7 @@ impl Grounds {
     }
 
     pub(crate) fn setting(&self) -> Setting {
-        if self.dim() == 0 { Setting::Arms } else { Setting::Changing }
+        policy::setting(self.dim())
     }
 
     /// The number of actions on offer, listed or not.
@@ -275,8 +285,20 @@ impl Grounds {
         Scale::new(self.reward_range, self.as_given).unscaled(scaled)
     }
 
+    /// The facts that policies are built from. Rewards are scaled to an interval of length one, so
+    /// their noise is sub-Gaussian with ½.
     pub(crate) fn facts(&self) -> Facts {
-        policy::facts(self.dim(), self.offered(), self.horizon, self.theta_norm_bound)
+        Facts {
+            setting: self.setting(),
+            dim: self.dim(),
+            actions: self.offered(),
+            horizon: self.horizon.unwrap_or(1),
+            noise_scale: 0.5,
+            theta_norm_bound: self.theta_norm_bound,
+            // Only the paper's radius uses this, and a log refuses that radius without a bound of
+            // its own.
+            action_norm_bound: 1.0,
+        }
     }
 
     /// The policy for scaled rewards.

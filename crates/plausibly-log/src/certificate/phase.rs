@@ -1,6 +1,6 @@
 //! Reads and checks the phase that a decision of phased elimination depends on.
 
-use super::{Grounds, GroundsError};
+use super::{Grounds, GroundsError, misfit, require};
 use plausibly::spec::PolicyKind;
 use plausibly::{ActionSet, Plays, Quota};
 use serde::{Deserialize, Serialize};
@@ -53,15 +53,11 @@ impl Grounds {
         set: &ActionSet,
     ) -> Result<Option<(plausibly::Phase, Quota)>, GroundsError> {
         let PolicyKind::Elimination { delta, .. } = *kind else {
-            return if self.phase.is_none() {
-                Ok(None)
-            } else {
-                misfit("", "must be absent: only phased elimination has phases")
-            };
+            let what = "must be absent: only phased elimination has phases";
+            return require(self.phase.is_none(), "phase", what).map(|()| None);
         };
-        let Some(phase) = &self.phase else {
-            return misfit("", "is missing, and phased elimination decides by it");
-        };
+        let missing = || misfit("phase", "is missing, and phased elimination decides by it");
+        let phase = self.phase.as_ref().ok_or_else(missing)?;
         if self.unlisted.is_some() {
             return Ok(None);
         }
@@ -72,15 +68,15 @@ impl Grounds {
                 let ended = self.by_places(phase.number - 1, &frozen.survivors, &frozen.plays)?;
                 ended.next(set.view()).survivors
             }
-            _ => return misfit(".frozen", "must be present in every phase but the first"),
+            _ => {
+                let what = "must be present in every phase but the first";
+                return Err(misfit("phase.frozen", what));
+            }
         };
-        if survivors != current.survivors {
-            return misfit(".survivors", "are not those that follow from the previous phase");
-        }
+        let what = "are not those that follow from the previous phase";
+        require(survivors == current.survivors, "phase.survivors", what)?;
         let quota = current.quota(set.view(), delta);
-        if quota.remaining() == 0 {
-            return misfit(".plays", "leave no plays in this phase");
-        }
+        require(quota.remaining() > 0, "phase.plays", "leave no plays in this phase")?;
         Ok(Some((current, quota)))
     }
 
@@ -92,34 +88,26 @@ impl Grounds {
     ) -> Result<plausibly::Phase, GroundsError> {
         let place = |id: u64| {
             let found = self.actions.binary_search_by_key(&id, |action| action.id);
-            found.or_else(|_| misfit("", "must only name listed actions"))
+            found.map_err(|_unlisted| misfit("phase", "must only name listed actions"))
         };
-        if survivors.is_empty() || survivors.windows(2).any(|pair| pair[0] >= pair[1]) {
-            return misfit(".survivors", "must be in ascending order, each once");
-        }
+        let ascending = survivors.windows(2).all(|pair| pair[0] < pair[1]);
+        let what = "must be in ascending order, each once";
+        require(!survivors.is_empty() && ascending, "phase.survivors", what)?;
         let mut phase = plausibly::Phase::first(self.actions.len());
         phase.number = number;
         phase.survivors = survivors.iter().map(|id| place(*id)).collect::<Result<_, _>>()?;
         let taken = plays.iter().try_fold(0_u64, |all, played| all.checked_add(played.taken));
-        if taken.is_none_or(|taken| taken >= self.decision) {
-            return misfit(".plays", "must not be more than the decisions before this one");
-        }
+        let what = "must not be more than the decisions before this one";
+        require(taken.is_some_and(|taken| taken < self.decision), "phase.plays", what)?;
         for played in plays {
-            let possible =
-                played.settled <= played.taken && played.taken > 0 && played.paid.is_finite();
-            let of_action = &mut phase.plays[place(played.action)?];
-            if !possible || of_action.taken > 0 || (played.settled == 0 && played.paid != 0.0) {
-                return misfit(
-                    ".plays",
-                    "must list each action taken once, with at most as many rewards as plays",
-                );
-            }
-            *of_action = Plays { taken: played.taken, settled: played.settled, paid: played.paid };
+            let &Played { action, taken, settled, paid } = played;
+            let of_action = &mut phase.plays[place(action)?];
+            let once = taken > 0 && of_action.taken == 0;
+            let possible = settled <= taken && paid.is_finite() && (settled > 0 || paid == 0.0);
+            let what = "must list each action taken once, with at most as many rewards as plays";
+            require(once && possible, "phase.plays", what)?;
+            *of_action = Plays { taken, settled, paid };
         }
         Ok(phase)
     }
-}
-
-fn misfit<T>(path: &str, what: &str) -> Result<T, GroundsError> {
-    Err(GroundsError::Misfit { path: format!("grounds.phase{path}"), what: what.into() })
 }

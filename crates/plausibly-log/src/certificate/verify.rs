@@ -2,6 +2,7 @@
 //! gives.
 
 use super::{Certificate, FORMAT, Findings, GroundsError, VERSION};
+use serde::Serialize;
 use serde_json::Value as Json;
 use thiserror::Error;
 
@@ -56,10 +57,7 @@ impl Certificate {
             return Err(Flaw::Format { format: self.format.clone(), version: self.version });
         }
         let findings = Findings::derive(&self.grounds)?;
-        let differs = first_difference("findings", &as_json(&findings), &as_json(&self.findings));
-        if let Some((path, expected, found)) = differs {
-            return Err(Flaw::Differs { path, expected, found, from: "the grounds" });
-        }
+        check_same("findings", &findings, &self.findings, "the grounds")?;
         let expected = self.expected_seal();
         if self.seal == expected {
             Ok(())
@@ -73,16 +71,24 @@ impl Certificate {
     /// # Errors
     /// The first value that differs.
     pub fn check_against(&self, true_one: &Self) -> Result<(), Flaw> {
-        match first_difference("", &as_json(true_one), &as_json(self)) {
-            None => Ok(()),
-            Some((path, expected, found)) => {
-                Err(Flaw::Differs { path, expected, found, from: "the log" })
-            }
-        }
+        check_same("", true_one, self, "the log")
     }
 }
 
-fn as_json(value: &impl serde::Serialize) -> Json {
+/// Refuses a part of a certificate that differs from the expected one, which follows from `from`.
+fn check_same<T: Serialize>(
+    path: &str,
+    expected: &T,
+    found: &T,
+    from: &'static str,
+) -> Result<(), Flaw> {
+    match first_difference(path, &as_json(expected), &as_json(found)) {
+        None => Ok(()),
+        Some((path, expected, found)) => Err(Flaw::Differs { path, expected, found, from }),
+    }
+}
+
+fn as_json(value: &impl Serialize) -> Json {
     // Must panic rather than return an error value: two failures would be equal, and the check
     // would pass.
     serde_json::to_value(value).expect("certificates and findings are JSON")

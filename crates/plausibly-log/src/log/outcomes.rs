@@ -8,6 +8,20 @@ use crate::state::{Outcome, State};
 use crate::time::Time;
 
 impl<S: Storage> Log<S> {
+    /// Records an outcome, unless the log already holds it.
+    pub(super) fn record_outcome(
+        &mut self,
+        at: impl Into<Time>,
+        decision: u64,
+        new: NewOutcome,
+    ) -> Result<Recorded, LogError> {
+        let recorded = self.begun()?.decision(decision)?.outcome;
+        match event(decision, new, recorded, false) {
+            Some(event) => self.record(at.into().micros(), &[event]),
+            None => Ok(Recorded::Before),
+        }
+    }
+
     /// Records many outcomes in one write: all of them, or none if one of them is refused.
     ///
     /// An outcome that is already recorded is not written again. A reward that differs from the
@@ -39,10 +53,7 @@ impl<S: Storage> Log<S> {
             events.push(event);
             recorded.push(Recorded::Now);
         }
-        if let Err(failed) = self.append(at_us, &events) {
-            self.stopped = true;
-            return Err(failed);
-        }
+        self.append(at_us, &events)?;
         self.state = Some(ahead);
         Ok(recorded)
     }
@@ -50,19 +61,15 @@ impl<S: Storage> Log<S> {
 
 /// The event to write; `None` if the outcome is already recorded.
 fn event(decision: u64, new: NewOutcome, recorded: Outcome, correct: bool) -> Option<Event> {
-    match (new, recorded) {
-        (NewOutcome::Drop, Outcome::Dropped { .. }) => None,
-        (NewOutcome::Drop, _) => Some(Event::Dropped { decision }),
-        (NewOutcome::Reward(reward), Outcome::Settled { reward: stored, .. }) => {
-            // Adding zero turns −0 into 0, so that both have the same bits.
-            let reward = reward + 0.0;
-            let event = if correct {
-                Event::Corrected { decision, reward }
-            } else {
-                Event::Rewarded { decision, reward }
-            };
-            (stored.to_bits() != reward.to_bits()).then_some(event)
-        }
-        (NewOutcome::Reward(reward), _) => Some(Event::Rewarded { decision, reward: reward + 0.0 }),
+    let NewOutcome::Reward(reward) = new else {
+        let dropped = matches!(recorded, Outcome::Dropped { .. });
+        return (!dropped).then_some(Event::Dropped { decision });
+    };
+    // Adding zero turns −0 into 0, so that both have the same bits.
+    let reward = reward + 0.0;
+    match recorded {
+        _ if recorded.is_reward(reward) => None,
+        Outcome::Settled { .. } if correct => Some(Event::Corrected { decision, reward }),
+        _ => Some(Event::Rewarded { decision, reward }),
     }
 }

@@ -4,6 +4,7 @@ use crate::event::FORMAT;
 use crate::policy::PolicyRefusal;
 use crate::recipe::RecipeError;
 use crate::statistics::StatisticsError;
+use crate::table::first_few;
 use thiserror::Error;
 
 /// Why an event cannot follow those before it. The state is unchanged.
@@ -141,11 +142,6 @@ pub enum StepError {
 
 /// Lists the first ten decisions by number, and counts the rest.
 fn numbered(decisions: &[u64]) -> String {
-    const MOST: usize = 10;
-    let some = decisions.iter().take(MOST).map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let what = if decisions.len() == 1 { "decision" } else { "decisions" };
-    match decisions.len().saturating_sub(MOST) {
-        0 => format!("{what} {some}"),
-        more => format!("{what} {some} and {more} more"),
-    }
+    format!("{what} {}", first_few(decisions, 10, ToString::to_string))
 }

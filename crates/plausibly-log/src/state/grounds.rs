@@ -1,7 +1,7 @@
 //! Collects the grounds of a decision from the state.
 
-use super::{State, StepError, at, index};
-use crate::certificate::{Grounds, Offered, Phase, Position, Sums, Unlisted};
+use super::{State, StepError, index};
+use crate::certificate::{Grounds, Offered, Position, Sums, Unlisted};
 use crate::policy::arms_sharing;
 use crate::recipe::Context;
 use crate::statistics::Statistics;
@@ -39,11 +39,12 @@ impl State {
             None => ((0..set.len()).collect(), None),
         };
         let chosen: Vec<u64> = places.iter().map(|place| set[*place]).collect();
-        let learned = self.learned(&chosen, (set, occasion.context), &self.policy, None)?;
+        let phases = self.phases_for(&self.policy.kind, set, occasion.context)?;
+        let (statistics, design, committed) = self.sums(&chosen, self.policy.ridge());
         let actions = self.offered(&chosen, occasion.context)?;
         Ok(Grounds {
             log: occasion.position.clone(),
-            decision: learned.decision,
+            decision: self.next_decision(),
             at: occasion.at.to_string(),
             policy: self.table.clone(),
             reward_range: self.reward_range,
@@ -53,30 +54,21 @@ impl State {
                 .recipe
                 .theta_norm_bound(self.reward_range.1 - self.reward_range.0),
             as_given: self.recipe.is_given(),
-            arms_sharing: learned.arms_sharing,
+            arms_sharing: self.arms_sharing(),
             context: occasion
                 .context
                 .iter()
                 .map(|(key, value)| (key.into(), value.into()))
                 .collect(),
             features: self.recipe.feature_names(),
-            statistics: learned.statistics,
-            design: learned.design,
-            committed: learned.committed,
-            phase: learned.phase,
+            statistics,
+            design,
+            committed,
+            phase: phases.map(|phases| phases.grounds()),
             digest: self.statistics.digest(),
             actions,
             unlisted,
         })
-    }
-
-    /// The numbers of the actions of a set.
-    ///
-    /// # Errors
-    /// If there is no set of this number.
-    pub(crate) fn set(&self, number: u64) -> Result<&[u64], StepError> {
-        let unknown = StepError::Unknown { what: "set", number };
-        at(&self.sets, number).map(Vec::as_slice).ok_or(unknown)
     }
 
     /// Actions with their features in a context.
@@ -110,52 +102,36 @@ impl State {
         policy: &PolicySpec,
         same: Option<&Grounds>,
     ) -> Result<(), StepError> {
-        let listed: Vec<u64> = grounds.actions.iter().map(|action| action.id).collect();
-        let learned = self.learned(&listed, (self.set(set)?, context), policy, same)?;
-        grounds.decision = learned.decision;
-        grounds.arms_sharing = learned.arms_sharing;
-        grounds.statistics = learned.statistics;
-        grounds.design = learned.design;
-        grounds.committed = learned.committed;
-        grounds.phase = learned.phase;
+        let phases = self.phases_for(&policy.kind, self.set(set)?, context)?;
+        grounds.phase = phases.map(|phases| phases.grounds());
+        grounds.decision = self.next_decision();
+        grounds.arms_sharing = self.arms_sharing();
+        (grounds.statistics, grounds.design, grounds.committed) = if let Some(same) = same {
+            (same.statistics.clone(), same.design.clone(), same.committed.clone())
+        } else {
+            let listed: Vec<u64> = grounds.actions.iter().map(|action| action.id).collect();
+            self.sums(&listed, policy.ridge())
+        };
         Ok(())
     }
 
-    fn learned(
-        &self,
-        listed: &[u64],
-        (set, context): (&[u64], &Context),
-        policy: &PolicySpec,
-        same: Option<&Grounds>,
-    ) -> Result<Learned, StepError> {
-        let phases = self.phases_for(&policy.kind, set, context)?;
-        let indices: Vec<usize> = listed.iter().map(|id| index(*id)).collect();
-        let (ridge, first) = (policy.ridge(), self.sets.first().map_or(1, Vec::len));
-        let (statistics, design, committed) = if let Some(same) = same {
-            (same.statistics.clone(), same.design.clone(), same.committed.clone())
-        } else {
-            let settled = |statistics: &Statistics| statistics.settled(&indices, ridge);
-            let committed = self.committed.as_ref();
-            let committed = committed.map(|committed| settled(&committed.statistics));
-            (settled(&self.statistics), self.statistics.all(&indices, ridge), committed)
-        };
-        Ok(Learned {
-            decision: self.decisions.len() as u64 + 1,
-            arms_sharing: (self.recipe.dim() == 0).then(|| arms_sharing(first, self.actions.len())),
-            statistics,
-            design,
-            committed,
-            phase: phases.map(|phases| phases.grounds()),
-        })
+    /// The number of the decision that would be taken now.
+    pub(super) fn next_decision(&self) -> u64 {
+        self.decisions.len() as u64 + 1
     }
-}
 
-/// The part of the grounds that changes between decisions about the same actions.
-struct Learned {
-    decision: u64,
-    arms_sharing: Option<u64>,
-    statistics: Sums,
-    design: Option<Sums>,
-    committed: Option<Sums>,
-    phase: Option<Phase>,
+    /// The number of arms that share δ; `None` for actions with features.
+    fn arms_sharing(&self) -> Option<u64> {
+        let first = self.sets.first().map_or(1, Vec::len);
+        (self.recipe.dim() == 0).then(|| arms_sharing(first, self.actions.len()))
+    }
+
+    /// The sums over settled decisions, those with pending decisions counted if there are any, and
+    /// those that the policy has committed to if it has. For arms, only of the listed actions.
+    fn sums(&self, listed: &[u64], ridge: f64) -> (Sums, Option<Sums>, Option<Sums>) {
+        let listed: Vec<usize> = listed.iter().map(|id| index(*id)).collect();
+        let settled = |statistics: &Statistics| statistics.settled(&listed, ridge);
+        let committed = self.committed.as_ref().map(|committed| settled(&committed.statistics));
+        (settled(&self.statistics), self.statistics.all(&listed, ridge), committed)
+    }
 }

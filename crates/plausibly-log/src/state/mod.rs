@@ -11,11 +11,11 @@ pub use error::StepError;
 pub use grounds::Occasion;
 
 use crate::event::Cells;
-use crate::policy::{PolicyTable, read_policy};
+use crate::policy::{PolicyTable, read_policy, setting};
 use crate::recipe::{Context, Recipe};
 use crate::statistics::Statistics;
 use phases::Phases;
-use plausibly::spec::{PolicySpec, Setting};
+use plausibly::spec::PolicySpec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The outcome of a decision.
@@ -35,6 +35,13 @@ pub enum Outcome {
         /// The line that recorded it.
         seq: u64,
     },
+}
+
+impl Outcome {
+    /// Whether it is this reward, to the bit.
+    pub(crate) fn is_reward(self, reward: f64) -> bool {
+        matches!(self, Self::Settled { reward: own, .. } if own.to_bits() == reward.to_bits())
+    }
 }
 
 /// A decision.
@@ -91,7 +98,7 @@ pub struct State {
 /// in the same context.
 #[derive(Clone, Debug, Default)]
 struct Encoded {
-    context: Option<u32>,
+    context: Option<usize>,
     rows: BTreeMap<u64, Vec<f64>>,
 }
 
@@ -123,7 +130,7 @@ impl State {
         policy: &PolicyTable,
         horizon: Option<u64>,
     ) -> Result<(PolicySpec, PolicyTable), StepError> {
-        Ok(read_policy(policy, setting(&self.recipe), horizon)?)
+        Ok(read_policy(policy, setting(self.recipe.dim()), horizon)?)
     }
 
     /// Whether this policy and horizon differ from the current ones.
@@ -174,9 +181,20 @@ impl State {
         self.live.keys().map(String::as_str)
     }
 
-    /// An action, by its number.
-    pub(crate) fn action(&self, action: u64) -> Option<&ActionRecord> {
-        at(&self.actions, action)
+    /// An action.
+    ///
+    /// # Errors
+    /// If there is no action of this number.
+    pub(crate) fn action(&self, number: u64) -> Result<&ActionRecord, StepError> {
+        at(&self.actions, "action", number)
+    }
+
+    /// The numbers of the actions of a set.
+    ///
+    /// # Errors
+    /// If there is no set of this number.
+    pub(crate) fn set(&self, number: u64) -> Result<&[u64], StepError> {
+        at(&self.sets, "set", number).map(Vec::as_slice)
     }
 
     /// The last set offered, with its number.
@@ -193,9 +211,10 @@ impl State {
     ///
     /// # Errors
     /// If there is no decision of this number.
-    pub fn decision(&self, decision: u64) -> Result<&Decision, StepError> {
-        let unknown = StepError::Unknown { what: "decision", number: decision };
-        decision.checked_sub(1).and_then(|before| at(&self.decisions, before)).ok_or(unknown)
+    pub fn decision(&self, number: u64) -> Result<&Decision, StepError> {
+        let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        let found = place.and_then(|place| self.decisions.get(place));
+        found.ok_or(StepError::Unknown { what: "decision", number })
     }
 
     /// The label of the action that a decision chose.
@@ -203,9 +222,7 @@ impl State {
     /// # Errors
     /// If there is no decision of this number.
     pub fn label_of(&self, decision: u64) -> Result<&str, StepError> {
-        let action = self.decision(decision)?.action;
-        let unknown = StepError::Unknown { what: "action", number: action };
-        Ok(&at(&self.actions, action).ok_or(unknown)?.label)
+        Ok(&self.action(self.decision(decision)?.action)?.label)
     }
 
     /// The context a decision was taken in.
@@ -224,18 +241,11 @@ impl State {
     }
 }
 
-pub(crate) fn setting(recipe: &Recipe) -> Setting {
-    if recipe.dim() == 0 { Setting::Arms } else { Setting::Changing }
-}
-
 pub(super) fn index(number: u64) -> usize {
     usize::try_from(number).expect("numbers count what is in memory")
 }
 
-pub(super) fn at<T>(items: &[T], number: u64) -> Option<&T> {
-    items.get(usize::try_from(number).ok()?)
-}
-
-pub(super) fn at_mut<T>(items: &mut [T], number: u64) -> Option<&mut T> {
-    items.get_mut(usize::try_from(number).ok()?)
+fn at<'a, T>(items: &'a [T], what: &'static str, number: u64) -> Result<&'a T, StepError> {
+    let found = usize::try_from(number).ok().and_then(|at| items.get(at));
+    found.ok_or(StepError::Unknown { what, number })
 }

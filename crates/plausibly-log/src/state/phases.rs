@@ -4,7 +4,7 @@
 use super::{State, StepError, index};
 use crate::certificate::{Frozen, Phase, Played};
 use crate::recipe::Context;
-use crate::statistics::{Arm, Change, Statistics, StatisticsError};
+use crate::statistics::{Arm, Change, StatisticsError};
 use plausibly::spec::PolicyKind;
 use plausibly::{ActionSet, Plays};
 use std::borrow::Cow;
@@ -30,20 +30,14 @@ struct Running {
     /// The surviving actions, by place in the set.
     survivors: Vec<usize>,
     /// Exact sums by place in the set.
-    seen: Statistics,
+    arms: Vec<Arm>,
 }
 
 impl Running {
-    fn arms(&self) -> &[Arm] {
-        match &self.seen {
-            Statistics::Arms(arms) => arms,
-            Statistics::Features { .. } => unreachable!("made of arms below"),
-        }
-    }
-
-    fn of(phase: &plausibly::Phase) -> Self {
-        let seen = Statistics::Arms(vec![Arm::default(); phase.plays.len()]);
-        Self { number: phase.number, survivors: phase.survivors.clone(), seen }
+    /// A phase that begins.
+    fn new(phase: plausibly::Phase) -> Self {
+        let plausibly::Phase { number, survivors, plays } = phase;
+        Self { number, survivors, arms: vec![Arm::default(); plays.len()] }
     }
 
     fn phase(&self) -> plausibly::Phase {
@@ -52,50 +46,25 @@ impl Running {
         plausibly::Phase {
             number: self.number,
             survivors: self.survivors.clone(),
-            plays: self.arms().iter().map(plays).collect(),
+            plays: self.arms.iter().map(plays).collect(),
         }
     }
 
-    fn survivors(&self, set: &[u64]) -> Vec<u64> {
-        self.survivors.iter().map(|place| set[*place]).collect()
-    }
-
-    fn plays(&self, set: &[u64]) -> Vec<Played> {
-        let taken = set.iter().zip(self.arms()).filter(|(_, arm)| arm.taken() > 0);
-        taken
-            .map(|(&action, arm)| Played {
-                action,
-                taken: arm.taken(),
-                settled: arm.settled,
-                paid: arm.paid(),
-            })
-            .collect()
+    /// The phase as certificates contain it, with the actions of the set by their numbers.
+    fn frozen(&self, set: &[u64]) -> Frozen {
+        let taken = set.iter().zip(&self.arms).filter(|(_, arm)| arm.taken() > 0);
+        let played = |(&action, arm): (&u64, &Arm)| {
+            let (taken, settled, paid) = (arm.taken(), arm.settled, arm.paid());
+            Played { action, taken, settled, paid }
+        };
+        let survivors = self.survivors.iter().map(|place| set[*place]).collect();
+        Frozen { survivors, plays: taken.map(played).collect() }
     }
 }
 
 impl Phases {
-    fn new(phase: &plausibly::Phase, set: &[u64], context: &Context) -> Self {
-        let (set, context) = (set.to_vec(), context.clone());
-        Self {
-            set,
-            context,
-            current: Running::of(phase),
-            frozen: None,
-            quota: Vec::new(),
-            first: 0,
-        }
-    }
-
-    /// Starts the current phase with this decision: sets its quota.
-    fn begun(mut self, actions: &ActionSet, delta: f64, decision: u64) -> Self {
-        let quota = self.current.phase().quota(actions.view(), delta);
-        self.quota = (0..self.set.len()).map(|place| quota.left(place)).collect();
-        self.first = decision;
-        self
-    }
-
     fn is_played(&self) -> bool {
-        self.quota.iter().zip(self.current.arms()).all(|(quota, arm)| arm.taken() >= *quota)
+        self.quota.iter().zip(&self.current.arms).all(|(quota, arm)| arm.taken() >= *quota)
     }
 
     /// Applies a change to a decision. Changes to decisions of ended phases are ignored.
@@ -106,24 +75,16 @@ impl Phases {
         change: Change,
     ) -> Result<(), StatisticsError> {
         match self.set.binary_search(&action) {
-            Ok(place) if decision >= self.first => self.current.seen.apply(place, &[], change),
+            Ok(place) if decision >= self.first => self.current.arms[place].apply(place, change),
             _ => Ok(()),
         }
     }
 
     /// The phase as certificates contain it.
     pub(super) fn grounds(&self) -> Phase {
-        let Running { number, .. } = self.current;
-        let frozen = |running: &Running| Frozen {
-            survivors: running.survivors(&self.set),
-            plays: running.plays(&self.set),
-        };
-        Phase {
-            number,
-            survivors: self.current.survivors(&self.set),
-            plays: self.current.plays(&self.set),
-            frozen: self.frozen.as_ref().map(frozen),
-        }
+        let Frozen { survivors, plays } = self.current.frozen(&self.set);
+        let frozen = self.frozen.as_ref().map(|ended| ended.frozen(&self.set));
+        Phase { number: self.current.number, survivors, plays, frozen }
     }
 }
 
@@ -194,27 +155,25 @@ impl State {
     ) -> Result<Option<Phases>, StepError> {
         let PolicyKind::Elimination { delta, .. } = *kind else { return Ok(None) };
         self.may_decide(actions, context)?;
-        let decision = self.decisions.len() as u64 + 1;
-        let offered = || -> Result<ActionSet, StepError> {
-            let rows = actions.iter().map(|action| {
-                let record = &self.actions[index(*action)];
-                Ok(self.recipe.encode(&record.label, &record.cells, context)?)
-            });
-            let rows = rows.collect::<Result<Vec<_>, StepError>>()?;
-            ActionSet::from_rows(&rows).map_err(|_empty| StepError::NoActions)
+        if let Some(phases) = self.phases.as_ref().filter(|phases| !phases.is_played()) {
+            return Ok(Some(phases.clone()));
+        }
+        let offered = self.offered(actions, context)?;
+        let rows: Vec<Vec<f64>> = offered.into_iter().map(|action| action.features).collect();
+        let offered = ActionSet::from_rows(&rows).map_err(|_empty| StepError::NoActions)?;
+        let ended = self.phases.as_ref().map(|phases| phases.current.clone());
+        let phase = match &ended {
+            Some(ended) => ended.phase().next(offered.view()),
+            None => plausibly::Phase::first(actions.len()),
         };
-        Ok(Some(match &self.phases {
-            None => {
-                let phases = Phases::new(&plausibly::Phase::first(actions.len()), actions, context);
-                phases.begun(&offered()?, delta, decision)
-            }
-            Some(phases) if phases.is_played() => {
-                let offered = offered()?;
-                let next = Running::of(&phases.current.phase().next(offered.view()));
-                let frozen = Some(phases.current.clone());
-                Phases { current: next, frozen, ..phases.clone() }.begun(&offered, delta, decision)
-            }
-            Some(phases) => phases.clone(),
+        let quota = phase.quota(offered.view(), delta);
+        Ok(Some(Phases {
+            set: actions.to_vec(),
+            context: context.clone(),
+            quota: (0..actions.len()).map(|place| quota.left(place)).collect(),
+            current: Running::new(phase),
+            frozen: ended,
+            first: self.next_decision(),
         }))
     }
 }

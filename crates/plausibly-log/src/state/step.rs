@@ -1,12 +1,9 @@
 //! Applies events to the state. Checks come before changes, so that a refused event leaves the
 //! state unchanged.
 
-use super::{
-    ActionRecord, Committed, Decision, Encoded, Outcome, State, StepError, at, at_mut, index,
-    setting,
-};
+use super::{ActionRecord, Committed, Decision, Encoded, Outcome, State, StepError, index};
 use crate::event::{Cells, Event, FORMAT};
-use crate::policy::{PolicyTable, read_policy};
+use crate::policy::{PolicyTable, read_policy, setting};
 use crate::recipe::{Context, Extension};
 use crate::scale::Scale;
 use crate::statistics::{Change, Statistics, StatisticsError};
@@ -33,7 +30,7 @@ impl State {
             return Err(StepError::FarRange { low, high });
         }
         recipe.check_scaled_bound(scale.length())?;
-        let (spec, table) = read_policy(policy, setting(recipe), *horizon)?;
+        let (spec, table) = read_policy(policy, setting(recipe.dim()), *horizon)?;
         let statistics = Statistics::new(recipe.dim()).map_err(StatisticsError::from)?;
         Ok(Self {
             policy: spec,
@@ -108,10 +105,7 @@ impl State {
     }
 
     fn add_action(&mut self, action: u64, label: &str, cells: &Cells) -> Result<(), StepError> {
-        let next = self.actions.len() as u64;
-        if action != next {
-            return Err(StepError::OutOfTurn { what: "action", found: action, next });
-        }
+        in_turn("action", action, self.actions.len())?;
         if self.live.contains_key(label) {
             return Err(StepError::Taken { label: label.into() });
         }
@@ -129,34 +123,24 @@ impl State {
     }
 
     fn retire(&mut self, action: u64) -> Result<(), StepError> {
-        let record = at_mut(&mut self.actions, action)
-            .ok_or(StepError::Unknown { what: "action", number: action })?;
-        if record.retired {
+        if self.action(action)?.retired {
             return Err(StepError::Unfit { action, done: "retired", why: "it is retired already" });
         }
+        let record = &mut self.actions[index(action)];
         record.retired = true;
         self.live.remove(&record.label);
         Ok(())
     }
 
     fn offer(&mut self, set: u64, actions: &[u64]) -> Result<(), StepError> {
-        let next = self.sets.len() as u64;
-        if set != next {
-            return Err(StepError::OutOfTurn { what: "set", found: set, next });
-        }
-        for pair in actions.windows(2) {
-            if pair[0] >= pair[1] {
-                let why = "a set lists each action once, in the order of their numbers";
-                return Err(StepError::Unfit { action: pair[1], done: "offered", why });
-            }
+        in_turn("set", set, self.sets.len())?;
+        let unfit = |action, why| Err(StepError::Unfit { action, done: "offered", why });
+        if let Some(pair) = actions.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return unfit(pair[1], "a set lists each action once, in the order of their numbers");
         }
         for &action in actions {
-            match at(&self.actions, action) {
-                None => return Err(StepError::Unknown { what: "action", number: action }),
-                Some(record) if record.retired => {
-                    return Err(StepError::Unfit { action, done: "offered", why: "it is retired" });
-                }
-                Some(_) => {}
+            if self.action(action)?.retired {
+                return unfit(action, "it is retired");
             }
         }
         self.sets.push(actions.to_vec());
@@ -170,21 +154,15 @@ impl State {
         context: &Context,
         label: &str,
     ) -> Result<(), StepError> {
-        let next = self.decisions.len() as u64 + 1;
-        if decision != next {
-            return Err(StepError::OutOfTurn { what: "decision", found: decision, next });
-        }
-        let unknown = StepError::Unknown { what: "set", number: taken.set };
-        let set = at(&self.sets, taken.set).ok_or(unknown)?;
-        let action = taken.action;
+        in_turn("decision", decision, self.decisions.len() + 1)?;
+        let (set, action) = (self.set(taken.set)?, taken.action);
+        let unfit = |why| Err(StepError::Unfit { action, done: "chosen", why });
         if set.binary_search(&action).is_err() {
-            return Err(StepError::Unfit { action, done: "chosen", why: "it is not in the set" });
+            return unfit("it is not in the set");
         }
-        let record = at(&self.actions, action)
-            .ok_or(StepError::Unknown { what: "action", number: action })?;
+        let record = self.action(action)?;
         if record.retired || record.label != label {
-            let why = "it is retired, or has another name";
-            return Err(StepError::Unfit { action, done: "chosen", why });
+            return unfit("it is retired, or has another name");
         }
         let phases = self.phases_for(&self.policy.kind, set, context)?;
         let known = self.contexts.last() == Some(context);
@@ -221,4 +199,10 @@ impl State {
         }
         u32::try_from(self.contexts.len() - 1).expect("fewer contexts than decisions of any log")
     }
+}
+
+/// Checks that a number is the next one.
+fn in_turn(what: &'static str, found: u64, next: usize) -> Result<(), StepError> {
+    let next = next as u64;
+    if found == next { Ok(()) } else { Err(StepError::OutOfTurn { what, found, next }) }
 }
