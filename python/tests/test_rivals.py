@@ -148,5 +148,5 @@ def test_a_target_that_was_missed_is_shown_as_missed(part: Any) -> None:
             if "as shipped" in line and "numba incremental" in line
         )
 
-    assert "| 2.50 |" in found(1.0)  # by the faster of the two, and just enough
-    assert "| **2.48** |" in found(1.01)
+    assert "| 1.80 |" in found(2.5 / 1.8)  # by the faster of the two, and just enough
+    assert "| **1.79** |" in found(1.4)
