@@ -289,6 +289,11 @@ impl<'a> Row<'a> {
         &self.table.labels[self.index]
     }
 
+    /// Its position among the rows, from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
     /// The line of the file at which it begins, from 1.
     pub fn line(&self) -> u64 {
         self.table.lines[self.index]
