@@ -53,7 +53,7 @@ def interrupted(arena: Arena, tally: Tally, count: int) -> None:
         now = decisions(log)
         fault = answer_fault(ran, before, now) or check_chain(log.read_bytes())
         outcome = {0: "decided and said so", 130: "nothing written, exit code 130"}.get(
-            ran.code or 0, "ended before it began"
+            ran.code or 0, "ended by the signal before the command could catch it"
         )
         tally.judge(outcome, fault and f"{which.name} after {after * 1000:.1f} ms: {fault}")
         before = now
