@@ -61,5 +61,8 @@ fn the_line_of_the_page_is_one_we_write() {
     let page = page();
     let line = block(&page, "```json\n");
     let disk = super::Disk::with_log(line.as_bytes());
-    assert_eq!(super::bodies(&disk.storage()).unwrap(), [r#"{"rewarded":{"decision":1,"reward":0.5}}"#]);
+    assert_eq!(
+        super::bodies(&disk.storage()).unwrap(),
+        [r#"{"rewarded":{"decision":1,"reward":0.5}}"#]
+    );
 }
