@@ -115,10 +115,11 @@ pub(crate) enum Command {
                   cores; --quick takes about 10."
 )]
 pub(crate) struct Reproduce {
-    /// The experiments to run [default: those of the paper with available data]. Two are not from
-    /// the paper, and each takes five to ten minutes on two cores: `frontier` compares tempered
-    /// CODE and CODE to a target on all problems; `delay` compares two ways to handle late rewards,
-    /// counting pending decisions and ignoring them
+    /// The experiments to run [default: all with available data, except `frontier` and `delay`].
+    /// Three are not from the paper: `k-armed`; and `frontier` and `delay`, which take five to ten
+    /// minutes each on two cores. `frontier` compares tempered CODE and CODE to a target on all
+    /// problems; `delay` compares two ways to handle late rewards, counting pending decisions and
+    /// ignoring them
     #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(Request::names()))]
     pub(crate) experiments: Vec<String>,
 
@@ -283,7 +284,7 @@ pub(crate) enum Data {
     /// Downloads from a mirror if one is given and answers, else from the publishers. Accepts only
     /// the published bytes, checked by SHA-256. Keeps a download that is interrupted, stopped by
     /// Ctrl-C or too slow, and continues it the next time. A connection that is silent for 30
-    /// seconds counts as broken, and a server that sends more than the size of the file is cut off.
+    /// seconds counts as broken, and a server that sends more than its limit is cut off.
     ///
     /// On a machine that reaches only a registry of Python packages, `--from python-packages` gets
     /// the same bytes.
@@ -375,7 +376,8 @@ pub(crate) struct Cache {
 }
 
 /// Parses a number within bounds; the error names the bounds.
-fn whole_number<const LOW: u64, const HIGH: u64>(text: &str) -> Result<u64, String> {
+pub(crate) fn whole_number<const LOW: u64, const HIGH: u64>(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| (LOW..=HIGH).contains(number));
-    number.ok_or_else(|| format!("must be a whole number from {LOW} to {HIGH}, written in digits"))
+    let on = if HIGH == u64::MAX { "on".into() } else { format!("to {HIGH}") };
+    number.ok_or_else(|| format!("must be a whole number from {LOW} {on}, written in digits"))
 }

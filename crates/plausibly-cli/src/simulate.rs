@@ -97,9 +97,9 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> 
         output::data(&closing(&summary))?;
     }
     if !args.quiet {
-        let wrote = if replacing { "replaced" } else { "wrote" };
+        let (wrote, to) = if replacing { ("replaced", "in") } else { ("wrote", "to") };
         let (names, place) = (names.join(", "), folder.path.display());
-        output::note(&format!("{wrote} {names} to {place} in {:.1} s", timing.seconds));
+        output::note(&format!("{wrote} {names} {to} {place} in {:.1} s", timing.seconds));
         for (flag, name) in [PER_RUN, LATEX] {
             if !names.contains(name) && folder.holds(name) {
                 output::note(&format!("{name} is from an earlier run; add {flag} to replace it"));

@@ -31,6 +31,9 @@ pub enum PolicyRefusal {
         .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     )]
     Spec(Vec<FieldError>),
+    /// Settings for which no bound is known.
+    #[error("policy.randomise: a share of uniform rounds {0}")]
+    Unproved(&'static str),
     /// A policy that a log cannot run.
     #[error("{0}")]
     Unsuited(&'static str),
@@ -47,7 +50,8 @@ pub fn check_new_policy(
     horizon: Option<u64>,
 ) -> Result<(), PolicyRefusal> {
     let (spec, _) = read_policy(table, setting, horizon)?;
-    let refused = spec.unproved().or_else(|| spec.never_explores(horizon?));
+    spec.unproved().map_or(Ok(()), |reason| Err(PolicyRefusal::Unproved(reason)))?;
+    let refused = horizon.and_then(|horizon| spec.never_explores(horizon));
     refused.map_or(Ok(()), |reason| Err(PolicyRefusal::Unsuited(reason)))
 }
 

@@ -82,7 +82,7 @@ pub struct Point {
     /// The number of actions on offer.
     pub offered: u64,
     /// The largest uncertainty (±) among the actions that could still be best; `null` while one of
-    /// them was never tried.
+    /// them has no outcome yet.
     pub known_within: Option<f64>,
 }
 

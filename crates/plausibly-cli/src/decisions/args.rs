@@ -1,5 +1,6 @@
 //! The arguments of the commands about decisions. Doc comments here are the text of `--help`.
 
+use crate::args::whole_number;
 use clap::Args as Arguments;
 use plausibly_log::TimeError;
 use plausibly_log::table::read_number;
@@ -41,8 +42,8 @@ pub(crate) struct Decide {
     /// Take this many decisions at once; each counts the ones before it as pending. Get their
     /// certificates afterwards with `plausibly explain --log LOG DECISION --json`
     #[arg(
-        long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u64).range(1..=1000), conflicts_with = "certificate"
+        long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
+        value_parser = whole_number::<1, 1000>, conflicts_with = "certificate"
     )]
     pub(crate) count: u64,
 
@@ -80,12 +81,12 @@ pub(crate) struct Decide {
     pub(crate) vectors: Vectors,
 
     /// The approximate number of decisions in all, for policies that need it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any_number)]
     pub(crate) horizon: Option<u64>,
 
     /// The seed of the random numbers, for policies that use them; only for the first decision
     /// [default: taken from the time]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = any_number)]
     pub(crate) seed: Option<u64>,
 
     /// Begin the log, or change its policy, without being asked
@@ -154,7 +155,10 @@ pub(crate) struct Reward {
     pub(crate) log: LogFile,
 
     /// The number of the decision
-    #[arg(value_name = "DECISION", required_unless_present = "csv")]
+    #[arg(
+        value_name = "DECISION", allow_negative_numbers = true, value_parser = any_number,
+        required_unless_present = "csv"
+    )]
     pub(crate) decision: Option<u64>,
 
     /// The reward, with a point before the decimals
@@ -196,7 +200,7 @@ pub(crate) struct Drop {
     pub(crate) log: LogFile,
 
     /// The number of the decision
-    #[arg(value_name = "DECISION")]
+    #[arg(value_name = "DECISION", allow_negative_numbers = true, value_parser = any_number)]
     pub(crate) decision: u64,
 
     #[command(flatten)]
@@ -217,8 +221,8 @@ pub(crate) struct Drop {
 /// with its current value.
 ///
 /// Spreadsheets run a cell that begins with = + - or @ as a formula. The CSV has an apostrophe
-/// before text that begins with one of these or with an apostrophe: remove one leading apostrophe
-/// to get the original text.
+/// before text that begins with one of these, a tab, a carriage return or an apostrophe: remove one
+/// leading apostrophe to get the original text.
 #[derive(Debug, Arguments)]
 #[command(
     after_help = "Examples:\n  plausibly history --log wines.log --last 10\n  plausibly history \
@@ -230,8 +234,8 @@ pub(crate) struct History {
     pub(crate) log: LogFile,
 
     /// Print only the last N decisions (with `--pending`, the last N pending ones)
-    #[arg(long, value_name = "N")]
-    pub(crate) last: Option<usize>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any_number)]
+    pub(crate) last: Option<u64>,
 
     /// Print only pending decisions
     #[arg(long)]
@@ -352,7 +356,7 @@ pub(crate) struct Replay {
     pub(crate) set: Vec<String>,
 
     /// The approximate number of decisions in all, for policies that need it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any_number)]
     pub(crate) horizon: Option<u64>,
 
     /// Print every decision as JSON on stdout
@@ -387,16 +391,20 @@ pub(crate) struct Wait {
 /// The length of the list of actions.
 #[derive(Debug, Arguments)]
 pub(crate) struct Listing {
-    /// List at most N actions in a certificate; with more on offer the certificate is partial
-    /// [default: 200]
-    #[arg(long, value_name = "N")]
-    pub(crate) list: Option<usize>,
+    /// List at most N actions in a certificate, or more if its statements depend on them; with
+    /// others on offer the certificate is partial [default: 200]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any_number)]
+    pub(crate) list: Option<u64>,
 }
 
 impl Listing {
     pub(crate) fn most(&self) -> usize {
-        self.list.unwrap_or(200)
+        usize::try_from(self.list.unwrap_or(200)).unwrap_or(usize::MAX)
     }
+}
+
+fn any_number(text: &str) -> Result<u64, String> {
+    whole_number::<0, { u64::MAX }>(text)
 }
 
 /// Parses `A..B`, two numbers with the smaller one first.

@@ -148,7 +148,10 @@ fn begin(
     ));
     first_table::ask(args, table, &recipe)?;
     let name = args.log.path.display();
-    agree(args.yes, &format!("Begin the log {name} with these settings?"))?;
+    if !args.yes {
+        at_terminal(&format!("{name} has not begun"), "begin it with these settings")?;
+        agree(&format!("Begin the log {name} with these settings?"))?;
+    }
     let opening = Opening {
         policy,
         reward_range: (low, high),
@@ -211,10 +214,9 @@ fn change_policy(
         // Releases the log, so that others can use it while the question is open.
         drop(log);
         let name = args.log.path.display();
-        agree(
-            false,
-            &format!("Change the policy of {name} to {}?", serde_json::to_string(&wanted)?),
-        )?;
+        let policy = serde_json::to_string(&wanted)?;
+        at_terminal(&format!("the policy of {name} would change to {policy}"), "change it")?;
+        agree(&format!("Change the policy of {name} to {policy}?"))?;
         log = recording.open()?;
         if policy_of(&log) != asked_about {
             refuse!(
@@ -246,20 +248,25 @@ fn policy_of(log: &Log<FileStorage>) -> Option<(PolicyTable, Option<u64>)> {
     log.state().map(|state| (state.policy().1.clone(), state.horizon()))
 }
 
-/// Asks a question, unless `yes` answers it.
+/// Checks that the command can ask.
+///
+/// # Errors
+/// A refusal if it cannot.
+pub(super) fn at_terminal(fact: &str, purpose: &str) -> Result<()> {
+    if !io::stdin().is_terminal() {
+        refuse!(
+            "{fact}, and this is not a terminal, so the command cannot ask; add --yes to \
+             {purpose}. Nothing was written."
+        );
+    }
+    Ok(())
+}
+
+/// Asks a question.
 ///
 /// # Errors
 /// A refusal if the answer is not yes.
-pub(super) fn agree(yes: bool, question: &str) -> Result<()> {
-    if yes {
-        return Ok(());
-    }
-    if !io::stdin().is_terminal() {
-        refuse!(
-            "{question} This is not a terminal, so I cannot ask; add --yes if you agree. Nothing \
-             was written."
-        );
-    }
+pub(super) fn agree(question: &str) -> Result<()> {
     if !output::ask(question).unwrap_or(false) {
         refuse!("you did not agree. Nothing was written.");
     }

@@ -5,7 +5,7 @@ use super::{existing, read_certificate};
 use crate::exit::refuse;
 use crate::files::{Kind, Outputs};
 use crate::output;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use plausibly_log::certificate;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,11 @@ pub(crate) fn run(args: &Explain) -> Result<()> {
              a log (--log LOG)"
         );
     } else {
-        let found = read_certificate(Path::new(&args.what))?;
+        let (what, path) = (&args.what, Path::new(&args.what));
+        if what.parse::<u64>().is_ok() && !path.exists() {
+            bail!("there is no file {what}; for decision {what} of a log add --log LOG");
+        }
+        let found = read_certificate(path)?;
         found.check().context("the certificate is wrong, so it is not explained")?;
         found
     };

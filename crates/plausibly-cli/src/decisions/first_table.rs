@@ -1,13 +1,12 @@
 //! Asks about a table before a log begins with it, because the recipe cannot be changed later.
 
 use super::args::Decide;
-use super::decide::agree;
+use super::decide::{agree, at_terminal};
 use crate::exit::refuse;
 use crate::output;
 use anyhow::Result;
 use plausibly_log::recipe::{Doubt, Recipe};
 use plausibly_log::table::{FirstLine, Table};
-use std::io::{self, IsTerminal};
 
 /// Checks that the first line of the table names its columns.
 ///
@@ -38,17 +37,13 @@ pub(super) fn ask(args: &Decide, table: &Table, recipe: &Recipe) -> Result<()> {
         }
         return Ok(());
     }
-    if !doubts.is_empty() && !io::stdin().is_terminal() {
-        refuse!(
-            "{}: {}. This is not a terminal, so I cannot ask; add --yes if you mean it. Nothing \
-             was written.",
-            args.actions.display(),
-            doubts.join(". Also, ")
-        );
+    if !doubts.is_empty() {
+        let all = format!("{}: {}", args.actions.display(), doubts.join(". Also, "));
+        at_terminal(&all, "continue with the table as it is")?;
     }
     doubts
         .iter()
-        .try_for_each(|doubt| agree(false, &format!("{doubt}. Continue with the table as it is?")))
+        .try_for_each(|doubt| agree(&format!("{doubt}. Continue with the table as it is?")))
 }
 
 fn doubts(args: &Decide, table: &Table, recipe: &Recipe) -> Vec<String> {

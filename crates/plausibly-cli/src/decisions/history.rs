@@ -9,7 +9,8 @@ use plausibly_log::{OutcomeStatus, PastDecision, form, history};
 pub(crate) fn run(args: &History) -> Result<()> {
     let mut past = history(&existing(&args.log.path, 1)?)?;
     past.retain(|one| !args.pending || one.outcome == OutcomeStatus::Pending);
-    let passed_over = past.len().saturating_sub(args.last.unwrap_or(usize::MAX));
+    let last = args.last.and_then(|last| usize::try_from(last).ok()).unwrap_or(usize::MAX);
+    let passed_over = past.len().saturating_sub(last);
     let past = &past[passed_over..];
     if args.csv {
         // Prints every byte unchanged: the file must contain the labels themselves.

@@ -18,10 +18,11 @@ pub(crate) mod status;
 pub(crate) mod verify;
 
 use crate::exit::refuse;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, anyhow};
 use plausibly_log::Time;
 use plausibly_log::certificate::Certificate;
 use plausibly_log::input::{Limit, read_text};
+use plausibly_log::json::JsonError;
 use progress_log::ProgressLog;
 use std::fs;
 use std::path::Path;
@@ -70,5 +71,11 @@ fn existing(path: &Path, passes: u64) -> Result<ProgressLog> {
 fn read_certificate(path: &Path) -> Result<Certificate> {
     let text = read_text(path, Limit::CERTIFICATE)?;
     Certificate::from_json(&text)
+        .map_err(|error| match error {
+            JsonError::Syntax(error) if !error.is_data() => {
+                anyhow!("it is not JSON (line {}, column {})", error.line(), error.column())
+            }
+            error => error.into(),
+        })
         .with_context(|| format!("{} is not a certificate", path.display()))
 }

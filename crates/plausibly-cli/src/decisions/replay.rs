@@ -19,16 +19,18 @@ pub(crate) fn run(args: &Replay) -> Result<()> {
         let found = json!({ "policy": policy, "checked": checked, "decisions": all });
         output::json(&format!("{found:#}\n"))
     } else {
-        output::data(&table(&all))
+        let own = args.policy.is_none() && args.set.is_empty() && args.horizon.is_none();
+        let settings = if own { "the log's current policy" } else { "the other settings" };
+        output::data(&table(&all, settings))
     }
 }
 
-fn table(all: &[Replayed]) -> String {
+fn table(all: &[Replayed], settings: &str) -> String {
     let differing: Vec<&Replayed> = all.iter().filter(|replayed| replayed.differs()).collect();
     let chosen =
         differing.iter().filter(|replayed| replayed.chosen != replayed.would_choose).count() as u64;
     let mut text = format!(
-        "{} under the other settings: the choice would differ in {}, the actions in the race in \
+        "{} under {settings}: the choice would differ in {}, the actions in the race in \
          {}\n",
         output::plural(all.len() as u64, "decision", "decisions"),
         chosen,

@@ -40,9 +40,13 @@ pub(crate) fn run(args: &StatusArgs) -> Result<()> {
 
 fn text(status: &Status) -> String {
     let now = &status.now;
+    let (averages, some) = match now.findings.plausible {
+        1 => ("its average is", "it has"),
+        _ => ("their averages are", "some of these have"),
+    };
     let within = match now.findings.known_within {
-        Some(within) => format!("their averages are known to within ±{}", now.number(within)),
-        None => "some of these were never tried".into(),
+        Some(within) => format!("{averages} known to within ±{}", now.number(within)),
+        None => format!("{some} no outcome yet"),
     };
     let mut text = format!(
         "{}: {} settled, {} pending, {} dropped\n{} of {} could still be best; {within}\n\n",
@@ -98,7 +102,7 @@ fn row(status: &Status, action: &Finding) -> Vec<String> {
             format!("out{since}: {} is better", label(by))
         }
     };
-    let estimate = action.mean.map_or_else(|| "never tried".into(), |mean| now.number(mean));
+    let estimate = action.mean.map_or_else(|| "no outcome yet".into(), |mean| now.number(mean));
     let tried = status.tried.get(&action.id).copied().unwrap_or_default();
     vec![
         action.label.clone(),

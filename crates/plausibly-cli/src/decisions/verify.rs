@@ -29,7 +29,9 @@ pub(crate) fn run(args: &Verify) -> Result<()> {
         output::data(&passed(&found, args.log.is_some()))?;
     }
     if let Some(flaw) = flaw {
-        bail!("the certificate of decision {decision} is wrong: {flaw}");
+        let other = flaw.starts_with("grounds.log.id:");
+        let verdict = if other { "from another log" } else { "wrong" };
+        bail!("the certificate of decision {decision} is {verdict}: {flaw}");
     }
     Ok(())
 }
@@ -49,11 +51,10 @@ fn against_log(found: &Certificate, storage: &impl Storage) -> Result<Option<Str
 fn passed(found: &Certificate, with_log: bool) -> String {
     let grounds = &found.grounds;
     let follows = format!(
-        "decision {}: every statement follows from the statistics in the certificate ({} actions, \
-         {} rewards)",
+        "decision {}: every statement follows from the statistics in the certificate ({}, {})",
         grounds.decision,
-        grounds.actions.len(),
-        grounds.statistics.observations
+        output::plural(grounds.actions.len() as u64, "action", "actions"),
+        output::plural(grounds.statistics.observations, "reward", "rewards")
     );
     let truth = if with_log {
         format!(

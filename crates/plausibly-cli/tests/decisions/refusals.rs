@@ -19,7 +19,7 @@ fn nothing_begins_without_consent_or_with_what_cannot_be() {
     let decide = |more: &[&'static str]| -> Vec<&str> {
         [&["decide", "--log", "a.log", "--actions", "actions.csv"], more].concat()
     };
-    refused(&desk, &decide(&[]), 2, &["Begin the log a.log", "--yes", "Nothing was written"]);
+    refused(&desk, &decide(&[]), 2, &["a.log has not begun", "--yes", "Nothing was written"]);
     refused(
         &desk,
         &decide(&["--yes", "--set", "target.accuracy=0.5", "--set", "target.by_round=9"]),
@@ -127,7 +127,7 @@ fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
     refused(&desk, &again(&["--reward-range", "0..6"]), 2, &["fixed as 0..5"]);
     refused(&desk, &again(&["--seed", "3"]), 2, &["seed was fixed"]);
     refused(&desk, &again(&["--leave-out", "price"]), 2, &["columns was fixed"]);
-    refused(&desk, &again(&["--policy", "lin-ucb"]), 2, &["Change the policy", "--yes"]);
+    refused(&desk, &again(&["--policy", "lin-ucb"]), 2, &["policy of a.log would change", "--yes"]);
     let reward =
         |more: &[&'static str]| -> Vec<&str> { [&["reward", "--log", "a.log"], more].concat() };
     refused(&desk, &reward(&["2", "1"]), 2, &["there is no decision 2"]);

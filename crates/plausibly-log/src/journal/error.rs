@@ -3,7 +3,7 @@
 use super::holder::Holder;
 use super::{LATEST_US, MAX_BODY};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Why a journal could not be opened, read or appended to.
@@ -22,11 +22,7 @@ pub enum JournalError {
         holder: Holder,
     },
     /// A line that is not as it was written. Nothing was changed.
-    #[error(
-        "{log} is damaged in line {seq} (seq {seq}, byte {offset}): {damage}; all lines before it \
-         are intact; {}",
-        damage.way_out()
-    )]
+    #[error("{}", damaged(log, *seq, *offset, damage))]
     Damaged {
         /// The path of the log.
         log: PathBuf,
@@ -133,6 +129,18 @@ pub enum JournalError {
     },
 }
 
+fn damaged(log: &Path, seq: u64, offset: u64, damage: &Damage) -> String {
+    let log = log.display();
+    if let (1, Damage::Frame { column: 0, expected }) = (seq, damage) {
+        return format!("{log} is not a log, or damaged: it does not begin with `{expected}`");
+    }
+    let before = if seq == 1 { "" } else { "all lines before it are intact; " };
+    let way_out = damage.way_out();
+    format!(
+        "{log} is damaged in line {seq} (seq {seq}, byte {offset}): {damage}; {before}{way_out}"
+    )
+}
+
 /// "line 7 was", or "lines 7 to 9 were".
 fn lines(first: u64, count: usize) -> String {
     match count {
@@ -146,7 +154,7 @@ fn lines(first: u64, count: usize) -> String {
 #[non_exhaustive]
 pub enum Damage {
     /// Bytes that differ from the frame of every line.
-    #[error("byte {column} of the line should be {expected}")]
+    #[error("byte {column} of the line should be `{expected}`")]
     Frame {
         /// The byte of the line, from 0.
         column: usize,

@@ -21,8 +21,7 @@ use serde::de::IgnoredAny;
 use std::fmt;
 use std::path::PathBuf;
 
-/// How opening a log repaired the end of an interrupted write. Its last line was never
-/// acknowledged.
+/// How opening a log repaired an unfinished last line, as an interrupted write leaves it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Recovery {
@@ -47,8 +46,8 @@ impl fmt::Display for Recovery {
         match self {
             Self::Cut { seq, bytes, kept_in } => write!(
                 f,
-                "an earlier write of line {seq} was interrupted: its {bytes} bytes, which were \
-                 never acknowledged, were cut off and are kept in {}",
+                "line {seq} was unfinished, as after an interrupted write; its {bytes} bytes were \
+                 cut off and are kept in {}",
                 kept_in.display()
             ),
             Self::Completed { seq } => write!(

@@ -23,10 +23,7 @@ impl Words<'_> {
     /// The actions that are known as little as the chosen one, or almost as little.
     fn ties(&self) -> Vec<String> {
         let actions = &self.0.findings.actions;
-        let Some(chosen) = actions.iter().find(|action| action.id == self.0.findings.chosen.id)
-        else {
-            return Vec::new();
-        };
+        let Some(chosen) = self.chosen() else { return Vec::new() };
         let rivals = || {
             let racing = actions.iter().filter(|action| action.standing == Standing::Plausible);
             racing.filter(|action| action.id != chosen.id)
@@ -54,8 +51,7 @@ impl Words<'_> {
 
     /// What this choice costs compared with the highest estimate.
     fn price(&self) -> Option<String> {
-        let actions = &self.0.findings.actions;
-        let chosen = actions.iter().find(|action| action.id == self.0.findings.chosen.id)?;
+        let chosen = self.chosen()?;
         let leader = *self.racing().first()?;
         let (most, own) = (leader.mean?, chosen.mean?);
         (leader.id != chosen.id && most > own).then(|| {
@@ -74,13 +70,16 @@ impl Words<'_> {
         let label = quoted(&findings.chosen.label);
         let plausible = self.plausible();
         match findings.chosen.reason {
-            Reason::LeastKnown if plausible == 1 => {
-                format!("{label} is the only one left that could be best.")
+            Reason::LeastKnown | Reason::Tempered | Reason::DrawnPlausible if plausible == 1 => {
+                format!("{label} is the only one that could still be best.")
             }
             Reason::LeastKnown => format!(
                 "Among the {plausible} that could still be best we know least about {label}, so \
                  trying it teaches most."
             ),
+            Reason::Tempered if self.chosen().is_some_and(|chosen| chosen.mean.is_none()) => {
+                format!("Nothing is known about {label} yet, so it comes first.")
+            }
             Reason::Tempered => format!(
                 "Among the {plausible} that could still be best, {label} has the best mix of a \
                  high estimate and much left to learn about it."
@@ -156,6 +155,7 @@ impl Words<'_> {
         let findings = &self.0.findings;
         let label = quoted(&findings.chosen.label);
         match self.0.findings.chosen.rule_out {
+            _ if self.0.grounds.offered() == 1 => "Nothing: it is the only action on offer.".into(),
             None => {
                 format!("{label} is already out of the race, but this policy still chooses it.")
             }
@@ -175,7 +175,7 @@ impl Words<'_> {
 
     fn narrowing(&self, shift: f64, observations: Option<u64>) -> String {
         let (findings, (low, high)) = (&self.0.findings, self.0.grounds.reward_range);
-        let chosen = findings.actions.iter().find(|action| action.id == findings.chosen.id);
+        let chosen = self.chosen();
         let best = self.best_lower(|action| action.id != findings.chosen.id);
         let (Some(chosen), Some(best)) = (chosen, best) else { return String::new() };
         if best <= low {

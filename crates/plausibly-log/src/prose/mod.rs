@@ -79,9 +79,9 @@ impl<'a> Words<'a> {
         self.0.number(value)
     }
 
-    /// An estimate, or "never tried" without one.
+    /// An estimate, or "no outcome yet" without one.
     pub fn estimate(&self, value: Option<f64>) -> String {
-        value.map_or_else(|| "never tried".into(), |value| self.number(value))
+        value.map_or_else(|| "no outcome yet".into(), |value| self.number(value))
     }
 
     /// When the decision was taken, and in which context.
@@ -115,8 +115,8 @@ impl<'a> Words<'a> {
         (self.0.grounds.offered() as u64).saturating_sub(self.plausible())
     }
 
-    /// The listed actions that could still be best, the most promising first and those never tried
-    /// last.
+    /// The listed actions that could still be best, the most promising first and those without
+    /// an outcome last.
     pub fn racing(&self) -> Vec<&'a Finding> {
         let listed = self.0.findings.actions.iter();
         let mut racing: Vec<_> =
@@ -141,12 +141,14 @@ impl<'a> Words<'a> {
         let longest = racing.iter().map(|action| action.label.chars().count()).max().unwrap_or(0);
         // Logs of earlier versions may hold longer labels; those exceed the column.
         let width = longest.clamp(8, MOST_CHARACTERS);
+        let shown = 2 * NAMED;
+        let estimates = racing.iter().take(shown).map(|action| self.estimate(action.mean).len());
+        let wide = estimates.fold(10, usize::max);
         writeln!(
             f,
-            "  {:width$}  {:>10}  {:>10}  {:>10}  {:>10}",
+            "  {:width$}  {:>wide$}  {:>10}  {:>10}  {:>10}",
             "action", "estimate", "at least", "at most", "plus/minus"
         )?;
-        let shown = 2 * NAMED;
         for action in racing.iter().take(shown) {
             let chosen = if action.id == self.0.findings.chosen.id { "  <- chosen" } else { "" };
             let (estimate, lower, upper) =
@@ -154,7 +156,7 @@ impl<'a> Words<'a> {
             let within = self.within(action);
             writeln!(
                 f,
-                "  {:width$}  {estimate:>10}  {lower:>10}  {upper:>10}  {within:>10}{chosen}",
+                "  {:width$}  {estimate:>wide$}  {lower:>10}  {upper:>10}  {within:>10}{chosen}",
                 action.label
             )?;
         }
@@ -169,7 +171,7 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    /// How far the true average may be from the estimate, as ±; "open" for an action never tried.
+    /// How far the true average may be from the estimate, as ±; "open" without an outcome.
     fn within(&self, action: &Finding) -> String {
         let within =
             |mean: f64| format!("±{}", self.number((action.upper - mean).max(mean - action.lower)));
@@ -179,10 +181,15 @@ impl<'a> Words<'a> {
     /// The rule that puts actions out of the race; `None` while it cannot apply to any.
     pub fn rule(&self) -> Option<String> {
         let best = self.best_lower(|_| true)?;
+        // Bounds that are a rule of thumb say nothing about where the true averages lie.
+        let meaning = self.0.findings.confidence.map_or(
+            "",
+            |_| "Each true average is believed to lie between \"at least\" and \"at most\". ",
+        );
         (best > self.0.grounds.reward_range.0).then(|| {
             format!(
-                "Each true average is believed to lie between \"at least\" and \"at most\". The \
-                 highest \"at least\" is {}, and every action with an \"at most\" below it is out.",
+                "{meaning}The highest \"at least\" is {}, and every action with an \"at most\" \
+                 below it is out.",
                 self.number(best)
             )
         })
@@ -272,10 +279,14 @@ impl<'a> Words<'a> {
         let (grounds, findings) = (&self.0.grounds, &self.0.findings);
         let mut said = Vec::new();
         if let Some(confidence) = self.confidence() {
+            let ranges = match grounds.offered() {
+                1 => "its range contains the true average".into(),
+                2 => "both ranges contain the true averages".into(),
+                all => format!("all {all} ranges contain the true averages"),
+            };
             said.push(format!(
-                "We are {confidence} sure that all {} ranges contain the true averages, now and at \
-                 every later look: looking often does not weaken this.",
-                grounds.offered()
+                "We are {confidence} sure that {ranges}, now and at every later look: looking \
+                 often does not weaken this."
             ));
         } else {
             said.push(
@@ -293,7 +304,7 @@ impl<'a> Words<'a> {
                 )
             }
             None => {
-                "Some actions still in the race were never tried, so nothing is known about them."
+                "Some actions still in the race have no outcome yet: nothing is known about them."
                     .into()
             }
         });
@@ -398,12 +409,17 @@ impl<'a> Words<'a> {
             .map_or(0, |design| design.observations.saturating_sub(settled))
     }
 
+    /// What was found about the chosen action.
+    fn chosen(&self) -> Option<&'a Finding> {
+        self.0.findings.actions.iter().find(|action| action.id == self.0.findings.chosen.id)
+    }
+
     /// What is known about the chosen action.
     pub fn known(&self) -> Vec<String> {
         let findings = &self.0.findings;
         let chosen = &findings.chosen;
         let mut said = Vec::new();
-        if let Some(known) = findings.actions.iter().find(|action| action.id == chosen.id) {
+        if let Some(known) = self.chosen() {
             said.push(match known.mean {
                 Some(mean) => format!(
                     "{}Its average is estimated at {}; at least {}, at most {}.",

@@ -111,7 +111,7 @@ pub(super) fn meaning(mark: ForestMark, chosen: &str) -> &str {
         ForestMark::Chosen => chosen,
         ForestMark::Racing => "could still be best",
         ForestMark::Out => "out of the race",
-        ForestMark::Unknown => "never tried",
+        ForestMark::Unknown => "no outcome yet",
     }
 }
 

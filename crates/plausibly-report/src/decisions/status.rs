@@ -123,7 +123,7 @@ fn history(status: &Status, shown: &Certificate) -> Markup {
         shown.grounds.offered()
     );
     let within = |within| format!("±{}", shown.number(within));
-    let now = shown.findings.known_within.map_or("some were never tried".into(), within);
+    let now = shown.findings.known_within.map_or("some have no outcome yet".into(), within);
     let known_said = format!(
         "How precisely every action still in the race was known at each decision; now {now}."
     );
@@ -138,7 +138,7 @@ fn history(status: &Status, shown: &Certificate) -> Markup {
         }
     };
     let offered = " Dashed: how many were on offer.";
-    let shaded = if known.has_gaps() { " Shaded: one of them had never been tried." } else { "" };
+    let shaded = if known.has_gaps() { " Shaded: one of them had no outcome yet." } else { "" };
     html! {
         section {
             h2 { "How the race went" }

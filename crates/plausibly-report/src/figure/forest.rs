@@ -263,7 +263,7 @@ impl<'a> Forest<'a> {
     /// The estimate and its interval.
     fn value(&self, row: &Finding) -> String {
         match row.mean {
-            None => "never tried".into(),
+            None => "no outcome yet".into(),
             Some(mean) => {
                 let [mean, lower, upper] =
                     [mean, row.lower, row.upper].map(|value| self.number(value));

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 const WIDE_SPAN: f64 = 20.0;
 
 /// Label of stretches without a value.
-const GAP: &str = "some were never tried";
+const GAP: &str = "some had no outcome yet";
 
 /// A step curve.
 #[derive(Debug)]

@@ -59,9 +59,9 @@ fn the_chosen_one_is_marked_and_those_out_are_too() {
 }
 
 #[test]
-fn an_action_never_tried_has_an_open_bar_and_no_estimate() {
+fn an_action_without_outcomes_has_an_open_bar_and_no_estimate() {
     let page = certificate_page(&Scene::subjects(3).play().last);
-    assert!(page.contains("<g class=\"row racing unknown\">") && page.contains("never tried"));
+    assert!(page.contains("<g class=\"row racing unknown\">") && page.contains("no outcome yet"));
     let row = page
         .split("<g class=\"row racing unknown\">")
         .nth(1)

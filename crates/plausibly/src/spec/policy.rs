@@ -340,12 +340,12 @@ impl PolicySpec {
 fn misfit(kind: &str, setting: Setting) -> Option<&'static str> {
     match (kind, setting) {
         ("lin-ucb" | "lin-ts" | "elimination", Setting::Arms) => Some(
-            "needs actions with features, and a k-armed environment has none; use code, ucb1, \
-             thompson, epsilon-greedy or explore-then-commit",
+            "needs actions with features, and these have none; use code, ucb1, thompson, \
+             epsilon-greedy or explore-then-commit",
         ),
         ("ucb1" | "thompson", Setting::Changing) => Some(
-            "knows actions by index alone, and a changing environment gives an index a new meaning \
-             each round; use code or lin-ucb",
+            "knows actions by index alone, and here an index can mean another action each time; \
+             use code or lin-ucb",
         ),
         _ => None,
     }

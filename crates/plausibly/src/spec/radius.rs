@@ -94,10 +94,10 @@ impl RadiusSpec {
             && !fitting.contains(&kind)
         {
             let reason = if setting == Setting::Arms {
-                "needs actions with features, and a k-armed environment has none; \
-                 use mixture, stitched, union, per-arm or fixed"
+                "needs actions with features, and these have none; use mixture, stitched, union, \
+                 per-arm or fixed"
             } else {
-                "is for k-armed environments; use determinant, paper or fixed"
+                "is for actions without features; use determinant, paper or fixed"
             };
             fields.object("kind", Complaint::Misfit { what: kind.into(), reason });
         }
