@@ -66,7 +66,8 @@ def made(table: dict[str, Any], experiment: dict[str, Any], norms: list[float]) 
         "thompson": ("noise_scale",),
     }
     kind = table["kind"]
-    given = {name: value for name, value in table.items() if name != "kind"}
+    # Python's policies compare intervals, and have no such argument.
+    given = {name: value for name, value in table.items() if name not in ("kind", "exclusion")}
     known = {name: facts[name] for name in takes[kind]}
     return CLASSES[kind](**{**known, **given, "seed": experiment["seed"]})
 

@@ -531,7 +531,7 @@ def test_parts_that_do_not_fit_are_refused() -> None:
     # The identity of a job depends on what it runs, not on how its spec was written.
     said = {
         **SPEC,
-        "policy": [{**SPEC["policy"][0], "ridge": 1.0, "greed": 0.0}, SPEC["policy"][1]],
+        "policy": [{**SPEC["policy"][0], "randomise": 0.0, "greed": 0.0}, SPEC["policy"][1]],
     }
     keys = [
         Job.of(Setting(0, {}, ""), _core.Experiment(spec)).key

@@ -2,7 +2,7 @@
 //! first_decision`
 #![expect(clippy::print_stdout, reason = "the decision is shown")]
 
-use plausibly::spec::{PolicyKind, RadiusSpec};
+use plausibly::spec::{PolicyKind, RadiusKind, RadiusSpec};
 use plausibly_log::certificate::Certificate;
 use plausibly_log::journal::FileStorage;
 use plausibly_log::recipe::{Context, Recipe};
@@ -19,9 +19,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The recipe is inferred once, from the first table. Rewards are the sales of a day, 0 to 20.
     let recipe = Recipe::infer(&table, &context)?;
-    let radius = RadiusSpec::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None };
-    let opening =
-        Opening::new(recipe, (0.0, 20.0), 7).deciding_by(PolicyKind::LinUcb { ridge: 1.0, radius });
+    let radius = RadiusSpec::new(RadiusKind::Determinant);
+    let opening = Opening::new(recipe, (0.0, 20.0), 7)
+        .deciding_by(PolicyKind::LinUcb { ridge: Some(1.0), radius });
     let mut log = Log::open(FileStorage::new(&path))?;
     log.begin(now, opening)?;
 

@@ -18,7 +18,10 @@ pub fn code() -> PolicyTable {
 
 /// A typed policy as a log records it, for arms or for features as `setting` says.
 pub fn table(kind: &PolicyKind, setting: Setting) -> PolicyTable {
-    entries(&kind.to_value(setting))
+    let mut table = entries(&kind.to_value(setting));
+    // Every log compares intervals, so its policies have no such field.
+    table.remove("exclusion");
+    table
 }
 
 /// Why a policy cannot decide in a log.
@@ -80,10 +83,9 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
             "a deadline counts rounds with immediate rewards, and a log does not promise those; \
              leave out by_round"
         }
-        PolicyKind::Code { radius: RadiusSpec::Paper { action_norm_bound: None, .. }, .. }
-        | PolicyKind::LinUcb {
-            radius: RadiusSpec::Paper { action_norm_bound: None, .. }, ..
-        } => {
+        PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. }
+            if radius.unset().any(|name| name == "action_norm_bound") =>
+        {
             "the paper's radius needs a bound on the norms of all future actions: set \
              action_norm_bound, or use the radius determinant"
         }
@@ -101,19 +103,12 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
 /// rewards.
 pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpec {
     let divide = |value: &mut Option<f64>| *value = value.map(|value| value / range);
-    let scale_radius = |radius: &mut RadiusSpec| match radius {
-        RadiusSpec::Paper { noise_scale, theta_norm_bound, .. }
-        | RadiusSpec::Determinant { noise_scale, theta_norm_bound, .. } => {
-            divide(noise_scale);
-            if as_given {
-                divide(theta_norm_bound);
-            }
+    let scale_radius = |radius: &mut RadiusSpec| {
+        divide(&mut radius.noise_scale);
+        if as_given {
+            divide(&mut radius.theta_norm_bound);
         }
-        RadiusSpec::Mixture { noise_scale, .. }
-        | RadiusSpec::Stitched { noise_scale, .. }
-        | RadiusSpec::Union { noise_scale, .. }
-        | RadiusSpec::PerArm { noise_scale, .. } => divide(noise_scale),
-        RadiusSpec::Fixed { sqrt_beta } => *sqrt_beta /= range,
+        radius.sqrt_beta /= range;
     };
     let mut spec = spec.clone();
     match &mut spec.kind {

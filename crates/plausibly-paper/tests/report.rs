@@ -45,7 +45,8 @@ pub(crate) fn reproduction() -> Reproduction {
         ArmsTheory::check(&experiment(&spec), NonZeroUsize::MIN, &()).unwrap()
     };
     let linear = "runs = 10\nhorizon = 300\n[environment]\nkind = \"linear\"\ndim = 2\nactions = \
-                  8\n[[policy]]\nkind = \"code\"\nradius = { kind = \"determinant\", \
+                  8\n[[policy]]\nkind = \"code\"\nexclusion = \"intervals\"\n\
+                  ridge = 1.0\nradius = { kind = \"determinant\", \
                   theta_norm_bound = 5.0 }";
     let linear = LinearTheory::check(&experiment(linear), NonZeroUsize::MIN, &()).unwrap();
     let readings = [

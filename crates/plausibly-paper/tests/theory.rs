@@ -4,6 +4,9 @@ use plausibly_paper::{ArmsTheory, LinearTheory, TheoryError};
 use plausibly_sim::{Experiment, Overrides};
 use std::num::NonZeroUsize;
 
+/// The theory is about the paper's plausible sets.
+const INTERVALS: &str = "exclusion = \"intervals\"\n";
+
 /// A spec with this environment and these policies.
 fn experiment(head: &str, environment: &str, policies: &[&str]) -> Experiment {
     let text = format!(
@@ -66,7 +69,7 @@ fn bounds_that_say_nothing_are_called_vacuous() {
 fn theorem_2_corrected_holds_with_a_valid_radius() {
     let spec = |radius: &str| {
         let environment = "kind = \"linear\"\ndim = 3\nactions = 30\nnoise = 0.5";
-        let code = format!("kind = \"code\"\nradius = {radius}");
+        let code = format!("kind = \"code\"\n{INTERVALS}radius = {radius}");
         experiment("runs = 40\nhorizon = 1500\nseed = 4", environment, &[&code])
     };
     let valid = spec("{ kind = \"determinant\", delta = 0.01, theta_norm_bound = 5.0 }");
@@ -91,7 +94,7 @@ fn tempered_code_keeps_its_bounds_at_any_greed() {
     for greed in ["0.0", "0.3", "0.9", "1.0"] {
         let environment = "kind = \"linear\"\ndim = 3\nactions = 30\nnoise = 0.5";
         let radius = "{ kind = \"determinant\", delta = 0.01, theta_norm_bound = 5.0 }";
-        let code = format!("kind = \"code\"\ngreed = {greed}\nradius = {radius}");
+        let code = format!("kind = \"code\"\n{INTERVALS}greed = {greed}\nradius = {radius}");
         let experiment = experiment("runs = 30\nhorizon = 1000\nseed = 6", environment, &[&code]);
         let theory = LinearTheory::check(&experiment, NonZeroUsize::MIN, &()).unwrap();
         assert_eq!((theory.left, theory.norm_exceeded), (0, 0), "the good event");
@@ -114,7 +117,8 @@ fn targets_keep_their_bounds() {
     {
         let environment = "kind = \"linear\"\ndim = 3\nactions = 30\nnoise = 0.5";
         let radius = "{ kind = \"determinant\", delta = 0.01, theta_norm_bound = 5.0 }";
-        let code = format!("kind = \"code\"\ntarget = {{ {target} }}\nradius = {radius}");
+        let code =
+            format!("kind = \"code\"\n{INTERVALS}target = {{ {target} }}\nradius = {radius}");
         let experiment = experiment("runs = 30\nhorizon = 2000\nseed = 6", environment, &[&code]);
         let theory = LinearTheory::check(&experiment, NonZeroUsize::MIN, &()).unwrap();
         assert_eq!((theory.left, theory.norm_exceeded), (0, 0), "the good event");

@@ -76,7 +76,8 @@ impl PyArms {
                 Known::Means(Means::new(arms))
             }
             dim => {
-                let ridge = settings.spec(Setting::Fixed)?.ridge();
+                let facts = settings.facts(Setting::Fixed, dim, arms);
+                let ridge = settings.spec(Setting::Fixed)?.ridge_in(&facts);
                 Known::Ridges(Box::new(ArmRidges::new(arms, dim, ridge).map_err(refused)?))
             }
         };
@@ -286,8 +287,9 @@ impl PyArms {
             (Some(epsilon), _) => {
                 Box::new(EpsilonGreedy::constant(model, epsilon).map_err(refused)?)
             }
-            (None, PolicyKind::Code { radius, .. }) => {
-                Box::new(Code::new(model, radius.build(facts).map_err(refused)?))
+            (None, PolicyKind::Code { radius, exclusion, .. }) => {
+                let code = Code::new(model, radius.build(facts).map_err(refused)?);
+                Box::new(code.excluding(exclusion))
             }
             (None, PolicyKind::LinUcb { radius, .. }) => {
                 Box::new(LinUcb::new(model, radius.build(facts).map_err(refused)?))

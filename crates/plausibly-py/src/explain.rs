@@ -5,7 +5,7 @@ use crate::guarded::{Guarded, unwound};
 use crate::settings::Settings;
 use numpy::ToPyArray;
 use plausibly::spec::{Facts, PolicyKind, PolicySpec, RadiusSpec, Setting};
-use plausibly::{DeadlineOutcome, Explain, Explanation, Interval, Standing, Target};
+use plausibly::{DeadlineOutcome, Exclusion, Explain, Explanation, Interval, Standing, Target};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -62,8 +62,15 @@ pub(crate) fn find(
     let mut explanation = Explanation::new();
     let mut fill = |radius: &dyn plausibly::ConfidenceRadius| {
         // Explaining only reads the policy, so the policy stays usable after a failure.
-        unwound(|| policy.explain(asked.actions.set.view(), radius, &mut explanation))
-            .map_err(|reason| failure(format!("no explanation can be given: {reason}")))
+        unwound(|| {
+            policy.explain(
+                asked.actions.set.view(),
+                radius,
+                Exclusion::Intervals,
+                &mut explanation,
+            );
+        })
+        .map_err(|reason| failure(format!("no explanation can be given: {reason}")))
     };
     let confidence = if let (None, Some(own)) = (given, policy.radius()) {
         fill(own)?;

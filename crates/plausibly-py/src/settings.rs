@@ -6,7 +6,8 @@
 use crate::errors;
 use crate::value;
 use plausibly::spec::{
-    Facts, FieldError, Fields, Node, PolicyKind, PolicySpec, RadiusSpec, Range, Setting, Value,
+    Defaults, Facts, FieldError, Fields, Node, PolicyKind, PolicySpec, RadiusSpec, Range, Setting,
+    Value,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -118,7 +119,7 @@ impl Settings {
                 fields.finish();
                 radius
             }
-            None => RadiusSpec::default_for(setting),
+            None => RadiusSpec::recorded_for(setting),
         };
         problems.extend(self.known.or_of(spec).lacking_for(&radius, "radius."));
         if problems.is_empty() { Ok(radius) } else { Err(errors::of_problems(&problems)) }
@@ -136,7 +137,7 @@ fn read_policy(
     problems: &mut Vec<FieldError>,
 ) -> Option<PolicySpec> {
     let mut fields = Fields::new("", policy, problems);
-    let spec = PolicySpec::read(&mut fields, setting);
+    let spec = PolicySpec::read(&mut fields, setting, Defaults::Recorded);
     fields.finish();
     spec
 }
@@ -190,23 +191,19 @@ impl Known {
     }
 
     fn lacking_for(self, radius: &RadiusSpec, prefix: &str) -> Vec<FieldError> {
-        let (noise, theta, norm) = match *radius {
-            RadiusSpec::Paper { noise_scale, theta_norm_bound, action_norm_bound, .. } => {
-                (noise_scale.is_none(), theta_norm_bound.is_none(), action_norm_bound.is_none())
-            }
-            RadiusSpec::Determinant { noise_scale, theta_norm_bound, .. } => {
-                (noise_scale.is_none(), theta_norm_bound.is_none(), false)
-            }
-            RadiusSpec::Mixture { noise_scale, .. }
-            | RadiusSpec::Stitched { noise_scale, .. }
-            | RadiusSpec::Union { noise_scale, .. }
-            | RadiusSpec::PerArm { noise_scale, .. } => (noise_scale.is_none(), false, false),
-            RadiusSpec::Fixed { .. } => (false, false, false),
-        };
+        let lacks = |name: &str| radius.unset().any(|unset| unset == name);
         let needed = [
-            (noise && self.noise_scale.is_none(), "noise_scale", NOISE),
-            (theta && self.theta_norm_bound.is_none(), "theta_norm_bound", THETA),
-            (norm && self.action_norm_bound.is_none(), "action_norm_bound", NORM),
+            (lacks("noise_scale") && self.noise_scale.is_none(), "noise_scale", NOISE),
+            (
+                lacks("theta_norm_bound") && self.theta_norm_bound.is_none(),
+                "theta_norm_bound",
+                THETA,
+            ),
+            (
+                lacks("action_norm_bound") && self.action_norm_bound.is_none(),
+                "action_norm_bound",
+                NORM,
+            ),
         ];
         let lacking = needed.into_iter().filter(|(lacking, ..)| *lacking);
         lacking.map(|(_, name, what)| errors::missing(&format!("{prefix}{name}"), what)).collect()

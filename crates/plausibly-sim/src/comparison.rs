@@ -9,7 +9,7 @@ use crate::part::Part;
 use crate::play::{Draws, Player, play, play_late};
 use crate::summary::{FinalFigures, Run, Sample, Summary};
 use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
-use plausibly::{ArmMeans, Estimator, Policy, Radius, Ridge, Stream};
+use plausibly::{ArmMeans, Estimator, Exclusion, Policy, Radius, Ridge, Stream};
 use rayon::prelude::*;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -78,19 +78,28 @@ pub struct Plan {
 /// What defines the plausible set inside the model error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Metric {
-    /// λ in the metric's V; ignored for arms.
-    pub ridge: f64,
+    /// λ in the metric's V, else the natural one of its radius; ignored for arms.
+    pub ridge: Option<f64>,
     /// Its radius.
     pub radius: RadiusSpec,
+    /// What rules actions out.
+    pub exclusion: Exclusion,
 }
 
 impl Metric {
+    /// What `code` decides by unless a spec says otherwise.
+    pub fn default_for(setting: Setting) -> Self {
+        let radius = RadiusSpec::default_for(setting);
+        Self { ridge: None, radius, exclusion: Exclusion::default() }
+    }
+
     /// The model that the metric learns a policy's history with.
     fn model(&self, facts: &Facts) -> Result<Box<dyn Estimator + Send>, BuildError> {
-        Ok(match facts.setting {
-            Setting::Arms => Box::new(ArmMeans::new(facts.actions)),
-            _ => Box::new(Ridge::new(facts.dim, self.ridge)?),
-        })
+        if facts.setting == Setting::Arms {
+            return Ok(Box::new(ArmMeans::new(facts.actions)));
+        }
+        let ridge = self.ridge.unwrap_or_else(|| self.radius.natural_ridge(facts));
+        Ok(Box::new(Ridge::new(facts.dim, ridge)?))
     }
 }
 
@@ -98,10 +107,10 @@ impl Metric {
 ///
 /// # Example
 /// ```
-/// use plausibly::spec::{RadiusSpec, Setting};
+/// use plausibly::spec::Setting;
 /// use plausibly::{Ridge, LinTs};
 /// use plausibly_sim::{Bandit, Comparison, Metric, Plan};
-/// let metric = Metric { ridge: 1.0, radius: RadiusSpec::default_for(Setting::Fixed) };
+/// let metric = Metric::default_for(Setting::Fixed);
 /// let problem = |rng: &mut _| Box::new(Bandit::random_linear(3, 10, 0.5, rng)) as _;
 /// let summary = Comparison::new(problem, metric, Plan { runs: 4, horizon: 200, seed: 7 })
 ///     .enter("LinTS", |facts| {
@@ -360,7 +369,11 @@ impl Cast {
                 columns.push(Column { player, metric: place.unwrap_or(metrics.len()) });
                 if place.is_none() {
                     let model = metric.model(facts).map_err(failed)?;
-                    cast.players[player].observer.1.push(ModelError::new(model, radius));
+                    cast.players[player].observer.1.push(ModelError::new(
+                        model,
+                        radius,
+                        metric.exclusion,
+                    ));
                     metrics.push(*metric);
                 }
             }

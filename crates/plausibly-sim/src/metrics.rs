@@ -2,7 +2,7 @@
 
 use crate::observer::{Decided, Observer, Rewarded};
 use plausibly::search::Search;
-use plausibly::{ConfidenceRadius, Estimator, Plausible};
+use plausibly::{ConfidenceRadius, Estimator, Exclusion};
 use std::fmt;
 
 /// Pseudo-regret: `R_n = Σ_t max_a ⟨a, θ*⟩ − ⟨A_t, θ*⟩`.
@@ -38,7 +38,6 @@ pub struct ModelError<R> {
     model: Box<dyn Estimator + Send>,
     search: Search,
     radius: R,
-    plausible: Plausible,
     /// True means of the actions that were scored.
     truth: Vec<f64>,
     total: f64,
@@ -47,13 +46,12 @@ pub struct ModelError<R> {
 }
 
 impl<R> ModelError<R> {
-    /// With a model that has learned nothing.
-    pub fn new(model: Box<dyn Estimator + Send>, radius: R) -> Self {
+    /// With a model that has learned nothing, and the rule that makes the plausible set.
+    pub fn new(model: Box<dyn Estimator + Send>, radius: R, exclusion: Exclusion) -> Self {
         Self {
             model,
-            search: Search::new(),
+            search: Search::new().excluding(exclusion),
             radius,
-            plausible: Plausible::new(),
             truth: Vec::new(),
             total: 0.0,
             plausible_count: 0,
@@ -81,8 +79,8 @@ impl<P: ?Sized, R: ConfidenceRadius> Observer<P> for ModelError<R> {
     fn decided(&mut self, decided: &Decided<'_, P>) {
         let reach = self.radius.reach(&self.model.evidence());
         self.left = self.left || !self.model.holds(decided.theta_star, reach);
-        let (few, scores) = self.search.plausible_nearly(&*self.model, decided.actions, reach);
-        self.plausible.assess(scores, reach);
+        let (few, scores, plausible) =
+            self.search.plausible_nearly(&*self.model, decided.actions, reach);
         let truth = match few {
             None => decided.means,
             Some(indices) => {
@@ -91,7 +89,7 @@ impl<P: ?Sized, R: ConfidenceRadius> Observer<P> for ModelError<R> {
                 &self.truth
             }
         };
-        let summary = self.plausible.summary(scores, truth);
+        let summary = plausible.summary(scores, truth);
         self.plausible_count = summary.count;
         self.total += summary.error_sq;
     }

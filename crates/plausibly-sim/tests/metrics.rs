@@ -1,4 +1,4 @@
-use plausibly::{Action, ArmMeans, Fixed, LinTs, PerArm, Policy, Ridge, Stream, Ucb1};
+use plausibly::{Action, ArmMeans, Exclusion, Fixed, LinTs, PerArm, Policy, Ridge, Stream, Ucb1};
 use plausibly_sim::{Bandit, Draws, ModelError, Player, Regret, log_grid, play};
 use plausibly_testkit::BruteForce;
 use std::ops::ControlFlow;
@@ -15,7 +15,11 @@ fn model_error_and_regret_are_their_definitions() {
         policy: LinTs::new(Ridge::new(3, 1.0).unwrap(), 0.5).unwrap(),
         observer: (
             Regret::new(),
-            ModelError::new(Box::new(Ridge::new(3, 2.0).unwrap()), Fixed { sqrt_beta }),
+            ModelError::new(
+                Box::new(Ridge::new(3, 2.0).unwrap()),
+                Fixed { sqrt_beta },
+                Exclusion::Intervals,
+            ),
         ),
         choices: stream("policy"),
     };
@@ -69,8 +73,11 @@ fn an_arm_never_taken_counts_with_the_estimate_it_has() {
     // A policy that never takes an arm must not be measured as if it knew it.
     let mut environment = Bandit::arms(vec![0.2, 0.9, 0.5], 1e-9);
     let stream = |role| Stream::new(2, 0, role);
-    let observer =
-        ModelError::new(Box::new(ArmMeans::new(3)), PerArm { delta: 0.05, noise_scale: 0.3 });
+    let observer = ModelError::new(
+        Box::new(ArmMeans::new(3)),
+        PerArm { delta: 0.05, noise_scale: 0.3 },
+        Exclusion::Intervals,
+    );
     let policy = Ucb1::new(3, 0.3).unwrap();
     let mut players = [Player { policy, observer, choices: stream("policy") }];
     let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };

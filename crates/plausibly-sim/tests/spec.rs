@@ -1,5 +1,6 @@
-use plausibly::spec::{PolicyKind, RadiusSpec, Value};
-use plausibly_sim::{Experiment, Overrides};
+use plausibly::Exclusion;
+use plausibly::spec::{PolicyKind, RadiusKind, RadiusSpec, Setting, Value};
+use plausibly_sim::{Experiment, Metric, Overrides};
 use proptest::prelude::*;
 
 const MINIMAL: &str =
@@ -15,20 +16,20 @@ fn unset_fields_take_their_defaults() {
     assert_eq!((experiment.name.as_str(), experiment.seed), ("experiment", 0));
     assert_eq!((experiment.runs, experiment.horizon), (100, 10_000));
     assert_eq!(experiment.policies[0].label, "code");
-    let determinant =
-        RadiusSpec::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None };
+    let additive = RadiusSpec::new(RadiusKind::Additive);
     assert_eq!(
         experiment.policies[0].kind,
         PolicyKind::Code {
-            ridge: 1.0,
-            radius: determinant,
+            ridge: None,
+            radius: additive,
+            exclusion: Exclusion::Differences,
             greed: 0.0,
             target: None,
             randomise: 0.0,
             count_pending: true
         }
     );
-    assert_eq!(experiment.metric.radius, determinant);
+    assert_eq!(experiment.metric, Metric::default_for(Setting::Fixed));
 }
 
 #[test]
@@ -36,12 +37,14 @@ fn the_metric_is_that_of_the_first_code_policy_unless_set() {
     let policies = "[[policy]]\nkind = 'lin-ucb'\nridge = 9\n\
                     [[policy]]\nkind = 'code'\nlabel = 'narrow'\nridge = 3\n\
                     radius = { kind = 'fixed', sqrt_beta = 0.5 }\n";
-    let narrow = RadiusSpec::Fixed { sqrt_beta: 0.5 };
+    let narrow = RadiusSpec { sqrt_beta: 0.5, ..RadiusSpec::new(RadiusKind::Fixed) };
     let text = format!("[environment]\nkind = 'linear'\ndim = 2\nactions = 3\n{policies}");
     let metric = read(&text).metric;
-    assert_eq!((metric.ridge.to_bits(), metric.radius), (3.0_f64.to_bits(), narrow));
-    let metric = read(&format!("{text}[metric]\nridge = 7.0\n")).metric;
-    assert_eq!((metric.ridge.to_bits(), metric.radius), (7.0_f64.to_bits(), narrow));
+    assert_eq!((metric.ridge, metric.radius), (Some(3.0), narrow));
+    assert_eq!(metric.exclusion, Exclusion::Differences);
+    let metric = read(&format!("{text}[metric]\nridge = 7.0\nexclusion = 'intervals'\n")).metric;
+    assert_eq!((metric.ridge, metric.radius), (Some(7.0), narrow));
+    assert_eq!(metric.exclusion, Exclusion::Intervals);
 }
 
 #[test]

@@ -6,7 +6,8 @@
 
 use nalgebra::{DMatrix, DVector};
 use plausibly::{
-    ActionSet, Code, Estimator, Fixed, Isa, Ledger, Observation, Policy, Ridge, Scores, Stream,
+    ActionSet, Code, Estimator, Exclusion, Fixed, Isa, Ledger, Observation, Policy, Ridge, Scores,
+    Stream,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -176,7 +177,7 @@ fn rounds(set: &ActionSet) -> Vec<Contender<'_>> {
     let dim = set.view().dim();
     let contender = |isa: Isa| -> Box<dyn FnMut() + '_> {
         let model = Ridge::new(dim, 1.0).expect("a valid ridge").with_isa(isa);
-        let mut code = Code::new(model, Fixed { sqrt_beta: 1.0 });
+        let mut code = Code::new(model, Fixed { sqrt_beta: 1.0 }).excluding(Exclusion::Intervals);
         let mut rng = Stream::new(1, 0, "noise");
         let mut round = move || {
             let chosen = code.select(set.view(), &mut rng);

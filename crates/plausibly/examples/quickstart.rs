@@ -25,11 +25,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     let mut explanation = Explanation::new();
-    policy.explain(offers.view(), &radius, &mut explanation);
+    policy.explain(offers.view(), &radius, policy.exclusion(), &mut explanation);
     for (action, interval) in explanation.intervals().iter().enumerate() {
         let standing = match explanation.standings()[action] {
             Standing::Plausible => "could still be best".to_string(),
-            Standing::RuledOut { by, margin } => format!("ruled out by {by}, by {margin:.2}"),
+            Standing::RuledOut { by, margin, at_most } => {
+                format!("{by} beats it by {margin:.2} to {at_most:.2}")
+            }
         };
         println!("offer {action}: {:+.2} to {:+.2}  {standing}", interval.lower, interval.upper);
     }

@@ -4,21 +4,23 @@
 //! no later choice.
 
 use crate::actions::{ActionIndex, Actions};
-use crate::confidence::{ConfidenceRadius, Interval, Plausible};
+use crate::confidence::{ConfidenceRadius, Exclusion, Interval, Plausible};
 use crate::model::{Estimator, Scores};
 use crate::policy::{DeadlineStatus, Target, TargetStatus};
 
 /// Whether an action could still be best.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Standing {
-    /// Its upper bound reaches every lower bound.
+    /// Nothing rules it out.
     Plausible,
     /// Another action is better under every parameter of the confidence set.
     RuledOut {
-        /// The action with the largest lower bound, the lowest index among equals.
+        /// That action, which is plausible itself.
         by: ActionIndex,
-        /// The distance from this action's upper bound up to that lower bound; positive.
+        /// How far this action is behind it at least; positive.
         margin: f64,
+        /// How far it is behind it at most.
+        at_most: f64,
     },
 }
 
@@ -42,34 +44,33 @@ impl Explanation {
         Self::default()
     }
 
-    /// Replaces the contents by what `model` says under `radius`.
+    /// Replaces the contents by what `model` says under `radius`, with actions ruled out by this
+    /// comparison.
     ///
     /// The scores are those of the model's choices, bit for bit. Costs as much as scoring the set.
     pub fn fill(
         &mut self,
         model: &(impl Estimator + ?Sized),
         radius: &dyn ConfidenceRadius,
+        exclusion: Exclusion,
         actions: Actions<'_>,
     ) {
         (self.target, self.deadline) = (None, None);
         model.score_into(actions, &mut self.scores);
         let evidence = model.evidence();
         self.sqrt_beta = radius.sqrt_beta(&evidence);
-        self.plausible.assess(&self.scores, radius.reach(&evidence));
-        let interval = |action| self.plausible.interval(&self.scores, action);
+        let reach = radius.reach(&evidence);
+        let Self { scores, plausible, .. } = self;
+        plausible.assess_by(exclusion, model, actions, scores, reach);
+        let interval = |action| plausible.interval(scores, action);
         self.intervals.clear();
         self.intervals.extend((0..actions.len()).map(interval));
-        let best_lower = self.plausible.best_lower();
-        let by =
-            self.intervals.iter().position(|interval| interval.lower >= best_lower).unwrap_or(0);
+        let standing = |action| match plausible.ruled_out(scores, reach, action) {
+            None => Standing::Plausible,
+            Some((by, margin, at_most)) => Standing::RuledOut { by, margin, at_most },
+        };
         self.standings.clear();
-        self.standings.extend(self.intervals.iter().map(|interval| {
-            if interval.upper >= best_lower {
-                Standing::Plausible
-            } else {
-                Standing::RuledOut { by, margin: best_lower - interval.upper }
-            }
-        }));
+        self.standings.extend((0..actions.len()).map(standing));
     }
 
     /// Adds the status of a target, by the rewards that have come.

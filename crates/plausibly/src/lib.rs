@@ -22,7 +22,7 @@
 //! }
 //!
 //! let mut explanation = Explanation::new();
-//! policy.explain(offers.view(), &radius, &mut explanation);
+//! policy.explain(offers.view(), &radius, policy.exclusion(), &mut explanation);
 //! assert!(matches!(explanation.standings()[1], Standing::RuledOut { by: 0, .. }));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -49,8 +49,8 @@ pub mod state;
 pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_MAGNITUDE, SetId};
 pub use arms::{ArmMove, ArmRecord};
 pub use confidence::{
-    ArmReach, ConfidenceRadius, Determinant, Fixed, Interval, Mixture, Paper, PerArm, Plausible,
-    PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
+    Additive, ArmReach, ConfidenceRadius, Determinant, Exclusion, Fixed, Interval, Mixture, Paper,
+    PerArm, Plausible, PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
 };
 pub use design::Design;
 pub use exact::{
@@ -60,7 +60,7 @@ pub use exact::{
 pub use explain::{Explanation, Standing};
 pub use linalg::Isa;
 pub use model::{
-    ArmMeans, ArmRidges, ArmSums, Estimator, Evidence, Fit, Forecast, Misfit, Removed, Ridge,
+    ArmMeans, ArmRidges, ArmSums, Estimator, Evidence, Fit, Guarantee, Misfit, Removed, Ridge,
     RidgeError, Scores, Shape, Whole,
 };
 pub use policy::{

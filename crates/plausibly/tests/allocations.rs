@@ -61,7 +61,7 @@ fn a_round_allocates_nothing() {
             let chosen = policy.select(set.view(), &mut rng);
             policy.decided(set.view().get(chosen));
             policy.update(set.view().get(chosen), rng.normal());
-            policy.explain(set.view(), &radius, &mut explanation);
+            policy.explain(set.view(), &radius, policy.exclusion(), &mut explanation);
             allocating_rounds += u64::from(allocations() > before);
         }
         // The first rounds size the buffers, a refactorisation comes each time the determinant has

@@ -1,6 +1,6 @@
 use plausibly::{
-    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Estimator, Explain, Explanation, Fixed,
-    LinUcb, PerArm, Policy, Ridge, Stream,
+    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Estimator, Exclusion, Explain,
+    Explanation, Fixed, LinUcb, PerArm, Policy, Ridge, Stream,
 };
 use plausibly_testkit::{BruteForce, strategies};
 use proptest::prelude::*;
@@ -70,7 +70,7 @@ proptest! {
             half[chosen],
         );
         let mut explanation = Explanation::new();
-        code.explain(set.view(), &Fixed { sqrt_beta }, &mut explanation);
+        code.explain(set.view(), &Fixed { sqrt_beta }, code.exclusion(), &mut explanation);
         if greed < 1.0 {
             let widest = explanation.plausible().map(|action| half[action]).fold(0.0, f64::max);
             prop_assert!(widest <= (1.0 + greed) / (1.0 - greed) * half[chosen] + 1e-9);
@@ -88,7 +88,8 @@ proptest! {
         sqrt_beta in 0.1..3.0_f64,
     ) {
         let set = ActionSet::from_rows(&rows).unwrap();
-        let mut code = Code::new(Ridge::new(3, 1.0).unwrap(), Fixed { sqrt_beta });
+        let model = Ridge::new(3, 1.0).unwrap();
+        let mut code = Code::new(model, Fixed { sqrt_beta }).excluding(Exclusion::Intervals);
         let mut reference = BruteForce::new(3, 1.0);
         let mut rng = Stream::new(0, 0, "policy");
         for reward in rewards {
@@ -137,7 +138,8 @@ proptest! {
                 prop_assert_eq!(chosen as u64, round, "each arm once first, in order");
             } else {
                 let model = Ridge::from_statistics(arms, 0.0, &gram, &moment, round).unwrap();
-                let mut linear = Code::new(model, Fixed { sqrt_beta: constant });
+                let linear = Code::new(model, Fixed { sqrt_beta: constant });
+                let mut linear = linear.excluding(Exclusion::Intervals);
                 prop_assert_eq!(
                     linear.select(unit.view(), &mut noise.clone()),
                     chosen,

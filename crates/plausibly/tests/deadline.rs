@@ -34,7 +34,7 @@ fn play<E: Estimator + Clone, R: ConfidenceRadius + Copy>(
     let mut promised = None;
     for round in 1..=by_round + 5 {
         let chosen = code.select(set.view(), &mut choices());
-        code.explain(set.view(), &radius, &mut explanation);
+        code.explain(set.view(), &radius, code.exclusion(), &mut explanation);
         let status = explanation.deadline().unwrap();
         assert_eq!(status.by_round, by_round);
         assert_eq!(status.promised, *promised.get_or_insert(status.promised));
@@ -51,8 +51,8 @@ fn a_promised_deadline_is_kept() {
         // The smallest accuracy that can be promised, and none smaller.
         let by_round = 400;
         let model = || Ridge::new(3, 1.0).unwrap();
-        let forecast = model().forecast(problem.0.view(), by_round).unwrap();
-        let least = RADIUS.reach(&forecast.evidence).half_width(forecast.width_sq);
+        let guarantee = model().guarantee(problem.0.view(), by_round).unwrap();
+        let least = RADIUS.reach(&guarantee.evidence).half_width(guarantee.width_sq);
         let at = |accuracy| play(model(), RADIUS, &problem, (accuracy, by_round), run);
         assert_eq!(at(least * (1.0 + 1e-12)), (true, DeadlineOutcome::Met));
         assert!(!at(least * (1.0 - 1e-12)).0);
@@ -62,16 +62,16 @@ fn a_promised_deadline_is_kept() {
 }
 
 #[test]
-fn exploring_reaches_what_was_forecast_however_rewards_fall() {
+fn exploring_reaches_what_was_guaranteed_however_rewards_fall() {
     for run in 0..10 {
         let (set, means) = problem(run);
         let mut code = Code::new(Ridge::new(3, 1.0).unwrap(), RADIUS);
         let mut noise = Stream::new(22, run, "noise");
         let mut survivors = [true; 15];
-        let forecast = |round| Ridge::new(3, 1.0).unwrap().forecast(set.view(), round).unwrap();
+        let guarantee = |round| Ridge::new(3, 1.0).unwrap().guarantee(set.view(), round).unwrap();
         let mut explanation = Explanation::new();
         for round in 1..=300 {
-            code.explain(set.view(), &RADIUS, &mut explanation);
+            code.explain(set.view(), &RADIUS, code.exclusion(), &mut explanation);
             let plausible: Vec<usize> = explanation.plausible().collect();
             survivors
                 .iter_mut()
@@ -82,11 +82,11 @@ fn exploring_reaches_what_was_forecast_however_rewards_fall() {
                 .filter(|i| survivors[*i])
                 .max_by(|a, b| width(*a).total_cmp(&width(*b)))
                 .unwrap();
-            let forecast = forecast(round);
-            assert!(width(widest) <= forecast.width_sq, "round {round}");
+            let guarantee = guarantee(round);
+            assert!(width(widest) <= guarantee.width_sq, "round {round}");
             assert!(
                 code.model().evidence().log_det_ratio()
-                    <= forecast.evidence.log_det_ratio() + 1e-12
+                    <= guarantee.evidence.log_det_ratio() + 1e-12
             );
             code.update(set.view().get(widest), means[widest] + 0.5 * noise.normal());
         }

@@ -1,11 +1,16 @@
 use crate::policies::{Entrant, arm_entrants, linear_entrants};
 use plausibly::{
-    ActionSet, Code, Explain, Explanation, Fixed, Policy, Ridge, Standing, Stream, Target,
+    ActionSet, Code, Exclusion, Explain, Explanation, Fixed, Policy, Ridge, Standing, Stream,
+    Target,
 };
 use plausibly_testkit::strategies;
 use proptest::prelude::*;
 
-fn check(explanation: &Explanation, sqrt_beta: f64) -> Result<(), TestCaseError> {
+fn check(
+    explanation: &Explanation,
+    sqrt_beta: f64,
+    exclusion: Exclusion,
+) -> Result<(), TestCaseError> {
     let intervals = explanation.intervals();
     let best_lower = intervals.iter().map(|i| i.lower).fold(f64::NEG_INFINITY, f64::max);
     for (action, (interval, standing)) in intervals.iter().zip(explanation.standings()).enumerate()
@@ -15,10 +20,20 @@ fn check(explanation: &Explanation, sqrt_beta: f64) -> Result<(), TestCaseError>
             interval.lower == interval.mean - half && interval.upper == interval.mean + half
         );
         match *standing {
-            Standing::Plausible => prop_assert!(interval.upper >= best_lower),
-            Standing::RuledOut { by, margin } => {
-                prop_assert!(margin > 0.0 && margin == intervals[by].lower - interval.upper);
+            // What differences leave, intervals leave as well.
+            Standing::Plausible => prop_assert!(interval.upper >= best_lower - 1e-9),
+            Standing::RuledOut { by, margin, at_most } => {
+                prop_assert!(margin > 0.0 && margin <= at_most);
                 prop_assert_eq!(explanation.standings()[by], Standing::Plausible);
+                let ahead = intervals[by];
+                if exclusion == Exclusion::Differences {
+                    // A difference is known no worse than its two sides.
+                    prop_assert!(margin >= ahead.lower - interval.upper - 1e-9);
+                    prop_assert!(at_most <= ahead.upper - interval.lower + 1e-9);
+                    continue;
+                }
+                prop_assert!(margin == ahead.lower - interval.upper);
+                prop_assert!(at_most == ahead.upper - interval.lower);
                 // The witness is the first action with the best lower bound.
                 prop_assert!(intervals[by].lower == best_lower);
                 prop_assert!(intervals[..by].iter().all(|i| i.lower < best_lower));
@@ -46,8 +61,8 @@ fn explaining_changes_nothing(
     let radius = Fixed { sqrt_beta: 0.8 };
     for round in 0..rounds {
         if round % 3 != 1 {
-            asked.explain(set.view(), &radius, &mut before);
-            check(&before, 0.8)?;
+            asked.explain(set.view(), &radius, asked.exclusion(), &mut before);
+            check(&before, 0.8, asked.exclusion())?;
         }
         let chosen = asked.select(set.view(), &mut asked_rng);
         prop_assert_eq!(
@@ -57,7 +72,7 @@ fn explaining_changes_nothing(
             entrant.name,
             round
         );
-        asked.explain(set.view(), &radius, &mut after);
+        asked.explain(set.view(), &radius, asked.exclusion(), &mut after);
         if round % 3 != 1 {
             // Nothing was learned since, so the explanation is the same to the bit.
             prop_assert_eq!(before.intervals(), after.intervals());
@@ -79,14 +94,14 @@ fn an_explanation_says_whether_the_target_is_met() {
     // Half an interval is 1/√(1 + plays): after 15 plays each, a quarter.
     let mut policy = code().to_target(Target::Accuracy(0.25)).unwrap();
     for round in 0..30 {
-        policy.explain(set.view(), &radius, &mut explanation);
+        policy.explain(set.view(), &radius, policy.exclusion(), &mut explanation);
         let status = explanation.target().unwrap();
         assert!(!status.met() && status.wanted == 0.25, "round {round}: {status:?}");
         let chosen = policy.select(set.view(), &mut rng);
         assert_eq!(chosen, round % 2, "explores the less known one while the target is missed");
         policy.update(set.view().get(chosen), if chosen == 1 { 0.3 } else { 0.2 });
     }
-    policy.explain(set.view(), &radius, &mut explanation);
+    policy.explain(set.view(), &radius, policy.exclusion(), &mut explanation);
     assert!(explanation.target().unwrap().met());
     for _ in 0..5 {
         let chosen = policy.select(set.view(), &mut rng);
@@ -94,7 +109,7 @@ fn an_explanation_says_whether_the_target_is_met() {
         policy.update(set.view().get(chosen), 0.3);
     }
     let plain = code();
-    plain.explain(set.view(), &radius, &mut explanation);
+    plain.explain(set.view(), &radius, plain.exclusion(), &mut explanation);
     assert!(explanation.target().is_none());
     assert!(
         code().to_target(Target::Kappa(0.0)).is_err()

@@ -1,7 +1,7 @@
 //! Many dimensions, features far larger than the ridge, and inputs that models refuse.
 
 use crate::policies::{Entrant, linear_entrants};
-use plausibly::spec::{Facts, Fields, Node, PolicySpec, Setting, Value};
+use plausibly::spec::{Defaults, Facts, Fields, Node, PolicySpec, Setting, Value};
 use plausibly::{
     Action, ActionSet, ArmMeans, ArmRidges, Code, ConfidenceRadius, Determinant, Estimator,
     Evidence, Explain, Explanation, Fixed, LinTs, LinUcb, Misfit, Policy, Ridge, Standing, Stream,
@@ -66,8 +66,12 @@ fn code_with_ridge(dim: usize, ridge: f64) -> Entrant {
         ("ridge".into(), node(Value::Float(ridge))),
     ]));
     let mut problems = Vec::new();
-    let spec = PolicySpec::read(&mut Fields::new("policy", &table, &mut problems), Setting::Fixed)
-        .unwrap();
+    let spec = PolicySpec::read(
+        &mut Fields::new("policy", &table, &mut problems),
+        Setting::Fixed,
+        Defaults::Current,
+    )
+    .unwrap();
     assert_eq!(problems, []);
     Entrant { name: "code", make: Box::new(move || spec.build(&facts).unwrap()) }
 }
@@ -126,7 +130,7 @@ fn nothing_is_ruled_out_for_want_of_digits() {
     let set = ActionSet::from_rows(&[[1e6, 1e6], [1e6, -1e6]]).unwrap();
     let policy = Code::new(one_direction([0.75, -0.65]), radius);
     let mut explanation = Explanation::new();
-    policy.explain(set.view(), &radius, &mut explanation);
+    policy.explain(set.view(), &radius, policy.exclusion(), &mut explanation);
     assert_eq!(explanation.standings()[1], Standing::Plausible, "the better action");
 }
 

@@ -25,6 +25,7 @@ mod radius; // radii against their formulas
 mod ridge; // the estimator against brute force
 mod samplers; // value stability of the samplers
 mod state; // written down and read back, a policy goes on to the bit
+mod verdicts; // what rules an action out is true, and mutants are not
 
 /// Scores of all actions, from scratch.
 pub(crate) fn scores(

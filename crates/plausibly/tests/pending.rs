@@ -1,6 +1,6 @@
 use plausibly::{
-    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Determinant, Estimator, Explain,
-    Explanation, Fixed, Mixture, Policy, Ridge, Stream,
+    Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Determinant, Estimator, Exclusion,
+    Explain, Explanation, Fixed, Mixture, Policy, Ridge, Stream,
 };
 use plausibly_testkit::{BruteForce, strategies};
 use proptest::prelude::*;
@@ -61,7 +61,8 @@ proptest! {
         }
         let sqrt_beta = settled.deviation(&theta_star).max(1e-3);
         let radius = Fixed { sqrt_beta };
-        let mut code = Code::new(Ridge::new(3, 1.0).unwrap(), radius).tempered(greed).unwrap();
+        let code = Code::new(Ridge::new(3, 1.0).unwrap(), radius).excluding(Exclusion::Intervals);
+        let mut code = code.tempered(greed).unwrap();
         for (index, fate) in told {
             let action = set.view().get(index);
             match fate {
@@ -109,8 +110,8 @@ proptest! {
 
         // Explanations depend on rewards that came, not on decisions that wait or were dropped.
         let (mut shown, mut plain) = (Explanation::new(), Explanation::new());
-        code.explain(set.view(), &radius, &mut shown);
-        Code::new(model, radius).explain(set.view(), &radius, &mut plain);
+        code.explain(set.view(), &radius, code.exclusion(), &mut shown);
+        Code::new(model, radius).explain(set.view(), &radius, Exclusion::default(), &mut plain);
         for (shown, plain) in shown.intervals().iter().zip(plain.intervals()) {
             let close = |x: f64, y: f64| (x - y).abs() <= 1e-9 * (1.0 + y.abs());
             prop_assert!(close(shown.lower, plain.lower) && close(shown.upper, plain.upper));
@@ -249,7 +250,7 @@ fn sums_over_rounds_keep_their_bounds_when_rewards_are_late() {
                     code.model().holds(&theta_star, radius.reach(&code.model().evidence())),
                     "the good event"
                 );
-                code.explain(set.view(), &radius, &mut explanation);
+                code.explain(set.view(), &radius, code.exclusion(), &mut explanation);
                 let chosen = code.select(set.view(), &mut nothing());
                 let by_design = crate::scores(&all, set.view()).width_sq().to_vec();
                 let ratio = |i: usize| explanation.width_sq()[i] / by_design[i];

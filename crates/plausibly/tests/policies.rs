@@ -1,4 +1,4 @@
-use plausibly::spec::{Facts, Fields, Node, POLICY_KINDS, PolicySpec, Setting, Value};
+use plausibly::spec::{Defaults, Facts, Fields, Node, POLICY_KINDS, PolicySpec, Setting, Value};
 use plausibly::state::Durable;
 use plausibly::{ActionSet, Stream};
 
@@ -24,7 +24,11 @@ fn entrants(setting: Setting, dim: usize, actions: usize) -> Vec<Entrant> {
         let text = |text: &str| Node { value: Value::Text(text.into()), line: 1 };
         let table = Node { value: Value::Table(vec![("kind".into(), text(kind))]), line: 1 };
         let mut problems = Vec::new();
-        let spec = PolicySpec::read(&mut Fields::new("policy", &table, &mut problems), setting);
+        let spec = PolicySpec::read(
+            &mut Fields::new("policy", &table, &mut problems),
+            setting,
+            Defaults::Current,
+        );
         spec.filter(|_| problems.is_empty())
     };
     let fitting = POLICY_KINDS.into_iter().filter_map(|kind| Some((kind, read(kind)?)));

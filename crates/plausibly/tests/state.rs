@@ -1,7 +1,7 @@
 //! A policy that is written down and read back goes on as if nothing had happened, to the last bit.
 
 use crate::policies::{Entrant, arm_entrants, linear_entrants};
-use plausibly::spec::{Facts, Fields, Node, PolicySpec, Setting, Value};
+use plausibly::spec::{Defaults, Facts, Fields, Node, PolicySpec, Setting, Value};
 use plausibly::state::{Durable, PolicyState, StateError};
 use plausibly::{ActionSet, Explanation, Fixed, Stream};
 use proptest::prelude::*;
@@ -26,8 +26,12 @@ fn codes(setting: Setting, dim: usize, actions: usize) -> Vec<Entrant> {
         let mut table = vec![("kind".into(), node(Value::Text("code".into())))];
         table.extend(settings.into_iter().map(|(name, value)| (name.to_string(), node(value))));
         let (table, mut problems) = (node(Value::Table(table)), Vec::new());
-        let spec =
-            PolicySpec::read(&mut Fields::new("policy", &table, &mut problems), setting).unwrap();
+        let spec = PolicySpec::read(
+            &mut Fields::new("policy", &table, &mut problems),
+            setting,
+            Defaults::Current,
+        )
+        .unwrap();
         assert_eq!(problems, []);
         Entrant { name, make: Box::new(move || spec.build(&facts).unwrap()) }
     };
@@ -104,6 +108,7 @@ impl Game {
         self.policy.explain(
             sets[round.set].view(),
             self.policy.radius().unwrap_or(&fixed),
+            self.policy.exclusion(),
             &mut explanation,
         );
         for interval in explanation.intervals() {

@@ -4,8 +4,8 @@
 
 use plausibly::search::Search;
 use plausibly::{
-    Action, ActionSet, Actions, Code, Determinant, Isa, LinTs, LinUcb, Paper, Policy, Radius,
-    Ridge, Stream,
+    Action, ActionSet, Actions, Code, Determinant, Exclusion, Isa, LinTs, LinUcb, Paper, Policy,
+    Radius, Ridge, Stream,
 };
 use plausibly_bench::{Play, Problem, serve, status};
 use std::error::Error;
@@ -60,7 +60,8 @@ fn play(
     let set = ActionSet::from_flat(std::mem::take(&mut problem.features), problem.dim)?;
     let (dim, sigma) = (problem.dim, problem.sigma);
     let model = || Ridge::new(dim, 1.0).expect("a valid ridge");
-    let code = move || Code::new(model(), radius);
+    // The rivals compare intervals, so ours does too.
+    let code = move || Code::new(model(), radius).excluding(Exclusion::Intervals);
     let lin_ucb = move || LinUcb::new(model(), radius);
     let lin_ts = move || LinTs::new(model(), sigma).expect("a positive scale");
     let every = move || code().searching(Search::over_all_actions());
@@ -161,7 +162,8 @@ fn many(actions: usize, dim: usize, rounds: usize) -> Result<(), Box<dyn Error>>
     let built = begun.elapsed().as_secs_f64();
     let (built_peak, sigma) = (status("VmHWM"), 0.5);
     for name in ["paper", "determinant"] {
-        let mut policy = Code::new(Ridge::new(dim, 1.0)?, radius_of(name, dim, sigma)?);
+        let code = Code::new(Ridge::new(dim, 1.0)?, radius_of(name, dim, sigma)?);
+        let mut policy = code.excluding(Exclusion::Intervals);
         let begun = Instant::now();
         for _ in 0..rounds {
             let action = set.view().get(policy.select(set.view(), &mut rng));

@@ -6,7 +6,8 @@
 
 use plausibly::search::Search;
 use plausibly::{
-    ActionSet, Code, Determinant, Estimator, Isa, LinTs, LinUcb, Policy, Ridge, Scores, Stream,
+    ActionSet, Code, Determinant, Estimator, Exclusion, Isa, LinTs, LinUcb, Policy, Ridge, Scores,
+    Stream,
 };
 use std::error::Error;
 use std::hint::black_box;
@@ -19,9 +20,11 @@ const NOISE: f64 = 0.5;
 /// Name, d, K and rounds a run.
 type Workload = (&'static str, usize, usize, usize);
 
-const WORKLOADS: [Workload; 14] = [
+const WORKLOADS: [Workload; 16] = [
     ("code", 5, 100, 400),
     ("code", 16, 1000, 250),
+    ("code-differences", 5, 100, 400),
+    ("code-differences", 16, 1000, 250),
     ("code-every-action", 5, 100, 150),
     ("code-every-action", 16, 1000, 60),
     ("score-new-set", 5, 100, 100),
@@ -89,10 +92,14 @@ fn run(
             policy.update(set.view().get(chosen), means[chosen] + noise);
         }
     };
+    let by_intervals = || Code::new(model.clone(), radius).excluding(Exclusion::Intervals);
     match name {
-        "code" => measured(runs, &mut || play(&mut Code::new(model.clone(), radius))),
+        "code" => measured(runs, &mut || play(&mut by_intervals())),
+        "code-differences" => {
+            measured(runs, &mut || play(&mut Code::new(model.clone(), radius)));
+        }
         "code-every-action" => {
-            let code = || Code::new(model.clone(), radius).searching(Search::over_all_actions());
+            let code = || by_intervals().searching(Search::over_all_actions());
             measured(runs, &mut || play(&mut code()));
         }
         "lin-ucb" => measured(runs, &mut || play(&mut LinUcb::new(model.clone(), radius))),
@@ -114,7 +121,7 @@ fn run(
         "code-new-set" => {
             let mut set = set;
             measured(runs, &mut || {
-                let mut policy = Code::new(model.clone(), radius);
+                let mut policy = by_intervals();
                 for noise in &noise {
                     set.refill_from(black_box(&rows)).expect("valid features");
                     let chosen = policy.select(set.view(), &mut rng);

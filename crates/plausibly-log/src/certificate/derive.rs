@@ -7,8 +7,8 @@ use super::verdict::Verdict;
 use super::{Grounds, GroundsError, Sums};
 use plausibly::spec::{Model, PolicyKind, PolicySpec, RadiusSpec};
 use plausibly::{
-    ActionSet, ConfidenceRadius, Explanation, Phase, Quantised, Quota, Radius, Scores, Target,
-    TargetStatus,
+    ActionSet, ConfidenceRadius, Exclusion, Explanation, Phase, Quantised, Quota, Radius, Scores,
+    Target, TargetStatus,
 };
 use std::cell::OnceCell;
 
@@ -91,7 +91,7 @@ impl<'a> Derivation<'a> {
         let shown = spec.shown_radius(grounds.setting());
         let radius = shown.build_quantised(&facts)?;
         let mut explanation = Explanation::new();
-        explanation.fill(model.estimator(), &radius, set.view());
+        explanation.fill(model.estimator(), &radius, Exclusion::Intervals, set.view());
         let confidence = shown.confidence(ridge).filter(|_| !beyond_bound(&shown, grounds));
         let phase = grounds.phase_on(&spec.kind, set)?;
         Ok(Self {
@@ -142,7 +142,7 @@ impl<'a> Derivation<'a> {
 
 /// Whether an action is longer than the bound of the radius, which then promises nothing.
 fn beyond_bound(radius: &RadiusSpec, grounds: &Grounds) -> bool {
-    let RadiusSpec::Paper { action_norm_bound: Some(bound), .. } = radius else { return false };
+    let Some(bound) = radius.action_norm_bound else { return false };
     let norm_sq = |features: &[f64]| features.iter().map(|x| x * x).sum::<f64>();
     grounds.actions.iter().any(|action| norm_sq(&action.features) > bound * bound)
 }
@@ -229,7 +229,7 @@ impl Derivation<'_> {
                     design_width: finite(design_width(at).sqrt()),
                     standing: match explanation.standings()[at] {
                         plausibly::Standing::Plausible => Standing::Plausible,
-                        plausibly::Standing::RuledOut { by, margin } => Standing::RuledOut {
+                        plausibly::Standing::RuledOut { by, margin, .. } => Standing::RuledOut {
                             by: grounds.actions[by].id,
                             margin: grounds.range() * margin,
                         },

@@ -205,12 +205,15 @@ const VALID_RADIUS: &str = "{ kind = \"determinant\", delta = 0.05, theta_norm_b
 /// λ = 10⁴ as a ridge.
 const LITERAL_RIDGE: f64 = 1e4;
 
+/// What rules actions out in the paper.
+const INTERVALS: &str = "exclusion = \"intervals\"\n";
+
 fn policy(kind: &str, label: &str, fields: &str) -> String {
     format!("\n[[policy]]\nkind = \"{kind}\"\nlabel = \"{label}\"\n{fields}")
 }
 
 fn code(label: &str, ridge: f64, radius: &str) -> String {
-    policy("code", label, &format!("ridge = {ridge:.1}\nradius = {radius}\n"))
+    policy("code", label, &format!("ridge = {ridge:.1}\nradius = {radius}\n{INTERVALS}"))
 }
 
 fn arm_code(label: &str, delta: &str) -> String {

@@ -1,8 +1,8 @@
 //! K-armed CODE: Theorem 1, the gap-free bound, Section 4.2 and Lemma 1.
 
 use super::{BoundCheck, CodeEntrant, TheoryError};
-use plausibly::spec::{BuildError, Facts, RadiusSpec};
-use plausibly::{ArmMeans, ConfidenceRadius, Estimator, Plausible, Radius, Scores};
+use plausibly::spec::{BuildError, Facts, RadiusKind, RadiusSpec};
+use plausibly::{ArmMeans, ConfidenceRadius, Estimator, Exclusion, Plausible, Radius, Scores};
 use plausibly_sim::{
     Decided, Experiment, ModelError, Moments, Monitor, Observer, Rewarded, RunError, in_order,
 };
@@ -81,9 +81,10 @@ impl ArmsTheory {
         monitor: &dyn Monitor,
     ) -> Result<Self, TheoryError> {
         let code = CodeEntrant::of(experiment)?;
-        let RadiusSpec::PerArm { delta, noise_scale } = code.radius else {
+        let RadiusSpec { kind, delta, noise_scale, .. } = code.radius;
+        if kind != RadiusKind::PerArm {
             return Err(TheoryError::Unsuited("CODE must have the radius per-arm"));
-        };
+        }
         if code.greed > 0.0 || code.target.is_some() {
             return Err(TheoryError::Unsuited(
                 "CODE must take the least-taken plausible arm: no greed and no target",
@@ -170,7 +171,7 @@ impl Watch {
     fn new(facts: &Facts, radius: RadiusSpec) -> Result<Self, BuildError> {
         let (radius, model) = (radius.build(facts)?, ArmMeans::new(facts.actions));
         Ok(Self {
-            metric: ModelError::new(Box::new(model.clone()), radius),
+            metric: ModelError::new(Box::new(model.clone()), radius, Exclusion::Intervals),
             initial_model_error: 0.0,
             model,
             radius,
@@ -195,7 +196,7 @@ impl<P: ?Sized> Observer<P> for Watch {
         let scores = &self.scores;
         self.plausible.assess(scores, reach);
         let due = (decided.round - 1) / arms;
-        let neglected = |arm| self.taken[arm] < due && self.plausible.contains(scores, arm);
+        let neglected = |arm| self.taken[arm] < due && self.plausible.contains(arm);
         self.premise_failed = self.premise_failed || (0..self.taken.len()).any(neglected);
     }
 

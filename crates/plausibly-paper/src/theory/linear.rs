@@ -1,8 +1,8 @@
 //! Linear CODE: Theorem 2, and the bound on the model error that the paper does not have.
 
 use super::{BoundCheck, CodeEntrant, TheoryError};
-use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
-use plausibly::{ConfidenceRadius, Estimator, Plausible, Radius, Ridge, Scores, Target};
+use plausibly::spec::{BuildError, Facts, RadiusKind, RadiusSpec, Setting};
+use plausibly::{ConfidenceRadius, Estimator, Exclusion, Plausible, Radius, Ridge, Scores, Target};
 use plausibly_sim::{
     Decided, Experiment, ModelError, Moments, Monitor, Observer, Rewarded, RunError, in_order,
 };
@@ -93,9 +93,10 @@ impl LinearTheory {
         monitor: &dyn Monitor,
     ) -> Result<Self, TheoryError> {
         let code = CodeEntrant::of(experiment)?;
-        let RadiusSpec::Determinant { delta, noise_scale, theta_norm_bound } = code.radius else {
+        let RadiusSpec { kind, delta, noise_scale, theta_norm_bound, .. } = code.radius;
+        if kind != RadiusKind::Determinant {
             return Err(TheoryError::Unsuited("CODE must have the radius determinant"));
-        };
+        }
         if experiment.environment.setting() != Setting::Fixed {
             return Err(TheoryError::Unsuited("its actions must have features and stay the same"));
         }
@@ -198,7 +199,7 @@ impl Watch {
     fn new(facts: &Facts, code: &CodeEntrant<'_>) -> Result<Self, BuildError> {
         let (radius, model) = (code.radius.build(facts)?, Ridge::new(facts.dim, code.ridge)?);
         Ok(Self {
-            metric: ModelError::new(Box::new(model.clone()), radius),
+            metric: ModelError::new(Box::new(model.clone()), radius, Exclusion::Intervals),
             sqrt_beta: radius.sqrt_beta(&model.evidence()),
             model,
             radius,

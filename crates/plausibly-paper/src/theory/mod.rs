@@ -11,7 +11,7 @@ pub use arms::ArmsTheory;
 pub use linear::LinearTheory;
 
 use plausibly::spec::{BuildError, Facts, PolicyKind, RadiusSpec};
-use plausibly::{Policy, Stream, Target};
+use plausibly::{Exclusion, Policy, Stream, Target};
 use plausibly_sim::{
     Delay, Draws, Environment, Experiment, Moments, Monitor, Observer, Player, Regret, RunError,
     play,
@@ -86,7 +86,11 @@ impl<'a> CodeEntrant<'a> {
                      deadline, which these bounds do not cover",
                 ))
             }
+            Some(PolicyKind::Code { exclusion: Exclusion::Differences, .. }) => {
+                Err(TheoryError::Unsuited("CODE must compare intervals, as the paper does"))
+            }
             Some(PolicyKind::Code { ridge, radius, greed, target, .. }) => {
+                let ridge = ridge.unwrap_or(1.0);
                 Ok(Self { experiment, ridge, radius, greed, target })
             }
             _ => Err(TheoryError::Unsuited("its first policy must be code")),

@@ -4,11 +4,11 @@ use super::toml;
 use crate::comparison::{Comparison, Metric, Plan};
 use crate::delay::Delay;
 use crate::environment::{Bandit, ChangingLinear, Environment, Pool};
-use plausibly::Stream;
 use plausibly::spec::{
-    Complaint, FieldDefault, FieldError, Fields, Node, PolicyKind, PolicySpec, RIDGES, RadiusSpec,
-    Range, Setting, Value,
+    Complaint, Defaults, FieldDefault, FieldError, Fields, Node, PolicyKind, PolicySpec, RIDGES,
+    RadiusSpec, Range, Setting, Value,
 };
+use plausibly::{Exclusion, Stream};
 use std::fmt;
 use std::sync::Arc;
 
@@ -361,7 +361,7 @@ fn size(count: u64) -> usize {
 fn read_policies(fields: &mut Fields<'_>, setting: Setting) -> Vec<Option<PolicySpec>> {
     let mut labels: Vec<(String, usize)> = Vec::new();
     fields.tables("policy", "the policies to compare", |fields| {
-        let policy = PolicySpec::read(fields, setting)?;
+        let policy = PolicySpec::read(fields, setting, Defaults::Current)?;
         let line = fields.line_of("kind");
         match labels.iter().find(|(label, _)| *label == policy.label) {
             Some((_, first)) => {
@@ -383,36 +383,46 @@ fn read_metric(
     policies: &[Option<PolicySpec>],
 ) -> Metric {
     let first_code = policies.iter().flatten().find_map(|policy| match policy.kind {
-        PolicyKind::Code { ridge, radius, .. } => Some(Metric { ridge, radius }),
+        PolicyKind::Code { ridge, radius, exclusion, .. } => {
+            Some(Metric { ridge, radius, exclusion })
+        }
         _ => None,
     });
-    let fallback =
-        first_code.unwrap_or(Metric { ridge: 1.0, radius: RadiusSpec::default_for(setting) });
+    let fallback = first_code.unwrap_or(Metric::default_for(setting));
     let default = FieldDefault::Derived(
-        "that of the first code policy, else `ridge = 1` and the default radius of `code`",
+        "that of the first code policy, else the default ridge, radius and exclusion of `code`",
     );
     let meaning = "defines the plausible set that the model error is measured on";
     let read = fields.table("metric", meaning, default, |fields| {
-        let derived = "that of the first code policy, else 1";
-        let ridge = match setting {
-            Setting::Arms => None,
-            _ => fields.number_or("ridge", "λ in the metric's V", derived, RIDGES),
-        };
-        let derived = FieldDefault::Derived("that of the first code policy, else its default");
-        let read = |fields: &mut Fields<'_>| RadiusSpec::read(fields, setting);
-        let radius = fields.table("radius", "√β of the metric", derived, read);
-        let metric = Metric {
-            ridge: ridge.unwrap_or(fallback.ridge),
+        let derived = "that of the first code policy, else its default";
+        let arms = setting == Setting::Arms;
+        let ridge =
+            (!arms).then(|| fields.number_or("ridge", "λ in the metric's V", derived, RIDGES));
+        let radius = fields.table(
+            "radius",
+            "√β of the metric",
+            FieldDefault::Derived(derived),
+            |fields| RadiusSpec::read(fields, setting),
+        );
+        let exclusion =
+            if arms { fallback.exclusion } else { Exclusion::read(fields, fallback.exclusion) };
+        Metric {
+            // The ridge of the first code policy goes with its radius.
+            ridge: ridge.flatten().or(fallback.ridge),
             radius: radius.unwrap_or(fallback.radius),
-        };
-        fields.fill("ridge", Value::Float(metric.ridge));
-        fields.fill("radius", metric.radius.to_value());
-        metric
+            exclusion,
+        }
     });
     let metric = read.unwrap_or(fallback);
-    let ridge = (setting != Setting::Arms).then_some(("ridge", Value::Float(metric.ridge)));
-    let entries = ridge.into_iter().chain([("radius", metric.radius.to_value())]);
-    let entries = entries.map(|(name, value)| (name.to_string(), Node { value, line: 0 }));
+    let arms = setting == Setting::Arms;
+    let entries = [
+        ("ridge", metric.ridge.filter(|_| !arms).map(Value::Float)),
+        ("radius", Some(metric.radius.to_value())),
+        ("exclusion", (!arms).then(|| Value::Text(metric.exclusion.name().into()))),
+    ];
+    let entries = entries
+        .into_iter()
+        .filter_map(|(name, value)| Some((name.to_string(), Node { value: value?, line: 0 })));
     fields.fill("metric", Value::Table(entries.collect()));
     metric
 }

@@ -3,8 +3,8 @@
 
 use super::experiment::{EnvironmentSpec, Experiment, Pools, read_delay_fields, read_pool_size};
 use plausibly::spec::{
-    Field, FieldDefault, FieldError, Fields, Node, POLICY_KINDS, PolicySpec, RadiusSpec, Setting,
-    Value,
+    Defaults, Field, FieldDefault, FieldError, Fields, Node, POLICY_KINDS, PolicySpec, RadiusSpec,
+    Setting, Value,
 };
 use std::fmt::Write;
 
@@ -103,7 +103,9 @@ fn environments(page: &mut String, pools: &dyn Pools) {
 fn policies(page: &mut String) {
     *page += "\n## `[[policy]]`\n";
     for kind in POLICY_KINDS {
-        let fits = |setting| read(&kind_table(kind), |fields| PolicySpec::read(fields, setting));
+        let fits = |setting| {
+            read(&kind_table(kind), |fields| PolicySpec::read(fields, setting, Defaults::Current))
+        };
         let playable: Vec<_> =
             SETTINGS.into_iter().filter(|(_, setting)| fits(*setting).1.is_empty()).collect();
         let names: Vec<String> = playable.iter().map(|(name, _)| format!("`{name}`")).collect();
@@ -113,7 +115,7 @@ fn policies(page: &mut String) {
         let has_radius = rows.iter().any(|row| row.name == "radius");
         let note = match (both, has_radius) {
             (true, true) => {
-                " On `k-armed` there is no `ridge`, and the default radius is \
+                " On `k-armed` there is no `ridge` and no `exclusion`, and the default radius is \
                  `{ kind = \"mixture\" }`."
             }
             (true, false) => " On `k-armed` there is no `ridge`.",
@@ -124,7 +126,9 @@ fn policies(page: &mut String) {
             _ => "",
         };
         let meaning = format!("Plays on {}.{note}", names.join(", "));
-        section(page, kind, &meaning, |fields| PolicySpec::read(fields, playable[0].1));
+        section(page, kind, &meaning, |fields| {
+            PolicySpec::read(fields, playable[0].1, Defaults::Current)
+        });
     }
     *page += "\nProblems from data count as `linear` here.\n";
 }
@@ -132,6 +136,12 @@ fn policies(page: &mut String) {
 fn radii(page: &mut String) {
     *page += "\n## `radius`\n";
     for (kind, setting, meaning) in [
+        (
+            "additive",
+            Setting::Fixed,
+            "`√(R²·(log(det V/λᵈ) + 2·log(1/δ)) + λ·S²)`, with λ the ridge. Valid at any time, and \
+             never wider than `determinant`.",
+        ),
         (
             "determinant",
             Setting::Fixed,

@@ -29,6 +29,8 @@ pub(super) struct Code {
     pub(super) target: Option<BruteTarget>,
     /// Of rounds drawn uniformly from the plausible actions.
     pub(super) share: f64,
+    /// Actions are ruled out by differences; with a deadline by intervals all the same.
+    pub(super) differences: bool,
     pub(super) deadline: Deadline,
 }
 
@@ -63,7 +65,12 @@ impl Code {
         inputs: &mut dyn Inputs,
     ) -> Verdict {
         let (scored, reach) = (model.scores(rows), self.radius.reach(&model.evidence()));
-        let bounds = Bounds::new(&scored, &reach);
+        let has_deadline = matches!(self.target, Some(BruteTarget::Deadline { .. }));
+        let bounds = if self.differences && !has_deadline {
+            Bounds::by_differences(model, rows, &scored, &reach)
+        } else {
+            Bounds::new(&scored, &reach)
+        };
         if self.share > 0.0 && inputs.uniform() < self.share {
             return judge_uniform(&bounds, chosen, inputs);
         }
@@ -210,8 +217,8 @@ impl Deadline {
         if self.first_set.is_empty() {
             self.first_set = rows.to_vec();
             self.survivors = vec![true; rows.len()];
-            let forecast = model.forecast(rows, by_round);
-            self.last_reach = forecast.map(|evidence| radius.reach(&evidence));
+            let guarantee = model.guarantee(rows, by_round);
+            self.last_reach = guarantee.map(|evidence| radius.reach(&evidence));
         } else if self.first_set != rows {
             self.survivors.clear();
             self.last_reach = None;

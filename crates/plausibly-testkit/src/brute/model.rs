@@ -73,6 +73,39 @@ impl BruteModel {
         scored
     }
 
+    /// Scores of what each action is behind another by: of the difference itself in a shared model,
+    /// and with squared widths that add up where each arm has features of its own. `None` for
+    /// plain arms, whose intervals are all there is.
+    pub(super) fn behind(
+        &self,
+        rows: &[Vec<f64>],
+        scored: &Scored,
+        witness: usize,
+    ) -> Option<Scored> {
+        let mut behind = Scored::default();
+        if self.shared {
+            let minus = |row: &Vec<f64>| -> Vec<f64> {
+                rows[witness].iter().zip(row).map(|(own, other)| own - other).collect()
+            };
+            let differences: Vec<Vec<f64>> = rows.iter().map(minus).collect();
+            self.fit_of(0).score(&differences, &mut behind);
+            return Some(behind);
+        }
+        if self.ridge == 0.0 {
+            return None;
+        }
+        for other in 0..rows.len() {
+            let mean = scored.mean[witness] - scored.mean[other];
+            let tolerance = scored.mean_tolerance[witness] + scored.mean_tolerance[other];
+            let width_sq = scored.width_sq[witness] + scored.width_sq[other];
+            let epsilon = scored.epsilon[witness].max(scored.epsilon[other]);
+            let own = other == witness;
+            let [tolerance, width_sq] = [tolerance, width_sq].map(|x| if own { 0.0 } else { x });
+            behind.push(mean, tolerance, width_sq, epsilon);
+        }
+        Some(behind)
+    }
+
     /// The fit of the block that scores this action.
     pub(super) fn fit_of(&self, index: usize) -> Fit {
         let at = if self.shared { 0 } else { index };
@@ -82,7 +115,7 @@ impl BruteModel {
     /// What the evidence before the decision of a round can be at most, known in advance: for a
     /// ridge without data `log det V ≤ d·log(1 + round·L²/(d·λ))` with `L` the largest norm, for
     /// arms nothing but the number of rounds. `None` where there is no such bound.
-    pub(super) fn forecast(&self, rows: &[Vec<f64>], round: u64) -> Option<Evidence> {
+    pub(super) fn guarantee(&self, rows: &[Vec<f64>], round: u64) -> Option<Evidence> {
         let evidence = Evidence { observations: round, ..self.evidence() };
         if self.ridge == 0.0 {
             return Some(evidence);

@@ -21,6 +21,8 @@ pub enum Rule {
         target: Option<BruteTarget>,
         /// Of rounds drawn uniformly from the plausible actions.
         share: f64,
+        /// Actions are ruled out by differences instead of intervals.
+        differences: bool,
     },
     /// The largest upper bound: LinUCB and UCB1.
     LargestUpper(BruteRadius),
@@ -83,9 +85,9 @@ impl BrutePolicy {
     /// Nothing learned.
     pub fn new(model: BruteModel, rule: Rule) -> Self {
         let rule = match rule {
-            Rule::Code { radius, greed, target, share } => {
+            Rule::Code { radius, greed, target, share, differences } => {
                 let deadline = Deadline::default();
-                Playing::Code(Code { radius, greed, target, share, deadline })
+                Playing::Code(Code { radius, greed, target, share, differences, deadline })
             }
             Rule::Elimination(delta) => Playing::Elimination(Elimination::new(delta)),
             Rule::ExploreThenCommit { rounds, exploring } => {

@@ -27,6 +27,15 @@ pub enum BruteRadius {
         /// S.
         theta_norm_bound: f64,
     },
+    /// `√(R²·(log(det V/λᵈ) + 2·log(1/δ)) + λ·S²)`.
+    Additive {
+        /// δ.
+        delta: f64,
+        /// R.
+        noise_scale: f64,
+        /// S.
+        theta_norm_bound: f64,
+    },
     /// `√β` itself.
     Fixed(f64),
     /// `σ·√(2·log(1/δ))`.
@@ -100,6 +109,12 @@ impl BruteRadius {
                 let spread_sq = evidence.log_det - 2.0 * delta.ln();
                 epsilon += evidence.log_det_tolerance / spread_sq;
                 noise_scale * spread_sq.sqrt() + evidence.ridge.sqrt() * theta_norm_bound
+            }
+            Self::Additive { delta, noise_scale, theta_norm_bound } => {
+                let spread_sq = evidence.log_det - 2.0 * delta.ln();
+                epsilon += evidence.log_det_tolerance / spread_sq;
+                let bias = evidence.ridge * theta_norm_bound.powi(2);
+                (noise_scale.powi(2) * spread_sq + bias).sqrt()
             }
             Self::Fixed(sqrt_beta) => sqrt_beta,
             Self::PerArm { delta, noise_scale } => noise_scale * (-2.0 * delta.ln()).sqrt(),

@@ -7,7 +7,9 @@ mod radius;
 
 pub use arms::{ArmReach, Mixture, Stitched, Union};
 pub(crate) use plausible::assert_radius;
-pub use plausible::{Interval, Plausible, PlausibleSummary};
+pub use plausible::{Exclusion, Interval, Plausible, PlausibleSummary};
 pub use quantised::Quantised;
 pub(crate) use radius::accepted;
-pub use radius::{ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError, Reach};
+pub use radius::{
+    Additive, ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError, Reach,
+};

@@ -12,7 +12,7 @@ mod simd;
 pub(crate) use aligned::Aligned;
 pub(crate) use cholesky::{Cholesky, NotPositive, PIVOT_TOLERANCE};
 pub(crate) use compensated::{Compensated, CompensatedGram};
-pub(crate) use simd::{Finalists, LANES, Learned};
+pub(crate) use simd::{Finalists, LANES, Learned, Witness};
 pub use simd::{Isa, PlausibleSummary};
 
 /// `Σ xᵢ·yᵢ`, summed from the first entry to the last.

@@ -1,6 +1,6 @@
 //! Per-arm means for K-armed problems.
 
-use super::{Estimator, Evidence, Forecast, LogDet, Scores, Shape, assert_reward};
+use super::{Estimator, Evidence, Guarantee, LogDet, Scores, Shape, assert_reward};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::confidence::Reach;
@@ -142,11 +142,11 @@ impl Estimator for ArmMeans {
 
     /// Exploring takes the least-taken of the arms left: one of K arms is taken at least every K-th
     /// round.
-    fn forecast(&self, _: Actions<'_>, round: u64) -> Option<Forecast> {
+    fn guarantee(&self, _: Actions<'_>, round: u64) -> Option<Guarantee> {
         let plays =
             round.saturating_sub(1).saturating_sub(self.observations) / self.counts.len() as u64;
         let evidence = Evidence { observations: round, ..self.evidence() };
-        Some(Forecast { width_sq: 1.0 / plays as f64, evidence })
+        Some(Guarantee { width_sq: 1.0 / plays as f64, evidence })
     }
 
     /// The confidence set is a box: every arm's mean within its interval.

@@ -1,7 +1,7 @@
 //! One ridge regression per arm.
 
 use super::{Estimator, Evidence, LogDet, Ridge, RidgeError, Scores, Shape, assert_reward};
-use crate::actions::{Action, Actions, MAX_MAGNITUDE};
+use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
 use crate::linalg::{Compensated, CompensatedGram, Isa, dot, scaled_identity};
 
 /// A linear model of its own for each arm, over the same kind of context.
@@ -257,6 +257,11 @@ impl Estimator for ArmRidges {
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.learn(action.index(), action.features(), &[reward]);
+    }
+
+    fn difference_sq(&self, scores: &Scores, one: ActionIndex, other: ActionIndex) -> f64 {
+        // One ellipsoid holds the parameters of all arms, and its matrix has a block for each.
+        if one == other { 0.0 } else { scores.width_sq[one] + scores.width_sq[other] }
     }
 
     fn shape(&self) -> Option<Shape> {

@@ -37,9 +37,9 @@ impl Evidence {
 }
 
 /// What exploring in every round is certain to reach: see
-/// [`Estimator::forecast`](super::Estimator::forecast).
+/// [`Estimator::guarantee`](super::Estimator::guarantee).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Forecast {
+pub struct Guarantee {
     /// An upper bound on the squared width of every action that stays plausible until then.
     pub width_sq: f64,
     /// Evidence for which a radius that grows with evidence is at least as large as it will be.

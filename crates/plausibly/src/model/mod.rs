@@ -15,7 +15,7 @@ mod shape;
 
 pub use arm_means::{ArmMeans, Whole};
 pub use arm_ridges::{ArmRidges, ArmSums, Removed};
-pub use evidence::{Evidence, Forecast};
+pub use evidence::{Evidence, Guarantee};
 pub use fit::Fit;
 pub use ridge::Ridge;
 pub use ridge_error::RidgeError;
@@ -24,7 +24,7 @@ pub use shape::{Misfit, Shape};
 pub(crate) use evidence::LogDet;
 pub(crate) use fit::Lineage;
 
-use crate::actions::{Action, Actions, MAX_MAGNITUDE};
+use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
 use crate::confidence::Reach;
 use crate::linalg::Isa;
 
@@ -71,8 +71,20 @@ pub trait Estimator {
 
     /// What exploring in every round from now on is certain to have reached on this set when round
     /// `round` is decided, whatever the rewards; `None`, the default, if that is not known.
-    fn forecast(&self, _: Actions<'_>, _round: u64) -> Option<Forecast> {
+    fn guarantee(&self, _: Actions<'_>, _round: u64) -> Option<Guarantee> {
         None
+    }
+
+    /// The squared width of the difference of two actions with these scores, for a model without a
+    /// [`Fit`]. The default holds for every model: `(w + w')²`, as if nothing that is known about
+    /// one said anything about the other, and their errors were opposite.
+    fn difference_sq(&self, scores: &Scores, one: ActionIndex, other: ActionIndex) -> f64 {
+        if one == other {
+            return 0.0;
+        }
+        let width = |action: ActionIndex| scores.width_sq[action].sqrt();
+        let sum = width(one) + width(other);
+        sum * sum
     }
 
     /// Whether the confidence set at this reach holds `theta_star`.

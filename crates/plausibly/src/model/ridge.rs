@@ -2,7 +2,7 @@
 
 use super::fit::Step;
 use super::{
-    Estimator, Evidence, Fit, Forecast, Lineage, LogDet, RidgeError, Scores, Shape, assert_reward,
+    Estimator, Evidence, Fit, Guarantee, Lineage, LogDet, RidgeError, Scores, Shape, assert_reward,
 };
 use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
 use crate::linalg::{
@@ -364,7 +364,7 @@ impl Estimator for Ridge {
     /// over a set that only shrinks only fall, and their squares sum to at most `ℓ/log(1+ℓ)·Λ`; so
     /// the last of them is at most that divided by the number of rounds. Only for a model without
     /// data, where `V` is `λI`.
-    fn forecast(&self, actions: Actions<'_>, round: u64) -> Option<Forecast> {
+    fn guarantee(&self, actions: Actions<'_>, round: u64) -> Option<Guarantee> {
         let Self { dim, ridge, observations, .. } = *self;
         if ridge == 0.0 || observations > 0 {
             return None;
@@ -380,7 +380,7 @@ impl Estimator for Ridge {
         if largest_entry * PIVOT_TOLERANCE > 0.5 * ridge {
             evidence.floor = 2.0 * PIVOT_TOLERANCE * largest_entry;
         }
-        Some(Forecast { width_sq, evidence })
+        Some(Guarantee { width_sq, evidence })
     }
 
     /// `‖θ̂ − θ*‖_{V+F}`. O(d²).

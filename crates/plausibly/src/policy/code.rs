@@ -5,7 +5,7 @@ use super::pending::{Pending, best_by_design};
 use super::{DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
-use crate::confidence::{ConfidenceRadius, Plausible, Reach, accepted};
+use crate::confidence::{ConfidenceRadius, Exclusion, Reach, accepted};
 use crate::model::{Estimator, Scores};
 use crate::rng::Stream;
 use crate::search::Search;
@@ -14,9 +14,12 @@ use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
 /// Among the actions that could still be best, takes the one it knows least about.
 ///
 /// ```text
-/// Ã_t = {a : ⟨a, θ̂⟩ + √β·‖a‖_{V⁻¹} ≥ max_b ⟨b, θ̂⟩ − √β·‖b‖_{V⁻¹}}
+/// Ã_t = {b : ⟨a − b, θ̂⟩ ≤ √β·‖a − b‖_{V⁻¹} for both witnesses a}
 /// A_t = argmax_{a ∈ Ã_t} log det(V + a·aᵀ) = argmax_{a ∈ Ã_t} ‖a‖²_{V⁻¹}
 /// ```
+///
+/// The witnesses are those of [`Exclusion::Differences`]. The paper compares intervals instead:
+/// [`Code::excluding`].
 ///
 /// Over [`crate::Ridge`] this is linear CODE (Algorithm 1), for fixed and changing sets. Over
 /// [`crate::ArmMeans`] it is K-armed CODE (Section 4): the least-taken plausible arm, each arm once
@@ -76,7 +79,6 @@ pub struct Code<E, R> {
     /// `None` if decisions on their way do not count.
     pending: Option<Pending<E>>,
     search: Search,
-    plausible: Plausible,
     by_design: Scores,
 }
 
@@ -94,7 +96,6 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
             deadline: None,
             pending: Some(Pending::new()),
             search: Search::new(),
-            plausible: Plausible::new(),
             by_design: Scores::new(),
         }
     }
@@ -102,7 +103,16 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// Finds choices by this search; the choices are the same by every search.
     #[must_use]
     pub fn searching(self, search: Search) -> Self {
-        Self { search, ..self }
+        let exclusion = self.search.exclusion();
+        Self { search: search.excluding(exclusion), ..self }
+    }
+
+    /// Rules actions out by this comparison; by differences unless you say otherwise. With a
+    /// deadline it stays with intervals, which its promise rests on.
+    #[must_use]
+    pub fn excluding(self, exclusion: Exclusion) -> Self {
+        let exclusion = if self.deadline.is_some() { Exclusion::Intervals } else { exclusion };
+        Self { search: self.search.excluding(exclusion), ..self }
     }
 
     /// Tempered: among the plausible actions takes the one with the largest `c·⟨a, θ̂⟩ +
@@ -130,7 +140,8 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
             Target::Deadline { accuracy, by_round } => Some(Deadline::new(accuracy, by_round)),
             Target::Kappa(_) | Target::Accuracy(_) => None,
         };
-        Ok(Self { target: Some(target), deadline, ..self })
+        let exclusion = self.search.exclusion();
+        Ok(Self { target: Some(target), deadline, ..self }.excluding(exclusion))
     }
 
     /// With decisions outstanding of which only their design is known: the model with all of them
@@ -152,13 +163,12 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// The plausible action with the largest `greed·mean + half-width`. While decisions are on
     /// their way, half-widths are those of the design that counts them.
     fn best(&mut self, actions: Actions<'_>, reach: Reach, greed: f64) -> ActionIndex {
-        let Self { model, search, plausible, by_design, .. } = self;
+        let Self { model, search, by_design, .. } = self;
         let Some(design) = self.pending.as_mut().and_then(|pending| pending.design(model)) else {
             return search.best(model, actions, reach, greed);
         };
-        let few = search.plausible(model, actions, reach);
+        let (few, plausible) = search.plausible(model, actions, reach);
         few.score_by(design, actions, by_design);
-        plausible.assess(few.scores(), reach);
         few.indices()[best_by_design(plausible, few.scores(), by_design, reach, greed)]
     }
 
@@ -183,11 +193,10 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
 
     /// A deadline keeps a set of its own, so every plausible action is scored.
     fn explore_to_deadline(&mut self, actions: Actions<'_>, reach: Reach) -> Option<ActionIndex> {
-        let Self { model, search, plausible, by_design, .. } = self;
+        let Self { model, search, by_design, .. } = self;
         let deadline = self.deadline.as_mut()?;
         deadline.offered(model, &self.radius, actions);
-        let few = search.plausible(model, actions, reach);
-        plausible.assess(few.scores(), reach);
+        let (few, plausible) = search.plausible(model, actions, reach);
         let design = self.pending.as_mut().and_then(|pending| pending.design(model));
         let counted = design.map_or(&*model, |design| design);
         few.score_by(counted, actions, by_design);
@@ -197,10 +206,8 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// Every plausible action, in place of what `out` held.
     pub(super) fn plausible_into(&mut self, actions: Actions<'_>, out: &mut Vec<ActionIndex>) {
         let reach = self.radius.reach(&self.model.evidence());
-        let few = self.search.plausible(&self.model, actions, reach);
-        self.plausible.assess(few.scores(), reach);
-        let could_be_best =
-            |(position, _): &(usize, _)| self.plausible.contains(few.scores(), *position);
+        let (few, plausible) = self.search.plausible(&self.model, actions, reach);
+        let could_be_best = |(position, _): &(usize, _)| plausible.contains(*position);
         out.clear();
         out.extend(few.indices().iter().enumerate().filter(could_be_best).map(|(_, index)| *index));
     }
@@ -242,6 +249,10 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Explain for Code<E, R> {
 
     fn radius(&self) -> Option<&dyn ConfidenceRadius> {
         Some(&self.radius)
+    }
+
+    fn exclusion(&self) -> Exclusion {
+        self.search.exclusion()
     }
 
     fn target(&self) -> Option<Target> {

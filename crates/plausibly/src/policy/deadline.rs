@@ -33,7 +33,7 @@ pub enum DeadlineOutcome {
 ///
 /// On a fixed set it keeps the *running intersection* of the plausible sets, which only shrinks. So
 /// the largest width over it only falls, and exploring in every round brings it down in time for
-/// sure if [`Estimator::forecast`] says so.
+/// sure if [`Estimator::guarantee`] says so.
 #[derive(Clone, Debug)]
 pub(super) struct Deadline {
     accuracy: f64,
@@ -104,9 +104,9 @@ impl Deadline {
         let Some(first) = &mut self.first else {
             self.first = Some(FirstSet::new(actions));
             self.survivors = vec![true; actions.len()];
-            if let Some(forecast) = model.forecast(actions, self.status.by_round) {
-                let reach = radius.reach(&forecast.evidence);
-                self.status.promised = reach.half_width(forecast.width_sq) <= self.accuracy;
+            if let Some(guarantee) = model.guarantee(actions, self.status.by_round) {
+                let reach = radius.reach(&guarantee.evidence);
+                self.status.promised = reach.half_width(guarantee.width_sq) <= self.accuracy;
                 self.final_reach = Some(reach);
             }
             return;
@@ -136,7 +136,7 @@ impl Deadline {
         let mut listed = few.indices().iter().enumerate().peekable();
         for (action, survives) in self.survivors.iter_mut().enumerate() {
             let position = listed.next_if(|(_, index)| **index == action);
-            let could_be_best = |(position, _)| plausible.contains(few.scores(), position);
+            let could_be_best = |(position, _)| plausible.contains(position);
             *survives = position.is_some_and(could_be_best) && *survives;
         }
         // While the truth is in the sets, all hold the best action. Without it they can run out of
@@ -215,12 +215,12 @@ impl Deadline {
         holds("deadline.survivors", survivors.is_empty() || survivors.len() == len)?;
         self.survivors = survivors.into_iter().map(|survives| survives == 1).collect();
         if foreseen {
-            let forecast = self.first.as_ref().and_then(|first| {
+            let guarantee = self.first.as_ref().and_then(|first| {
                 let actions = first.as_set().ok()?;
-                model.forecast(actions.view(), self.status.by_round)
+                model.guarantee(actions.view(), self.status.by_round)
             });
-            let forecast = forecast.ok_or(StateError::Number { what: "deadline.foreseen" })?;
-            self.final_reach = Some(radius.reach(&forecast.evidence));
+            let guarantee = guarantee.ok_or(StateError::Number { what: "deadline.foreseen" })?;
+            self.final_reach = Some(radius.reach(&guarantee.evidence));
         }
         Ok(())
     }

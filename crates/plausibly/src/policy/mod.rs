@@ -35,7 +35,7 @@ pub use thompson::Thompson;
 pub use ucb1::Ucb1;
 
 use crate::actions::{Action, ActionIndex, Actions};
-use crate::confidence::ConfidenceRadius;
+use crate::confidence::{ConfidenceRadius, Exclusion};
 use crate::explain::Explanation;
 use crate::linalg::Isa;
 use crate::model::{Estimator, Misfit};
@@ -83,6 +83,12 @@ pub trait Explain: Policy {
         None
     }
 
+    /// What rules actions out in its choices, if it keeps to plausible actions; differences by
+    /// default.
+    fn exclusion(&self) -> Exclusion {
+        Exclusion::default()
+    }
+
     /// Like [`Policy::select`], for actions that may not fit.
     ///
     /// # Errors
@@ -118,9 +124,16 @@ pub trait Explain: Policy {
     }
 
     /// Fills `out` with intervals and standings of all actions: this policy's estimates under
-    /// `radius`. Pass [`Explain::radius`] to see the choice through the policy's own eyes.
-    fn explain(&self, actions: Actions<'_>, radius: &dyn ConfidenceRadius, out: &mut Explanation) {
-        out.fill(self.model(), radius, actions);
+    /// `radius`, with actions ruled out by `exclusion`. Pass [`Explain::radius`] and
+    /// [`Explain::exclusion`] to see the choice through the policy's own eyes.
+    fn explain(
+        &self,
+        actions: Actions<'_>,
+        radius: &dyn ConfidenceRadius,
+        exclusion: Exclusion,
+        out: &mut Explanation,
+    ) {
+        out.fill(self.model(), radius, exclusion, actions);
         out.note_target(self.target(), self.deadline(), self.model(), radius);
     }
 }
@@ -168,6 +181,10 @@ impl<P: Explain + ?Sized> Explain for Box<P> {
 
     fn radius(&self) -> Option<&dyn ConfidenceRadius> {
         (**self).radius()
+    }
+
+    fn exclusion(&self) -> Exclusion {
+        (**self).exclusion()
     }
 
     fn target(&self) -> Option<Target> {

@@ -180,7 +180,7 @@ pub(super) fn best_by_design(
         return plausible.widest_by(scores, &design.width_sq);
     }
     let by_design = |action: usize| reach.half_width(design.width_sq[action]);
-    let candidates = || (0..scores.mean.len()).filter(|action| plausible.contains(scores, *action));
+    let candidates = || (0..scores.mean.len()).filter(|action| plausible.contains(*action));
     // Infinite over infinite is NaN, which `max` passes over: that action is next whatever the
     // greed.
     let inflation = candidates()
@@ -189,5 +189,5 @@ pub(super) fn best_by_design(
     let greed = greed.min(1.0 / inflation);
     let value = |action: usize| greed * scores.mean[action] + by_design(action);
     let better = |best: usize, next| if value(next) > value(best) { next } else { best };
-    candidates().reduce(better).expect("the action with the best lower bound is plausible")
+    candidates().reduce(better).expect("a plausible set is never empty")
 }

@@ -4,7 +4,7 @@
 use super::{Code, DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
-use crate::confidence::ConfidenceRadius;
+use crate::confidence::{ConfidenceRadius, Exclusion};
 use crate::model::Estimator;
 use crate::rng::Stream;
 use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
@@ -108,6 +108,10 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Explain for RandomisedCode<E, R>
 
     fn radius(&self) -> Option<&dyn ConfidenceRadius> {
         self.code.radius()
+    }
+
+    fn exclusion(&self) -> Exclusion {
+        self.code.exclusion()
     }
 
     fn target(&self) -> Option<Target> {

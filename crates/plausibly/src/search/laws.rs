@@ -5,7 +5,9 @@
 
 use super::Search;
 use crate::actions::{ActionSet, Actions};
-use crate::confidence::{ConfidenceRadius, Determinant, Fixed, Paper, Plausible, Radius, Reach};
+use crate::confidence::{
+    ConfidenceRadius, Determinant, Exclusion, Fixed, Paper, Plausible, Radius, Reach,
+};
 use crate::linalg::{dot, norm};
 use crate::model::{Estimator, Ridge, Scores};
 use crate::rng::Stream;
@@ -85,6 +87,7 @@ fn problem(number: u64, sets: usize) -> Problem {
         }),
         _ => Radius::Determinant(Determinant { delta, noise_scale, theta_norm_bound }),
     };
+    let exclusion = [Exclusion::Differences, Exclusion::Intervals][rng.index(2)];
     Problem {
         sets,
         theta,
@@ -92,7 +95,7 @@ fn problem(number: u64, sets: usize) -> Problem {
         // Some models are in a condition that bounds hardly hold in.
         ridge: if rng.index(8) == 0 { spread(rng, -12.0, -6.0) } else { spread(rng, -3.0, 1.0) },
         radius,
-        search: Search::new(),
+        search: Search::new().excluding(exclusion),
         greed: [0.0, 0.0, 1.0, rng.uniform()][rng.index(4)],
         batch: if rng.index(4) == 0 { 1 + rng.index(4) } else { 1 },
         rounds: 300,
@@ -101,6 +104,7 @@ fn problem(number: u64, sets: usize) -> Problem {
 
 /// The choice, and the plausible actions, by scores of all.
 fn by_brute_force(
+    exclusion: Exclusion,
     model: &Ridge,
     actions: Actions<'_>,
     reach: Reach,
@@ -108,8 +112,12 @@ fn by_brute_force(
 ) -> (usize, Vec<usize>) {
     let (mut scores, mut plausible) = (Scores::new(), Plausible::new());
     model.score_into(actions, &mut scores);
-    plausible.assess(&scores, reach);
-    let all = (0..actions.len()).filter(|action| plausible.contains(&scores, *action)).collect();
+    plausible.assess_by(exclusion, model, actions, &scores, reach);
+    let all = (0..actions.len()).filter(|action| plausible.contains(*action)).collect();
+    // At greed 1 the largest upper bound is taken, which no exclusion rules out.
+    if greed >= 1.0 {
+        plausible.assess(&scores, reach);
+    }
     (plausible.best(&scores, greed), all)
 }
 
@@ -122,10 +130,9 @@ fn by_search(
     greed: f64,
 ) -> (usize, Vec<usize>) {
     let chosen = choice.best(model, actions, reach, greed);
-    let (few, mut plausible) = (set.plausible(model, actions, reach), Plausible::new());
-    plausible.assess(few.scores(), reach);
+    let (few, plausible) = set.plausible(model, actions, reach);
     let all = few.indices().iter().enumerate();
-    let all = all.filter(|(position, _)| plausible.contains(few.scores(), *position));
+    let all = all.filter(|(position, _)| plausible.contains(*position));
     (chosen, all.map(|(_, index)| *index).collect())
 }
 
@@ -137,7 +144,8 @@ fn play(problem: &Problem, tamper: impl Fn(&mut Ridge, &mut Search)) -> Result<P
     for (round, set) in (0..problem.rounds).zip(problem.sets.iter().cycle()) {
         let (view, reach) = (set.view(), problem.radius.reach(&model.evidence()));
         let found = by_search(&mut searches, &model, view, reach, problem.greed);
-        if found != by_brute_force(&model, view, reach, problem.greed) {
+        let exclusion = problem.search.exclusion();
+        if found != by_brute_force(exclusion, &model, view, reach, problem.greed) {
             return Err(round);
         }
         played.rounds += 1;
@@ -191,7 +199,9 @@ fn changing(number: u64) -> Problem {
 }
 
 fn over_all_actions(number: u64) -> Problem {
-    Problem { search: Search::over_all_actions(), ..problem(number, 1) }
+    let problem = problem(number, 1);
+    let search = Search::over_all_actions().excluding(problem.search.exclusion());
+    Problem { search, ..problem }
 }
 
 #[test]
@@ -241,13 +251,14 @@ fn a_search_given_another_model_starts_over() {
             let model = &mut models[round % 2];
             let reach = problem.radius.reach(&model.evidence());
             let found = by_search(&mut searches, model, view, reach, problem.greed);
-            assert_eq!(found, by_brute_force(model, view, reach, problem.greed));
+            let exclusion = Exclusion::default();
+            assert_eq!(found, by_brute_force(exclusion, model, view, reach, problem.greed));
             let action = view.get(rng.index(view.len()));
             model.update(action, rng.normal());
             let copy = model.clone();
             assert_eq!(
                 by_search(&mut searches, &copy, view, reach, problem.greed),
-                by_brute_force(&copy, view, reach, problem.greed)
+                by_brute_force(exclusion, &copy, view, reach, problem.greed)
             );
         }
     }

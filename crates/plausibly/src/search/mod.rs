@@ -19,15 +19,17 @@
 //!
 //! A model without a [`Fit`], and one near a singular matrix, has every action scored from scratch.
 
+mod contest;
 #[cfg(test)]
 mod laws;
 mod shortlist;
 mod sieve;
 
 use crate::actions::{ActionIndex, Actions, SetId};
-use crate::confidence::{Plausible, Reach};
-use crate::linalg::{Aligned, Finalists};
+use crate::confidence::{Exclusion, Plausible, Reach};
+use crate::linalg::{Aligned, Finalists, LANES};
 use crate::model::{Estimator, Fit, Scores};
+use contest::{Contest, Field};
 use shortlist::Shortlist;
 use sieve::Sieve;
 
@@ -54,6 +56,7 @@ use sieve::Sieve;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Search {
+    exclusion: Exclusion,
     /// Whether sieves and shortlists may be used.
     lazy: bool,
     /// The model, and the set it was last asked about.
@@ -62,9 +65,22 @@ pub struct Search {
     all: Followed,
     list: Shortlist,
     sieve: Sieve,
+    contest: Contest,
     few: Few,
     half_width: Vec<f64>,
+    /// Positions of the actions that a filter left.
+    found: Vec<usize>,
     plausible: Plausible,
+}
+
+/// What a search is asked about.
+#[derive(Clone, Copy)]
+struct Question<'a> {
+    fit: &'a Fit<'a>,
+    /// [`Fit::margin`].
+    margin: f64,
+    actions: Actions<'a>,
+    sqrt_beta: f64,
 }
 
 /// What is sought among the actions of a set.
@@ -101,6 +117,13 @@ impl Followed {
             }
             _ => fit.score(blocks, mean, width_sq),
         }
+    }
+}
+
+impl Followed {
+    /// Every action of the set.
+    fn field<'a>(&self, actions: Actions<'a>) -> Field<'_, 'a> {
+        Field { blocks: actions.blocks(), scores: &self.scores, indices: None }
     }
 }
 
@@ -147,9 +170,21 @@ impl Few {
         fit.score(&self.blocks, &mut self.scores.mean, &mut self.scores.width_sq);
     }
 
-    fn take_all(&mut self, len: usize) {
+    fn take(&mut self, indices: impl IntoIterator<Item = ActionIndex>) {
         self.indices.clear();
-        self.indices.extend(0..len);
+        self.indices.extend(indices);
+    }
+
+    /// Keeps those in these positions, which ascend.
+    fn keep(&mut self, positions: &[usize]) {
+        for (to, from) in positions.iter().enumerate() {
+            self.indices[to] = self.indices[*from];
+        }
+        self.indices.truncate(positions.len());
+    }
+
+    fn field(&self) -> Field<'_, '_> {
+        Field { blocks: &self.blocks, scores: &self.scores, indices: Some(&self.indices) }
     }
 }
 
@@ -157,14 +192,17 @@ impl Search {
     /// Nothing known yet.
     pub fn new() -> Self {
         Self {
+            exclusion: Exclusion::default(),
             lazy: true,
             model: None,
             set: None,
             all: Followed::default(),
             list: Shortlist::default(),
             sieve: Sieve::default(),
+            contest: Contest::default(),
             few: Few::default(),
             half_width: Vec::new(),
+            found: Vec::new(),
             plausible: Plausible::new(),
         }
     }
@@ -174,6 +212,17 @@ impl Search {
     #[must_use]
     pub fn over_all_actions() -> Self {
         Self { lazy: false, ..Self::new() }
+    }
+
+    /// Rules actions out by this comparison; by differences unless you say otherwise.
+    #[must_use]
+    pub fn excluding(self, exclusion: Exclusion) -> Self {
+        Self { exclusion, ..self }
+    }
+
+    /// What rules actions out.
+    pub fn exclusion(&self) -> Exclusion {
+        self.exclusion
     }
 
     /// The plausible action with the largest width, the lowest index among equals: CODE's choice.
@@ -191,7 +240,8 @@ impl Search {
     }
 
     /// The plausible action with the largest `greed·mean + half-width`, the lowest index among
-    /// equals. At greed 0 the squared width decides, at greed 1 this is the largest upper bound.
+    /// equals. At greed 0 the squared width decides. At greed 1 this is the largest upper bound,
+    /// which no exclusion rules out.
     ///
     /// # Panics
     /// As [`Search::widest_plausible`].
@@ -202,9 +252,10 @@ impl Search {
         reach: Reach,
         greed: f64,
     ) -> ActionIndex {
+        let exclusion = if greed < 1.0 { self.exclusion } else { Exclusion::Intervals };
         match model.fit() {
             Some(fit) => {
-                self.narrow(&fit, actions, reach, Sought::Best { greed });
+                self.narrow(&fit, actions, reach, Sought::Best { greed }, exclusion);
                 if let [only] = self.few.indices[..] {
                     return only;
                 }
@@ -212,12 +263,12 @@ impl Search {
             }
             None => self.score_all(model, actions),
         }
-        let Self { few: Few { indices, scores, .. }, plausible, .. } = self;
-        plausible.assess(scores, reach);
-        indices[plausible.best(scores, greed)]
+        self.assess(model, reach, exclusion);
+        self.few.indices[self.plausible.best(&self.few.scores, greed)]
     }
 
-    /// Every action that could still be best, scored from scratch, and perhaps some that could not.
+    /// Every action that could still be best, and perhaps some that could not, scored from scratch;
+    /// and which of them could.
     ///
     /// # Panics
     /// As [`Search::widest_plausible`].
@@ -226,15 +277,16 @@ impl Search {
         model: &E,
         actions: Actions<'_>,
         reach: Reach,
-    ) -> &Few {
+    ) -> (&Few, &Plausible) {
         match model.fit() {
             Some(fit) => {
-                self.narrow(&fit, actions, reach, Sought::Plausible);
+                self.narrow(&fit, actions, reach, Sought::Plausible, self.exclusion);
                 self.few.score(&fit, actions);
             }
             None => self.score_all(model, actions),
         }
-        &self.few
+        self.assess(model, reach, self.exclusion);
+        (&self.few, &self.plausible)
     }
 
     /// Like [`Search::plausible`], with scores that follow observations: off by the margin of the
@@ -248,22 +300,31 @@ impl Search {
         model: &E,
         actions: Actions<'_>,
         reach: Reach,
-    ) -> (Option<&[ActionIndex]>, &Scores) {
+    ) -> (Option<&[ActionIndex]>, &Scores, &Plausible) {
         let Some(fit) = model.fit() else {
             self.score_all(model, actions);
-            return (None, &self.few.scores);
+            self.assess(model, reach, self.exclusion);
+            return (None, &self.few.scores, &self.plausible);
         };
-        match self.look(&fit, actions, reach, Sought::Plausible) {
+        let looked = self.look(&fit, actions, reach, Sought::Plausible);
+        let field = match looked {
             Looked::Left => {
                 self.few.score(&fit, actions);
-                (Some(&self.few.indices), &self.few.scores)
+                self.few.field()
             }
             Looked::Listed => {
                 self.list.follow(&fit);
-                (Some(self.list.indices()), self.list.scores())
+                self.list.field()
             }
-            Looked::All => (None, &self.all.scores),
+            Looked::All => self.all.field(actions),
+        };
+        self.plausible.assess(field.scores, reach);
+        if self.exclusion == Exclusion::Differences {
+            let sqrt_beta = reach.ellipsoid();
+            let ask = Question { fit: &fit, margin: 0.0, actions, sqrt_beta };
+            self.plausible.take_slack(self.contest.slack_nearly(&ask, &field));
         }
+        (field.indices, field.scores, &self.plausible)
     }
 
     /// The squared width of one action, from scratch.
@@ -277,34 +338,67 @@ impl Search {
             self.score_all(model, actions);
             return self.few.scores.width_sq[action];
         };
-        self.few.indices.clear();
-        self.few.indices.push(action);
+        self.few.take([action]);
         self.few.score(&fit, actions);
         self.few.scores.width_sq[0]
     }
 
     fn score_all<E: Estimator + ?Sized>(&mut self, model: &E, actions: Actions<'_>) {
         model.score_into(actions, &mut self.few.scores);
-        self.few.take_all(actions.len());
+        self.few.take(0..actions.len());
+    }
+
+    /// Which of the few could still be best, by their scores from scratch.
+    fn assess<E: Estimator + ?Sized>(&mut self, model: &E, reach: Reach, exclusion: Exclusion) {
+        let Self { few: Few { blocks, scores, .. }, plausible, .. } = self;
+        match exclusion {
+            Exclusion::Intervals => plausible.assess(scores, reach),
+            Exclusion::Differences => plausible.compare(model, blocks, scores, reach),
+        }
     }
 
     /// Leaves in `few` the actions among which the answer is.
     #[inline]
-    fn narrow(&mut self, fit: &Fit<'_>, actions: Actions<'_>, reach: Reach, sought: Sought) {
-        match self.look(fit, actions, reach, sought) {
-            Looked::Left => {}
-            Looked::Listed => {
-                if let [only] = self.list.indices() {
-                    self.few.indices.clear();
-                    return self.few.indices.push(*only);
-                }
-                self.list.follow(fit);
-                self.filter(fit, reach.ellipsoid(), sought, true);
-                for index in &mut self.few.indices {
-                    *index = self.list.indices()[*index];
-                }
+    fn narrow(
+        &mut self,
+        fit: &Fit<'_>,
+        actions: Actions<'_>,
+        reach: Reach,
+        sought: Sought,
+        exclusion: Exclusion,
+    ) {
+        let looked = self.look(fit, actions, reach, sought);
+        let Self { all, list, few, contest, half_width, found, .. } = self;
+        let Some(margin) = fit.margin else { return };
+        // With an estimate of zero no action is ahead of another.
+        let by_differences = exclusion == Exclusion::Differences && fit.length() > 0.0;
+        let field = match looked {
+            Looked::Left if !by_differences => return,
+            Looked::Left => {
+                few.score(fit, actions);
+                few.field()
             }
-            Looked::All => self.filter(fit, reach.ellipsoid(), sought, false),
+            Looked::Listed => {
+                let listed = list.indices();
+                // One block of differences is scored as fast as it is filtered.
+                if listed.len() == 1 || by_differences && listed.len() <= LANES {
+                    return few.take(listed.iter().copied());
+                }
+                list.follow(fit);
+                list.field()
+            }
+            Looked::All => all.field(actions),
+        };
+        let ask = Question { fit, margin, actions, sqrt_beta: reach.ellipsoid() };
+        if by_differences {
+            contest.filter(&ask, &field, sought, found);
+        } else {
+            filter_by_intervals(&ask, &field, sought, half_width, found);
+        }
+        match looked {
+            Looked::Left => few.keep(found),
+            Looked::Listed => few.take(found.iter().map(|position| list.indices()[*position])),
+            Looked::All => few.take(found.iter().copied()),
         }
     }
 
@@ -322,13 +416,14 @@ impl Search {
         let sqrt_beta = reach.ellipsoid();
         crate::confidence::assert_radius(sqrt_beta);
         if self.model != Some(fit.lineage) {
-            *self = Self { lazy: self.lazy, model: Some(fit.lineage), ..Self::new() };
+            let Self { exclusion, lazy, .. } = *self;
+            *self = Self { exclusion, lazy, model: Some(fit.lineage), ..Self::new() };
         }
         let again = self.set.replace(actions.id()) == Some(actions.id());
         let Some(margin) = fit.margin else {
             // Nothing kept or bounded can be relied on.
             self.set = None;
-            self.few.take_all(actions.len());
+            self.few.take(0..actions.len());
             return Looked::Left;
         };
         if !again {
@@ -336,37 +431,45 @@ impl Search {
         }
         if self.lazy {
             let Self { all, list, sieve, few, .. } = self;
-            if again && list.bring_up(fit, margin, actions, sqrt_beta, all) {
+            let ask = Question { fit, margin, actions, sqrt_beta };
+            if again && list.bring_up(&ask, all) {
                 return Looked::Listed;
             }
-            if !again && sieve.sift(fit, margin, actions, sqrt_beta, sought, &mut few.indices) {
+            if !again && sieve.sift(&ask, sought, &mut few.indices) {
                 return Looked::Left;
             }
         }
         self.all.bring_up(fit, actions.blocks(), actions.len());
         Looked::All
     }
+}
 
-    /// Leaves in `few` the positions, in the list or in the set, of the actions whose followed
-    /// scores are within the margin of the answer.
-    fn filter(&mut self, fit: &Fit<'_>, sqrt_beta: f64, sought: Sought, listed: bool) {
-        let scores = if listed { self.list.scores() } else { &self.all.scores };
-        // Squared widths are off by a share of themselves, and means by a share of `‖θ̂‖_V` times
-        // the width.
-        let (margin, relative) = (fit.margin.unwrap_or(1.0), fit.length() / sqrt_beta);
-        let greed = if let Sought::Best { greed } = sought { Some(greed) } else { None };
-        let sought = Finalists {
-            sqrt_beta,
-            pad: margin * (1.0 + relative),
-            greed,
-            value_pad: margin * (1.0 + greed.unwrap_or(0.0) * relative),
-        };
-        let Scores { isa, mean, width_sq } = scores;
-        isa.finalists(mean, width_sq, sought, &mut self.half_width, &mut self.few.indices);
-    }
+/// Leaves in `found` the positions of the actions whose scores are within the margin of the answer
+/// by intervals.
+fn filter_by_intervals(
+    ask: &Question<'_>,
+    field: &Field<'_, '_>,
+    sought: Sought,
+    half_width: &mut Vec<f64>,
+    found: &mut Vec<usize>,
+) {
+    let Question { fit, margin, sqrt_beta, .. } = *ask;
+    // Squared widths are off by a share of themselves, and means by a share of `‖θ̂‖_V` times the
+    // width.
+    let relative = fit.length() / sqrt_beta;
+    let greed = if let Sought::Best { greed } = sought { Some(greed) } else { None };
+    let sought = Finalists {
+        sqrt_beta,
+        pad: margin * (1.0 + relative),
+        greed,
+        value_pad: margin * (1.0 + greed.unwrap_or(0.0) * relative),
+    };
+    let Scores { isa, mean, width_sq } = field.scores;
+    isa.finalists(mean, width_sq, sought, half_width, found);
 }
 
 /// Where the answer is.
+#[derive(Clone, Copy)]
 enum Looked {
     /// Among the actions in `few`, which have no scores yet.
     Left,

@@ -18,7 +18,8 @@
 //! `m_a + w_a·(D_r + G) ≥ L` by the base can be on it. They are scored from scratch. All actions
 //! are scored again, as a new base, only when those are more than a quarter of the set.
 
-use super::Followed;
+use super::contest::Field;
+use super::{Followed, Question};
 use crate::actions::{ActionIndex, Actions};
 use crate::linalg::{Aligned, Isa, LANES, dot};
 use crate::model::{Fit, Scores};
@@ -85,8 +86,10 @@ impl Shortlist {
         &self.indices
     }
 
-    pub(super) fn scores(&self) -> &Scores {
-        &self.followed.scores
+    /// The listed, with their scores.
+    pub(super) fn field(&self) -> Field<'_, '_> {
+        let (scores, indices) = (&self.followed.scores, &self.indices[..]);
+        Field { blocks: &self.blocks, scores, indices: Some(indices) }
     }
 
     /// Brings the scores of the listed up to the fit.
@@ -97,16 +100,8 @@ impl Shortlist {
     /// Brings the list up to the fit, or makes the next one; false if there is none worth having.
     /// `all` holds scores of every action, which become the base of new lists.
     #[inline]
-    pub(super) fn bring_up(
-        &mut self,
-        fit: &Fit<'_>,
-        margin: f64,
-        actions: Actions<'_>,
-        sqrt_beta: f64,
-        all: &mut Followed,
-    ) -> bool {
-        self.listed =
-            self.covers(fit, sqrt_beta) || self.renew(fit, margin, actions, sqrt_beta, all);
+    pub(super) fn bring_up(&mut self, ask: &Question<'_>, all: &mut Followed) -> bool {
+        self.listed = self.covers(ask.fit, ask.sqrt_beta) || self.renew(ask, all);
         self.listed
     }
 
@@ -138,14 +133,8 @@ impl Shortlist {
 
     /// Makes the next list from the base, or from a new one.
     #[inline(never)]
-    fn renew(
-        &mut self,
-        fit: &Fit<'_>,
-        margin: f64,
-        actions: Actions<'_>,
-        sqrt_beta: f64,
-        all: &mut Followed,
-    ) -> bool {
+    fn renew(&mut self, ask: &Question<'_>, all: &mut Followed) -> bool {
+        let Question { fit, margin, actions, sqrt_beta } = *ask;
         if actions.len() < SMALL || fit.observations < self.not_before {
             return false;
         }
@@ -168,7 +157,7 @@ impl Shortlist {
     }
 
     /// Lists the actions that belong on a list by scores of all from a time since when the estimate
-    /// has moved by `drift`; false if too many can.
+    /// has moved by `drift`; false if too many can. `padded` is the ceiling with the margin added.
     fn draw(
         &mut self,
         fit: &Fit<'_>,
@@ -179,8 +168,7 @@ impl Shortlist {
     ) -> bool {
         let Scores { mean, width_sq, .. } = base;
         self.half_width.resize(mean.len(), 0.0);
-        let reach = padded + drift;
-        let mut least = fit.isa.bound(mean, width_sq, reach, &mut self.half_width);
+        let mut least = fit.isa.bound(mean, width_sq, padded + drift, &mut self.half_width);
         if drift > 0.0 {
             // The leader, scored from scratch, is a better limit than its bound by the base.
             let leads = |at: &usize| mean[*at] - self.half_width[*at] >= least;

@@ -16,8 +16,8 @@
 //! margin here: they are summed as scores from scratch sum them. At greed 1 the
 //! limit is the upper bound of one action instead.
 
-use super::Sought;
-use crate::actions::{ActionIndex, Actions};
+use super::{Question, Sought};
+use crate::actions::ActionIndex;
 use crate::linalg::{Aligned, Isa};
 use crate::model::Fit;
 
@@ -54,13 +54,11 @@ impl Sieve {
     /// while on this set.
     pub(super) fn sift(
         &mut self,
-        fit: &Fit<'_>,
-        margin: f64,
-        actions: Actions<'_>,
-        sqrt_beta: f64,
+        ask: &Question<'_>,
         sought: Sought,
         found: &mut Vec<ActionIndex>,
     ) -> bool {
+        let Question { fit, margin, actions, sqrt_beta } = *ask;
         let fewest = if actions.dim() <= NARROW { LARGE } else { SMALL.max(4 * actions.dim()) };
         if actions.len() < fewest || fit.observations == 0 || fit.observations < self.not_before {
             return false;
@@ -76,7 +74,7 @@ impl Sieve {
         isa.limit(actions.blocks(), fit.theta_hat, &self.limits, mean, bound_sq);
         isa.bound(mean, bound_sq, sqrt_beta, half_width);
         let greedy = sought == Sought::Best { greed: 1.0 };
-        let least = self.limit_by_one(fit, actions, sqrt_beta, greedy);
+        let least = self.limit_by_one(ask, greedy);
         isa.reaching(&self.mean, &self.half_width, 1.0 + margin, least, found);
         if found.len() > len / FEW {
             self.not_before = fit.observations + 4 + fit.observations / 8;
@@ -87,13 +85,8 @@ impl Sieve {
 
     /// What the mean and half-width of the answer must reach: the lower bound of one action that
     /// promises a large one or, where the largest upper bound is sought, its upper bound.
-    fn limit_by_one(
-        &mut self,
-        fit: &Fit<'_>,
-        actions: Actions<'_>,
-        sqrt_beta: f64,
-        greedy: bool,
-    ) -> f64 {
+    fn limit_by_one(&mut self, ask: &Question<'_>, greedy: bool) -> f64 {
+        let Question { fit, actions, sqrt_beta, .. } = *ask;
         let Self { mean, bound_sq: promises, half_width, anchor, .. } = self;
         let sign = if greedy { 1.0 } else { -1.0 };
         for ((promise, mean), half) in promises.iter_mut().zip(&*mean).zip(&*half_width) {

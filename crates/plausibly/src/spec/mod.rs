@@ -17,8 +17,8 @@ mod written;
 pub use error::{Complaint, FieldError, Range};
 pub use fields::{Field, FieldDefault, Fields};
 pub use node::{Node, Value};
-pub use policy::{BuildError, POLICY_KINDS, PolicyKind, PolicySpec, RIDGES};
-pub use radius::RadiusSpec;
+pub use policy::{BuildError, Defaults, POLICY_KINDS, PolicyKind, PolicySpec, RIDGES};
+pub use radius::{RadiusKind, RadiusSpec};
 pub use resume::{History, Model};
 
 /// The kind of actions of a problem. Policies and radii must fit it.

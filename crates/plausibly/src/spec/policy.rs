@@ -2,9 +2,9 @@
 
 use super::error::{Complaint, Range};
 use super::fields::{FieldDefault, Fields};
-use super::radius::{RadiusSpec, read_noise_scale};
+use super::radius::{RadiusKind, RadiusSpec, read_noise_scale};
 use super::{Facts, Setting};
-use crate::confidence::{ConfidenceRadius, RadiusError};
+use crate::confidence::{ConfidenceRadius, Exclusion, RadiusError};
 use crate::model::{ArmMeans, Ridge, RidgeError};
 use crate::policy::{
     Code, Elimination, EpsilonGreedy, Exploration, ExploreThenCommit, LinTs, LinUcb, PolicyError,
@@ -15,6 +15,11 @@ use thiserror::Error;
 
 const GREED: &str = "c: how much a plausible action's estimate counts beside its width; \
                      0 is CODE, 1 is LinUCB with this radius";
+
+const EXCLUSION: &str = "what rules an action out: a difference from the leader or the firmest \
+                         action beyond its width, or intervals that do not overlap (the paper's)";
+
+const NATURAL_RIDGE: &str = "d·R²/S² with the radius additive, else 1";
 
 const RANDOMISE: &str =
     "p: the share of rounds drawn uniformly from the plausible set, for exact propensities";
@@ -48,10 +53,12 @@ pub struct PolicySpec {
 pub enum PolicyKind {
     /// See [`Code`].
     Code {
-        /// λ in V.
-        ridge: f64,
+        /// λ in V; else the natural one of the radius.
+        ridge: Option<f64>,
         /// √β.
         radius: RadiusSpec,
+        /// What rules actions out.
+        exclusion: Exclusion,
         /// c.
         greed: f64,
         /// What it explores for.
@@ -63,8 +70,8 @@ pub enum PolicyKind {
     },
     /// See [`LinUcb`].
     LinUcb {
-        /// λ in V.
-        ridge: f64,
+        /// λ in V; else the natural one of the radius.
+        ridge: Option<f64>,
         /// √β.
         radius: RadiusSpec,
     },
@@ -136,8 +143,8 @@ pub enum BuildError {
 
 impl PolicySpec {
     /// Reads a policy table; `None`, with an error recorded, if its kind is not known.
-    pub fn read(fields: &mut Fields<'_>, setting: Setting) -> Option<Self> {
-        let spec = Self::read_recorded(fields, setting)?;
+    pub fn read(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> Option<Self> {
+        let spec = Self::read_with(fields, setting, defaults)?;
         if let Some(reason) = spec.unproved() {
             fields.object(
                 "randomise",
@@ -147,19 +154,23 @@ impl PolicySpec {
         Some(spec)
     }
 
-    /// Like [`PolicySpec::read`], and also accepts what earlier versions accepted, so that old logs
-    /// stay readable.
+    /// Reads the policy of a log. Like [`PolicySpec::read`] with the defaults of logs, and also
+    /// accepts what earlier versions accepted, so that old logs stay readable.
     pub fn read_recorded(fields: &mut Fields<'_>, setting: Setting) -> Option<Self> {
+        Self::read_with(fields, setting, Defaults::Recorded)
+    }
+
+    fn read_with(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> Option<Self> {
         let kind = fields.choice("kind", "which policy", None, &POLICY_KINDS)?;
         let label = fields.text_or("label", "its name in results", "the kind", kind);
         if let Some(reason) = misfit(kind, setting) {
             fields.object("kind", Complaint::Misfit { what: kind.into(), reason });
         }
         let kind = match kind {
-            "code" => read_code(fields, setting),
+            "code" => read_code(fields, setting, defaults),
             "lin-ucb" => PolicyKind::LinUcb {
-                ridge: read_ridge(fields, setting),
-                radius: read_radius(fields, setting),
+                ridge: read_natural_ridge(fields, setting, defaults),
+                radius: read_radius(fields, setting, defaults),
             },
             "lin-ts" => PolicyKind::LinTs {
                 ridge: read_ridge(fields, setting),
@@ -242,11 +253,13 @@ impl PolicySpec {
             PolicyKind::Code { radius, .. } if arms => {
                 self.code_on(means(), radius.build(facts)?, None)?
             }
-            PolicyKind::Code { ridge, radius, .. } => {
-                self.code_on(Ridge::new(facts.dim, ridge)?, radius.build(facts)?, None)?
+            PolicyKind::Code { radius, .. } => {
+                let model = Ridge::new(facts.dim, self.ridge_in(facts))?;
+                self.code_on(model, radius.build(facts)?, None)?
             }
-            PolicyKind::LinUcb { ridge, radius } => {
-                Box::new(LinUcb::new(Ridge::new(facts.dim, ridge)?, radius.build(facts)?))
+            PolicyKind::LinUcb { radius, .. } => {
+                let model = Ridge::new(facts.dim, self.ridge_in(facts))?;
+                Box::new(LinUcb::new(model, radius.build(facts)?))
             }
             PolicyKind::LinTs { ridge, noise_scale } => {
                 Box::new(LinTs::new(Ridge::new(facts.dim, ridge)?, noise(noise_scale))?)
@@ -280,7 +293,30 @@ impl PolicySpec {
     }
 }
 
+impl RadiusSpec {
+    /// The ridge that suits this radius: `d·R²/S²` for the additive form, which balances its terms;
+    /// else 1.
+    pub fn natural_ridge(&self, facts: &Facts) -> f64 {
+        if self.kind != RadiusKind::Additive {
+            return 1.0;
+        }
+        let (noise, bound) = (self.noise_scale_in(facts), self.theta_norm_bound_in(facts));
+        let ridge = facts.dim as f64 * (noise / bound) * (noise / bound);
+        // A bound of zero, or extreme constants.
+        if ridge.is_nan() { 1.0 } else { ridge.clamp(1e-50, 1e50) }
+    }
+}
+
 impl PolicySpec {
+    /// λ in V for a problem; 1 for kinds that are for arms only.
+    pub fn ridge_in(&self, facts: &Facts) -> f64 {
+        match self.kind {
+            PolicyKind::Code { ridge: None, radius, .. }
+            | PolicyKind::LinUcb { ridge: None, radius } => radius.natural_ridge(facts),
+            _ => self.ridge(),
+        }
+    }
+
     /// Reads the fields of the target of a `code` policy.
     pub fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
         let kappa = "κ: squared widths at most κ times those of an optimal design over all actions";
@@ -321,10 +357,11 @@ impl PolicySpec {
         radius: R,
         design: Option<E>,
     ) -> Result<Box<dyn Durable + Send>, BuildError> {
-        let PolicyKind::Code { greed, target, randomise, count_pending, .. } = self.kind else {
+        let PolicyKind::Code { exclusion, greed, target, randomise, count_pending, .. } = self.kind
+        else {
             unreachable!("only called for a code policy");
         };
-        let code = Code::new(model, radius).tempered(greed)?;
+        let code = Code::new(model, radius).excluding(exclusion).tempered(greed)?;
         let code = if let Some(design) = design { code.with_design(design) } else { code };
         let code = if let Some(target) = target { code.to_target(target)? } else { code };
         let code = if count_pending { code } else { code.ignoring_pending() };
@@ -334,6 +371,17 @@ impl PolicySpec {
             Box::new(code)
         })
     }
+}
+
+/// What a policy does where its table says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Defaults {
+    /// As in simulations: differences rule actions out, and models of features have the additive
+    /// radius with its natural ridge.
+    Current,
+    /// As in logs: intervals rule actions out, and models of features have the determinant radius
+    /// and ridge 1. There is no field `exclusion`.
+    Recorded,
 }
 
 /// Why a kind of policy does not fit a setting; `None` if it does.
@@ -363,17 +411,56 @@ fn read_ridge(fields: &mut Fields<'_>, setting: Setting) -> f64 {
     }
 }
 
-fn read_radius(fields: &mut Fields<'_>, setting: Setting) -> RadiusSpec {
-    let default = FieldDefault::Derived(match setting {
-        Setting::Arms => "{ kind = \"mixture\" }",
-        Setting::Fixed | Setting::Changing => "{ kind = \"determinant\" }",
+/// `None` if the spec leaves it to the radius.
+fn read_natural_ridge(
+    fields: &mut Fields<'_>,
+    setting: Setting,
+    defaults: Defaults,
+) -> Option<f64> {
+    match (setting, defaults) {
+        (Setting::Arms, _) => None,
+        (_, Defaults::Recorded) => Some(read_ridge(fields, setting)),
+        (_, Defaults::Current) => {
+            fields.number_or("ridge", "λ in V = λI + Σ x·xᵀ", NATURAL_RIDGE, RIDGES)
+        }
+    }
+}
+
+fn read_radius(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> RadiusSpec {
+    let fallback = match defaults {
+        Defaults::Current => RadiusSpec::default_for(setting),
+        Defaults::Recorded => RadiusSpec::recorded_for(setting),
+    };
+    let default = FieldDefault::Derived(match fallback.kind {
+        RadiusKind::Mixture => "{ kind = \"mixture\" }",
+        RadiusKind::Determinant => "{ kind = \"determinant\" }",
+        _ => "{ kind = \"additive\" }",
     });
     let read = fields.table("radius", "√β, the confidence radius", default, |radius| {
         RadiusSpec::read(radius, setting)
     });
-    let radius = read.unwrap_or_else(|| RadiusSpec::default_for(setting));
+    let radius = read.unwrap_or(fallback);
     fields.fill("radius", radius.to_value());
     radius
+}
+
+/// What rules actions out. Arms are known separately, so there is no choice to make.
+fn read_exclusion(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> Exclusion {
+    if defaults == Defaults::Recorded || setting == Setting::Arms {
+        return Exclusion::Intervals;
+    }
+    Exclusion::read(fields, Exclusion::default())
+}
+
+impl Exclusion {
+    /// Reads the field `exclusion`.
+    pub fn read(fields: &mut Fields<'_>, default: Self) -> Self {
+        let names = [Self::Differences, Self::Intervals].map(Self::name);
+        match fields.choice("exclusion", EXCLUSION, Some(default.name()), &names) {
+            Some("intervals") => Self::Intervals,
+            _ => Self::Differences,
+        }
+    }
 }
 
 fn read_epsilon(fields: &mut Fields<'_>) -> f64 {
@@ -406,8 +493,10 @@ fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
     fields.table("target", meaning, none, PolicySpec::read_target).flatten()
 }
 
-fn read_code(fields: &mut Fields<'_>, setting: Setting) -> PolicyKind {
-    let (ridge, radius) = (read_ridge(fields, setting), read_radius(fields, setting));
+fn read_code(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> PolicyKind {
+    let ridge = read_natural_ridge(fields, setting, defaults);
+    let radius = read_radius(fields, setting, defaults);
+    let exclusion = read_exclusion(fields, setting, defaults);
     let greed = fields.number("greed", GREED, 0.0, Range::from_to(0.0, 1.0));
     let target = read_target(fields);
     if target.is_some() && greed > 0.0 {
@@ -416,5 +505,5 @@ fn read_code(fields: &mut Fields<'_>, setting: Setting) -> PolicyKind {
     }
     let randomise = fields.number("randomise", RANDOMISE, 0.0, Range::from_to(0.0, 0.99));
     let count_pending = fields.boolean("count_pending", COUNT_PENDING, true);
-    PolicyKind::Code { ridge, radius, greed, target, randomise, count_pending }
+    PolicyKind::Code { ridge, radius, exclusion, greed, target, randomise, count_pending }
 }

@@ -1,204 +1,229 @@
 //! Radii in a spec.
+//!
+//! All kinds draw on the same constants, so a radius is its kind and one set of constants;
+//! [`RadiusKind::constants`] says which of them a kind reads and writes.
 
 use super::error::{Complaint, Range};
 use super::fields::Fields;
 use super::node::{Node, Value};
 use super::{Facts, Setting};
 use crate::confidence::{
-    Determinant, Fixed, Mixture, Paper, PerArm, Radius, RadiusError, Stitched, Union,
+    Additive, Determinant, Fixed, Mixture, Paper, PerArm, Radius, RadiusError, Stitched, Union,
 };
 
-const LINEAR_KINDS: [&str; 3] = ["determinant", "paper", "fixed"];
-const ARM_KINDS: [&str; 5] = ["mixture", "stitched", "union", "per-arm", "fixed"];
-const ALL_KINDS: [&str; 7] =
-    ["determinant", "paper", "mixture", "stitched", "union", "per-arm", "fixed"];
-
-/// A radius. Constants that are not set come from the problem.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum RadiusSpec {
-    /// See [`Paper`].
-    Paper {
-        /// δ.
-        delta: f64,
-        /// λ in the width.
-        lambda: f64,
-        /// R; else the noise of the problem.
-        noise_scale: Option<f64>,
-        /// S; else the bound of the problem.
-        theta_norm_bound: Option<f64>,
-        /// L; else the bound of the problem.
-        action_norm_bound: Option<f64>,
-    },
+/// The kinds of radius.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RadiusKind {
+    /// See [`Additive`].
+    Additive,
     /// See [`Determinant`].
-    Determinant {
-        /// δ.
-        delta: f64,
-        /// R; else the noise of the problem.
-        noise_scale: Option<f64>,
-        /// S; else the bound of the problem.
-        theta_norm_bound: Option<f64>,
-    },
+    Determinant,
+    /// See [`Paper`].
+    Paper,
     /// See [`Mixture`].
-    Mixture {
-        /// δ.
-        delta: f64,
-        /// σ; else the noise of the problem.
-        noise_scale: Option<f64>,
-    },
+    Mixture,
     /// See [`Stitched`].
-    Stitched {
-        /// δ.
-        delta: f64,
-        /// σ; else the noise of the problem.
-        noise_scale: Option<f64>,
-    },
+    Stitched,
     /// See [`Union`].
-    Union {
-        /// δ.
-        delta: f64,
-        /// σ; else the noise of the problem.
-        noise_scale: Option<f64>,
-    },
+    Union,
     /// See [`PerArm`].
-    PerArm {
-        /// δ.
-        delta: f64,
-        /// σ; else the noise of the problem.
-        noise_scale: Option<f64>,
-    },
+    PerArm,
     /// See [`Fixed`].
-    Fixed {
-        /// `√β` itself.
-        sqrt_beta: f64,
-    },
+    Fixed,
+}
+
+use RadiusKind as Kind;
+
+const KINDS: [(&str, RadiusKind); 8] = [
+    ("additive", Kind::Additive),
+    ("determinant", Kind::Determinant),
+    ("paper", Kind::Paper),
+    ("mixture", Kind::Mixture),
+    ("stitched", Kind::Stitched),
+    ("union", Kind::Union),
+    ("per-arm", Kind::PerArm),
+    ("fixed", Kind::Fixed),
+];
+
+impl RadiusKind {
+    /// As specs name it.
+    pub fn name(self) -> &'static str {
+        KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+
+    /// The constants it depends on, in the order of a spec.
+    fn constants(self) -> &'static [&'static str] {
+        match self {
+            Self::Additive | Self::Determinant => &["delta", "noise_scale", "theta_norm_bound"],
+            Self::Paper => {
+                &["delta", "lambda", "noise_scale", "theta_norm_bound", "action_norm_bound"]
+            }
+            Self::Mixture | Self::Stitched | Self::Union | Self::PerArm => {
+                &["delta", "noise_scale"]
+            }
+            Self::Fixed => &["sqrt_beta"],
+        }
+    }
+
+    /// Whether it is for actions of this kind.
+    fn fits(self, setting: Setting) -> bool {
+        match self {
+            Self::Additive | Self::Determinant | Self::Paper => setting != Setting::Arms,
+            Self::Mixture | Self::Stitched | Self::Union | Self::PerArm => setting == Setting::Arms,
+            Self::Fixed => true,
+        }
+    }
+}
+
+/// A radius. Constants that are not set come from the problem; those that its kind does not depend
+/// on are ignored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RadiusSpec {
+    /// Which.
+    pub kind: RadiusKind,
+    /// δ.
+    pub delta: f64,
+    /// R or σ; else the noise of the problem.
+    pub noise_scale: Option<f64>,
+    /// S; else the bound of the problem.
+    pub theta_norm_bound: Option<f64>,
+    /// L; else the bound of the problem.
+    pub action_norm_bound: Option<f64>,
+    /// λ in the width of [`Paper`].
+    pub lambda: f64,
+    /// `√β` of [`Fixed`].
+    pub sqrt_beta: f64,
 }
 
 impl RadiusSpec {
-    /// The radius of a spec that sets none: the determinant form for features, the normal mixture
-    /// for arms, at δ = 0.05.
-    pub fn default_for(setting: Setting) -> Self {
-        match setting {
-            Setting::Arms => Self::Mixture { delta: 0.05, noise_scale: None },
-            Setting::Fixed | Setting::Changing => {
-                Self::Determinant { delta: 0.05, noise_scale: None, theta_norm_bound: None }
-            }
+    /// This kind at δ = 0.05, with everything else from the problem.
+    pub const fn new(kind: RadiusKind) -> Self {
+        Self {
+            kind,
+            delta: 0.05,
+            noise_scale: None,
+            theta_norm_bound: None,
+            action_norm_bound: None,
+            lambda: 1.0,
+            sqrt_beta: 1.0,
         }
+    }
+
+    /// The radius of a spec that sets none: the additive form for features, the normal mixture for
+    /// arms, at δ = 0.05.
+    pub fn default_for(setting: Setting) -> Self {
+        Self::new(if setting == Setting::Arms { Kind::Mixture } else { Kind::Additive })
+    }
+
+    /// The radius of a log that sets none: the determinant form for features, the normal mixture
+    /// for arms, at δ = 0.05.
+    pub fn recorded_for(setting: Setting) -> Self {
+        Self::new(if setting == Setting::Arms { Kind::Mixture } else { Kind::Determinant })
     }
 
     /// Reads a radius table.
     pub fn read(fields: &mut Fields<'_>, setting: Setting) -> Self {
-        let fitting: &[&'static str] =
-            if setting == Setting::Arms { &ARM_KINDS } else { &LINEAR_KINDS };
-        let kind = fields.choice("kind", "which radius", None, &ALL_KINDS);
-        if let Some(kind) = kind
-            && !fitting.contains(&kind)
+        let name = fields.choice("kind", "which radius", None, &KINDS.map(|(name, _)| name));
+        let kind = KINDS.iter().find(|(known, _)| Some(*known) == name).map(|(_, kind)| *kind);
+        if let (Some(kind), Some(name)) = (kind, name)
+            && !kind.fits(setting)
         {
             let reason = if setting == Setting::Arms {
-                "needs actions with features, and these have none; use mixture, stitched, union, \
-                 per-arm or fixed"
+                "needs actions with features, and these have none; \
+                 use mixture, stitched, union, per-arm or fixed"
             } else {
-                "is for actions without features; use determinant, paper or fixed"
+                "is for actions without features; use additive, determinant, paper or fixed"
             };
-            fields.object("kind", Complaint::Misfit { what: kind.into(), reason });
+            fields.object("kind", Complaint::Misfit { what: name.into(), reason });
         }
-        match kind {
-            Some("paper") => Self::Paper {
-                delta: read_delta(fields),
-                lambda: fields.number(
-                    "lambda",
-                    "λ in the width; need not be the ridge",
-                    1.0,
-                    Range::POSITIVE,
-                ),
-                noise_scale: read_noise_scale(fields),
-                theta_norm_bound: read_theta_norm_bound(fields),
-                action_norm_bound: fields.number_or(
-                    "action_norm_bound",
+        let mut radius = kind.map_or_else(|| Self::default_for(setting), Self::new);
+        for constant in kind.map_or(&[][..], Kind::constants) {
+            radius.read_constant(constant, fields);
+        }
+        radius
+    }
+
+    fn read_constant(&mut self, name: &'static str, fields: &mut Fields<'_>) {
+        match name {
+            "delta" => {
+                let meaning = "δ, the chance of failure";
+                self.delta = fields.number(name, meaning, self.delta, Range::between(0.0, 1.0));
+            }
+            "lambda" => {
+                let meaning = "λ in the width; need not be the ridge";
+                self.lambda = fields.number(name, meaning, self.lambda, Range::POSITIVE);
+            }
+            "noise_scale" => self.noise_scale = read_noise_scale(fields),
+            "theta_norm_bound" => {
+                self.theta_norm_bound = fields.number_or(
+                    name,
+                    "S, a bound on the norm of θ*",
+                    "‖θ*‖ on problems from data; else √dim, which a drawn θ* exceeds in a third \
+                     to a half of the runs",
+                    Range::NOT_NEGATIVE,
+                );
+            }
+            "action_norm_bound" => {
+                self.action_norm_bound = fields.number_or(
+                    name,
                     "L, a bound on the norms of the actions",
                     "the largest norm the environment offers",
                     Range::POSITIVE,
-                ),
-            },
-            Some("determinant") => Self::Determinant {
-                delta: read_delta(fields),
-                noise_scale: read_noise_scale(fields),
-                theta_norm_bound: read_theta_norm_bound(fields),
-            },
-            Some(kind @ ("mixture" | "stitched" | "union" | "per-arm")) => {
-                let (delta, noise_scale) = (read_delta(fields), read_noise_scale(fields));
-                match kind {
-                    "mixture" => Self::Mixture { delta, noise_scale },
-                    "stitched" => Self::Stitched { delta, noise_scale },
-                    "union" => Self::Union { delta, noise_scale },
-                    _ => Self::PerArm { delta, noise_scale },
-                }
+                );
             }
-            Some("fixed") => Self::Fixed {
-                sqrt_beta: fields.number(
-                    "sqrt_beta",
-                    "√β itself, LinUCB's alpha",
-                    1.0,
-                    Range::POSITIVE,
-                ),
-            },
-            _ => Self::default_for(setting),
+            "sqrt_beta" => {
+                let meaning = "√β itself, LinUCB's alpha";
+                self.sqrt_beta = fields.number(name, meaning, self.sqrt_beta, Range::POSITIVE);
+            }
+            other => unreachable!("{other} is no constant of a radius"),
         }
     }
 
     /// The probability that its intervals hold the truth at all times at once, over a model with
     /// this ridge; `None` for a width that has no such guarantee.
     pub fn confidence(&self, ridge: f64) -> Option<f64> {
-        match *self {
-            Self::Determinant { delta, .. }
-            | Self::Mixture { delta, .. }
-            | Self::Stitched { delta, .. }
-            | Self::Union { delta, .. } => Some(1.0 - delta),
-            Self::Paper { delta, lambda, .. } if lambda.to_bits() == ridge.to_bits() => {
-                Some(1.0 - delta)
-            }
-            Self::Paper { .. } | Self::PerArm { .. } | Self::Fixed { .. } => None,
+        match self.kind {
+            Kind::Paper if self.lambda.to_bits() != ridge.to_bits() => None,
+            Kind::PerArm | Kind::Fixed => None,
+            _ => Some(1.0 - self.delta),
         }
     }
 
     /// The table that this radius is read from. Constants that come from the problem are left out.
     pub fn to_value(&self) -> Value {
-        let (kind, constants): (&str, &[(&str, Option<f64>)]) = match *self {
-            Self::Paper { delta, lambda, noise_scale, theta_norm_bound, action_norm_bound } => (
-                "paper",
-                &[
-                    ("delta", Some(delta)),
-                    ("lambda", Some(lambda)),
-                    ("noise_scale", noise_scale),
-                    ("theta_norm_bound", theta_norm_bound),
-                    ("action_norm_bound", action_norm_bound),
-                ],
-            ),
-            Self::Determinant { delta, noise_scale, theta_norm_bound } => (
-                "determinant",
-                &[
-                    ("delta", Some(delta)),
-                    ("noise_scale", noise_scale),
-                    ("theta_norm_bound", theta_norm_bound),
-                ],
-            ),
-            Self::Mixture { delta, noise_scale } => {
-                ("mixture", &[("delta", Some(delta)), ("noise_scale", noise_scale)])
-            }
-            Self::Stitched { delta, noise_scale } => {
-                ("stitched", &[("delta", Some(delta)), ("noise_scale", noise_scale)])
-            }
-            Self::Union { delta, noise_scale } => {
-                ("union", &[("delta", Some(delta)), ("noise_scale", noise_scale)])
-            }
-            Self::PerArm { delta, noise_scale } => {
-                ("per-arm", &[("delta", Some(delta)), ("noise_scale", noise_scale)])
-            }
-            Self::Fixed { sqrt_beta } => ("fixed", &[("sqrt_beta", Some(sqrt_beta))]),
+        let value = |name: &str| match name {
+            "delta" => Some(self.delta),
+            "lambda" => Some(self.lambda),
+            "noise_scale" => self.noise_scale,
+            "theta_norm_bound" => self.theta_norm_bound,
+            "action_norm_bound" => self.action_norm_bound,
+            _ => Some(self.sqrt_beta),
         };
-        let set =
-            constants.iter().filter_map(|(name, value)| Some((*name, Value::Float((*value)?))));
-        let entries = std::iter::once(("kind", Value::Text(kind.into()))).chain(set);
+        let set = self.kind.constants().iter();
+        let set = set.filter_map(|name| Some((*name, Value::Float(value(name)?))));
+        let entries = std::iter::once(("kind", Value::Text(self.kind.name().into()))).chain(set);
         Value::Table(entries.map(|(name, value)| (name.into(), Node { value, line: 0 })).collect())
+    }
+
+    /// The constants that come from the problem.
+    pub fn unset(&self) -> impl Iterator<Item = &'static str> {
+        let Self { noise_scale, theta_norm_bound, action_norm_bound, .. } = *self;
+        self.kind.constants().iter().copied().filter(move |name| match *name {
+            "noise_scale" => noise_scale.is_none(),
+            "theta_norm_bound" => theta_norm_bound.is_none(),
+            "action_norm_bound" => action_norm_bound.is_none(),
+            _ => false,
+        })
+    }
+
+    /// R or σ.
+    pub(super) fn noise_scale_in(&self, facts: &Facts) -> f64 {
+        self.noise_scale.unwrap_or(facts.noise_scale)
+    }
+
+    /// S.
+    pub(super) fn theta_norm_bound_in(&self, facts: &Facts) -> f64 {
+        self.theta_norm_bound.unwrap_or(facts.theta_norm_bound)
     }
 
     /// The radius for a problem.
@@ -206,46 +231,29 @@ impl RadiusSpec {
     /// # Errors
     /// If a constant is out of range.
     pub fn build(&self, facts: &Facts) -> Result<Radius, RadiusError> {
-        let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
-        let theta = |set: Option<f64>| set.unwrap_or(facts.theta_norm_bound);
-        match *self {
-            Self::Paper { .. } if facts.dim == 1 => return Err(RadiusError::OneDimension),
-            Self::Paper { delta, lambda, noise_scale, theta_norm_bound, action_norm_bound } => {
-                Radius::Paper(Paper {
-                    delta,
-                    lambda,
-                    noise_scale: noise(noise_scale),
-                    theta_norm_bound: theta(theta_norm_bound),
-                    action_norm_bound: action_norm_bound.unwrap_or(facts.action_norm_bound),
-                })
+        let (delta, noise_scale) = (self.delta, self.noise_scale_in(facts));
+        let theta_norm_bound = self.theta_norm_bound_in(facts);
+        match self.kind {
+            Kind::Paper if facts.dim == 1 => return Err(RadiusError::OneDimension),
+            Kind::Paper => Radius::Paper(Paper {
+                delta,
+                lambda: self.lambda,
+                noise_scale,
+                theta_norm_bound,
+                action_norm_bound: self.action_norm_bound.unwrap_or(facts.action_norm_bound),
+            }),
+            Kind::Additive => Radius::Additive(Additive { delta, noise_scale, theta_norm_bound }),
+            Kind::Determinant => {
+                Radius::Determinant(Determinant { delta, noise_scale, theta_norm_bound })
             }
-            Self::Determinant { delta, noise_scale, theta_norm_bound } => {
-                Radius::Determinant(Determinant {
-                    delta,
-                    noise_scale: noise(noise_scale),
-                    theta_norm_bound: theta(theta_norm_bound),
-                })
-            }
-            Self::Mixture { delta, noise_scale } => {
-                Radius::Mixture(Mixture { delta, noise_scale: noise(noise_scale) })
-            }
-            Self::Stitched { delta, noise_scale } => {
-                Radius::Stitched(Stitched { delta, noise_scale: noise(noise_scale) })
-            }
-            Self::Union { delta, noise_scale } => {
-                Radius::Union(Union { delta, noise_scale: noise(noise_scale) })
-            }
-            Self::PerArm { delta, noise_scale } => {
-                Radius::PerArm(PerArm { delta, noise_scale: noise(noise_scale) })
-            }
-            Self::Fixed { sqrt_beta } => Radius::Fixed(Fixed { sqrt_beta }),
+            Kind::Mixture => Radius::Mixture(Mixture { delta, noise_scale }),
+            Kind::Stitched => Radius::Stitched(Stitched { delta, noise_scale }),
+            Kind::Union => Radius::Union(Union { delta, noise_scale }),
+            Kind::PerArm => Radius::PerArm(PerArm { delta, noise_scale }),
+            Kind::Fixed => Radius::Fixed(Fixed { sqrt_beta: self.sqrt_beta }),
         }
         .checked()
     }
-}
-
-fn read_delta(fields: &mut Fields<'_>) -> f64 {
-    fields.number("delta", "δ, the chance of failure", 0.05, Range::between(0.0, 1.0))
 }
 
 pub(super) fn read_noise_scale(fields: &mut Fields<'_>) -> Option<f64> {
@@ -254,15 +262,5 @@ pub(super) fn read_noise_scale(fields: &mut Fields<'_>) -> Option<f64> {
         "scale of the noise",
         "the environment's noise",
         Range::POSITIVE,
-    )
-}
-
-fn read_theta_norm_bound(fields: &mut Fields<'_>) -> Option<f64> {
-    fields.number_or(
-        "theta_norm_bound",
-        "S, a bound on the norm of θ*",
-        "‖θ*‖ on problems from data; else √dim, which a drawn θ* exceeds in a third to a half \
-         of the runs",
-        Range::NOT_NEGATIVE,
     )
 }

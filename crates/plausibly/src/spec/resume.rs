@@ -68,15 +68,9 @@ impl RadiusSpec {
     /// # Errors
     /// If a constant is out of range.
     pub fn build_quantised(&self, facts: &Facts) -> Result<Quantised<Radius>, RadiusError> {
-        let theta_norm_bound = match *self {
-            Self::Paper { theta_norm_bound, .. } | Self::Determinant { theta_norm_bound, .. } => {
-                theta_norm_bound
-            }
-            _ => None,
-        };
         // Arms are unit vectors, which are on the grid.
         let facts_bound = if facts.setting == Setting::Arms { 0.0 } else { facts.theta_norm_bound };
-        let theta_norm_bound = theta_norm_bound.unwrap_or(facts_bound);
+        let theta_norm_bound = self.theta_norm_bound.unwrap_or(facts_bound);
         Quantised { radius: self.build(facts)?, theta_norm_bound }.checked()
     }
 }
@@ -181,16 +175,17 @@ impl PolicySpec {
     pub fn shown_radius(&self, setting: Setting) -> RadiusSpec {
         match self.kind {
             PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => radius,
-            _ => RadiusSpec::default_for(setting),
+            _ => RadiusSpec::recorded_for(setting),
         }
     }
 
-    /// λ in V; 1 for kinds that are for arms only.
+    /// λ in V where it is set, as in every log; else 1.
     pub fn ridge(&self) -> f64 {
         match self.kind {
-            PolicyKind::Code { ridge, .. }
-            | PolicyKind::LinUcb { ridge, .. }
-            | PolicyKind::LinTs { ridge, .. }
+            PolicyKind::Code { ridge, .. } | PolicyKind::LinUcb { ridge, .. } => {
+                ridge.unwrap_or(1.0)
+            }
+            PolicyKind::LinTs { ridge, .. }
             | PolicyKind::Elimination { ridge, .. }
             | PolicyKind::EpsilonGreedy { ridge, .. }
             | PolicyKind::ExploreThenCommit { ridge, .. } => ridge,

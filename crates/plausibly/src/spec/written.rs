@@ -9,9 +9,9 @@ impl PolicyKind {
     /// to explore. Constants that come from the problem are left out.
     ///
     /// ```
-    /// use plausibly::spec::{PolicyKind, RadiusSpec, Setting, Value};
-    /// let radius = RadiusSpec::Fixed { sqrt_beta: 2.0 };
-    /// let policy = PolicyKind::LinUcb { ridge: 1.0, radius };
+    /// use plausibly::spec::{PolicyKind, RadiusKind, RadiusSpec, Setting, Value};
+    /// let radius = RadiusSpec { sqrt_beta: 2.0, ..RadiusSpec::new(RadiusKind::Fixed) };
+    /// let policy = PolicyKind::LinUcb { ridge: Some(1.0), radius };
     /// let Value::Table(fields) = policy.to_value(Setting::Fixed) else { unreachable!() };
     /// let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
     /// assert_eq!(names, ["kind", "ridge", "radius"]);
@@ -19,17 +19,20 @@ impl PolicyKind {
     pub fn to_value(&self, setting: Setting) -> Value {
         let arms = setting == Setting::Arms;
         let number = |name: &'static str, value: f64| (name, Some(Value::Float(value)));
-        let ridge = |ridge: f64| ("ridge", (!arms).then_some(Value::Float(ridge)));
+        let set_ridge = |ridge: Option<f64>| ("ridge", ridge.filter(|_| !arms).map(Value::Float));
+        let ridge = |ridge: f64| set_ridge(Some(ridge));
         let noise = |scale: Option<f64>| ("noise_scale", scale.map(Value::Float));
         let exploration = |how: Exploration| {
             let name = if how == Exploration::Design { "design" } else { "uniform" };
             ("exploration", (!arms).then(|| Value::Text(name.into())))
         };
         let (kind, fields) = match *self {
-            Self::Code { ridge: own, radius, greed, target, randomise, count_pending } => {
+            Self::Code { ridge, radius, exclusion, greed, target, randomise, count_pending } => {
+                let exclusion = (!arms).then(|| Value::Text(exclusion.name().into()));
                 let fields = vec![
-                    ridge(own),
+                    set_ridge(ridge),
                     ("radius", Some(radius.to_value())),
+                    ("exclusion", exclusion),
                     number("greed", greed),
                     ("target", target.map(target_value)),
                     number("randomise", randomise),
@@ -37,8 +40,8 @@ impl PolicyKind {
                 ];
                 ("code", fields)
             }
-            Self::LinUcb { ridge: own, radius } => {
-                ("lin-ucb", vec![ridge(own), ("radius", Some(radius.to_value()))])
+            Self::LinUcb { ridge, radius } => {
+                ("lin-ucb", vec![set_ridge(ridge), ("radius", Some(radius.to_value()))])
             }
             Self::LinTs { ridge: own, noise_scale } => {
                 ("lin-ts", vec![ridge(own), noise(noise_scale)])

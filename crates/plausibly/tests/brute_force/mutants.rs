@@ -75,7 +75,12 @@ struct Astray {
 
 impl Policy for Astray {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
-        self.code.explain(actions, self.code.radius().unwrap(), &mut self.explanation);
+        self.code.explain(
+            actions,
+            self.code.radius().unwrap(),
+            self.code.exclusion(),
+            &mut self.explanation,
+        );
         (self.choose)(&self.explanation)
     }
 
@@ -87,7 +92,8 @@ impl Policy for Astray {
 fn astray(choose: fn(&Explanation) -> ActionIndex) -> impl Fn(&Problem, &mut Stream) -> Player {
     move |problem, rng| {
         let ((model, brute), (radius, formula)) = (models(problem), draw_radius(problem, rng));
-        let rule = Rule::Code { radius: formula, greed: 0.0, target: None, share: 0.0 };
+        let (greed, share, differences) = (0.0, 0.0, true);
+        let rule = Rule::Code { radius: formula, greed, target: None, share, differences };
         let code = Code::new(model, radius);
         let policy = Astray { code, explanation: Explanation::new(), choose };
         player(Box::new(policy), BrutePolicy::new(brute, rule))

@@ -2,10 +2,10 @@
 
 use crate::brute_force::problem::{Kind, Offers, Problem};
 use plausibly::{
-    ArmMeans, ArmRidges, Code, ConfidenceRadius, Determinant, Elimination, EpsilonGreedy,
-    Estimator, Exploration, ExploreThenCommit, Fixed, Isa, LinTs, LinUcb, Mixture, Paper, PerArm,
-    Policy, Radius, RandomisedCode, Ridge, SharedDraws, Stitched, Stream, Target, Thompson, Ucb1,
-    Union,
+    Additive, ArmMeans, ArmRidges, Code, ConfidenceRadius, Determinant, Elimination, EpsilonGreedy,
+    Estimator, Exclusion, Exploration, ExploreThenCommit, Fixed, Isa, LinTs, LinUcb, Mixture,
+    Paper, PerArm, Policy, Radius, RandomisedCode, Ridge, SharedDraws, Stitched, Stream, Target,
+    Thompson, Ucb1, Union,
 };
 use plausibly_testkit::{BruteModel, BrutePolicy, BruteRadius, BruteTarget, Exploring, Rule};
 
@@ -85,6 +85,10 @@ pub(crate) fn draw_radius(problem: &Problem, rng: &mut Stream) -> (Radius, Brute
             };
             (Radius::Paper(paper), formula)
         }
+        3 => (
+            Radius::Additive(Additive { delta, noise_scale, theta_norm_bound }),
+            BruteRadius::Additive { delta, noise_scale, theta_norm_bound },
+        ),
         _ => (
             Radius::Determinant(Determinant { delta, noise_scale, theta_norm_bound }),
             BruteRadius::Determinant { delta, noise_scale, theta_norm_bound },
@@ -151,7 +155,8 @@ pub(crate) fn code_with<E: Estimator + Clone + 'static, R: ConfidenceRadius + Cl
     rng: &mut Stream,
 ) -> (Box<dyn Policy>, BrutePolicy) {
     let Settings { greed, target, share } = draw_settings(variant, problem, rng);
-    let mut code = Code::new(model, radius).tempered(greed).unwrap();
+    let exclusion = [Exclusion::Differences, Exclusion::Intervals][rng.index(2)];
+    let mut code = Code::new(model, radius).excluding(exclusion).tempered(greed).unwrap();
     if let Some((target, _)) = target {
         code = code.to_target(target).unwrap();
     }
@@ -159,7 +164,9 @@ pub(crate) fn code_with<E: Estimator + Clone + 'static, R: ConfidenceRadius + Cl
         code = code.ignoring_pending();
     }
     let target = target.map(|(_, brute)| brute);
-    let judge = BrutePolicy::new(brute, Rule::Code { radius: formula, greed, target, share });
+    let differences = exclusion == Exclusion::Differences;
+    let rule = Rule::Code { radius: formula, greed, target, share, differences };
+    let judge = BrutePolicy::new(brute, rule);
     if share > 0.0 {
         (Box::new(RandomisedCode::new(code, share).unwrap()), judge)
     } else {

@@ -5,8 +5,8 @@
 use super::happen_to;
 use super::players::{Player, players_on};
 use super::problem::{Kind, Problem, Rewards};
-use plausibly::spec::{Facts, PolicyKind, PolicySpec, RadiusSpec, Setting};
-use plausibly::{Action, ActionSet, Exploration, Isa, Policy, Stream, Target};
+use plausibly::spec::{Facts, PolicyKind, PolicySpec, RadiusKind, RadiusSpec, Setting};
+use plausibly::{Action, ActionSet, Exclusion, Exploration, Isa, Policy, Stream, Target};
 
 /// A game in progress.
 struct Game<'a> {
@@ -112,13 +112,17 @@ fn specs(problem: &Problem) -> Vec<PolicyKind> {
     let (ridge, noise_scale) = (problem.ridge, Some(problem.noise));
     let arms = problem.kind == Kind::Arms;
     let radius = if arms {
-        RadiusSpec::Mixture { delta: 0.3, noise_scale }
+        RadiusSpec { delta: 0.3, noise_scale, ..RadiusSpec::new(RadiusKind::Mixture) }
     } else {
-        RadiusSpec::Determinant { delta: 0.3, noise_scale, theta_norm_bound: Some(0.0) }
+        let radius = RadiusSpec::new(RadiusKind::Additive);
+        RadiusSpec { delta: 0.3, noise_scale, theta_norm_bound: Some(0.0), ..radius }
     };
+    let even = problem.number.is_multiple_of(2);
+    let exclusion = if even { Exclusion::Differences } else { Exclusion::Intervals };
     let code = |greed, target, randomise, count_pending| PolicyKind::Code {
-        ridge,
+        ridge: Some(ridge),
         radius,
+        exclusion,
         greed,
         target,
         randomise,
@@ -141,7 +145,7 @@ fn specs(problem: &Problem) -> Vec<PolicyKind> {
         all.extend([PolicyKind::Ucb1 { noise_scale }, PolicyKind::Thompson { noise_scale }]);
     } else {
         all.extend([
-            PolicyKind::LinUcb { ridge, radius },
+            PolicyKind::LinUcb { ridge: Some(ridge), radius },
             PolicyKind::LinTs { ridge, noise_scale },
         ]);
         if problem.same_count() {

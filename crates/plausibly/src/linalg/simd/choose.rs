@@ -47,30 +47,38 @@ pub(super) fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: 
     largest(best)
 }
 
-/// The largest `value` among the actions with `mean + half_width ≥ threshold`.
+/// Fills `slack = mean + half_width − threshold`.
 #[inline(always)]
-pub(super) fn widest(mean: &[f64], value: &[f64], half_width: &[f64], threshold: f64) -> f64 {
+pub(super) fn slacks(mean: &[f64], half_width: &[f64], threshold: f64, slack: &mut [f64]) {
+    for ((slack, mean), half) in slack.iter_mut().zip(mean).zip(half_width) {
+        *slack = mean + half - threshold;
+    }
+}
+
+/// The largest `value` among the actions whose slack is not negative.
+#[inline(always)]
+pub(super) fn widest(value: &[f64], slack: &[f64]) -> f64 {
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
-    for at in (0..mean.len()).step_by(LANES) {
-        let (m, h) = (load(mean, at, OUT), load(half_width, at, 0.0));
-        let v = load(value, at, 0.0);
+    for at in (0..slack.len()).step_by(LANES) {
+        let (v, s) = (load(value, at, 0.0), load(slack, at, OUT));
         for l in 0..LANES {
-            let candidate = if m[l] + h[l] >= threshold { v[l] } else { f64::NEG_INFINITY };
+            let candidate = if s[l] >= 0.0 { v[l] } else { f64::NEG_INFINITY };
             best[l] = larger(candidate, best[l]);
         }
     }
     largest(best)
 }
 
-/// The largest `greed·mean + half_width` among the actions with `mean + half_width ≥ threshold`.
+/// The largest `greed·mean + half_width` among the actions whose slack is not negative.
 #[inline(always)]
-pub(super) fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64 {
+pub(super) fn tempered(mean: &[f64], half_width: &[f64], greed: f64, slack: &[f64]) -> f64 {
     let mut best: Lane = [f64::NEG_INFINITY; LANES];
-    for at in (0..mean.len()).step_by(LANES) {
+    for at in (0..slack.len()).step_by(LANES) {
         let (m, h) = (load(mean, at, OUT), load(half_width, at, 0.0));
+        let s = load(slack, at, OUT);
         for l in 0..LANES {
             let value = greed * m[l] + h[l];
-            let candidate = if m[l] + h[l] >= threshold { value } else { f64::NEG_INFINITY };
+            let candidate = if s[l] >= 0.0 { value } else { f64::NEG_INFINITY };
             best[l] = larger(candidate, best[l]);
         }
     }
@@ -219,6 +227,118 @@ pub(super) fn reaching(
     }
 }
 
+/// Two lower limits: of the largest mean, and of the largest lower bound. Fills `half_width`.
+///
+/// A mean can be off by `mean_pad` times its half-width, a bound by `pad` times it.
+#[inline(always)]
+pub(super) fn leads(
+    mean: &[f64],
+    width_sq: &[f64],
+    sqrt_beta: f64,
+    [mean_pad, pad]: [f64; 2],
+    half_width: &mut [f64],
+) -> [f64; 2] {
+    let mut best: [Lane; 2] = [[f64::NEG_INFINITY; LANES]; 2];
+    for at in (0..mean.len()).step_by(LANES) {
+        let (m, mut h) = (load(mean, at, OUT), load(width_sq, at, 0.0));
+        for l in 0..LANES {
+            h[l] = sqrt_beta * h[l].sqrt();
+            best[0][l] = larger(m[l] - mean_pad * h[l], best[0][l]);
+            best[1][l] = larger(m[l] - (1.0 + pad) * h[l], best[1][l]);
+        }
+        let out = &mut half_width[at..];
+        if let Some(lane) = out.first_chunk_mut() {
+            *lane = h;
+        } else {
+            let len = out.len();
+            out.copy_from_slice(&h[..len]);
+        }
+    }
+    best.map(largest)
+}
+
+/// One action beside which others are judged, by scores that can be off.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Witness {
+    pub(crate) mean: f64,
+    pub(crate) width_sq: f64,
+    pub(crate) sqrt_beta: f64,
+    /// How far off a mean can be, as a share of the half-width.
+    pub(crate) mean_pad: f64,
+    /// How far off the squared width of a difference can be, as a share of the sum of both squared
+    /// widths.
+    pub(crate) width_pad: f64,
+}
+
+/// The slack of an action is the half-width of its difference from the witness less what it is
+/// behind by. Lowers `sure` and `maybe` to limits of it from below and from above. `dots` are the
+/// products of each action with `V⁻¹` times the witness.
+#[inline(always)]
+pub(super) fn contest(
+    mean: &[f64],
+    width_sq: &[f64],
+    dots: &[f64],
+    witness: Witness,
+    sure: &mut [f64],
+    maybe: &mut [f64],
+) {
+    let Witness { mean: best, width_sq: own, sqrt_beta, mean_pad, width_pad } = witness;
+    let scores = mean.iter().zip(width_sq).zip(dots);
+    for (((mean, width_sq), dot), (sure, maybe)) in scores.zip(sure.iter_mut().zip(maybe)) {
+        let both = own + width_sq;
+        let between = both - 2.0 * dot;
+        let behind = best - mean;
+        // `w + w' ≤ √2·√(w² + w'²)`.
+        let off = mean_pad * sqrt_beta * (2.0 * both).sqrt();
+        let least = sqrt_beta * larger(between - width_pad * both, 0.0).sqrt() - behind - off;
+        let most = sqrt_beta * larger(between + width_pad * both, 0.0).sqrt() - behind + off;
+        *sure = if least < *sure { least } else { *sure };
+        *maybe = if most < *maybe { most } else { *maybe };
+    }
+}
+
+/// Finds, in order, the actions that may have the largest `greed·mean + half_width` of all that
+/// are plausible, with `sure` and `maybe` from [`contest`] and values off by `value_pad` times the
+/// half-width; every action that may be plausible, if no greed is given.
+#[inline(always)]
+pub(super) fn undecided(
+    mean: &[f64],
+    half_width: &[f64],
+    [sure, maybe]: [&[f64]; 2],
+    greed: Option<f64>,
+    value_pad: f64,
+    found: &mut Vec<usize>,
+) {
+    let mut best: Lane = [f64::NEG_INFINITY; LANES];
+    let weight = greed.unwrap_or(0.0);
+    if greed.is_some() {
+        for at in (0..mean.len()).step_by(LANES) {
+            let (m, h) = (load(mean, at, OUT), load(half_width, at, 0.0));
+            let s = load(sure, at, OUT);
+            for l in 0..LANES {
+                let value = weight * m[l] + (1.0 - value_pad) * h[l];
+                let value = if s[l] >= 0.0 { value } else { f64::NEG_INFINITY };
+                best[l] = larger(value, best[l]);
+            }
+        }
+    }
+    let least = largest(best);
+    found.clear();
+    for at in (0..mean.len()).step_by(LANES) {
+        let (m, h) = (load(mean, at, OUT), load(half_width, at, 0.0));
+        let s = load(maybe, at, OUT);
+        let (mut may, mut any) = ([false; LANES], false);
+        for l in 0..LANES {
+            let value = weight * m[l] + (1.0 + value_pad) * h[l];
+            may[l] = (s[l] >= 0.0) & (value >= least);
+            any |= may[l];
+        }
+        if any {
+            found.extend((0..LANES).filter(|l| may[*l]).map(|l| at + l));
+        }
+    }
+}
+
 /// What the model error needs of one round, over the plausible actions only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlausibleSummary {
@@ -230,21 +350,16 @@ pub struct PlausibleSummary {
 
 /// Squared estimation error and size of the plausible set, in one pass.
 #[inline(always)]
-pub(super) fn plausible_summary(
-    mean: &[f64],
-    half_width: &[f64],
-    truth: &[f64],
-    threshold: f64,
-) -> PlausibleSummary {
+pub(super) fn plausible_summary(mean: &[f64], truth: &[f64], slack: &[f64]) -> PlausibleSummary {
     let (mut error, mut count): (Lane, Lane) = ([0.0; LANES], [0.0; LANES]);
-    for at in (0..mean.len()).step_by(LANES) {
-        let (m, h) = (load(mean, at, OUT), load(half_width, at, 0.0));
-        let t = load(truth, at, OUT);
+    for at in (0..slack.len()).step_by(LANES) {
+        let (m, t) = (load(mean, at, 0.0), load(truth, at, 0.0));
+        let s = load(slack, at, OUT);
         // The mask is a factor in f64: branches or integer lanes would keep this from being
         // vectorised. The count is exact below 2⁵³.
         let mut plausible: Lane = [0.0; LANES];
         for l in 0..LANES {
-            plausible[l] = if m[l] + h[l] >= threshold { 1.0 } else { 0.0 };
+            plausible[l] = if s[l] >= 0.0 { 1.0 } else { 0.0 };
         }
         for l in 0..LANES {
             let miss = m[l] - t[l];

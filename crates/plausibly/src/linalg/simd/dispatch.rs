@@ -4,7 +4,7 @@
     reason = "a #[target_feature] function needs one unsafe call; Isa proves the feature is there"
 )]
 
-use super::{self as kernels, Finalists, Learned, PlausibleSummary};
+use super::{self as kernels, Finalists, Learned, PlausibleSummary, Witness};
 use std::fmt;
 
 /// An instruction set that this machine has, for the kernels that score actions.
@@ -132,8 +132,9 @@ dispatch! {
     );
     fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]);
     fn bound(mean: &[f64], width_sq: &[f64], sqrt_beta: f64, half_width: &mut [f64]) -> f64;
-    fn widest(mean: &[f64], value: &[f64], half_width: &[f64], threshold: f64) -> f64;
-    fn tempered(mean: &[f64], half_width: &[f64], greed: f64, threshold: f64) -> f64;
+    fn slacks(mean: &[f64], half_width: &[f64], threshold: f64, slack: &mut [f64]);
+    fn widest(value: &[f64], slack: &[f64]) -> f64;
+    fn tempered(mean: &[f64], half_width: &[f64], greed: f64, slack: &[f64]) -> f64;
     fn finalists(
         mean: &[f64], width_sq: &[f64], sought: Finalists, half_width: &mut Vec<f64>,
         found: &mut Vec<usize>
@@ -141,10 +142,19 @@ dispatch! {
     fn reaching(
         mean: &[f64], half_width: &[f64], pad: f64, least: f64, found: &mut Vec<usize>
     );
+    fn leads(
+        mean: &[f64], width_sq: &[f64], sqrt_beta: f64, pads: [f64; 2], half_width: &mut [f64]
+    ) -> [f64; 2];
+    fn contest(
+        mean: &[f64], width_sq: &[f64], dots: &[f64], witness: Witness, sure: &mut [f64],
+        maybe: &mut [f64]
+    );
+    fn undecided(
+        mean: &[f64], half_width: &[f64], slack: [&[f64]; 2], greed: Option<f64>, value_pad: f64,
+        found: &mut Vec<usize>
+    );
     fn argmax(values: &[f64]) -> usize;
-    fn plausible_summary(
-        mean: &[f64], half_width: &[f64], truth: &[f64], threshold: f64
-    ) -> PlausibleSummary;
+    fn plausible_summary(mean: &[f64], truth: &[f64], slack: &[f64]) -> PlausibleSummary;
     fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);
     fn take_step(
         gram_inverse: &mut [f64], theta_hat: &mut [f64], direction: &mut [f64], x: &[f64],

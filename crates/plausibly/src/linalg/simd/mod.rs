@@ -35,9 +35,12 @@ mod interleave;
 mod learn;
 mod score;
 
-pub(crate) use choose::Finalists;
 pub use choose::PlausibleSummary;
-use choose::{argmax, bound, finalists, plausible_summary, reaching, tempered, widest};
+pub(crate) use choose::{Finalists, Witness};
+use choose::{
+    argmax, bound, contest, finalists, leads, plausible_summary, reaching, slacks, tempered,
+    undecided, widest,
+};
 use coarse::{coarse_at_least, coarse_dots};
 pub use dispatch::Isa;
 use draw::uniforms;
