@@ -104,16 +104,16 @@ impl Contest {
         self.half_width.resize(mean.len(), 0.0);
         let pads = [mean_pad, pad];
         let least = isa.leads(mean, width_sq, ask.sqrt_beta, pads, &mut self.half_width);
-        [[mean_pad, least[0]], [pad - 1.0, least[1]]].map(|[pad, least]| {
+        let (by_mean, by_lower) = ((mean_pad, least[0], 0.0), (pad - 1.0, least[1], 1.0));
+        [by_mean, by_lower].map(|(pad, least, halves)| {
             isa.reaching(mean, &self.half_width, pad, least, &mut self.candidates);
-            if let [only] = self.candidates[..] { only } else { self.resolve(ask, field, pad) }
+            if let [only] = self.candidates[..] { only } else { self.resolve(ask, field, halves) }
         })
     }
 
-    /// The one of several candidates that has the largest mean or, where half-widths count
-    /// against it, the largest lower bound.
+    /// The one of several candidates with the largest mean less this many half-widths.
     #[inline(never)]
-    fn resolve(&mut self, ask: &Question<'_>, field: &Field<'_, '_>, pad: f64) -> usize {
+    fn resolve(&mut self, ask: &Question<'_>, field: &Field<'_, '_>, halves: f64) -> usize {
         let index =
             |position: &usize| field.indices.map_or(*position, |indices| indices[*position]);
         self.indices.clear();
@@ -123,10 +123,8 @@ impl Contest {
         self.scores.resize(self.indices.len());
         let Scores { isa, mean, width_sq } = &mut self.scores;
         ask.fit.score(&self.rows, mean, width_sq);
-        if pad < 0.0 {
-            for (mean, width_sq) in mean.iter_mut().zip(width_sq) {
-                *mean -= ask.sqrt_beta * width_sq.sqrt();
-            }
+        for (mean, width_sq) in mean.iter_mut().zip(width_sq) {
+            *mean -= halves * (ask.sqrt_beta * width_sq.sqrt());
         }
         self.candidates[isa.argmax(mean)]
     }

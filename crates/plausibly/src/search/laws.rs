@@ -280,3 +280,9 @@ mod full {
         super::assert_agreement(5_000, super::over_all_actions, false);
     }
 }
+
+#[test]
+fn a_firmest_action_is_not_taken_for_the_leader_where_nothing_is_certain() {
+    // A margin so large that every action may be either witness.
+    assert!(play(&fixed(18_557), |_, _| ()).is_ok());
+}
