@@ -378,6 +378,10 @@ pub(crate) struct Cache {
 /// Parses a number within bounds; the error names the bounds.
 pub(crate) fn whole_number<const LOW: u64, const HIGH: u64>(text: &str) -> Result<u64, String> {
     let number = text.parse().ok().filter(|number| (LOW..=HIGH).contains(number));
-    let on = if HIGH == u64::MAX { "on".into() } else { format!("to {HIGH}") };
-    number.ok_or_else(|| format!("must be a whole number from {LOW} {on}, written in digits"))
+    let bounds = if HIGH == u64::MAX {
+        format!(", {LOW} or more")
+    } else {
+        format!(" from {LOW} to {HIGH}")
+    };
+    number.ok_or_else(|| format!("must be a whole number{bounds}, written in digits"))
 }

@@ -391,8 +391,8 @@ pub(crate) struct Wait {
 /// The length of the list of actions.
 #[derive(Debug, Arguments)]
 pub(crate) struct Listing {
-    /// List at most N actions in a certificate, or more if its statements depend on them; with
-    /// others on offer the certificate is partial [default: 200]
+    /// List N actions in a certificate, and any others that its statements depend on; if some are
+    /// left out, the certificate is partial [default: 200]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = any_number)]
     pub(crate) list: Option<u64>,
 }

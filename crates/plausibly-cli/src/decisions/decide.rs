@@ -255,7 +255,7 @@ fn policy_of(log: &Log<FileStorage>) -> Option<(PolicyTable, Option<u64>)> {
 pub(super) fn at_terminal(fact: &str, purpose: &str) -> Result<()> {
     if !io::stdin().is_terminal() {
         refuse!(
-            "{fact}, and this is not a terminal, so the command cannot ask; add --yes to \
+            "{fact}. This is not a terminal, so the command cannot ask; add --yes to \
              {purpose}. Nothing was written."
         );
     }

@@ -132,7 +132,9 @@ pub enum JournalError {
 fn damaged(log: &Path, seq: u64, offset: u64, damage: &Damage) -> String {
     let log = log.display();
     if let (1, Damage::Frame { column: 0, expected }) = (seq, damage) {
-        return format!("{log} is not a log, or damaged: it does not begin with `{expected}`");
+        return format!(
+            "{log} is not a log, or its first line is damaged: it does not begin with `{expected}`"
+        );
     }
     let before = if seq == 1 { "" } else { "all lines before it are intact; " };
     let way_out = damage.way_out();
@@ -211,8 +213,8 @@ pub enum Damage {
     Body(BodyFault),
     /// A line without an end that no interrupted write leaves.
     #[error(
-        "it has no newline at its end, and it is not the beginning of a valid line, as an \
-         interrupted write would leave it"
+        "it has no newline at its end, and an interrupted write cannot be the reason, because it \
+         is not the beginning of a valid line"
     )]
     Unended,
     /// A line longer than any line can be.

@@ -166,7 +166,11 @@ impl<'a> Words<'a> {
         }
         let (low, high) = self.0.grounds.reward_range;
         if racing.iter().any(|action| action.lower <= low || action.upper >= high) {
-            writeln!(f, "  Averages lie between {low} and {high}, so ranges are cut off there.")?;
+            writeln!(
+                f,
+                "  Averages lie between {low} and {high}, so the ranges shown are cut off there; \
+                 what is known least is decided by the ranges before the cut."
+            )?;
         }
         Ok(())
     }

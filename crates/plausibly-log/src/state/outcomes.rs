@@ -50,7 +50,8 @@ impl State {
         if self.decision(decision)?.outcome != Outcome::Pending {
             return Err(self.refusal(
                 decision,
-                "if no reward ever came, retract it (--retract), then drop the decision",
+                "if no reward ever came, first retract the reward (`plausibly reward … \
+                 --retract`), then drop the decision",
             ));
         }
         self.apply(decision, Change::Dropped)?;

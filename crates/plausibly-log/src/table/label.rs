@@ -19,7 +19,7 @@ impl Table {
         }
         for column in USUAL.iter().filter_map(|name| called(name)) {
             let Some(error) = self.labels_from(column).err() else { return Ok(Some(column)) };
-            self.notes.push(format!("`{}` is not the label: {error}", self.columns[column]));
+            self.notes.push(format!("`{}` cannot name the actions: {error}", self.columns[column]));
         }
         let text = |&column: &usize| self.kinds[column] == ColumnKind::Text;
         Ok((0..self.columns.len()).filter(text).find(|&column| self.labels_from(column).is_ok()))

@@ -23,8 +23,9 @@ pub fn spec_reference(pools: &dyn Pools) -> String {
     );
     let (rows, _) = read(&minimal_experiment(), |fields| Experiment::read(fields, &()));
     table(&mut page, &rows);
-    page += "\nThe metric has the fields `ridge` and `radius`, with the same meanings and ranges \
-             as in a policy; if one is unset, that of the first `code` policy is used.\n";
+    page += "\nThe metric has the fields `ridge`, `radius` and `exclusion`, with the same meanings \
+             and ranges as in a policy; if one is unset, that of the first `code` policy is \
+             used.\n";
 
     environments(&mut page, pools);
     policies(&mut page);
