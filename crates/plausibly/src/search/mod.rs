@@ -118,9 +118,7 @@ impl Followed {
             _ => fit.score(blocks, mean, width_sq),
         }
     }
-}
 
-impl Followed {
     /// Every action of the set.
     fn field<'a>(&self, actions: Actions<'a>) -> Field<'_, 'a> {
         Field { blocks: actions.blocks(), scores: &self.scores, indices: None }
