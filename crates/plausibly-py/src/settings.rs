@@ -221,6 +221,7 @@ impl Known {
             noise_scale: or_nan(self.noise_scale),
             theta_norm_bound: or_nan(self.theta_norm_bound),
             action_norm_bound: or_nan(self.action_norm_bound),
+            reward_range: None,
         }
     }
 }

@@ -59,6 +59,7 @@ fn code_with_ridge(dim: usize, ridge: f64) -> Entrant {
         noise_scale: 0.5,
         theta_norm_bound: 1.5,
         action_norm_bound: 2.0,
+        reward_range: None,
     };
     let node = |value| Node { value, line: 0 };
     let table = node(Value::Table(vec![

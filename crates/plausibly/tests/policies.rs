@@ -19,6 +19,7 @@ fn entrants(setting: Setting, dim: usize, actions: usize) -> Vec<Entrant> {
         noise_scale: 0.5,
         theta_norm_bound: 1.5,
         action_norm_bound: 2.0,
+        reward_range: None,
     };
     let read = |kind: &'static str| {
         let text = |text: &str| Node { value: Value::Text(text.into()), line: 1 };

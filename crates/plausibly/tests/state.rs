@@ -16,6 +16,7 @@ fn codes(setting: Setting, dim: usize, actions: usize) -> Vec<Entrant> {
         noise_scale: 0.3,
         theta_norm_bound: 1.0,
         action_norm_bound: 2.0,
+        reward_range: None,
     };
     let node = |value| Node { value, line: 0 };
     let deadline = Value::Table(vec![

@@ -298,6 +298,7 @@ impl Grounds {
             // Only the paper's radius uses this, and a log refuses that radius without a bound of
             // its own.
             action_norm_bound: 1.0,
+            reward_range: None,
         }
     }
 

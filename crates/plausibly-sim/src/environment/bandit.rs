@@ -118,6 +118,7 @@ impl Bandit {
             noise_scale: self.noise,
             theta_norm_bound: self.theta_norm_bound,
             action_norm_bound: self.action_norm_bound,
+            reward_range: None,
         }
     }
 

@@ -50,4 +50,6 @@ pub struct Facts {
     pub theta_norm_bound: f64,
     /// A bound on the norms of the actions.
     pub action_norm_bound: f64,
+    /// The least and the largest reward, if rewards have a range.
+    pub reward_range: Option<(f64, f64)>,
 }

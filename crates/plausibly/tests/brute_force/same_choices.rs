@@ -166,6 +166,7 @@ fn goes_on(problem: &Problem, kind: PolicyKind) -> bool {
         noise_scale: problem.noise,
         theta_norm_bound: 1.0,
         action_norm_bound: problem.largest_norm(),
+        reward_range: None,
     };
     let spec = PolicySpec { label: "saved".into(), kind };
     let make = || spec.build(&facts).unwrap();
