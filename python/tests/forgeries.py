@@ -55,7 +55,7 @@ NUMBERS = [
     2**64 - 1,
     10**30,
 ]
-HEADER = len(b"plausibly policy 3\n")
+HEADER = len(b"plausibly policy 4\n")
 OTHERS = [None, True, "x", [], {}, [1], float("nan"), float("inf")]
 
 

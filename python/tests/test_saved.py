@@ -273,7 +273,7 @@ def test_the_file_can_be_read_by_people(tmp_path: Path) -> None:
         {"rows": [[0.5, 0.25], [0.1, 0.9]]}
     ]
     assert '  "seed": 0,\n' in text and "[0.5, 0.25]" in text
-    assert bytes.fromhex(content["played"]["state"]).startswith(b"plausibly policy 3\n")
+    assert bytes.fromhex(content["played"]["state"]).startswith(b"plausibly policy 4\n")
 
 
 def test_any_damage_is_noticed(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def resealed(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
 def word(content: dict[str, Any], at: int, value: bytes) -> None:
     """Changes one of the words of eight bytes behind the header of a state."""
     state = bytearray.fromhex(content["played"]["state"])
-    start = len(b"plausibly policy 3\n") + 8 * at
+    start = len(b"plausibly policy 4\n") + 8 * at
     state[start : start + 8] = value
     content["played"]["state"] = state.hex()
 

@@ -101,12 +101,10 @@ impl Found {
         let column = |pick: fn(&Interval) -> f64| -> Vec<f64> {
             explanation.intervals().iter().map(pick).collect()
         };
-        let ruled_out = |standing: &Standing| match standing {
-            Standing::Plausible => Ok(None),
-            Standing::RuledOut { by, .. } => name(*by).map(Some),
-        };
+        let ruled_out = |standing: &Standing| standing.ruled_out_by().map(name).transpose();
         let margin = |standing: &Standing| match standing {
-            Standing::Plausible => f64::NAN,
+            // What two actions have paid shows which is better, and not by how much.
+            Standing::Plausible | Standing::Beaten { .. } => f64::NAN,
             Standing::RuledOut { margin, .. } => *margin,
         };
         let standings = explanation.standings();

@@ -115,7 +115,7 @@ impl Settings {
                 let mut node = value::node(given)?;
                 expand_radius(&mut node);
                 let mut fields = Fields::new("radius", &node, &mut problems);
-                let radius = RadiusSpec::read(&mut fields, setting);
+                let radius = RadiusSpec::read_recorded(&mut fields, setting);
                 fields.finish();
                 radius
             }

@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Standing::RuledOut { by, margin, at_most } => {
                 format!("{by} beats it by {margin:.2} to {at_most:.2}")
             }
+            Standing::Beaten { by, .. } => format!("{by} has paid more, beyond doubt"),
         };
         println!("offer {action}: {:+.2} to {:+.2}  {standing}", interval.lower, interval.upper);
     }

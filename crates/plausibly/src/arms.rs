@@ -12,6 +12,8 @@ use crate::model::{ArmMeans, Whole};
 /// What is known of every arm, by number.
 #[derive(Clone, Debug, Default)]
 pub struct ArmRecord {
+    /// The number of arms of the first list.
+    first: Option<usize>,
     now: Totals,
     /// What explore-then-commit committed to.
     committed: Option<Totals>,
@@ -24,6 +26,9 @@ pub struct ArmRecord {
 struct Totals {
     counts: Vec<u64>,
     totals: Vec<f64>,
+    squares: Vec<f64>,
+    /// Some squares were not kept, so none are known.
+    without_squares: bool,
 }
 
 /// A move of a policy from one list of arms to another.
@@ -40,6 +45,7 @@ impl ArmRecord {
         for totals in [Some(&mut self.now), self.committed.as_mut()].into_iter().flatten() {
             totals.counts.resize(arms, 0);
             totals.totals.resize(arms, 0.0);
+            totals.squares.resize(arms, 0.0);
         }
     }
 
@@ -50,6 +56,7 @@ impl ArmRecord {
     pub fn moving<'a>(&'a mut self, from: &'a [usize], to: &'a [usize]) -> ArmMove<'a> {
         let size = self.now.counts.len();
         assert!(from.iter().chain(to).all(|number| *number < size), "no arm has such a number");
+        self.first.get_or_insert(from.len());
         ArmMove { record: self, from, to }
     }
 }
@@ -59,9 +66,15 @@ impl Totals {
         for ((number, count), total) in from.iter().zip(model.counts()).zip(model.totals()) {
             (self.counts[*number], self.totals[*number]) = (*count, *total);
         }
+        match model.squares() {
+            Some(squares) => {
+                from.iter().zip(squares).for_each(|(number, sum)| self.squares[*number] = *sum);
+            }
+            None => self.without_squares = true,
+        }
     }
 
-    fn model(&self, to: &[usize]) -> ArmMeans {
+    fn model(&self, to: &[usize], first: Option<usize>) -> ArmMeans {
         let counts: Vec<u64> = to.iter().map(|number| self.counts[*number]).collect();
         let totals: Vec<f64> = to.iter().map(|number| self.totals[*number]).collect();
         let all: u64 = self.counts.iter().sum();
@@ -69,8 +82,13 @@ impl Totals {
             arms: to.len(),
             shares: self.counts.len() as u64,
             other_observations: all - counts.iter().sum::<u64>(),
+            first,
         };
-        ArmMeans::from_statistics(&counts, &totals).part_of(whole)
+        let model = ArmMeans::from_statistics(&counts, &totals).part_of(whole);
+        if self.without_squares {
+            return model;
+        }
+        model.with_squares(&to.iter().map(|number| self.squares[*number]).collect::<Vec<_>>())
     }
 }
 
@@ -78,10 +96,10 @@ impl ArmMove<'_> {
     /// Moves the model of a policy or, with `committed`, the one that it has committed to. An arm
     /// that was away at the commitment counts with what was known of it then.
     pub(crate) fn model(&mut self, model: &mut ArmMeans, committed: bool) {
-        let ArmRecord { now, committed: then, .. } = &mut *self.record;
+        let ArmRecord { now, committed: then, first, .. } = &mut *self.record;
         let totals = if committed { then.get_or_insert_with(|| now.clone()) } else { now };
         totals.note(model, self.from);
-        *model = totals.model(self.to);
+        *model = totals.model(self.to, *first);
     }
 
     /// Replaces the places of decisions on their way in the old list by those in the new one.

@@ -4,8 +4,8 @@
 //! no later choice.
 
 use crate::actions::{ActionIndex, Actions};
-use crate::confidence::{ConfidenceRadius, Exclusion, Interval, Plausible};
-use crate::model::{Estimator, Scores};
+use crate::confidence::{Bounds, ConfidenceRadius, Doubt, Exclusion, Interval, Plausible};
+use crate::model::{Estimator, Evidence, Scores};
 use crate::policy::{DeadlineStatus, Target, TargetStatus};
 
 /// Whether an action could still be best.
@@ -22,6 +22,25 @@ pub enum Standing {
         /// How far it is behind it at most.
         at_most: f64,
     },
+    /// What both have paid shows that another action is better, although estimates alone do not.
+    Beaten {
+        /// That action, which has the largest average.
+        by: ActionIndex,
+        /// The evidence for it, in nats.
+        evidence: f64,
+        /// The evidence that was needed.
+        needed: f64,
+    },
+}
+
+impl Standing {
+    /// The action that rules this one out; `None` if it could still be best.
+    pub fn ruled_out_by(&self) -> Option<ActionIndex> {
+        match *self {
+            Self::Plausible => None,
+            Self::RuledOut { by, .. } | Self::Beaten { by, .. } => Some(by),
+        }
+    }
 }
 
 /// What the model of a policy says about every action at one moment, under one radius.
@@ -34,6 +53,7 @@ pub struct Explanation {
     intervals: Vec<Interval>,
     standings: Vec<Standing>,
     sqrt_beta: f64,
+    doubt: Option<Doubt>,
     target: Option<TargetStatus>,
     deadline: Option<DeadlineStatus>,
 }
@@ -59,15 +79,22 @@ impl Explanation {
         model.score_into(actions, &mut self.scores);
         let evidence = model.evidence();
         self.sqrt_beta = radius.sqrt_beta(&evidence);
-        let reach = radius.reach(&evidence);
+        let bounds @ Bounds { reach, pairs } = radius.bounds(&evidence);
+        self.doubt = reach.doubt();
         let Self { scores, plausible, .. } = self;
-        plausible.assess_by(exclusion, model, actions, scores, reach);
+        plausible.assess_by(exclusion, model, actions, scores, bounds);
         let interval = |action| plausible.interval(scores, action);
         self.intervals.clear();
         self.intervals.extend((0..actions.len()).map(interval));
-        let standing = |action| match plausible.ruled_out(scores, reach, action) {
-            None => Standing::Plausible,
-            Some((by, margin, at_most)) => Standing::RuledOut { by, margin, at_most },
+        let needed = pairs.map_or(0.0, |rule| rule.needed());
+        let standing = |action| {
+            if let Some((by, evidence)) = plausible.beaten(action) {
+                return Standing::Beaten { by, evidence, needed };
+            }
+            match plausible.ruled_out(scores, reach, action) {
+                None => Standing::Plausible,
+                Some((by, margin, at_most)) => Standing::RuledOut { by, margin, at_most },
+            }
         };
         self.standings.clear();
         self.standings.extend((0..actions.len()).map(standing));
@@ -78,13 +105,12 @@ impl Explanation {
         &mut self,
         target: Option<Target>,
         deadline: Option<DeadlineStatus>,
-        model: &(impl Estimator + ?Sized),
-        radius: &dyn ConfidenceRadius,
+        evidence: &Evidence,
     ) {
-        let evidence = model.evidence();
-        let widest_sq = |scores: &Scores| scores.width_sq[self.plausible.widest(scores)];
         self.target = target.map(|target| {
-            target.status(widest_sq(&self.scores), radius.reach(&evidence), &evidence)
+            let widest = self.plausible.widest(&self.scores);
+            let half_width = self.plausible.half_widths()[widest];
+            target.status(self.scores.width_sq[widest], half_width, evidence)
         });
         self.deadline = deadline;
     }
@@ -98,6 +124,11 @@ impl Explanation {
     /// every round so far; `None` if it has none.
     pub fn deadline(&self) -> Option<DeadlineStatus> {
         self.deadline
+    }
+
+    /// Why nothing is ruled out; `None` where something may be.
+    pub fn doubt(&self) -> Option<Doubt> {
+        self.doubt
     }
 
     /// `√β`, the radius in force for an action of width one.

@@ -49,8 +49,9 @@ pub mod state;
 pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_MAGNITUDE, SetId};
 pub use arms::{ArmMove, ArmRecord};
 pub use confidence::{
-    Additive, ArmReach, ConfidenceRadius, Determinant, Exclusion, Fixed, Interval, Mixture, Paper,
-    PerArm, Plausible, PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, Union,
+    Additive, ArmReach, Bounded, Bounds, ConfidenceRadius, Determinant, Doubt, Exclusion, Fixed,
+    Interval, Mixture, PairRule, Paper, PerArm, Plausible, PlausibleSummary, Quantised, Radius,
+    RadiusError, Reach, Stitched, TwoPoint, Union,
 };
 pub use design::Design;
 pub use exact::{
@@ -60,8 +61,8 @@ pub use exact::{
 pub use explain::{Explanation, Standing};
 pub use linalg::Isa;
 pub use model::{
-    ArmMeans, ArmRidges, ArmSums, Estimator, Evidence, Fit, Guarantee, Misfit, Removed, Ridge,
-    RidgeError, Scores, Shape, Whole,
+    ArmMeans, ArmRidges, ArmSums, Earnings, Estimator, Evidence, Fit, Guarantee, Misfit, Outcome,
+    Removed, Ridge, RidgeError, Scores, Shape, Squares, Tallies, Whole,
 };
 pub use policy::{
     Code, DeadlineOutcome, DeadlineStatus, Elimination, EpsilonGreedy, Explain, Exploration,

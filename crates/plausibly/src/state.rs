@@ -53,7 +53,7 @@ pub trait Durable: Explain {
 pub struct PolicyState(Vec<u8>);
 
 /// The first bytes of every state of this version.
-const HEADER: &[u8] = b"plausibly policy 3\n";
+const HEADER: &[u8] = b"plausibly policy 4\n";
 
 impl PolicyState {
     /// The bytes, to keep.
@@ -100,7 +100,7 @@ impl<'de> serde::Deserialize<'de> for PolicyState {
 #[non_exhaustive]
 pub enum StateError {
     /// Not a state, or one that another version wrote.
-    #[error("not the state of a policy, or one of another version; this version reads version 3")]
+    #[error("not the state of a policy, or one of another version; this version reads version 4")]
     Version,
     /// Of another kind of policy or model, or of one with other parameters.
     #[error(

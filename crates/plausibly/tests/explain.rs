@@ -22,6 +22,7 @@ fn check(
         match *standing {
             // What differences leave, intervals leave as well.
             Standing::Plausible => prop_assert!(interval.upper >= best_lower - 1e-9),
+            Standing::Beaten { .. } => panic!("no rule for pairs is in force"),
             Standing::RuledOut { by, margin, at_most } => {
                 prop_assert!(margin > 0.0 && margin <= at_most);
                 prop_assert_eq!(explanation.standings()[by], Standing::Plausible);

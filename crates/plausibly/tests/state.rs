@@ -231,7 +231,7 @@ fn changed(state: &PolicyState, word: usize) -> Option<PolicyState> {
     PolicyState::from_bytes(bytes).ok()
 }
 
-/// Bytes of the header, `plausibly policy 3` and a line break.
+/// Bytes of the header, `plausibly policy 4` and a line break.
 const HEADER: usize = 19;
 
 #[test]

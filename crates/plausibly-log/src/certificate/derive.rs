@@ -233,6 +233,9 @@ impl Derivation<'_> {
                             by: grounds.actions[by].id,
                             margin: grounds.range() * margin,
                         },
+                        plausibly::Standing::Beaten { .. } => {
+                            unreachable!("logs refuse radii with verdicts between pairs")
+                        }
                     },
                     rank: ranks[at],
                 }
@@ -283,7 +286,7 @@ impl Derivation<'_> {
         let widest =
             self.explanation.plausible().map(|action| width_sq[action]).fold(0.0, f64::max);
         let reach = self.radius.reach(&self.model.estimator().evidence());
-        target.status(widest, reach, &model.estimator().evidence())
+        target.status(widest, reach.half_width(widest), &model.estimator().evidence())
     }
 
     /// Whether the target is met with pending decisions counted: the policy explores until it is.

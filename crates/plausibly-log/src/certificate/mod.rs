@@ -324,6 +324,7 @@ impl Grounds {
                 arms: self.offered(),
                 shares: self.arms_sharing.unwrap_or(1),
                 other_observations: sums.observations.saturating_sub(sums.plays.iter().sum()),
+                first: None,
             };
             return Ok(Model::Arms(
                 ArmMeans::from_statistics(&sums.plays, &sums.moment).part_of(whole),

@@ -229,7 +229,8 @@ impl<P: ?Sized> Observer<P> for Watch {
             Some(target) => {
                 self.plausible.assess(scores, self.radius.reach(&evidence));
                 let widest_sq = scores.width_sq()[self.plausible.widest(scores)];
-                let met = target.status(widest_sq, self.radius.reach(&evidence), &evidence).met();
+                let half_width = self.radius.reach(&evidence).half_width(widest_sq);
+                let met = target.status(widest_sq, half_width, &evidence).met();
                 f64::from(u8::from(met))
             }
         };

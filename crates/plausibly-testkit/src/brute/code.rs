@@ -169,6 +169,9 @@ impl Round {
     /// the design and `c` is at most `1/r`, with `r` the largest factor by which the half-width of
     /// a plausible action is above that of the design.
     fn tempered(&self, greed: f64) -> Vec<Ranking> {
+        if self.reach.is_open() {
+            return vec![self.widest()];
+        }
         let bounds = &self.bounds;
         let Some(design) = &self.design else {
             return vec![self.tempered_by(greed, 0.0, &bounds.half, &bounds.half_tolerance)];

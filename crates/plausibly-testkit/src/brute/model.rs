@@ -139,7 +139,12 @@ impl BruteModel {
             log_det_tolerance = fits().map(|fit| fit.epsilon).sum();
         }
         let observations = self.blocks.iter().map(|block| block.count).sum();
-        Evidence { observations, dim, ridge: self.ridge, log_det, log_det_tolerance }
+        let fits = self.blocks.iter().filter_map(Sums::fit);
+        let explained: f64 = fits.map(|fit| fit.solved.norm_squared()).sum();
+        let rewards: f64 = self.blocks.iter().map(|block| block.rewards_sq).sum();
+        let judged = self.shared || self.ridge == 0.0;
+        let residual = if judged { rewards * (1.0 - 1e-12) - explained } else { f64::NAN };
+        Evidence { observations, dim, ridge: self.ridge, log_det, log_det_tolerance, residual }
     }
 }
 

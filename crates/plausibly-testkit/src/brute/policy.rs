@@ -164,6 +164,17 @@ fn judge_other(
     let ranking = match rule {
         Rule::LargestUpper(radius) => {
             let (scored, reach) = (model.scores(rows), radius.reach(&model.evidence()));
+            if reach.is_open() {
+                let tolerances = scored.width_sq.iter().zip(&scored.epsilon);
+                let tolerances = tolerances
+                    .map(
+                        |(width_sq, share)| {
+                            if width_sq.is_finite() { width_sq * share } else { 0.0 }
+                        },
+                    )
+                    .collect();
+                return judge(&[Ranking::of_all(scored.width_sq, tolerances)], rows, chosen);
+            }
             let (half, half_tolerance) = halves(&scored, &reach);
             let upper = scored.mean.iter().zip(&half).map(|(mean, half)| mean + half).collect();
             let tolerance = scored.mean_tolerance.iter().zip(&half_tolerance);

@@ -79,6 +79,8 @@ pub(super) struct Evidence {
     /// `log(det V/λᵈ)`; NaN without a ridge.
     pub(super) log_det: f64,
     pub(super) log_det_tolerance: f64,
+    /// `Σy² − ⟨b, θ̂⟩`; NaN where arms have features of their own.
+    pub(super) residual: f64,
 }
 
 /// How far intervals reach in one round.
@@ -93,6 +95,7 @@ pub(super) struct Reach {
 enum Kind {
     Ellipsoid { sqrt_beta: f64 },
     Arms { radius: BruteRadius, shares: f64 },
+    Open,
 }
 
 impl BruteRadius {
@@ -100,6 +103,9 @@ impl BruteRadius {
         // A few roundings of the formula itself; the logarithms are from different libraries.
         let mut epsilon = 64.0 * UNIT;
         let (t, d) = (evidence.observations as f64, evidence.dim as f64);
+        if self.is_refuted(evidence) {
+            return Reach { kind: Kind::Open, epsilon };
+        }
         let sqrt_beta = match *self {
             Self::Paper { delta, lambda, noise_scale, theta_norm_bound, action_norm_bound } => {
                 let growth = 1.0 + t * action_norm_bound.powi(2) / lambda;
@@ -128,7 +134,31 @@ impl BruteRadius {
     }
 }
 
+impl BruteRadius {
+    /// Whether `(3/4)^(t/2)·exp((Σy² − ⟨b, θ̂⟩ − λS²)/8σ²)` has reached `10/δ`: noise of scale σ does
+    /// that with a probability of at most δ/10.
+    fn is_refuted(&self, evidence: &Evidence) -> bool {
+        let (delta, noise_scale, bound) = match *self {
+            Self::Additive { delta, noise_scale, theta_norm_bound } => {
+                (delta, noise_scale, theta_norm_bound)
+            }
+            Self::Mixture { delta, noise_scale }
+            | Self::Stitched { delta, noise_scale }
+            | Self::Union { delta, noise_scale } => (delta, noise_scale, 0.0),
+            _ => return false,
+        };
+        let excess = evidence.residual - evidence.ridge * bound.powi(2);
+        let growth = 0.5 * evidence.observations as f64 * 0.75_f64.ln();
+        growth + excess / (8.0 * noise_scale.powi(2)) >= (10.0 / delta).ln()
+    }
+}
+
 impl Reach {
+    /// Whether nothing is ruled out.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.kind, Kind::Open)
+    }
+
     /// Half the interval of an action of this squared width.
     pub(super) fn half(&self, width_sq: f64) -> f64 {
         if width_sq.is_infinite() {
@@ -136,6 +166,7 @@ impl Reach {
         }
         let plays = 1.0 / width_sq;
         match &self.kind {
+            Kind::Open => f64::INFINITY,
             Kind::Ellipsoid { sqrt_beta } => sqrt_beta * width_sq.sqrt(),
             Kind::Arms { radius, shares } => match radius {
                 BruteRadius::Mixture { delta, noise_scale } => {

@@ -1,6 +1,7 @@
 //! Radii for K-armed problems that hold at any time.
 
-use super::radius::{ConfidenceRadius, RadiusError, Reach, check_arms};
+use super::radius::{ConfidenceRadius, RadiusError, check_arms};
+use super::reach::{Reach, noise_doubt};
 use crate::model::Evidence;
 
 /// How far the interval of an arm reaches after `T` plays, by one of three boundaries for sums of
@@ -133,7 +134,8 @@ macro_rules! arm_radius {
             }
 
             fn reach(&self, evidence: &Evidence) -> Reach {
-                Reach::Arms(self.arm_reach(evidence))
+                let doubt = noise_doubt(evidence, (self.noise_scale, 0.0), self.delta);
+                doubt.map_or_else(|| Reach::Arms(self.arm_reach(evidence)), Reach::Open)
             }
 
             fn check(&self) -> Result<(), RadiusError> {

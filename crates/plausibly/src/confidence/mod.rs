@@ -1,15 +1,21 @@
 //! How far an estimate may be from the truth, and which actions that leaves in play.
 
 mod arms;
+mod pairs;
 mod plausible;
 mod quantised;
 mod radius;
+mod reach;
+mod two_point;
 
 pub use arms::{ArmReach, Mixture, Stitched, Union};
+pub use pairs::{Bounds, PairRule};
 pub(crate) use plausible::assert_radius;
 pub use plausible::{Exclusion, Interval, Plausible, PlausibleSummary};
 pub use quantised::Quantised;
 pub(crate) use radius::accepted;
 pub use radius::{
-    Additive, ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError, Reach,
+    Additive, ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError,
 };
+pub use reach::{Doubt, Reach};
+pub use two_point::{Bounded, TwoPoint};

@@ -1,9 +1,11 @@
 //! The plausible set: the actions that could still be best, and what rules the others out.
 
-use super::radius::Reach;
+use super::pairs::{Bounds, PairRule};
+use super::reach::Reach;
+use super::two_point::Bounded;
 use crate::actions::{ActionIndex, Actions};
 use crate::linalg::{Aligned, LANES};
-use crate::model::{Estimator, Scores};
+use crate::model::{Earnings, Estimator, Scores, Tallies};
 
 pub use crate::linalg::PlausibleSummary;
 
@@ -69,7 +71,13 @@ pub(crate) fn assert_radius(sqrt_beta: f64) {
 #[derive(Clone, Debug, Default)]
 pub struct Plausible {
     half_width: Vec<f64>,
+    /// The middles of intervals that do not have their estimates there; else empty.
+    middle: Vec<f64>,
     best_lower: f64,
+    /// Nothing is ruled out.
+    open: bool,
+    arms: BoundedArms,
+    beaten: Beaten,
     /// How far an action is from being ruled out; negative where it is.
     slack: Vec<f64>,
     /// By differences the leader and the firmest action; one if they are the same.
@@ -86,28 +94,11 @@ impl Plausible {
     /// Takes the set by intervals, at these scores and this reach.
     ///
     /// # Panics
-    /// If the radius is not positive and finite.
+    /// If the radius is not positive and finite, or the reach is one for bounded arms, which
+    /// [`Plausible::assess_by`] takes.
     pub fn assess(&mut self, scores: &Scores, reach: Reach) {
-        assert_radius(reach.half_width(1.0));
-        self.witness_count = 0;
-        self.half_width.resize(scores.mean.len(), 0.0);
-        self.slack.resize(scores.mean.len(), 0.0);
-        self.best_lower = match reach {
-            Reach::Ellipsoid { sqrt_beta } => {
-                scores.isa.bound(&scores.mean, &scores.width_sq, sqrt_beta, &mut self.half_width)
-            }
-            Reach::Arms(arms) => {
-                let mut best = f64::NEG_INFINITY;
-                for ((half, width_sq), mean) in
-                    self.half_width.iter_mut().zip(&scores.width_sq).zip(&scores.mean)
-                {
-                    *half = arms.half_width(*width_sq);
-                    best = best.max(mean - *half);
-                }
-                best
-            }
-        };
-        scores.isa.slacks(&scores.mean, &self.half_width, self.best_lower, &mut self.slack);
+        self.beaten.by_nothing();
+        self.assess_left(scores, reach, None);
     }
 
     /// Takes the set by this exclusion, at scores of these actions by this model.
@@ -120,28 +111,103 @@ impl Plausible {
         model: &E,
         actions: Actions<'_>,
         scores: &Scores,
-        reach: Reach,
+        bounds: impl Into<Bounds>,
     ) {
-        match exclusion {
-            Exclusion::Intervals => self.assess(scores, reach),
-            Exclusion::Differences => self.compare(model, actions.blocks(), scores, reach),
+        self.judge(exclusion, model, actions.blocks(), scores, bounds.into());
+    }
+
+    /// Takes the set; `blocks` are the features of the scored actions. With a rule for pairs all
+    /// actions are scored.
+    pub(crate) fn judge<E: Estimator + ?Sized>(
+        &mut self,
+        exclusion: Exclusion,
+        model: &E,
+        blocks: &[f64],
+        scores: &Scores,
+        Bounds { reach, pairs }: Bounds,
+    ) {
+        let tallies = model.tallies();
+        match (pairs, tallies) {
+            (Some(rule), Some(tallies)) if reach.doubt().is_none() => {
+                self.beaten.compare(rule, tallies);
+            }
+            _ => self.beaten.by_nothing(),
+        }
+        self.assess_left(scores, reach, tallies);
+        if exclusion == Exclusion::Differences {
+            self.compare_left(model, blocks, scores, reach);
+        }
+        for (slack, evidence) in self.slack.iter_mut().zip(&self.beaten.evidence) {
+            if *evidence > 0.0 {
+                *slack = f64::NEG_INFINITY;
+            }
         }
     }
 
-    /// Takes the set by differences; `blocks` are the features of the scored actions.
-    pub(crate) fn compare<E: Estimator + ?Sized>(
+    /// Compares intervals with the largest lower bound among the actions that no pair ruled out.
+    fn assess_left(&mut self, scores: &Scores, reach: Reach, tallies: Option<Tallies<'_>>) {
+        let len = scores.mean.len();
+        self.witness_count = 0;
+        self.middle.clear();
+        self.half_width.resize(len, 0.0);
+        self.slack.resize(len, 0.0);
+        self.open = reach.doubt().is_some();
+        match reach {
+            Reach::Ellipsoid { sqrt_beta } => {
+                assert_radius(sqrt_beta);
+                let Scores { isa, mean, width_sq } = scores;
+                self.best_lower = isa.bound(mean, width_sq, sqrt_beta, &mut self.half_width);
+            }
+            Reach::Arms(arms) => {
+                assert_radius(arms.half_width(1.0));
+                let halves = scores.width_sq.iter().map(|width_sq| arms.half_width(*width_sq));
+                self.half_width.iter_mut().zip(halves).for_each(|(half, new)| *half = new);
+                self.best_lower = self.largest_lower(scores);
+            }
+            Reach::Bounded(bounded) => {
+                let tallies = tallies.expect("bounded arms need a model that keeps squares");
+                self.arms.bring_up(bounded, tallies);
+                self.middle.extend(self.arms.intervals().map(|(low, high)| 0.5 * (low + high)));
+                let halves = self.arms.intervals().map(|(low, high)| 0.5 * (high - low));
+                self.half_width.iter_mut().zip(halves).for_each(|(half, new)| *half = new);
+                self.best_lower = self.largest_lower(scores);
+            }
+            Reach::Open(_) => {
+                self.half_width.fill(f64::INFINITY);
+                self.slack.fill(f64::INFINITY);
+                self.best_lower = f64::NEG_INFINITY;
+                return;
+            }
+        }
+        if self.beaten.any() {
+            self.best_lower = self.largest_lower(scores);
+        }
+        let Self { middle, half_width, slack, .. } = self;
+        let middle = if middle.is_empty() { &scores.mean } else { middle };
+        scores.isa.slacks(middle, half_width, self.best_lower, slack);
+    }
+
+    /// Compares differences with two witnesses among the actions that no pair ruled out.
+    fn compare_left<E: Estimator + ?Sized>(
         &mut self,
         model: &E,
         blocks: &[f64],
         scores: &Scores,
         reach: Reach,
     ) {
-        self.assess(scores, reach);
-        if let Reach::Arms(_) = reach {
+        let Reach::Ellipsoid { .. } = reach else {
             // Arms are known separately: the half-width of a difference is the sum of both.
             return;
-        }
-        let leader = scores.isa.argmax(&scores.mean);
+        };
+        let leader = if self.beaten.any() {
+            let better = |best: usize, next| {
+                if scores.mean[next] > scores.mean[best] { next } else { best }
+            };
+            let left = (0..scores.mean.len()).filter(|action| !self.beaten.is(*action));
+            left.reduce(better).expect("no pair rules out the best average")
+        } else {
+            scores.isa.argmax(&scores.mean)
+        };
         let firmest = self.firmest(scores);
         self.witness_count = if leader == firmest { 1 } else { 2 };
         self.slack.fill(f64::INFINITY);
@@ -154,6 +220,21 @@ impl Plausible {
         }
     }
 
+    /// The largest lower bound of an action that no pair ruled out.
+    fn largest_lower(&self, scores: &Scores) -> f64 {
+        let left = (0..scores.mean.len()).filter(|action| !self.beaten.is(*action));
+        left.map(|action| self.lower(scores, action)).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    fn lower(&self, scores: &Scores, action: ActionIndex) -> f64 {
+        self.middle(scores)[action] - self.half_width[action]
+    }
+
+    /// The middles of the intervals.
+    pub(crate) fn middle<'a>(&'a self, scores: &'a Scores) -> &'a [f64] {
+        if self.middle.is_empty() { &scores.mean } else { &self.middle }
+    }
+
     /// Takes these in place of its own: what differences leave by scores that follow observations.
     pub(crate) fn take_slack(&mut self, slack: &[f64]) {
         self.slack.copy_from_slice(slack);
@@ -161,8 +242,10 @@ impl Plausible {
 
     /// The action with the largest lower bound, the lowest index among equals.
     pub(crate) fn firmest(&self, scores: &Scores) -> ActionIndex {
-        let lower = |action: usize| scores.mean[action] - self.half_width[action];
-        (0..scores.mean.len()).find(|action| lower(*action) >= self.best_lower).unwrap_or(0)
+        let firmest = |action: &usize| {
+            self.lower(scores, *action) >= self.best_lower && !self.beaten.is(*action)
+        };
+        (0..scores.mean.len()).find(firmest).unwrap_or(0)
     }
 
     /// The largest lower bound: what an upper bound must reach by intervals.
@@ -173,6 +256,13 @@ impl Plausible {
     /// Whether an action could still be best.
     pub fn contains(&self, action: ActionIndex) -> bool {
         self.slack[action] >= 0.0
+    }
+
+    /// Which action rules this one out by what both have paid, and the evidence for it in nats;
+    /// `None` if none does.
+    pub(crate) fn beaten(&self, action: ActionIndex) -> Option<(ActionIndex, f64)> {
+        let Beaten { leader, evidence, .. } = &self.beaten;
+        self.beaten.is(action).then(|| (*leader, evidence[action]))
     }
 
     /// What rules an action out: another action, and how far it is behind that one at least and at
@@ -202,8 +292,8 @@ impl Plausible {
 
     /// The interval of an action.
     pub fn interval(&self, scores: &Scores, action: ActionIndex) -> Interval {
-        let (mean, half) = (scores.mean[action], self.half_width[action]);
-        Interval { lower: mean - half, mean, upper: mean + half }
+        let (middle, half) = (self.middle(scores)[action], self.half_width[action]);
+        Interval { lower: middle - half, mean: scores.mean[action], upper: middle + half }
     }
 
     /// Half the interval of each action.
@@ -211,7 +301,8 @@ impl Plausible {
         &self.half_width
     }
 
-    /// The plausible action with the largest width, the lowest index among equals.
+    /// The plausible action with the largest width, the lowest index among equals. Of bounded arms
+    /// the one with the longest interval, the least taken among equals.
     ///
     /// # Panics
     /// If the scores are not the ones assessed.
@@ -226,26 +317,59 @@ impl Plausible {
     /// If the scores are not the ones assessed, or there is not one width for each action.
     pub fn widest_by(&self, scores: &Scores, width_sq: &[f64]) -> ActionIndex {
         assert!(width_sq.len() == self.slack.len(), "one width for each action");
+        if !self.middle.is_empty() {
+            return self.longest_by(scores, width_sq);
+        }
         let best = scores.isa.widest(width_sq, &self.slack);
         let attains = |&action: &ActionIndex| width_sq[action] >= best && self.contains(action);
         (0..width_sq.len()).find(attains).expect("a plausible set is never empty")
     }
 
+    /// The plausible arm with the longest interval, the least taken among equals.
+    fn longest_by(&self, scores: &Scores, width_sq: &[f64]) -> ActionIndex {
+        let key = |action: usize| (self.half_by(scores, width_sq, action), width_sq[action]);
+        let longer = |best: usize, next| if key(next) > key(best) { next } else { best };
+        let plausible = (0..width_sq.len()).filter(|action| self.contains(*action));
+        plausible.reduce(longer).expect("a plausible set is never empty")
+    }
+
+    /// Half the interval of a bounded arm with squared widths by a design that counts more plays:
+    /// shorter by the root of the plays, one more counted on both sides so that arms never taken
+    /// have a length too.
+    pub(crate) fn half_by(&self, scores: &Scores, width_sq: &[f64], action: ActionIndex) -> f64 {
+        let plays = |width_sq: f64| 1.0 / width_sq + 1.0;
+        let fewer = plays(scores.width_sq[action]) / plays(width_sq[action]);
+        self.half_width[action] * fewer.sqrt()
+    }
+
     /// The plausible action with the largest `greed·mean + half-width`, the lowest index among
-    /// equals.
+    /// equals; the middle of an interval stands for the mean where the estimate is not there.
     ///
     /// # Panics
     /// If the scores are not the ones assessed.
     pub fn tempered(&self, scores: &Scores, greed: f64) -> ActionIndex {
-        let best = scores.isa.tempered(&scores.mean, &self.half_width, greed, &self.slack);
-        let value = |action: usize| greed * scores.mean[action] + self.half_width[action];
+        let middle = self.middle(scores);
+        let best = scores.isa.tempered(middle, &self.half_width, greed, &self.slack);
+        let value = |action: usize| greed * middle[action] + self.half_width[action];
         let attains = |&action: &ActionIndex| value(action) >= best && self.contains(action);
         (0..scores.mean.len()).find(attains).expect("a plausible set is never empty")
     }
 
-    /// The choice at this greed: [`Plausible::widest`] at 0, else [`Plausible::tempered`].
+    /// The choice at this greed: [`Plausible::widest`] at 0, else [`Plausible::tempered`]. While
+    /// nothing is ruled out intervals say nothing, and widths decide at any greed.
     pub(crate) fn best(&self, scores: &Scores, greed: f64) -> ActionIndex {
-        if greed > 0.0 { self.tempered(scores, greed) } else { self.widest(scores) }
+        let tempered = greed > 0.0 && !self.open;
+        if tempered { self.tempered(scores, greed) } else { self.widest(scores) }
+    }
+
+    /// Whether intervals say nothing.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// Whether intervals are those of bounded arms.
+    pub(crate) fn is_bounded(&self) -> bool {
+        !self.middle.is_empty()
     }
 
     /// Size and largest squared error of the set, given the true means.
@@ -255,6 +379,86 @@ impl Plausible {
     pub fn summary(&self, scores: &Scores, truth: &[f64]) -> PlausibleSummary {
         assert!(truth.len() == scores.mean.len(), "one true mean for each action");
         scores.isa.plausible_summary(&scores.mean, truth, &self.slack)
+    }
+}
+
+/// The intervals of bounded arms. One is computed again only if its sums have changed, so it is a
+/// function of them.
+#[derive(Clone, Debug, Default)]
+struct BoundedArms {
+    bounded: Option<Bounded>,
+    known: Vec<(Earnings, (f64, f64))>,
+}
+
+impl BoundedArms {
+    fn bring_up(&mut self, bounded: Bounded, tallies: Tallies<'_>) {
+        if self.bounded.replace(bounded) != Some(bounded) || self.known.len() != tallies.len() {
+            self.known.clear();
+        }
+        for arm in 0..tallies.len() {
+            let tally = tallies.get(arm);
+            match self.known.get_mut(arm) {
+                Some(known) if known.0 == tally => {}
+                Some(known) => *known = (tally, bounded.interval(tally)),
+                None => self.known.push((tally, bounded.interval(tally))),
+            }
+        }
+    }
+
+    fn intervals(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.known.iter().map(|(_, interval)| *interval)
+    }
+}
+
+/// Which actions are ruled out by what they and the leader have paid. A pair is judged again only
+/// if its sums have changed, so a verdict is a function of them.
+#[derive(Clone, Debug, Default)]
+struct Beaten {
+    rule: Option<PairRule>,
+    /// The action with the largest average, the lowest index among equals.
+    leader: ActionIndex,
+    /// The sums that each verdict is from: those of the leader, and its own.
+    from: Vec<(Earnings, Earnings)>,
+    /// The evidence against each action, in nats; zero where it is not enough. Empty without a
+    /// rule.
+    evidence: Vec<f64>,
+}
+
+impl Beaten {
+    fn by_nothing(&mut self) {
+        self.rule = None;
+        self.evidence.clear();
+    }
+
+    fn compare(&mut self, rule: PairRule, tallies: Tallies<'_>) {
+        let known = self.rule.replace(rule) == Some(rule) && self.from.len() == tallies.len();
+        if !known {
+            self.from = vec![(Earnings::default(), Earnings::default()); tallies.len()];
+            self.evidence = vec![0.0; tallies.len()];
+        }
+        let ahead = |best: usize, next: usize| {
+            let [best_tally, tally] = [best, next].map(|action| tallies.get(action));
+            let leads =
+                tally.count > 0 && (best_tally.count == 0 || tally.mean() > best_tally.mean());
+            if leads { next } else { best }
+        };
+        self.leader = (0..tallies.len()).reduce(ahead).unwrap_or(0);
+        let leader = tallies.get(self.leader);
+        for (action, (from, evidence)) in self.from.iter_mut().zip(&mut self.evidence).enumerate() {
+            let pair = (leader, tallies.get(action));
+            if *from != pair {
+                *from = pair;
+                *evidence = rule.rules_out(leader, pair.1).unwrap_or(0.0);
+            }
+        }
+    }
+
+    fn any(&self) -> bool {
+        self.evidence.iter().any(|evidence| *evidence > 0.0)
+    }
+
+    fn is(&self, action: ActionIndex) -> bool {
+        self.evidence.get(action).is_some_and(|evidence| *evidence > 0.0)
     }
 }
 

@@ -1,6 +1,8 @@
 //! What rounding to the exact grid costs a radius.
 
-use super::radius::{ConfidenceRadius, RadiusError, Reach, check_bound};
+use super::pairs::PairRule;
+use super::radius::{ConfidenceRadius, RadiusError, check_bound};
+use super::reach::Reach;
 use crate::model::Evidence;
 
 /// Half a step of the grid, 2⁻²⁵: the farthest a value is moved.
@@ -79,8 +81,8 @@ impl<R: ConfidenceRadius> Quantised<R> {
 
 impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
-        if let Reach::Arms(arms) = self.radius.reach(evidence) {
-            return arms.widened(HALF_STEP).half_width(1.0);
+        if let Reach::Arms(_) | Reach::Bounded(_) = self.radius.reach(evidence) {
+            return self.reach(evidence).half_width(1.0);
         }
         let (dim, observations) = (evidence.dim as f64, evidence.observations as f64);
         let bias = HALF_STEP * (1.0 + dim.sqrt() * self.theta_norm_bound);
@@ -92,8 +94,18 @@ impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
             // The mean of rounded rewards differs from that of exact ones by no more than one of
             // them does.
             Reach::Arms(arms) => Reach::Arms(arms.widened(HALF_STEP)),
+            Reach::Bounded(arms) => Reach::Bounded(arms.widened(HALF_STEP)),
             Reach::Ellipsoid { .. } => Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) },
+            open @ Reach::Open(_) => open,
         }
+    }
+
+    fn pairs(&self, evidence: &Evidence) -> Option<PairRule> {
+        self.radius.pairs(evidence).map(|rule| rule.widened(HALF_STEP))
+    }
+
+    fn range(&self) -> Option<(f64, f64)> {
+        self.radius.range()
     }
 
     fn check(&self) -> Result<(), RadiusError> {

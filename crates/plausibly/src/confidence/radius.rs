@@ -1,6 +1,9 @@
 //! Confidence radii: `√β`, the size of the confidence set in the norm of `V`.
 
-use super::arms::{ArmReach, Mixture, Stitched, Union};
+use super::arms::{Mixture, Stitched, Union};
+use super::pairs::{Bounds, PairRule};
+use super::reach::{Reach, noise_doubt};
+use super::two_point::TwoPoint;
 use crate::logarithm::log;
 use crate::model::Evidence;
 use std::fmt::Debug;
@@ -20,6 +23,22 @@ pub trait ConfidenceRadius: Debug {
     /// actions unless you say otherwise.
     fn reach(&self, evidence: &Evidence) -> Reach {
         Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) }
+    }
+
+    /// When one action rules another out by what both have paid; never, unless you say otherwise.
+    fn pairs(&self, _: &Evidence) -> Option<PairRule> {
+        None
+    }
+
+    /// All that is certain after this much evidence.
+    fn bounds(&self, evidence: &Evidence) -> Bounds {
+        Bounds { reach: self.reach(evidence), pairs: self.pairs(evidence) }
+    }
+
+    /// The least and the largest reward it holds for; policies refuse others. `None`, the default,
+    /// if it holds for rewards of any size.
+    fn range(&self) -> Option<(f64, f64)> {
+        None
     }
 
     /// Whether its constants are in their ranges; policies refuse a radius that says no when they
@@ -53,6 +72,14 @@ impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for &R {
         (**self).reach(evidence)
     }
 
+    fn pairs(&self, evidence: &Evidence) -> Option<PairRule> {
+        (**self).pairs(evidence)
+    }
+
+    fn range(&self) -> Option<(f64, f64)> {
+        (**self).range()
+    }
+
     fn check(&self) -> Result<(), RadiusError> {
         (**self).check()
     }
@@ -67,42 +94,16 @@ impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for Box<R> {
         (**self).reach(evidence)
     }
 
+    fn pairs(&self, evidence: &Evidence) -> Option<PairRule> {
+        (**self).pairs(evidence)
+    }
+
+    fn range(&self) -> Option<(f64, f64)> {
+        (**self).range()
+    }
+
     fn check(&self) -> Result<(), RadiusError> {
         (**self).check()
-    }
-}
-
-/// How far intervals reach at one moment, from the width of an action.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Reach {
-    /// An ellipsoid around the estimate: `√β·√width_sq`.
-    Ellipsoid {
-        /// `√β`.
-        sqrt_beta: f64,
-    },
-    /// A box, each side by how often its arm was taken.
-    Arms(ArmReach),
-}
-
-impl Reach {
-    /// `√β` of an ellipsoid.
-    ///
-    /// # Panics
-    /// If it is a reach for arms: no model of features has one.
-    pub(crate) fn ellipsoid(self) -> f64 {
-        match self {
-            Self::Ellipsoid { sqrt_beta } => sqrt_beta,
-            Self::Arms(_) => panic!("a radius for arms was asked about a model of features"),
-        }
-    }
-
-    /// Half the interval of an action of this squared width.
-    pub fn half_width(&self, width_sq: f64) -> f64 {
-        match self {
-            Self::Ellipsoid { sqrt_beta } => sqrt_beta * width_sq.sqrt(),
-            Self::Arms(arms) => arms.half_width(width_sq),
-        }
     }
 }
 
@@ -123,6 +124,26 @@ pub enum RadiusError {
         name: &'static str,
         /// The value refused.
         value: f64,
+    },
+    /// A radius for rewards in a range, where no range is known.
+    #[error(
+        "the radius `{kind}` is for rewards in a range, and these have none; set lowest_reward and \
+         highest_reward"
+    )]
+    NoRange {
+        /// As specs name it.
+        kind: &'static str,
+    },
+    /// Not a range of rewards: the least is not below the largest, or both are far from zero.
+    #[error(
+        "rewards from {low} to {high} are no range: the first must be below the second, and neither \
+         may be more than a million times as large as the difference; subtract a constant"
+    )]
+    Range {
+        /// The least reward.
+        low: f64,
+        /// The largest reward.
+        high: f64,
     },
     /// The paper's radius for a model of one dimension.
     #[error(
@@ -148,7 +169,7 @@ fn log_of(numerator: f64, denominator: f64, of_parts: impl FnOnce() -> f64) -> f
     if quotient.is_finite() { log(quotient) } else { of_parts() }
 }
 
-fn check_delta(delta: f64) -> Result<(), RadiusError> {
+pub(super) fn check_delta(delta: f64) -> Result<(), RadiusError> {
     if delta > 0.0 && delta < 1.0 { Ok(()) } else { Err(RadiusError::Delta { delta }) }
 }
 
@@ -301,7 +322,8 @@ impl ConfidenceRadius for Determinant {
 /// unless they set a ridge.
 ///
 /// # What you must know
-/// R and S, as for [`Determinant`].
+/// R and S, as for [`Determinant`]. Rewards that contradict R open the set: nothing is ruled out,
+/// and explanations suggest another value ([`Doubt::Noise`](super::Doubt::Noise)).
 ///
 /// # Panics
 /// In `sqrt_beta`, for an estimator without a ridge: the form has no meaning there.
@@ -333,6 +355,15 @@ impl ConfidenceRadius for Additive {
         let bias =
             (evidence.ridge + evidence.floor) * self.theta_norm_bound * self.theta_norm_bound;
         (self.noise_scale * self.noise_scale * noise + bias).sqrt()
+    }
+
+    #[inline]
+    fn reach(&self, evidence: &Evidence) -> Reach {
+        let declared = (self.noise_scale, self.theta_norm_bound);
+        match noise_doubt(evidence, declared, self.delta) {
+            Some(doubt) => Reach::Open(doubt),
+            None => Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) },
+        }
     }
 
     fn check(&self) -> Result<(), RadiusError> {
@@ -402,6 +433,8 @@ pub enum Radius {
     PerArm(PerArm),
     /// See [`Mixture`].
     Mixture(Mixture),
+    /// See [`TwoPoint`].
+    TwoPoint(TwoPoint),
     /// See [`Stitched`].
     Stitched(Stitched),
     /// See [`Union`].
@@ -430,6 +463,7 @@ impl ConfidenceRadius for Radius {
             Self::Determinant(r) => r.sqrt_beta(evidence),
             Self::PerArm(r) => r.sqrt_beta(evidence),
             Self::Mixture(r) => r.sqrt_beta(evidence),
+            Self::TwoPoint(r) => r.sqrt_beta(evidence),
             Self::Stitched(r) => r.sqrt_beta(evidence),
             Self::Union(r) => r.sqrt_beta(evidence),
             Self::Fixed(r) => r.sqrt_beta(evidence),
@@ -440,9 +474,25 @@ impl ConfidenceRadius for Radius {
     fn reach(&self, evidence: &Evidence) -> Reach {
         match self {
             Self::Mixture(r) => r.reach(evidence),
+            Self::TwoPoint(r) => r.reach(evidence),
             Self::Stitched(r) => r.reach(evidence),
             Self::Union(r) => r.reach(evidence),
+            Self::Additive(r) => r.reach(evidence),
             other => Reach::Ellipsoid { sqrt_beta: other.sqrt_beta(evidence) },
+        }
+    }
+
+    fn pairs(&self, evidence: &Evidence) -> Option<PairRule> {
+        match self {
+            Self::TwoPoint(r) => r.pairs(evidence),
+            _ => None,
+        }
+    }
+
+    fn range(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::TwoPoint(r) => r.range(),
+            _ => None,
         }
     }
 
@@ -453,6 +503,7 @@ impl ConfidenceRadius for Radius {
             Self::Determinant(r) => r.check(),
             Self::PerArm(r) => r.check(),
             Self::Mixture(r) => r.check(),
+            Self::TwoPoint(r) => r.check(),
             Self::Stitched(r) => r.check(),
             Self::Union(r) => r.check(),
             Self::Fixed(r) => r.check(),

@@ -40,6 +40,41 @@ impl Compensated {
     }
 }
 
+/// One number summed like [`Compensated`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CompensatedSum {
+    sum: f64,
+    carry: f64,
+}
+
+impl CompensatedSum {
+    pub(crate) fn new(start: f64) -> Self {
+        Self { sum: start, carry: 0.0 }
+    }
+
+    pub(crate) fn from_parts(sum: f64, carry: f64) -> Self {
+        Self { sum, carry }
+    }
+
+    /// The sum, and what rounding has lost of it.
+    pub(crate) fn parts(self) -> (f64, f64) {
+        (self.sum, self.carry)
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, term: f64) {
+        let sum = self.sum + term;
+        let added = sum - self.sum;
+        self.carry += (self.sum - (sum - added)) + (term - added);
+        self.sum = sum;
+    }
+
+    /// The sum, rounded once.
+    pub(crate) fn rounded(self) -> f64 {
+        self.sum + self.carry
+    }
+}
+
 /// A symmetric matrix with a sum `Σ x·xᵀ` in it, of which the upper triangle is kept.
 #[derive(Clone, Debug)]
 pub(crate) struct CompensatedGram {

@@ -11,7 +11,7 @@ mod simd;
 
 pub(crate) use aligned::Aligned;
 pub(crate) use cholesky::{Cholesky, NotPositive, PIVOT_TOLERANCE};
-pub(crate) use compensated::{Compensated, CompensatedGram};
+pub(crate) use compensated::{Compensated, CompensatedGram, CompensatedSum};
 pub(crate) use simd::{Finalists, LANES, Learned, Witness};
 pub use simd::{Isa, PlausibleSummary};
 

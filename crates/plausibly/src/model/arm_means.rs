@@ -1,6 +1,9 @@
 //! Per-arm means for K-armed problems.
 
-use super::{Estimator, Evidence, Guarantee, LogDet, Scores, Shape, assert_reward};
+use super::{
+    Estimator, Evidence, Guarantee, LogDet, Scores, Shape, Squares, Tallies, assert_reward,
+    pair_shares,
+};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::confidence::Reach;
@@ -22,6 +25,8 @@ use crate::state::{DurableModel, Reader, StateError, Writer, holds};
 pub struct ArmMeans {
     counts: Vec<u64>,
     totals: Vec<f64>,
+    /// `Σ y²` of each arm; `None` for a model made from sums that were given without squares.
+    squares: Option<Vec<f64>>,
     observations: u64,
     whole: Whole,
     scores: Scores,
@@ -36,6 +41,9 @@ pub struct Whole {
     pub shares: u64,
     /// Rewards of arms that are not among these.
     pub other_observations: u64,
+    /// The number of arms offered first, once another list of arms was offered; `None` while every
+    /// round offers the same arms.
+    pub first: Option<usize>,
 }
 
 impl ArmMeans {
@@ -50,8 +58,9 @@ impl ArmMeans {
         Self {
             counts: vec![0; arms],
             totals: vec![0.0; arms],
+            squares: Some(vec![0.0; arms]),
             observations: 0,
-            whole: Whole { arms, shares: arms as u64, other_observations: 0 },
+            whole: Whole { arms, shares: arms as u64, other_observations: 0, first: None },
             scores,
         }
     }
@@ -76,8 +85,25 @@ impl ArmMeans {
         }
         model.counts.copy_from_slice(counts);
         model.totals.copy_from_slice(totals);
+        model.squares = None;
         model.observations = counts.iter().sum();
         model
+    }
+
+    /// With the sum of squared rewards of each arm, which goes with its other statistics.
+    ///
+    /// # Panics
+    /// If there is not one for each arm, or one that is negative, not finite, or not zero for an
+    /// arm never taken.
+    #[must_use]
+    pub fn with_squares(self, squares: &[f64]) -> Self {
+        assert!(squares.len() == self.counts.len(), "one sum of squares for each arm");
+        let mut arms = self.counts.iter().zip(squares);
+        let valid = |(count, squares): (&u64, &f64)| {
+            *squares >= 0.0 && squares.is_finite() && (*count > 0 || *squares == 0.0)
+        };
+        assert!(arms.all(valid), "sums of squares are finite and not negative");
+        Self { squares: Some(squares.to_vec()), ..self }
     }
 
     /// Where these are some arms of more.
@@ -95,6 +121,11 @@ impl ArmMeans {
     pub(crate) fn totals(&self) -> &[f64] {
         &self.totals
     }
+
+    /// The sum of squared rewards of each arm, if it is kept.
+    pub(crate) fn squares(&self) -> Option<&[f64]> {
+        self.squares.as_deref()
+    }
 }
 
 impl Estimator for ArmMeans {
@@ -110,10 +141,18 @@ impl Estimator for ArmMeans {
         let arm = action.index();
         self.counts[arm] += 1;
         self.totals[arm] += reward;
+        if let Some(squares) = &mut self.squares {
+            squares[arm] += reward * reward;
+        }
         self.observations += 1;
         let count = self.counts[arm] as f64;
         self.scores.mean[arm] = self.totals[arm] / count;
         self.scores.width_sq[arm] = 1.0 / count;
+    }
+
+    fn tallies(&self) -> Option<Tallies<'_>> {
+        let squares = self.squares.as_deref()?;
+        Some(Tallies { counts: &self.counts, totals: &self.totals, squares })
     }
 
     fn shape(&self) -> Option<Shape> {
@@ -126,7 +165,17 @@ impl Estimator for ArmMeans {
             dim: self.whole.arms,
             ridge: 0.0,
             shares: self.whole.shares,
+            pair_shares: pair_shares(
+                self.whole.first.unwrap_or(self.whole.arms),
+                self.whole.shares,
+                self.whole.first.is_some(),
+            ),
             floor: 0.0,
+            squares: self.squares.as_ref().map(|squares| Squares {
+                rewards: squares.iter().sum(),
+                explained: self.totals.iter().zip(&self.scores.mean).map(|(s, m)| s * m).sum(),
+                forecasts: None,
+            }),
             log_det: LogDet::UNDEFINED,
         }
     }
@@ -151,6 +200,13 @@ impl Estimator for ArmMeans {
 
     /// The confidence set is a box: every arm's mean within its interval.
     fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {
+        if let Reach::Bounded(bounded) = reach {
+            let tallies = self.tallies().expect("bounded arms need a model that keeps squares");
+            return theta_star.iter().enumerate().all(|(arm, truth)| {
+                let (lower, upper) = bounded.interval(tallies.get(arm));
+                (lower..=upper).contains(truth)
+            });
+        }
         let arms = self.scores.mean.iter().zip(&self.scores.width_sq).zip(theta_star);
         arms.into_iter()
             .all(|((mean, width_sq), truth)| (mean - truth).abs() <= reach.half_width(*width_sq))
@@ -159,15 +215,20 @@ impl Estimator for ArmMeans {
 
 impl DurableModel for ArmMeans {
     fn write(&self, out: &mut Writer) {
-        let Whole { arms, shares, other_observations } = self.whole;
-        out.counts([arms as u64, shares, other_observations].into_iter());
+        let Whole { arms, shares, other_observations, first } = self.whole;
+        let first = first.unwrap_or(0) as u64;
+        out.counts([arms as u64, shares, other_observations, first].into_iter());
         out.counts(self.counts.iter().copied());
         out.numbers(&self.totals);
+        out.flag(self.squares.is_some());
+        if let Some(squares) = &self.squares {
+            out.numbers(squares);
+        }
     }
 
     fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
         let arms = self.counts.len();
-        let [of, shares, other_observations] = from.counts("whole")?[..] else {
+        let [of, shares, other_observations, first] = from.counts("whole")?[..] else {
             return Err(StateError::Kind { what: "the model" });
         };
         holds("whole", of >= 1 && shares >= 1 && of <= shares.max(arms as u64))?;
@@ -178,12 +239,19 @@ impl DurableModel for ArmMeans {
         let totals = from.numbers("totals", arms)?;
         let mut arms = counts.iter().zip(&totals);
         holds("totals", arms.all(|(count, total)| *count > 0 || *total == 0.0))?;
-        let of = usize::try_from(of).unwrap_or(usize::MAX);
-        *self = Self::from_statistics(&counts, &totals).part_of(Whole {
-            arms: of,
-            shares,
-            other_observations,
-        });
+        let squares = if from.flag("squares")? {
+            let squares = from.numbers("squares", counts.len())?;
+            let mut arms = counts.iter().zip(&squares);
+            holds("squares", arms.all(|(n, sum)| *sum >= 0.0 && (*n > 0 || *sum == 0.0)))?;
+            Some(squares)
+        } else {
+            None
+        };
+        let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        let (arms, first) = (size(of), Some(size(first)).filter(|first| *first > 0));
+        let whole = Whole { arms, shares, other_observations, first };
+        *self = Self::from_statistics(&counts, &totals).part_of(whole);
+        self.squares = squares;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! One ridge regression per arm.
 
-use super::{Estimator, Evidence, LogDet, Ridge, RidgeError, Scores, Shape, assert_reward};
+use super::{Estimator, Evidence, Ridge, RidgeError, Scores, Shape, assert_reward};
 use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
 use crate::linalg::{Compensated, CompensatedGram, Isa, dot, scaled_identity};
 
@@ -272,15 +272,11 @@ impl Estimator for ArmRidges {
         let arms = || self.arms.iter().map(|block| block.model.evidence());
         let Removed { arms: removed, observations, log_det_ratio } = self.removed;
         let dim = (self.arms.len() + removed) * self.dim;
+        let observations = observations + arms().map(|arm| arm.observations).sum::<u64>();
+        let log_det = log_det_ratio + arms().map(|arm| arm.log_det_ratio()).sum::<f64>();
         Evidence {
-            observations: observations + arms().map(|arm| arm.observations).sum::<u64>(),
-            dim,
-            ridge: self.ridge,
-            shares: dim as u64,
             floor: arms().map(|arm| arm.floor).fold(0.0, f64::max),
-            log_det: LogDet::new(
-                log_det_ratio + arms().map(|arm| arm.log_det_ratio()).sum::<f64>(),
-            ),
+            ..Evidence::new(observations, dim, self.ridge, log_det)
         }
     }
 

@@ -1,5 +1,6 @@
 //! How much a model has learned.
 
+use super::{Squares, pair_shares};
 use crate::logarithm::log;
 
 /// What a confidence radius may depend on.
@@ -13,9 +14,14 @@ pub struct Evidence {
     pub ridge: f64,
     /// Number of arms that share δ: `dim`, unless other arms are judged at the same time.
     pub shares: u64,
+    /// Number of pairs that share the probability of a wrong verdict between pairs; see
+    /// [`TwoPoint`](crate::TwoPoint).
+    pub pair_shares: f64,
     /// The largest entry of the diagonal matrix `F` that the estimate adds to a `V` that doubles
     /// cannot tell from a singular one; zero almost always. See [`Ridge`](crate::Ridge), Precision.
     pub floor: f64,
+    /// How far rewards scatter around estimates; `None` for a model that keeps no squares.
+    pub squares: Option<Squares>,
     pub(crate) log_det: LogDet,
 }
 
@@ -24,7 +30,16 @@ impl Evidence {
     /// the last.
     pub fn new(observations: u64, dim: usize, ridge: f64, log_det_ratio: f64) -> Self {
         let log_det = LogDet::new(log_det_ratio);
-        Self { observations, dim, ridge, shares: dim as u64, floor: 0.0, log_det }
+        Self {
+            observations,
+            dim,
+            ridge,
+            shares: dim as u64,
+            pair_shares: pair_shares(dim, dim as u64, false),
+            floor: 0.0,
+            squares: None,
+            log_det,
+        }
     }
 
     /// `log(det V / λᵈ)`, the information gained. Not finite for a model without a ridge, because

@@ -12,6 +12,8 @@ mod fit;
 mod ridge;
 mod ridge_error;
 mod shape;
+mod squares;
+mod tallies;
 
 pub use arm_means::{ArmMeans, Whole};
 pub use arm_ridges::{ArmRidges, ArmSums, Removed};
@@ -20,9 +22,13 @@ pub use fit::Fit;
 pub use ridge::Ridge;
 pub use ridge_error::RidgeError;
 pub use shape::{Misfit, Shape};
+pub use squares::Squares;
+pub use tallies::{Earnings, Tallies};
 
 pub(crate) use evidence::LogDet;
 pub(crate) use fit::Lineage;
+pub(crate) use squares::SquareSums;
+pub(crate) use tallies::pair_shares;
 
 use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
 use crate::confidence::Reach;
@@ -47,6 +53,14 @@ pub trait Estimator {
     /// [`MAX_MAGNITUDE`].
     fn update(&mut self, action: Action<'_>, reward: f64);
 
+    /// Learns from one reward together with its forecast. The default ignores the forecast.
+    ///
+    /// # Panics
+    /// As [`Estimator::update`], or if the forecast is refused like a reward.
+    fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
+        self.update(action, outcome.reward);
+    }
+
     /// How much has been learned: what confidence radii depend on.
     fn evidence(&self) -> Evidence;
 
@@ -61,6 +75,12 @@ pub trait Estimator {
     /// The linear model behind the scores, from which a search can bound them without computing
     /// them. With `None`, the default, a search scores every action.
     fn fit(&self) -> Option<Fit<'_>> {
+        None
+    }
+
+    /// What each action has paid, if the model keeps that; `None` by default. Verdicts between
+    /// pairs of actions rest on it.
+    fn tallies(&self) -> Option<Tallies<'_>> {
         None
     }
 
@@ -90,6 +110,23 @@ pub trait Estimator {
     /// Whether the confidence set at this reach holds `theta_star`.
     fn holds(&self, theta_star: &[f64], reach: Reach) -> bool {
         self.deviation(theta_star) <= reach.ellipsoid()
+    }
+}
+
+/// What came of a decision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// The reward.
+    pub reward: f64,
+    /// What the reward was forecast to be, by a number that was fixed before the reward was seen.
+    /// The forecast set ([`Forecast`](crate::Forecast)) needs one with every reward.
+    pub forecast: Option<f64>,
+}
+
+/// A reward without a forecast.
+impl From<f64> for Outcome {
+    fn from(reward: f64) -> Self {
+        Self { reward, forecast: None }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::fit::Step;
 use super::{
-    Estimator, Evidence, Fit, Guarantee, Lineage, LogDet, RidgeError, Scores, Shape, assert_reward,
+    Estimator, Evidence, Fit, Guarantee, Lineage, LogDet, Outcome, RidgeError, Scores, Shape,
+    SquareSums, assert_reward, pair_shares,
 };
 use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
 use crate::linalg::{
-    Cholesky, Compensated, CompensatedGram, Isa, Learned, NotPositive, PIVOT_TOLERANCE,
+    Cholesky, Compensated, CompensatedGram, Isa, Learned, NotPositive, PIVOT_TOLERANCE, dot,
     scaled_identity,
 };
 use crate::state::{DurableModel, Reader, StateError, Writer, holds};
@@ -76,6 +77,8 @@ pub struct Ridge {
     since_refactor: usize,
     gram: CompensatedGram,
     moment: Compensated,
+    /// `None` for a model made from sums that were given without squares.
+    squares: Option<SquareSums>,
     gram_inverse: Vec<f64>,
     theta_hat: Vec<f64>,
     log_det: LogDet,
@@ -157,6 +160,7 @@ impl Ridge {
             since_refactor: 0,
             gram: CompensatedGram::new(gram.to_vec(), dim),
             moment: Compensated::new(moment.to_vec()),
+            squares: (observations == 0).then(SquareSums::default),
             gram_inverse: vec![0.0; dim * dim],
             theta_hat: vec![0.0; dim],
             log_det: LogDet::new(0.0),
@@ -169,6 +173,14 @@ impl Ridge {
         model.refactor()?;
         model.restart_steps();
         Ok(model)
+    }
+
+    /// With sums of squares that go with the statistics: `Σ y²` and, if every reward has a
+    /// forecast, `Σ ŷ·(ŷ − 2y)`. Sets that judge the noise need them ([`Evidence::squares`]).
+    #[must_use]
+    pub fn with_squares(mut self, rewards: f64, forecasts: Option<f64>) -> Self {
+        self.squares = Some(SquareSums::of(rewards, forecasts, self.observations));
+        self
     }
 
     /// Scores with this instruction set instead of the widest one; the results are the same.
@@ -299,6 +311,12 @@ impl Estimator for Ridge {
 
     #[inline]
     fn update(&mut self, action: Action<'_>, reward: f64) {
+        self.learn(action, Outcome::from(reward));
+    }
+
+    #[inline]
+    fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
+        let Outcome { reward, forecast } = outcome;
         let (x, dim) = (action.features(), self.dim);
         assert!(x.len() == dim, "a model of {dim} features got an action with {}", x.len());
         assert_reward(reward);
@@ -317,6 +335,9 @@ impl Estimator for Ridge {
         self.stepped.growth *= growth;
         // The sums take all of it, also where it was too little for a step.
         self.gram.add_observation(&mut self.moment, self.isa, x, reward);
+        if let Some(squares) = &mut self.squares {
+            squares.add(reward, forecast);
+        }
         self.observations += 1;
         self.since_refactor += 1;
         if self.refactor_due(growth) {
@@ -336,7 +357,12 @@ impl Estimator for Ridge {
             dim: self.dim,
             ridge: self.ridge,
             shares: self.dim as u64,
+            pair_shares: pair_shares(self.dim, self.dim as u64, false),
             floor: self.floor.iter().copied().fold(0.0, f64::max),
+            squares: self.squares.map(|squares| {
+                let explained = dot(self.moment.parts().0, &self.theta_hat);
+                squares.squares(explained, self.observations)
+            }),
             log_det: self.log_det,
         }
     }
@@ -408,6 +434,10 @@ impl DurableModel for Ridge {
         out.number(at_refactor);
         out.number(growth);
         out.numbers(&self.floor);
+        out.flag(self.squares.is_some());
+        if let Some(squares) = &self.squares {
+            squares.write(out);
+        }
     }
 
     fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
@@ -432,6 +462,10 @@ impl DurableModel for Ridge {
         self.floor = from.some_numbers("floor")?;
         holds("floor", self.floor.is_empty() || self.floor.len() == dim)?;
         holds("floor", self.floor.iter().all(|entry| *entry >= 0.0))?;
+        self.squares = None;
+        if from.flag("squares")? {
+            self.squares = Some(SquareSums::read(from, self.observations)?);
+        }
         self.restart_steps();
         Ok(())
     }

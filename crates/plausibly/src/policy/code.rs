@@ -2,11 +2,11 @@
 
 use super::deadline::Deadline;
 use super::pending::{Pending, best_by_design};
-use super::{DeadlineStatus, Explain, Policy, PolicyError, Target};
+use super::{DeadlineStatus, Explain, Policy, PolicyError, Target, assert_in_range};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
-use crate::confidence::{ConfidenceRadius, Exclusion, Reach, accepted};
-use crate::model::{Estimator, Scores};
+use crate::confidence::{Bounds, ConfidenceRadius, Exclusion, Reach, accepted};
+use crate::model::{Estimator, Outcome, Scores};
 use crate::rng::Stream;
 use crate::search::Search;
 use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
@@ -134,9 +134,12 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// `docs/concepts/targets.md`.
     ///
     /// # Errors
-    /// If the target is not positive.
+    /// If the target is not positive, or has a deadline although the radius is one for bounded arms:
+    /// how long their intervals will be depends on rewards to come.
     pub fn to_target(self, target: Target) -> Result<Self, PolicyError> {
+        let bounded = matches!(self.radius.reach(&self.model.evidence()), Reach::Bounded(_));
         let deadline = match target.checked()? {
+            Target::Deadline { .. } if bounded => return Err(PolicyError::BoundedDeadline),
             Target::Deadline { accuracy, by_round } => Some(Deadline::new(accuracy, by_round)),
             Target::Kappa(_) | Target::Accuracy(_) => None,
         };
@@ -162,51 +165,56 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
 impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// The plausible action with the largest `greed·mean + half-width`. While decisions are on
     /// their way, half-widths are those of the design that counts them.
-    fn best(&mut self, actions: Actions<'_>, reach: Reach, greed: f64) -> ActionIndex {
+    fn best(&mut self, actions: Actions<'_>, bounds: Bounds, greed: f64) -> ActionIndex {
         let Self { model, search, by_design, .. } = self;
         let Some(design) = self.pending.as_mut().and_then(|pending| pending.design(model)) else {
-            return search.best(model, actions, reach, greed);
+            return search.best(model, actions, bounds, greed);
         };
-        let (few, plausible) = search.plausible(model, actions, reach);
+        let (few, plausible) = search.plausible(model, actions, bounds);
         few.score_by(design, actions, by_design);
-        few.indices()[best_by_design(plausible, few.scores(), by_design, reach, greed)]
+        few.indices()[best_by_design(plausible, few.scores(), by_design, bounds.reach, greed)]
     }
 
     /// The widest plausible action, if this round explores: always at greed 0, and with a target
     /// while that is missed.
-    fn explore(&mut self, actions: Actions<'_>, reach: Reach) -> Option<ActionIndex> {
+    fn explore(&mut self, actions: Actions<'_>, bounds: Bounds) -> Option<ActionIndex> {
         if self.deadline.is_some() {
-            return self.explore_to_deadline(actions, reach);
+            return self.explore_to_deadline(actions, bounds);
         }
         if self.target.is_none() && self.greed > 0.0 {
             return None;
         }
-        let widest = self.best(actions, reach, 0.0);
+        let widest = self.best(actions, bounds, 0.0);
         let Some(target) = self.target else { return Some(widest) };
         let Self { model, search, .. } = self;
         let design = self.pending.as_mut().and_then(|pending| pending.design(model));
         let counted = design.map_or(&*model, |design| design);
         let width_sq = search.width_sq(counted, actions, widest);
-        let met = target.status(width_sq, reach, &counted.evidence()).met();
+        let half_width = match bounds.reach {
+            // Pending decisions have no rewards to make an interval from.
+            Reach::Bounded(bounded) => bounded.half_width(model, widest),
+            reach => reach.half_width(width_sq),
+        };
+        let met = target.status(width_sq, half_width, &counted.evidence()).met();
         (!met).then_some(widest)
     }
 
     /// A deadline keeps a set of its own, so every plausible action is scored.
-    fn explore_to_deadline(&mut self, actions: Actions<'_>, reach: Reach) -> Option<ActionIndex> {
+    fn explore_to_deadline(&mut self, actions: Actions<'_>, bounds: Bounds) -> Option<ActionIndex> {
         let Self { model, search, by_design, .. } = self;
         let deadline = self.deadline.as_mut()?;
         deadline.offered(model, &self.radius, actions);
-        let (few, plausible) = search.plausible(model, actions, reach);
+        let (few, plausible) = search.plausible(model, actions, bounds);
         let design = self.pending.as_mut().and_then(|pending| pending.design(model));
         let counted = design.map_or(&*model, |design| design);
         few.score_by(counted, actions, by_design);
-        deadline.explore(few, plausible, by_design, reach, &counted.evidence())
+        deadline.explore(few, plausible, by_design, bounds.reach, &counted.evidence())
     }
 
     /// Every plausible action, in place of what `out` held.
     pub(super) fn plausible_into(&mut self, actions: Actions<'_>, out: &mut Vec<ActionIndex>) {
-        let reach = self.radius.reach(&self.model.evidence());
-        let (few, plausible) = self.search.plausible(&self.model, actions, reach);
+        let bounds = self.radius.bounds(&self.model.evidence());
+        let (few, plausible) = self.search.plausible(&self.model, actions, bounds);
         let could_be_best = |(position, _): &(usize, _)| plausible.contains(*position);
         out.clear();
         out.extend(few.indices().iter().enumerate().filter(could_be_best).map(|(_, index)| *index));
@@ -215,15 +223,20 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
 
 impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
-        let reach = self.radius.reach(&self.model.evidence());
-        self.explore(actions, reach).unwrap_or_else(|| {
+        let bounds = self.radius.bounds(&self.model.evidence());
+        self.explore(actions, bounds).unwrap_or_else(|| {
             let greed = if self.target.is_some() { 1.0 } else { self.greed };
-            self.best(actions, reach, greed)
+            self.best(actions, bounds, greed)
         })
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
-        self.model.update(action, reward);
+        self.learn(action, Outcome::from(reward));
+    }
+
+    fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
+        assert_in_range(&self.radius, outcome.reward);
+        self.model.learn(action, outcome);
         if let Some(pending) = &mut self.pending {
             pending.settle(action);
         }

@@ -1,10 +1,10 @@
 //! LinUCB: optimism in the face of uncertainty.
 
-use super::{Explain, Policy};
+use super::{Explain, Policy, assert_in_range};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::confidence::{ConfidenceRadius, accepted};
-use crate::model::Estimator;
+use crate::model::{Estimator, Outcome};
 use crate::rng::Stream;
 use crate::search::Search;
 use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
@@ -58,13 +58,18 @@ impl<E: Estimator, R: ConfidenceRadius> LinUcb<E, R> {
 
 impl<E: Estimator, R: ConfidenceRadius> Policy for LinUcb<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
-        let reach = self.radius.reach(&self.model.evidence());
-        // The largest upper bound is always plausible.
-        self.search.best(&self.model, actions, reach, 1.0)
+        let bounds = self.radius.bounds(&self.model.evidence());
+        // The largest upper bound is always plausible, unless a pair rules it out.
+        self.search.best(&self.model, actions, bounds, 1.0)
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
-        self.model.update(action, reward);
+        self.learn(action, Outcome::from(reward));
+    }
+
+    fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
+        assert_in_range(&self.radius, outcome.reward);
+        self.model.learn(action, outcome);
     }
 }
 

@@ -38,7 +38,7 @@ use crate::actions::{Action, ActionIndex, Actions};
 use crate::confidence::{ConfidenceRadius, Exclusion};
 use crate::explain::Explanation;
 use crate::linalg::Isa;
-use crate::model::{Estimator, Misfit};
+use crate::model::{Estimator, Misfit, Outcome};
 use crate::rng::Stream;
 use thiserror::Error;
 
@@ -59,6 +59,15 @@ pub trait Policy {
     /// If the action does not fit the policy, or the reward is not finite or beyond
     /// [`crate::MAX_MAGNITUDE`].
     fn update(&mut self, action: Action<'_>, reward: f64);
+
+    /// Learns a reward together with its forecast. The default ignores the forecast, as policies do
+    /// that decide by no set of forecasts.
+    ///
+    /// # Panics
+    /// As [`Policy::update`].
+    fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
+        self.update(action, outcome.reward);
+    }
 
     /// An action was taken, and its reward is outstanding until [`Policy::update`] brings it. Where
     /// rewards may come after the next choice, call it once after each choice; where they come
@@ -105,10 +114,15 @@ pub trait Explain: Policy {
     /// Like [`Policy::update`], for an action or a reward that may not fit.
     ///
     /// # Errors
-    /// If the action does not fit the model, or the reward is not finite or beyond
-    /// [`crate::MAX_MAGNITUDE`]; the policy is unchanged then.
+    /// If the action does not fit the model, or the reward is not finite, beyond
+    /// [`crate::MAX_MAGNITUDE`] or outside the range of the radius; the policy is unchanged then.
     fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
         self.model().shape().map_or(Ok(()), |shape| shape.check_reward(action, reward))?;
+        if let Some((low, high)) = self.radius().and_then(ConfidenceRadius::range)
+            && !(low..=high).contains(&reward)
+        {
+            return Err(Misfit::Range { reward, low, high });
+        }
         self.update(action, reward);
         Ok(())
     }
@@ -134,7 +148,7 @@ pub trait Explain: Policy {
         out: &mut Explanation,
     ) {
         out.fill(self.model(), radius, exclusion, actions);
-        out.note_target(self.target(), self.deadline(), self.model(), radius);
+        out.note_target(self.target(), self.deadline(), &self.model().evidence());
     }
 }
 
@@ -145,6 +159,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         (**self).update(action, reward);
+    }
+
+    fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
+        (**self).learn(action, outcome);
     }
 
     fn decided(&mut self, action: Action<'_>) {
@@ -163,6 +181,10 @@ impl<P: Policy + ?Sized> Policy for &mut P {
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         (**self).update(action, reward);
+    }
+
+    fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
+        (**self).learn(action, outcome);
     }
 
     fn decided(&mut self, action: Action<'_>) {
@@ -232,6 +254,12 @@ pub enum PolicyError {
         /// The value refused.
         value: f64,
     },
+    /// A deadline with a radius for bounded arms.
+    #[error(
+        "no deadline can be promised for bounded arms, because the length of their intervals \
+         depends on rewards to come; use accuracy without by_round, or the radius mixture"
+    )]
+    BoundedDeadline,
     /// A model whose gram matrix has no Cholesky factor to sample with.
     #[error("the gram matrix is not positive definite (pivot {pivot})")]
     Singular {
@@ -255,6 +283,14 @@ fn check_noise_scale(noise_scale: f64) -> Result<(), PolicyError> {
         Ok(())
     } else {
         Err(PolicyError::NoiseScale { noise_scale })
+    }
+}
+
+/// A reward outside of the range that a radius holds for would break its promise for good.
+#[inline]
+fn assert_in_range<R: ConfidenceRadius + ?Sized>(radius: &R, reward: f64) {
+    if let Some((low, high)) = radius.range() {
+        assert!((low..=high).contains(&reward), "{}", Misfit::Range { reward, low, high });
     }
 }
 

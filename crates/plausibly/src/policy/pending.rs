@@ -176,10 +176,15 @@ pub(super) fn best_by_design(
     reach: Reach,
     greed: f64,
 ) -> usize {
-    if greed == 0.0 {
+    if greed == 0.0 || plausible.is_open() {
         return plausible.widest_by(scores, &design.width_sq);
     }
-    let by_design = |action: usize| reach.half_width(design.width_sq[action]);
+    let by_design = |action: usize| {
+        if plausible.is_bounded() {
+            return plausible.half_by(scores, &design.width_sq, action);
+        }
+        reach.half_width(design.width_sq[action])
+    };
     let candidates = || (0..scores.mean.len()).filter(|action| plausible.contains(*action));
     // Infinite over infinite is NaN, which `max` passes over: that action is next whatever the
     // greed.
@@ -187,7 +192,7 @@ pub(super) fn best_by_design(
         .map(|action| plausible.half_widths()[action] / by_design(action))
         .fold(1.0, f64::max);
     let greed = greed.min(1.0 / inflation);
-    let value = |action: usize| greed * scores.mean[action] + by_design(action);
+    let value = |action: usize| greed * plausible.middle(scores)[action] + by_design(action);
     let better = |best: usize, next| if value(next) > value(best) { next } else { best };
     candidates().reduce(better).expect("a plausible set is never empty")
 }

@@ -1,7 +1,6 @@
 //! How well CODE must know the plausible actions before it stops exploring.
 
 use super::PolicyError;
-use crate::confidence::Reach;
 use crate::model::Evidence;
 
 /// What CODE explores for; where it is reached, CODE stops exploring.
@@ -49,16 +48,16 @@ impl Target {
         if value > 0.0 && value <= 1e50 { Ok(self) } else { Err(PolicyError::Target { value }) }
     }
 
-    /// How it stands where the widest plausible action has this squared width, before the round
-    /// that follows this evidence.
-    pub fn status(self, widest_sq: f64, reach: Reach, evidence: &Evidence) -> TargetStatus {
+    /// How it stands where the widest plausible action has this squared width and this half of an
+    /// interval, before the round that follows this evidence.
+    pub fn status(self, widest_sq: f64, half_width: f64, evidence: &Evidence) -> TargetStatus {
         match self {
             Self::Kappa(kappa) => TargetStatus {
                 wanted: kappa * evidence.dim as f64 / (evidence.observations + 1) as f64,
                 reached: widest_sq,
             },
             Self::Accuracy(accuracy) | Self::Deadline { accuracy, .. } => {
-                TargetStatus { wanted: accuracy, reached: reach.half_width(widest_sq) }
+                TargetStatus { wanted: accuracy, reached: half_width }
             }
         }
     }

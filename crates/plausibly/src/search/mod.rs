@@ -26,7 +26,7 @@ mod shortlist;
 mod sieve;
 
 use crate::actions::{ActionIndex, Actions, SetId};
-use crate::confidence::{Exclusion, Plausible, Reach};
+use crate::confidence::{Bounds, Exclusion, Plausible, Reach};
 use crate::linalg::{Aligned, Finalists, LANES};
 use crate::model::{Estimator, Fit, Scores};
 use contest::{Contest, Field};
@@ -232,9 +232,9 @@ impl Search {
         &mut self,
         model: &E,
         actions: Actions<'_>,
-        reach: Reach,
+        bounds: impl Into<Bounds>,
     ) -> ActionIndex {
-        self.best(model, actions, reach, 0.0)
+        self.best(model, actions, bounds, 0.0)
     }
 
     /// The plausible action with the largest `greed·mean + half-width`, the lowest index among
@@ -247,21 +247,22 @@ impl Search {
         &mut self,
         model: &E,
         actions: Actions<'_>,
-        reach: Reach,
+        bounds: impl Into<Bounds>,
         greed: f64,
     ) -> ActionIndex {
+        let bounds = bounds.into();
         let exclusion = if greed < 1.0 { self.exclusion } else { Exclusion::Intervals };
         match model.fit() {
-            Some(fit) => {
-                self.narrow(&fit, actions, reach, Sought::Best { greed }, exclusion);
+            Some(fit) if can_filter(model, bounds) => {
+                self.narrow(&fit, actions, bounds.reach, Sought::Best { greed }, exclusion);
                 if let [only] = self.few.indices[..] {
                     return only;
                 }
                 self.few.score(&fit, actions);
             }
-            None => self.score_all(model, actions),
+            _ => self.score_all(model, actions),
         }
-        self.assess(model, reach, exclusion);
+        self.assess(model, bounds, exclusion);
         self.few.indices[self.plausible.best(&self.few.scores, greed)]
     }
 
@@ -274,16 +275,17 @@ impl Search {
         &mut self,
         model: &E,
         actions: Actions<'_>,
-        reach: Reach,
+        bounds: impl Into<Bounds>,
     ) -> (&Few, &Plausible) {
+        let bounds = bounds.into();
         match model.fit() {
-            Some(fit) => {
-                self.narrow(&fit, actions, reach, Sought::Plausible, self.exclusion);
+            Some(fit) if can_filter(model, bounds) => {
+                self.narrow(&fit, actions, bounds.reach, Sought::Plausible, self.exclusion);
                 self.few.score(&fit, actions);
             }
-            None => self.score_all(model, actions),
+            _ => self.score_all(model, actions),
         }
-        self.assess(model, reach, self.exclusion);
+        self.assess(model, bounds, self.exclusion);
         (&self.few, &self.plausible)
     }
 
@@ -297,11 +299,12 @@ impl Search {
         &mut self,
         model: &E,
         actions: Actions<'_>,
-        reach: Reach,
+        bounds: impl Into<Bounds>,
     ) -> (Option<&[ActionIndex]>, &Scores, &Plausible) {
-        let Some(fit) = model.fit() else {
+        let bounds @ Bounds { reach, .. } = bounds.into();
+        let Some(fit) = model.fit().filter(|_| can_filter(model, bounds)) else {
             self.score_all(model, actions);
-            self.assess(model, reach, self.exclusion);
+            self.assess(model, bounds, self.exclusion);
             return (None, &self.few.scores, &self.plausible);
         };
         let looked = self.look(&fit, actions, reach, Sought::Plausible);
@@ -342,17 +345,17 @@ impl Search {
     }
 
     fn score_all<E: Estimator + ?Sized>(&mut self, model: &E, actions: Actions<'_>) {
-        model.score_into(actions, &mut self.few.scores);
         self.few.take(0..actions.len());
+        match model.fit() {
+            Some(fit) => self.few.score(&fit, actions),
+            None => model.score_into(actions, &mut self.few.scores),
+        }
     }
 
     /// Which of the few could still be best, by their scores from scratch.
-    fn assess<E: Estimator + ?Sized>(&mut self, model: &E, reach: Reach, exclusion: Exclusion) {
+    fn assess<E: Estimator + ?Sized>(&mut self, model: &E, bounds: Bounds, exclusion: Exclusion) {
         let Self { few: Few { blocks, scores, .. }, plausible, .. } = self;
-        match exclusion {
-            Exclusion::Intervals => plausible.assess(scores, reach),
-            Exclusion::Differences => plausible.compare(model, blocks, scores, reach),
-        }
+        plausible.judge(exclusion, model, blocks, scores, bounds);
     }
 
     /// Leaves in `few` the actions among which the answer is.
@@ -440,6 +443,12 @@ impl Search {
         self.all.bring_up(fit, actions.blocks(), actions.len());
         Looked::All
     }
+}
+
+/// Whether bounds on scores can rule actions out. Pairs judge every action by what it has paid, and
+/// an open set rules nothing out; then every action is scored.
+fn can_filter<E: Estimator + ?Sized>(model: &E, Bounds { reach, pairs }: Bounds) -> bool {
+    reach.doubt().is_none() && (pairs.is_none() || model.tallies().is_none())
 }
 
 /// Leaves in `found` the positions of the actions whose scores are within the margin of the answer

@@ -436,9 +436,11 @@ fn read_radius(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) ->
         RadiusKind::Determinant => "{ kind = \"determinant\" }",
         _ => "{ kind = \"additive\" }",
     });
-    let read = fields.table("radius", "√β, the confidence radius", default, |radius| {
-        RadiusSpec::read(radius, setting)
-    });
+    let read =
+        fields.table("radius", "√β, the confidence radius", default, |radius| match defaults {
+            Defaults::Current => RadiusSpec::read(radius, setting),
+            Defaults::Recorded => RadiusSpec::read_recorded(radius, setting),
+        });
     let radius = read.unwrap_or(fallback);
     fields.fill("radius", radius.to_value());
     radius

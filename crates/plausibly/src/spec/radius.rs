@@ -8,7 +8,8 @@ use super::fields::Fields;
 use super::node::{Node, Value};
 use super::{Facts, Setting};
 use crate::confidence::{
-    Additive, Determinant, Fixed, Mixture, Paper, PerArm, Radius, RadiusError, Stitched, Union,
+    Additive, Determinant, Fixed, Mixture, Paper, PerArm, Radius, RadiusError, Stitched, TwoPoint,
+    Union,
 };
 
 /// The kinds of radius.
@@ -22,6 +23,8 @@ pub enum RadiusKind {
     Paper,
     /// See [`Mixture`].
     Mixture,
+    /// See [`TwoPoint`].
+    TwoPoint,
     /// See [`Stitched`].
     Stitched,
     /// See [`Union`].
@@ -34,11 +37,12 @@ pub enum RadiusKind {
 
 use RadiusKind as Kind;
 
-const KINDS: [(&str, RadiusKind); 8] = [
+const KINDS: [(&str, RadiusKind); 9] = [
     ("additive", Kind::Additive),
     ("determinant", Kind::Determinant),
     ("paper", Kind::Paper),
     ("mixture", Kind::Mixture),
+    ("two-point", Kind::TwoPoint),
     ("stitched", Kind::Stitched),
     ("union", Kind::Union),
     ("per-arm", Kind::PerArm),
@@ -61,6 +65,7 @@ impl RadiusKind {
             Self::Mixture | Self::Stitched | Self::Union | Self::PerArm => {
                 &["delta", "noise_scale"]
             }
+            Self::TwoPoint => &["delta", "lowest_reward", "highest_reward", "pairs"],
             Self::Fixed => &["sqrt_beta"],
         }
     }
@@ -69,7 +74,9 @@ impl RadiusKind {
     fn fits(self, setting: Setting) -> bool {
         match self {
             Self::Additive | Self::Determinant | Self::Paper => setting != Setting::Arms,
-            Self::Mixture | Self::Stitched | Self::Union | Self::PerArm => setting == Setting::Arms,
+            Self::Mixture | Self::TwoPoint | Self::Stitched | Self::Union | Self::PerArm => {
+                setting == Setting::Arms
+            }
             Self::Fixed => true,
         }
     }
@@ -89,6 +96,10 @@ pub struct RadiusSpec {
     pub theta_norm_bound: Option<f64>,
     /// L; else the bound of the problem.
     pub action_norm_bound: Option<f64>,
+    /// The least and the largest reward; else the range of the problem.
+    pub reward_range: (Option<f64>, Option<f64>),
+    /// Whether half of δ goes to verdicts between pairs of actions.
+    pub pairs: bool,
     /// λ in the width of [`Paper`].
     pub lambda: f64,
     /// `√β` of [`Fixed`].
@@ -104,6 +115,8 @@ impl RadiusSpec {
             noise_scale: None,
             theta_norm_bound: None,
             action_norm_bound: None,
+            reward_range: (None, None),
+            pairs: true,
             lambda: 1.0,
             sqrt_beta: 1.0,
         }
@@ -130,7 +143,7 @@ impl RadiusSpec {
         {
             let reason = if setting == Setting::Arms {
                 "needs actions with features, and these have none; \
-                 use mixture, stitched, union, per-arm or fixed"
+                 use two-point, mixture, stitched, union, per-arm or fixed"
             } else {
                 "is for actions without features; use additive, determinant, paper or fixed"
             };
@@ -139,6 +152,19 @@ impl RadiusSpec {
         let mut radius = kind.map_or_else(|| Self::default_for(setting), Self::new);
         for constant in kind.map_or(&[][..], Kind::constants) {
             radius.read_constant(constant, fields);
+        }
+        radius
+    }
+
+    /// Reads the radius of a log or of a policy in Python. Like [`RadiusSpec::read`], and refuses
+    /// kinds that depend on sums which are not kept there.
+    pub fn read_recorded(fields: &mut Fields<'_>, setting: Setting) -> Self {
+        let radius = Self::read(fields, setting);
+        if radius.kind == Kind::TwoPoint {
+            let reason = "needs sums that are kept in simulations only; \
+                          use mixture for arms, and additive or determinant for features";
+            let what = radius.kind.name().into();
+            fields.object("kind", Complaint::Misfit { what, reason });
         }
         radius
     }
@@ -171,6 +197,15 @@ impl RadiusSpec {
                     Range::POSITIVE,
                 );
             }
+            "lowest_reward" => {
+                let meaning = "the least reward; a reward below is refused";
+                self.reward_range.0 = read_end(fields, name, meaning);
+            }
+            "highest_reward" => {
+                let meaning = "the largest reward; a reward above is refused";
+                self.reward_range.1 = read_end(fields, name, meaning);
+            }
+            "pairs" => self.pairs = fields.boolean(name, PAIRS, self.pairs),
             "sqrt_beta" => {
                 let meaning = "√β itself, LinUCB's alpha";
                 self.sqrt_beta = fields.number(name, meaning, self.sqrt_beta, Range::POSITIVE);
@@ -192,26 +227,31 @@ impl RadiusSpec {
     /// The table that this radius is read from. Constants that come from the problem are left out.
     pub fn to_value(&self) -> Value {
         let value = |name: &str| match name {
-            "delta" => Some(self.delta),
-            "lambda" => Some(self.lambda),
-            "noise_scale" => self.noise_scale,
-            "theta_norm_bound" => self.theta_norm_bound,
-            "action_norm_bound" => self.action_norm_bound,
-            _ => Some(self.sqrt_beta),
+            "pairs" => Some(Value::Bool(self.pairs)),
+            "delta" => Some(Value::Float(self.delta)),
+            "lambda" => Some(Value::Float(self.lambda)),
+            "noise_scale" => self.noise_scale.map(Value::Float),
+            "theta_norm_bound" => self.theta_norm_bound.map(Value::Float),
+            "action_norm_bound" => self.action_norm_bound.map(Value::Float),
+            "lowest_reward" => self.reward_range.0.map(Value::Float),
+            "highest_reward" => self.reward_range.1.map(Value::Float),
+            _ => Some(Value::Float(self.sqrt_beta)),
         };
         let set = self.kind.constants().iter();
-        let set = set.filter_map(|name| Some((*name, Value::Float(value(name)?))));
+        let set = set.filter_map(|name| Some((*name, value(name)?)));
         let entries = std::iter::once(("kind", Value::Text(self.kind.name().into()))).chain(set);
         Value::Table(entries.map(|(name, value)| (name.into(), Node { value, line: 0 })).collect())
     }
 
     /// The constants that come from the problem.
     pub fn unset(&self) -> impl Iterator<Item = &'static str> {
-        let Self { noise_scale, theta_norm_bound, action_norm_bound, .. } = *self;
+        let Self { noise_scale, theta_norm_bound, action_norm_bound, reward_range, .. } = *self;
         self.kind.constants().iter().copied().filter(move |name| match *name {
             "noise_scale" => noise_scale.is_none(),
             "theta_norm_bound" => theta_norm_bound.is_none(),
             "action_norm_bound" => action_norm_bound.is_none(),
+            "lowest_reward" => reward_range.0.is_none(),
+            "highest_reward" => reward_range.1.is_none(),
             _ => false,
         })
     }
@@ -224,6 +264,14 @@ impl RadiusSpec {
     /// S.
     pub(super) fn theta_norm_bound_in(&self, facts: &Facts) -> f64 {
         self.theta_norm_bound.unwrap_or(facts.theta_norm_bound)
+    }
+
+    /// The least and the largest reward.
+    fn reward_range_in(&self, facts: &Facts) -> Result<(f64, f64), RadiusError> {
+        let known = facts.reward_range;
+        let low = self.reward_range.0.or(known.map(|(low, _)| low));
+        let high = self.reward_range.1.or(known.map(|(_, high)| high));
+        low.zip(high).ok_or(RadiusError::NoRange { kind: self.kind.name() })
     }
 
     /// The radius for a problem.
@@ -247,6 +295,10 @@ impl RadiusSpec {
                 Radius::Determinant(Determinant { delta, noise_scale, theta_norm_bound })
             }
             Kind::Mixture => Radius::Mixture(Mixture { delta, noise_scale }),
+            Kind::TwoPoint => {
+                let (low, high) = self.reward_range_in(facts)?;
+                Radius::TwoPoint(TwoPoint { delta, low, high, pairs: self.pairs })
+            }
             Kind::Stitched => Radius::Stitched(Stitched { delta, noise_scale }),
             Kind::Union => Radius::Union(Union { delta, noise_scale }),
             Kind::PerArm => Radius::PerArm(PerArm { delta, noise_scale }),
@@ -254,6 +306,18 @@ impl RadiusSpec {
         }
         .checked()
     }
+}
+
+const PAIRS: &str = "whether half of δ goes to verdicts between pairs of actions, which need fewer \
+                     rewards than intervals that do not overlap";
+
+fn read_end(fields: &mut Fields<'_>, name: &'static str, meaning: &'static str) -> Option<f64> {
+    fields.number_or(
+        name,
+        meaning,
+        "that of the environment's rewards",
+        Range::from_to(-1e50, 1e50),
+    )
 }
 
 pub(super) fn read_noise_scale(fields: &mut Fields<'_>) -> Option<f64> {

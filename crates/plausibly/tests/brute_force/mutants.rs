@@ -5,7 +5,7 @@ use super::players::{Player, Variant, code_with, draw_radius};
 use super::problem::{Kind, Problem, Rewards};
 use plausibly::{
     Action, ActionIndex, Actions, Code, ConfidenceRadius, Evidence, Explain, Explanation, LinTs,
-    Policy, Radius, Ridge, Stream,
+    Policy, Radius, Reach, Ridge, Stream,
 };
 use plausibly_testkit::{BruteModel, BrutePolicy, Rule};
 
@@ -44,6 +44,13 @@ struct Scaled(Radius, f64);
 impl ConfidenceRadius for Scaled {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
         self.1 * self.0.sqrt_beta(evidence)
+    }
+
+    fn reach(&self, evidence: &Evidence) -> Reach {
+        match self.0.reach(evidence) {
+            Reach::Ellipsoid { sqrt_beta } => Reach::Ellipsoid { sqrt_beta: self.1 * sqrt_beta },
+            other => other,
+        }
     }
 }
 
