@@ -30,6 +30,7 @@ pub enum StatisticsError {
 
 /// Exact sums over the settled decisions of a log, and over the settled and pending ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "a log has one of them")]
 pub enum Statistics {
     /// Sums of features.
     Features {
@@ -229,5 +230,5 @@ impl Arm {
 }
 
 fn steps(reward: f64) -> Result<i128, ObservationError> {
-    Ok(i128::from(Observation::new(&[], reward)?.steps()[0]))
+    Ok(Observation::new(&[], reward)?.outcomes().sum())
 }

@@ -55,8 +55,8 @@ pub use confidence::{
 };
 pub use design::Design;
 pub use exact::{
-    Ledger, LedgerDigest, LedgerError, MalformedLedger, Observation, ObservationError, OffGrid,
-    quantise,
+    ForecastError, ForecastSums, Forecasts, Ledger, LedgerDigest, LedgerError, MalformedLedger,
+    Observation, ObservationError, OffGrid, Tally, TallyError, quantise,
 };
 pub use explain::{Explanation, Standing};
 pub use linalg::Isa;

@@ -1,8 +1,9 @@
 use plausibly::{
     ActionSet, ArmMeans, ArmRidges, Code, Design, Determinant, Elimination, EpsilonGreedy,
-    Explanation, ExploreThenCommit, Isa, Ledger, LedgerDigest, LedgerError, LinTs, LinUcb,
-    MalformedLedger, Observation, ObservationError, OffGrid, Plausible, Quantised, Radius, Ridge,
-    Scores, SharedDraws, Stream, Thompson, Ucb1, spec, state,
+    Explanation, ExploreThenCommit, ForecastError, ForecastSums, Forecasts, Isa, Ledger,
+    LedgerDigest, LedgerError, LinTs, LinUcb, MalformedLedger, Observation, ObservationError,
+    OffGrid, Plausible, Quantised, Radius, Ridge, Scores, SharedDraws, Stream, Tally, TallyError,
+    Thompson, Ucb1, spec, state,
 };
 use std::fmt::Debug;
 
@@ -19,6 +20,9 @@ fn public_types_cross_threads_and_print() {
     ordinary::<EpsilonGreedy<ArmMeans>>();
     ordinary::<Explanation>();
     ordinary::<ExploreThenCommit<Ridge>>();
+    ordinary::<ForecastError>();
+    ordinary::<ForecastSums>();
+    ordinary::<Forecasts>();
     ordinary::<Isa>();
     ordinary::<Ledger>();
     ordinary::<LedgerDigest>();
@@ -34,6 +38,8 @@ fn public_types_cross_threads_and_print() {
     ordinary::<Scores>();
     ordinary::<SharedDraws>();
     ordinary::<Stream>();
+    ordinary::<Tally>();
+    ordinary::<TallyError>();
     ordinary::<Thompson>();
     ordinary::<Ucb1>();
     ordinary::<spec::PolicySpec>();

@@ -1,62 +1,18 @@
 //! Sums over observations, as integers.
 
-use super::observation::{Observation, STEPS};
+use super::forecasts::ForecastSums;
+use super::grid::{LARGEST_SQUARE_BITS, from_square_steps};
+use super::ledger_error::LedgerError;
+use super::observation::Observation;
+use super::tally::MAX_OUTCOMES;
 use crate::model::{Ridge, RidgeError};
-use thiserror::Error;
 
 /// A ledger has at most this many features: 134 MB of sums. A larger dimension is a mistake, or an
 /// attack on the reader of bytes.
 pub(super) const MAX_DIM: usize = 4096;
 /// A ledger has at most this many observations. A product is at most 2⁶⁸ in magnitude, so sums stay
-/// within 2¹²⁶, half of what an `i128` holds, and a retraction may subtract first and check then.
-pub(super) const MAX_OBSERVATIONS: u64 = 1 << 58;
-/// The largest square: (2¹⁰·2²⁴)².
-const LARGEST_SQUARE_BITS: u32 = 68;
-
-/// Why a ledger refused an operation. A refusal leaves it unchanged.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LedgerError {
-    /// No features, or more than 4096.
-    #[error("a ledger has between 1 and 4096 features, not {dim}")]
-    Dim {
-        /// The dimension asked for.
-        dim: usize,
-    },
-    /// An observation or ledger of another dimension.
-    #[error("a ledger of {expected} features was given {found}")]
-    Mismatch {
-        /// Features of this ledger.
-        expected: usize,
-        /// Features of what it was given.
-        found: usize,
-    },
-    /// More observations than the sums have room for.
-    #[error("a ledger holds at most 2^58 observations; it has {observations} and was given {more}")]
-    Full {
-        /// How many it holds.
-        observations: u64,
-        /// How many were to be added.
-        more: u64,
-    },
-    /// A retraction from a ledger without observations.
-    #[error("nothing to retract: the ledger holds no observations")]
-    Empty,
-    /// A retraction that would leave sums which no observations have, so the observation was never
-    /// added.
-    #[error(
-        "the observation was never added: no {left} observations have the sum ({row}, {column}) \
-         that would be left without it"
-    )]
-    NeverAdded {
-        /// How many observations would be left.
-        left: u64,
-        /// Row of the impossible sum; `dim` stands for the reward.
-        row: usize,
-        /// Its column; `dim` stands for the reward.
-        column: usize,
-    },
-}
+/// within 2¹²⁶, half of what an `i128` holds.
+pub(super) const MAX_OBSERVATIONS: u64 = MAX_OUTCOMES;
 
 /// Exact sums over observations: how many, `Σ x·xᵀ`, `Σ x·y` and `Σ y²`.
 ///
@@ -112,6 +68,8 @@ pub struct Ledger {
     /// Row by row from the diagonal on, the reward last, in steps of 2⁻⁴⁸. [`Ledger::impossible`]
     /// finds nothing in them.
     pub(super) sums: Vec<i128>,
+    /// Zero for observations without forecasts.
+    pub(super) forecasts: ForecastSums,
 }
 
 impl Ledger {
@@ -123,7 +81,8 @@ impl Ledger {
         if !(1..=MAX_DIM).contains(&dim) {
             return Err(LedgerError::Dim { dim });
         }
-        Ok(Self { dim, observations: 0, sums: vec![0; triangle(dim)] })
+        let (sums, forecasts) = (vec![0; triangle(dim)], ForecastSums::default());
+        Ok(Self { dim, observations: 0, sums, forecasts })
     }
 
     /// d.
@@ -145,14 +104,26 @@ impl Ledger {
         self.sums[self.at(i.min(j), i.max(j))]
     }
 
-    /// Adds an observation. O(d²).
+    /// Sums over the forecasts of those observations that have them.
+    pub fn forecasts(&self) -> &ForecastSums {
+        &self.forecasts
+    }
+
+    /// Adds an observation, and all outcomes that it stands for. O(d²), also for a count of 10⁶.
     ///
     /// # Errors
-    /// If it has another dimension, or the ledger is full (2⁵⁸).
+    /// If it has another dimension, or the ledger is full (2⁵⁸; 2⁵⁶ with forecasts).
     pub fn add(&mut self, observation: &Observation) -> Result<(), LedgerError> {
         self.check_dim(observation.dim())?;
-        self.observations = self.room_for(1)?;
-        self.shift(observation, |sum, product| *sum += product);
+        let more = observation.outcomes().count();
+        let total = self.room_for(more)?;
+        if let Some(forecasts) = observation.forecasts() {
+            let added = ForecastSums::of(forecasts, observation.outcomes())
+                .and_then(|added| self.forecasts.plus(&added));
+            self.forecasts = added.ok_or_else(|| self.forecasts_full(more))?;
+        }
+        self.observations = total;
+        self.shift(observation, i128::wrapping_add);
         Ok(())
     }
 
@@ -162,29 +133,50 @@ impl Ledger {
     /// if the observation was retracted because of its reward.
     ///
     /// # Errors
-    /// If it has another dimension, the ledger is empty, or no observations have the sums that
-    /// would be left.
+    /// If it has another dimension, the ledger has fewer outcomes, or no observations have the sums
+    /// that would be left.
     pub fn retract(&mut self, observation: &Observation) -> Result<(), LedgerError> {
         self.check_dim(observation.dim())?;
-        let left = self.observations.checked_sub(1).ok_or(LedgerError::Empty)?;
-        self.shift(observation, |sum, product| *sum -= product);
+        let (observations, fewer) = (self.observations, observation.outcomes().count());
+        let left = observations.checked_sub(fewer);
+        let left = left.ok_or(LedgerError::TooFew { observations, fewer })?;
+        let forecasts = match observation.forecasts() {
+            None => self.forecasts,
+            Some(forecasts) => ForecastSums::of(forecasts, observation.outcomes())
+                .and_then(|retracted| self.forecasts.minus(&retracted))
+                .ok_or(LedgerError::NeverForecast { left })?,
+        };
+        // The difference of two sums within ±2¹²⁶ is within ±2¹²⁷. Only 2¹²⁷ itself wraps, to a
+        // number of the same magnitude, which is as impossible.
+        self.shift(observation, i128::wrapping_sub);
         self.observations = left;
-        if let Some((row, column)) = self.impossible() {
-            // Sums of integers: adding it again restores them exactly.
-            self.shift(observation, |sum, product| *sum += product);
-            self.observations = left + 1;
-            return Err(LedgerError::NeverAdded { left, row, column });
-        }
-        Ok(())
+        let refusal = match self.impossible() {
+            Some((row, column)) => LedgerError::NeverAdded { left, row, column },
+            None if !forecasts.possible(left, self.sum(self.dim, self.dim)) => {
+                LedgerError::NeverForecast { left }
+            }
+            None => {
+                self.forecasts = forecasts;
+                return Ok(());
+            }
+        };
+        // Sums of integers: adding it again restores them exactly.
+        self.shift(observation, i128::wrapping_add);
+        self.observations = observations;
+        Err(refusal)
     }
 
     /// Adds all observations of another ledger. O(d²).
     ///
     /// # Errors
-    /// If it has another dimension, or both together have more than 2⁵⁸ observations.
+    /// If it has another dimension, or both together have more than 2⁵⁸ observations, or 2⁵⁶ with
+    /// forecasts.
     pub fn merge(&mut self, other: &Self) -> Result<(), LedgerError> {
         self.check_dim(other.dim)?;
-        self.observations = self.room_for(other.observations)?;
+        let total = self.room_for(other.observations)?;
+        let forecasts = self.forecasts.plus(&other.forecasts);
+        self.forecasts = forecasts.ok_or_else(|| self.forecasts_full(other.forecasts.count))?;
+        self.observations = total;
         for (sum, more) in self.sums.iter_mut().zip(&other.sums) {
             *sum += more;
         }
@@ -199,7 +191,8 @@ impl Ledger {
         if dim < self.dim {
             return Err(LedgerError::Mismatch { expected: self.dim, found: dim });
         }
-        let mut wide = Self { observations: self.observations, ..Self::new(dim)? };
+        let Self { observations, forecasts, .. } = *self;
+        let mut wide = Self { observations, forecasts, ..Self::new(dim)? };
         let place = |i: usize| if i == self.dim { dim } else { i };
         for i in 0..=self.dim {
             for j in i..=self.dim {
@@ -212,18 +205,25 @@ impl Ledger {
 
     /// `Σ x·xᵀ` without a ridge, row-major, each entry the double nearest to the exact sum.
     pub fn gram(&self) -> Vec<f64> {
-        let entry = |k: usize| rounded(self.sum(k / self.dim, k % self.dim));
+        let entry = |k: usize| from_square_steps(self.sum(k / self.dim, k % self.dim));
         (0..self.dim * self.dim).map(entry).collect()
     }
 
     /// `Σ x·y`, each entry the double nearest to the exact sum.
     pub fn moment(&self) -> Vec<f64> {
-        (0..self.dim).map(|i| rounded(self.sum(i, self.dim))).collect()
+        (0..self.dim).map(|i| from_square_steps(self.sum(i, self.dim))).collect()
     }
 
     /// `Σ y²`, the double nearest to the exact sum.
     pub fn reward_squares(&self) -> f64 {
-        rounded(self.sum(self.dim, self.dim))
+        from_square_steps(self.sum(self.dim, self.dim))
+    }
+
+    /// `D = Σ ŷ·(ŷ − 2y)`, the double nearest to the exact sum. `None` unless every observation has
+    /// forecasts: a set from the forecasts of some would not be valid for all.
+    pub fn forecast_sum(&self) -> Option<f64> {
+        let all = self.forecasts.count == self.observations;
+        all.then(|| from_square_steps(self.forecasts.sum))
     }
 
     /// The ridge estimate of these observations. Its bits depend only on the ledger and `ridge`.
@@ -280,17 +280,22 @@ impl Ledger {
         i * (2 * self.dim + 3 - i) / 2 + (j - i)
     }
 
-    fn shift(&mut self, observation: &Observation, by: impl Fn(&mut i128, i128)) {
-        let z = observation.steps();
+    /// Changes each sum by its part of the observation: `N·xᵢ·xⱼ`, `xᵢ·Σy` and `Σy²`.
+    fn shift(&mut self, observation: &Observation, by: impl Fn(i128, i128) -> i128) {
+        let (x, outcomes) = (observation.steps(), observation.outcomes());
         let mut rows = self.sums.as_mut_slice();
-        for (i, &zi) in z.iter().enumerate() {
-            let (row, rest) = std::mem::take(&mut rows).split_at_mut(z.len() - i);
-            for (sum, &zj) in row.iter_mut().zip(&z[i..]) {
-                // Widened first: a product has up to 69 bits.
-                by(sum, i128::from(zi) * i128::from(zj));
+        for (i, &xi) in x.iter().enumerate() {
+            let (row, rest) = std::mem::take(&mut rows).split_at_mut(x.len() + 1 - i);
+            let (features, reward) = row.split_at_mut(x.len() - i);
+            // At most 2⁹², and a product with a feature at most 2¹²⁶.
+            let counted = i128::from(outcomes.count()) * i128::from(xi);
+            for (sum, &xj) in features.iter_mut().zip(&x[i..]) {
+                *sum = by(*sum, counted * i128::from(xj));
             }
+            reward[0] = by(reward[0], i128::from(xi) * outcomes.sum());
             rows = rest;
         }
+        rows[0] = by(rows[0], outcomes.squares());
     }
 
     fn check_dim(&self, found: usize) -> Result<(), LedgerError> {
@@ -306,6 +311,10 @@ impl Ledger {
         let total = observations.checked_add(more).filter(|total| *total <= MAX_OBSERVATIONS);
         total.ok_or(LedgerError::Full { observations, more })
     }
+
+    fn forecasts_full(&self, more: u64) -> LedgerError {
+        LedgerError::ForecastsFull { forecasts: self.forecasts.count, more }
+    }
 }
 
 /// The number of sums of a ledger of `dim` features.
@@ -313,28 +322,24 @@ pub(super) fn triangle(dim: usize) -> usize {
     (dim + 1) * (dim + 2) / 2
 }
 
-/// The double nearest to a sum: the conversion rounds to nearest, and division by a power of two is
-/// exact.
-fn rounded(sum: i128) -> f64 {
-    sum as f64 / (STEPS * STEPS)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Tally;
 
-    /// A ledger of `n` equal observations; adding them one by one would take too long.
-    fn repeated(observation: &Observation, n: u64) -> Ledger {
-        let mut ledger = Ledger::new(observation.dim()).unwrap();
-        ledger.shift(observation, |sum, product| *sum = product * i128::from(n));
-        ledger.observations = n;
+    /// A ledger of `n` equal observations, in one count.
+    fn repeated(features: &[f64], reward: f64, n: u64) -> Ledger {
+        let mut ledger = Ledger::new(features.len()).unwrap();
+        let outcomes = Tally::yes_no(n, n, 0.0, reward).unwrap();
+        ledger.add(&Observation::counted(features, outcomes).unwrap()).unwrap();
         ledger
     }
 
     #[test]
     fn the_largest_sums_fit_and_one_more_is_refused() {
         let largest = Observation::new(&[1024.0, -1024.0], 1024.0).unwrap();
-        let mut ledger = repeated(&largest, MAX_OBSERVATIONS - 1);
+        let most = |n| repeated(&[1024.0, -1024.0], 1024.0, n);
+        let mut ledger = most(MAX_OBSERVATIONS - 1);
         ledger.add(&largest).unwrap();
         assert_eq!(ledger.impossible(), None);
         assert_eq!(ledger.sum(0, 0), 1 << 126);
@@ -353,7 +358,7 @@ mod tests {
         ));
         assert_eq!(ledger, full);
         ledger.retract(&largest).unwrap();
-        assert_eq!(ledger, repeated(&largest, MAX_OBSERVATIONS - 1));
+        assert_eq!(ledger, most(MAX_OBSERVATIONS - 1));
     }
 
     #[test]

@@ -11,13 +11,25 @@
 //! on their order, on splits and merges, or on observations that were added and retracted. A
 //! [`Ridge`](crate::Ridge) is made from a ledger when one is needed.
 //!
+//! An observation may stand for many outcomes of one decision, summed in a [`Tally`], and carry
+//! [`Forecasts`] that were fixed before its reward was seen. Both add integers to the ledger, so
+//! counts may be split and forecasts retracted without a trace.
+//!
 //! The price is the grid: a value moves by up to 2⁻²⁵, and [`Quantised`](crate::Quantised) widens a
 //! confidence radius to cover that bias.
 
 mod bytes;
+mod forecasts;
+mod grid;
 mod ledger;
+mod ledger_error;
 mod observation;
+mod tally;
 
 pub use bytes::{LedgerDigest, MalformedLedger};
-pub use ledger::{Ledger, LedgerError};
-pub use observation::{Observation, ObservationError, OffGrid, quantise};
+pub use forecasts::{ForecastError, ForecastSums, Forecasts};
+pub use grid::{OffGrid, quantise};
+pub use ledger::Ledger;
+pub use ledger_error::LedgerError;
+pub use observation::{Observation, ObservationError};
+pub use tally::{Tally, TallyError};

@@ -1,19 +1,9 @@
-//! Observations on the grid: checked and rounded once, here and nowhere else.
+//! Observations on the grid: the outcomes of one decision.
 
+use super::forecasts::Forecasts;
+use super::grid::{OffGrid, from_steps, to_steps};
+use super::tally::Tally;
 use thiserror::Error;
-
-/// The grid has 2²⁴ steps per unit. A power of two, so scaling by it is exact.
-pub(super) const STEPS: f64 = (1_u64 << 24) as f64;
-/// The largest magnitude on the grid.
-const LARGEST: f64 = 1024.0;
-
-/// A value outside the grid.
-#[derive(Clone, Copy, Debug, Error, PartialEq)]
-#[error("{value} is not on the grid: it must be finite and at most 1024 in magnitude")]
-pub struct OffGrid {
-    /// The value refused.
-    pub value: f64,
-}
 
 /// Why an observation was refused.
 #[derive(Clone, Copy, Debug, Error, PartialEq)]
@@ -40,67 +30,42 @@ pub enum ObservationError {
         /// The value refused.
         source: OffGrid,
     },
-}
-
-/// The multiple of 2⁻²⁴ nearest to `value`, ties to the even one.
-///
-/// Round the features of actions with this function before scoring them, since a
-/// [`Ledger`](super::Ledger) learns from rounded features. The result differs from `value` by at
-/// most 2⁻²⁵ and is never `-0.0`; rounding it again changes nothing.
-///
-/// # Errors
-/// If `value` is not finite or beyond 1024 = 2¹⁰ in magnitude. Nothing is clamped: a model
-/// would learn from a clamped feature as if it had been observed.
-///
-/// # Example
-/// ```
-/// assert_eq!(plausibly::quantise(0.5)?, 0.5);
-/// assert_eq!(plausibly::quantise(1.0 + 2.0_f64.powi(-25))?, 1.0);
-/// assert!(plausibly::quantise(1024.1).is_err());
-/// # Ok::<(), plausibly::OffGrid>(())
-/// ```
-pub fn quantise(value: f64) -> Result<f64, OffGrid> {
-    Ok(from_steps(to_steps(value)?))
-}
-
-/// The value in steps of the grid: at most 2³⁴.
-fn to_steps(value: f64) -> Result<i64, OffGrid> {
-    // This comparison is false for NaN too.
-    let within = value.abs() <= LARGEST;
-    if !within {
-        return Err(OffGrid { value });
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "an integer of at most 2³⁴ in magnitude")]
-    let steps = (value * STEPS).round_ties_even() as i64;
-    Ok(steps)
-}
-
-fn from_steps(steps: i64) -> f64 {
-    steps as f64 / STEPS
+    /// A count of no outcomes.
+    #[error("an observation stands for at least one outcome, got 0")]
+    NoOutcomes,
 }
 
 /// Features and a reward on the grid of multiples of 2⁻²⁴ up to 1024.
 ///
 /// Values are rounded to the nearest multiple, ties to the even one, so rounding has no preferred
-/// direction. No other code rounds: a [`Ledger`](super::Ledger) takes observations that are already
-/// on the grid, so it retracts exactly what it added.
+/// direction. A [`Ledger`](super::Ledger) takes observations that are already on the grid, so it
+/// retracts exactly what it added.
+///
+/// An observation may stand for many outcomes of the same decision
+/// ([`Observation::counted`]), and carry the [`Forecasts`] that were made at the decision
+/// ([`Observation::with_forecasts`]).
 ///
 /// # Cost
 /// O(d), and one allocation.
 ///
 /// # Example
 /// ```
-/// use plausibly::Observation;
+/// use plausibly::{Forecasts, Observation, Tally};
 /// let seen = Observation::new(&[0.25, -3.0], 1.0)?;
 /// assert_eq!(seen.features().collect::<Vec<_>>(), [0.25, -3.0]);
 /// let error = Observation::new(&[0.25, f64::NAN], 1.0).unwrap_err();
 /// assert!(error.to_string().starts_with("feature 1 is NaN"));
-/// # Ok::<(), plausibly::ObservationError>(())
+/// // 34 of 100 letters were answered; the forecast was 0.3.
+/// let letters = Observation::counted(&[0.25, -3.0], Tally::yes_no(34, 100, 0.0, 1.0)?)?
+///     .with_forecasts(Forecasts::single(0.3)?);
+/// assert_eq!(letters.outcomes().count(), 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Observation {
-    /// The features, then the reward: a ledger sums the products of all of them.
-    steps: Vec<i64>,
+    features: Vec<i64>,
+    outcomes: Tally,
+    forecasts: Option<Forecasts>,
 }
 
 impl Observation {
@@ -109,34 +74,78 @@ impl Observation {
     /// # Errors
     /// Names the first value that is not finite or beyond 1024 in magnitude.
     pub fn new(features: &[f64], reward: f64) -> Result<Self, ObservationError> {
-        let mut steps = Vec::with_capacity(features.len() + 1);
-        for (feature, &value) in features.iter().enumerate() {
-            steps.push(
-                to_steps(value).map_err(|source| ObservationError::Feature { feature, source })?,
-            );
+        let features = on_grid(features)?;
+        let outcomes =
+            Tally::single(reward).map_err(|source| ObservationError::Reward { source })?;
+        Ok(Self { features, outcomes, forecasts: None })
+    }
+
+    /// One observation for all outcomes of a decision. A ledger gets the same sums from it, to the
+    /// bit, as from one observation per outcome, at the cost of one.
+    ///
+    /// # Errors
+    /// If there are no outcomes. Names the first feature that is not finite or beyond 1024 in
+    /// magnitude.
+    pub fn counted(features: &[f64], outcomes: Tally) -> Result<Self, ObservationError> {
+        if outcomes.count() == 0 {
+            return Err(ObservationError::NoOutcomes);
         }
-        steps.push(to_steps(reward).map_err(|source| ObservationError::Reward { source })?);
-        Ok(Self { steps })
+        Ok(Self { features: on_grid(features)?, outcomes, forecasts: None })
+    }
+
+    /// The same observation with the forecasts that its decision had, which hold for each of its
+    /// outcomes.
+    #[must_use]
+    pub fn with_forecasts(self, forecasts: Forecasts) -> Self {
+        Self { forecasts: Some(forecasts), ..self }
+    }
+
+    /// The same decision with other outcomes. Its forecasts stay: they were made without any
+    /// knowledge of its rewards, and new ones would not be.
+    ///
+    /// # Errors
+    /// If there are no outcomes.
+    pub fn corrected(&self, outcomes: Tally) -> Result<Self, ObservationError> {
+        if outcomes.count() == 0 {
+            return Err(ObservationError::NoOutcomes);
+        }
+        Ok(Self { outcomes, ..self.clone() })
     }
 
     /// d.
     pub fn dim(&self) -> usize {
-        self.steps.len() - 1
+        self.features.len()
     }
 
     /// The rounded features.
     pub fn features(&self) -> impl ExactSizeIterator<Item = f64> {
-        self.steps[..self.dim()].iter().map(|&steps| from_steps(steps))
+        self.features.iter().map(|&steps| from_steps(steps))
     }
 
-    /// The rounded reward.
+    /// The rounded reward; the mean of many outcomes.
     pub fn reward(&self) -> f64 {
-        from_steps(self.steps[self.dim()])
+        self.outcomes.reward_sum() / self.outcomes.count() as f64
     }
 
-    /// Features, then the reward, in steps of 2⁻²⁴: the integers that a ledger
-    /// multiplies and sums.
-    pub fn steps(&self) -> &[i64] {
-        &self.steps
+    /// The outcomes: one unless the observation was [counted](Observation::counted).
+    pub fn outcomes(&self) -> &Tally {
+        &self.outcomes
     }
+
+    /// The forecasts of the decision, if it had any.
+    pub fn forecasts(&self) -> Option<&Forecasts> {
+        self.forecasts.as_ref()
+    }
+
+    /// The features in steps of 2⁻²⁴: the integers that a ledger multiplies and sums.
+    pub(super) fn steps(&self) -> &[i64] {
+        &self.features
+    }
+}
+
+fn on_grid(features: &[f64]) -> Result<Vec<i64>, ObservationError> {
+    let steps = |(feature, &value)| {
+        to_steps(value).map_err(|source| ObservationError::Feature { feature, source })
+    };
+    features.iter().enumerate().map(steps).collect()
 }

@@ -85,8 +85,8 @@ fn a_fitting_digest_does_not_make_nonsense_a_ledger() {
     assert!(Ledger::from_bytes(&sealed(&ok)).is_ok(), "the largest observation");
 
     let mut versioned = ok.clone();
-    versioned[6] = 2;
-    assert_eq!(refusal(&sealed(&versioned)), MalformedLedger::Version { found: 2 });
+    versioned[6] = 3;
+    assert_eq!(refusal(&sealed(&versioned)), MalformedLedger::Version { found: 3 });
     for dim in [0, 4097, u32::MAX] {
         assert_eq!(refusal(&sealed(&body(dim, 1, &[0; 3]))), MalformedLedger::Dim { found: dim });
     }

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 /// `value·2²⁴` to the nearest integer, ties to even, from the bits of the double: no floating-point
 /// operation.
-fn steps(value: f64) -> i128 {
+pub(super) fn steps(value: f64) -> i128 {
     let bits = value.to_bits();
     let (exponent, fraction) = ((bits >> 52) & 0x7ff, i128::from(bits & ((1 << 52) - 1)));
     // value = ±mantissa·2^(power − 24)
