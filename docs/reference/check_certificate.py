@@ -78,7 +78,7 @@ def once(pairs):
     return (
         found
         if len(found) == len(pairs)
-        else sys.exit(f"a key stands twice among {[key for key, _ in pairs]}")
+        else sys.exit(f"duplicate key among {[key for key, _ in pairs]}")
     )
 
 

@@ -65,7 +65,7 @@ class Explanation:
     action  estimate  from    to     standing
     red     0.869     0.619   1.12   could still be best
     blue    0.09231   -0.281  0.465  ruled out by red
-    chosen: the widest plausible action; intervals hold with probability 0.95 if the ...
+    chosen by: the widest interval among the actions that could still be best; the ...
     """
 
     actions: list[Any]
@@ -188,7 +188,7 @@ class Explanation:
 
     def _more(self) -> list[str]:
         left = len(self.actions) - _LONGEST
-        return [f"and {left} more, none of which may be better than these"] if left > 0 else []
+        return [f"and {left} more, with smaller upper bounds"] if left > 0 else []
 
     def _row(self, i: int) -> list[str]:
         by = self.ruled_out_by[i]
@@ -198,13 +198,14 @@ class Explanation:
 
     def _closing(self) -> str:
         held = (
-            f"intervals hold with probability {self.confidence:.6g} if the constants given are "
-            "right"
+            f"the intervals hold with probability {self.confidence:.6g} if the given constants "
+            "are right"
             if self.confidence is not None
-            else "intervals are a width for exploring and promise no coverage"
+            else "the intervals only guide exploration and promise no coverage"
         )
         target = ""
         if self.target is not None:
             met = "met" if self.target["met"] else "not yet met"
-            target = f"; target {met}: {self.target['reached']:.3g} of {self.target['wanted']:.3g}"
-        return f"chosen: {self.decides_by}; {held}{target}"
+            reached, wanted = self.target["reached"], self.target["wanted"]
+            target = f"; target {met}: reached {reached:.3g}, wanted {wanted:.3g}"
+        return f"chosen by: {self.decides_by}; {held}{target}"

@@ -20,8 +20,8 @@ MOST = 200
 """Default number of actions that a certificate lists, as on the command line."""
 _POINTS = 200
 _RULES = {
-    "least-known": "the widest plausible action",
-    "tempered": "the plausible action with the best of width and a share of its estimate",
+    "least-known": "the widest interval among the actions that could still be best",
+    "tempered": "the plausible action with the largest width plus a share of its estimate",
     "most-promising": "the target is met, so the plausible action with the largest upper bound",
     "drawn-plausible": "a draw from the plausible actions",
     "largest-upper": "the largest upper bound",
@@ -150,7 +150,7 @@ class Log:
         return self._log.correct(self._at(), _whole("decision", decision), _number("value", value))
 
     def retract(self, decision: int) -> bool:
-        """Withdraws the reward of a decision, which is then outstanding again."""
+        """Withdraws the reward of a decision, which is then pending again."""
         return self._log.retract(self._at(), _whole("decision", decision))
 
     def drop(self, decision: int) -> bool:

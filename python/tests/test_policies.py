@@ -49,7 +49,10 @@ def test_an_explanation_says_what_is_known() -> None:
     half = float(found.upper[0] - found.mean[0])
     assert found.model_error_bound == pytest.approx(half**2, rel=1e-12)
     assert found.sqrt_beta * float(found.width_sq[0]) ** 0.5 == pytest.approx(half, rel=1e-12)
-    assert found.decides_by == "the widest plausible action" and found.target is None
+    assert found.decides_by == (
+        "the widest interval among the actions that could still be best"
+    )
+    assert found.target is None
     assert found.intervals[0] == (found.lower[0], found.upper[0])
     plain = found.to_dict()
     assert plain["mean"] == found.mean.tolist() and plain["intervals"] == found.intervals

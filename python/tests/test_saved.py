@@ -373,7 +373,7 @@ WRONG: list[tuple[Callable[[dict[str, Any]], object], str]] = [
         lambda content: content.update(sets=[{"rows": [[0.5, 0.25], [0.1, 0.9]], "labels": ["a"]}]),
         "labels: ",
     ),
-    (lambda content: content["played"].update(features=3), "must have 9 entries, and has 4"),
+    (lambda content: content["played"].update(features=3), "must have 9 entries, but has 4"),
     (lambda content: content["played"].update(features=10**9), "takes at most 4096"),
     (lambda content: content["played"].update(actions=0), "no policy has "),
     (lambda content: content["played"].update(first=0), "does not fit its kind"),

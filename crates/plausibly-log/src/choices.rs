@@ -7,8 +7,8 @@ use thiserror::Error;
 /// A recorded choice that does not follow from the lines before it.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error(
-    "line {seq} records that decision {decision} chose \"{recorded}\", and \"{follows}\" follows \
-     from the lines before it"
+    "line {seq} records that decision {decision} chose \"{recorded}\", but \
+     \"{follows}\" follows from the lines before it"
 )]
 pub struct WrongChoice {
     /// The number of the line.

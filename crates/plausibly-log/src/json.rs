@@ -60,7 +60,7 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, JsonError> {
     doubled_key(text).map_or(Ok(value), Err)
 }
 
-/// A key as it stands in the text.
+/// A key as it is written in the text.
 struct Key<'a> {
     /// With escapes resolved.
     name: Cow<'a, str>,

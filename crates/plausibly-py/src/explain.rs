@@ -170,8 +170,8 @@ fn decides_by(spec: &PolicySpec) -> String {
     match spec.kind {
         PolicyKind::Code { greed, target, randomise, .. } => {
             let rule = if target.is_some() {
-                "the widest plausible action while the target is missed, and the plausible action \
-                 with the largest upper bound once it is met"
+                "the widest interval among the actions that could still be best; once the target \
+                 is met, the largest upper bound among them"
                     .into()
             } else if greed > 0.0 {
                 format!(
@@ -179,7 +179,7 @@ fn decides_by(spec: &PolicySpec) -> String {
                      estimate"
                 )
             } else {
-                "the widest plausible action".to_string()
+                "the widest interval among the actions that could still be best".to_string()
             };
             let share = 100.0 * randomise;
             if randomise > 0.0 {

@@ -104,14 +104,14 @@ pub enum StateError {
     Version,
     /// Of another kind of policy or model, or of one with other parameters.
     #[error(
-        "the state is not one of this kind of policy with these parameters: {what} does not fit"
+        "the state belongs to another kind of policy, or to other parameters: {what} does not fit"
     )]
     Kind {
         /// What does not fit.
         what: &'static str,
     },
     /// A list of another length than the parameters ask for.
-    #[error("{what} must have {expected} entries, and has {found}")]
+    #[error("{what} must have {expected} entries, but has {found}")]
     Length {
         /// Which list.
         what: &'static str,
@@ -120,17 +120,19 @@ pub enum StateError {
         /// How many it has.
         found: usize,
     },
-    /// A number that no policy comes to.
-    #[error("{what} holds a number that no policy comes to")]
+    /// A number that no policy can reach.
+    #[error("{what} holds a number that no policy can reach")]
     Number {
-        /// Where it stands.
+        /// The part of the state that holds it.
         what: &'static str,
     },
     /// Bytes are missing, or too many.
     #[error("the state is cut short, or has bytes after its end")]
     Cut,
     /// The policy has learned something already.
-    #[error("a state is for a fresh policy, and this one has learned from {observations} rewards")]
+    #[error(
+        "only a new policy can take a state, but this one has learned from {observations} rewards"
+    )]
     NotFresh {
         /// From how much.
         observations: u64,
@@ -238,12 +240,12 @@ impl Writer {
     }
 }
 
-/// Reads what a [`Writer`] wrote, and refuses what no policy comes to.
+/// Reads what a [`Writer`] wrote, and refuses what no policy can reach.
 #[derive(Debug)]
 pub struct Reader<'a>(&'a [u8]);
 
-/// Counts that a policy can come to: beyond this they are no longer exact as numbers, and sums of
-/// them may overflow.
+/// The largest count that a state may hold. Beyond it, counts are not exact as doubles, and their
+/// sums may overflow.
 const MOST: u64 = 1 << 53;
 
 impl Reader<'_> {
@@ -274,7 +276,7 @@ impl Reader<'_> {
         self.word().and_then(|flag| holds(what, flag <= 1).map(|()| flag == 1))
     }
 
-    /// Counts of which no sum overflows.
+    /// Reads counts, and refuses those with a sum that overflows.
     pub(crate) fn counts(&mut self, what: &'static str) -> Result<Vec<u64>, StateError> {
         let counts = self.words()?;
         let add = |sum: u64, count: &u64| sum.checked_add(*count).filter(|sum| *sum <= MOST);

@@ -56,7 +56,7 @@ class MAB:
     action       estimate  from  to   standing
     ('blue', 2)  0.7       -0.3  1.7  could still be best
     red          0.2       -0.8  1.2  could still be best
-    chosen: the largest estimate; intervals are a width for exploring and promise no coverage
+    chosen by: the largest estimate; the intervals only guide exploration and promise no coverage
     """
 
     def __init__(

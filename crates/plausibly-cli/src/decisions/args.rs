@@ -156,7 +156,7 @@ pub(crate) struct Reward {
 
     /// The number of the decision
     #[arg(
-        value_name = "DECISION", allow_negative_numbers = true, value_parser = any_number,
+        value_name = "DECISION", allow_negative_numbers = true, value_parser = decision_number,
         required_unless_present = "csv"
     )]
     pub(crate) decision: Option<u64>,
@@ -200,7 +200,7 @@ pub(crate) struct Drop {
     pub(crate) log: LogFile,
 
     /// The number of the decision
-    #[arg(value_name = "DECISION", allow_negative_numbers = true, value_parser = any_number)]
+    #[arg(value_name = "DECISION", allow_negative_numbers = true, value_parser = decision_number)]
     pub(crate) decision: u64,
 
     #[command(flatten)]
@@ -401,6 +401,11 @@ impl Listing {
     pub(crate) fn most(&self) -> usize {
         usize::try_from(self.list.unwrap_or(200)).unwrap_or(usize::MAX)
     }
+}
+
+/// Decisions are numbered from 1.
+fn decision_number(text: &str) -> Result<u64, String> {
+    whole_number::<1, { u64::MAX }>(text)
 }
 
 fn any_number(text: &str) -> Result<u64, String> {

@@ -30,8 +30,8 @@ fn table(all: &[Replayed], settings: &str) -> String {
     let chosen =
         differing.iter().filter(|replayed| replayed.chosen != replayed.would_choose).count() as u64;
     let mut text = format!(
-        "{} under {settings}: the choice would differ in {}, the actions in the race in \
-         {}\n",
+        "{} under {settings}: another action would be chosen in {}, and other actions would be in \
+         the race in {}\n",
         output::plural(all.len() as u64, "decision", "decisions"),
         chosen,
         differing

@@ -56,7 +56,7 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
     let tally = reproduction.tally();
     let Tally { hold, fail, open, chose_reading } = tally;
     let uncounted = if chose_reading {
-        "Not counted: (a) on Linear, because it decided how the paper is read.\n"
+        "Not counted: (a) on Linear, because we chose the reading that makes it hold.\n"
     } else {
         ""
     };

@@ -177,7 +177,7 @@ fn many_outcomes_are_recorded_all_or_none() {
     fs::write(desk.path("form.csv"), "decision,reward\n3,0.5\n2,0.75\n").unwrap();
     let before = log();
     let (_, text) = desk.refuses(&["reward", "--log", "a.log", "--csv", "form.csv"]);
-    assert!(text.contains("line 3: decision 2") && text.contains("(--correct)"), "{text}");
+    assert!(text.contains("line 3: decision 2") && text.contains("add --correct"), "{text}");
     assert_eq!(log(), before);
     assert_eq!(
         reward(&desk, &["--csv", "form.csv", "--correct"]),

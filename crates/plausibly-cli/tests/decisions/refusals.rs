@@ -145,7 +145,7 @@ fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
         named("recorded 3 (already recorded; nothing was written)")
     );
     assert_eq!(size(), before, "a duplicate is not written");
-    refused(&desk, &reward(&["1", "4"]), 2, &[chosen, "has the reward 3", "(--correct)"]);
+    refused(&desk, &reward(&["1", "4"]), 2, &[chosen, "has the reward 3", "add --correct"]);
     refused(&desk, &["drop", "--log", "a.log", "1"], 2, &["has the reward 3", "--retract"]);
     assert_eq!(desk.says(&reward(&["1", "4", "--correct"])), named("corrected to 4"));
     desk.says(&reward(&["1", "--retract"]));

@@ -32,7 +32,7 @@ pub enum Flaw {
     #[error(transparent)]
     Grounds(#[from] GroundsError),
     /// A value that differs from the one that follows.
-    #[error("{path}: the certificate says {found}, and {expected} follows from {from}")]
+    #[error("{path}: the certificate says {found}, but {expected} follows from {from}")]
     Differs {
         /// The path of the value.
         path: String,

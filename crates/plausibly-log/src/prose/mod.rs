@@ -169,7 +169,7 @@ impl<'a> Words<'a> {
             writeln!(
                 f,
                 "  Averages lie between {low} and {high}, so the ranges shown are cut off there; \
-                 what is known least is decided by the ranges before the cut."
+                 the action known least is the one with the widest range before the cut."
             )?;
         }
         Ok(())

@@ -123,7 +123,7 @@ impl fmt::Display for Description<'_> {
         }
         let recipe = self.0;
         if recipe.is_arms() {
-            writeln!(f, "no features: the log learns about every action on its own")?;
+            writeln!(f, "no features: the log learns about each action separately")?;
         } else {
             writeln!(f, "{:names$}  {:texts$}  {:8}", "total", "", recipe.dim())?;
         }

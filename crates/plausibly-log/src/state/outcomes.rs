@@ -10,7 +10,7 @@ impl State {
     pub(super) fn reward(&mut self, decision: u64, reward: f64, seq: u64) -> Result<(), StepError> {
         let scaled = self.scaled(reward)?;
         if self.decision(decision)?.outcome != Outcome::Pending {
-            return Err(self.refusal(decision, "correct it if it is wrong (--correct)"));
+            return Err(self.refusal(decision, "to replace it, add --correct"));
         }
         self.apply(decision, Change::Settled(scaled))?;
         self.set_outcome(decision, Outcome::Settled { reward, seq });

@@ -160,7 +160,8 @@ impl Reproduction {
                         "✓ holds, ✗ does not hold, ? undecided. Outlined: judged, but not counted, "
                         "because the paper does not say it about this experiment"
                         @if self.tally().chose_reading {
-                            " or, (a) on Linear, because it chose the reading"
+                            " or, for (a) on Linear, because we chose the reading that makes "
+                            "it hold"
                         }
                         "."
                     }

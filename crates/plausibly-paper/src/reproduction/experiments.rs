@@ -57,7 +57,7 @@ impl Reproduction {
             "simultaneous at 95 %. Outlined: not counted, because the paper does not say it about "
             "this experiment"
             @if claims.iter().any(|claim| self.chose_reading(measured, claim)) {
-                ", or, as (a) here, because it chose the reading"
+                ", or, for (a) here, because we chose the reading that makes it hold"
             }
             "."
         };

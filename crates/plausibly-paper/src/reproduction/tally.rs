@@ -12,7 +12,7 @@ pub struct Tally {
     pub fail: usize,
     /// Claims that the runs do not decide.
     pub open: usize,
-    /// Whether (a) on Linear was judged and left out, because it chose the reading.
+    /// Whether (a) on Linear was judged and not counted: the reading was chosen to make it hold.
     pub chose_reading: bool,
 }
 

@@ -50,8 +50,8 @@ pub enum LedgerError {
     /// A retraction that would leave sums which no observations have, so the observation was never
     /// added.
     #[error(
-        "the observation was never added: no {left} observations have the sum ({row}, {column}) \
-         that would be left without it"
+        "the observation was never added: without it, the sum ({row}, {column}) would be one that \
+         no {left} observations can have"
     )]
     NeverAdded {
         /// How many observations would be left.
@@ -64,8 +64,8 @@ pub enum LedgerError {
     /// A retraction that would leave sums over forecasts which no observations have, so the
     /// observation was never added with these forecasts.
     #[error(
-        "the observation was never added with these forecasts: \
-         no {left} observations have the sums that would be left without it"
+        "the observation was never added with these forecasts: without it, the sums over forecasts \
+         would be ones that no {left} observations can have"
     )]
     NeverForecast {
         /// How many observations would be left.

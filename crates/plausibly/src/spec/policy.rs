@@ -16,8 +16,10 @@ use thiserror::Error;
 const GREED: &str = "c: how much a plausible action's estimate counts beside its width; \
                      0 is CODE, 1 is LinUCB with this radius";
 
-const EXCLUSION: &str = "what rules an action out: a difference from the leader or the firmest \
-                         action beyond its width, or intervals that do not overlap (the paper's)";
+const EXCLUSION: &str = "what rules an action out. differences: its mean is below that of the \
+                         action with the largest mean, or with the largest lower bound, by more \
+                         than the half-width of the difference. intervals: its interval lies \
+                         below another one, as in the paper";
 
 const NATURAL_RIDGE: &str = "d·R²/S² with the radius additive, else 1";
 
@@ -490,7 +492,7 @@ fn read_exploration(fields: &mut Fields<'_>, setting: Setting) -> Exploration {
 fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
     let meaning = "explore only while a plausible action is not known well enough: \
                    { kappa = κ } asks for squared widths of at most κ·d/t, { accuracy = ε } for \
-                   intervals of at most ±ε, with by_round by that round";
+                   intervals of at most ±ε; with by_round, this must hold by that round";
     let none = FieldDefault::Derived("none: explore in every round");
     fields.table("target", meaning, none, PolicySpec::read_target).flatten()
 }

@@ -119,7 +119,7 @@ pub fn delay_findings(late: &[Late]) -> Vec<DelayFinding> {
     findings
 }
 
-/// Where the two ways of a policy stand.
+/// The positions of a policy that counts pending decisions and of one that ignores them.
 fn places(pair: &Pair, summary: &Summary) -> Option<(usize, usize)> {
     let place = |label: &str| summary.policies.iter().position(|policy| policy.label == label);
     Some((place(pair.counting)?, place(pair.ignoring)?))
