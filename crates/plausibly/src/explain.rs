@@ -1,7 +1,7 @@
 //! Explanations: whether each action could still be best and, if not, which other rules it out.
 //!
-//! An explanation is computed from the model when it is asked for, through `&`, so asking changes
-//! no later choice.
+//! An explanation is computed on request, from a shared reference to the model, so it changes no
+//! later choice.
 
 use crate::actions::{ActionIndex, Actions};
 use crate::confidence::{Bounds, ConfidenceRadius, Doubt, Exclusion, Interval, Plausible};

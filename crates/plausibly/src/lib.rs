@@ -1,10 +1,10 @@
 //! Bandits that decide among the actions that could still be best, and show their work.
 //!
-//! The heart is [`Code`] (constrained optimal design): it keeps the *plausible* actions, those
-//! whose upper confidence bound reaches every lower one, and takes the one it knows least about.
-//! Beside it stand the policies it is compared with, the models and confidence radii they are built
-//! from, and [`Explanation`]s that say of every action whether it could still be
-//! best and, if not, which other rules it out.
+//! The main policy is [`Code`] (constrained optimal design). Among the *plausible* actions, which
+//! are not ruled out by the confidence set, it takes the one it knows least about. The crate also
+//! has the policies that CODE is compared with, the models and confidence radii they are built
+//! from, and [`Explanation`]s, which say whether each action could still be best and, if not, which
+//! other action rules it out.
 //!
 //! ```
 //! use plausibly::{ActionSet, Code, Determinant, Explain, Explanation};

@@ -1,4 +1,4 @@
-//! Models as sums, inverted when they are asked.
+//! Models that keep sums and invert them for each question.
 
 use super::radius::Evidence;
 use super::{ROUNDING, UNIT};

@@ -15,11 +15,11 @@ pub(crate) struct NotPositive {
     pub(crate) pivot: f64,
 }
 
-/// A pivot below this share of its diagonal entry counts as none.
+/// A pivot below this share of its diagonal entry counts as zero.
 ///
-/// It is what elimination left of that entry, so with doubles it carries an error of some 1e-16 of
-/// it; and an inverse whose condition passes 1e10 has lost, by cancellation between its own large
-/// entries, the quadratic forms of the directions that *are* well known.
+/// A pivot is what elimination leaves of the diagonal entry, so its rounding error is about 1e-16
+/// of that entry. If the condition passes 1e10, the entries of the inverse are so large that their
+/// cancellation destroys the quadratic forms of directions that *are* well known.
 pub(crate) const PIVOT_TOLERANCE: f64 = 1e-10;
 
 /// `A = L·Lᵀ`, with `L` kept as its transpose: row `k` is column `k` of `L`, so every inner loop
@@ -31,7 +31,7 @@ pub(crate) struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factors a symmetric matrix, of which it reads the upper triangle. O(d³/3).
+    /// Factors a symmetric matrix; reads only its upper triangle. O(d³/3).
     pub(crate) fn new(matrix: &[f64], dim: usize) -> Result<Self, NotPositive> {
         let mut upper = matrix.to_vec();
         for k in 0..dim {

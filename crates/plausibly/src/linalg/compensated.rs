@@ -75,7 +75,7 @@ impl CompensatedSum {
     }
 }
 
-/// A symmetric matrix with a sum `Σ x·xᵀ` in it, of which the upper triangle is kept.
+/// A symmetric matrix plus a sum `Σ x·xᵀ`; keeps only the upper triangle.
 #[derive(Clone, Debug)]
 pub(crate) struct CompensatedGram {
     dim: usize,

@@ -65,7 +65,7 @@ impl ArmMeans {
         }
     }
 
-    /// From how often each arm was taken and what it paid in all.
+    /// From the number of plays and the total reward of each arm.
     ///
     /// # Panics
     /// If there is no arm, not one total for each count, or a total that is not finite or not zero

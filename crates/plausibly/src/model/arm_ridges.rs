@@ -4,7 +4,7 @@ use super::{Estimator, Evidence, Ridge, RidgeError, Scores, Shape, assert_reward
 use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
 use crate::linalg::{Compensated, CompensatedGram, Isa, dot, scaled_identity};
 
-/// A linear model of its own for each arm, over the same kind of context.
+/// One linear model per arm, over contexts with the same features.
 ///
 /// ```text
 /// V_a = λI + Σ_{arm a} x·xᵀ     θ̂_a = V_a⁻¹·Σ_{arm a} x·y
@@ -49,7 +49,7 @@ pub struct ArmRidges {
     dim: usize,
     ridge: f64,
     arms: Vec<Block>,
-    /// An arm of which nothing is known.
+    /// An arm without observations.
     fresh: Block,
     removed: Removed,
 }
@@ -71,9 +71,9 @@ pub struct Removed {
 pub struct ArmSums {
     /// Rewards learned from.
     pub observations: u64,
-    /// `V`, row-major, of which the upper triangle counts, and what is left aside.
+    /// `V` in row-major order (only the upper triangle is read), and its compensation.
     pub gram: [Vec<f64>; 2],
-    /// `Σ x·y`, and what is left aside.
+    /// `Σ x·y`, and its compensation.
     pub moment: [Vec<f64>; 2],
 }
 
@@ -170,7 +170,7 @@ impl ArmRidges {
             .expect("a ridge and squares of finite numbers are positive definite");
     }
 
-    /// Adds an arm of which nothing is known, as the last.
+    /// Adds an arm without observations as the last one.
     pub fn add_arm(&mut self) {
         self.arms.push(self.fresh.clone());
     }

@@ -49,10 +49,10 @@ const MARGIN_PER_CONDITION: f64 = 1e-12;
 /// from it does harm; `docs/design/numerics.md` has the measurements.
 ///
 /// # Precision
-/// Doubles cannot tell `V` from a singular matrix once its condition passes 1e10: with a tiny
-/// ridge, or features of size 1e6 beside a ridge of 1, in a direction never observed. The estimate
-/// is then that of `V + F` with `F = 2·10⁻¹⁰·diag V`: what is known of observed directions keeps
-/// four digits or more, and everything stays finite. The set stays valid, because radii pay for `F`
+/// `V` is numerically singular once its condition passes 1e10. In a direction never observed this
+/// happens with a tiny ridge, or with features of size 1e6 and a ridge of 1. The estimate is then
+/// that of `V + F` with `F = 2·10⁻¹⁰·diag V`: estimates and widths in observed directions keep four
+/// digits or more, and everything stays finite. The set stays valid, because radii pay for `F`
 /// ([`Evidence::floor`]):
 ///
 /// ```text
@@ -106,9 +106,9 @@ struct Stepped {
 }
 
 impl Stepped {
-    /// An upper bound on how many times a squared width has shrunk: by the determinant, all of
-    /// whose growth could be in its direction, and by `aᵀV⁻¹a ≥ aᵀV₀⁻¹a/λ_max(V₀⁻¹V)` with
-    /// `λ_max(V₀⁻¹V) ≤ 1 + tr V₀⁻¹·Σ‖x‖²`.
+    /// An upper bound on the factor by which a squared width has shrunk: the growth of the
+    /// determinant, all of which could be in one direction, or the bound that follows from
+    /// `aᵀV⁻¹a ≥ aᵀV₀⁻¹a/λ_max(V₀⁻¹V)` with `λ_max(V₀⁻¹V) ≤ 1 + tr V₀⁻¹·Σ‖x‖²`.
     fn shrinkage(&self, trace: f64) -> f64 {
         self.growth.min(1.0 + self.trace_inverse * (trace - self.trace))
     }
@@ -233,12 +233,13 @@ impl Ridge {
         Ok(())
     }
 
-    /// The factor of `V` and nothing or, where doubles cannot tell `V` from a singular matrix, the
-    /// factor of `V + F` and the diagonal of `F = 2·10⁻¹⁰·diag V`.
+    /// The factor of `V` and an empty list or, if `V` is numerically singular, the factor of
+    /// `V + F` and the diagonal of `F = 2·10⁻¹⁰·diag V`.
     fn factor(&self) -> Result<(Cholesky, Vec<f64>), NotPositive> {
         let mut gram = self.gram.rounded();
         let exact = Cholesky::new(&gram, self.dim);
-        // Without a ridge V need not have an inverse, and F would have nothing to stand in for.
+        // Without a ridge V need not have an inverse, so a failed factorisation is an error, not
+        // rounding.
         if exact.is_ok() || self.ridge == 0.0 {
             return exact.map(|factor| (factor, Vec::new()));
         }

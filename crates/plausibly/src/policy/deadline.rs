@@ -6,7 +6,7 @@ use crate::model::{Estimator, Evidence, Scores};
 use crate::search::Few;
 use crate::state::{Reader, StateError, Writer, holds};
 
-/// How a deadline stands.
+/// The status of a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeadlineStatus {
     /// The target must be met when this round is decided.

@@ -79,10 +79,9 @@ pub trait Policy {
     fn dropped(&mut self, _: Action<'_>) {}
 }
 
-/// A policy that can say what it believes.
+/// A policy that can explain its estimates and its choice.
 ///
-/// Explanations are pulled, through `&self` and without randomness: asking cannot change a later
-/// choice.
+/// An explanation takes `&self` and no randomness, so asking for one cannot change a later choice.
 pub trait Explain: Policy {
     /// What has been learned, from all of the policy's data.
     fn model(&self) -> &dyn Estimator;

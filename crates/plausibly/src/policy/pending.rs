@@ -1,5 +1,5 @@
-//! Pending decisions: those whose rewards have not come. They count in the design at once, and in
-//! the confidence set never.
+//! Pending decisions have no reward yet. They count in the design at once, and never in the
+//! confidence set.
 
 use crate::actions::{Action, ActionIndex};
 use crate::arms::ArmMove;

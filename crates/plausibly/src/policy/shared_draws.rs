@@ -16,8 +16,8 @@ use crate::rng::Stream;
 ///
 /// Each arm alone has the posterior that [`Thompson`](crate::Thompson) over [`ArmRidges`] samples
 /// from. Together the samples of arms move up and down with `z`, so the arm with the larger
-/// estimate wins more often: this explores less. It is what `MABWiser`'s `LinTS` does, whose arms
-/// draw from copies of one generator.
+/// estimate wins more often: this explores less. `MABWiser`'s `LinTS` does the same, because its
+/// arms draw from copies of one generator.
 ///
 /// # Parameters
 /// | name | symbol | range |

@@ -21,7 +21,7 @@ pub enum Target {
     },
 }
 
-/// How a target stands in a round.
+/// The status of a target in a round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TargetStatus {
     /// What was asked for: a squared width for [`Target::Kappa`], half an interval for the others.
@@ -48,8 +48,8 @@ impl Target {
         if value > 0.0 && value <= 1e50 { Ok(self) } else { Err(PolicyError::Target { value }) }
     }
 
-    /// How it stands where the widest plausible action has this squared width and this half of an
-    /// interval, before the round that follows this evidence.
+    /// The status if the widest plausible action has this squared width and this half-width,
+    /// before the round that follows this evidence.
     pub fn status(self, widest_sq: f64, half_width: f64, evidence: &Evidence) -> TargetStatus {
         match self {
             Self::Kappa(kappa) => TargetStatus {

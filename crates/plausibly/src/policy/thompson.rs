@@ -13,10 +13,10 @@ use crate::state::{DurableModel as _, Keep, Reader, StateError, Writer};
 /// μ̃(a) ~ N(mean(a), σ²/T(a))          A_t = argmax_a μ̃(a)
 /// ```
 ///
-/// Over [`crate::ArmRidges`] it is LinTS with a model an arm, in a context `x`: `μ̃(a) ~ N(⟨x,
-/// θ̂_a⟩, σ²·xᵀV_a⁻¹x)`. Parameters of different arms are independent there, so to sample their
-/// rewards in `x` is to sample them. It is not LinTS over a shared [`crate::Ridge`], whose actions
-/// depend on one another.
+/// Over [`crate::ArmRidges`] it is LinTS with one model per arm, in a context `x`:
+/// `μ̃(a) ~ N(⟨x, θ̂_a⟩, σ²·xᵀV_a⁻¹x)`. Parameters of different arms are independent there, so
+/// sampling the mean rewards in `x` gives the same distribution as sampling the parameters. LinTS
+/// over a shared [`crate::Ridge`] is different, because its actions share parameters.
 ///
 /// # Parameters
 /// | name | symbol | range |

@@ -121,7 +121,7 @@ fn by_brute_force(
     (plausible.best(&scores, greed), all)
 }
 
-/// The same by two searches, of which the second may keep more actions than the plausible ones.
+/// The same by two searches; the second may keep more actions than the plausible ones.
 fn by_search(
     [choice, set]: &mut [Search; 2],
     model: &Ridge,

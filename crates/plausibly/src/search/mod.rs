@@ -35,7 +35,7 @@ use sieve::Sieve;
 
 /// Finds choices and plausible sets without scoring every action in every round.
 ///
-/// A search is for one model, whose observations it follows; given another, it starts over.
+/// A search follows the observations of one model; given another model, it starts over.
 ///
 /// # Cost
 /// On the set of the last call, after at most one new reward, O(K·d) per choice, and O(m·d) once a
@@ -73,7 +73,7 @@ pub struct Search {
     plausible: Plausible,
 }
 
-/// What a search is asked about.
+/// The arguments of one search.
 #[derive(Clone, Copy)]
 struct Question<'a> {
     fit: &'a Fit<'a>,

@@ -7,7 +7,7 @@
 
 use super::LANES;
 
-/// Blocks whose sums run side by side.
+/// Number of blocks summed side by side.
 const GROUP: usize = 4;
 
 type Lane = [f32; LANES];

@@ -95,10 +95,10 @@ fn add_observation_in(
 
 /// From the factor `Lᵀ` of a matrix to that of the matrix and `x·xᵀ`; uses `x` as scratch.
 ///
-/// With `p = L⁻¹x` and `αₖ = 1 + p₁² + … + pₖ²` this is a Givens rotation by `cos = √(αₖ₋₁/αₖ)` for
-/// each row, whose roots and quotients do not wait for those of the row before: what is left of `x`
-/// after it is kept `√αₖ` times as large. Source: Gill, Golub, Murray and Saunders, Methods for
-/// modifying matrix factorizations, 1974.
+/// With `p = L⁻¹x` and `αₖ = 1 + p₁² + … + pₖ²` each row takes a Givens rotation by
+/// `cos = √(αₖ₋₁/αₖ)`. The remainder of `x` is kept `√αₖ` times as large, so that the roots and
+/// quotients of a row do not wait for those of the row before. Source: Gill, Golub, Murray and
+/// Saunders, Methods for modifying matrix factorizations, 1974.
 #[inline(always)]
 pub(super) fn rotate_in(upper: &mut [f64], x: &mut [f64]) {
     by_dim!(x.len(), rotate_in_of(upper, x));

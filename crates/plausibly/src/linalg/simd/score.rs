@@ -69,7 +69,7 @@ fn scores_of<const D: usize>(
         for l in 0..LANES {
             sum[l] = block[0][l] * matrix[i][0];
         }
-        // All of them, most left out: a loop whose length is known is unrolled.
+        // Runs to `D` and skips by a branch: the compiler unrolls a loop of constant length.
         for j in 1..D {
             if j <= i {
                 for l in 0..LANES {
@@ -205,8 +205,8 @@ pub(super) fn dots(blocks: &[f64], theta: &[f64], out: &mut [f64]) {
     }
 }
 
-/// Blocks whose sums run side by side: a single sum would wait for each of its additions, and a
-/// single stream of features for the memory.
+/// Number of blocks summed side by side. A single sum would wait for each of its additions, and a
+/// single stream of features would wait for the memory.
 const GROUP: usize = 2;
 
 /// What to do with some blocks of actions. A trait and not closures: a closure cannot be forced
@@ -317,7 +317,7 @@ fn block_quadratic(block: &[Lane], matrix: &[f64]) -> Lane {
     total.map(|value| larger(value, 0.0))
 }
 
-/// Rows of the matrix whose sums run side by side: a single sum would wait for each of its
+/// Number of rows of the matrix summed side by side: a single sum would wait for each of its
 /// additions.
 const TILE: usize = 4;
 
