@@ -14,7 +14,8 @@ def write(results, out):
         plots.draw(sections["scaling"]["rows"], out)
     parts += [targets_part(sections), "## Fixed sets", PROSE["fixed"]]
     for name, build in {
-        "fixed": fixed_tables, "changing": changing_tables, "others": other_tables,
+        "fixed": fixed_tables, "changing": changing_tables, "differences": differences_table,
+        "others": other_tables,
     }.items():  # fmt: skip
         if name in sections:
             parts.append(build(sections[name]))
@@ -172,6 +173,19 @@ def changing_tables(section):
         + "\n\n"
         + time_table(section["rows"], kinds, "determinant")
     )
+
+
+def differences_table(section):
+    found, sizes = times(section["rows"]), sizes_of(section["rows"])
+    body = [
+        [name, *(cell(found.get((kind, radius, size))) for size in sizes)]
+        for name, kind, radius in (
+            ("CODE by intervals, the radius `determinant`", "ours:code", "determinant"),
+            ("CODE by differences, the radius `additive`", "ours:code-differences", "additive"),
+        )
+    ]
+    head = ["µs per round", *(f"d={d}, K={k:,}" for d, k in sizes)]
+    return f"## What the default costs\n\n{PROSE['differences']}\n\n" + table(head, body)
 
 
 def other_tables(section):

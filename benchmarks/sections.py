@@ -139,6 +139,21 @@ def changing(settings):
     return {"rows": rows, "same": same}
 
 
+def differences(settings):
+    """Ours beside ours: the default sets, and those that are compared with rivals."""
+    rows = []
+    for size in settings.sizes:
+        settings.say(f"  d, K = {size}")
+        folder = write_problem(settings.scratch / "differences", *size, settings.rounds)
+        entries = [
+            Entry("ours:code", "determinant", whole=True),
+            Entry("ours:code-differences", "additive", whole=True),
+        ]
+        race(entries, folder, settings.rounds, settings)
+        rows += [row(entry, size) for entry in entries]
+    return {"rows": rows}
+
+
 def others(settings):
     """Libraries in Python and crates in Rust, in the same turns as ours."""
     rows = []
@@ -245,6 +260,7 @@ def threads(settings):
 ALL = {
     "fixed": fixed,
     "changing": changing,
+    "differences": differences,
     "others": others,
     "many": many,
     "scaling": scaling,

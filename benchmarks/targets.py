@@ -6,6 +6,8 @@ SHIPPED = {
     "paper": {(5, 100): 1.8, (16, 1000): 5.0, (64, 10_000): 10.0},
     "determinant": {(5, 100): 1.6, (16, 1000): 5.0, (64, 10_000): 8.0},
 }
+# The cost of a round by differences, as a multiple of one by intervals.
+DIFFERENCES = 1.5
 # Which of ours each library is compared with; LinUCB for those not listed.
 BESIDE = {
     "library:bayesianbandits": "ours:lin-ts",
@@ -138,6 +140,23 @@ def all_ratios(sections):
 def single(sections):
     """(what, seen, asked, holds) for targets that do not depend on the size."""
     found = []
+    if "differences" in sections:
+        times = rows_of(sections["differences"])
+        by_intervals = {
+            size: micros for (kind, _, size), micros in times.items() if kind == "ours:code"
+        }
+        costs = [
+            times["ours:code-differences", "additive", size] / by_intervals[size]
+            for size in sorted(by_intervals)
+        ]
+        found.append(
+            (
+                "CODE by differences with `additive` / by intervals with `determinant`, by size",
+                " / ".join(f"{cost:.2f}" for cost in costs),
+                f"at most {DIFFERENCES}",
+                max(costs) <= DIFFERENCES,
+            )
+        )
     if "many" in sections:
         many = sections["many"]
         peak = (

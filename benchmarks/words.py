@@ -67,6 +67,10 @@ them first, at O(d) each, and computes only those that could matter, with the sa
 round. As it learns, these become fewer, so it plays all rounds. The floor reads the set and
 computes one dot product per action, the least that any policy with features must do. Radius:
 determinant.""",
+    "differences": """\
+Everything above compares intervals, as the rivals do. By default CODE compares differences and uses
+the radius `additive`, which rules actions out sooner and costs more per round. Both play the same
+problem in the same turns, as shipped, with S = √d and ridge 1.""",
     "others": """\
 The same fixed-set problem through the interfaces of other libraries, used in the fastest way we
 found in their documentation. Only cost is compared: the policies differ, and those with *one model

@@ -4,8 +4,8 @@
 
 use plausibly::search::Search;
 use plausibly::{
-    Action, ActionSet, Actions, Code, Determinant, Exclusion, Isa, LinTs, LinUcb, Paper, Policy,
-    Radius, Ridge, Stream,
+    Action, ActionSet, Actions, Additive, Code, Determinant, Exclusion, Isa, LinTs, LinUcb, Paper,
+    Policy, Radius, Ridge, Stream,
 };
 use plausibly_bench::{Play, Problem, serve, status};
 use std::error::Error;
@@ -13,8 +13,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-const USAGE: &str =
-    "usage: contender KIND FOLDER paper|determinant, or contender many ACTIONS DIM ROUNDS";
+const USAGE: &str = "usage: contender KIND FOLDER paper|determinant|additive, or contender many \
+                     ACTIONS DIM ROUNDS";
 const DELTA: f64 = 0.05;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -32,21 +32,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The width of the paper's experiments, or the valid radius with `‖θ*‖ ≤ √d`.
+/// The width of the paper's experiments, or a valid radius with `‖θ*‖ ≤ √d`.
 fn radius_of(name: &str, dim: usize, noise_scale: f64) -> Result<Radius, Box<dyn Error>> {
+    let (delta, theta_norm_bound) = (DELTA, (dim as f64).sqrt());
     match name {
         "paper" => Ok(Radius::Paper(Paper {
-            delta: DELTA,
+            delta,
             lambda: 1e4,
             noise_scale,
             theta_norm_bound: 0.0,
             action_norm_bound: 1.0,
         })),
-        "determinant" => Ok(Radius::Determinant(Determinant {
-            delta: DELTA,
-            noise_scale,
-            theta_norm_bound: (dim as f64).sqrt(),
-        })),
+        "determinant" => {
+            Ok(Radius::Determinant(Determinant { delta, noise_scale, theta_norm_bound }))
+        }
+        "additive" => Ok(Radius::Additive(Additive { delta, noise_scale, theta_norm_bound })),
         _ => Err(USAGE.into()),
     }
 }
@@ -60,8 +60,9 @@ fn play(
     let set = ActionSet::from_flat(std::mem::take(&mut problem.features), problem.dim)?;
     let (dim, sigma) = (problem.dim, problem.sigma);
     let model = || Ridge::new(dim, 1.0).expect("a valid ridge");
+    let by_differences = move || Code::new(model(), radius);
     // The rivals compare intervals, so ours does too.
-    let code = move || Code::new(model(), radius).excluding(Exclusion::Intervals);
+    let code = move || by_differences().excluding(Exclusion::Intervals);
     let lin_ucb = move || LinUcb::new(model(), radius);
     let lin_ts = move || LinTs::new(model(), sigma).expect("a positive scale");
     let every = move || code().searching(Search::over_all_actions());
@@ -70,6 +71,9 @@ fn play(
     let serve = |play: &mut Play<'_>| serve(&about, before, play);
     match kind {
         "code" => serve(&mut |n, choices| fixed(problem, set, &mut code(), n, choices))?,
+        "code-differences" => {
+            serve(&mut |n, choices| fixed(problem, set, &mut by_differences(), n, choices))?;
+        }
         "code-every" => serve(&mut |n, choices| fixed(problem, set, &mut every(), n, choices))?,
         "lin-ucb" => serve(&mut |n, choices| fixed(problem, set, &mut lin_ucb(), n, choices))?,
         "lin-ts" => serve(&mut |n, choices| fixed(problem, set, &mut lin_ts(), n, choices))?,
