@@ -176,15 +176,16 @@ def changing_tables(section):
 
 
 def differences_table(section):
-    found, sizes = times(section["rows"]), sizes_of(section["rows"])
-    body = [
-        [name, *(cell(found.get((kind, radius, size))) for size in sizes)]
-        for name, kind, radius in (
-            ("CODE by intervals, the radius `determinant`", "ours:code", "determinant"),
-            ("CODE by differences, the radius `additive`", "ours:code-differences", "additive"),
-        )
+    means = targets.differences(section)
+    names = [
+        "CODE by intervals, the radius `determinant`",
+        "CODE by differences, the radius `additive`",
     ]
-    head = ["µs per round", *(f"d={d}, K={k:,}" for d, k in sizes)]
+    body = [
+        [name, *(cell({"micros": micros[at]}) for micros in means.values())]
+        for at, name in enumerate(names)
+    ]
+    head = ["µs per round", *(f"d={d}, K={k:,}" for d, k in means)]
     return f"## What the default costs\n\n{PROSE['differences']}\n\n" + table(head, body)
 
 

@@ -34,12 +34,12 @@ ONE_THREAD = {
 HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 
-def write_problem(folder, dim, actions, rounds, changing=False):
+def write_problem(folder, dim, actions, rounds, changing=False, number=0):
     """Writes a problem: θ* ~ N(0, I), actions uniform on [-1, 1]ᵈ, and noise per round.
 
-    The size determines the seed.
+    The size and the number determine the seed.
     """
-    rng = np.random.default_rng([2024, dim, actions, rounds, changing])
+    rng = np.random.default_rng([2024, dim, actions, rounds, changing, *[number] * (number > 0)])
     folder.mkdir(parents=True, exist_ok=True)
     theta = rng.standard_normal(dim)
     features = rng.uniform(-1.0, 1.0, (actions, dim))

@@ -10,6 +10,7 @@ from race import MEMORY_SECONDS, Entry, race, write_problem
 from same import explain, first_difference
 
 RADII = ("paper", "determinant")
+PROBLEMS = 6  # of each size, where ours is compared with ours
 
 
 def row(entry, size):
@@ -140,17 +141,23 @@ def changing(settings):
 
 
 def differences(settings):
-    """Ours beside ours: the default sets, and those that are compared with rivals."""
+    """Ours beside ours: the default sets, and those that are compared with rivals.
+
+    What is left to compare differs from problem to problem, so several are played.
+    """
     rows = []
     for size in settings.sizes:
         settings.say(f"  d, K = {size}")
-        folder = write_problem(settings.scratch / "differences", *size, settings.rounds)
-        entries = [
-            Entry("ours:code", "determinant", whole=True),
-            Entry("ours:code-differences", "additive", whole=True),
-        ]
-        race(entries, folder, settings.rounds, settings)
-        rows += [row(entry, size) for entry in entries]
+        for number in range(1 if settings.quick else PROBLEMS):
+            folder = write_problem(
+                settings.scratch / "differences", *size, settings.rounds, number=number
+            )
+            entries = [
+                Entry("ours:code", "determinant", whole=True),
+                Entry("ours:code-differences", "additive", whole=True),
+            ]
+            race(entries, folder, settings.rounds, settings)
+            rows += [row(entry, size) | {"problem": number} for entry in entries]
     return {"rows": rows}
 
 

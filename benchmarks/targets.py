@@ -50,6 +50,19 @@ def ratios(what, asked, times, ours, rivals, radius):
     return row
 
 
+def differences(section):
+    """Size → mean microseconds per round by intervals and by differences, over the problems."""
+    found = {}
+    for row in section["rows"]:
+        column = row["contender"] == "ours:code-differences"
+        found.setdefault(tuple(row["size"]), ([], []))[column].append(row.get("micros"))
+    return {
+        size: [sum(column) / len(column) for column in columns]
+        for size, columns in sorted(found.items())
+        if None not in [*columns[0], *columns[1]]
+    }
+
+
 def all_ratios(sections):
     fixed, changing, others = (
         rows_of(sections.get(name, {})) for name in ("fixed", "changing", "others")
@@ -141,20 +154,13 @@ def single(sections):
     """(what, seen, asked, holds) for targets that do not depend on the size."""
     found = []
     if "differences" in sections:
-        times = rows_of(sections["differences"])
-        by_intervals = {
-            size: micros for (kind, _, size), micros in times.items() if kind == "ours:code"
-        }
-        costs = [
-            times["ours:code-differences", "additive", size] / by_intervals[size]
-            for size in sorted(by_intervals)
-        ]
+        costs = [after / before for before, after in differences(sections["differences"]).values()]
         found.append(
             (
                 "CODE by differences with `additive` / by intervals with `determinant`, by size",
                 " / ".join(f"{cost:.2f}" for cost in costs),
                 f"at most {DIFFERENCES}",
-                max(costs) <= DIFFERENCES,
+                max(costs, default=0.0) <= DIFFERENCES,
             )
         )
     if "many" in sections:

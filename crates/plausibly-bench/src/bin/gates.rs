@@ -6,8 +6,8 @@
 
 use plausibly::search::Search;
 use plausibly::{
-    ActionSet, Code, Determinant, Estimator, Exclusion, Isa, LinTs, LinUcb, Policy, Ridge, Scores,
-    Stream,
+    ActionSet, Additive, Code, Determinant, Estimator, Exclusion, Isa, LinTs, LinUcb, Policy,
+    Ridge, Scores, Stream,
 };
 use std::error::Error;
 use std::hint::black_box;
@@ -20,11 +20,16 @@ const NOISE: f64 = 0.5;
 /// Name, d, K and rounds a run.
 type Workload = (&'static str, usize, usize, usize);
 
-const WORKLOADS: [Workload; 16] = [
+const WORKLOADS: [Workload; 20] = [
     ("code", 5, 100, 400),
     ("code", 16, 1000, 250),
     ("code-differences", 5, 100, 400),
     ("code-differences", 16, 1000, 250),
+    // Long enough for lists to be short.
+    ("code-late", 5, 100, 5000),
+    ("code-late", 16, 1000, 2000),
+    ("code-differences-late", 5, 100, 5000),
+    ("code-differences-late", 16, 1000, 2000),
     ("code-every-action", 5, 100, 150),
     ("code-every-action", 16, 1000, 60),
     ("score-new-set", 5, 100, 100),
@@ -84,7 +89,9 @@ fn run(
     let noise: Vec<f64> = (0..rounds).map(|_| NOISE * rng.normal()).collect();
     let mut means = Vec::new();
     set.view().dot_into(&theta, &mut means);
-    let radius = Determinant { delta: 0.05, noise_scale: NOISE, theta_norm_bound: 1.0 };
+    let (delta, noise_scale, theta_norm_bound) = (0.05, NOISE, 1.0);
+    let radius = Determinant { delta, noise_scale, theta_norm_bound };
+    let additive = Additive { delta, noise_scale, theta_norm_bound };
     let model = Ridge::new(dim, 1.0)?.with_isa(isa);
     let mut play = |policy: &mut dyn Policy| {
         for noise in &noise {
@@ -94,9 +101,9 @@ fn run(
     };
     let by_intervals = || Code::new(model.clone(), radius).excluding(Exclusion::Intervals);
     match name {
-        "code" => measured(runs, &mut || play(&mut by_intervals())),
-        "code-differences" => {
-            measured(runs, &mut || play(&mut Code::new(model.clone(), radius)));
+        "code" | "code-late" => measured(runs, &mut || play(&mut by_intervals())),
+        "code-differences" | "code-differences-late" => {
+            measured(runs, &mut || play(&mut Code::new(model.clone(), additive)));
         }
         "code-every-action" => {
             let code = || by_intervals().searching(Search::over_all_actions());

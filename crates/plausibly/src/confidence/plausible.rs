@@ -4,7 +4,7 @@ use super::pairs::{Bounds, PairRule};
 use super::reach::Reach;
 use super::two_point::Bounded;
 use crate::actions::{ActionIndex, Actions};
-use crate::linalg::{Aligned, LANES};
+use crate::linalg::{Aligned, differences_into};
 use crate::model::{Earnings, Estimator, Scores, Tallies};
 
 pub use crate::linalg::PlausibleSummary;
@@ -495,18 +495,7 @@ impl Witness {
             return;
         };
         self.behind.isa = fit.isa;
-        let dim = fit.theta_hat.len();
-        let start = action / LANES * LANES * dim + action % LANES;
-        self.rows.set_zeros(blocks.len());
-        let lanes = self.rows.as_chunks_mut::<LANES>().0.chunks_exact_mut(dim);
-        for (rows, block) in lanes.zip(blocks.as_chunks::<LANES>().0.chunks_exact(dim)) {
-            let features = blocks[start..].iter().step_by(LANES);
-            for ((rows, others), own) in rows.iter_mut().zip(block).zip(features) {
-                for (row, other) in rows.iter_mut().zip(others) {
-                    *row = own - other;
-                }
-            }
-        }
+        differences_into(blocks, fit.theta_hat.len(), action, &mut self.rows);
         fit.score(&self.rows, &mut self.behind.mean, &mut self.behind.width_sq);
     }
 

@@ -194,6 +194,11 @@ fn fixed(number: u64) -> Problem {
     problem(number, 1)
 }
 
+fn by_differences(number: u64) -> Problem {
+    let problem = problem(number, 1);
+    Problem { search: Search::new(), ..problem }
+}
+
 fn changing(number: u64) -> Problem {
     problem(number, 40)
 }
@@ -228,6 +233,10 @@ fn a_wrong_bound_is_noticed() {
     };
     assert!(caught(200, fixed, forget_drift) > 0);
     assert!(caught(200, fixed, |_, search| search.list.forget_base_drift()) > 0);
+    // A leader that is alone on its list, and stays there however far the estimate moves.
+    assert!(caught(200, by_differences, |_, search| search.list.hold_on_to_leader()) > 0);
+    // Differences that do not follow one of two observations.
+    assert!(caught(40, by_differences, |_, search| search.list.skip_differences()) > 0);
     // Followed scores taken for exact: where actions tie, rounding then decides.
     assert!(caught(40, fixed, |model, _| model.forget_margin()) > 0);
     // Widths taken to be at most a quarter of their bound.

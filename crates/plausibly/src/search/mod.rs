@@ -19,6 +19,7 @@
 //!
 //! A model without a [`Fit`], and one near a singular matrix, has every action scored from scratch.
 
+mod beside;
 mod contest;
 #[cfg(test)]
 mod laws;
@@ -27,7 +28,7 @@ mod sieve;
 
 use crate::actions::{ActionIndex, Actions, SetId};
 use crate::confidence::{Bounds, Exclusion, Plausible, Reach};
-use crate::linalg::{Aligned, Finalists, LANES};
+use crate::linalg::{Aligned, Finalists};
 use crate::model::{Estimator, Fit, Scores};
 use contest::{Contest, Field};
 use shortlist::Shortlist;
@@ -215,7 +216,8 @@ impl Search {
     /// Rules actions out by this comparison; by differences unless you say otherwise.
     #[must_use]
     pub fn excluding(self, exclusion: Exclusion) -> Self {
-        Self { exclusion, ..self }
+        // A list made by differences does not hold all that intervals leave.
+        Self { exclusion, list: Shortlist::default(), ..self }
     }
 
     /// What rules actions out.
@@ -371,8 +373,12 @@ impl Search {
         let looked = self.look(fit, actions, reach, sought);
         let Self { all, list, few, contest, half_width, found, .. } = self;
         let Some(margin) = fit.margin else { return };
+        if let (Looked::Listed, [only]) = (looked, list.indices()) {
+            return few.take([*only]);
+        }
         // With an estimate of zero no action is ahead of another.
         let by_differences = exclusion == Exclusion::Differences && fit.length() > 0.0;
+        let ask = Question { fit, margin, actions, sqrt_beta: reach.ellipsoid() };
         let field = match looked {
             Looked::Left if !by_differences => return,
             Looked::Left => {
@@ -380,17 +386,14 @@ impl Search {
                 few.field()
             }
             Looked::Listed => {
-                let listed = list.indices();
-                // One block of differences is scored as fast as it is filtered.
-                if listed.len() == 1 || by_differences && listed.len() <= LANES {
-                    return few.take(listed.iter().copied());
-                }
                 list.follow(fit);
+                if by_differences && list.filter(&ask, sought, found) {
+                    return few.take(found.iter().map(|position| list.indices()[*position]));
+                }
                 list.field()
             }
             Looked::All => all.field(actions),
         };
-        let ask = Question { fit, margin, actions, sqrt_beta: reach.ellipsoid() };
         if by_differences {
             contest.filter(&ask, &field, sought, found);
         } else {
@@ -431,9 +434,10 @@ impl Search {
             (self.all.at, self.list) = (None, Shortlist::default());
         }
         if self.lazy {
-            let Self { all, list, sieve, few, .. } = self;
+            let Self { all, list, sieve, few, found, .. } = self;
+            let found = (self.exclusion == Exclusion::Differences).then_some(found);
             let ask = Question { fit, margin, actions, sqrt_beta };
-            if again && list.bring_up(&ask, all) {
+            if again && list.bring_up(&ask, all, found) {
                 return Looked::Listed;
             }
             if !again && sieve.sift(&ask, sought, &mut few.indices) {

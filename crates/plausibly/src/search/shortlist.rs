@@ -13,13 +13,20 @@
 //! list is below the lower bound of a listed one. So it is not plausible, has not the largest lower
 //! bound, and cannot be the answer.
 //!
+//! **By differences** `a` stays ahead of `b` by more than the half-width of their difference while
+//! `D + √β_t ≤ G`, if it was ahead at `s` by more than `G·‖a − b‖_{V_s⁻¹}`: both inequalities above
+//! hold for the row `a − b`. If the leader is that far ahead of every other listed action, it alone
+//! is listed, and it is the answer. It is both witnesses then, because `lower(a) − lower(b)` is at
+//! least `⟨a − b, θ̂⟩ − √β·‖a − b‖_{V⁻¹}`. Otherwise `beside.rs` compares the listed with it.
+//!
 //! **The next list** does not need all actions scored again. With scores of all from a time `r ≤ s`
 //! (the base) and any lower limit `L` of `max_b (m_b − w_b·G)`, only actions with
 //! `m_a + w_a·(D_r + G) ≥ L` by the base can be on it. They are scored from scratch. All actions
 //! are scored again, as a new base, only when those are more than a quarter of the set.
 
+use super::beside::Beside;
 use super::contest::Field;
-use super::{Followed, Question};
+use super::{Followed, Question, Sought};
 use crate::actions::{ActionIndex, Actions};
 use crate::linalg::{Aligned, Isa, LANES, dot};
 use crate::model::{Fit, Scores};
@@ -66,6 +73,7 @@ pub(super) struct Shortlist {
     indices: Vec<ActionIndex>,
     blocks: Aligned,
     followed: Followed,
+    beside: Beside,
     origin: Origin,
     /// `G`.
     ceiling: f64,
@@ -97,18 +105,37 @@ impl Shortlist {
         self.followed.bring_up(fit, &self.blocks, self.indices.len());
     }
 
+    /// [`Beside::filter`] among the listed, whose scores must be those of the fit.
+    pub(super) fn filter(
+        &mut self,
+        ask: &Question<'_>,
+        sought: Sought,
+        found: &mut Vec<usize>,
+    ) -> bool {
+        let Self { followed: Followed { scores, .. }, blocks, indices, beside, .. } = self;
+        let field = Field { blocks, scores, indices: Some(indices) };
+        beside.filter(ask, &field, sought, found)
+    }
+
     /// Brings the list up to the fit, or makes the next one; false if there is none worth having.
-    /// `all` holds scores of every action, which become the base of new lists.
+    /// `all` holds scores of every action, which become the base of new lists. By differences there
+    /// is a `found` for scratch, and lists that are longer than one action grow old.
     #[inline]
-    pub(super) fn bring_up(&mut self, ask: &Question<'_>, all: &mut Followed) -> bool {
-        self.listed = self.covers(ask.fit, ask.sqrt_beta) || self.renew(ask, all);
+    pub(super) fn bring_up(
+        &mut self,
+        ask: &Question<'_>,
+        all: &mut Followed,
+        found: Option<&mut Vec<usize>>,
+    ) -> bool {
+        let short = if found.is_some() { 1 } else { LANES };
+        self.listed = self.covers(ask.fit, ask.sqrt_beta, short) || self.renew(ask, all, found);
         self.listed
     }
 
     /// Whether the answer is on the list, and it is not time for a shorter one.
     #[inline]
-    fn covers(&mut self, fit: &Fit<'_>, sqrt_beta: f64) -> bool {
-        if !self.listed || self.is_old(fit.observations) {
+    fn covers(&mut self, fit: &Fit<'_>, sqrt_beta: f64, short: usize) -> bool {
+        if !self.listed || self.is_old(fit.observations) && self.indices.len() > short {
             return false;
         }
         let passed = fit.observations - self.seen;
@@ -126,20 +153,35 @@ impl Shortlist {
         }
     }
 
-    /// A quarter more is known than when the list was made, and it fills more than one block.
+    /// A quarter more is known than when the list was made.
     fn is_old(&self, observations: u64) -> bool {
-        observations >= self.made_at + self.made_at / 4 + 8 && self.indices.len() > LANES
+        observations >= self.made_at + self.made_at / 4 + 8
     }
 
-    /// Makes the next list from the base, or from a new one.
+    /// Makes the next list.
     #[inline(never)]
-    fn renew(&mut self, ask: &Question<'_>, all: &mut Followed) -> bool {
+    fn renew(
+        &mut self,
+        ask: &Question<'_>,
+        all: &mut Followed,
+        found: Option<&mut Vec<usize>>,
+    ) -> bool {
         let Question { fit, margin, actions, sqrt_beta } = *ask;
         if actions.len() < SMALL || fit.observations < self.not_before {
             return false;
         }
         self.ceiling = CEILING * sqrt_beta;
         let padded = self.ceiling * (1.0 + margin) + margin * fit.length();
+        let listed = self.draw_now(ask, all, padded);
+        if let (true, Some(found)) = (listed, found) {
+            self.leave_leader(&Question { sqrt_beta: padded, ..*ask }, found);
+        }
+        listed
+    }
+
+    /// Lists from the base or, if that leaves too many, from a new one.
+    fn draw_now(&mut self, ask: &Question<'_>, all: &mut Followed, padded: f64) -> bool {
+        let Question { fit, margin, actions, .. } = *ask;
         if all.at.is_some() && all.at == self.base_at {
             let drift = self.base.distance(fit.theta_hat, fit.isa);
             if self.draw(fit, actions, padded, drift * (1.0 + margin), &all.scores) {
@@ -204,8 +246,20 @@ impl Shortlist {
         self.indices.retain(|_| uppers.next().is_some_and(|upper| upper >= least));
     }
 
+    /// Leaves the leader alone if by differences it rules out all others at this radius.
+    fn leave_leader(&mut self, ask: &Question<'_>, found: &mut Vec<usize>) {
+        if self.filter(ask, Sought::Plausible, found)
+            && let [leader] = found[..]
+        {
+            self.indices.swap(0, leader);
+            self.indices.truncate(1);
+            self.score(ask.fit, ask.actions);
+        }
+    }
+
     /// Scores the listed from scratch.
     fn score(&mut self, fit: &Fit<'_>, actions: Actions<'_>) {
+        self.beside.forget();
         actions.gather_into(&self.indices, &mut self.blocks);
         self.followed.at = None;
         self.followed.bring_up(fit, &self.blocks, self.indices.len());
@@ -217,6 +271,16 @@ impl Shortlist {
 impl Shortlist {
     pub(super) fn forget_drift(&mut self) {
         self.drift = 0.0;
+    }
+
+    pub(super) fn hold_on_to_leader(&mut self) {
+        if self.indices.len() == 1 {
+            self.ceiling = f64::INFINITY;
+        }
+    }
+
+    pub(super) fn skip_differences(&mut self) {
+        self.beside.skip_step();
     }
 
     pub(super) fn forget_base_drift(&mut self) {

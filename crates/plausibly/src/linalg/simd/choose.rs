@@ -10,11 +10,11 @@ use super::{LANES, Lane, larger, largest};
 
 /// The mean of a lane without an action. [`larger`] returns its second argument where the first is
 /// NaN, so candidates come first and the best so far second.
-const OUT: f64 = f64::NAN;
+pub(super) const OUT: f64 = f64::NAN;
 
 /// Eight numbers from `at` on, padded at the end of the list.
 #[inline(always)]
-fn load(values: &[f64], at: usize, padding: f64) -> Lane {
+pub(super) fn load(values: &[f64], at: usize, padding: f64) -> Lane {
     let rest = &values[at..];
     if let Some(lane) = rest.first_chunk() {
         return *lane;

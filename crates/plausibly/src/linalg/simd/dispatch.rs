@@ -4,7 +4,7 @@
     reason = "a #[target_feature] function needs one unsafe call; Isa proves the feature is there"
 )]
 
-use super::{self as kernels, Finalists, Learned, PlausibleSummary, Witness};
+use super::{self as kernels, Beside, Finalists, LANES, Learned, PlausibleSummary, Witness};
 use std::fmt;
 
 /// An instruction set that this machine has, for the kernels that score actions.
@@ -153,6 +153,10 @@ dispatch! {
         mean: &[f64], half_width: &[f64], slack: [&[f64]; 2], greed: Option<f64>, value_pad: f64,
         found: &mut Vec<usize>
     );
+    fn beside(
+        scores: [&[f64]; 2], differences: [&[f64]; 2], sought: Beside,
+        scratch: &mut Vec<[[f64; LANES]; 2]>, found: &mut Vec<usize>
+    ) -> bool;
     fn argmax(values: &[f64]) -> usize;
     fn plausible_summary(mean: &[f64], truth: &[f64], slack: &[f64]) -> PlausibleSummary;
     fn symmetric_product(matrix: &[f64], x: &[f64], out: &mut [f64]);

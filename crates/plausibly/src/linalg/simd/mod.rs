@@ -27,6 +27,7 @@ macro_rules! by_dim {
     };
 }
 
+mod beside;
 mod choose;
 mod coarse;
 mod dispatch;
@@ -35,6 +36,8 @@ mod interleave;
 mod learn;
 mod score;
 
+pub(crate) use beside::Beside;
+use beside::beside;
 pub use choose::PlausibleSummary;
 pub(crate) use choose::{Finalists, Witness};
 use choose::{
