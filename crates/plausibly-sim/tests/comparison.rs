@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const LINEAR: &str = "kind = 'linear'\ndim = 3\nactions = 12\nnoise = 0.5";
 const CHANGING: &str = "kind = 'changing'\ndim = 2\nactions = 5";
 const ARMED: &str = "kind = 'k-armed'\nactions = 4";
+const DAYS: &str = "kind = 'arms'\nrewards = 'yes-no'\ndays = 0.5\nday_length = 9";
+const TABLE: &str = "kind = 'table'\nactions = 12";
 
 fn run(environment: &str, policies: &[&str], threads: usize) -> Summary {
     let head = "runs = 150\nhorizon = 120\nseed = 3";
@@ -24,6 +26,8 @@ fn threads_change_nothing() {
         (LINEAR, ["kind = 'code'", "kind = 'lin-ts'"]),
         (CHANGING, ["kind = 'elimination'", "kind = 'lin-ucb'"]),
         (ARMED, ["kind = 'code'", "kind = 'epsilon-greedy'"]),
+        (DAYS, ["kind = 'code'", "kind = 'ucb1'"]),
+        (TABLE, ["kind = 'code'", "kind = 'lin-ts'"]),
     ] {
         let one = run(environment, &policies, 1);
         for threads in [2, 3, 7] {
@@ -38,14 +42,17 @@ fn threads_change_nothing() {
 #[test]
 fn a_policy_does_the_same_alone_in_company_and_in_any_order() {
     let (ts, greedy, ucb) = ("kind = 'lin-ts'", "kind = 'epsilon-greedy'", "kind = 'lin-ucb'");
-    // The metric must be given: by default it is that of the first code policy.
-    let metric = format!("{LINEAR}\n[metric]\nradius = {{ kind = 'fixed', sqrt_beta = 2.0 }}");
-    let alone = run(&metric, &[ts], 1);
-    let company = run(&metric, &[ucb, greedy, ts, "kind = 'code'"], 1);
-    let reversed = run(&metric, &[ts, greedy, ucb], 1);
-    assert_eq!(alone.policies[0], company.policies[2]);
-    assert_eq!(alone.policies[0], reversed.policies[0]);
-    assert_eq!(company.policies[1], reversed.policies[1]);
+    for problems in [LINEAR, TABLE] {
+        // The metric must be given: by default it is that of the first code policy.
+        let metric =
+            format!("{problems}\n[metric]\nradius = {{ kind = 'fixed', sqrt_beta = 2.0 }}");
+        let alone = run(&metric, &[ts], 1);
+        let company = run(&metric, &[ucb, greedy, ts, "kind = 'code'"], 1);
+        let reversed = run(&metric, &[ts, greedy, ucb], 1);
+        assert_eq!(alone.policies[0], company.policies[2]);
+        assert_eq!(alone.policies[0], reversed.policies[0]);
+        assert_eq!(company.policies[1], reversed.policies[1]);
+    }
 }
 
 #[test]

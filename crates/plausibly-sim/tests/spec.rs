@@ -137,3 +137,51 @@ fn a_share_of_uniform_rounds_is_refused_where_no_bound_is_known() {
         with(accepted).unwrap();
     }
 }
+
+#[test]
+fn problems_with_rewards_in_a_range_are_read_and_run() {
+    for environment in [
+        "kind = 'arms'",
+        "kind = 'arms'\nrewards = 'yes-no'\nlowest = 0.01\nhighest = 0.1\ndays = 0.3",
+        "kind = 'arms'\nrewards = 'normal'\nnoise = 2.0\nnoise_by_action = 4.0\nspread = 'uniform'",
+        "kind = 'table'",
+        "kind = 'table'\nrewards = 'yes-no'\nactions = 7\nrule = 'logistic'\nmisspecified = 0.05",
+        "kind = 'table'\nrewards = 'normal'\nactions = 1",
+    ] {
+        let text = format!("runs = 3\nhorizon = 60\n[environment]\n{environment}\n{CODE}");
+        let experiment = read(&text);
+        let summary = experiment.comparison().run(std::num::NonZeroUsize::MIN, &()).unwrap();
+        let last = summary.policies[0].last();
+        assert!(last.regret.mean().is_finite() && last.model_error.mean().is_finite(), "{text}");
+    }
+}
+
+const CODE: &str = "[[policy]]\nkind = 'code'\n";
+
+#[test]
+fn rewards_that_cannot_stay_in_their_range_are_refused() {
+    for (environment, path, words) in [
+        ("kind = 'arms'\nlowest = 0.5", "environment.highest", "at least lowest, 0.5"),
+        ("kind = 'arms'\nnoise = 0.2", "environment.noise", "up to 0.15 out of range"),
+        ("kind = 'arms'\nnoise_by_action = 9", "environment.noise", "noise_by_action"),
+        (
+            "kind = 'arms'\nrewards = 'yes-no'\nhighest = 0.9\ndays = 0.2",
+            "environment.days",
+            "stay in [0, 1]",
+        ),
+        // Yes-no rewards have no noise to set.
+        ("kind = 'arms'\nrewards = 'yes-no'\nnoise = 0.1", "environment.noise", "unknown"),
+        ("kind = 'arms'\nrewards = 'coin'", "environment.rewards", "yes-no, bounded, normal"),
+        ("kind = 'table'\ncentre = 0.46", "environment.centre", "at most 0.45"),
+        ("kind = 'table'\ncentre = -0.4\nnoise = 0.1", "environment.centre", "within ±0.327"),
+        ("kind = 'table'\nnoise = 0.3", "environment.centre", "make them smaller"),
+        ("kind = 'table'\nmisspecified = 0.4", "environment.centre", "within ±0.048"),
+        ("kind = 'table'\nrewards = 'normal'\nnoise = 0", "environment.noise", "1e-6"),
+    ] {
+        let text = format!("[environment]\n{environment}\n{CODE}");
+        let error = Experiment::from_toml(&text, Overrides::default(), &()).unwrap_err();
+        assert_eq!(error.problems.len(), 1, "{error}");
+        assert_eq!(error.problems[0].path, path, "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}

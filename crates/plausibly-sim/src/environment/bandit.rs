@@ -16,6 +16,7 @@ pub struct Bandit {
     setting: Setting,
     theta_norm_bound: f64,
     action_norm_bound: f64,
+    reward_range: Option<(f64, f64)>,
 }
 
 impl Bandit {
@@ -37,6 +38,7 @@ impl Bandit {
             setting: Setting::Fixed,
             theta_norm_bound: norm,
             action_norm_bound,
+            reward_range: None,
         };
         bandit.renew_means();
         bandit
@@ -52,7 +54,7 @@ impl Bandit {
         let mut features = vec![0.0; actions * dim];
         draw_features(&mut features, rng);
         let set = ActionSet::from_flat(features, dim).expect("random features are within range");
-        Self { theta_norm_bound: (dim as f64).sqrt(), ..Self::linear(set, theta_star, noise) }
+        Self::linear(set, theta_star, noise).within((dim as f64).sqrt())
     }
 
     /// `reward = μ(a) + N(0, noise²)`, arms without features.
@@ -72,6 +74,7 @@ impl Bandit {
             setting: Setting::Arms,
             theta_norm_bound,
             action_norm_bound: 1.0,
+            reward_range: None,
         }
     }
 
@@ -81,6 +84,21 @@ impl Bandit {
     /// If there is no arm.
     pub fn random_arms(arms: usize, noise: f64, rng: &mut Stream) -> Self {
         Self::arms((0..arms).map(|_| rng.uniform()).collect(), noise)
+    }
+
+    /// Policies assume `‖θ*‖ ≤ theta_norm_bound`.
+    pub(super) fn within(self, theta_norm_bound: f64) -> Self {
+        Self { theta_norm_bound, ..self }
+    }
+
+    /// Policies assume noise of this sub-Gaussian scale, and rewards in this range.
+    pub(super) fn known_by(self, noise: f64, reward_range: Option<(f64, f64)>) -> Self {
+        Self { noise, reward_range, ..self }
+    }
+
+    /// With means that may differ from `⟨a, θ*⟩`.
+    pub(super) fn with_means(self, means: Vec<f64>) -> Self {
+        Self { best_mean: largest(&means), means, ..self }
     }
 
     /// The actions offered.
@@ -103,7 +121,7 @@ impl Bandit {
         &self.theta_star
     }
 
-    /// Standard deviation of the noise.
+    /// The scale of the noise that policies may know; its standard deviation if it is Gaussian.
     pub fn noise(&self) -> f64 {
         self.noise
     }
@@ -118,7 +136,7 @@ impl Bandit {
             noise_scale: self.noise,
             theta_norm_bound: self.theta_norm_bound,
             action_norm_bound: self.action_norm_bound,
-            reward_range: None,
+            reward_range: self.reward_range,
         }
     }
 

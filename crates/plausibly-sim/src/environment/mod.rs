@@ -1,12 +1,20 @@
 //! Problems to play on.
 
+mod arms;
 mod bandit;
 mod changing;
+#[cfg(test)]
+mod laws;
 mod pool;
+mod scattered;
+mod table;
 
+pub(crate) use arms::ArmProblems;
 pub use bandit::Bandit;
 pub use changing::ChangingLinear;
 pub use pool::{Pool, PoolError};
+pub(crate) use scattered::{Days, Rewards};
+pub(crate) use table::{DRAWN_DIM, Rule, TableProblems};
 
 use plausibly::spec::Facts;
 use plausibly::{ActionIndex, Stream};
@@ -45,5 +53,14 @@ fn draw_features(features: &mut [f64], rng: &mut Stream) {
     rng.fill_uniform(features);
     for x in features {
         *x = 2.0 * *x - 1.0;
+    }
+}
+
+/// Puts `count` entries, drawn uniformly without repetition, in front: the first steps of a
+/// Fisher–Yates shuffle.
+fn shuffle<T>(entries: &mut [T], count: usize, rng: &mut Stream) {
+    for position in 0..count {
+        let other = position + rng.index(entries.len() - position);
+        entries.swap(position, other);
     }
 }

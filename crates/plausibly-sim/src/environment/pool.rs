@@ -1,6 +1,6 @@
 //! Problems drawn from data: a pool of actions and of parameters.
 
-use super::Bandit;
+use super::{Bandit, shuffle};
 use plausibly::{ActionSet, ActionSetError, Stream};
 use thiserror::Error;
 
@@ -62,11 +62,7 @@ impl Pool {
         let theta_star = self.thetas[which * self.dim..(which + 1) * self.dim].to_vec();
         let mut rows: Vec<usize> = (0..self.rows()).collect();
         if actions < rows.len() {
-            // The first entries of a Fisher–Yates shuffle.
-            for position in 0..actions {
-                let other = position + rng.index(rows.len() - position);
-                rows.swap(position, other);
-            }
+            shuffle(&mut rows, actions, rng);
             rows.truncate(actions);
         }
         let row = |&row: &usize| &self.features[row * self.dim..(row + 1) * self.dim];

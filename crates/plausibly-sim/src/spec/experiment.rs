@@ -1,16 +1,15 @@
 //! A comparison written down: environment, metric, policies.
 
+use super::environment::{EnvironmentSpec, Pools};
 use super::toml;
 use crate::comparison::{Comparison, Metric, Plan};
 use crate::delay::Delay;
-use crate::environment::{Bandit, ChangingLinear, Environment, Pool};
 use plausibly::spec::{
     Complaint, Defaults, FieldDefault, FieldError, Fields, Node, PolicyKind, PolicySpec, RIDGES,
     RadiusSpec, Range, Setting, Value,
 };
 use plausibly::{Exclusion, Stream};
 use std::fmt;
-use std::sync::Arc;
 
 /// All errors of a spec.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,57 +64,6 @@ pub struct Experiment {
     pub policies: Vec<PolicySpec>,
     /// The spec with defaults filled in, as data.
     pub resolved: Value,
-}
-
-/// The kinds of environment that are drawn at random here.
-const DRAWN_KINDS: [&str; 3] = ["linear", "changing", "k-armed"];
-const ACTIONS: &str = "K, actions offered per round";
-
-/// Kinds of environment whose problems come from outside the simulator, for example from data.
-pub trait Pools {
-    /// Their kinds.
-    fn kinds(&self) -> &'static [&'static str];
-
-    /// Default number of actions of a kind.
-    fn default_actions(&self, kind: &str) -> i64;
-
-    /// Reads the options of a kind, and returns a function that makes its pool or says why it is
-    /// not available.
-    fn read(&self, kind: &str, fields: &mut Fields<'_>) -> Box<LoadPool<'_>>;
-}
-
-/// Makes a pool, or says why it is not available and what to do. Specs with the same options share
-/// a pool.
-pub type LoadPool<'a> = dyn FnOnce() -> Result<Arc<Pool>, String> + 'a;
-
-/// No such kinds.
-impl Pools for () {
-    fn kinds(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    fn default_actions(&self, _: &str) -> i64 {
-        1
-    }
-
-    fn read(&self, kind: &str, _: &mut Fields<'_>) -> Box<LoadPool<'_>> {
-        let reason = format!("there are no problems of kind {kind}");
-        Box::new(move || Err(reason))
-    }
-}
-
-/// Largest number of features in a set: 80 MB per copy. A larger number is more likely a typing
-/// error.
-const LARGEST_SET: u64 = 10_000_000;
-
-/// A kind of problem.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EnvironmentSpec(Problems);
-
-#[derive(Clone, Debug, PartialEq)]
-enum Problems {
-    Drawn { setting: Setting, dim: usize, actions: usize, noise: f64 },
-    Pooled { pool: Arc<Pool>, actions: usize },
 }
 
 /// Parses the text of a spec into data, for callers that change it before reading it.
@@ -237,72 +185,6 @@ impl Overrides {
     }
 }
 
-impl EnvironmentSpec {
-    pub(super) fn read(fields: &mut Fields<'_>, pools: &dyn Pools) -> Option<Self> {
-        let kinds = [&DRAWN_KINDS, pools.kinds()].concat();
-        let kind = fields.choice("kind", "which problems", None, &kinds)?;
-        let setting = match kind {
-            "linear" => Setting::Fixed,
-            "changing" => Setting::Changing,
-            "k-armed" => Setting::Arms,
-            pooled => return Self::read_pooled(pooled, fields, pools),
-        };
-        let dim = match setting {
-            Setting::Arms => 0,
-            _ => fields.integer("dim", "d, features of an action", None, (1, 1024)),
-        };
-        let actions = fields.integer("actions", ACTIONS, None, (1, 1_000_000));
-        if dim.saturating_mul(actions) > LARGEST_SET {
-            let found = format!("{actions} actions of {dim} features");
-            let allowed = format!("at most {LARGEST_SET} features in all");
-            fields.object("actions", Complaint::OutOfRange { found, allowed });
-        }
-        let noise = fields.number(
-            "noise",
-            "standard deviation of the Gaussian noise",
-            1.0,
-            Range::POSITIVE,
-        );
-        Some(Self(Problems::Drawn { setting, dim: size(dim), actions: size(actions), noise }))
-    }
-
-    fn read_pooled(kind: &str, fields: &mut Fields<'_>, pools: &dyn Pools) -> Option<Self> {
-        let actions = read_pool_size(kind, fields, pools);
-        let load = pools.read(kind, fields);
-        match load() {
-            Ok(pool) => Some(Self(Problems::Pooled { pool, actions: size(actions) })),
-            Err(reason) => {
-                fields.object("kind", Complaint::Unavailable { reason });
-                None
-            }
-        }
-    }
-
-    /// The kind of its action sets.
-    pub fn setting(&self) -> Setting {
-        match self.0 {
-            Problems::Drawn { setting, .. } => setting,
-            Problems::Pooled { .. } => Setting::Fixed,
-        }
-    }
-
-    /// Draws a problem of this kind.
-    pub fn draw(&self, rng: &mut Stream) -> Box<dyn Environment> {
-        match &self.0 {
-            &Problems::Drawn { setting, dim, actions, noise } => match setting {
-                Setting::Fixed => Box::new(Bandit::random_linear(dim, actions, noise, rng)),
-                Setting::Changing => Box::new(ChangingLinear::random(dim, actions, noise, rng)),
-                Setting::Arms => Box::new(Bandit::random_arms(actions, noise, rng)),
-            },
-            Problems::Pooled { pool, actions } => Box::new(pool.draw(*actions, rng)),
-        }
-    }
-}
-
-pub(super) fn read_pool_size(kind: &str, fields: &mut Fields<'_>, pools: &dyn Pools) -> u64 {
-    fields.integer("actions", ACTIONS, Some(pools.default_actions(kind)), (1, 1_000_000))
-}
-
 /// When rewards come; at once by default.
 fn read_delay(fields: &mut Fields<'_>) -> Delay {
     let none = FieldDefault::Derived("`{ kind = \"none\" }`: at once");
@@ -351,10 +233,6 @@ pub(super) fn read_delay_fields(fields: &mut Fields<'_>) -> Delay {
         },
         _ => Delay::None,
     }
-}
-
-fn size(count: u64) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 /// The policies; `None` for an unknown kind.

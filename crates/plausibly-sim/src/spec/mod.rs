@@ -1,10 +1,10 @@
 //! Experiments as text.
 
+mod environment;
 mod experiment;
 mod reference;
 mod toml;
 
-pub use experiment::{
-    EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, parse_spec,
-};
+pub use environment::{EnvironmentSpec, LoadPool, Pools};
+pub use experiment::{Experiment, Overrides, SpecError, parse_spec};
 pub use reference::spec_reference;

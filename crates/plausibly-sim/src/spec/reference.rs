@@ -1,7 +1,8 @@
 //! The reference page of specs. The readers themselves list their fields, so the page cannot differ
 //! from what they accept.
 
-use super::experiment::{EnvironmentSpec, Experiment, Pools, read_delay_fields, read_pool_size};
+use super::environment::{EnvironmentSpec, Pools, read_pool_size};
+use super::experiment::{Experiment, read_delay_fields};
 use plausibly::spec::{
     Defaults, Field, FieldDefault, FieldError, Fields, Node, POLICY_KINDS, PolicySpec, RadiusSpec,
     Setting, Value,
@@ -87,6 +88,30 @@ fn environments(page: &mut String, pools: &dyn Pools) {
         ),
         ("changing", "Like `linear`, with new actions in every round."),
         ("k-armed", "Arms without features; means uniform on `[0, 1]`."),
+        (
+            "arms",
+            "Arms without features and with rewards in `[0, 1]`, unless they are normal. Policies \
+             know the range, and noise of half its length (for normal rewards, the largest noise \
+             of an action). `bounded` rewards are uniform within `±√3·noise` of the mean, so the \
+             mean is exact; means for which that does not fit into the range are refused. With \
+             `days`, counts of successes scatter more than independent ones: in the rounds of one \
+             day the means differ from the stated ones, all by the same share, and confidence sets \
+             assume that they do not. Regret is measured by the stated means.",
+        ),
+        (
+            "table",
+            "Rows of a table, new ones in every run: an intercept, a column of 4 categories and \
+             one of 3 (a feature per category, 0 or 1) and two numbers uniform on `[−1, 1]`, so \
+             `d = 10`. Rewards lie in `[−0.5, 0.5]`, as logs scale them, unless they are normal: \
+             a yes-no outcome with 30 % successes has mean −0.2. Policies know the range, noise of \
+             half its length (of normal rewards, their noise) and `S = 1`. `θ*` is `t·z` beside \
+             its intercept, with `z ~ N(0, I)`: `t` gives the scores `⟨x, θ*⟩` of the rows the \
+             stated spread, and the intercept gives them the mean `centre` (if the rule is \
+             logistic, the score with that mean). Where `‖θ*‖` would then exceed 1, or a reward \
+             could leave the range, `t` is the largest number at which neither happens. If the \
+             rule is logistic or `misspecified` is not 0, no linear rule is true, and the runs in \
+             which the truth left the set are those in which this `θ*` did.",
+        ),
     ] {
         section(page, kind, meaning, |fields| EnvironmentSpec::read(fields, &()));
     }
@@ -131,7 +156,7 @@ fn policies(page: &mut String) {
             PolicySpec::read(fields, playable[0].1, Defaults::Current)
         });
     }
-    *page += "\nProblems from data count as `linear` here.\n";
+    *page += "\n`table` and problems from data count as `linear` here, `arms` as `k-armed`.\n";
 }
 
 fn radii(page: &mut String) {
