@@ -15,6 +15,7 @@ from ._explanation import Explanation, Target
 from ._log import Decision, Log, explain_certificate, verify
 from ._policies import (
     UCB1,
+    BetaThompson,
     Code,
     Elimination,
     EpsilonGreedy,
@@ -31,6 +32,7 @@ from ._sweep import Sweep, sweep
 __all__ = [
     "Action",
     "ActionSet",
+    "BetaThompson",
     "CertificateError",
     "Code",
     "DamagedLogError",

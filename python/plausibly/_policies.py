@@ -19,6 +19,7 @@ _P = TypeVar("_P", bound="Policy")
 
 # The default label of a policy is its kind.
 _KINDS = {
+    "BetaThompson": "beta-thompson",
     "Code": "code",
     "Elimination": "elimination",
     "EpsilonGreedy": "epsilon-greedy",
@@ -43,8 +44,8 @@ class Policy(_core.Policy):
 
     def __new__(cls) -> Policy:
         raise TypeError(
-            "use Code, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, UCB1 or "
-            "Thompson"
+            "use Code, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, UCB1, "
+            "Thompson or BetaThompson"
         )
 
     def explain(
@@ -54,8 +55,8 @@ class Policy(_core.Policy):
         out.
 
         Uses the policy's own radius unless another is given. A policy that decides without a radius
-        (LinTS, Thompson, Elimination, EpsilonGreedy, ExploreThenCommit) uses the default one for
-        such actions, which needs its constants. Explaining changes nothing.
+        (LinTS, Thompson, BetaThompson, Elimination, EpsilonGreedy, ExploreThenCommit) uses the
+        default one for such actions, which needs its constants. Explaining changes nothing.
 
         >>> from plausibly import ActionSet, UCB1
         >>> arms = ActionSet.arms(2)
@@ -502,6 +503,32 @@ class Thompson(Policy):
         cls, *, noise_scale: float | None = None, seed: int = 0, label: str | None = None
     ) -> Thompson:
         return cls._made("thompson", seed, label=label, noise_scale=noise_scale)
+
+
+class BetaThompson(Policy):
+    """Thompson sampling for yes/no rewards. For plain arms, or actions known by their place alone.
+
+        A_t = argmax_a of draws from Beta(1 + S(a), 1 + T(a) − S(a)), S(a) the sum of T(a) rewards
+
+    Rewards must be from 0 to 1; one between counts as that share of a success.
+
+    Parameters
+    ----------
+    seed : int, default 0, from 0 to 2⁶³ − 1
+        The start of its random numbers, together with the label.
+    label : str, default the kind of the policy
+        Its name in results. Another label means other random numbers.
+
+    >>> from plausibly import ActionSet, BetaThompson
+    >>> policy = BetaThompson(seed=7)
+    >>> policy.select(ActionSet.arms(3)) in range(3)
+    True
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *, seed: int = 0, label: str | None = None) -> BetaThompson:
+        return cls._made("beta-thompson", seed, label=label)
 
 
 def _parameters(made: type[Policy]) -> list[str]:

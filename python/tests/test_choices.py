@@ -22,6 +22,7 @@ CLASSES = {
     "explore-then-commit": plausibly.ExploreThenCommit,
     "ucb1": plausibly.UCB1,
     "thompson": plausibly.Thompson,
+    "beta-thompson": plausibly.BetaThompson,
 }
 
 
@@ -50,7 +51,7 @@ def recorded(name: str) -> tuple[list[float], list[list[float]], list[list[tuple
 def made(table: dict[str, Any], experiment: dict[str, Any], norms: list[float]) -> Policy:
     """The policy of a spec, with the simulator's facts about the problem."""
     facts = {
-        "noise_scale": experiment["environment"]["noise"],
+        "noise_scale": experiment["environment"].get("noise", 0.5),
         "theta_norm_bound": norms[0],
         "action_norm_bound": norms[1],
         "horizon": experiment["horizon"],
@@ -64,6 +65,7 @@ def made(table: dict[str, Any], experiment: dict[str, Any], norms: list[float]) 
         "explore-then-commit": ("horizon",),
         "ucb1": ("noise_scale",),
         "thompson": ("noise_scale",),
+        "beta-thompson": (),
     }
     kind = table["kind"]
     # Python's policies compare intervals, and have no such argument.
@@ -72,7 +74,7 @@ def made(table: dict[str, Any], experiment: dict[str, Any], norms: list[float]) 
     return CLASSES[kind](**{**known, **given, "seed": experiment["seed"]})
 
 
-@pytest.mark.parametrize("name", ["linear", "arms"])
+@pytest.mark.parametrize("name", ["linear", "arms", "yes-no"])
 def test_every_policy_chooses_as_in_the_simulator(name: str) -> None:
     experiment = spec(name)
     norms, rows, policies = recorded(name)
@@ -92,7 +94,8 @@ def test_every_kind_of_policy_has_a_class_and_is_in_the_traces() -> None:
     with pytest.raises(ValueError, match="is not one of") as refused:
         plausibly.simulate(unknown)
     kinds = str(refused.value).split(" is not one of ")[1].split(", ")
-    played = {table["kind"] for name in ("linear", "arms") for table in spec(name)["policy"]}
+    names = ("linear", "arms", "yes-no")
+    played = {table["kind"] for name in names for table in spec(name)["policy"]}
     assert set(kinds) == set(CLASSES) == played
     for kind, made in CLASSES.items():
         assert made.__name__ in plausibly.__all__ and _KINDS[made.__name__] == kind

@@ -26,7 +26,7 @@ from plausibly import (
     LinTS,
     LinUCB,
 )
-from plausibly import Explanation, Policy, Result, Thompson, simulate
+from plausibly import BetaThompson, Explanation, Policy, Result, Thompson, simulate
 from plausibly._policies import _KINDS
 
 Make = Callable[[], Policy]
@@ -48,8 +48,9 @@ MAKES: dict[str, tuple[int, Make]] = {
     "explore-then-commit, arms": (0, lambda: ExploreThenCommit(horizon=100, epsilon=0.3)),
     "ucb1": (0, lambda: UCB1(noise_scale=0.5)),
     "thompson": (0, lambda: Thompson(noise_scale=0.5)),
+    "beta-thompson": (0, lambda: BetaThompson()),
 }
-BY_PLACE = ("ucb1", "thompson", "elimination")
+BY_PLACE = ("ucb1", "thompson", "beta-thompson", "elimination")
 
 
 def test_every_class_is_among_them() -> None:

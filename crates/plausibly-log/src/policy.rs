@@ -89,6 +89,10 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
             "the paper's radius needs a bound on the norms of all future actions: set \
              action_norm_bound, or use the radius determinant"
         }
+        PolicyKind::BetaThompson => {
+            "beta-thompson counts rewards from 0 to 1, and a log scales rewards by their range; \
+             use thompson"
+        }
         _ if spec.needs_horizon() && horizon.is_none() => {
             "this policy spreads its exploration over a horizon: give the approximate number of \
              decisions (--horizon)"
@@ -122,7 +126,8 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
         PolicyKind::LinTs { noise_scale, .. }
         | PolicyKind::Ucb1 { noise_scale }
         | PolicyKind::Thompson { noise_scale } => divide(noise_scale),
-        PolicyKind::Elimination { .. }
+        PolicyKind::BetaThompson
+        | PolicyKind::Elimination { .. }
         | PolicyKind::EpsilonGreedy { .. }
         | PolicyKind::ExploreThenCommit { .. } => {}
     }

@@ -192,7 +192,9 @@ fn decides_by(spec: &PolicySpec) -> String {
         PolicyKind::LinTs { .. } => {
             "the largest reward under parameters drawn from the posterior".into()
         }
-        PolicyKind::Thompson { .. } => "the largest of the means drawn from the posterior".into(),
+        PolicyKind::Thompson { .. } | PolicyKind::BetaThompson => {
+            "the largest of the means drawn from the posterior".into()
+        }
         PolicyKind::Elimination { .. } => {
             "a draw from the optimal design of the phase, over the actions not yet eliminated"
                 .into()

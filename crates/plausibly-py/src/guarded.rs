@@ -430,7 +430,10 @@ impl Built {
 /// Whether a policy ignores features. It then recognises an action by its index, so each index must
 /// mean the same action in every round.
 pub(crate) fn knows_places(spec: &PolicySpec) -> bool {
-    matches!(spec.kind, PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. })
+    matches!(
+        spec.kind,
+        PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } | PolicyKind::BetaThompson
+    )
 }
 
 /// Runs `step`, and returns the message if it panics. Arguments are checked before, so a panic is a

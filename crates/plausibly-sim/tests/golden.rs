@@ -30,6 +30,8 @@ fn whole_runs_are_reproduced_to_the_last_bit() {
         ("linear", "kind = 'linear'\ndim = 4\nactions = 30\nnoise = 0.5"),
         ("changing", "kind = 'changing'\ndim = 3\nactions = 11\nnoise = 0.5"),
         ("k-armed", "kind = 'k-armed'\nactions = 7"),
+        ("arms", "kind = 'arms'\nrewards = 'yes-no'"),
+        ("table", "kind = 'table'\nactions = 12"),
     ] {
         let head = "runs = 5\nhorizon = 1000\nseed = 11";
         let fits = |policy: &String| {

@@ -159,6 +159,24 @@ fn problems_with_rewards_in_a_range_are_read_and_run() {
 const CODE: &str = "[[policy]]\nkind = 'code'\n";
 
 #[test]
+fn a_policy_for_rewards_from_0_to_1_is_refused_elsewhere() {
+    let with = |environment: &str| {
+        let policy = "[[policy]]\nkind = 'beta-thompson'\n";
+        let text = format!("[environment]\n{environment}\n{policy}");
+        Experiment::from_toml(&text, Overrides::default(), &()).map(drop)
+    };
+    with("kind = 'arms'\nrewards = 'yes-no'").unwrap();
+    with("kind = 'arms'").unwrap();
+    for refused in
+        ["kind = 'arms'\nrewards = 'normal'", "kind = 'k-armed'\nactions = 3", "kind = 'table'"]
+    {
+        let error = with(refused).unwrap_err();
+        assert_eq!(error.problems[0].path, "policy[1].kind");
+        assert!(error.to_string().contains("use thompson"), "{error}");
+    }
+}
+
+#[test]
 fn rewards_that_cannot_stay_in_their_range_are_refused() {
     for (environment, path, words) in [
         ("kind = 'arms'\nlowest = 0.5", "environment.highest", "at least lowest, 0.5"),

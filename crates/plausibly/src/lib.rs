@@ -65,9 +65,9 @@ pub use model::{
     Removed, Ridge, RidgeError, Scores, Shape, Squares, Tallies, Whole,
 };
 pub use policy::{
-    Code, DeadlineOutcome, DeadlineStatus, Elimination, EpsilonGreedy, Explain, Exploration,
-    ExploreThenCommit, LinTs, LinUcb, Phase, Plays, Policy, PolicyError, Quota, RandomisedCode,
-    SharedDraws, Target, TargetStatus, Thompson, Ucb1,
+    BetaThompson, Code, DeadlineOutcome, DeadlineStatus, Elimination, EpsilonGreedy, Explain,
+    Exploration, ExploreThenCommit, LinTs, LinUcb, Phase, Plays, Policy, PolicyError, Quota,
+    RandomisedCode, SharedDraws, Target, TargetStatus, Thompson, Ucb1,
 };
 pub use rng::Stream;
 

@@ -4,7 +4,7 @@
     reason = "counting allocations takes a global allocator, and that trait is unsafe"
 )]
 
-use crate::policies::{arm_entrants, linear_entrants};
+use crate::policies::{arm_entrants, linear_entrants, teach};
 use plausibly::{ActionSet, Explanation, Fixed, Stream};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -60,7 +60,7 @@ fn a_round_allocates_nothing() {
             let before = allocations();
             let chosen = policy.select(set.view(), &mut rng);
             policy.decided(set.view().get(chosen));
-            policy.update(set.view().get(chosen), rng.normal());
+            teach(&mut *policy, set.view().get(chosen), rng.normal());
             policy.explain(set.view(), &radius, policy.exclusion(), &mut explanation);
             allocating_rounds += u64::from(allocations() > before);
         }

@@ -1,9 +1,9 @@
 use plausibly::{
-    ActionSet, ArmMeans, ArmRidges, Code, Design, Determinant, Elimination, EpsilonGreedy,
-    Explanation, ExploreThenCommit, ForecastError, ForecastSums, Forecasts, Isa, Ledger,
-    LedgerDigest, LedgerError, LinTs, LinUcb, MalformedLedger, Observation, ObservationError,
-    OffGrid, Plausible, Quantised, Radius, Ridge, Scores, SharedDraws, Stream, Tally, TallyError,
-    Thompson, Ucb1, spec, state,
+    ActionSet, ArmMeans, ArmRidges, BetaThompson, Code, Design, Determinant, Elimination,
+    EpsilonGreedy, Explanation, ExploreThenCommit, ForecastError, ForecastSums, Forecasts, Isa,
+    Ledger, LedgerDigest, LedgerError, LinTs, LinUcb, MalformedLedger, Observation,
+    ObservationError, OffGrid, Plausible, Quantised, Radius, Ridge, Scores, SharedDraws, Stream,
+    Tally, TallyError, Thompson, Ucb1, spec, state,
 };
 use std::fmt::Debug;
 
@@ -40,6 +40,7 @@ fn public_types_cross_threads_and_print() {
     ordinary::<Stream>();
     ordinary::<Tally>();
     ordinary::<TallyError>();
+    ordinary::<BetaThompson>();
     ordinary::<Thompson>();
     ordinary::<Ucb1>();
     ordinary::<spec::PolicySpec>();

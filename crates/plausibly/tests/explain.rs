@@ -1,4 +1,4 @@
-use crate::policies::{Entrant, arm_entrants, linear_entrants};
+use crate::policies::{Entrant, arm_entrants, linear_entrants, teach};
 use plausibly::{
     ActionSet, Code, Exclusion, Explain, Explanation, Fixed, Policy, Ridge, Standing, Stream,
     Target,
@@ -79,8 +79,8 @@ fn explaining_changes_nothing(
             prop_assert_eq!(before.intervals(), after.intervals());
         }
         let reward = (chosen as f64).cos() + noise.normal();
-        silent.update(set.view().get(chosen), reward);
-        asked.update(set.view().get(chosen), reward);
+        teach(&mut *silent, set.view().get(chosen), reward);
+        teach(&mut *asked, set.view().get(chosen), reward);
     }
     Ok(())
 }

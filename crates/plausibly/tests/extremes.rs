@@ -1,6 +1,6 @@
 //! Many dimensions, features far larger than the ridge, and inputs that models refuse.
 
-use crate::policies::{Entrant, linear_entrants};
+use crate::policies::{Entrant, linear_entrants, teach};
 use plausibly::spec::{Defaults, Facts, Fields, Node, PolicySpec, Setting, Value};
 use plausibly::{
     Action, ActionSet, ArmMeans, ArmRidges, Code, ConfidenceRadius, Determinant, Estimator,
@@ -30,7 +30,7 @@ fn plays_and_goes_on(entrant: &Entrant, dim: usize, rounds: usize) {
         }
         let chosen = policy.select(set.view(), &mut rng);
         let reward = 0.1 * draw.normal();
-        policy.update(set.view().get(chosen), reward);
+        teach(&mut *policy, set.view().get(chosen), reward);
         if let Some(restored) = &mut restored {
             assert_eq!(
                 restored.select(set.view(), &mut rng_again),
@@ -38,7 +38,7 @@ fn plays_and_goes_on(entrant: &Entrant, dim: usize, rounds: usize) {
                 "{} d = {dim}",
                 entrant.name
             );
-            restored.update(set.view().get(chosen), reward);
+            teach(&mut **restored, set.view().get(chosen), reward);
         }
         let evidence = policy.model().evidence();
         // Arms have no determinant.

@@ -1,6 +1,6 @@
 use plausibly::spec::{Defaults, Facts, Fields, Node, POLICY_KINDS, PolicySpec, Setting, Value};
 use plausibly::state::Durable;
-use plausibly::{ActionSet, Stream};
+use plausibly::{Action, ActionSet, Misfit, Stream};
 
 /// A policy under test, which can be made again as often as needed.
 pub(crate) struct Entrant {
@@ -46,13 +46,21 @@ pub(crate) fn arm_entrants(arms: usize) -> Vec<Entrant> {
     entrants(Setting::Arms, 0, arms)
 }
 
+/// Teaches a policy a reward, or the nearest one that it takes.
+pub(crate) fn teach(policy: &mut dyn Durable, action: Action<'_>, reward: f64) {
+    if let Err(Misfit::RewardRange { low, high, .. }) = policy.try_update(action, reward) {
+        policy.update(action, reward.clamp(low, high));
+    }
+}
+
 /// The first choices of a policy on a fixed problem.
 fn choices(entrant: &Entrant, set: &ActionSet, count: usize) -> Vec<usize> {
     let mut policy = (entrant.make)();
     let (mut rng, mut noise) = (Stream::new(1, 0, "policy"), Stream::new(1, 0, "noise"));
     let play = |_| {
         let chosen = policy.select(set.view(), &mut rng);
-        policy.update(set.view().get(chosen), 0.3 * chosen as f64 + 0.5 * noise.normal());
+        let reward = 0.3 * chosen as f64 + 0.5 * noise.normal();
+        teach(&mut *policy, set.view().get(chosen), reward);
         chosen
     };
     (0..count).map(play).collect()
@@ -80,8 +88,8 @@ fn first_twelve_choices_are_stable() {
 
 /// These policies draw an index, play a design over indices, or know actions by index alone, so
 /// copies are not ties for them.
-const BY_INDEX: [&str; 5] =
-    ["epsilon-greedy", "explore-then-commit", "elimination", "ucb1", "thompson"];
+const BY_INDEX: [&str; 6] =
+    ["epsilon-greedy", "explore-then-commit", "elimination", "ucb1", "thompson", "beta-thompson"];
 
 #[test]
 fn duplicated_actions_tie_to_the_lowest_index() {

@@ -1,6 +1,6 @@
 //! A policy that is written down and read back goes on as if nothing had happened, to the last bit.
 
-use crate::policies::{Entrant, arm_entrants, linear_entrants};
+use crate::policies::{Entrant, arm_entrants, linear_entrants, teach};
 use plausibly::spec::{Defaults, Facts, Fields, Node, PolicySpec, Setting, Value};
 use plausibly::state::{Durable, PolicyState, StateError};
 use plausibly::{ActionSet, Explanation, Fixed, Stream};
@@ -102,7 +102,7 @@ impl Game {
                 // Some actions are better than others, so that there is something to rule out.
                 let mean =
                     action.features().iter().sum::<f64>() + 0.1 * (action.index() % 60) as f64;
-                self.policy.update(action, mean + 0.3 * round.reward);
+                teach(&mut *self.policy, action, mean + 0.3 * round.reward);
             }
         }
         let (fixed, mut explanation) = (Fixed { sqrt_beta: 1.0 }, Explanation::new());

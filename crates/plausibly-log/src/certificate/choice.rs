@@ -84,7 +84,9 @@ impl Derivation<'_> {
                 _ => Reason::LeastKnown,
             },
             PolicyKind::LinUcb { .. } => Reason::LargestUpper,
-            PolicyKind::LinTs { .. } | PolicyKind::Thompson { .. } => Reason::LargestSample,
+            PolicyKind::LinTs { .. } | PolicyKind::Thompson { .. } | PolicyKind::BetaThompson => {
+                Reason::LargestSample
+            }
             PolicyKind::Ucb1 { .. } => Reason::LargestIndex,
             PolicyKind::EpsilonGreedy { .. } => match self.draw() {
                 Some((_, true)) => Reason::Explored,
@@ -117,7 +119,8 @@ impl Derivation<'_> {
             }
             PolicyKind::EpsilonGreedy { .. }
             | PolicyKind::LinTs { .. }
-            | PolicyKind::Thompson { .. } => None,
+            | PolicyKind::Thompson { .. }
+            | PolicyKind::BetaThompson => None,
             PolicyKind::ExploreThenCommit { exploration, .. } => match (self.reason(), exploration)
             {
                 (Reason::Committed, _) => Some(1.0),

@@ -30,7 +30,7 @@ fn stream(role: &str) -> Stream {
     Stream::new(4, 0, role)
 }
 
-/// Luck at the middles of so many equal parts of `[0, 1]`.
+/// Luck is put at the middles of this number of equal parts of `[0, 1]`.
 const PARTS: u32 = 1000;
 
 /// Mean and standard deviation of a reward over all luck.

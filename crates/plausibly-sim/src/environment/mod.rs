@@ -9,12 +9,12 @@ mod pool;
 mod scattered;
 mod table;
 
-pub(crate) use arms::ArmProblems;
+pub(crate) use arms::{ARM_REWARDS, ArmProblems};
 pub use bandit::Bandit;
 pub use changing::ChangingLinear;
 pub use pool::{Pool, PoolError};
 pub(crate) use scattered::{Days, Rewards};
-pub(crate) use table::{DRAWN_DIM, Rule, TableProblems};
+pub(crate) use table::{DRAWN_DIM, Rule, TABLE_REWARDS, TableProblems};
 
 use plausibly::spec::Facts;
 use plausibly::{ActionIndex, Stream};

@@ -25,13 +25,9 @@ impl Rewards {
         }
     }
 
-    /// What a person who knows the range of the rewards, or else their noise, can say about
-    /// them: a sub-Gaussian scale, and the range.
-    fn known(self, (low, high): (f64, f64), noise: &[f64]) -> (f64, Option<(f64, f64)>) {
-        match self {
-            Self::YesNo | Self::Bounded => (0.5 * (high - low), Some((low, high))),
-            Self::Normal => (noise.iter().copied().fold(0.0, f64::max), None),
-        }
+    /// The range that rewards keep to.
+    pub(crate) fn range(self, range: (f64, f64)) -> Option<(f64, f64)> {
+        (self != Self::Normal).then_some(range)
     }
 }
 
@@ -80,8 +76,11 @@ impl Scattered {
                 range.1
             );
         }
-        let (noise_scale, reward_range) = rewards.known(range, &noise);
-        let bandit = bandit.known_by(noise_scale, reward_range);
+        // Half its length is all that a range says about the noise of rewards in it.
+        let known = rewards.range(range);
+        let largest = || noise.iter().copied().fold(0.0, f64::max);
+        let bandit =
+            bandit.known_by(known.map_or_else(largest, |(low, high)| 0.5 * (high - low)), known);
         Self { bandit, rewards, range, noise, days, factor: 1.0, rounds_left: 0 }
     }
 }

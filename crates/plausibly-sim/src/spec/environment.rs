@@ -1,8 +1,8 @@
 //! The problems of a spec.
 
 use crate::environment::{
-    ArmProblems, Bandit, ChangingLinear, DRAWN_DIM, Days, Environment, Pool, Rewards, Rule,
-    TableProblems,
+    ARM_REWARDS, ArmProblems, Bandit, ChangingLinear, DRAWN_DIM, Days, Environment, Pool, Rewards,
+    Rule, TABLE_REWARDS, TableProblems,
 };
 use plausibly::Stream;
 use plausibly::spec::{Complaint, Fields, Range, Setting};
@@ -105,6 +105,15 @@ impl EnvironmentSpec {
             Problems::Drawn { setting, .. } => setting,
             Problems::Arms(_) => Setting::Arms,
             Problems::Table(_) | Problems::Pooled { .. } => Setting::Fixed,
+        }
+    }
+
+    /// The least and the largest reward, if rewards have a range.
+    pub(super) fn reward_range(&self) -> Option<(f64, f64)> {
+        match &self.0 {
+            Problems::Arms(problems) => problems.rewards.range(ARM_REWARDS),
+            Problems::Table(problems) => problems.rewards.range(TABLE_REWARDS),
+            Problems::Drawn { .. } | Problems::Pooled { .. } => None,
         }
     }
 
@@ -220,8 +229,8 @@ fn read_table(fields: &mut Fields<'_>) -> TableProblems {
     if centre.abs() > largest {
         let found = centre.to_string();
         let allowed = if largest < 0.0 {
-            "such that rewards stay in [−0.5, 0.5], but misspecified and √3·noise leave no room for \
-             any mean; make them smaller"
+            "such that rewards stay in [−0.5, 0.5], but misspecified and √3·noise leave no room \
+             for any mean; make them smaller"
                 .into()
         } else {
             format!("within ±{largest:.3}, so that rewards stay in [−0.5, 0.5] with this noise")

@@ -128,7 +128,7 @@ impl Experiment {
         // Checks the policies even without an environment, assuming a linear one, as most specs
         // have.
         let setting = environment.as_ref().map_or(Setting::Fixed, EnvironmentSpec::setting);
-        let policies = read_policies(fields, setting);
+        let policies = read_policies(fields, setting, environment.as_ref());
         let metric = read_metric(fields, setting, &policies);
         let policies: Option<Vec<_>> = policies.into_iter().collect();
         let (environment, policies) = (environment?, policies?);
@@ -236,11 +236,22 @@ pub(super) fn read_delay_fields(fields: &mut Fields<'_>) -> Delay {
 }
 
 /// The policies; `None` for an unknown kind.
-fn read_policies(fields: &mut Fields<'_>, setting: Setting) -> Vec<Option<PolicySpec>> {
+fn read_policies(
+    fields: &mut Fields<'_>,
+    setting: Setting,
+    environment: Option<&EnvironmentSpec>,
+) -> Vec<Option<PolicySpec>> {
     let mut labels: Vec<(String, usize)> = Vec::new();
     fields.tables("policy", "the policies to compare", |fields| {
         let policy = PolicySpec::read(fields, setting, Defaults::Current)?;
         let line = fields.line_of("kind");
+        let counts = policy.kind == PolicyKind::BetaThompson;
+        if counts && environment.is_some_and(|problems| problems.reward_range() != Some((0.0, 1.0)))
+        {
+            let reason = "counts rewards from 0 to 1, and those of this environment are others; \
+                          use it with kind arms and yes-no or bounded rewards, or use thompson";
+            fields.object("kind", Complaint::Misfit { what: "beta-thompson".into(), reason });
+        }
         match labels.iter().find(|(label, _)| *label == policy.label) {
             Some((_, first)) => {
                 fields.object(

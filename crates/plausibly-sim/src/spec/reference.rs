@@ -145,6 +145,9 @@ fn policies(page: &mut String) {
                  `{ kind = \"mixture\" }`."
             }
             (true, false) => " On `k-armed` there is no `ridge`.",
+            _ if kind == "beta-thompson" => {
+                " There it needs rewards from 0 to 1: those of `arms`, unless they are normal."
+            }
             _ if kind == "elimination" => {
                 " On `changing` it knows actions by their position, and its guarantee does not \
                  hold. Logs and the Python class `Elimination` refuse actions that change."

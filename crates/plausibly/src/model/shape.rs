@@ -54,21 +54,21 @@ pub enum Misfit {
         /// Arms of the model.
         arms: usize,
     },
-    /// Outside of the range that the radius holds for.
-    #[error("the reward {reward} is outside of the declared range from {low} to {high}")]
-    Range {
-        /// The value refused.
-        reward: f64,
-        /// The least reward.
-        low: f64,
-        /// The largest reward.
-        high: f64,
-    },
     /// NaN, infinite, or beyond [`MAX_MAGNITUDE`].
     #[error("reward must be finite and at most 1e100 in magnitude, got {reward}")]
     Reward {
         /// The value refused.
         reward: f64,
+    },
+    /// Outside the range that the policy takes.
+    #[error("reward must be from {low} to {high}, got {reward}")]
+    RewardRange {
+        /// The value refused.
+        reward: f64,
+        /// The least reward it takes.
+        low: f64,
+        /// The largest.
+        high: f64,
     },
 }
 

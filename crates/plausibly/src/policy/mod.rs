@@ -3,6 +3,7 @@
 //! One policy a file, each reading like its page of the paper. All of them break ties towards the
 //! lowest index.
 
+mod beta_thompson;
 mod coarse;
 mod code;
 mod deadline;
@@ -19,6 +20,7 @@ mod target;
 mod thompson;
 mod ucb1;
 
+pub use beta_thompson::BetaThompson;
 pub use code::Code;
 pub use deadline::{DeadlineOutcome, DeadlineStatus};
 pub use elimination::{Elimination, Phase, Plays, Quota};
@@ -114,13 +116,14 @@ pub trait Explain: Policy {
     ///
     /// # Errors
     /// If the action does not fit the model, or the reward is not finite, beyond
-    /// [`crate::MAX_MAGNITUDE`] or outside the range of the radius; the policy is unchanged then.
+    /// [`crate::MAX_MAGNITUDE`] or outside the range that the policy takes; the policy is unchanged
+    /// then.
     fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
         self.model().shape().map_or(Ok(()), |shape| shape.check_reward(action, reward))?;
         if let Some((low, high)) = self.radius().and_then(ConfidenceRadius::range)
             && !(low..=high).contains(&reward)
         {
-            return Err(Misfit::Range { reward, low, high });
+            return Err(Misfit::RewardRange { reward, low, high });
         }
         self.update(action, reward);
         Ok(())
@@ -208,6 +211,10 @@ impl<P: Explain + ?Sized> Explain for Box<P> {
         (**self).exclusion()
     }
 
+    fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
+        (**self).try_update(action, reward)
+    }
+
     fn target(&self) -> Option<Target> {
         (**self).target()
     }
@@ -289,7 +296,7 @@ fn check_noise_scale(noise_scale: f64) -> Result<(), PolicyError> {
 #[inline]
 fn assert_in_range<R: ConfidenceRadius + ?Sized>(radius: &R, reward: f64) {
     if let Some((low, high)) = radius.range() {
-        assert!((low..=high).contains(&reward), "{}", Misfit::Range { reward, low, high });
+        assert!((low..=high).contains(&reward), "{}", Misfit::RewardRange { reward, low, high });
     }
 }
 

@@ -1,5 +1,6 @@
 //! Randomness is an argument: independent streams, and the few samplers built on them.
 
+mod gamma;
 mod normal;
 
 use crate::linalg::Isa;
@@ -101,6 +102,16 @@ impl Stream {
     /// Standard normal. About 1.01 draws.
     pub fn normal(&mut self) -> f64 {
         normal::sample(self)
+    }
+
+    /// Beta of these two shapes, both at least 1. About 4 draws.
+    ///
+    /// # Panics
+    /// If a shape is below 1 or not finite.
+    pub fn beta(&mut self, a: f64, b: f64) -> f64 {
+        let usable = |shape: f64| (1.0..f64::INFINITY).contains(&shape);
+        assert!(usable(a) && usable(b), "shapes of a Beta must be finite and at least 1: {a}, {b}");
+        gamma::beta(self, a, b)
     }
 
     /// Fills `out` with the results of `out.len()` calls of [`Stream::normal`].

@@ -7,8 +7,8 @@ use super::{Facts, Setting};
 use crate::confidence::{ConfidenceRadius, Exclusion, RadiusError};
 use crate::model::{ArmMeans, Ridge, RidgeError};
 use crate::policy::{
-    Code, Elimination, EpsilonGreedy, Exploration, ExploreThenCommit, LinTs, LinUcb, PolicyError,
-    RandomisedCode, Target, Thompson, Ucb1, exploring_rounds,
+    BetaThompson, Code, Elimination, EpsilonGreedy, Exploration, ExploreThenCommit, LinTs, LinUcb,
+    PolicyError, RandomisedCode, Target, Thompson, Ucb1, exploring_rounds,
 };
 use crate::state::{Durable, DurableModel};
 use thiserror::Error;
@@ -30,7 +30,7 @@ const COUNT_PENDING: &str = "whether a decision counts in the design before its 
                              it never counts in the confidence set before that";
 
 /// The kinds of policy, as specs name them.
-pub const POLICY_KINDS: [&str; 8] = [
+pub const POLICY_KINDS: [&str; 9] = [
     "code",
     "lin-ucb",
     "lin-ts",
@@ -39,6 +39,7 @@ pub const POLICY_KINDS: [&str; 8] = [
     "explore-then-commit",
     "ucb1",
     "thompson",
+    "beta-thompson",
 ];
 
 /// A policy of a comparison.
@@ -119,6 +120,8 @@ pub enum PolicyKind {
         /// σ; else the noise of the problem.
         noise_scale: Option<f64>,
     },
+    /// See [`BetaThompson`].
+    BetaThompson,
 }
 
 /// Why a policy could not be built for a problem.
@@ -199,6 +202,7 @@ impl PolicySpec {
             },
             "ucb1" => PolicyKind::Ucb1 { noise_scale: read_noise_scale(fields) },
             "thompson" => PolicyKind::Thompson { noise_scale: read_noise_scale(fields) },
+            "beta-thompson" => PolicyKind::BetaThompson,
             other => unreachable!("{other} is in POLICY_KINDS"),
         };
         Some(Self { label, kind })
@@ -291,6 +295,7 @@ impl PolicySpec {
             PolicyKind::Thompson { noise_scale } => {
                 Box::new(Thompson::new(facts.actions, noise(noise_scale))?)
             }
+            PolicyKind::BetaThompson => Box::new(BetaThompson::new(facts.actions)),
         })
     }
 }
@@ -393,7 +398,7 @@ fn misfit(kind: &str, setting: Setting) -> Option<&'static str> {
             "needs actions with features, and these have none; use code, ucb1, thompson, \
              epsilon-greedy or explore-then-commit",
         ),
-        ("ucb1" | "thompson", Setting::Changing) => Some(
+        ("ucb1" | "thompson" | "beta-thompson", Setting::Changing) => Some(
             "knows actions by index alone, and here an index can mean another action each time; \
              use code or lin-ucb",
         ),

@@ -132,7 +132,7 @@ impl PolicySpec {
                 let policy = Elimination::new(model, delta)?;
                 Box::new(if let Some(phase) = phase { policy.in_phase(phase) } else { policy })
             }
-            PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } => {
+            PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } | PolicyKind::BetaThompson => {
                 return Err(BuildError::Unresumable);
             }
         })
@@ -162,7 +162,9 @@ impl PolicySpec {
             PolicyKind::Thompson { noise_scale } => {
                 Box::new(Thompson::over(model, noise_scale.unwrap_or(facts.noise_scale))?)
             }
-            PolicyKind::Elimination { .. }
+            // The rewards of a log are scaled to [−½, ½].
+            PolicyKind::BetaThompson
+            | PolicyKind::Elimination { .. }
             | PolicyKind::LinUcb { .. }
             | PolicyKind::LinTs { .. } => {
                 return Err(BuildError::Unresumable);
@@ -189,7 +191,7 @@ impl PolicySpec {
             | PolicyKind::Elimination { ridge, .. }
             | PolicyKind::EpsilonGreedy { ridge, .. }
             | PolicyKind::ExploreThenCommit { ridge, .. } => ridge,
-            PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } => 1.0,
+            PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } | PolicyKind::BetaThompson => 1.0,
         }
     }
 

@@ -58,6 +58,7 @@ impl PolicyKind {
             ),
             Self::Ucb1 { noise_scale } => ("ucb1", vec![noise(noise_scale)]),
             Self::Thompson { noise_scale } => ("thompson", vec![noise(noise_scale)]),
+            Self::BetaThompson => ("beta-thompson", Vec::new()),
         };
         table([("kind", Some(Value::Text(kind.into())))].into_iter().chain(fields))
     }
