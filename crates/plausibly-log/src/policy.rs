@@ -79,6 +79,10 @@ pub fn read_policy(
 
 fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
     let reason = match spec.kind {
+        PolicyKind::Insured { .. } => {
+            "an insured policy cannot go on from the sums of a log; use code with a target of \
+             kappa, which explores in the same rounds and takes the largest upper bound in others"
+        }
         PolicyKind::Code { target: Some(Target::Deadline { .. }), .. } => {
             "a deadline counts rounds with immediate rewards, and a log does not promise those; \
              leave out by_round"
@@ -128,6 +132,7 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
         | PolicyKind::Thompson { noise_scale } => divide(noise_scale),
         PolicyKind::BetaThompson
         | PolicyKind::Elimination { .. }
+        | PolicyKind::Insured { .. }
         | PolicyKind::EpsilonGreedy { .. }
         | PolicyKind::ExploreThenCommit { .. } => {}
     }

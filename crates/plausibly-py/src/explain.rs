@@ -86,7 +86,7 @@ pub(crate) fn find(
     let observations = policy.model().evidence().observations;
     Ok(Found {
         explanation,
-        decides_by: decides_by(spec),
+        decides_by: decides_by(&spec.kind),
         confidence,
         observations,
         target: policy.target(),
@@ -160,14 +160,16 @@ impl Found {
 
 fn own_radius(spec: &PolicySpec) -> Option<RadiusSpec> {
     match spec.kind {
-        PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => Some(radius),
+        PolicyKind::Code { radius, .. }
+        | PolicyKind::Insured { radius, .. }
+        | PolicyKind::LinUcb { radius, .. } => Some(radius),
         _ => None,
     }
 }
 
 /// The rule by which a policy chooses, in words.
-fn decides_by(spec: &PolicySpec) -> String {
-    match spec.kind {
+fn decides_by(kind: &PolicyKind) -> String {
+    match *kind {
         PolicyKind::Code { greed, target, randomise, .. } => {
             let rule = if target.is_some() {
                 "the widest interval among the actions that could still be best; once the target \
@@ -188,6 +190,11 @@ fn decides_by(spec: &PolicySpec) -> String {
                 rule
             }
         }
+        PolicyKind::Insured { kappa, ref inside, .. } => format!(
+            "the widest plausible action while one has a squared width above {kappa}·d/t; \
+             otherwise, among the plausible actions: {}",
+            decides_by(inside)
+        ),
         PolicyKind::LinUcb { .. } | PolicyKind::Ucb1 { .. } => "the largest upper bound".into(),
         PolicyKind::LinTs { .. } => {
             "the largest reward under parameters drawn from the posterior".into()

@@ -142,6 +142,14 @@ fn read_policy(
     spec
 }
 
+/// The policy that decides in rounds without insurance.
+fn decided_by(spec: &PolicySpec) -> &PolicyKind {
+    match &spec.kind {
+        PolicyKind::Insured { inside, .. } => inside,
+        kind => kind,
+    }
+}
+
 impl Known {
     fn read(facts: &Node, problems: &mut Vec<FieldError>) -> Self {
         let mut fields = Fields::new("", facts, problems);
@@ -163,7 +171,7 @@ impl Known {
 
     /// Fills in the noise scale from a policy's own table if it is unset here.
     fn or_of(self, spec: &PolicySpec) -> Self {
-        let own = match spec.kind {
+        let own = match *decided_by(spec) {
             PolicyKind::LinTs { noise_scale, .. }
             | PolicyKind::Ucb1 { noise_scale }
             | PolicyKind::Thompson { noise_scale } => noise_scale,
@@ -174,13 +182,22 @@ impl Known {
 
     /// The facts that a policy needs and the caller has not stated.
     fn lacking(self, spec: &PolicySpec) -> Vec<FieldError> {
-        match spec.kind {
+        let insured = match &spec.kind {
+            PolicyKind::Insured { radius, .. } => self.lacking_for(radius, ""),
+            _ => Vec::new(),
+        };
+        if !insured.is_empty() {
+            return insured;
+        }
+        match decided_by(spec) {
             PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => {
-                self.lacking_for(&radius, "")
+                self.lacking_for(radius, "")
             }
             PolicyKind::LinTs { noise_scale: None, .. }
             | PolicyKind::Ucb1 { noise_scale: None }
-            | PolicyKind::Thompson { noise_scale: None } => {
+            | PolicyKind::Thompson { noise_scale: None }
+                if self.noise_scale.is_none() =>
+            {
                 vec![errors::missing("noise_scale", NOISE)]
             }
             _ if spec.needs_horizon() && self.horizon.is_none() => {

@@ -43,6 +43,21 @@ impl Standing {
     }
 }
 
+/// What decides in a round of [`Insured`](crate::Insured), and why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Insurance {
+    /// The largest squared width among the plausible actions, and the one above which CODE
+    /// explores. Decisions whose rewards are outstanding count, unless the policy ignores them.
+    pub target: TargetStatus,
+}
+
+impl Insurance {
+    /// Whether CODE explores; otherwise the policy inside decides.
+    pub fn explores(&self) -> bool {
+        !self.target.met()
+    }
+}
+
 /// What the model of a policy says about every action at one moment, under one radius.
 ///
 /// It is a buffer: [`crate::Explain::explain`] fills it again without allocating.
@@ -56,6 +71,9 @@ pub struct Explanation {
     doubt: Option<Doubt>,
     target: Option<TargetStatus>,
     deadline: Option<DeadlineStatus>,
+    insurance: Option<Insurance>,
+    /// Scores with pending decisions counted.
+    by_design: Scores,
 }
 
 impl Explanation {
@@ -75,7 +93,7 @@ impl Explanation {
         exclusion: Exclusion,
         actions: Actions<'_>,
     ) {
-        (self.target, self.deadline) = (None, None);
+        (self.target, self.deadline, self.insurance) = (None, None, None);
         model.score_into(actions, &mut self.scores);
         let evidence = model.evidence();
         self.sqrt_beta = radius.sqrt_beta(&evidence);
@@ -113,6 +131,35 @@ impl Explanation {
             target.status(self.scores.width_sq[widest], half_width, evidence)
         });
         self.deadline = deadline;
+    }
+
+    /// Adds what decides in an insured policy. Where decisions are pending, `design` is the model
+    /// that counts them; else the target that was noted already is the one that decides.
+    pub(crate) fn note_insurance(
+        &mut self,
+        target: Option<Target>,
+        design: Option<&dyn Estimator>,
+        radius: &dyn ConfidenceRadius,
+        actions: Actions<'_>,
+    ) {
+        let status = match (target, design) {
+            (Some(target), Some(design)) => {
+                design.score_into(actions, &mut self.by_design);
+                let width_sq = &self.by_design.width_sq;
+                let widest = self.plausible.widest_by(&self.scores, width_sq);
+                let evidence = design.evidence();
+                let half_width = radius.reach(&evidence).half_width(width_sq[widest]);
+                Some(target.status(width_sq[widest], half_width, &evidence))
+            }
+            _ => self.target,
+        };
+        self.insurance = status.map(|target| Insurance { target });
+    }
+
+    /// What decides in the next round of an insured policy, as seen under the radius and the
+    /// exclusion of this explanation; `None` for other policies.
+    pub fn insurance(&self) -> Option<Insurance> {
+        self.insurance
     }
 
     /// Whether the policy's target is met, and by how much; `None` if it has none.

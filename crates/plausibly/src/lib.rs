@@ -58,16 +58,16 @@ pub use exact::{
     ForecastError, ForecastSums, Forecasts, Ledger, LedgerDigest, LedgerError, MalformedLedger,
     Observation, ObservationError, OffGrid, Tally, TallyError, quantise,
 };
-pub use explain::{Explanation, Standing};
+pub use explain::{Explanation, Insurance, Standing};
 pub use linalg::Isa;
 pub use model::{
     ArmMeans, ArmRidges, ArmSums, Earnings, Estimator, Evidence, Fit, Guarantee, Misfit, Outcome,
     Removed, Ridge, RidgeError, Scores, Shape, Squares, Tallies, Whole,
 };
 pub use policy::{
-    BetaThompson, Code, DeadlineOutcome, DeadlineStatus, Elimination, EpsilonGreedy, Explain,
-    Exploration, ExploreThenCommit, LinTs, LinUcb, Phase, Plays, Policy, PolicyError, Quota,
-    RandomisedCode, SharedDraws, Target, TargetStatus, Thompson, Ucb1,
+    BetaThompson, Code, DeadlineOutcome, DeadlineStatus, Decider, Elimination, EpsilonGreedy,
+    Explain, Exploration, ExploreThenCommit, Insured, LinTs, LinUcb, Phase, Plays, Policy,
+    PolicyError, Quota, RandomisedCode, SharedDraws, Target, TargetStatus, Thompson, Ucb1,
 };
 pub use rng::Stream;
 

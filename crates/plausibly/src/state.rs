@@ -171,9 +171,7 @@ impl<P: Keep> Durable for P {
             return Err(StateError::NotFresh { observations });
         }
         let mut from = Reader(state.0.strip_prefix(HEADER).ok_or(StateError::Version)?);
-        if !from.words()?.into_iter().eq(P::KIND.bytes().map(u64::from)) {
-            return Err(StateError::Kind { what: "the policy" });
-        }
+        from.text(P::KIND, "the policy")?;
         let mut restored = self.clone();
         restored.read(&mut from)?;
         if !from.0.is_empty() {
@@ -235,7 +233,7 @@ impl Writer {
         self.counts(numbers.iter().map(|number| number.to_bits()));
     }
 
-    fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         self.counts(text.bytes().map(u64::from));
     }
 }
@@ -262,6 +260,12 @@ impl Reader<'_> {
             return Err(StateError::Cut);
         }
         (0..len).map(|_| self.word()).collect()
+    }
+
+    /// Reads a text that must be this one.
+    pub(crate) fn text(&mut self, expected: &str, what: &'static str) -> Result<(), StateError> {
+        let same = self.words()?.into_iter().eq(expected.bytes().map(u64::from));
+        if same { Ok(()) } else { Err(StateError::Kind { what }) }
     }
 
     pub(crate) fn count(&mut self, what: &'static str) -> Result<u64, StateError> {

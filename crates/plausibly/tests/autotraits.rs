@@ -1,7 +1,7 @@
 use plausibly::{
     ActionSet, ArmMeans, ArmRidges, BetaThompson, Code, Design, Determinant, Elimination,
-    EpsilonGreedy, Explanation, ExploreThenCommit, ForecastError, ForecastSums, Forecasts, Isa,
-    Ledger, LedgerDigest, LedgerError, LinTs, LinUcb, MalformedLedger, Observation,
+    EpsilonGreedy, Explanation, ExploreThenCommit, ForecastError, ForecastSums, Forecasts, Insured,
+    Isa, Ledger, LedgerDigest, LedgerError, LinTs, LinUcb, MalformedLedger, Observation,
     ObservationError, OffGrid, Plausible, Quantised, Radius, Ridge, Scores, SharedDraws, Stream,
     Tally, TallyError, Thompson, Ucb1, spec, state,
 };
@@ -23,6 +23,7 @@ fn public_types_cross_threads_and_print() {
     ordinary::<ForecastError>();
     ordinary::<ForecastSums>();
     ordinary::<Forecasts>();
+    ordinary::<Insured<LinTs, Ridge, Determinant>>();
     ordinary::<Isa>();
     ordinary::<Ledger>();
     ordinary::<LedgerDigest>();

@@ -19,6 +19,7 @@ mod exact; // exact statistics: order leaves no trace, and what rounding costs
 mod explain; // standings and witnesses; asking changes nothing
 mod extremes; // many dimensions, huge features, and what does not fit
 mod instruction_sets; // the same bits on every one
+mod insured; // any rule, while CODE explores: bounds in every round, and mutants
 mod pending; // decisions whose rewards are outstanding
 mod policies; // every policy: ties, value stability
 mod radius; // radii against their formulas

@@ -266,7 +266,8 @@ fn every_word_of_a_state_matters() {
         }
         // The design of pending decisions counts them without rewards, and nothing reads what it
         // would estimate.
-        let unread = if entrant.name.starts_with("code") { words / 3 } else { 0 };
+        let counts_pending = entrant.name.starts_with("code") || entrant.name == "insured";
+        let unread = if counts_pending { words / 3 } else { 0 };
         let name = entrant.name;
         assert!(words > 10 && unnoticed <= unread, "{name}: {unnoticed} of {words} words");
     }

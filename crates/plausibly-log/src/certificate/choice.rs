@@ -83,6 +83,7 @@ impl Derivation<'_> {
                 (_, None) if greed > 0.0 => Reason::Tempered,
                 _ => Reason::LeastKnown,
             },
+            PolicyKind::Insured { .. } => unreachable!("logs refuse it when they read a policy"),
             PolicyKind::LinUcb { .. } => Reason::LargestUpper,
             PolicyKind::LinTs { .. } | PolicyKind::Thompson { .. } | PolicyKind::BetaThompson => {
                 Reason::LargestSample
@@ -118,6 +119,7 @@ impl Derivation<'_> {
                 Some(rate / offered + if best == Some(chosen) { 1.0 - rate } else { 0.0 })
             }
             PolicyKind::EpsilonGreedy { .. }
+            | PolicyKind::Insured { .. }
             | PolicyKind::LinTs { .. }
             | PolicyKind::Thompson { .. }
             | PolicyKind::BetaThompson => None,

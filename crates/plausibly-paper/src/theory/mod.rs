@@ -74,8 +74,8 @@ impl<'a> CodeEntrant<'a> {
         if experiment.delay != Delay::None {
             return Err(TheoryError::Unsuited("its rewards must not be delayed"));
         }
-        match experiment.policies.first().map(|policy| policy.kind) {
-            Some(PolicyKind::Code { randomise, .. }) if randomise > 0.0 => {
+        match experiment.policies.first().map(|policy| &policy.kind) {
+            Some(PolicyKind::Code { randomise, .. }) if *randomise > 0.0 => {
                 Err(TheoryError::Unsuited(
                     "CODE must not be randomised: its bounds are then on expectations",
                 ))
@@ -89,7 +89,7 @@ impl<'a> CodeEntrant<'a> {
             Some(PolicyKind::Code { exclusion: Exclusion::Differences, .. }) => {
                 Err(TheoryError::Unsuited("CODE must compare intervals, as the paper does"))
             }
-            Some(PolicyKind::Code { ridge, radius, greed, target, .. }) => {
+            Some(&PolicyKind::Code { ridge, radius, greed, target, .. }) => {
                 let ridge = ridge.unwrap_or(1.0);
                 Ok(Self { experiment, ridge, radius, greed, target })
             }

@@ -10,6 +10,7 @@ use crate::model::{Estimator, Outcome, Scores};
 use crate::rng::Stream;
 use crate::search::Search;
 use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
+use std::borrow::Cow;
 
 /// Among the actions that could still be best, takes the one it knows least about.
 ///
@@ -177,7 +178,7 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
 
     /// The widest plausible action, if this round explores: always at greed 0, and with a target
     /// while that is missed.
-    fn explore(&mut self, actions: Actions<'_>, bounds: Bounds) -> Option<ActionIndex> {
+    pub(super) fn explore(&mut self, actions: Actions<'_>, bounds: Bounds) -> Option<ActionIndex> {
         if self.deadline.is_some() {
             return self.explore_to_deadline(actions, bounds);
         }
@@ -211,9 +212,23 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
         deadline.explore(few, plausible, by_design, bounds.reach, &counted.evidence())
     }
 
-    /// Every plausible action, in place of what `out` held.
+    /// The model with pending decisions counted; `None` where none is pending or none counts.
+    pub(super) fn design(&self) -> Option<Cow<'_, E>> {
+        self.pending.as_ref().and_then(|pending| pending.shown(&self.model))
+    }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        self.radius.bounds(&self.model.evidence())
+    }
+
+    /// The greed of rounds that do not explore.
+    fn greed_when_met(&self) -> f64 {
+        if self.target.is_some() { 1.0 } else { self.greed }
+    }
+
+    /// Every plausible action, in place of what `out` held; they ascend.
     pub(super) fn plausible_into(&mut self, actions: Actions<'_>, out: &mut Vec<ActionIndex>) {
-        let bounds = self.radius.bounds(&self.model.evidence());
+        let bounds = self.bounds();
         let (few, plausible) = self.search.plausible(&self.model, actions, bounds);
         let could_be_best = |(position, _): &(usize, _)| plausible.contains(*position);
         out.clear();
@@ -223,11 +238,19 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
 
 impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
-        let bounds = self.radius.bounds(&self.model.evidence());
-        self.explore(actions, bounds).unwrap_or_else(|| {
-            let greed = if self.target.is_some() { 1.0 } else { self.greed };
-            self.best(actions, bounds, greed)
-        })
+        let bounds = self.bounds();
+        self.explore(actions, bounds)
+            .unwrap_or_else(|| self.best(actions, bounds, self.greed_when_met()))
+    }
+
+    fn select_among(
+        &mut self,
+        actions: Actions<'_>,
+        among: &[ActionIndex],
+        _: &mut Stream,
+    ) -> Option<ActionIndex> {
+        let (bounds, greed) = (self.bounds(), self.greed_when_met());
+        self.search.best_among(&self.model, actions, bounds, greed, among)
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {

@@ -1,7 +1,7 @@
 //! ε-greedy with the paper's decaying rate.
 
 use super::exploration::{Exploration, Explorer};
-use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
+use super::{Explain, Policy, PolicyError, argmax, best_among, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::model::{Estimator, Scores};
@@ -54,6 +54,8 @@ pub struct EpsilonGreedy<E> {
     /// Over how many rounds the rate falls; `None` if it does not.
     horizon: Option<u64>,
     round: u64,
+    /// Whether the last choice was drawn.
+    explored: bool,
     explorer: Explorer,
     scores: Scores,
 }
@@ -70,6 +72,7 @@ impl<E: Estimator> EpsilonGreedy<E> {
             epsilon,
             horizon: Some(horizon),
             round: 0,
+            explored: false,
             explorer: Explorer::default(),
             scores: Scores::new(),
         })
@@ -89,6 +92,7 @@ impl<E: Estimator> EpsilonGreedy<E> {
             epsilon,
             horizon: None,
             round: 0,
+            explored: false,
             explorer: Explorer::default(),
             scores: Scores::new(),
         })
@@ -112,12 +116,25 @@ impl<E: Estimator> Policy for EpsilonGreedy<E> {
         self.round += 1;
         let fallen = |horizon: u64| (horizon as f64 / self.round as f64).sqrt() / 2.0;
         let rate = self.epsilon * self.horizon.map_or(1.0, fallen);
-        if rng.uniform() < rate {
+        self.explored = rng.uniform() < rate;
+        if self.explored {
             self.explorer.draw(actions, rng)
         } else {
             self.model.means_into(actions, &mut self.scores);
             argmax(&self.scores.mean)
         }
+    }
+
+    fn select_among(
+        &mut self,
+        _: Actions<'_>,
+        among: &[ActionIndex],
+        rng: &mut Stream,
+    ) -> Option<ActionIndex> {
+        if self.explored {
+            return Some(among[rng.index(among.len())]);
+        }
+        best_among(among, |action| self.scores.mean[action])
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {

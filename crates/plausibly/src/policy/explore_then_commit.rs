@@ -1,7 +1,7 @@
 //! Explore-then-commit.
 
 use super::exploration::{Exploration, Explorer};
-use super::{Explain, Policy, PolicyError, argmax, check_epsilon};
+use super::{Explain, Policy, PolicyError, argmax, best_among, check_epsilon};
 use crate::actions::{Action, ActionIndex, Actions, SetId};
 use crate::arms::ArmMove;
 use crate::model::{Estimator, Scores};
@@ -119,6 +119,19 @@ impl<E: Estimator + Clone> Policy for ExploreThenCommit<E> {
                 action
             }
         }
+    }
+
+    fn select_among(
+        &mut self,
+        actions: Actions<'_>,
+        among: &[ActionIndex],
+        rng: &mut Stream,
+    ) -> Option<ActionIndex> {
+        let Some(committed) = &self.committed else {
+            return Some(among[rng.index(among.len())]);
+        };
+        committed.means_into(actions, &mut self.scores);
+        best_among(among, |action| self.scores.mean[action])
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {

@@ -1,10 +1,10 @@
 //! LinTS: Thompson sampling for linear problems.
 
 use super::coarse::Coarse;
-use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
+use super::{Explain, Policy, PolicyError, argmax, best_among, check_noise_scale};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
-use crate::linalg::Cholesky;
+use crate::linalg::{Cholesky, dot};
 use crate::model::{Estimator, Ridge};
 use crate::rng::Stream;
 use crate::state::{DurableModel as _, Keep, Reader, StateError, Writer};
@@ -88,6 +88,16 @@ impl Policy for LinTs {
             isa.dots(actions.blocks(), &self.theta_sampled, &mut self.values);
             argmax(&self.values)
         })
+    }
+
+    fn select_among(
+        &mut self,
+        actions: Actions<'_>,
+        among: &[ActionIndex],
+        _: &mut Stream,
+    ) -> Option<ActionIndex> {
+        // By the parameter that was sampled for this round.
+        best_among(among, |action| dot(actions.get(action).features(), &self.theta_sampled))
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {

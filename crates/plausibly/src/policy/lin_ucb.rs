@@ -63,6 +63,16 @@ impl<E: Estimator, R: ConfidenceRadius> Policy for LinUcb<E, R> {
         self.search.best(&self.model, actions, bounds, 1.0)
     }
 
+    fn select_among(
+        &mut self,
+        actions: Actions<'_>,
+        among: &[ActionIndex],
+        _: &mut Stream,
+    ) -> Option<ActionIndex> {
+        let bounds = self.radius.bounds(&self.model.evidence());
+        self.search.best_among(&self.model, actions, bounds, 1.0, among)
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.learn(action, Outcome::from(reward));
     }

@@ -11,6 +11,7 @@ mod elimination;
 mod epsilon_greedy;
 mod exploration;
 mod explore_then_commit;
+mod insured;
 mod lin_ts;
 mod lin_ucb;
 mod pending;
@@ -28,6 +29,7 @@ pub use epsilon_greedy::EpsilonGreedy;
 pub use exploration::Exploration;
 pub use explore_then_commit::ExploreThenCommit;
 pub(crate) use explore_then_commit::exploring_rounds;
+pub use insured::{Decider, Insured};
 pub use lin_ts::LinTs;
 pub use lin_ucb::LinUcb;
 pub use randomised::RandomisedCode;
@@ -54,6 +56,22 @@ pub trait Policy {
     /// # Panics
     /// If the actions do not fit the policy (another number of features, or of arms).
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex;
+
+    /// What the policy takes instead of the action that [`Policy::select`] has just chosen, if only
+    /// these may be taken: its best one of them. They ascend, and there is at least one. `None`,
+    /// the default, if the policy does not rank actions. [`Insured`] asks this of a policy that
+    /// wants an action which is ruled out.
+    ///
+    /// # Panics
+    /// As [`Policy::select`].
+    fn select_among(
+        &mut self,
+        _: Actions<'_>,
+        _among: &[ActionIndex],
+        _: &mut Stream,
+    ) -> Option<ActionIndex> {
+        None
+    }
 
     /// Learns the reward of an action that was taken, now or earlier.
     ///
@@ -159,6 +177,15 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
         (**self).select(actions, rng)
     }
 
+    fn select_among(
+        &mut self,
+        actions: Actions<'_>,
+        among: &[ActionIndex],
+        rng: &mut Stream,
+    ) -> Option<ActionIndex> {
+        (**self).select_among(actions, among, rng)
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         (**self).update(action, reward);
     }
@@ -179,6 +206,15 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
 impl<P: Policy + ?Sized> Policy for &mut P {
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
         (**self).select(actions, rng)
+    }
+
+    fn select_among(
+        &mut self,
+        actions: Actions<'_>,
+        among: &[ActionIndex],
+        rng: &mut Stream,
+    ) -> Option<ActionIndex> {
+        (**self).select_among(actions, among, rng)
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
@@ -221,6 +257,16 @@ impl<P: Explain + ?Sized> Explain for Box<P> {
 
     fn deadline(&self) -> Option<DeadlineStatus> {
         (**self).deadline()
+    }
+
+    fn explain(
+        &self,
+        actions: Actions<'_>,
+        radius: &dyn ConfidenceRadius,
+        exclusion: Exclusion,
+        out: &mut Explanation,
+    ) {
+        (**self).explain(actions, radius, exclusion, out);
     }
 }
 
@@ -298,6 +344,12 @@ fn assert_in_range<R: ConfidenceRadius + ?Sized>(radius: &R, reward: f64) {
     if let Some((low, high)) = radius.range() {
         assert!((low..=high).contains(&reward), "{}", Misfit::RewardRange { reward, low, high });
     }
+}
+
+/// The first of these actions with the largest value.
+fn best_among(among: &[ActionIndex], value: impl Fn(ActionIndex) -> f64) -> Option<ActionIndex> {
+    let valued = among.iter().map(|action| (*action, value(*action)));
+    valued.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|best| best.0)
 }
 
 /// The first position of the largest value.

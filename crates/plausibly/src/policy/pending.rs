@@ -6,6 +6,7 @@ use crate::arms::ArmMove;
 use crate::confidence::{Plausible, Reach};
 use crate::model::{Estimator, Scores};
 use crate::state::{DurableModel, Reader, StateError, Writer, holds};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// Pending decisions, and the model that counts them.
@@ -91,15 +92,28 @@ impl<E: Estimator + Clone> Pending<E> {
             return None;
         }
         if self.design.is_none() {
-            let mut design = model.clone();
-            let features = self.features.make_contiguous();
-            for (row, index) in self.indices.iter().enumerate() {
-                let features = &features[row * self.dim..(row + 1) * self.dim];
-                count(&mut design, Action::new(*index, features));
-            }
-            self.design = Some(design);
+            self.design = Some(self.made(model));
         }
         self.design.as_mut()
+    }
+
+    /// Like [`Pending::design`], for explanations: nothing is kept.
+    pub(super) fn shown(&self, model: &E) -> Option<Cow<'_, E>> {
+        if self.is_empty() {
+            return None;
+        }
+        Some(self.design.as_ref().map_or_else(|| Cow::Owned(self.made(model)), Cow::Borrowed))
+    }
+
+    /// The model with every listed decision counted.
+    fn made(&self, model: &E) -> E {
+        let (mut design, mut features) = (model.clone(), Vec::with_capacity(self.dim));
+        for (row, index) in self.indices.iter().enumerate() {
+            features.clear();
+            features.extend(self.features.range(row * self.dim..(row + 1) * self.dim));
+            count(&mut design, Action::new(*index, &features));
+        }
+        design
     }
 
     /// Removes the oldest decision for this action; false if there is none.

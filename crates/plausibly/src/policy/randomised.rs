@@ -88,6 +88,15 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for RandomisedCode<E, R> 
         self.plausible[rng.index(self.plausible.len())]
     }
 
+    fn select_among(
+        &mut self,
+        actions: Actions<'_>,
+        among: &[ActionIndex],
+        rng: &mut Stream,
+    ) -> Option<ActionIndex> {
+        self.code.select_among(actions, among, rng)
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.code.update(action, reward);
     }

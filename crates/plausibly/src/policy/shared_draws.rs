@@ -1,6 +1,6 @@
 //! Thompson sampling by one draw for all arms, as `MABWiser` does it.
 
-use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
+use super::{Explain, Policy, PolicyError, argmax, best_among, check_noise_scale};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::linalg::Cholesky;
 use crate::model::{ArmRidges, Estimator, Scores};
@@ -103,6 +103,16 @@ impl Policy for SharedDraws {
             self.sampled.push(mean + self.noise_scale * deviate);
         }
         argmax(&self.sampled)
+    }
+
+    fn select_among(
+        &mut self,
+        _: Actions<'_>,
+        among: &[ActionIndex],
+        _: &mut Stream,
+    ) -> Option<ActionIndex> {
+        // By the parameters that were sampled for this round.
+        best_among(among, |action| self.sampled[action])
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {

@@ -1,6 +1,6 @@
 //! Gaussian Thompson sampling for K-armed problems.
 
-use super::{Explain, Policy, PolicyError, argmax, check_noise_scale};
+use super::{Explain, Policy, PolicyError, argmax, best_among, check_noise_scale};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::model::{ArmMeans, Estimator, Scores};
@@ -90,6 +90,16 @@ impl<E: Estimator> Policy for Thompson<E> {
             });
         }
         argmax(&self.sampled)
+    }
+
+    fn select_among(
+        &mut self,
+        _: Actions<'_>,
+        among: &[ActionIndex],
+        _: &mut Stream,
+    ) -> Option<ActionIndex> {
+        // By the means that were sampled for this round.
+        best_among(among, |action| self.sampled[action])
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {

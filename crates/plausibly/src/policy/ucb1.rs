@@ -85,6 +85,15 @@ impl Policy for Ucb1 {
         self.by_index.select(actions, rng)
     }
 
+    fn select_among(
+        &mut self,
+        actions: Actions<'_>,
+        among: &[ActionIndex],
+        rng: &mut Stream,
+    ) -> Option<ActionIndex> {
+        self.by_index.select_among(actions, among, rng)
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.by_index.update(action, reward);
     }

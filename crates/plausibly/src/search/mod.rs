@@ -330,6 +330,34 @@ impl Search {
         (field.indices, field.scores, &self.plausible)
     }
 
+    /// Of these actions, ruled out or not, the one with the largest `greed·mean + half-width`, the
+    /// first among equals; `among` ascends.
+    pub(crate) fn best_among<E: Estimator + ?Sized>(
+        &mut self,
+        model: &E,
+        actions: Actions<'_>,
+        bounds: Bounds,
+        greed: f64,
+        among: &[ActionIndex],
+    ) -> Option<ActionIndex> {
+        match model.fit() {
+            Some(fit) if can_filter(model, bounds) => {
+                self.few.take(among.iter().copied());
+                self.few.score(&fit, actions);
+            }
+            _ => self.score_all(model, actions),
+        }
+        self.assess(model, bounds, Exclusion::Intervals);
+        let Self { few: Few { indices, scores, .. }, plausible, .. } = self;
+        let (middle, half) = (plausible.middle(scores), plausible.half_widths());
+        let open = plausible.is_open();
+        let value =
+            |at: usize| if open { scores.width_sq[at] } else { greed * middle[at] + half[at] };
+        let allowed = (0..indices.len()).filter(|at| among.binary_search(&indices[*at]).is_ok());
+        let better = |best: usize, next| if value(next) > value(best) { next } else { best };
+        allowed.reduce(better).map(|at| indices[at])
+    }
+
     /// The squared width of one action, from scratch.
     pub(crate) fn width_sq<E: Estimator + ?Sized>(
         &mut self,

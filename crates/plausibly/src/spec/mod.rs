@@ -6,6 +6,7 @@
 //! From these statements come the values, the errors, the list of fields that an unknown name is
 //! compared with, the resolved spec that a manifest records, and the reference page.
 
+mod build;
 mod error;
 mod fields;
 mod node;
@@ -14,10 +15,11 @@ mod radius;
 mod resume;
 mod written;
 
+pub use build::BuildError;
 pub use error::{Complaint, FieldError, Range};
 pub use fields::{Field, FieldDefault, Fields};
 pub use node::{Node, Value};
-pub use policy::{BuildError, Defaults, POLICY_KINDS, PolicyKind, PolicySpec, RIDGES};
+pub use policy::{Defaults, POLICY_KINDS, PolicyKind, PolicySpec, RIDGES};
 pub use radius::{RadiusKind, RadiusSpec};
 pub use resume::{History, Model};
 

@@ -1,17 +1,11 @@
 //! Policies in a spec.
 
+use super::Setting;
 use super::error::{Complaint, Range};
 use super::fields::{FieldDefault, Fields};
 use super::radius::{RadiusKind, RadiusSpec, read_noise_scale};
-use super::{Facts, Setting};
-use crate::confidence::{ConfidenceRadius, Exclusion, RadiusError};
-use crate::model::{ArmMeans, Ridge, RidgeError};
-use crate::policy::{
-    BetaThompson, Code, Elimination, EpsilonGreedy, Exploration, ExploreThenCommit, LinTs, LinUcb,
-    PolicyError, RandomisedCode, Target, Thompson, Ucb1, exploring_rounds,
-};
-use crate::state::{Durable, DurableModel};
-use thiserror::Error;
+use crate::confidence::Exclusion;
+use crate::policy::{Exploration, Target, exploring_rounds};
 
 const GREED: &str = "c: how much a plausible action's estimate counts beside its width; \
                      0 is CODE, 1 is LinUCB with this radius";
@@ -29,9 +23,17 @@ const RANDOMISE: &str =
 const COUNT_PENDING: &str = "whether a decision counts in the design before its reward comes; \
                              it never counts in the confidence set before that";
 
+const KAPPA: &str = "κ: CODE explores while a plausible action's squared width is above κ·d/t; \
+                     near 1 for verdicts, 4 for both, 10 to 30 for reward";
+
+const INSIDE: &str = "the policy that decides where CODE does not explore, among the plausible \
+                      actions: a table of any kind but insured, without a label; the epsilon of \
+                      epsilon-greedy may be 0 here";
+
 /// The kinds of policy, as specs name them.
-pub const POLICY_KINDS: [&str; 9] = [
+pub const POLICY_KINDS: [&str; 10] = [
     "code",
+    "insured",
     "lin-ucb",
     "lin-ts",
     "elimination",
@@ -52,9 +54,9 @@ pub struct PolicySpec {
 }
 
 /// A policy with its parameters. K-armed models ignore the ridge.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum PolicyKind {
-    /// See [`Code`].
+    /// See [`crate::Code`].
     Code {
         /// λ in V; else the natural one of the radius.
         ridge: Option<f64>,
@@ -71,37 +73,52 @@ pub enum PolicyKind {
         /// Whether decisions whose rewards are outstanding count in the design.
         count_pending: bool,
     },
-    /// See [`LinUcb`].
+    /// See [`crate::Insured`].
+    Insured {
+        /// κ.
+        kappa: f64,
+        /// λ in V; else the natural one of the radius.
+        ridge: Option<f64>,
+        /// √β.
+        radius: RadiusSpec,
+        /// What rules actions out.
+        exclusion: Exclusion,
+        /// Whether decisions whose rewards are outstanding count in the test of κ.
+        count_pending: bool,
+        /// What decides in rounds that do not explore; not insured itself.
+        inside: Box<Self>,
+    },
+    /// See [`crate::LinUcb`].
     LinUcb {
         /// λ in V; else the natural one of the radius.
         ridge: Option<f64>,
         /// √β.
         radius: RadiusSpec,
     },
-    /// See [`LinTs`].
+    /// See [`crate::LinTs`].
     LinTs {
         /// λ in V.
         ridge: f64,
         /// σ; else the noise of the problem.
         noise_scale: Option<f64>,
     },
-    /// See [`Elimination`].
+    /// See [`crate::Elimination`].
     Elimination {
         /// λ in V, for explanations.
         ridge: f64,
         /// δ.
         delta: f64,
     },
-    /// See [`EpsilonGreedy`].
+    /// See [`crate::EpsilonGreedy`].
     EpsilonGreedy {
         /// λ in V.
         ridge: f64,
-        /// ε.
+        /// ε; may be 0 inside an insured policy.
         epsilon: f64,
         /// How it explores.
         exploration: Exploration,
     },
-    /// See [`ExploreThenCommit`].
+    /// See [`crate::ExploreThenCommit`].
     ExploreThenCommit {
         /// λ in V.
         ridge: f64,
@@ -110,40 +127,18 @@ pub enum PolicyKind {
         /// How it explores.
         exploration: Exploration,
     },
-    /// See [`Ucb1`].
+    /// See [`crate::Ucb1`].
     Ucb1 {
         /// σ; else the noise of the problem.
         noise_scale: Option<f64>,
     },
-    /// See [`Thompson`].
+    /// See [`crate::Thompson`].
     Thompson {
         /// σ; else the noise of the problem.
         noise_scale: Option<f64>,
     },
-    /// See [`BetaThompson`].
+    /// See [`BetaThompson`](crate::BetaThompson).
     BetaThompson,
-}
-
-/// Why a policy could not be built for a problem.
-#[derive(Clone, Debug, Error, PartialEq)]
-#[non_exhaustive]
-pub enum BuildError {
-    /// Its radius.
-    #[error(transparent)]
-    Radius(#[from] RadiusError),
-    /// Its model.
-    #[error(transparent)]
-    Ridge(#[from] RidgeError),
-    /// Its parameters.
-    #[error(transparent)]
-    Policy(#[from] PolicyError),
-    /// A kind that cannot go on from such statistics: its next choice depends on more than them.
-    #[error(
-        "this kind of policy cannot go on from these statistics; use code, lin-ucb, lin-ts, \
-         elimination, epsilon-greedy or explore-then-commit for actions with features, and code, \
-         ucb1, thompson, epsilon-greedy or explore-then-commit for arms"
-    )]
-    Unresumable,
 }
 
 impl PolicySpec {
@@ -168,42 +163,9 @@ impl PolicySpec {
     fn read_with(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> Option<Self> {
         let kind = fields.choice("kind", "which policy", None, &POLICY_KINDS)?;
         let label = fields.text_or("label", "its name in results", "the kind", kind);
-        if let Some(reason) = misfit(kind, setting) {
-            fields.object("kind", Complaint::Misfit { what: kind.into(), reason });
-        }
         let kind = match kind {
-            "code" => read_code(fields, setting, defaults),
-            "lin-ucb" => PolicyKind::LinUcb {
-                ridge: read_natural_ridge(fields, setting, defaults),
-                radius: read_radius(fields, setting, defaults),
-            },
-            "lin-ts" => PolicyKind::LinTs {
-                ridge: read_ridge(fields, setting),
-                noise_scale: read_noise_scale(fields),
-            },
-            "elimination" => PolicyKind::Elimination {
-                ridge: read_ridge(fields, setting),
-                delta: fields.number(
-                    "delta",
-                    "δ, the chance of failure",
-                    0.05,
-                    Range::between(0.0, 1.0),
-                ),
-            },
-            "epsilon-greedy" => PolicyKind::EpsilonGreedy {
-                ridge: read_ridge(fields, setting),
-                epsilon: read_epsilon(fields),
-                exploration: read_exploration(fields, setting),
-            },
-            "explore-then-commit" => PolicyKind::ExploreThenCommit {
-                ridge: read_ridge(fields, setting),
-                epsilon: read_epsilon(fields),
-                exploration: read_exploration(fields, setting),
-            },
-            "ucb1" => PolicyKind::Ucb1 { noise_scale: read_noise_scale(fields) },
-            "thompson" => PolicyKind::Thompson { noise_scale: read_noise_scale(fields) },
-            "beta-thompson" => PolicyKind::BetaThompson,
-            other => unreachable!("{other} is in POLICY_KINDS"),
+            "insured" => read_insured(fields, setting, defaults),
+            kind => read_kind(fields, kind, setting, defaults, Range::above_to(0.0, 1.0)),
         };
         Some(Self { label, kind })
     }
@@ -246,84 +208,9 @@ impl PolicySpec {
             _ => None,
         }
     }
-
-    /// A fresh policy for a problem.
-    ///
-    /// # Errors
-    /// If a parameter is out of range.
-    pub fn build(&self, facts: &Facts) -> Result<Box<dyn Durable + Send>, BuildError> {
-        let arms = facts.setting == Setting::Arms;
-        let means = || ArmMeans::new(facts.actions);
-        let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
-        Ok(match self.kind {
-            PolicyKind::Code { radius, .. } if arms => {
-                self.code_on(means(), radius.build(facts)?, None)?
-            }
-            PolicyKind::Code { radius, .. } => {
-                let model = Ridge::new(facts.dim, self.ridge_in(facts))?;
-                self.code_on(model, radius.build(facts)?, None)?
-            }
-            PolicyKind::LinUcb { radius, .. } => {
-                let model = Ridge::new(facts.dim, self.ridge_in(facts))?;
-                Box::new(LinUcb::new(model, radius.build(facts)?))
-            }
-            PolicyKind::LinTs { ridge, noise_scale } => {
-                Box::new(LinTs::new(Ridge::new(facts.dim, ridge)?, noise(noise_scale))?)
-            }
-            PolicyKind::Elimination { ridge, delta } => {
-                Box::new(Elimination::new(Ridge::new(facts.dim, ridge)?, delta)?)
-            }
-            PolicyKind::EpsilonGreedy { epsilon, .. } if arms => {
-                Box::new(EpsilonGreedy::new(means(), epsilon, facts.horizon)?)
-            }
-            PolicyKind::EpsilonGreedy { ridge, epsilon, exploration } => {
-                let model = Ridge::new(facts.dim, ridge)?;
-                Box::new(EpsilonGreedy::new(model, epsilon, facts.horizon)?.exploring(exploration))
-            }
-            PolicyKind::ExploreThenCommit { epsilon, .. } if arms => {
-                Box::new(ExploreThenCommit::new(means(), epsilon, facts.horizon)?)
-            }
-            PolicyKind::ExploreThenCommit { ridge, epsilon, exploration } => {
-                let model = Ridge::new(facts.dim, ridge)?;
-                Box::new(
-                    ExploreThenCommit::new(model, epsilon, facts.horizon)?.exploring(exploration),
-                )
-            }
-            PolicyKind::Ucb1 { noise_scale } => {
-                Box::new(Ucb1::new(facts.actions, noise(noise_scale))?)
-            }
-            PolicyKind::Thompson { noise_scale } => {
-                Box::new(Thompson::new(facts.actions, noise(noise_scale))?)
-            }
-            PolicyKind::BetaThompson => Box::new(BetaThompson::new(facts.actions)),
-        })
-    }
-}
-
-impl RadiusSpec {
-    /// The ridge that suits this radius: `d·R²/S²` for the additive form, which balances its terms;
-    /// else 1.
-    pub fn natural_ridge(&self, facts: &Facts) -> f64 {
-        if self.kind != RadiusKind::Additive {
-            return 1.0;
-        }
-        let (noise, bound) = (self.noise_scale_in(facts), self.theta_norm_bound_in(facts));
-        let ridge = facts.dim as f64 * (noise / bound) * (noise / bound);
-        // A bound of zero, or extreme constants.
-        if ridge.is_nan() { 1.0 } else { ridge.clamp(1e-50, 1e50) }
-    }
 }
 
 impl PolicySpec {
-    /// λ in V for a problem; 1 for kinds that are for arms only.
-    pub fn ridge_in(&self, facts: &Facts) -> f64 {
-        match self.kind {
-            PolicyKind::Code { ridge: None, radius, .. }
-            | PolicyKind::LinUcb { ridge: None, radius } => radius.natural_ridge(facts),
-            _ => self.ridge(),
-        }
-    }
-
     /// Reads the fields of the target of a `code` policy.
     pub fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
         let kappa = "κ: squared widths at most κ times those of an optimal design over all actions";
@@ -351,32 +238,6 @@ impl PolicySpec {
                 None
             }
         }
-    }
-
-    /// CODE with this model and radius and, if decisions are pending, with the model that counts
-    /// them as `design`.
-    pub(super) fn code_on<
-        E: DurableModel + Send + 'static,
-        R: ConfidenceRadius + Clone + Send + 'static,
-    >(
-        &self,
-        model: E,
-        radius: R,
-        design: Option<E>,
-    ) -> Result<Box<dyn Durable + Send>, BuildError> {
-        let PolicyKind::Code { exclusion, greed, target, randomise, count_pending, .. } = self.kind
-        else {
-            unreachable!("only called for a code policy");
-        };
-        let code = Code::new(model, radius).excluding(exclusion).tempered(greed)?;
-        let code = if let Some(design) = design { code.with_design(design) } else { code };
-        let code = if let Some(target) = target { code.to_target(target)? } else { code };
-        let code = if count_pending { code } else { code.ignoring_pending() };
-        Ok(if randomise > 0.0 {
-            Box::new(RandomisedCode::new(code, randomise)?)
-        } else {
-            Box::new(code)
-        })
     }
 }
 
@@ -472,13 +333,8 @@ impl Exclusion {
     }
 }
 
-fn read_epsilon(fields: &mut Fields<'_>) -> f64 {
-    fields.number(
-        "epsilon",
-        "ε, the share of rounds spent exploring",
-        0.05,
-        Range::above_to(0.0, 1.0),
-    )
+fn read_epsilon(fields: &mut Fields<'_>, range: Range) -> f64 {
+    fields.number("epsilon", "ε, the share of rounds spent exploring", 0.05, range)
 }
 
 fn read_exploration(fields: &mut Fields<'_>, setting: Setting) -> Exploration {
@@ -500,6 +356,76 @@ fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
                    intervals of at most ±ε; with by_round, this must hold by that round";
     let none = FieldDefault::Derived("none: explore in every round");
     fields.table("target", meaning, none, PolicySpec::read_target).flatten()
+}
+
+/// Reads a policy of this kind, which is any but `insured`.
+fn read_kind(
+    fields: &mut Fields<'_>,
+    kind: &'static str,
+    setting: Setting,
+    defaults: Defaults,
+    epsilons: Range,
+) -> PolicyKind {
+    if let Some(reason) = misfit(kind, setting) {
+        fields.object("kind", Complaint::Misfit { what: kind.into(), reason });
+    }
+    match kind {
+        "code" => read_code(fields, setting, defaults),
+        "lin-ucb" => PolicyKind::LinUcb {
+            ridge: read_natural_ridge(fields, setting, defaults),
+            radius: read_radius(fields, setting, defaults),
+        },
+        "lin-ts" => PolicyKind::LinTs {
+            ridge: read_ridge(fields, setting),
+            noise_scale: read_noise_scale(fields),
+        },
+        "elimination" => PolicyKind::Elimination {
+            ridge: read_ridge(fields, setting),
+            delta: fields.number(
+                "delta",
+                "δ, the chance of failure",
+                0.05,
+                Range::between(0.0, 1.0),
+            ),
+        },
+        "epsilon-greedy" => PolicyKind::EpsilonGreedy {
+            ridge: read_ridge(fields, setting),
+            epsilon: read_epsilon(fields, epsilons),
+            exploration: read_exploration(fields, setting),
+        },
+        "explore-then-commit" => PolicyKind::ExploreThenCommit {
+            ridge: read_ridge(fields, setting),
+            epsilon: read_epsilon(fields, Range::above_to(0.0, 1.0)),
+            exploration: read_exploration(fields, setting),
+        },
+        "ucb1" => PolicyKind::Ucb1 { noise_scale: read_noise_scale(fields) },
+        "thompson" => PolicyKind::Thompson { noise_scale: read_noise_scale(fields) },
+        "beta-thompson" => PolicyKind::BetaThompson,
+        other => unreachable!("{other} is in POLICY_KINDS"),
+    }
+}
+
+fn read_insured(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> PolicyKind {
+    let kappa = fields.number("kappa", KAPPA, 4.0, Range::POSITIVE);
+    let ridge = read_natural_ridge(fields, setting, defaults);
+    let radius = read_radius(fields, setting, defaults);
+    let exclusion = read_exclusion(fields, setting, defaults);
+    let count_pending = fields.boolean("count_pending", COUNT_PENDING, true);
+    let (fallback, default) = if setting == Setting::Arms {
+        (PolicyKind::Thompson { noise_scale: None }, "{ kind = \"thompson\" }")
+    } else {
+        (PolicyKind::LinTs { ridge: 1.0, noise_scale: None }, "{ kind = \"lin-ts\" }")
+    };
+    let read = fields.table("inside", INSIDE, FieldDefault::Derived(default), |fields| {
+        let kinds: Vec<&str> = POLICY_KINDS.into_iter().filter(|kind| *kind != "insured").collect();
+        let kind = fields.choice("kind", "which policy", None, &kinds)?;
+        // CODE explores, so that greed alone will do here.
+        Some(read_kind(fields, kind, setting, defaults, Range::from_to(0.0, 1.0)))
+    });
+    let inside = read.flatten().unwrap_or(fallback);
+    fields.fill("inside", inside.to_value(setting));
+    let inside = Box::new(inside);
+    PolicyKind::Insured { kappa, ridge, radius, exclusion, count_pending, inside }
 }
 
 fn read_code(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> PolicyKind {

@@ -3,7 +3,8 @@
 //! A log keeps exact sums and no policy. For each decision the policy is built from them, so its
 //! choice is a function of the log.
 
-use super::policy::{BuildError, PolicyKind, PolicySpec};
+use super::build::{BuildError, Plain};
+use super::policy::{PolicyKind, PolicySpec};
 use super::radius::RadiusSpec;
 use super::{Facts, Setting};
 use crate::confidence::{Quantised, Radius, RadiusError};
@@ -112,7 +113,7 @@ impl PolicySpec {
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
         Ok(match self.kind {
             PolicyKind::Code { radius, .. } => {
-                self.code_on(model, radius.build_quantised(facts)?, design)?
+                self.kind.code_on(model, radius.build_quantised(facts)?, design, Plain)?
             }
             PolicyKind::LinUcb { radius, .. } => {
                 Box::new(LinUcb::new(model, radius.build_quantised(facts)?))
@@ -132,7 +133,10 @@ impl PolicySpec {
                 let policy = Elimination::new(model, delta)?;
                 Box::new(if let Some(phase) = phase { policy.in_phase(phase) } else { policy })
             }
-            PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } | PolicyKind::BetaThompson => {
+            PolicyKind::Insured { .. }
+            | PolicyKind::Ucb1 { .. }
+            | PolicyKind::Thompson { .. }
+            | PolicyKind::BetaThompson => {
                 return Err(BuildError::Unresumable);
             }
         })
@@ -148,7 +152,7 @@ impl PolicySpec {
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
         Ok(match self.kind {
             PolicyKind::Code { radius, .. } => {
-                self.code_on(model, radius.build_quantised(facts)?, design)?
+                self.kind.code_on(model, radius.build_quantised(facts)?, design, Plain)?
             }
             PolicyKind::EpsilonGreedy { epsilon, .. } => {
                 Box::new(EpsilonGreedy::new(model, epsilon, facts.horizon)?.after(decisions))
@@ -165,6 +169,7 @@ impl PolicySpec {
             // The rewards of a log are scaled to [−½, ½].
             PolicyKind::BetaThompson
             | PolicyKind::Elimination { .. }
+            | PolicyKind::Insured { .. }
             | PolicyKind::LinUcb { .. }
             | PolicyKind::LinTs { .. } => {
                 return Err(BuildError::Unresumable);
@@ -176,23 +181,16 @@ impl PolicySpec {
     /// setting.
     pub fn shown_radius(&self, setting: Setting) -> RadiusSpec {
         match self.kind {
-            PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => radius,
+            PolicyKind::Code { radius, .. }
+            | PolicyKind::Insured { radius, .. }
+            | PolicyKind::LinUcb { radius, .. } => radius,
             _ => RadiusSpec::recorded_for(setting),
         }
     }
 
     /// λ in V where it is set, as in every log; else 1.
     pub fn ridge(&self) -> f64 {
-        match self.kind {
-            PolicyKind::Code { ridge, .. } | PolicyKind::LinUcb { ridge, .. } => {
-                ridge.unwrap_or(1.0)
-            }
-            PolicyKind::LinTs { ridge, .. }
-            | PolicyKind::Elimination { ridge, .. }
-            | PolicyKind::EpsilonGreedy { ridge, .. }
-            | PolicyKind::ExploreThenCommit { ridge, .. } => ridge,
-            PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } | PolicyKind::BetaThompson => 1.0,
-        }
+        self.kind.ridge()
     }
 
     /// The number of decisions after which it commits to what it knows; `None` if it never does.
@@ -207,6 +205,30 @@ impl PolicySpec {
 
     /// Whether its next choice depends on the number of decisions before, and so on a horizon.
     pub fn needs_horizon(&self) -> bool {
-        matches!(self.kind, PolicyKind::EpsilonGreedy { .. } | PolicyKind::ExploreThenCommit { .. })
+        self.kind.needs_horizon()
+    }
+}
+
+impl PolicyKind {
+    fn needs_horizon(&self) -> bool {
+        match self {
+            Self::Insured { inside, .. } => inside.needs_horizon(),
+            Self::EpsilonGreedy { epsilon, .. } => *epsilon > 0.0,
+            Self::ExploreThenCommit { .. } => true,
+            _ => false,
+        }
+    }
+
+    pub(super) fn ridge(&self) -> f64 {
+        match *self {
+            Self::Code { ridge, .. } | Self::Insured { ridge, .. } | Self::LinUcb { ridge, .. } => {
+                ridge.unwrap_or(1.0)
+            }
+            Self::LinTs { ridge, .. }
+            | Self::Elimination { ridge, .. }
+            | Self::EpsilonGreedy { ridge, .. }
+            | Self::ExploreThenCommit { ridge, .. } => ridge,
+            Self::Ucb1 { .. } | Self::Thompson { .. } | Self::BetaThompson => 1.0,
+        }
     }
 }

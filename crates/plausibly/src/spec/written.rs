@@ -2,6 +2,7 @@
 
 use super::policy::PolicyKind;
 use super::{Node, Setting, Value};
+use crate::confidence::Exclusion;
 use crate::policy::{Exploration, Target};
 
 impl PolicyKind {
@@ -22,23 +23,36 @@ impl PolicyKind {
         let set_ridge = |ridge: Option<f64>| ("ridge", ridge.filter(|_| !arms).map(Value::Float));
         let ridge = |ridge: f64| set_ridge(Some(ridge));
         let noise = |scale: Option<f64>| ("noise_scale", scale.map(Value::Float));
+        let ruled_out_by = |exclusion: Exclusion| {
+            ("exclusion", (!arms).then(|| Value::Text(exclusion.name().into())))
+        };
         let exploration = |how: Exploration| {
             let name = if how == Exploration::Design { "design" } else { "uniform" };
             ("exploration", (!arms).then(|| Value::Text(name.into())))
         };
         let (kind, fields) = match *self {
             Self::Code { ridge, radius, exclusion, greed, target, randomise, count_pending } => {
-                let exclusion = (!arms).then(|| Value::Text(exclusion.name().into()));
                 let fields = vec![
                     set_ridge(ridge),
                     ("radius", Some(radius.to_value())),
-                    ("exclusion", exclusion),
+                    ruled_out_by(exclusion),
                     number("greed", greed),
                     ("target", target.map(target_value)),
                     number("randomise", randomise),
                     ("count_pending", Some(Value::Bool(count_pending))),
                 ];
                 ("code", fields)
+            }
+            Self::Insured { kappa, ridge, radius, exclusion, count_pending, ref inside } => {
+                let fields = vec![
+                    number("kappa", kappa),
+                    set_ridge(ridge),
+                    ("radius", Some(radius.to_value())),
+                    ruled_out_by(exclusion),
+                    ("count_pending", Some(Value::Bool(count_pending))),
+                    ("inside", Some(inside.to_value(setting))),
+                ];
+                ("insured", fields)
             }
             Self::LinUcb { ridge, radius } => {
                 ("lin-ucb", vec![set_ridge(ridge), ("radius", Some(radius.to_value()))])

@@ -141,6 +141,14 @@ fn specs(problem: &Problem) -> Vec<PolicyKind> {
         PolicyKind::EpsilonGreedy { ridge, epsilon: 0.3, exploration },
         PolicyKind::ExploreThenCommit { ridge, epsilon: 0.3, exploration },
     ];
+    let insured = |kappa, inside: &PolicyKind| PolicyKind::Insured {
+        kappa,
+        ridge: Some(ridge),
+        radius,
+        exclusion,
+        count_pending: even,
+        inside: Box::new(inside.clone()),
+    };
     if arms {
         all.extend([PolicyKind::Ucb1 { noise_scale }, PolicyKind::Thompson { noise_scale }]);
     } else {
@@ -152,11 +160,13 @@ fn specs(problem: &Problem) -> Vec<PolicyKind> {
             all.push(PolicyKind::Elimination { ridge, delta: 0.9 });
         }
     }
+    let inside = all.clone();
+    all.extend(inside.iter().map(|inside| insured(3.0, inside)));
     all
 }
 
 /// Whether a policy that is saved and loaded again and again chooses as one that is not.
-fn goes_on(problem: &Problem, kind: PolicyKind) -> bool {
+fn goes_on(problem: &Problem, kind: &PolicyKind) -> bool {
     let arms = problem.kind == Kind::Arms;
     let facts = Facts {
         setting: if arms { Setting::Arms } else { Setting::Fixed },
@@ -168,7 +178,7 @@ fn goes_on(problem: &Problem, kind: PolicyKind) -> bool {
         action_norm_bound: problem.largest_norm(),
         reward_range: None,
     };
-    let spec = PolicySpec { label: "saved".into(), kind };
+    let spec = PolicySpec { label: "saved".into(), kind: kind.clone() };
     let make = || spec.build(&facts).unwrap();
     let (mut whole, mut saved) = (make(), make());
     let (mut one, mut other) = (Game::new(problem, "saved"), Game::new(problem, "saved"));
@@ -190,7 +200,7 @@ fn saved_and_loaded() {
     for problem in problems().filter(saves) {
         for kind in specs(&problem) {
             let number = problem.number;
-            assert!(goes_on(&problem, kind), "{:?} {number}: {kind:?}", problem.kind);
+            assert!(goes_on(&problem, &kind), "{:?} {number}: {kind:?}", problem.kind);
         }
     }
 }
