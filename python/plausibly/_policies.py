@@ -24,6 +24,7 @@ _KINDS = {
     "Elimination": "elimination",
     "EpsilonGreedy": "epsilon-greedy",
     "ExploreThenCommit": "explore-then-commit",
+    "Insured": "insured",
     "LinTS": "lin-ts",
     "LinUCB": "lin-ucb",
     "Thompson": "thompson",
@@ -37,15 +38,15 @@ class Policy(_core.Policy):
     >>> from plausibly import Policy
     >>> Policy()
     Traceback (most recent call last):
-    TypeError: use Code, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, UCB1, ...
+    TypeError: use Code, Insured, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, ...
     """
 
     __slots__ = ()
 
     def __new__(cls) -> Policy:
         raise TypeError(
-            "use Code, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, UCB1, "
-            "Thompson or BetaThompson"
+            "use Code, Insured, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, "
+            "UCB1, Thompson or BetaThompson"
         )
 
     def explain(
@@ -230,6 +231,86 @@ class Code(Policy):
             target=target,
             randomise=randomise,
             count_pending=count_pending,
+        )
+
+
+class Insured(Policy):
+    """Another policy decides, and CODE explores while a plausible action is known too little.
+
+        explore while a plausible a has ‖a‖²_V⁻¹ > κ·d/t, as Code does;
+        otherwise take what the policy inside wants, among the plausible actions
+
+    For actions with features and for plain arms, as the policy inside.
+
+    Parameters
+    ----------
+    inside : dict, default {"kind": "lin-ts"}, of arms {"kind": "thompson"}
+        The policy inside: a table as in docs/reference/spec.md, of any kind but "insured". The
+        epsilon of "epsilon-greedy" may be 0 here: the best estimate alone.
+    kappa : float, default 4, from 1e-50 to 1e50
+        κ. Near 1 for verdicts, 4 for both, 10 to 30 for reward.
+    noise_scale : float, from 1e-50 to 1e50
+        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded
+        rewards. Required, unless the radius and the policy inside need none or have their own.
+    theta_norm_bound : float, at least 0
+        A bound on ‖θ*‖, the norm of the true parameter. Required with features, unless the radius
+        needs none or has its own.
+    action_norm_bound : float, above 0
+        A bound on ‖a‖ over all actions to come. Only the radius of the kind "paper" needs it.
+    horizon : int, from 1 to 10¹²
+        About how many decisions there will be. Required if the policy inside spreads its
+        exploration over it.
+    radius : float or dict, default {"kind": "determinant"}, of arms {"kind": "mixture"}
+        √β in mean ± √β·‖a‖_V⁻¹. A number is √β itself (alpha elsewhere); a dict names a kind and
+        its constants, as in docs/reference/spec.md.
+    ridge : float, default 1, from 1e-100 to 1e100
+        λ in V = λI + Σ x·xᵀ. Features only: arms are estimated by plain means.
+    count_pending : bool, default True
+        Whether pending decisions count in the widths that are compared with κ·d/t.
+    seed : int, default 0, from 0 to 2⁶³ − 1
+        The start of its random numbers, together with the label.
+    label : str, default the kind of the policy
+        Its name in results. Another label means other random numbers.
+
+    >>> from plausibly import ActionSet, Insured
+    >>> policy = Insured(inside={"kind": "ucb1"}, kappa=10, noise_scale=0.5)
+    >>> policy.select(ActionSet.arms(3))
+    0
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        *,
+        inside: Mapping[str, Any] | None = None,
+        kappa: float | None = None,
+        ridge: float | None = None,
+        radius: Radius | None = None,
+        count_pending: bool | None = None,
+        noise_scale: float | None = None,
+        theta_norm_bound: float | None = None,
+        action_norm_bound: float | None = None,
+        horizon: int | None = None,
+        seed: int = 0,
+        label: str | None = None,
+    ) -> Insured:
+        facts = {
+            "noise_scale": noise_scale,
+            "theta_norm_bound": theta_norm_bound,
+            "action_norm_bound": action_norm_bound,
+            "horizon": horizon,
+        }
+        return cls._made(
+            "insured",
+            seed,
+            facts,
+            label=label,
+            kappa=kappa,
+            ridge=ridge,
+            radius=radius,
+            count_pending=count_pending,
+            inside=inside,
         )
 
 

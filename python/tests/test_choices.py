@@ -15,6 +15,7 @@ tomllib = pytest.importorskip("tomllib")
 
 CLASSES = {
     "code": plausibly.Code,
+    "insured": plausibly.Insured,
     "lin-ucb": plausibly.LinUCB,
     "lin-ts": plausibly.LinTS,
     "elimination": plausibly.Elimination,
@@ -58,6 +59,7 @@ def made(table: dict[str, Any], experiment: dict[str, Any], norms: list[float]) 
     }
     takes = {
         "code": ("noise_scale", "theta_norm_bound", "action_norm_bound"),
+        "insured": ("noise_scale", "theta_norm_bound", "action_norm_bound"),
         "lin-ucb": ("noise_scale", "theta_norm_bound", "action_norm_bound"),
         "lin-ts": ("noise_scale",),
         "elimination": (),
