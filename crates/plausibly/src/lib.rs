@@ -50,8 +50,8 @@ pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_M
 pub use arms::{ArmMove, ArmRecord};
 pub use confidence::{
     Additive, ArmReach, Bounded, Bounds, ConfidenceRadius, Determinant, Doubt, Exclusion, Fixed,
-    Interval, Mixture, PairRule, Paper, PerArm, Plausible, PlausibleSummary, Quantised, Radius,
-    RadiusError, Reach, Stitched, TwoPoint, Union,
+    Forecast, Interval, Mixture, PairRule, Paper, PerArm, Plausible, PlausibleSummary, Quantised,
+    Radius, RadiusError, Reach, Stitched, TwoPoint, Union,
 };
 pub use design::Design;
 pub use exact::{
@@ -61,13 +61,14 @@ pub use exact::{
 pub use explain::{Explanation, Insurance, Standing};
 pub use linalg::Isa;
 pub use model::{
-    ArmMeans, ArmRidges, ArmSums, Earnings, Estimator, Evidence, Fit, Guarantee, Misfit, Outcome,
-    Removed, Ridge, RidgeError, Scores, Shape, Squares, Tallies, Whole,
+    ArmMeans, ArmRidges, ArmSums, Earnings, Estimator, Evidence, Fit, ForecastChoice, Forecaster,
+    Guarantee, Misfit, Outcome, Removed, Ridge, RidgeError, Scores, Shape, Squares, Tabled,
+    Tallies, Whole,
 };
 pub use policy::{
     BetaThompson, Code, DeadlineOutcome, DeadlineStatus, Decider, Elimination, EpsilonGreedy,
-    Explain, Exploration, ExploreThenCommit, Insured, LinTs, LinUcb, Phase, Plays, Policy,
-    PolicyError, Quota, RandomisedCode, SharedDraws, Target, TargetStatus, Thompson, Ucb1,
+    Explain, Exploration, ExploreThenCommit, Forecasting, Insured, LinTs, LinUcb, Phase, Plays,
+    Policy, PolicyError, Quota, RandomisedCode, SharedDraws, Target, TargetStatus, Thompson, Ucb1,
 };
 pub use rng::Stream;
 

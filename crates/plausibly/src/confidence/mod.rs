@@ -1,6 +1,7 @@
 //! How far an estimate may be from the truth, and which actions that leaves in play.
 
 mod arms;
+mod forecast;
 mod pairs;
 mod plausible;
 mod quantised;
@@ -9,6 +10,7 @@ mod reach;
 mod two_point;
 
 pub use arms::{ArmReach, Mixture, Stitched, Union};
+pub use forecast::Forecast;
 pub use pairs::{Bounds, PairRule};
 pub(crate) use plausible::assert_radius;
 pub use plausible::{Exclusion, Interval, Plausible, PlausibleSummary};

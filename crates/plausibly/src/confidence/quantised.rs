@@ -108,6 +108,10 @@ impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
         self.radius.range()
     }
 
+    fn needs_forecasts(&self) -> bool {
+        self.radius.needs_forecasts()
+    }
+
     fn check(&self) -> Result<(), RadiusError> {
         check_bound("theta_norm_bound", self.theta_norm_bound)?;
         self.radius.check()

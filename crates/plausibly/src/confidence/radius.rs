@@ -1,6 +1,7 @@
 //! Confidence radii: `√β`, the size of the confidence set in the norm of `V`.
 
 use super::arms::{Mixture, Stitched, Union};
+use super::forecast::Forecast;
 use super::pairs::{Bounds, PairRule};
 use super::reach::{Reach, noise_doubt};
 use super::two_point::TwoPoint;
@@ -39,6 +40,12 @@ pub trait ConfidenceRadius: Debug {
     /// if it holds for rewards of any size.
     fn range(&self) -> Option<(f64, f64)> {
         None
+    }
+
+    /// Whether it needs a forecast with every reward; policies refuse a reward without one. Not by
+    /// default.
+    fn needs_forecasts(&self) -> bool {
+        false
     }
 
     /// Whether its constants are in their ranges; policies refuse a radius that says no when they
@@ -80,6 +87,10 @@ impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for &R {
         (**self).range()
     }
 
+    fn needs_forecasts(&self) -> bool {
+        (**self).needs_forecasts()
+    }
+
     fn check(&self) -> Result<(), RadiusError> {
         (**self).check()
     }
@@ -100,6 +111,10 @@ impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for Box<R> {
 
     fn range(&self) -> Option<(f64, f64)> {
         (**self).range()
+    }
+
+    fn needs_forecasts(&self) -> bool {
+        (**self).needs_forecasts()
     }
 
     fn check(&self) -> Result<(), RadiusError> {
@@ -173,7 +188,7 @@ pub(super) fn check_delta(delta: f64) -> Result<(), RadiusError> {
     if delta > 0.0 && delta < 1.0 { Ok(()) } else { Err(RadiusError::Delta { delta }) }
 }
 
-fn check_positive(name: &'static str, value: f64) -> Result<(), RadiusError> {
+pub(super) fn check_positive(name: &'static str, value: f64) -> Result<(), RadiusError> {
     // Within these bounds every radius is finite and positive, so no interval can come out as NaN.
     if (1e-50..=1e50).contains(&value) {
         Ok(())
@@ -427,6 +442,8 @@ pub enum Radius {
     Paper(Paper),
     /// See [`Additive`].
     Additive(Additive),
+    /// See [`Forecast`].
+    Forecast(Forecast),
     /// See [`Determinant`].
     Determinant(Determinant),
     /// See [`PerArm`].
@@ -464,6 +481,7 @@ impl ConfidenceRadius for Radius {
             Self::PerArm(r) => r.sqrt_beta(evidence),
             Self::Mixture(r) => r.sqrt_beta(evidence),
             Self::TwoPoint(r) => r.sqrt_beta(evidence),
+            Self::Forecast(r) => r.sqrt_beta(evidence),
             Self::Stitched(r) => r.sqrt_beta(evidence),
             Self::Union(r) => r.sqrt_beta(evidence),
             Self::Fixed(r) => r.sqrt_beta(evidence),
@@ -475,6 +493,7 @@ impl ConfidenceRadius for Radius {
         match self {
             Self::Mixture(r) => r.reach(evidence),
             Self::TwoPoint(r) => r.reach(evidence),
+            Self::Forecast(r) => r.reach(evidence),
             Self::Stitched(r) => r.reach(evidence),
             Self::Union(r) => r.reach(evidence),
             Self::Additive(r) => r.reach(evidence),
@@ -485,6 +504,7 @@ impl ConfidenceRadius for Radius {
     fn pairs(&self, evidence: &Evidence) -> Option<PairRule> {
         match self {
             Self::TwoPoint(r) => r.pairs(evidence),
+            Self::Forecast(r) => r.pairs(evidence),
             _ => None,
         }
     }
@@ -492,8 +512,13 @@ impl ConfidenceRadius for Radius {
     fn range(&self) -> Option<(f64, f64)> {
         match self {
             Self::TwoPoint(r) => r.range(),
+            Self::Forecast(r) => r.range(),
             _ => None,
         }
+    }
+
+    fn needs_forecasts(&self) -> bool {
+        matches!(self, Self::Forecast(_))
     }
 
     fn check(&self) -> Result<(), RadiusError> {
@@ -504,6 +529,7 @@ impl ConfidenceRadius for Radius {
             Self::PerArm(r) => r.check(),
             Self::Mixture(r) => r.check(),
             Self::TwoPoint(r) => r.check(),
+            Self::Forecast(r) => r.check(),
             Self::Stitched(r) => r.check(),
             Self::Union(r) => r.check(),
             Self::Fixed(r) => r.check(),

@@ -9,20 +9,24 @@ mod arm_means;
 mod arm_ridges;
 mod evidence;
 mod fit;
+mod forecaster;
 mod ridge;
 mod ridge_error;
 mod shape;
 mod squares;
+mod tabled;
 mod tallies;
 
 pub use arm_means::{ArmMeans, Whole};
 pub use arm_ridges::{ArmRidges, ArmSums, Removed};
 pub use evidence::{Evidence, Guarantee};
 pub use fit::Fit;
+pub use forecaster::{ForecastChoice, Forecaster};
 pub use ridge::Ridge;
 pub use ridge_error::RidgeError;
 pub use shape::{Misfit, Shape};
 pub use squares::Squares;
+pub use tabled::Tabled;
 pub use tallies::{Earnings, Tallies};
 
 pub(crate) use evidence::LogDet;

@@ -60,6 +60,18 @@ pub enum Misfit {
         /// The value refused.
         reward: f64,
     },
+    /// A reward without a forecast, for a radius that needs one.
+    #[error(
+        "the radius needs a forecast with every reward; wrap the policy in Forecasting, or hand the \
+         forecast over with the reward"
+    )]
+    NoForecast,
+    /// A forecast that is NaN, infinite, or beyond [`MAX_MAGNITUDE`].
+    #[error("a forecast must be finite and at most 1e100 in magnitude, got {forecast}")]
+    Forecast {
+        /// The value refused.
+        forecast: f64,
+    },
     /// Outside the range that the policy takes.
     #[error("reward must be from {low} to {high}, got {reward}")]
     RewardRange {

@@ -2,7 +2,7 @@
 
 use super::deadline::Deadline;
 use super::pending::{Pending, best_by_design};
-use super::{DeadlineStatus, Explain, Policy, PolicyError, Target, assert_in_range};
+use super::{DeadlineStatus, Explain, Policy, PolicyError, Target, assert_outcome};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::confidence::{Bounds, ConfidenceRadius, Exclusion, Reach, accepted};
@@ -258,7 +258,7 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
     }
 
     fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
-        assert_in_range(&self.radius, outcome.reward);
+        assert_outcome(&self.radius, outcome);
         self.model.learn(action, outcome);
         if let Some(pending) = &mut self.pending {
             pending.settle(action);

@@ -1,6 +1,6 @@
 //! LinUCB: optimism in the face of uncertainty.
 
-use super::{Explain, Policy, assert_in_range};
+use super::{Explain, Policy, assert_outcome};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::confidence::{ConfidenceRadius, accepted};
@@ -78,7 +78,7 @@ impl<E: Estimator, R: ConfidenceRadius> Policy for LinUcb<E, R> {
     }
 
     fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
-        assert_in_range(&self.radius, outcome.reward);
+        assert_outcome(&self.radius, outcome);
         self.model.learn(action, outcome);
     }
 }

@@ -11,10 +11,12 @@ mod elimination;
 mod epsilon_greedy;
 mod exploration;
 mod explore_then_commit;
+mod forecasting;
 mod insured;
 mod lin_ts;
 mod lin_ucb;
 mod pending;
+mod queue;
 mod randomised;
 mod shared_draws;
 mod target;
@@ -29,6 +31,7 @@ pub use epsilon_greedy::EpsilonGreedy;
 pub use exploration::Exploration;
 pub use explore_then_commit::ExploreThenCommit;
 pub(crate) use explore_then_commit::exploring_rounds;
+pub use forecasting::Forecasting;
 pub use insured::{Decider, Insured};
 pub use lin_ts::LinTs;
 pub use lin_ucb::LinUcb;
@@ -38,7 +41,7 @@ pub use target::{Target, TargetStatus};
 pub use thompson::Thompson;
 pub use ucb1::Ucb1;
 
-use crate::actions::{Action, ActionIndex, Actions};
+use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
 use crate::confidence::{ConfidenceRadius, Exclusion};
 use crate::explain::Explanation;
 use crate::linalg::Isa;
@@ -138,12 +141,23 @@ pub trait Explain: Policy {
     /// then.
     fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
         self.model().shape().map_or(Ok(()), |shape| shape.check_reward(action, reward))?;
-        if let Some((low, high)) = self.radius().and_then(ConfidenceRadius::range)
-            && !(low..=high).contains(&reward)
-        {
-            return Err(Misfit::RewardRange { reward, low, high });
-        }
+        let outcome = Outcome::from(reward);
+        self.radius().map_or(Ok(()), |radius| check_outcome(radius, outcome))?;
         self.update(action, reward);
+        Ok(())
+    }
+
+    /// Like [`Policy::learn`], for an action, a reward or a forecast that may not fit.
+    ///
+    /// # Errors
+    /// As [`Explain::try_update`], and if the forecast is not finite or beyond
+    /// [`crate::MAX_MAGNITUDE`], or missing where the radius needs one; the policy is unchanged
+    /// then.
+    fn try_learn(&mut self, action: Action<'_>, outcome: Outcome) -> Result<(), Misfit> {
+        let shape = self.model().shape();
+        shape.map_or(Ok(()), |shape| shape.check_reward(action, outcome.reward))?;
+        self.radius().map_or(Ok(()), |radius| check_outcome(radius, outcome))?;
+        self.learn(action, outcome);
         Ok(())
     }
 
@@ -338,11 +352,25 @@ fn check_noise_scale(noise_scale: f64) -> Result<(), PolicyError> {
     }
 }
 
-/// A reward outside of the range that a radius holds for would break its promise for good.
-#[inline]
-fn assert_in_range<R: ConfidenceRadius + ?Sized>(radius: &R, reward: f64) {
-    if let Some((low, high)) = radius.range() {
-        assert!((low..=high).contains(&reward), "{}", Misfit::RewardRange { reward, low, high });
+/// Refuses what would break the promise of a radius for good: a reward outside of its range, and a
+/// reward without a forecast where it needs one.
+fn check_outcome<R: ConfidenceRadius + ?Sized>(radius: &R, outcome: Outcome) -> Result<(), Misfit> {
+    let Outcome { reward, forecast } = outcome;
+    if let Some((low, high)) = radius.range()
+        && !(low..=high).contains(&reward)
+    {
+        return Err(Misfit::RewardRange { reward, low, high });
+    }
+    match forecast {
+        None if radius.needs_forecasts() => Err(Misfit::NoForecast),
+        Some(forecast) if !(forecast.abs() <= MAX_MAGNITUDE) => Err(Misfit::Forecast { forecast }),
+        _ => Ok(()),
+    }
+}
+
+fn assert_outcome<R: ConfidenceRadius + ?Sized>(radius: &R, outcome: Outcome) {
+    if let Err(misfit) = check_outcome(radius, outcome) {
+        panic!("{misfit}");
     }
 }
 

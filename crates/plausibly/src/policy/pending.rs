@@ -1,13 +1,13 @@
 //! Pending decisions have no reward yet. They count in the design at once, and never in the
 //! confidence set.
 
+use super::queue::Queue;
 use crate::actions::{Action, ActionIndex};
 use crate::arms::ArmMove;
 use crate::confidence::{Plausible, Reach};
 use crate::model::{Estimator, Scores};
 use crate::state::{DurableModel, Reader, StateError, Writer, holds};
 use std::borrow::Cow;
-use std::collections::VecDeque;
 
 /// Pending decisions, and the model that counts them.
 ///
@@ -16,10 +16,7 @@ use std::collections::VecDeque;
 /// each reward. A dropped decision makes it start again from the model.
 #[derive(Clone, Debug)]
 pub(super) struct Pending<E> {
-    indices: VecDeque<ActionIndex>,
-    /// One row per decision.
-    features: VecDeque<f64>,
-    dim: usize,
+    listed: Queue,
     /// `None` where nothing is pending, and where it has to be made again.
     design: Option<E>,
     /// Some pending decisions are known by `design` alone, so it cannot be made again.
@@ -28,13 +25,7 @@ pub(super) struct Pending<E> {
 
 impl<E: Estimator + Clone> Pending<E> {
     pub(super) fn new() -> Self {
-        Self {
-            indices: VecDeque::new(),
-            features: VecDeque::new(),
-            dim: 0,
-            design: None,
-            unlisted: false,
-        }
+        Self { listed: Queue::default(), design: None, unlisted: false }
     }
 
     /// Pending decisions that are known by this design alone. They can be neither settled nor
@@ -45,14 +36,12 @@ impl<E: Estimator + Clone> Pending<E> {
 
     /// Whether nothing is pending.
     pub(super) fn is_empty(&self) -> bool {
-        self.indices.is_empty() && !self.unlisted
+        self.listed.is_empty() && !self.unlisted
     }
 
     /// An action was taken.
     pub(super) fn push(&mut self, action: Action<'_>) {
-        self.dim = action.features().len();
-        self.indices.push_back(action.index());
-        self.features.extend(action.features());
+        self.listed.push(action);
         if let Some(design) = &mut self.design {
             count(design, action);
         }
@@ -60,10 +49,10 @@ impl<E: Estimator + Clone> Pending<E> {
 
     /// Its reward came, and the model has learned it.
     pub(super) fn settle(&mut self, action: Action<'_>) {
-        if self.indices.is_empty() && self.design.is_none() {
+        if self.listed.is_empty() && self.design.is_none() {
             return;
         }
-        if !self.remove(action)
+        if self.listed.remove(action).is_none()
             && let Some(design) = &mut self.design
         {
             // It was never announced, so the design has not counted it yet.
@@ -76,7 +65,7 @@ impl<E: Estimator + Clone> Pending<E> {
 
     /// Its reward will never come. A decision that is not pending changes nothing.
     pub(super) fn drop(&mut self, action: Action<'_>) {
-        if self.remove(action) {
+        if self.listed.remove(action).is_some() {
             assert!(
                 !self.unlisted,
                 "a policy made from statistics cannot take decisions back; make a new one"
@@ -107,36 +96,15 @@ impl<E: Estimator + Clone> Pending<E> {
 
     /// The model with every listed decision counted.
     fn made(&self, model: &E) -> E {
-        let (mut design, mut features) = (model.clone(), Vec::with_capacity(self.dim));
-        for (row, index) in self.indices.iter().enumerate() {
-            features.clear();
-            features.extend(self.features.range(row * self.dim..(row + 1) * self.dim));
-            count(&mut design, Action::new(*index, &features));
-        }
+        let mut design = model.clone();
+        self.listed.for_each(|action| count(&mut design, action));
         design
-    }
-
-    /// Removes the oldest decision for this action; false if there is none.
-    fn remove(&mut self, action: Action<'_>) -> bool {
-        let features = action.features();
-        let like = |&row: &usize| {
-            let stored = || self.features.range(row * self.dim..(row + 1) * self.dim);
-            self.indices[row] == action.index() && stored().eq(features)
-        };
-        let Some(row) = (0..self.indices.len()).find(like) else {
-            return false;
-        };
-        self.indices.remove(row);
-        self.features.drain(row * self.dim..(row + 1) * self.dim);
-        true
     }
 }
 
 impl<E: DurableModel> Pending<E> {
     pub(super) fn write(&self, out: &mut Writer) {
-        out.counts(self.indices.iter().map(|index| *index as u64));
-        out.count(self.dim as u64);
-        out.numbers(&self.features.iter().copied().collect::<Vec<f64>>());
+        self.listed.write(out);
         out.flag(self.unlisted);
         out.flag(self.design.is_some());
         if let Some(design) = &self.design {
@@ -146,15 +114,7 @@ impl<E: DurableModel> Pending<E> {
 
     /// With `model` one that has learned nothing.
     pub(super) fn read(&mut self, from: &mut Reader<'_>, model: &E) -> Result<(), StateError> {
-        self.indices = from.places("pending.indices", usize::MAX)?.into();
-        self.dim = usize::try_from(from.count("pending.dim")?).unwrap_or(usize::MAX);
-        let features = from.some_numbers("pending.features")?;
-        let decisions = self.indices.len();
-        holds("pending.features", self.dim.checked_mul(decisions) == Some(features.len()))?;
-        let row = |at: usize| &features[at * self.dim..(at + 1) * self.dim];
-        let mut decisions = self.indices.iter().enumerate();
-        holds("pending.features", decisions.all(|(at, index)| model.takes(*index, row(at))))?;
-        self.features = features.into();
+        self.listed = Queue::read(from, model)?;
         self.unlisted = from.flag("pending.unlisted")?;
         self.design = None;
         if from.flag("pending.design")? {
@@ -167,9 +127,9 @@ impl<E: DurableModel> Pending<E> {
 
     /// The design is made again from the model and the decisions.
     pub(super) fn move_arms(&mut self, moved: &mut ArmMove<'_>) {
-        let mut places: Vec<ActionIndex> = self.indices.iter().copied().collect();
+        let mut places: Vec<ActionIndex> = self.listed.indices().collect();
         moved.pending(&mut places);
-        *self = Self { indices: places.into(), ..Self::new() };
+        *self = Self { listed: Queue::of_arms(places), ..Self::new() };
     }
 }
 

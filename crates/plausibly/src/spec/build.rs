@@ -4,10 +4,10 @@ use super::policy::{PolicyKind, PolicySpec};
 use super::radius::{RadiusKind, RadiusSpec};
 use super::{Facts, Setting};
 use crate::confidence::{ConfidenceRadius, Exclusion, Radius, RadiusError};
-use crate::model::{ArmMeans, Ridge, RidgeError};
+use crate::model::{ArmMeans, Forecaster, Ridge, RidgeError, Tabled};
 use crate::policy::{
-    BetaThompson, Code, Elimination, EpsilonGreedy, ExploreThenCommit, Insured, LinTs, LinUcb,
-    PolicyError, RandomisedCode, Thompson, Ucb1,
+    BetaThompson, Code, Elimination, EpsilonGreedy, ExploreThenCommit, Forecasting, Insured, LinTs,
+    LinUcb, PolicyError, RandomisedCode, Thompson, Ucb1,
 };
 use crate::state::{Durable, DurableModel, Keep};
 use thiserror::Error;
@@ -54,6 +54,21 @@ impl Finish for Plain {
     }
 }
 
+/// The policy with forecasts, if its radius needs them.
+struct Forecasted<F> {
+    forecaster: Option<Forecaster>,
+    finish: F,
+}
+
+impl<F: Finish> Finish for Forecasted<F> {
+    fn finish<P: Keep + Send + 'static>(self, policy: P) -> Built {
+        match self.forecaster {
+            Some(forecaster) => self.finish.finish(Forecasting::new(policy, forecaster)),
+            None => self.finish.finish(policy),
+        }
+    }
+}
+
 /// The policy, insured.
 struct Insurer<E> {
     model: E,
@@ -61,13 +76,83 @@ struct Insurer<E> {
     kappa: f64,
     exclusion: Exclusion,
     count_pending: bool,
+    forecaster: Option<Forecaster>,
 }
 
 impl<E: DurableModel + Send + 'static> Finish for Insurer<E> {
     fn finish<P: Keep + Send + 'static>(self, policy: P) -> Built {
         let insured = Insured::new(policy, self.model, self.radius, self.kappa)?;
         let insured = insured.excluding(self.exclusion);
-        Ok(Box::new(if self.count_pending { insured } else { insured.ignoring_pending() }))
+        let insured = if self.count_pending { insured } else { insured.ignoring_pending() };
+        Forecasted { forecaster: self.forecaster, finish: Plain }.finish(insured)
+    }
+}
+
+/// What is made over the model that a radius needs.
+trait OnModel {
+    fn on<E: DurableModel + Send + 'static>(self, model: E) -> Built;
+}
+
+impl RadiusSpec {
+    /// Makes the model that goes with this radius.
+    fn with_model(&self, facts: &Facts, ridge: f64, then: impl OnModel) -> Built {
+        if facts.setting == Setting::Arms {
+            return then.on(ArmMeans::new(facts.actions));
+        }
+        let model = Ridge::new(facts.dim, ridge)?;
+        if self.compares_pairs(facts) {
+            then.on(Tabled::new(model, facts.actions))
+        } else {
+            then.on(model)
+        }
+    }
+
+    fn forecaster(&self, facts: &Facts) -> Result<Option<Forecaster>, BuildError> {
+        let radius = self.build(facts)?;
+        let range = radius.range().filter(|_| radius.needs_forecasts());
+        Ok(range.map(|range| Forecaster::new(facts.dim, range)).transpose()?)
+    }
+}
+
+struct CodeOn<'a, F> {
+    kind: &'a PolicyKind,
+    radius: Radius,
+    finish: F,
+}
+
+impl<F: Finish> OnModel for CodeOn<'_, F> {
+    fn on<E: DurableModel + Send + 'static>(self, model: E) -> Built {
+        self.kind.code_on(model, self.radius, None, self.finish)
+    }
+}
+
+struct UpperOn<F> {
+    radius: Radius,
+    finish: F,
+}
+
+impl<F: Finish> OnModel for UpperOn<F> {
+    fn on<E: DurableModel + Send + 'static>(self, model: E) -> Built {
+        self.finish.finish(LinUcb::new(model, self.radius))
+    }
+}
+
+struct InsuredOn<'a> {
+    spec: &'a PolicyKind,
+    facts: &'a Facts,
+}
+
+impl OnModel for InsuredOn<'_> {
+    fn on<E: DurableModel + Send + 'static>(self, model: E) -> Built {
+        let PolicyKind::Insured { kappa, radius, exclusion, count_pending, ref inside, .. } =
+            *self.spec
+        else {
+            unreachable!("only called for an insured policy");
+        };
+        let forecaster = radius.forecaster(self.facts)?;
+        let radius = radius.build(self.facts)?;
+        let insurer = Insurer { model, radius, kappa, exclusion, count_pending, forecaster };
+        inside.make(self.facts, insurer)
     }
 }
 
@@ -77,18 +162,12 @@ impl PolicySpec {
     /// # Errors
     /// If a parameter is out of range.
     pub fn build(&self, facts: &Facts) -> Result<Box<dyn Durable + Send>, BuildError> {
-        let PolicyKind::Insured { kappa, radius, exclusion, count_pending, ref inside, .. } =
-            self.kind
-        else {
-            return self.kind.make(facts, Plain);
-        };
-        let radius = radius.build(facts)?;
-        if facts.setting == Setting::Arms {
-            let model = ArmMeans::new(facts.actions);
-            inside.make(facts, Insurer { model, radius, kappa, exclusion, count_pending })
-        } else {
-            let model = Ridge::new(facts.dim, self.ridge_in(facts))?;
-            inside.make(facts, Insurer { model, radius, kappa, exclusion, count_pending })
+        match self.kind {
+            PolicyKind::Insured { radius, .. } => {
+                let insured = InsuredOn { spec: &self.kind, facts };
+                radius.with_model(facts, self.ridge_in(facts), insured)
+            }
+            _ => self.kind.make(facts, Plain),
         }
     }
 
@@ -106,13 +185,16 @@ impl PolicyKind {
         let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
         let n = facts.horizon;
         match *self {
-            Self::Code { radius, .. } if arms => {
-                self.code_on(means(), radius.build(facts)?, None, finish)
+            Self::Code { radius, .. } => {
+                let finish = Forecasted { forecaster: radius.forecaster(facts)?, finish };
+                let code = CodeOn { kind: self, radius: radius.build(facts)?, finish };
+                radius.with_model(facts, self.ridge_in(facts), code)
             }
-            Self::Code { radius, .. } => self.code_on(ridge()?, radius.build(facts)?, None, finish),
             Self::Insured { .. } => Err(BuildError::Nested),
             Self::LinUcb { radius, .. } => {
-                finish.finish(LinUcb::new(ridge()?, radius.build(facts)?))
+                let finish = Forecasted { forecaster: radius.forecaster(facts)?, finish };
+                let upper = UpperOn { radius: radius.build(facts)?, finish };
+                radius.with_model(facts, self.ridge_in(facts), upper)
             }
             Self::LinTs { noise_scale, .. } => {
                 finish.finish(LinTs::new(ridge()?, noise(noise_scale))?)
@@ -185,13 +267,14 @@ impl PolicyKind {
 
 impl RadiusSpec {
     /// The ridge that suits this radius: `d·R²/S²` for the additive form, which balances its terms;
-    /// else 1.
+    /// `1/(10·S²)` for the forecast set, which pays for the ridge alone; else 1.
     pub fn natural_ridge(&self, facts: &Facts) -> f64 {
-        if self.kind != RadiusKind::Additive {
-            return 1.0;
-        }
         let (noise, bound) = (self.noise_scale_in(facts), self.theta_norm_bound_in(facts));
-        let ridge = facts.dim as f64 * (noise / bound) * (noise / bound);
+        let ridge = match self.kind {
+            RadiusKind::Additive => facts.dim as f64 * (noise / bound) * (noise / bound),
+            RadiusKind::Forecast => 0.1 / (bound * bound),
+            _ => 1.0,
+        };
         // A bound of zero, or extreme constants.
         if ridge.is_nan() { 1.0 } else { ridge.clamp(1e-50, 1e50) }
     }

@@ -15,7 +15,8 @@ const EXCLUSION: &str = "what rules an action out. differences: its mean is belo
                          than the half-width of the difference. intervals: its interval lies \
                          below another one, as in the paper";
 
-const NATURAL_RIDGE: &str = "d·R²/S² with the radius additive, else 1";
+const NATURAL_RIDGE: &str =
+    "d·R²/S² with the radius additive, 1/(10·S²) with the radius forecast, else 1";
 
 const RANDOMISE: &str =
     "p: the share of rounds drawn uniformly from the plausible set, for exact propensities";

@@ -8,8 +8,8 @@ use super::fields::Fields;
 use super::node::{Node, Value};
 use super::{Facts, Setting};
 use crate::confidence::{
-    Additive, Determinant, Fixed, Mixture, Paper, PerArm, Radius, RadiusError, Stitched, TwoPoint,
-    Union,
+    Additive, Determinant, Fixed, Forecast, Mixture, Paper, PerArm, Radius, RadiusError, Stitched,
+    TwoPoint, Union,
 };
 
 /// The kinds of radius.
@@ -17,6 +17,8 @@ use crate::confidence::{
 pub enum RadiusKind {
     /// See [`Additive`].
     Additive,
+    /// See [`Forecast`].
+    Forecast,
     /// See [`Determinant`].
     Determinant,
     /// See [`Paper`].
@@ -37,8 +39,9 @@ pub enum RadiusKind {
 
 use RadiusKind as Kind;
 
-const KINDS: [(&str, RadiusKind); 9] = [
+const KINDS: [(&str, RadiusKind); 10] = [
     ("additive", Kind::Additive),
+    ("forecast", Kind::Forecast),
     ("determinant", Kind::Determinant),
     ("paper", Kind::Paper),
     ("mixture", Kind::Mixture),
@@ -59,6 +62,14 @@ impl RadiusKind {
     fn constants(self) -> &'static [&'static str] {
         match self {
             Self::Additive | Self::Determinant => &["delta", "noise_scale", "theta_norm_bound"],
+            Self::Forecast => &[
+                "delta",
+                "noise_scale",
+                "theta_norm_bound",
+                "lowest_reward",
+                "highest_reward",
+                "pairs",
+            ],
             Self::Paper => {
                 &["delta", "lambda", "noise_scale", "theta_norm_bound", "action_norm_bound"]
             }
@@ -73,7 +84,9 @@ impl RadiusKind {
     /// Whether it is for actions of this kind.
     fn fits(self, setting: Setting) -> bool {
         match self {
-            Self::Additive | Self::Determinant | Self::Paper => setting != Setting::Arms,
+            Self::Additive | Self::Forecast | Self::Determinant | Self::Paper => {
+                setting != Setting::Arms
+            }
             Self::Mixture | Self::TwoPoint | Self::Stitched | Self::Union | Self::PerArm => {
                 setting == Setting::Arms
             }
@@ -145,7 +158,7 @@ impl RadiusSpec {
                 "needs actions with features, and these have none; \
                  use two-point, mixture, stitched, union, per-arm or fixed"
             } else {
-                "is for actions without features; use additive, determinant, paper or fixed"
+                "is for actions without features; use additive, forecast, determinant, paper or fixed"
             };
             fields.object("kind", Complaint::Misfit { what: name.into(), reason });
         }
@@ -160,7 +173,7 @@ impl RadiusSpec {
     /// kinds that depend on sums which are not kept there.
     pub fn read_recorded(fields: &mut Fields<'_>, setting: Setting) -> Self {
         let radius = Self::read(fields, setting);
-        if radius.kind == Kind::TwoPoint {
+        if matches!(radius.kind, Kind::TwoPoint | Kind::Forecast) {
             let reason = "needs sums that are kept in simulations only; \
                           use mixture for arms, and additive or determinant for features";
             let what = radius.kind.name().into();
@@ -274,6 +287,13 @@ impl RadiusSpec {
         low.zip(high).ok_or(RadiusError::NoRange { kind: self.kind.name() })
     }
 
+    /// Whether actions with features are also judged by what each has paid: on one set of at most
+    /// 64 actions.
+    pub(super) fn compares_pairs(&self, facts: &Facts) -> bool {
+        let few = facts.actions <= MOST_PAIRED;
+        self.kind == Kind::Forecast && self.pairs && facts.setting == Setting::Fixed && few
+    }
+
     /// The radius for a problem.
     ///
     /// # Errors
@@ -291,6 +311,18 @@ impl RadiusSpec {
                 action_norm_bound: self.action_norm_bound.unwrap_or(facts.action_norm_bound),
             }),
             Kind::Additive => Radius::Additive(Additive { delta, noise_scale, theta_norm_bound }),
+            Kind::Forecast => {
+                let (low, high) = self.reward_range_in(facts)?;
+                let pairs = self.compares_pairs(facts);
+                Radius::Forecast(Forecast {
+                    delta,
+                    noise_scale,
+                    theta_norm_bound,
+                    low,
+                    high,
+                    pairs,
+                })
+            }
             Kind::Determinant => {
                 Radius::Determinant(Determinant { delta, noise_scale, theta_norm_bound })
             }
@@ -308,8 +340,12 @@ impl RadiusSpec {
     }
 }
 
+/// With more actions a share of δ for pairs costs more than it gains.
+const MOST_PAIRED: usize = 64;
+
 const PAIRS: &str = "whether half of δ goes to verdicts between pairs of actions, which need fewer \
-                     rewards than intervals that do not overlap";
+                     rewards than intervals that do not overlap; with features on one set \
+                     of at most 64 actions";
 
 fn read_end(fields: &mut Fields<'_>, name: &'static str, meaning: &'static str) -> Option<f64> {
     fields.number_or(

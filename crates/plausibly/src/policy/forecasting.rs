@@ -1,0 +1,193 @@
+//! A policy with a forecast for every reward.
+
+use super::queue::Queue;
+use super::{DeadlineStatus, Explain, Policy, Target, check_outcome};
+use crate::actions::{Action, ActionIndex, Actions};
+use crate::arms::ArmMove;
+use crate::confidence::{ConfidenceRadius, Exclusion};
+use crate::explain::Explanation;
+use crate::model::{Estimator, ForecastChoice, Forecaster, Misfit, Outcome};
+use crate::rng::Stream;
+use crate::state::{Keep, Reader, StateError, Writer, holds};
+use std::collections::VecDeque;
+
+/// Forecasts each reward when its decision is taken, and hands the forecast to a policy together
+/// with the reward.
+///
+/// The forecast set ([`Forecast`](crate::Forecast)) needs forecasts that were fixed before their
+/// rewards were seen. Here that is when [`Policy::decided`] announces the decision; a reward that
+/// was never announced is forecast just before it is learned. Forecasts made at decisions keep the
+/// set independent of the order in which rewards arrive.
+///
+/// # Cost
+/// That of the policy and of a [`Forecaster`]. No draws.
+///
+/// # Example
+/// ```
+/// use plausibly::{ActionSet, Code, Forecast, Forecaster, Forecasting, Policy, Ridge, Stream};
+/// let set = ActionSet::from_rows(&[[1.0, 0.0], [1.0, 1.0]])?;
+/// let radius = Forecast {
+///     delta: 0.05, noise_scale: 0.5, theta_norm_bound: 1.0, low: -0.5, high: 0.5, pairs: false,
+/// };
+/// let code = Code::new(Ridge::new(2, 0.1)?, radius);
+/// let mut policy = Forecasting::new(code, Forecaster::new(2, (-0.5, 0.5))?);
+/// let mut rng = Stream::new(1, 0, "policy");
+/// for _ in 0..20 {
+///     let chosen = policy.select(set.view(), &mut rng);
+///     let action = set.view().get(chosen);
+///     policy.decided(action);
+///     policy.update(action, [-0.2, 0.3][chosen]);
+/// }
+/// assert_eq!(policy.select(set.view(), &mut rng), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Forecasting<P> {
+    policy: P,
+    forecaster: Forecaster,
+    waiting: Queue,
+    forecasts: VecDeque<ForecastChoice>,
+    /// Whether the first set was searched for an intercept.
+    searched: bool,
+}
+
+impl<P> Forecasting<P> {
+    /// This policy with forecasts by this forecaster.
+    pub fn new(policy: P, forecaster: Forecaster) -> Self {
+        Self {
+            policy,
+            forecaster,
+            waiting: Queue::default(),
+            forecasts: VecDeque::new(),
+            searched: false,
+        }
+    }
+
+    /// Takes the forecast of a decision out of the queue.
+    fn forecast_of(&mut self, action: Action<'_>) -> Option<ForecastChoice> {
+        let place = self.waiting.remove(action)?;
+        self.forecasts.remove(place)
+    }
+}
+
+/// The first feature that is 1 in every action of a set of several.
+fn intercept(actions: Actions<'_>) -> Option<usize> {
+    let constant = |feature: &usize| {
+        actions.iter().all(|action| action.features()[*feature].to_bits() == 1.0_f64.to_bits())
+    };
+    (0..actions.dim()).find(constant).filter(|_| actions.len() > 1)
+}
+
+impl<P: Policy> Policy for Forecasting<P> {
+    fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
+        if !self.searched {
+            self.searched = true;
+            if let Some(feature) = intercept(actions) {
+                self.forecaster.set_intercept(feature);
+            }
+        }
+        self.policy.select(actions, rng)
+    }
+
+    fn select_among(
+        &mut self,
+        actions: Actions<'_>,
+        among: &[ActionIndex],
+        rng: &mut Stream,
+    ) -> Option<ActionIndex> {
+        self.policy.select_among(actions, among, rng)
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        let forecast = self.forecast_of(action);
+        let forecast = forecast.unwrap_or_else(|| self.forecaster.forecast(action));
+        self.policy.learn(action, Outcome { reward, forecast: Some(forecast.counted()) });
+        self.forecaster.learn(action, reward, forecast);
+    }
+
+    fn decided(&mut self, action: Action<'_>) {
+        self.forecasts.push_back(self.forecaster.forecast(action));
+        self.waiting.push(action);
+        self.policy.decided(action);
+    }
+
+    fn dropped(&mut self, action: Action<'_>) {
+        self.forecast_of(action);
+        self.policy.dropped(action);
+    }
+}
+
+impl<P: Explain> Explain for Forecasting<P> {
+    fn model(&self) -> &dyn Estimator {
+        self.policy.model()
+    }
+
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        self.policy.radius()
+    }
+
+    fn exclusion(&self) -> Exclusion {
+        self.policy.exclusion()
+    }
+
+    fn target(&self) -> Option<Target> {
+        self.policy.target()
+    }
+
+    fn deadline(&self) -> Option<DeadlineStatus> {
+        self.policy.deadline()
+    }
+
+    fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
+        let shape = self.model().shape();
+        shape.map_or(Ok(()), |shape| shape.check_reward(action, reward))?;
+        // The forecast is finite, as the range is.
+        let outcome = Outcome { reward, forecast: Some(0.0) };
+        self.radius().map_or(Ok(()), |radius| check_outcome(radius, outcome))?;
+        self.update(action, reward);
+        Ok(())
+    }
+
+    fn explain(
+        &self,
+        actions: Actions<'_>,
+        radius: &dyn ConfidenceRadius,
+        exclusion: Exclusion,
+        out: &mut Explanation,
+    ) {
+        self.policy.explain(actions, radius, exclusion, out);
+    }
+}
+
+impl<P: Keep> Keep for Forecasting<P> {
+    const KIND: &'static str = P::KIND;
+
+    fn write(&self, out: &mut Writer) {
+        self.policy.write(out);
+        self.forecaster.write(out);
+        self.waiting.write(out);
+        let numbers: Vec<f64> =
+            self.forecasts.iter().flat_map(|forecast| forecast.to_numbers()).collect();
+        out.numbers(&numbers);
+        out.flag(self.searched);
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        self.policy.read(from)?;
+        self.forecaster.read(from)?;
+        self.waiting = Queue::read(from, self.forecaster.takes())?;
+        let numbers = from.some_numbers("forecasts")?;
+        let (rows, rest) = numbers.as_chunks::<4>();
+        let forecasts = rows.iter().map(|row| ForecastChoice::from_numbers(*row));
+        let forecasts: Option<VecDeque<_>> = forecasts.collect();
+        self.forecasts = forecasts.ok_or(StateError::Number { what: "forecasts" })?;
+        let waiting = self.waiting.indices().count();
+        holds("forecasts", rest.is_empty() && self.forecasts.len() == waiting)?;
+        self.searched = from.flag("forecaster.searched")?;
+        Ok(())
+    }
+
+    fn move_arms(&mut self, moved: &mut ArmMove<'_>) {
+        self.policy.move_arms(moved);
+    }
+}
