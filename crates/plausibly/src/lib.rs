@@ -49,9 +49,9 @@ pub mod state;
 pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_MAGNITUDE, SetId};
 pub use arms::{ArmMove, ArmRecord};
 pub use confidence::{
-    Additive, ArmReach, Bounded, Bounds, ConfidenceRadius, Determinant, Doubt, Exclusion, Fixed,
-    Forecast, Interval, Mixture, PairRule, Paper, PerArm, Plausible, PlausibleSummary, Quantised,
-    Radius, RadiusError, Reach, Stitched, TwoPoint, Union,
+    Additive, ArmReach, Bell, BellPairs, Bounded, Bounds, ConfidenceRadius, Determinant, Doubt,
+    Exclusion, Fixed, Forecast, Interval, Mixture, PairRule, Paper, PerArm, Plausible,
+    PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, TwoPoint, Union,
 };
 pub use design::Design;
 pub use exact::{
@@ -61,9 +61,9 @@ pub use exact::{
 pub use explain::{Explanation, Insurance, Standing};
 pub use linalg::Isa;
 pub use model::{
-    ArmMeans, ArmRidges, ArmSums, Earnings, Estimator, Evidence, Fit, ForecastChoice, Forecaster,
-    Guarantee, Misfit, Outcome, Removed, Ridge, RidgeError, Scores, Shape, Squares, Tabled,
-    Tallies, Whole,
+    ArmMeans, ArmRidges, ArmSums, BellArms, BellRidge, Earnings, Estimator, Evidence, Fit,
+    ForecastChoice, Forecaster, Guarantee, Misfit, Outcome, Removed, Ridge, RidgeError, Scores,
+    Shape, Squares, Tabled, Tallies, Whole,
 };
 pub use policy::{
     BetaThompson, Code, DeadlineOutcome, DeadlineStatus, Decider, Elimination, EpsilonGreedy,

@@ -1,6 +1,7 @@
 //! How far an estimate may be from the truth, and which actions that leaves in play.
 
 mod arms;
+pub(crate) mod bell;
 mod forecast;
 mod pairs;
 mod plausible;
@@ -10,6 +11,7 @@ mod reach;
 mod two_point;
 
 pub use arms::{ArmReach, Mixture, Stitched, Union};
+pub use bell::{Bell, BellPairs};
 pub use forecast::Forecast;
 pub use pairs::{Bounds, PairRule};
 pub(crate) use plausible::assert_radius;

@@ -1,6 +1,7 @@
 //! Confidence radii: `√β`, the size of the confidence set in the norm of `V`.
 
 use super::arms::{Mixture, Stitched, Union};
+use super::bell::Bell;
 use super::forecast::Forecast;
 use super::pairs::{Bounds, PairRule};
 use super::reach::{Reach, noise_doubt};
@@ -458,6 +459,8 @@ pub enum Radius {
     Union(Union),
     /// See [`Fixed`].
     Fixed(Fixed),
+    /// See [`Bell`].
+    Bell(Bell),
 }
 
 impl Radius {
@@ -485,6 +488,7 @@ impl ConfidenceRadius for Radius {
             Self::Stitched(r) => r.sqrt_beta(evidence),
             Self::Union(r) => r.sqrt_beta(evidence),
             Self::Fixed(r) => r.sqrt_beta(evidence),
+            Self::Bell(r) => r.sqrt_beta(evidence),
         }
     }
 
@@ -492,6 +496,7 @@ impl ConfidenceRadius for Radius {
     fn reach(&self, evidence: &Evidence) -> Reach {
         match self {
             Self::Mixture(r) => r.reach(evidence),
+            Self::Bell(r) => r.reach(evidence),
             Self::TwoPoint(r) => r.reach(evidence),
             Self::Forecast(r) => r.reach(evidence),
             Self::Stitched(r) => r.reach(evidence),
@@ -533,6 +538,7 @@ impl ConfidenceRadius for Radius {
             Self::Stitched(r) => r.check(),
             Self::Union(r) => r.check(),
             Self::Fixed(r) => r.check(),
+            Self::Bell(r) => r.check(),
         }
     }
 }

@@ -34,6 +34,8 @@ pub enum Doubt {
         /// A scale that fits the rewards so far.
         suggested: f64,
     },
+    /// Rewards have had fewer than five distinct values, so they scatter like no bell curve.
+    FewValues,
     /// No parameter agrees with the rewards: an assumption of the set fails.
     Refuted,
 }

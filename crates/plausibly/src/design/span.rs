@@ -8,6 +8,9 @@ use crate::state::{Reader, StateError, Writer, holds};
 /// least this share of the largest norm, after scaling each feature by its largest value.
 const RANK_TOLERANCE: f64 = 1e-9;
 
+/// An action is in the span if the part of it outside has at most this share of its norm.
+const MEMBER_TOLERANCE: f64 = 1e-6;
+
 /// An orthonormal basis of the span of some actions, by Gram–Schmidt with pivoting.
 ///
 /// Every feature is scaled to magnitude one first: designs do not depend on units, so the rank must
@@ -105,6 +108,35 @@ impl Span {
     /// Dimension of the span.
     pub(crate) fn rank(&self) -> usize {
         self.basis.len() / self.dim
+    }
+
+    /// Whether these features are in the span, up to rounding.
+    pub(crate) fn holds(&self, features: &[f64]) -> bool {
+        let scaled: Vec<f64> = features.iter().zip(&self.scale).map(|(x, s)| x * s).collect();
+        let mut rest = scaled.clone();
+        remove_components(&mut rest, &self.basis, self.dim);
+        norm(&rest) <= MEMBER_TOLERANCE * norm(&scaled)
+    }
+
+    /// A quadratic form over `θ` that is zero on the span and, outside it, as large as this one is
+    /// on average on the span.
+    pub(crate) fn outside(&self, form: &[f64]) -> Vec<f64> {
+        let Self { dim, scale, basis, .. } = self;
+        let diagonal = form.iter().step_by(dim + 1).zip(scale);
+        let trace: f64 = diagonal.map(|(entry, scale)| entry * scale * scale).sum();
+        let mean = if self.rank() > 0 { trace / self.rank() as f64 } else { 1.0 };
+        let mut out = vec![0.0; dim * dim];
+        if self.rank() == *dim {
+            return out;
+        }
+        for (i, row) in out.chunks_exact_mut(*dim).enumerate() {
+            for (j, entry) in row.iter_mut().enumerate() {
+                let inside: f64 = basis.chunks_exact(*dim).map(|q| q[i] * q[j]).sum();
+                let identity = if i == j { 1.0 } else { 0.0 };
+                *entry = mean * (identity - inside) / (scale[i] * scale[j]);
+            }
+        }
+        out
     }
 
     /// Appends to `out` the coefficients with which the pivots combine to `features`, or to their

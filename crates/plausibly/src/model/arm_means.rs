@@ -176,6 +176,7 @@ impl Estimator for ArmMeans {
                 explained: self.totals.iter().zip(&self.scores.mean).map(|(s, m)| s * m).sum(),
                 forecasts: None,
             }),
+            own: None,
             log_det: LogDet::UNDEFINED,
         }
     }

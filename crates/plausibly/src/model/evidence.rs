@@ -1,6 +1,7 @@
 //! How much a model has learned.
 
 use super::{Squares, pair_shares};
+use crate::confidence::Reach;
 use crate::logarithm::log;
 
 /// What a confidence radius may depend on.
@@ -22,6 +23,8 @@ pub struct Evidence {
     pub floor: f64,
     /// How far rewards scatter around estimates; `None` for a model that keeps no squares.
     pub squares: Option<Squares>,
+    /// How far the set of the model reaches, if it brings one of its own.
+    pub(crate) own: Option<Reach>,
     pub(crate) log_det: LogDet,
 }
 
@@ -38,6 +41,7 @@ impl Evidence {
             pair_shares: pair_shares(dim, dim as u64, false),
             floor: 0.0,
             squares: None,
+            own: None,
             log_det,
         }
     }

@@ -7,6 +7,8 @@
 
 mod arm_means;
 mod arm_ridges;
+mod bell_arms;
+mod bell_ridge;
 mod evidence;
 mod fit;
 mod forecaster;
@@ -16,9 +18,12 @@ mod shape;
 mod squares;
 mod tabled;
 mod tallies;
+mod values;
 
 pub use arm_means::{ArmMeans, Whole};
 pub use arm_ridges::{ArmRidges, ArmSums, Removed};
+pub use bell_arms::BellArms;
+pub use bell_ridge::BellRidge;
 pub use evidence::{Evidence, Guarantee};
 pub use fit::Fit;
 pub use forecaster::{ForecastChoice, Forecaster};

@@ -364,6 +364,7 @@ impl Estimator for Ridge {
                 let explained = dot(self.moment.parts().0, &self.theta_hat);
                 squares.squares(explained, self.observations)
             }),
+            own: None,
             log_det: self.log_det,
         }
     }

@@ -1,0 +1,154 @@
+//! Evidence against densities and grids that share no code with it.
+
+use super::*;
+use crate::rng::Stream;
+use nalgebra::{DMatrix, DVector};
+
+/// `log Γ(a) + a − a·log a`, which `stirling` is below.
+fn exact_constant(a: f64) -> f64 {
+    libm::lgamma(a) + a - a * libm::log(a)
+}
+
+/// The logarithm of the density of a multivariate t with two degrees of freedom and shape
+/// `σ²·K`, less that of normal noise of scale σ.
+fn log_quotient(residuals: &DVector<f64>, k: &DMatrix<f64>, sigma: f64) -> f64 {
+    let n = residuals.len() as f64;
+    let inverse = k.clone().try_inverse().unwrap();
+    let form = (residuals.transpose() * inverse * residuals)[(0, 0)] / (sigma * sigma);
+    let log_sigmas = n * libm::log(sigma);
+    let t = libm::lgamma(1.0 + n / 2.0)
+        - n / 2.0 * libm::log(std::f64::consts::TAU)
+        - log_sigmas
+        - 0.5 * libm::log(k.determinant())
+        - (1.0 + n / 2.0) * libm::log1p(form / 2.0);
+    let normal = -n / 2.0 * libm::log(std::f64::consts::TAU)
+        - log_sigmas
+        - residuals.norm_squared() / (2.0 * sigma * sigma);
+    t - normal
+}
+
+#[test]
+fn evidence_is_the_least_quotient_of_a_t_and_a_normal_density() {
+    let mut rng = Stream::new(1, 0, "bell");
+    let mut mutants = 0;
+    for round in 0..200 {
+        let (n, d) = (4 + round % 9, 1 + round % 3);
+        let x = DMatrix::from_fn(n, d, |_, _| rng.normal());
+        let r = DVector::from_fn(n, |i, _| 0.4 * rng.normal() + 0.5 * x[(i, 0)]);
+        let prior = 2.0 * DMatrix::<f64>::identity(d, d);
+        let total = &prior + x.transpose() * &x;
+        let log_det = 0.5 * libm::log(total.determinant() / prior.determinant());
+        let moment = x.transpose() * &r;
+        let solved = total.try_inverse().unwrap() * &moment;
+        let (rss, z_sq) = (r.norm_squared(), moment.dot(&solved));
+        let k = DMatrix::identity(n, n) + &x * x.transpose() / 2.0;
+        let a = shape(n as u64);
+        let ratio = z_sq / (rss - z_sq);
+        let found = log_evidence(n as u64, ratio, log_det);
+        // Stirling's series is below, by less than its next term.
+        let short = exact_constant(a) - stirling(a);
+        assert!((0.0..1.0 / (1260.0 * a.powi(5))).contains(&short), "{short}");
+        if ratio >= a - 1.0 {
+            continue;
+        }
+        let sigma = (rss / (2.0 * (a - 1.0 - ratio))).sqrt();
+        let exact = log_quotient(&r, &k, sigma);
+        assert!((found + short - exact).abs() < 1e-12 * (1.0 + 10.0 * exact.abs()), "{exact}");
+        for step in -200..=200 {
+            let other = sigma * libm::exp(0.02 * f64::from(step));
+            assert!(log_quotient(&r, &k, other) >= exact - 1e-9, "a smaller one at {other}");
+        }
+        mutants += usize::from((found + log_det + short - exact).abs() > 1e-3);
+    }
+    assert!(mutants > 100, "the determinant left out was noticed {mutants} times");
+}
+
+#[test]
+fn the_root_is_where_the_evidence_suffices() {
+    assert_eq!(refuting_ratio(0, 0.0, 3.0), None);
+    assert_eq!(refuting_ratio(5, 0.5, 3.0), None);
+    for n in [12_u64, 20, 100, 10_000, 10_000_000] {
+        for log_det in [0.5, 1.0, 0.1 * libm::log(n as f64)] {
+            let ratio = refuting_ratio(n, log_det, 2.0).unwrap();
+            assert!(log_evidence(n, ratio, log_det) >= 2.0 - 1e-9);
+            assert!(log_evidence(n, ratio * (1.0 - 1e-6), log_det) < 2.0);
+        }
+    }
+}
+
+fn tally(values: &[f64]) -> Earnings {
+    let squares = values.iter().map(|y| y * y).sum();
+    Earnings { count: values.len() as u64, total: values.iter().sum(), squares }
+}
+
+/// `log E` of the pair of means, from densities of their own rewards alone.
+fn pair_evidence(samples: [&[f64]; 2], means: [f64; 2], own: bool) -> f64 {
+    let parts = [0, 1].map(|i| {
+        let n = samples[i].len() as f64;
+        let rss: f64 = samples[i].iter().map(|y| (y - means[i]).powi(2)).sum();
+        let sum: f64 = samples[i].iter().map(|y| y - means[i]).sum();
+        (samples[i].len() as u64, rss, sum * sum / (n + 2.0), 0.5 * libm::log1p(n / 2.0))
+    });
+    let evidence = |n, rss: f64, z_sq: f64, log_det| log_evidence(n, z_sq / (rss - z_sq), log_det);
+    let [(n, rss, z, d), (m, other_rss, other_z, other_d)] = parts;
+    if own {
+        evidence(n, rss, z, d) + evidence(m, other_rss, other_z, other_d)
+    } else {
+        evidence(n + m, rss + other_rss, z + other_z, d + other_d)
+    }
+}
+
+#[test]
+fn a_pair_is_decided_where_all_equal_means_are_refuted() {
+    let mut rng = Stream::new(2, 0, "pairs");
+    let mut decided = [0, 0];
+    for round in 0..2000 {
+        let (n, m) = (8 + round % 30, 8 + round % 17);
+        let gap = 3.0 * rng.uniform();
+        let a: Vec<f64> = (0..n).map(|_| 5.0 + gap + rng.normal()).collect();
+        let b: Vec<f64> = (0..m).map(|_| 5.0 + rng.normal()).collect();
+        let needed = 1.0 + 6.0 * rng.uniform();
+        let (one, other) = (tally(&a), tally(&b));
+        for own in [false, true] {
+            let rule = if own { rules_out_by_own_scales } else { rules_out };
+            let Some((low, high)) = rule(&one, &other, needed) else { continue };
+            decided[usize::from(own)] += 1;
+            assert!(0.0 <= low && low < one.mean() - other.mean() && high > low);
+            // Every pair of means whose difference is outside is refuted.
+            for difference in [0.0, low - 1e-6, high + 1e-6, -gap] {
+                for step in -300..=300 {
+                    let mean = other.mean() + f64::from(step) * 0.02;
+                    let evidence = pair_evidence([&a, &b], [mean + difference, mean], own);
+                    assert!(evidence >= needed - 1e-6, "{evidence} of {needed}");
+                }
+            }
+            // A tenth of the way inside some pair is not.
+            if !own {
+                let inside = low + 0.1 * (high - low);
+                let least = (-3000..=3000).map(|step| {
+                    let mean = other.mean() + f64::from(step) * 0.001;
+                    pair_evidence([&a, &b], [mean + inside, mean], own)
+                });
+                assert!(least.fold(f64::INFINITY, f64::min) < needed);
+            }
+        }
+    }
+    assert!(decided.iter().all(|decided| *decided > 200), "{decided:?}");
+}
+
+#[test]
+fn pairs_depend_on_no_unit_and_no_origin() {
+    let mut rng = Stream::new(3, 0, "units");
+    let a: Vec<f64> = (0..20).map(|_| 4.0 + rng.normal()).collect();
+    let b: Vec<f64> = (0..25).map(|_| rng.normal()).collect();
+    for rule in [rules_out, rules_out_by_own_scales] {
+        let (low, high) = rule(&tally(&a), &tally(&b), 3.0).unwrap();
+        let moved = |y: &f64| 7.0 + 0.01 * y;
+        let [c, d] = [&a, &b].map(|y| tally(&y.iter().map(moved).collect::<Vec<f64>>()));
+        let (scaled_low, scaled_high) = rule(&c, &d, 3.0).unwrap();
+        assert!((100.0 * scaled_low - low).abs() < 1e-5, "{scaled_low} {low}");
+        assert!((100.0 * scaled_high - high).abs() < 1e-5, "{scaled_high} {high}");
+        assert_eq!(rule(&Earnings::default(), &tally(&a), 3.0), None);
+        assert_eq!(rule(&tally(&b), &tally(&a), 3.0), None);
+    }
+}
