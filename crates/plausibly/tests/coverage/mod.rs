@@ -4,6 +4,7 @@
 //! The null hypothesis is "the truth leaves the set, at any time, in at most δ of the runs". An
 //! exact binomial bound rejects it, with a false-alarm rate of at most 1e-6 per case.
 
+mod bell;
 mod late;
 
 use plausibly::{
