@@ -39,8 +39,8 @@ const AID: f64 = 0.01;
 ///
 /// # When nothing is ruled out
 /// While no root exists (about the first 11 outcomes), while some direction has less than `ρ·P` of
-/// data, and while rewards have had fewer than five values ([`Doubt`]). Widths are then those of the
-/// design, so that a policy which takes the widest action spreads its choices.
+/// data, and while rewards have had fewer than five values ([`Doubt`]). Widths are then those of
+/// the design, so that a policy which takes the widest action spreads its choices.
 ///
 /// # Cost
 /// An update is O(d³) and allocates; scores are O(K·d²). No draws.
@@ -93,8 +93,8 @@ struct Solved {
 }
 
 impl BellRidge {
-    /// Nothing observed, for a set that is the same in every round. Updates with actions outside its
-    /// span are refused.
+    /// Nothing observed, for a set that is the same in every round. Updates with actions outside
+    /// its span are refused.
     ///
     /// # Errors
     /// If `delta` is not in (0, 1).
