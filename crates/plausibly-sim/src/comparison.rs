@@ -9,7 +9,7 @@ use crate::part::Part;
 use crate::play::{Draws, Player, play, play_late};
 use crate::summary::{FinalFigures, Run, Sample, Summary};
 use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
-use plausibly::{ArmMeans, Estimator, Exclusion, Policy, Radius, Ridge, Stream};
+use plausibly::{Estimator, Exclusion, Policy, Radius, Stream};
 use rayon::prelude::*;
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -95,11 +95,8 @@ impl Metric {
 
     /// The model that the metric learns a policy's history with.
     fn model(&self, facts: &Facts) -> Result<Box<dyn Estimator + Send>, BuildError> {
-        if facts.setting == Setting::Arms {
-            return Ok(Box::new(ArmMeans::new(facts.actions)));
-        }
         let ridge = self.ridge.unwrap_or_else(|| self.radius.natural_ridge(facts));
-        Ok(Box::new(Ridge::new(facts.dim, ridge)?))
+        self.radius.model(facts, ridge)
     }
 }
 

@@ -77,10 +77,11 @@ impl<R> ModelError<R> {
 
 impl<P: ?Sized, R: ConfidenceRadius> Observer<P> for ModelError<R> {
     fn decided(&mut self, decided: &Decided<'_, P>) {
-        let reach = self.radius.reach(&self.model.evidence());
-        self.left = self.left || !self.model.holds(decided.theta_star, reach);
+        self.model.offered(decided.actions);
+        let bounds = self.radius.bounds(&self.model.evidence());
+        self.left = self.left || !self.model.holds(decided.theta_star, bounds.reach);
         let (few, scores, plausible) =
-            self.search.plausible_nearly(&*self.model, decided.actions, reach);
+            self.search.plausible_nearly(&*self.model, decided.actions, bounds);
         let truth = match few {
             None => decided.means,
             Some(indices) => {

@@ -21,8 +21,9 @@
 //! It grows with `ρ`, so the hypotheses that are not refuted are those whose `ρ` is below a root.
 //! Proofs in `docs/concepts/bell.md`.
 
-use super::radius::ConfidenceRadius;
-use super::reach::Reach;
+use super::pairs::PairRule;
+use super::radius::{ConfidenceRadius, RadiusError, check_delta};
+use super::reach::{Doubt, Reach};
 use crate::model::{Earnings, Evidence};
 
 /// Computed sums of squares can be too small by their rounding; this share of `Σy²` is added.
@@ -184,15 +185,21 @@ impl BellPairs {
     }
 }
 
-/// The radius for normal noise of one unknown scale.
+/// The radius for normal noise of unknown scale.
 ///
-/// It has no constants. [`BellRidge`](crate::BellRidge) and [`BellArms`](crate::BellArms) bring the
-/// set, and δ belongs to them, because the shape of the set depends on it.
+/// [`BellRidge`](crate::BellRidge) and [`BellArms`](crate::BellArms) bring the set, and its δ
+/// belongs to them, because the shape of the set depends on it.
 ///
 /// # Panics
 /// If the model is another one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Bell;
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bell {
+    /// Verdicts between pairs of actions beside the set, with a δ of their own; the model must keep
+    /// what each action has paid ([`Tabled`](crate::Tabled)).
+    pub pairs: Option<f64>,
+    /// Whether the noise of each action has a scale of its own. Then pairs alone decide.
+    pub own_scales: bool,
+}
 
 impl ConfidenceRadius for Bell {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
@@ -200,7 +207,23 @@ impl ConfidenceRadius for Bell {
     }
 
     fn reach(&self, evidence: &Evidence) -> Reach {
-        evidence.own.expect("the bell radius needs a bell model, such as BellRidge or BellArms")
+        let own = evidence.own;
+        let own = own.expect("the bell radius needs a bell model, such as BellRidge or BellArms");
+        // The set of the model holds for one scale only.
+        let unequal = self.own_scales && own.doubt().is_none();
+        if unequal { Reach::Open(Doubt::OwnScales) } else { own }
+    }
+
+    fn pairs(&self, evidence: &Evidence) -> Option<PairRule> {
+        let rule = |delta: f64| BellPairs {
+            needed: libm::log(evidence.pair_shares) - libm::log(delta),
+            own_scales: self.own_scales,
+        };
+        self.pairs.map(rule).map(PairRule::Bell)
+    }
+
+    fn check(&self) -> Result<(), RadiusError> {
+        self.pairs.map_or(Ok(()), check_delta)
     }
 }
 

@@ -4,6 +4,7 @@
 //! `b`, some `m` has the mean of `a` at or below it and that of `b` at or above it; so evidence that
 //! `a` is above `m` and evidence that `b` is below `m` may be added up for every `m`.
 
+use super::bell::BellPairs;
 use super::reach::Reach;
 use super::two_point::Sample;
 use crate::model::Earnings;
@@ -51,18 +52,20 @@ pub enum PairRule {
         /// How far each average may be off by rounding, in units of the range.
         allowance: f64,
     },
+    /// For normal noise of unknown scale.
+    Bell(BellPairs),
 }
 
 impl PairRule {
     /// The evidence for a verdict, in nats.
     pub fn needed(&self) -> f64 {
         match *self {
-            Self::TwoPoint { needed, .. } => needed,
+            Self::TwoPoint { needed, .. } | Self::Bell(BellPairs { needed, .. }) => needed,
         }
     }
 
-    /// The evidence, in nats, by which an action that has paid `ahead` rules out one that has paid
-    /// `behind`; `None` if it does not.
+    /// A lower bound on the evidence, in nats, by which an action that has paid `ahead` rules out
+    /// one that has paid `behind`; `None` if it does not.
     pub fn rules_out(&self, ahead: Earnings, behind: Earnings) -> Option<f64> {
         if ahead.count == 0 || behind.count == 0 || ahead.mean() <= behind.mean() {
             return None;
@@ -73,6 +76,7 @@ impl PairRule {
                 let pair = Pair { ahead, behind, mirrored: behind.mirrored(), allowance };
                 pair.evidence(needed, aside)
             }
+            Self::Bell(rule) => rule.rules_out(&ahead, &behind).map(|_| rule.needed),
         }
     }
 
@@ -83,6 +87,8 @@ impl PairRule {
                 let allowance = allowance + by / range;
                 Self::TwoPoint { low, range, needed, aside, allowance }
             }
+            // What rounding does to sums of squares is far below what a bell curve leaves open.
+            bell @ Self::Bell(_) => bell,
         }
     }
 }

@@ -128,7 +128,7 @@ impl Plausible {
     ) {
         let tallies = model.tallies();
         match (pairs, tallies) {
-            (Some(rule), Some(tallies)) if reach.doubt().is_none() => {
+            (Some(rule), Some(tallies)) if reach.judges_pairs() => {
                 self.beaten.compare(rule, tallies);
             }
             _ => self.beaten.by_nothing(),

@@ -510,6 +510,7 @@ impl ConfidenceRadius for Radius {
         match self {
             Self::TwoPoint(r) => r.pairs(evidence),
             Self::Forecast(r) => r.pairs(evidence),
+            Self::Bell(r) => r.pairs(evidence),
             _ => None,
         }
     }

@@ -36,6 +36,8 @@ pub enum Doubt {
     },
     /// Rewards have had fewer than five distinct values, so they scatter like no bell curve.
     FewValues,
+    /// The noise differs by action, so that only pairs of actions are judged.
+    OwnScales,
     /// No parameter agrees with the rewards: an assumption of the set fails.
     Refuted,
 }
@@ -64,6 +66,11 @@ impl Reach {
             Self::Bounded(bounded) => 0.5 * bounded.range(),
             Self::Open(_) => f64::INFINITY,
         }
+    }
+
+    /// Whether pairs of actions may be judged: always, unless an assumption is in doubt.
+    pub(super) fn judges_pairs(&self) -> bool {
+        matches!(self.doubt(), None | Some(Doubt::TooFew | Doubt::OwnScales))
     }
 
     /// Why nothing is ruled out; `None` where something may be.

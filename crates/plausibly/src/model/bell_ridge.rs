@@ -2,13 +2,13 @@
 
 use super::values::Values;
 use super::{Estimator, Evidence, Fit, Lineage, LogDet, Scores, Shape, assert_reward};
-use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
+use crate::actions::{Action, ActionIndex, ActionSet, Actions, MAX_MAGNITUDE};
 use crate::confidence::{Doubt, RadiusError, Reach, bell};
 use crate::design::Span;
 use crate::linalg::{
     Cholesky, Compensated, CompensatedGram, CompensatedSum, Isa, dot, scaled_identity,
 };
-use crate::state::{DurableModel, Reader, StateError, Writer};
+use crate::state::{DurableModel, Reader, StateError, Writer, holds};
 
 /// Where too little is known for a set, actions are compared by the design with this share of the
 /// prior.
@@ -57,6 +57,18 @@ pub struct BellRidge {
     squares: CompensatedSum,
     values: Values,
     solved: Solved,
+    first: First,
+}
+
+/// The set that fixes the coordinates.
+#[derive(Clone, Debug)]
+enum First {
+    /// The model was made with its coordinates.
+    Given,
+    /// The first set on offer fixes them.
+    Awaited,
+    /// It did; these are its rows.
+    Seen(Vec<f64>),
 }
 
 /// What is fixed when the model is made.
@@ -118,6 +130,26 @@ impl BellRidge {
         let outside = span.outside(&matrix);
         add(&mut matrix, 1.0, &outside);
         Self::with_prior(dim, matrix, Kind::Spanned { span, outside }, delta)
+    }
+
+    /// Like [`BellRidge::new`] with the first set that is on offer ([`Estimator::offered`]); until
+    /// then nothing can be learned.
+    ///
+    /// # Errors
+    /// If `delta` is not in (0, 1).
+    ///
+    /// # Panics
+    /// If `dim` is zero.
+    pub fn awaiting(dim: usize, delta: f64) -> Result<Self, RadiusError> {
+        Ok(Self { first: First::Awaited, ..Self::in_context(dim, 1.0, 1.0, delta)? })
+    }
+
+    /// Takes the coordinates from a set of these rows.
+    fn take_first(&mut self, actions: Actions<'_>) {
+        if let Ok(model) = Self::new(actions, self.delta) {
+            let rows = actions.iter().flat_map(|action| action.features().iter().copied());
+            *self = Self { first: First::Seen(rows.collect()), ..model };
+        }
     }
 
     /// Nothing observed, for sets that change: any actions with `‖x‖ ≤ action_norm_bound`. A
@@ -182,6 +214,7 @@ impl BellRidge {
             values: Values::default(),
             solved: prior.by_design(&zeros, &vec![0.0; dim], 0.0),
             prior,
+            first: First::Given,
         };
         model.solve();
         Ok(model)
@@ -346,8 +379,18 @@ impl Estimator for BellRidge {
         self.isa.rebuild(actions.blocks(), centre, inverse, &mut out.mean, &mut out.width_sq);
     }
 
+    fn offered(&mut self, actions: Actions<'_>) {
+        if let First::Awaited = self.first {
+            self.take_first(actions);
+        }
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         let (x, dim) = (action.features(), self.prior.dim);
+        assert!(
+            !matches!(self.first, First::Awaited),
+            "the first set of actions must be offered before a reward is learned"
+        );
         assert!(x.len() == dim, "a model of {dim} features got an action with {}", x.len());
         assert_reward(reward);
         assert!(
@@ -398,6 +441,8 @@ impl Estimator for BellRidge {
 
 impl DurableModel for BellRidge {
     fn write(&self, out: &mut Writer) {
+        let none = Vec::new();
+        out.numbers(if let First::Seen(rows) = &self.first { rows } else { &none });
         out.count(self.observations);
         for sums in [self.gram.parts(), self.moment.parts()] {
             out.numbers(sums.0);
@@ -410,6 +455,15 @@ impl DurableModel for BellRidge {
 
     fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
         let dim = self.prior.dim;
+        let rows = from.some_numbers("first")?;
+        if let First::Awaited = self.first
+            && !rows.is_empty()
+        {
+            let set = ActionSet::from_flat(rows, dim);
+            self.take_first(set.map_err(|_| StateError::Number { what: "first" })?.view());
+        } else {
+            holds("first", rows.is_empty())?;
+        }
         self.lineage = Lineage::new();
         self.observations = from.count("observations")?;
         let mut sums = |what, len| Ok((from.numbers(what, len)?, from.numbers(what, len)?));

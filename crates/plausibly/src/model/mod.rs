@@ -55,6 +55,10 @@ pub trait Estimator {
     /// If the actions do not fit the model.
     fn score_into(&self, actions: Actions<'_>, out: &mut Scores);
 
+    /// Sees the actions on offer before they are scored; policies call it in every round. Does
+    /// nothing by default. A model whose prior depends on the first set fixes it here.
+    fn offered(&mut self, _: Actions<'_>) {}
+
     /// Learns from one reward.
     ///
     /// # Panics

@@ -53,6 +53,10 @@ impl<E: Estimator> Estimator for Tabled<E> {
         self.model.score_into(actions, out);
     }
 
+    fn offered(&mut self, actions: Actions<'_>) {
+        self.model.offered(actions);
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.model.update(action, reward);
         self.note(action, reward);

@@ -217,6 +217,11 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
         self.pending.as_ref().and_then(|pending| pending.shown(&self.model))
     }
 
+    /// Shows the model the actions of a round.
+    pub(super) fn offered(&mut self, actions: Actions<'_>) {
+        self.model.offered(actions);
+    }
+
     pub(super) fn bounds(&self) -> Bounds {
         self.radius.bounds(&self.model.evidence())
     }
@@ -238,6 +243,7 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
 
 impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
+        self.model.offered(actions);
         let bounds = self.bounds();
         self.explore(actions, bounds)
             .unwrap_or_else(|| self.best(actions, bounds, self.greed_when_met()))

@@ -146,6 +146,7 @@ impl<P: Policy, E: Estimator + Clone, R: ConfidenceRadius> Insured<P, E, R> {
 
 impl<P: Policy, E: Estimator + Clone, R: ConfidenceRadius> Policy for Insured<P, E, R> {
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
+        self.code.offered(actions);
         let bounds = self.code.bounds();
         if let Some(widest) = self.code.explore(actions, bounds) {
             self.last = Some(Decider::Explored);

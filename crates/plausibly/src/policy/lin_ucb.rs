@@ -58,6 +58,7 @@ impl<E: Estimator, R: ConfidenceRadius> LinUcb<E, R> {
 
 impl<E: Estimator, R: ConfidenceRadius> Policy for LinUcb<E, R> {
     fn select(&mut self, actions: Actions<'_>, _: &mut Stream) -> ActionIndex {
+        self.model.offered(actions);
         let bounds = self.radius.bounds(&self.model.evidence());
         // The largest upper bound is always plausible, unless a pair rules it out.
         self.search.best(&self.model, actions, bounds, 1.0)

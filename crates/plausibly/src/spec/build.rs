@@ -4,7 +4,9 @@ use super::policy::{PolicyKind, PolicySpec};
 use super::radius::{RadiusKind, RadiusSpec};
 use super::{Facts, Setting};
 use crate::confidence::{ConfidenceRadius, Exclusion, Radius, RadiusError};
-use crate::model::{ArmMeans, Forecaster, Ridge, RidgeError, Tabled};
+use crate::model::{
+    ArmMeans, BellArms, BellRidge, Estimator, Forecaster, Ridge, RidgeError, Tabled,
+};
 use crate::policy::{
     BetaThompson, Code, Elimination, EpsilonGreedy, ExploreThenCommit, Forecasting, Insured, LinTs,
     LinUcb, PolicyError, RandomisedCode, Thompson, Ucb1,
@@ -90,20 +92,45 @@ impl<E: DurableModel + Send + 'static> Finish for Insurer<E> {
 
 /// What is made over the model that a radius needs.
 trait OnModel {
-    fn on<E: DurableModel + Send + 'static>(self, model: E) -> Built;
+    type Made;
+
+    fn on<E: DurableModel + Send + 'static>(self, model: E) -> Result<Self::Made, BuildError>;
 }
 
 impl RadiusSpec {
-    /// Makes the model that goes with this radius.
-    fn with_model(&self, facts: &Facts, ridge: f64, then: impl OnModel) -> Built {
-        if facts.setting == Setting::Arms {
-            return then.on(ArmMeans::new(facts.actions));
+    /// The model that goes with this radius; `ridge` is λ in V where it has one.
+    ///
+    /// # Errors
+    /// If a parameter is out of range.
+    pub fn model(
+        &self,
+        facts: &Facts,
+        ridge: f64,
+    ) -> Result<Box<dyn Estimator + Send>, BuildError> {
+        self.with_model(facts, ridge, Boxed)
+    }
+
+    fn with_model<T: OnModel>(
+        &self,
+        facts: &Facts,
+        ridge: f64,
+        then: T,
+    ) -> Result<T::Made, BuildError> {
+        let &Facts { dim, actions, action_norm_bound, theta_norm_bound, .. } = facts;
+        let then = Kept { then, actions, keeps: self.compares_pairs(facts) };
+        if self.kind != RadiusKind::Bell {
+            return match facts.setting {
+                Setting::Arms => then.then.on(ArmMeans::new(actions)),
+                _ => then.on(Ridge::new(dim, ridge)?),
+            };
         }
-        let model = Ridge::new(facts.dim, ridge)?;
-        if self.compares_pairs(facts) {
-            then.on(Tabled::new(model, facts.actions))
-        } else {
-            then.on(model)
+        let delta = self.ellipsoid_delta(facts);
+        match facts.setting {
+            Setting::Arms => then.on(BellArms::new(actions, delta)?),
+            Setting::Fixed => then.on(BellRidge::awaiting(dim, delta)?),
+            Setting::Changing => {
+                then.on(BellRidge::in_context(dim, action_norm_bound, theta_norm_bound, delta)?)
+            }
         }
     }
 
@@ -114,6 +141,36 @@ impl RadiusSpec {
     }
 }
 
+/// The model alone.
+struct Boxed;
+
+impl OnModel for Boxed {
+    type Made = Box<dyn Estimator + Send>;
+
+    fn on<E: DurableModel + Send + 'static>(self, model: E) -> Result<Self::Made, BuildError> {
+        Ok(Box::new(model))
+    }
+}
+
+/// Keeps what each action has paid, if pairs need it.
+struct Kept<T> {
+    then: T,
+    actions: usize,
+    keeps: bool,
+}
+
+impl<T: OnModel> OnModel for Kept<T> {
+    type Made = T::Made;
+
+    fn on<E: DurableModel + Send + 'static>(self, model: E) -> Result<Self::Made, BuildError> {
+        if self.keeps {
+            self.then.on(Tabled::new(model, self.actions))
+        } else {
+            self.then.on(model)
+        }
+    }
+}
+
 struct CodeOn<'a, F> {
     kind: &'a PolicyKind,
     radius: Radius,
@@ -121,6 +178,8 @@ struct CodeOn<'a, F> {
 }
 
 impl<F: Finish> OnModel for CodeOn<'_, F> {
+    type Made = Box<dyn Durable + Send>;
+
     fn on<E: DurableModel + Send + 'static>(self, model: E) -> Built {
         self.kind.code_on(model, self.radius, None, self.finish)
     }
@@ -132,6 +191,8 @@ struct UpperOn<F> {
 }
 
 impl<F: Finish> OnModel for UpperOn<F> {
+    type Made = Box<dyn Durable + Send>;
+
     fn on<E: DurableModel + Send + 'static>(self, model: E) -> Built {
         self.finish.finish(LinUcb::new(model, self.radius))
     }
@@ -143,6 +204,8 @@ struct InsuredOn<'a> {
 }
 
 impl OnModel for InsuredOn<'_> {
+    type Made = Box<dyn Durable + Send>;
+
     fn on<E: DurableModel + Send + 'static>(self, model: E) -> Built {
         let PolicyKind::Insured { kappa, radius, exclusion, count_pending, ref inside, .. } =
             *self.spec

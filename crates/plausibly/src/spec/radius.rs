@@ -8,8 +8,8 @@ use super::fields::Fields;
 use super::node::{Node, Value};
 use super::{Facts, Setting};
 use crate::confidence::{
-    Additive, Determinant, Fixed, Forecast, Mixture, Paper, PerArm, Radius, RadiusError, Stitched,
-    TwoPoint, Union,
+    Additive, Bell, Determinant, Fixed, Forecast, Mixture, Paper, PerArm, Radius, RadiusError,
+    Stitched, TwoPoint, Union,
 };
 
 /// The kinds of radius.
@@ -19,6 +19,8 @@ pub enum RadiusKind {
     Additive,
     /// See [`Forecast`].
     Forecast,
+    /// See [`Bell`].
+    Bell,
     /// See [`Determinant`].
     Determinant,
     /// See [`Paper`].
@@ -39,9 +41,10 @@ pub enum RadiusKind {
 
 use RadiusKind as Kind;
 
-const KINDS: [(&str, RadiusKind); 10] = [
+const KINDS: [(&str, RadiusKind); 11] = [
     ("additive", Kind::Additive),
     ("forecast", Kind::Forecast),
+    ("bell", Kind::Bell),
     ("determinant", Kind::Determinant),
     ("paper", Kind::Paper),
     ("mixture", Kind::Mixture),
@@ -70,6 +73,7 @@ impl RadiusKind {
                 "highest_reward",
                 "pairs",
             ],
+            Self::Bell => &["delta", "pairs", "own_scales"],
             Self::Paper => {
                 &["delta", "lambda", "noise_scale", "theta_norm_bound", "action_norm_bound"]
             }
@@ -90,7 +94,7 @@ impl RadiusKind {
             Self::Mixture | Self::TwoPoint | Self::Stitched | Self::Union | Self::PerArm => {
                 setting == Setting::Arms
             }
-            Self::Fixed => true,
+            Self::Bell | Self::Fixed => true,
         }
     }
 }
@@ -113,6 +117,8 @@ pub struct RadiusSpec {
     pub reward_range: (Option<f64>, Option<f64>),
     /// Whether half of δ goes to verdicts between pairs of actions.
     pub pairs: bool,
+    /// Whether the noise of each action has a scale of its own, for [`Bell`].
+    pub own_scales: bool,
     /// λ in the width of [`Paper`].
     pub lambda: f64,
     /// `√β` of [`Fixed`].
@@ -130,6 +136,7 @@ impl RadiusSpec {
             action_norm_bound: None,
             reward_range: (None, None),
             pairs: true,
+            own_scales: false,
             lambda: 1.0,
             sqrt_beta: 1.0,
         }
@@ -156,9 +163,9 @@ impl RadiusSpec {
         {
             let reason = if setting == Setting::Arms {
                 "needs actions with features, and these have none; \
-                 use two-point, mixture, stitched, union, per-arm or fixed"
+                 use two-point, bell, mixture, stitched, union, per-arm or fixed"
             } else {
-                "is for actions without features; use additive, forecast, determinant, paper or fixed"
+                "is for actions without features; use additive, forecast, bell, determinant, paper or fixed"
             };
             fields.object("kind", Complaint::Misfit { what: name.into(), reason });
         }
@@ -173,7 +180,7 @@ impl RadiusSpec {
     /// kinds that depend on sums which are not kept there.
     pub fn read_recorded(fields: &mut Fields<'_>, setting: Setting) -> Self {
         let radius = Self::read(fields, setting);
-        if matches!(radius.kind, Kind::TwoPoint | Kind::Forecast) {
+        if matches!(radius.kind, Kind::TwoPoint | Kind::Forecast | Kind::Bell) {
             let reason = "needs sums that are kept in simulations only; \
                           use mixture for arms, and additive or determinant for features";
             let what = radius.kind.name().into();
@@ -219,6 +226,11 @@ impl RadiusSpec {
                 self.reward_range.1 = read_end(fields, name, meaning);
             }
             "pairs" => self.pairs = fields.boolean(name, PAIRS, self.pairs),
+            "own_scales" => {
+                let meaning = "whether the noise of each action has a scale of its own; \
+                               then pairs alone decide";
+                self.own_scales = fields.boolean(name, meaning, self.own_scales);
+            }
             "sqrt_beta" => {
                 let meaning = "√β itself, LinUCB's alpha";
                 self.sqrt_beta = fields.number(name, meaning, self.sqrt_beta, Range::POSITIVE);
@@ -241,6 +253,7 @@ impl RadiusSpec {
     pub fn to_value(&self) -> Value {
         let value = |name: &str| match name {
             "pairs" => Some(Value::Bool(self.pairs)),
+            "own_scales" => Some(Value::Bool(self.own_scales)),
             "delta" => Some(Value::Float(self.delta)),
             "lambda" => Some(Value::Float(self.lambda)),
             "noise_scale" => self.noise_scale.map(Value::Float),
@@ -287,11 +300,20 @@ impl RadiusSpec {
         low.zip(high).ok_or(RadiusError::NoRange { kind: self.kind.name() })
     }
 
-    /// Whether actions with features are also judged by what each has paid: on one set of at most
-    /// 64 actions.
+    /// Whether the model also keeps what each action has paid: on one set of at most 64 actions with
+    /// features, and for arms whose set is an ellipsoid.
     pub(super) fn compares_pairs(&self, facts: &Facts) -> bool {
-        let few = facts.actions <= MOST_PAIRED;
-        self.kind == Kind::Forecast && self.pairs && facts.setting == Setting::Fixed && few
+        let known = match facts.setting {
+            Setting::Fixed => facts.actions <= MOST_PAIRED,
+            Setting::Arms => true,
+            Setting::Changing => false,
+        };
+        matches!(self.kind, Kind::Forecast | Kind::Bell) && self.pairs && known
+    }
+
+    /// δ of the ellipsoid where pairs have a share.
+    pub(super) fn ellipsoid_delta(&self, facts: &Facts) -> f64 {
+        if self.compares_pairs(facts) && !self.own_scales { 0.5 * self.delta } else { self.delta }
     }
 
     /// The radius for a problem.
@@ -322,6 +344,11 @@ impl RadiusSpec {
                     high,
                     pairs,
                 })
+            }
+            Kind::Bell => {
+                let delta = self.ellipsoid_delta(facts);
+                let pairs = self.compares_pairs(facts).then_some(delta);
+                Radius::Bell(Bell { pairs, own_scales: self.own_scales })
             }
             Kind::Determinant => {
                 Radius::Determinant(Determinant { delta, noise_scale, theta_norm_bound })

@@ -15,12 +15,12 @@ const ROUNDS: u64 = 150;
 const RUNS: u64 = 2000;
 
 fn holds(model: &dyn Estimator, truth: &[f64]) -> bool {
-    model.holds(truth, Bell.reach(&model.evidence()))
+    model.holds(truth, Bell::default().reach(&model.evidence()))
 }
 
 /// Whether the truth ever leaves the set of CODE's model.
 fn code_misses<E: Estimator + Clone>(model: E, set: &ActionSet, run: u64) -> bool {
-    let (mut code, mut noise) = (Code::new(model, Bell), Stream::new(62, run, "noise"));
+    let (mut code, mut noise) = (Code::new(model, Bell::default()), Stream::new(62, run, "noise"));
     let truth = vec![0.0; set.view().len().max(set.view().dim())];
     (0..ROUNDS).any(|_| {
         let chosen = code.select(set.view(), &mut noise.clone());

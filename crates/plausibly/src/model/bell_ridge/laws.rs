@@ -41,7 +41,9 @@ fn the_ellipsoid_is_the_set_of_what_is_not_refuted() {
             rows.push(action.features().to_vec());
             rewards.push(reward);
         }
-        let Reach::Ellipsoid { sqrt_beta } = Bell.reach(&model.evidence()) else { continue };
+        let Reach::Ellipsoid { sqrt_beta } = Bell::default().reach(&model.evidence()) else {
+            continue;
+        };
         closed += 1;
         for _ in 0..20 {
             let theta: Vec<f64> = (0..dim).map(|_| 0.3 * rng.normal()).collect();
@@ -69,7 +71,9 @@ fn the_bounded_form_holds_what_is_not_refuted_and_short_enough() {
         model.update(Action::new(0, &row), reward);
         rows.push(row);
         rewards.push(reward);
-        let Reach::Ellipsoid { sqrt_beta } = Bell.reach(&model.evidence()) else { continue };
+        let Reach::Ellipsoid { sqrt_beta } = Bell::default().reach(&model.evidence()) else {
+            continue;
+        };
         for _ in 0..20 {
             let mut theta: Vec<f64> = (0..3).map(|_| 0.05 * rng.normal()).collect();
             theta[0] += 0.3;
@@ -94,7 +98,7 @@ fn units_and_additions_move_the_set_alike() {
         let reward = 0.5 * action.features()[0] + 0.1 * rng.normal();
         models[0].update(action, reward);
         models[1].update(action, 40.0 * reward + dot(action.features(), &offset));
-        let [one, other] = models.each_ref().map(|model| Bell.reach(&model.evidence()));
+        let [one, other] = models.each_ref().map(|model| Bell::default().reach(&model.evidence()));
         let Reach::Ellipsoid { sqrt_beta } = one else {
             assert_eq!(one, other);
             continue;
@@ -123,7 +127,8 @@ fn arms_are_unit_vectors() {
         let reward = 0.2 * arm as f64 + 0.1 * rng.normal();
         linear.update(units.view().get(arm), reward);
         plain.update(arms.view().get(arm), reward);
-        let (a, b) = (Bell.reach(&linear.evidence()), Bell.reach(&plain.evidence()));
+        let (a, b) =
+            (Bell::default().reach(&linear.evidence()), Bell::default().reach(&plain.evidence()));
         let Reach::Ellipsoid { sqrt_beta } = a else { continue };
         closed += 1;
         assert!((b.ellipsoid() / sqrt_beta - 1.0).abs() < 1e-6);
@@ -147,7 +152,7 @@ fn yes_and_no_rule_nothing_out() {
     let mut plain = BellArms::new(2, 0.05).unwrap();
     for round in 0..200 {
         plain.update(set.view().get(round % 2), f64::from(u8::from(round % 2 == 0)));
-        assert_eq!(Bell.reach(&plain.evidence()), Reach::Open(Doubt::FewValues));
+        assert_eq!(Bell::default().reach(&plain.evidence()), Reach::Open(Doubt::FewValues));
     }
 }
 
@@ -157,7 +162,7 @@ fn a_saved_model_goes_on_to_the_bit() {
     use crate::state::Durable;
     let mut rng = Stream::new(5, 0, "bell");
     let set = random_set(&mut rng, 6, 3);
-    let fresh = || Code::new(BellRidge::new(set.view(), 0.05).unwrap(), Bell);
+    let fresh = || Code::new(BellRidge::new(set.view(), 0.05).unwrap(), Bell::default());
     let mut code = fresh();
     for _ in 0..50 {
         let chosen = code.select(set.view(), &mut rng);
