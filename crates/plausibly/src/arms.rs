@@ -25,7 +25,7 @@ pub struct ArmRecord {
 #[derive(Clone, Debug, Default)]
 struct Totals {
     counts: Vec<u64>,
-    totals: Vec<f64>,
+    sums: Vec<f64>,
     squares: Vec<f64>,
     /// Some squares were not kept, so none are known.
     without_squares: bool,
@@ -44,7 +44,7 @@ impl ArmRecord {
     pub fn grow(&mut self, arms: usize) {
         for totals in [Some(&mut self.now), self.committed.as_mut()].into_iter().flatten() {
             totals.counts.resize(arms, 0);
-            totals.totals.resize(arms, 0.0);
+            totals.sums.resize(arms, 0.0);
             totals.squares.resize(arms, 0.0);
         }
     }
@@ -64,7 +64,7 @@ impl ArmRecord {
 impl Totals {
     fn note(&mut self, model: &ArmMeans, from: &[usize]) {
         for ((number, count), total) in from.iter().zip(model.counts()).zip(model.totals()) {
-            (self.counts[*number], self.totals[*number]) = (*count, *total);
+            (self.counts[*number], self.sums[*number]) = (*count, *total);
         }
         match model.squares() {
             Some(squares) => {
@@ -76,7 +76,7 @@ impl Totals {
 
     fn model(&self, to: &[usize], first: Option<usize>) -> ArmMeans {
         let counts: Vec<u64> = to.iter().map(|number| self.counts[*number]).collect();
-        let totals: Vec<f64> = to.iter().map(|number| self.totals[*number]).collect();
+        let sums: Vec<f64> = to.iter().map(|number| self.sums[*number]).collect();
         let all: u64 = self.counts.iter().sum();
         let whole = Whole {
             arms: to.len(),
@@ -84,7 +84,7 @@ impl Totals {
             other_observations: all - counts.iter().sum::<u64>(),
             first,
         };
-        let model = ArmMeans::from_statistics(&counts, &totals).part_of(whole);
+        let model = ArmMeans::from_statistics(&counts, &sums).part_of(whole);
         if self.without_squares {
             return model;
         }

@@ -135,8 +135,8 @@ impl BruteRadius {
 }
 
 impl BruteRadius {
-    /// Whether `(3/4)^(t/2)·exp((Σy² − ⟨b, θ̂⟩ − λS²)/8σ²)` has reached `10/δ`: noise of scale σ does
-    /// that with a probability of at most δ/10.
+    /// Whether `(3/4)^(t/2)·exp((Σy² − ⟨b, θ̂⟩ − λS²)/8σ²)` has reached `10/δ`: noise of scale σ
+    /// does that with a probability of at most δ/10.
     fn is_refuted(&self, evidence: &Evidence) -> bool {
         let (delta, noise_scale, bound) = match *self {
             Self::Additive { delta, noise_scale, theta_norm_bound } => {

@@ -1,8 +1,8 @@
 //! Verdicts between two actions, by what each has paid.
 //!
 //! Two intervals that do not overlap say more than the question asks. If `a` is not better than
-//! `b`, some `m` has the mean of `a` at or below it and that of `b` at or above it; so evidence that
-//! `a` is above `m` and evidence that `b` is below `m` may be added up for every `m`.
+//! `b`, some `m` has the mean of `a` at or below it and that of `b` at or above it; so evidence
+//! that `a` is above `m` and evidence that `b` is below `m` may be added up for every `m`.
 
 use super::bell::BellPairs;
 use super::reach::Reach;

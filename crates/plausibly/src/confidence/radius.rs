@@ -152,8 +152,8 @@ pub enum RadiusError {
     },
     /// Not a range of rewards: the least is not below the largest, or both are far from zero.
     #[error(
-        "rewards from {low} to {high} are no range: the first must be below the second, and neither \
-         may be more than a million times as large as the difference; subtract a constant"
+        "rewards from {low} to {high} are no range: the first must be below the second, and \
+         neither may be more than a million times as large as the difference; subtract a constant"
     )]
     Range {
         /// The least reward.

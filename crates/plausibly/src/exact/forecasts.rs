@@ -97,8 +97,8 @@ impl Forecasts {
 /// Exact sums over observations with [`Forecasts`], a part of a [`Ledger`](super::Ledger).
 ///
 /// ```text
-/// D = Σ ŷ·(ŷ − 2y)            the forecasts that counted; N outcomes of one decision add N·ŷ² − 2ŷ·Σy
-/// E_κ = Σ (y − ŷ_κ)²          each of the three candidates
+/// D = Σ ŷ·(ŷ − 2y)      the forecasts that counted; N outcomes of one decision add N·ŷ² − 2ŷ·Σy
+/// E_κ = Σ (y − ŷ_κ)²    each of the three candidates
 /// ```
 ///
 /// If every observation has a forecast, `D + Σ y²` is the sum of squared errors of the forecasts

@@ -135,8 +135,8 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// `docs/concepts/targets.md`.
     ///
     /// # Errors
-    /// If the target is not positive, or has a deadline although the radius is one for bounded arms:
-    /// how long their intervals will be depends on rewards to come.
+    /// If the target is not positive, or has a deadline although the radius is one for bounded
+    /// arms: how long their intervals will be depends on rewards to come.
     pub fn to_target(self, target: Target) -> Result<Self, PolicyError> {
         let bounded = matches!(self.radius.reach(&self.model.evidence()), Reach::Bounded(_));
         let deadline = match target.checked()? {

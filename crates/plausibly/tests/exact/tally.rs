@@ -152,8 +152,9 @@ proptest! {
         let (sum, squares) = rewards.iter().map(|y| steps(*y)).fold((0, 0), |(sum, squares), u| {
             (sum + u, squares + u * u)
         });
-        prop_assert_eq!((whole.count(), whole.sum(), whole.squares()), (rewards.len() as u64, sum, squares));
-        prop_assert_eq!(Tally::from_sums(rewards.len() as u64, sum, squares), Ok(whole));
+        let count = rewards.len() as u64;
+        prop_assert_eq!((whole.count(), whole.sum(), whole.squares()), (count, sum, squares));
+        prop_assert_eq!(Tally::from_sums(count, sum, squares), Ok(whole));
         prop_assert_eq!(Tally::from_bytes(&whole.to_bytes()), Ok(whole));
         prop_assert_eq!(whole.reward_sum(), sum as f64 / 2.0_f64.powi(24));
         prop_assert_eq!(whole.reward_squares(), squares as f64 / 2.0_f64.powi(48));
@@ -170,11 +171,14 @@ proptest! {
     }
 
     #[test]
-    fn the_least_squares_are_those_of_brute_force(rewards in prop::collection::vec(-3..=3_i128, 1..5)) {
+    fn the_least_squares_are_those_of_brute_force(
+        rewards in prop::collection::vec(-3..=3_i128, 1..5),
+    ) {
         // All lists of integers with this sum: the least sum of squares is accepted, one less not.
         let n = u32::try_from(rewards.len()).unwrap();
         let sum = rewards.iter().sum::<i128>();
-        let lists = (0..7_i128.pow(n)).map(|code| (0..n).map(move |k| code / 7_i128.pow(k) % 7 - 3));
+        let digit = |code: i128, k| code / 7_i128.pow(k) % 7 - 3;
+        let lists = (0..7_i128.pow(n)).map(|code| (0..n).map(move |k| digit(code, k)));
         let least = lists.filter(|list| list.clone().sum::<i128>() == sum)
             .map(|list| list.map(|u| u * u).sum::<i128>()).min().unwrap();
         prop_assert!(Tally::from_sums(u64::from(n), sum, least).is_ok());
