@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let recipe = Recipe::infer(&table, &context)?;
     let radius = RadiusSpec::new(RadiusKind::Determinant);
     let opening = Opening::new(recipe, (0.0, 20.0), 7)
-        .deciding_by(PolicyKind::LinUcb { ridge: Some(1.0), radius });
+        .deciding_by(&PolicyKind::LinUcb { ridge: Some(1.0), radius });
     let mut log = Log::open(FileStorage::new(&path))?;
     log.begin(now, opening)?;
 

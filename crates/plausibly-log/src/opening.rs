@@ -31,8 +31,8 @@ impl Opening {
 
     /// Sets another policy. Its constants are in units of reward.
     #[must_use]
-    pub fn deciding_by(mut self, kind: PolicyKind) -> Self {
-        self.policy = policy::table(&kind, policy::setting(self.recipe.dim()));
+    pub fn deciding_by(mut self, kind: &PolicyKind) -> Self {
+        self.policy = policy::table(kind, policy::setting(self.recipe.dim()));
         self
     }
 

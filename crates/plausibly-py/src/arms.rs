@@ -262,7 +262,7 @@ impl PyArms {
             Known::Ridges(model) => (Setting::Fixed, model.evidence().dim),
         };
         let facts = self.settings.facts(setting, features, known.arms());
-        let rule = match (known, self.settings.spec(setting)?.kind) {
+        let rule = match (known, &self.settings.spec(setting)?.kind) {
             (Known::Means(means), PolicyKind::Ucb1 { noise_scale }) => {
                 let noise_scale = noise_scale.unwrap_or(facts.noise_scale);
                 Box::new(Ucb1::over(means.model(), noise_scale).map_err(refused)?)
@@ -283,13 +283,13 @@ impl PyArms {
         model: E,
         facts: &Facts,
     ) -> PyResult<Rule> {
-        Ok(match (self.epsilon, self.settings.spec(facts.setting)?.kind) {
+        Ok(match (self.epsilon, &self.settings.spec(facts.setting)?.kind) {
             (Some(epsilon), _) => {
                 Box::new(EpsilonGreedy::constant(model, epsilon).map_err(refused)?)
             }
             (None, PolicyKind::Code { radius, exclusion, .. }) => {
                 let code = Code::new(model, radius.build(facts).map_err(refused)?);
-                Box::new(code.excluding(exclusion))
+                Box::new(code.excluding(*exclusion))
             }
             (None, PolicyKind::LinUcb { radius, .. }) => {
                 Box::new(LinUcb::new(model, radius.build(facts).map_err(refused)?))
