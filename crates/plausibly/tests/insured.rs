@@ -3,9 +3,10 @@
 
 use plausibly::state::Durable as _;
 use plausibly::{
-    Action, ActionIndex, ActionSet, Actions, Additive, ArmMeans, Code, ConfidenceRadius, Decider,
-    EpsilonGreedy, Estimator, Exclusion, Explain, Explanation, Fixed, Insured, LinTs, LinUcb,
-    Mixture, Policy, PolicyError, Ridge, Stream, Target, Thompson,
+    Action, ActionIndex, ActionSet, Actions, Additive, ArmMeans, BetaThompson, Code,
+    ConfidenceRadius, Decider, EpsilonGreedy, Estimator, Exclusion, Explain, Explanation, Fixed,
+    Insured, LinTs, LinUcb, Misfit, Mixture, Policy, PolicyError, Ridge, Stream, Target, Thompson,
+    TwoPoint,
 };
 
 const KAPPA: f64 = 2.0;
@@ -407,4 +408,21 @@ fn a_state_names_the_policy_inside() {
     let mut other = Insured::new(greedy, ridge(), additive(), 4.0).unwrap();
     let error = other.restore(&state).unwrap_err();
     assert!(error.to_string().contains("the policy inside"), "{error}");
+}
+
+/// What the policy inside cannot learn is refused before the insurance learns it.
+#[test]
+fn a_reward_that_either_part_refuses_changes_neither() {
+    let arms = ActionSet::arms(2).unwrap();
+    let radius = TwoPoint { delta: 0.05, low: -1.0, high: 0.5, pairs: true };
+    let mut policy = Insured::new(BetaThompson::new(2), ArmMeans::new(2), radius, 4.0).unwrap();
+    policy.update(arms.view().get(0), 0.25);
+    let before = policy.state();
+    for reward in [-0.5, 0.75] {
+        let refused = policy.try_update(arms.view().get(0), reward);
+        assert_eq!(refused, Err(Misfit::RewardRange { reward, low: 0.0, high: 0.5 }));
+    }
+    assert_eq!(policy.state(), before);
+    assert_eq!(policy.try_update(arms.view().get(1), 0.5), Ok(()));
+    assert_ne!(policy.state(), before);
 }

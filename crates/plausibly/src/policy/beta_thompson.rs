@@ -1,9 +1,9 @@
 //! Thompson sampling for yes/no rewards.
 
-use super::{Explain, Policy, argmax};
+use super::{Explain, Policy, argmax, assert_taken};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
-use crate::model::{ArmMeans, Estimator, Misfit};
+use crate::model::{ArmMeans, Estimator};
 use crate::rng::Stream;
 use crate::state::{DurableModel as _, Keep, Reader, StateError, Writer, holds};
 
@@ -61,15 +61,6 @@ impl BetaThompson {
     }
 }
 
-fn check(reward: f64) -> Result<(), Misfit> {
-    let (low, high) = (0.0, 1.0);
-    if (low..=high).contains(&reward) {
-        Ok(())
-    } else {
-        Err(Misfit::RewardRange { reward, low, high })
-    }
-}
-
 impl Policy for BetaThompson {
     fn select(&mut self, actions: Actions<'_>, rng: &mut Stream) -> ActionIndex {
         let (counts, totals) = (self.model.counts(), self.model.totals());
@@ -83,12 +74,14 @@ impl Policy for BetaThompson {
         argmax(&self.sampled)
     }
 
+    fn reward_range(&self) -> Option<(f64, f64)> {
+        Some((0.0, 1.0))
+    }
+
     /// # Panics
     /// Also if the reward is not in `[0, 1]`; [`Explain::try_update`] returns an error instead.
     fn update(&mut self, action: Action<'_>, reward: f64) {
-        if let Err(misfit) = check(reward) {
-            panic!("{misfit}");
-        }
+        assert_taken(self, reward);
         self.model.update(action, reward);
     }
 }
@@ -96,13 +89,6 @@ impl Policy for BetaThompson {
 impl Explain for BetaThompson {
     fn model(&self) -> &dyn Estimator {
         &self.model
-    }
-
-    fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
-        self.model.shape().map_or(Ok(()), |shape| shape.check_reward(action, reward))?;
-        check(reward)?;
-        self.model.update(action, reward);
-        Ok(())
     }
 }
 

@@ -259,6 +259,10 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
         self.search.best_among(&self.model, actions, bounds, greed, among)
     }
 
+    fn reward_range(&self) -> Option<(f64, f64)> {
+        self.radius.range()
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.learn(action, Outcome::from(reward));
     }

@@ -1,7 +1,7 @@
 //! A policy with a forecast for every reward.
 
 use super::queue::Queue;
-use super::{DeadlineStatus, Explain, Policy, Target, check_outcome};
+use super::{DeadlineStatus, Explain, Policy, Target, check_reward};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::confidence::{ConfidenceRadius, Exclusion};
@@ -98,6 +98,10 @@ impl<P: Policy> Policy for Forecasting<P> {
         self.policy.select_among(actions, among, rng)
     }
 
+    fn reward_range(&self) -> Option<(f64, f64)> {
+        self.policy.reward_range()
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         let forecast = self.forecast_of(action);
         let forecast = forecast.unwrap_or_else(|| self.forecaster.forecast(action));
@@ -141,9 +145,7 @@ impl<P: Explain> Explain for Forecasting<P> {
     fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
         let shape = self.model().shape();
         shape.map_or(Ok(()), |shape| shape.check_reward(action, reward))?;
-        // The forecast is finite, as the range is.
-        let outcome = Outcome { reward, forecast: Some(0.0) };
-        self.radius().map_or(Ok(()), |radius| check_outcome(radius, outcome))?;
+        check_reward(self.reward_range(), reward)?;
         self.update(action, reward);
         Ok(())
     }

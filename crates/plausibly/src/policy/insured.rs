@@ -1,6 +1,6 @@
 //! Insurance: any policy decides, and CODE explores where too little is known.
 
-use super::{Code, Explain, Policy, PolicyError, Target, best_among};
+use super::{Code, Explain, Policy, PolicyError, Target, assert_taken, best_among};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::confidence::{ConfidenceRadius, Exclusion};
@@ -162,11 +162,18 @@ impl<P: Policy, E: Estimator + Clone, R: ConfidenceRadius> Policy for Insured<P,
         self.instead(actions, rng)
     }
 
+    fn reward_range(&self) -> Option<(f64, f64)> {
+        let (own, inside) = (self.code.reward_range(), self.inside.reward_range());
+        let both = own.zip(inside).map(|(own, inside)| (own.0.max(inside.0), own.1.min(inside.1)));
+        both.or(own).or(inside)
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.learn(action, Outcome::from(reward));
     }
 
     fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
+        assert_taken(self, outcome.reward);
         self.code.learn(action, outcome);
         self.inside.learn(action, outcome);
     }

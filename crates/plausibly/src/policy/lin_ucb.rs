@@ -74,6 +74,10 @@ impl<E: Estimator, R: ConfidenceRadius> Policy for LinUcb<E, R> {
         self.search.best_among(&self.model, actions, bounds, 1.0, among)
     }
 
+    fn reward_range(&self) -> Option<(f64, f64)> {
+        self.radius.range()
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.learn(action, Outcome::from(reward));
     }

@@ -76,11 +76,17 @@ pub trait Policy {
         None
     }
 
+    /// The least and the largest reward that the policy takes; `None`, the default, if every finite
+    /// one will do.
+    fn reward_range(&self) -> Option<(f64, f64)> {
+        None
+    }
+
     /// Learns the reward of an action that was taken, now or earlier.
     ///
     /// # Panics
-    /// If the action does not fit the policy, or the reward is not finite or beyond
-    /// [`crate::MAX_MAGNITUDE`].
+    /// If the action does not fit the policy, or the reward is not finite, beyond
+    /// [`crate::MAX_MAGNITUDE`] or outside of [`Policy::reward_range`].
     fn update(&mut self, action: Action<'_>, reward: f64);
 
     /// Learns a reward together with its forecast. The default ignores the forecast, as policies do
@@ -137,10 +143,11 @@ pub trait Explain: Policy {
     ///
     /// # Errors
     /// If the action does not fit the model, or the reward is not finite, beyond
-    /// [`crate::MAX_MAGNITUDE`] or outside the range that the policy takes; the policy is unchanged
+    /// [`crate::MAX_MAGNITUDE`] or outside of [`Policy::reward_range`]; the policy is unchanged
     /// then.
     fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
         self.model().shape().map_or(Ok(()), |shape| shape.check_reward(action, reward))?;
+        check_reward(self.reward_range(), reward)?;
         let outcome = Outcome::from(reward);
         self.radius().map_or(Ok(()), |radius| check_outcome(radius, outcome))?;
         self.update(action, reward);
@@ -200,6 +207,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
         (**self).select_among(actions, among, rng)
     }
 
+    fn reward_range(&self) -> Option<(f64, f64)> {
+        (**self).reward_range()
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         (**self).update(action, reward);
     }
@@ -229,6 +240,10 @@ impl<P: Policy + ?Sized> Policy for &mut P {
         rng: &mut Stream,
     ) -> Option<ActionIndex> {
         (**self).select_among(actions, among, rng)
+    }
+
+    fn reward_range(&self) -> Option<(f64, f64)> {
+        (**self).reward_range()
     }
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
@@ -352,15 +367,27 @@ fn check_noise_scale(noise_scale: f64) -> Result<(), PolicyError> {
     }
 }
 
+fn check_reward(range: Option<(f64, f64)>, reward: f64) -> Result<(), Misfit> {
+    match range {
+        Some((low, high)) if !(low..=high).contains(&reward) => {
+            Err(Misfit::RewardRange { reward, low, high })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A reward outside of the range would break what the policy promises for good.
+fn assert_taken(policy: &impl Policy, reward: f64) {
+    if let Err(misfit) = check_reward(policy.reward_range(), reward) {
+        panic!("{misfit}");
+    }
+}
+
 /// Refuses what would break the promise of a radius for good: a reward outside of its range, and a
 /// reward without a forecast where it needs one.
 fn check_outcome<R: ConfidenceRadius + ?Sized>(radius: &R, outcome: Outcome) -> Result<(), Misfit> {
     let Outcome { reward, forecast } = outcome;
-    if let Some((low, high)) = radius.range()
-        && !(low..=high).contains(&reward)
-    {
-        return Err(Misfit::RewardRange { reward, low, high });
-    }
+    check_reward(radius.range(), reward)?;
     match forecast {
         None if radius.needs_forecasts() => Err(Misfit::NoForecast),
         Some(forecast) if !(forecast.abs() <= MAX_MAGNITUDE) => Err(Misfit::Forecast { forecast }),

@@ -5,7 +5,7 @@ use super::{Code, DeadlineStatus, Explain, Policy, PolicyError, Target};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::confidence::{ConfidenceRadius, Exclusion};
-use crate::model::Estimator;
+use crate::model::{Estimator, Outcome};
 use crate::rng::Stream;
 use crate::state::{DurableModel, Keep, Reader, StateError, Writer};
 
@@ -97,8 +97,16 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for RandomisedCode<E, R> 
         self.code.select_among(actions, among, rng)
     }
 
+    fn reward_range(&self) -> Option<(f64, f64)> {
+        self.code.reward_range()
+    }
+
     fn update(&mut self, action: Action<'_>, reward: f64) {
         self.code.update(action, reward);
+    }
+
+    fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
+        self.code.learn(action, outcome);
     }
 
     fn decided(&mut self, action: Action<'_>) {
