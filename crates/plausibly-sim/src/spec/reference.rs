@@ -189,6 +189,12 @@ fn radii(page: &mut String) {
              Valid at any time. Only for `k-armed`.",
         ),
         (
+            "two-point",
+            Setting::Arms,
+            "For rewards in a range: by the number, the sum and the sum of squares of the rewards \
+             of each arm, without a scale of the noise. Valid at any time. Only for `k-armed`.",
+        ),
+        (
             "stitched",
             Setting::Arms,
             "Half-width `1.7·σ·√((log log 2T + 0.72·log(10.4·K/δ))/T)`. Valid at any time. \
