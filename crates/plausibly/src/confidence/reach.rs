@@ -3,6 +3,7 @@
 use super::arms::ArmReach;
 use super::two_point::Bounded;
 use crate::model::Evidence;
+use std::fmt;
 
 /// How far intervals reach at one moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +41,23 @@ pub enum Doubt {
     OwnScales,
     /// No parameter agrees with the rewards: an assumption of the set fails.
     Refuted,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooFew => write!(f, "there are too few rewards for intervals"),
+            Self::Noise { declared, suggested } => write!(
+                f,
+                "rewards scatter more than a noise scale of {declared} allows; about \
+                 {suggested:.3} would fit them"
+            ),
+            Self::Refuted => write!(
+                f,
+                "no parameter agrees with the rewards, so an assumption of the intervals is wrong"
+            ),
+        }
+    }
 }
 
 impl Reach {
