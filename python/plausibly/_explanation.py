@@ -83,7 +83,9 @@ class Explanation:
     ruled_out_by: list[Any]
     """For each action the one that rules it out, or None."""
     margin: npt.NDArray[np.float64]
-    """By how much each action is ruled out; NaN for those that are not."""
+    """By how much each action is ruled out; NaN for those that are not, and for those that a
+    comparison of what both have paid rules out, which shows no distance.
+    """
     sqrt_beta: float
     """The radius in force."""
     confidence: float | None
@@ -98,6 +100,12 @@ class Explanation:
     """The rule of the policy's choice, in words."""
     target: Target | None
     """The state of its target, if it has one."""
+    explores: bool | None = None
+    """Whether the next round of an insured policy explores; None for other policies."""
+    doubt: str | None = None
+    """Why nothing can be ruled out, for example because rewards scatter more than the noise scale
+    allows; None where actions can be ruled out.
+    """
     _document: str | None = None
 
     @property
@@ -151,7 +159,7 @@ class Explanation:
             "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[4]])
             for row in rows
         ]
-        return "\n".join([self._heading(), *table, *self._more(), self._closing()])
+        return "\n".join([self._heading(), *table, *self._notes()])
 
     def _repr_html_(self) -> str:
         head = "".join(
@@ -167,7 +175,7 @@ class Explanation:
         legend = (
             "The dashed line is the best lower end: an interval that ends left of it is ruled out."
         )
-        lines = [legend, *self._more(), self._closing()]
+        lines = [legend, *self._notes()]
         return (
             f"<div><p><strong>{escape(self._heading())}</strong></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -186,9 +194,11 @@ class Explanation:
         order = np.argsort(-self.upper, kind="stable")
         return [int(i) for i in order[:_LONGEST]]
 
-    def _more(self) -> list[str]:
+    def _notes(self) -> list[str]:
         left = len(self.actions) - _LONGEST
-        return [f"and {left} more, with smaller upper bounds"] if left > 0 else []
+        more = [f"and {left} more, with smaller upper bounds"] if left > 0 else []
+        doubt = [] if self.doubt is None else [f"nothing is ruled out: {self.doubt}"]
+        return [*more, *doubt, self._closing()]
 
     def _row(self, i: int) -> list[str]:
         by = self.ruled_out_by[i]
@@ -208,4 +218,5 @@ class Explanation:
             met = "met" if self.target["met"] else "not yet met"
             reached, wanted = self.target["reached"], self.target["wanted"]
             target = f"; target {met}: reached {reached:.3g}, wanted {wanted:.3g}"
-        return f"chosen by: {self.decides_by}; {held}{target}"
+        deciding = {None: "", True: "; the next round explores", False: "; the next round does not"}
+        return f"chosen by: {self.decides_by}; {held}{target}{deciding[self.explores]}"

@@ -16,10 +16,12 @@ from plausibly import (
     UCB1,
     Action,
     ActionSet,
+    BetaThompson,
     Code,
     Elimination,
     EpsilonGreedy,
     ExploreThenCommit,
+    Insured,
     LinTS,
     LinUCB,
 )
@@ -314,6 +316,11 @@ UNFIT: list[tuple[Callable[[], object], str]] = [
     (lambda: Code(radius=1.0).select(np.ones((1, 5000))), "actions: 5000 features"),
     (lambda: Code(radius=1.0).update(0, 1.0), "action: nothing was selected yet"),
     (lambda: Code(radius=1.0).dropped("a"), "action: nothing was selected yet"),
+    (
+        lambda: Insured(inside={"kind": "lin-ucb"}, noise_scale=1.0).select(ARMS),
+        "actions: .*inside.kind: lin-ucb",
+    ),
+    (lambda: Code(radius={"kind": "two-point"}).select(ARMS), "highest_reward"),
 ]
 
 
@@ -321,6 +328,35 @@ UNFIT: list[tuple[Callable[[], object], str]] = [
 def test_unfit(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+TWO_POINT = {"kind": "two-point", "lowest_reward": 0.0, "highest_reward": 2.0}
+BOUNDED: list[tuple[Callable[[], Policy], str]] = [
+    (BetaThompson, "0 to 1"),
+    (lambda: Code(radius=TWO_POINT), "0 to 2"),
+    (lambda: Insured(inside={"kind": "beta-thompson"}, radius=TWO_POINT), "0 to 1"),
+    (lambda: Insured(inside={"kind": "ucb1"}, radius=TWO_POINT, noise_scale=1.0), "0 to 2"),
+]
+
+
+@pytest.mark.parametrize(("make", "taken"), BOUNDED, ids=range(len(BOUNDED)))
+def test_rewards_that_a_policy_does_not_take(make: Callable[[], Policy], taken: str) -> None:
+    refused = f"this policy takes rewards from {taken}, got"
+    fresh = make()
+    with pytest.raises(ValueError, match=f"^reward: {refused} -0.5$"):
+        fresh.update(ARMS[0], -0.5)
+    assert fresh.select(ActionSet.arms(5)) in range(5), "it is not bound to the arms refused"
+    policy, twin = make(), make()
+    for one in (policy, twin):
+        one.update(one.select(ARMS), 0.5)
+        one.select(ARMS)
+    with pytest.raises(ValueError, match=f"^reward: {refused} 2.5$"):
+        policy.update(0, 2.5)
+    with pytest.raises(ValueError, match=rf"^rewards\[1\]: {refused} 2.5$"):
+        policy.partial_fit([0, 1], [1.0, 2.5], offers=ARMS)
+    assert policy.observations == 1
+    assert repr(policy.explain(ARMS, radius=1.0)) == repr(twin.explain(ARMS, radius=1.0))
+    assert [policy.select(ARMS) for _ in range(9)] == [twin.select(ARMS) for _ in range(9)]
 
 
 def test_features_after_plain_arms() -> None:

@@ -22,6 +22,7 @@ from plausibly import (
     Elimination,
     EpsilonGreedy,
     ExploreThenCommit,
+    Insured,
     LinTS,
     LinUCB,
 )
@@ -57,6 +58,32 @@ def test_an_explanation_says_what_is_known() -> None:
     plain = found.to_dict()
     assert plain["mean"] == found.mean.tolist() and plain["intervals"] == found.intervals
     assert "red" in repr(found) and "ruled out by red" in repr(found)
+
+
+def test_an_explanation_doubts_a_noise_scale_that_is_too_small() -> None:
+    arms = ActionSet.arms(2)
+    radius = {"kind": "mixture"}
+    policies = {scale: Code(noise_scale=scale, radius=radius) for scale in (0.01, 1.0)}
+    for policy in policies.values():
+        policy.partial_fit([0, 1] * 100, [2.0, 1.0, 0.0, -1.0] * 50, offers=arms)
+    doubted, trusted = (policies[scale].explain(arms) for scale in (0.01, 1.0))
+    assert doubted.doubt is not None and "noise scale of 0.01" in doubted.doubt
+    assert doubted.plausible == [0, 1] and np.isinf(doubted.upper).all()
+    assert f"nothing is ruled out: {doubted.doubt}" in repr(doubted)
+    assert doubted.doubt in doubted._repr_html_()
+    assert doubted.to_dict()["doubt"] == doubted.doubt
+    assert trusted.doubt is None and "nothing is ruled out" not in repr(trusted)
+
+
+def test_an_explanation_says_whether_an_insured_policy_explores() -> None:
+    arms = ActionSet.arms(2)
+    policy = Insured(inside={"kind": "epsilon-greedy", "epsilon": 0.0}, noise_scale=0.1)
+    assert policy.explain(arms).explores is True
+    assert "the next round explores" in repr(policy.explain(arms))
+    policy.partial_fit([0, 1] * 20, [0.5, 0.6] * 20, offers=arms)
+    assert policy.explain(arms).explores is False
+    assert policy.select(arms) == 1, "greedy, not the widest"
+    assert played(5).explain(OFFERS).explores is None
 
 
 def test_asking_changes_nothing() -> None:

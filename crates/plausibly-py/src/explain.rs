@@ -131,6 +131,9 @@ impl Found {
         fields.set_item("observations", self.observations)?;
         fields.set_item("decides_by", &self.decides_by)?;
         fields.set_item("target", self.target(py)?)?;
+        let insurance = explanation.insurance();
+        fields.set_item("explores", insurance.map(|insurance| insurance.explores()))?;
+        fields.set_item("doubt", explanation.doubt().map(|doubt| doubt.to_string()))?;
         Ok(fields)
     }
 

@@ -99,12 +99,14 @@ impl Guarded {
         }
     }
 
-    /// Checks that `action` fits, and returns the policy; builds it if `action` is the first.
+    /// Checks that `action` and what happened to it fit, and returns the policy; builds it if
+    /// `action` is the first.
     fn fitted_to(
         &mut self,
         py: Python<'_>,
         settings: &Settings,
         action: &PyAction,
+        event: Event,
     ) -> PyResult<&mut Built> {
         let made = match &self.built {
             Some(built) => {
@@ -113,6 +115,11 @@ impl Guarded {
             }
             None => Some(Built::for_action(py, settings, action)?),
         };
+        if let (Event::Rewarded(reward), Some(built)) =
+            (event, made.as_ref().or(self.built.as_ref()))
+        {
+            built.check_reward(reward, "reward")?;
+        }
         if let Some(made) = made {
             self.built = Some(made);
         }
@@ -171,7 +178,7 @@ impl Guarded {
                 name.bind(py).repr()?
             );
         }
-        let built = self.fitted_to(py, settings, action.get())?;
+        let built = self.fitted_to(py, settings, action.get(), event)?;
         let place = built.place(py, action.get())?;
         let view = Action::new(place, &action.get().features);
         let told = unwound(|| match event {
@@ -196,6 +203,9 @@ impl Guarded {
         rounds: usize,
     ) -> PyResult<Vec<usize>> {
         let (built, rng) = self.fitted(settings, set)?;
+        for (place, reward) in rewards.iter().enumerate() {
+            built.check_reward(*reward, &format!("rewards[{place}]"))?;
+        }
         let view = set.get().set.view();
         let round = |_| {
             let chosen = built.policy.select(view, rng);
@@ -206,7 +216,7 @@ impl Guarded {
         self.unbroken(played)
     }
 
-    /// Learns many rewards, after checking that all actions fit.
+    /// Learns many rewards, after checking that all of them and their actions fit.
     pub(crate) fn tell_all(
         &mut self,
         py: Python<'_>,
@@ -220,8 +230,9 @@ impl Guarded {
             Some(built) => built,
             None => fresh.insert(Built::for_action(py, settings, first.get())?),
         };
-        for (action, _) in batch {
+        for (place, (action, reward)) in batch.iter().enumerate() {
             built.check_action(action.get())?;
+            built.check_reward(*reward, &format!("rewards[{place}]"))?;
         }
         for (action, reward) in batch {
             self.tell(settings, action.bind(py), Event::Rewarded(*reward))?;
@@ -397,6 +408,16 @@ impl Built {
             Ok(())
         } else {
             Err(self.other_set(action.of))
+        }
+    }
+
+    /// Checks that the policy takes such a reward; the error names it `argument`.
+    fn check_reward(&self, reward: f64, argument: &str) -> PyResult<()> {
+        match self.policy.reward_range() {
+            Some((low, high)) if !(low..=high).contains(&reward) => {
+                refuse!("{argument}: this policy takes rewards from {low} to {high}, got {reward}")
+            }
+            _ => Ok(()),
         }
     }
 
