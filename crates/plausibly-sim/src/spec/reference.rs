@@ -172,6 +172,19 @@ fn radii(page: &mut String) {
              never wider than `determinant`.",
         ),
         (
+            "forecast",
+            Setting::Fixed,
+            "For rewards in a range: squared errors of forecasts, made before each reward, take \
+             the place of the noise that `additive` assumes. Valid at any time. Narrower than \
+             `additive` if forecasts are good, and at most a little wider.",
+        ),
+        (
+            "bell",
+            Setting::Fixed,
+            "For normal noise of unknown scale, without a bound on θ*. Valid at any time, and not \
+             for yes/no rewards.",
+        ),
+        (
             "determinant",
             Setting::Fixed,
             "`R·√(log(det V/λᵈ) + 2·log(1/δ)) + √λ·S`, with λ the ridge. Valid at any time.",

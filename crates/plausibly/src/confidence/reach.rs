@@ -52,6 +52,14 @@ impl fmt::Display for Doubt {
                 "rewards scatter more than a noise scale of {declared} allows; about \
                  {suggested:.3} would fit them"
             ),
+            Self::FewValues => write!(
+                f,
+                "rewards have had fewer than five values, so their noise is no bell curve"
+            ),
+            Self::OwnScales => write!(
+                f,
+                "the noise differs by action, so intervals are open and only pairs are judged"
+            ),
             Self::Refuted => write!(
                 f,
                 "no parameter agrees with the rewards, so an assumption of the intervals is wrong"

@@ -148,8 +148,7 @@ pub trait Explain: Policy {
     fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
         self.model().shape().map_or(Ok(()), |shape| shape.check_reward(action, reward))?;
         check_reward(self.reward_range(), reward)?;
-        let outcome = Outcome::from(reward);
-        self.radius().map_or(Ok(()), |radius| check_outcome(radius, outcome))?;
+        self.radius().map_or(Ok(()), |radius| check_forecast(radius, None))?;
         self.update(action, reward);
         Ok(())
     }
@@ -163,7 +162,8 @@ pub trait Explain: Policy {
     fn try_learn(&mut self, action: Action<'_>, outcome: Outcome) -> Result<(), Misfit> {
         let shape = self.model().shape();
         shape.map_or(Ok(()), |shape| shape.check_reward(action, outcome.reward))?;
-        self.radius().map_or(Ok(()), |radius| check_outcome(radius, outcome))?;
+        check_reward(self.reward_range(), outcome.reward)?;
+        self.radius().map_or(Ok(()), |radius| check_forecast(radius, outcome.forecast))?;
         self.learn(action, outcome);
         Ok(())
     }
@@ -383,11 +383,10 @@ fn assert_taken(policy: &impl Policy, reward: f64) {
     }
 }
 
-/// Refuses what would break the promise of a radius for good: a reward outside of its range, and a
-/// reward without a forecast where it needs one.
-fn check_outcome<R: ConfidenceRadius + ?Sized>(radius: &R, outcome: Outcome) -> Result<(), Misfit> {
-    let Outcome { reward, forecast } = outcome;
-    check_reward(radius.range(), reward)?;
+fn check_forecast<R: ConfidenceRadius + ?Sized>(
+    radius: &R,
+    forecast: Option<f64>,
+) -> Result<(), Misfit> {
     match forecast {
         None if radius.needs_forecasts() => Err(Misfit::NoForecast),
         Some(forecast) if !(forecast.abs() <= MAX_MAGNITUDE) => Err(Misfit::Forecast { forecast }),
@@ -395,8 +394,12 @@ fn check_outcome<R: ConfidenceRadius + ?Sized>(radius: &R, outcome: Outcome) -> 
     }
 }
 
+/// Refuses what would break the promise of a radius for good: a reward outside of its range, and a
+/// reward without a forecast where it needs one.
 fn assert_outcome<R: ConfidenceRadius + ?Sized>(radius: &R, outcome: Outcome) {
-    if let Err(misfit) = check_outcome(radius, outcome) {
+    let Outcome { reward, forecast } = outcome;
+    let checked = check_reward(radius.range(), reward);
+    if let Err(misfit) = checked.and_then(|()| check_forecast(radius, forecast)) {
         panic!("{misfit}");
     }
 }
