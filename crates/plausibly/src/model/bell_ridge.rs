@@ -460,7 +460,7 @@ impl DurableModel for BellRidge {
             && !rows.is_empty()
         {
             let set = ActionSet::from_flat(rows, dim);
-            self.take_first(set.map_err(|_| StateError::Number { what: "first" })?.view());
+            self.take_first(set.map_err(|_refused| StateError::Number { what: "first" })?.view());
         } else {
             holds("first", rows.is_empty())?;
         }

@@ -59,6 +59,7 @@ impl Forecaster {
 
     /// With a weaker penalty for one feature, which is 1 in every action. Does nothing after the
     /// first reward.
+    #[expect(clippy::missing_panics_doc, reason = "a positive diagonal has an inverse")]
     pub fn set_intercept(&mut self, feature: usize) {
         let dim = self.candidates[0].dim();
         if self.candidates[0].evidence().observations > 0 || feature >= dim {
@@ -143,7 +144,7 @@ impl ForecastChoice {
     pub(crate) fn from_numbers(numbers: [f64; 4]) -> Option<Self> {
         let [first, second, third, counts] = numbers;
         let candidates = [first, second, third];
-        let counts = (0..3).find(|place| *place as f64 == counts)?;
+        let counts = (0..3).find(|place| (*place as f64).to_bits() == counts.to_bits())?;
         let sound = candidates.iter().all(|candidate| candidate.abs() <= MAX_MAGNITUDE);
         sound.then_some(Self { candidates, counts })
     }

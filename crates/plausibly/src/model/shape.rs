@@ -62,8 +62,8 @@ pub enum Misfit {
     },
     /// A reward without a forecast, for a radius that needs one.
     #[error(
-        "the radius needs a forecast with every reward; wrap the policy in Forecasting, or hand the \
-         forecast over with the reward"
+        "the radius needs a forecast with every reward; wrap the policy in Forecasting, or hand \
+         the forecast over with the reward"
     )]
     NoForecast,
     /// A forecast that is NaN, infinite, or beyond [`MAX_MAGNITUDE`].

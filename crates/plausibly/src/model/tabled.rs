@@ -8,9 +8,9 @@ use crate::state::{DurableModel, Reader, StateError, Writer, holds};
 
 /// A model, and plays, sum and sum of squares of the rewards of each action.
 ///
-/// For a table of few actions whose rows are the same in every round and in the same order: verdicts
-/// between pairs of actions ([`PairRule`](crate::PairRule)) need no model of features, and a union
-/// over few rivals costs less than many features do.
+/// For a table of few actions whose rows are the same in every round and in the same order:
+/// verdicts between pairs of actions ([`PairRule`](crate::PairRule)) need no model of features, and
+/// a union over few rivals costs less than many features do.
 ///
 /// # Cost
 /// That of the model, O(1) more per update.

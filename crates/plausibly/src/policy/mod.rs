@@ -389,7 +389,9 @@ fn check_forecast<R: ConfidenceRadius + ?Sized>(
 ) -> Result<(), Misfit> {
     match forecast {
         None if radius.needs_forecasts() => Err(Misfit::NoForecast),
-        Some(forecast) if !(forecast.abs() <= MAX_MAGNITUDE) => Err(Misfit::Forecast { forecast }),
+        Some(forecast) if forecast.is_nan() || forecast.abs() > MAX_MAGNITUDE => {
+            Err(Misfit::Forecast { forecast })
+        }
         _ => Ok(()),
     }
 }

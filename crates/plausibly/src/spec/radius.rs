@@ -165,7 +165,8 @@ impl RadiusSpec {
                 "needs actions with features, and these have none; \
                  use two-point, bell, mixture, stitched, union, per-arm or fixed"
             } else {
-                "is for actions without features; use additive, forecast, bell, determinant, paper or fixed"
+                "is for actions without features; use additive, forecast, bell, determinant, \
+                 paper or fixed"
             };
             fields.object("kind", Complaint::Misfit { what: name.into(), reason });
         }
@@ -300,8 +301,8 @@ impl RadiusSpec {
         low.zip(high).ok_or(RadiusError::NoRange { kind: self.kind.name() })
     }
 
-    /// Whether the model also keeps what each action has paid: on one set of at most 64 actions with
-    /// features, and for arms whose set is an ellipsoid.
+    /// Whether the model also keeps what each action has paid: on one set of at most 64 actions
+    /// with features, and for arms whose set is an ellipsoid.
     pub(super) fn compares_pairs(&self, facts: &Facts) -> bool {
         let known = match facts.setting {
             Setting::Fixed => facts.actions <= MOST_PAIRED,
