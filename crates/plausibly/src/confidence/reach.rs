@@ -49,8 +49,9 @@ impl fmt::Display for Doubt {
             Self::TooFew => write!(f, "there are too few rewards for intervals"),
             Self::Noise { declared, suggested } => write!(
                 f,
-                "rewards scatter more than a noise scale of {declared} allows; about \
-                 {suggested:.3} would fit them"
+                "rewards scatter more than a noise scale of {declared} allows; about {} would \
+                 fit them",
+                two_digits(*suggested)
             ),
             Self::FewValues => write!(
                 f,
@@ -66,6 +67,12 @@ impl fmt::Display for Doubt {
             ),
         }
     }
+}
+
+/// Rounded to two significant digits.
+fn two_digits(value: f64) -> f64 {
+    // Scientific notation has the digits that are asked for, whatever the size.
+    format!("{value:.1e}").parse().unwrap_or(value)
 }
 
 impl Reach {
