@@ -23,6 +23,7 @@ from plausibly import (
     Elimination,
     EpsilonGreedy,
     ExploreThenCommit,
+    Insured,
     LinTS,
     LinUCB,
 )
@@ -49,7 +50,10 @@ MAKES: dict[str, tuple[int, Make]] = {
     "ucb1": (0, lambda: UCB1(noise_scale=0.5)),
     "thompson": (0, lambda: Thompson(noise_scale=0.5)),
     "beta-thompson": (0, lambda: BetaThompson()),
+    "insured": (3, lambda: Insured(**FACTS, kappa=10.0)),
+    "insured, arms": (0, lambda: Insured(inside={"kind": "beta-thompson"}, noise_scale=0.3)),
 }
+YES_NO = ("beta-thompson", "insured, arms")
 BY_PLACE = ("ucb1", "thompson", "beta-thompson", "elimination")
 
 
@@ -72,6 +76,7 @@ class Game:
         self.sets = [self.offers(i) for i in range(len(self.rows))]
         self.waiting: list[tuple[int, Any]] = []
         self.last: Any = None
+        self.yes_no = name in YES_NO
 
     def offers(self, which: int) -> ActionSet:
         labels = (
@@ -81,10 +86,14 @@ class Game:
         )
         return ActionSet(self.rows[which], labels) if self.dim else ActionSet.arms(4, labels)
 
+    def reward(self) -> float:
+        drawn = self.script.gauss(0.0, 1.0)
+        return float(drawn > 0.0) if self.yes_no else drawn
+
     def refer(self) -> str:
         """Updates the last choice by its label alone."""
         try:
-            self.policy.update(self.last, self.script.gauss(0.0, 1.0))
+            self.policy.update(self.last, self.reward())
         except (TypeError, ValueError, KeyError) as error:
             return str(error)
         return "learned"
@@ -105,7 +114,7 @@ class Game:
                 with contextlib.suppress(ValueError):
                     self.policy.dropped(self.sets[at][action])
             else:
-                self.policy.update(self.sets[at][action], self.script.gauss(0.0, 1.0))
+                self.policy.update(self.sets[at][action], self.reward())
         # A plain label: the object that select returned carries its action.
         self.last = chosen.bare() if hasattr(chosen, "bare") else chosen
         found = self.policy.explain(offers, radius=1.5)
@@ -361,7 +370,7 @@ WRONG: list[tuple[Callable[[dict[str, Any]], object], str]] = [
         lambda content: content["policy"].update(kind="coda"),
         "kind 'coda', which this version does not know",
     ),
-    (lambda content: content["policy"].update(kind="lin-ts"), "noise_scale"),
+    (lambda content: content["policy"].update(kind="lin-ts"), "another kind of policy"),
     (
         lambda content: content["policy"].update(target={"accuracy": 1.0, "by_round": 9}),
         "the deadline does not fit",
