@@ -10,6 +10,7 @@ mod double_double;
 mod golden;
 mod reference;
 pub mod strategies;
+mod two_point;
 
 pub use binomial::{most_events, tail_above};
 pub use brute::{
@@ -18,6 +19,7 @@ pub use brute::{
 pub use double_double::{DoubleDouble, PreciseGram};
 pub use golden::assert_golden;
 pub use reference::{BruteForce, leverages, rank};
+pub use two_point::{PlainSums, log_fortune, log_fortune_of};
 
 /// The example of the project's page, kept true by the tests.
 #[cfg(doctest)]

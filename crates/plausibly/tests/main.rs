@@ -7,6 +7,7 @@
     reason = "measurements and skipped parts are shown"
 )]
 
+mod alarms; // a scale of the noise that rewards contradict
 mod allocations; // a round allocates nothing
 mod autotraits; // every public type can cross threads and be printed
 mod brute_force; // every policy against a brute force that shares no code, and against itself
@@ -20,12 +21,14 @@ mod explain; // standings and witnesses; asking changes nothing
 mod extremes; // many dimensions, huge features, and what does not fit
 mod instruction_sets; // the same bits on every one
 mod insured; // any rule, while CODE explores: bounds in every round, and mutants
+mod pairs; // verdicts between pairs of arms, against a grid
 mod pending; // decisions whose rewards are outstanding
 mod policies; // every policy: ties, value stability
 mod radius; // radii against their formulas
 mod ridge; // the estimator against brute force
 mod samplers; // value stability of the samplers
 mod state; // written down and read back, a policy goes on to the bit
+mod two_point; // ends of intervals for rewards in a range, against bisection
 mod verdicts; // what rules an action out is true, and mutants are not
 
 /// Scores of all actions, from scratch.

@@ -5,6 +5,9 @@
 //! sample of two values, 0 and one other, with the same sums. So the intervals are functions of
 //! exact sums, in any order of arrival.
 
+#[cfg(test)]
+mod laws;
+
 use super::pairs::PairRule;
 use super::radius::{ConfidenceRadius, RadiusError, check_delta};
 use super::reach::Reach;
@@ -157,9 +160,10 @@ impl Sample {
         Self::clamped(count, sum, squares)
     }
 
-    /// Rounding alone can take sums outside of what rewards in [0, 1] have.
+    /// Rounding alone can take sums outside of what rewards in [0, 1] have. A sum that is too small
+    /// to be squared counts as zero, which only lowers the evidence.
     fn clamped(count: f64, sum: f64, squares: f64) -> Self {
-        let sum = sum.clamp(0.0, count);
+        let sum = if sum < 1e-150 { 0.0 } else { sum.min(count) };
         let least = if count > 0.0 { sum * sum / count } else { 0.0 };
         Self { count, sum, squares: squares.clamp(least.min(sum), sum) }
     }

@@ -5,6 +5,7 @@
 //! exact binomial bound rejects it, with a false-alarm rate of at most 1e-6 per case.
 
 mod bell;
+mod bounded;
 mod late;
 
 use plausibly::{
@@ -343,8 +344,38 @@ fn arm_radii_keep_their_promise_and_mutants_do_not() {
     arm_radii(false);
 }
 
+#[test]
+fn bounded_arms_keep_their_promise_and_mutants_do_not() {
+    bounded::by_own_choice(false);
+}
+
+#[test]
+fn bounded_arms_hold_when_rewards_are_late_or_sorted() {
+    bounded::by_arrival(false);
+}
+
+#[test]
+fn the_best_of_a_part_of_the_arms_is_kept() {
+    bounded::of_a_set(false);
+}
+
 /// The numbers of runs that are published.
 mod full {
+    #[test]
+    fn bounded_arms() {
+        super::bounded::by_own_choice(true);
+    }
+
+    #[test]
+    fn bounded_arrivals() {
+        super::bounded::by_arrival(true);
+    }
+
+    #[test]
+    fn parts_of_the_arms() {
+        super::bounded::of_a_set(true);
+    }
+
     #[test]
     fn linear_radii() {
         super::linear_radii(true);
