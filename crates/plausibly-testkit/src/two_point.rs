@@ -15,7 +15,7 @@ static BETS: LazyLock<Vec<(f64, f64)>> = LazyLock::new(|| {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlainSums {
     /// n.
-    pub count: f64,
+    pub count: u64,
     /// S.
     pub sum: f64,
     /// Q.
@@ -26,26 +26,28 @@ impl PlainSums {
     /// Of these rewards.
     pub fn of(rewards: &[f64]) -> Self {
         Self {
-            count: rewards.len() as f64,
+            count: rewards.len() as u64,
             sum: rewards.iter().sum(),
             squares: rewards.iter().map(|y| y * y).sum(),
         }
     }
 
     /// Of this many yes/no rewards.
-    pub fn yes_no(count: f64, yes: f64) -> Self {
+    pub fn yes_no(count: u64, yes: f64) -> Self {
         Self { count, sum: yes, squares: yes }
     }
 
     /// S/n.
     pub fn mean(&self) -> f64 {
-        self.sum / self.count
+        self.sum / self.count as f64
     }
 
     /// Those of `1 − y`.
+    #[must_use]
     pub fn mirrored(&self) -> Self {
         let Self { count, sum, squares } = *self;
-        Self { count, sum: count - sum, squares: count - 2.0 * sum + squares }
+        let plays = count as f64;
+        Self { count, sum: plays - sum, squares: plays - 2.0 * sum + squares }
     }
 
     /// The sample of two values with these sums that stands for them: the first value, how often
@@ -54,7 +56,7 @@ impl PlainSums {
         if self.sum <= 0.0 {
             return (0.0, 0.0, 0.0);
         }
-        (0.0, (self.sum * self.sum / self.squares).min(self.count), self.squares / self.sum)
+        (0.0, (self.sum * self.sum / self.squares).min(self.count as f64), self.squares / self.sum)
     }
 
     /// Evidence that the mean is above `m`, in nats.
@@ -69,13 +71,13 @@ impl PlainSums {
 }
 
 /// The logarithm of the fortune of all bets against `m` on a sample of two values.
-pub fn log_fortune(count: f64, (one, plays, other): (f64, f64, f64), m: f64) -> f64 {
+pub fn log_fortune(count: u64, (one, plays, other): (f64, f64, f64), m: f64) -> f64 {
     if m <= 0.0 && plays > 0.0 {
         return f64::INFINITY;
     }
     let log = |c: f64, y: f64| (1.0 - c + if y > 0.0 { c * y / m } else { 0.0 }).ln();
     let term = |(c, weight): &(f64, f64)| {
-        weight.ln() + (count - plays) * log(*c, one) + plays * log(*c, other)
+        weight.ln() + (count as f64 - plays) * log(*c, one) + plays * log(*c, other)
     };
     let largest = BETS.iter().map(term).fold(f64::NEG_INFINITY, f64::max);
     largest + BETS.iter().map(|bet| (term(bet) - largest).exp()).sum::<f64>().ln()

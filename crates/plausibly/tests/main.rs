@@ -10,6 +10,7 @@
 mod alarms; // a scale of the noise that rewards contradict
 mod allocations; // a round allocates nothing
 mod autotraits; // every public type can cross threads and be printed
+mod bounded; // CODE on arms with rewards in a range
 mod brute_force; // every policy against a brute force that shares no code, and against itself
 mod code; // CODE against direct determinants; K-armed against linear
 mod coverage; // radii hold the truth as often as they say, and mutants do not

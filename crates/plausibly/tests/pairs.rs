@@ -15,7 +15,7 @@ fn rule(needed: f64, aside: f64) -> PairRule {
 }
 
 fn earnings(PlainSums { count, sum, squares }: PlainSums) -> Earnings {
-    Earnings { count: count as u64, total: sum, squares }
+    Earnings { count, total: sum, squares }
 }
 
 fn rules_out(rule: PairRule, ahead: PlainSums, behind: PlainSums) -> Option<f64> {
@@ -35,19 +35,16 @@ fn by_grid(ahead: PlainSums, behind: PlainSums, points: u32) -> (f64, f64) {
 /// A pair of samples that is near a verdict, with very different numbers of plays.
 fn near_a_verdict(rng: &mut Stream) -> (PlainSums, PlainSums) {
     let draw = |rng: &mut Stream, mean: f64| {
-        let count = power_of_ten(0.7 + 4.3 * rng.uniform()).round();
-        let sum = (count * mean).round().clamp(1.0, count);
+        let count = (5 + rng.below(20)) * [1, 10, 100, 1000, 10_000][rng.index(5)];
+        let plays = count as f64;
+        let sum = (plays * mean).round().clamp(1.0, plays);
         let scatter = if rng.index(2) == 0 { 1.0 } else { rng.uniform() };
-        let mean = sum / count;
+        let mean = sum / plays;
         PlainSums { count, sum, squares: sum * mean + scatter * (sum - sum * mean) }
     };
     let mean = rng.uniform();
     let gap = 0.5 * rng.uniform() * rng.uniform();
     (draw(rng, (mean + gap).min(1.0)), draw(rng, mean))
-}
-
-fn power_of_ten(x: f64) -> f64 {
-    10.0_f64.powf(x)
 }
 
 fn agrees_with_a_grid(pairs: u32, points: u32) {
@@ -96,7 +93,7 @@ mod full {
 /// The verdict is sharp where plays are as unequal as 100,000 at 5 % and 500 at 1 %.
 #[test]
 fn a_well_known_leader_rules_out_a_little_known_arm() {
-    let (ahead, behind) = (PlainSums::yes_no(1e5, 5e3), PlainSums::yes_no(500.0, 5.0));
+    let (ahead, behind) = (PlainSums::yes_no(100_000, 5e3), PlainSums::yes_no(500, 5.0));
     let (least, alone) = by_grid(ahead, behind, 100_000);
     assert!(least > 5.0, "{least}");
     let evidence = rules_out(rule(least - 0.01, alone - 0.01), ahead, behind).unwrap();
@@ -110,9 +107,9 @@ fn a_well_known_leader_rules_out_a_little_known_arm() {
 fn one_point_is_not_enough() {
     let rng = &mut Stream::new(72, 0, "pairs");
     let mut early = 0;
-    for _ in 0..3000 {
+    for _ in 0..10_000 {
         let (ahead, behind) = near_a_verdict(rng);
-        let pooled = (ahead.sum + behind.sum) / (ahead.count + behind.count);
+        let pooled = (ahead.sum + behind.sum) / (ahead.count + behind.count) as f64;
         let at_pooled = ahead.up(pooled) + behind.down(pooled);
         early += u32::from(
             ahead.mean() > behind.mean()
@@ -123,9 +120,10 @@ fn one_point_is_not_enough() {
     assert!(early > 20, "{early}");
 }
 
-/// Between the averages each arm loses bets against its own average, so the other alone has all of
-/// the evidence at the far end: the second condition follows from the first unless it asks for more.
-/// Where it does, verdicts without it have too little evidence against one of the averages.
+/// Against its own average an arm loses its bets, so at that end of the range between the averages
+/// the other arm alone has all of the evidence: the second condition follows from the first unless
+/// it asks for more. Where it does, verdicts without it have too little evidence against one of the
+/// averages.
 #[test]
 fn each_arm_must_be_clear_of_the_other_average() {
     let rng = &mut Stream::new(73, 0, "pairs");
@@ -160,10 +158,10 @@ fn equal_averages_and_arms_never_taken_decide_nothing() {
         assert_eq!(strict.rules_out(more, one), None);
     }
     // Noes against yeses, at once decided and at last.
-    let (yes, no) = (PlainSums::yes_no(30.0, 30.0), PlainSums::yes_no(30.0, 0.0));
+    let (yes, no) = (PlainSums::yes_no(30, 30.0), PlainSums::yes_no(30, 0.0));
     assert!(rules_out(rule(NEEDED, ASIDE), yes, no).unwrap() >= NEEDED);
     assert_eq!(rules_out(rule(NEEDED, ASIDE), no, yes), None);
-    let (yes, no) = (PlainSums::yes_no(1.0, 1.0), PlainSums::yes_no(1.0, 0.0));
+    let (yes, no) = (PlainSums::yes_no(1, 1.0), PlainSums::yes_no(1, 0.0));
     assert_eq!(rules_out(rule(NEEDED, ASIDE), yes, no), None);
 }
 
@@ -241,10 +239,9 @@ fn arms_with_equal_sums_stand_or_fall_together() {
         let one = history(number);
         let tallies = one.tallies().unwrap();
         let twice: Vec<Earnings> = (0..2 * tallies.len()).map(|arm| tallies.get(arm / 2)).collect();
-        let [counts, totals, squares] = [0, 1, 2].map(|field| -> Vec<f64> {
-            twice.iter().map(|t| [t.count as f64, t.total, t.squares][field]).collect()
-        });
-        let counts: Vec<u64> = counts.iter().map(|count| *count as u64).collect();
+        let counts: Vec<u64> = twice.iter().map(|tally| tally.count).collect();
+        let totals: Vec<f64> = twice.iter().map(|tally| tally.total).collect();
+        let squares: Vec<f64> = twice.iter().map(|tally| tally.squares).collect();
         let model = ArmMeans::from_statistics(&counts, &totals).with_squares(&squares);
         let left = plausible(&model, radius.bounds(&model.evidence()));
         assert!(left.chunks(2).all(|two| two.len() == 2 && two[0] + 1 == two[1]), "{left:?}");

@@ -31,7 +31,7 @@ fn interval(sums: PlainSums) -> (f64, f64) {
 }
 
 fn earnings(PlainSums { count, sum, squares }: PlainSums) -> Earnings {
-    Earnings { count: count as u64, total: sum, squares }
+    Earnings { count, total: sum, squares }
 }
 
 /// The largest mean with enough evidence above it, and the smallest with enough below it.
@@ -55,13 +55,13 @@ fn by_bisection(sums: PlainSums) -> (f64, f64) {
 fn samples() -> Vec<PlainSums> {
     let rng = &mut Stream::new(63, 0, "samples");
     let mut all = Vec::new();
-    for count in [1.0, 2.0, 3.0, 10.0, 100.0, 1e4, 1e6] {
+    for count in [1, 2, 3, 10, 100, 10_000, 1_000_000] {
         for mean in [0.0, 0.001, 0.05, 0.3, 0.5, 0.95, 0.999, 1.0] {
-            let yes = f64::round(count * mean);
+            let yes = f64::round(count as f64 * mean);
             all.push(PlainSums::yes_no(count, yes));
             // Equal rewards, and rewards between those and yes/no.
             for scatter in [0.0, 1e-6, 0.01, rng.uniform()] {
-                let sum = count * mean;
+                let sum = count as f64 * mean;
                 let squares = sum * mean + scatter * (sum - sum * mean);
                 all.push(PlainSums { count, sum, squares });
             }
@@ -77,7 +77,7 @@ fn ends_are_those_by_bisection_rounded_outward() {
     for sums in samples() {
         let ((lower, upper), (low, high)) = (interval(sums), by_bisection(sums));
         // Two evaluations in doubles agree to about 1e-16 of the largest term, n·log(1 − c).
-        let near = 1e-9 + 1e-14 * sums.count;
+        let near = 1e-9 + 1e-14 * sums.count as f64;
         assert!(
             lower <= low * (1.0 + near) && lower >= low * (1.0 - 1e-6),
             "{sums:?} {lower} {low}"
@@ -98,7 +98,7 @@ fn ends_are_those_by_bisection_rounded_outward() {
 /// At the end there is enough evidence, and a little farther inside there is not.
 #[test]
 fn an_end_has_just_the_evidence_that_is_needed() {
-    for sums in samples().into_iter().filter(|sums| sums.count <= 1e4) {
+    for sums in samples().into_iter().filter(|sums| sums.count <= 10_000) {
         let (lower, upper) = interval(sums);
         if lower > 1e-12 {
             assert!(sums.up(lower) >= needed(), "{sums:?}");
@@ -113,10 +113,10 @@ fn an_end_has_just_the_evidence_that_is_needed() {
 
 #[test]
 fn evidence_falls_and_is_convex() {
-    for sums in samples().into_iter().filter(|sums| sums.sum > 0.0 && sums.count <= 1e4) {
+    for sums in samples().into_iter().filter(|sums| sums.sum > 0.0 && sums.count <= 10_000) {
         let values: Vec<f64> = (1..=400).map(|step| sums.up(f64::from(step) / 400.0)).collect();
         for three in values.windows(3) {
-            let slack = 1e-12 * three[0].abs().max(sums.count);
+            let slack = 1e-12 * three[0].abs().max(sums.count as f64);
             assert!(three[1] <= three[0] + slack, "{sums:?}");
             assert!(three[0] + three[2] - 2.0 * three[1] >= -4.0 * slack, "{sums:?}");
         }
@@ -132,9 +132,9 @@ fn nothing_played_leaves_the_whole_range() {
         assert_eq!(bounded.range(), high - low);
     }
     // One reward rules out very little, and nothing on its own side.
-    let (lower, upper) = interval(PlainSums::yes_no(1.0, 1.0));
+    let (lower, upper) = interval(PlainSums::yes_no(1, 1.0));
     assert!(lower > 0.0 && lower < 0.01 && upper == 1.0, "{lower} {upper}");
-    let (lower, upper) = interval(PlainSums::yes_no(1.0, 0.0));
+    let (lower, upper) = interval(PlainSums::yes_no(1, 0.0));
     assert!(lower == 0.0 && upper > 0.99 && upper < 1.0, "{lower} {upper}");
 }
 
@@ -167,15 +167,16 @@ fn the_range_only_scales() {
 fn intervals_shrink_to_a_point_at_any_rate() {
     for rate in [1e-4, 1e-3, 0.05, 0.5, 0.999] {
         let mut length = 1.0;
-        for count in [1e2, 1e4, 1e6, 1e8] {
-            let (lower, upper) = interval(PlainSums::yes_no(count, f64::round(count * rate)));
+        for count in [100, 10_000, 1_000_000, 100_000_000] {
+            let (lower, upper) =
+                interval(PlainSums::yes_no(count, f64::round(count as f64 * rate)));
             assert!(upper - lower < length, "{rate} {count}");
             length = upper - lower;
         }
         let scatter = (rate * (1.0 - rate) / 1e8_f64).sqrt();
         assert!(length < 16.0 * scatter, "{rate}: {length}");
     }
-    let (lower, _) = interval(PlainSums::yes_no(1e6, 1e3));
+    let (lower, _) = interval(PlainSums::yes_no(1_000_000, 1e3));
     assert!(lower > 0.84e-3, "{lower}");
 }
 
@@ -183,9 +184,8 @@ fn intervals_shrink_to_a_point_at_any_rate() {
 #[test]
 fn quiet_rewards_have_shorter_intervals() {
     let length = |(lower, upper): (f64, f64)| upper - lower;
-    let quiet = PlainSums { count: 1000.0, sum: 300.0, squares: 90.0 + 1000.0 * 0.03 * 0.03 };
-    let (quiet, loud) =
-        (length(interval(quiet)), length(interval(PlainSums::yes_no(1000.0, 300.0))));
+    let quiet = PlainSums { count: 1000, sum: 300.0, squares: 90.0 + 1000.0 * 0.03 * 0.03 };
+    let (quiet, loud) = (length(interval(quiet)), length(interval(PlainSums::yes_no(1000, 300.0))));
     assert!(quiet < 0.02 && loud > 0.1, "{quiet} {loud}");
 }
 
@@ -208,7 +208,9 @@ fn rounding_to_the_grid_is_added_on_both_sides() {
 fn a_model_gives_the_interval_of_its_sums() {
     let mut model = ArmMeans::new(2);
     let rewards = [0.25, 0.5, 1.0, 0.0];
-    rewards.iter().for_each(|y| model.update(Action::new(1, &[]), *y));
+    for reward in rewards {
+        model.update(Action::new(1, &[]), reward);
+    }
     let tallies = model.tallies().unwrap();
     assert_eq!(tallies.get(1), earnings(PlainSums::of(&rewards)));
     assert_eq!(tallies.get(0), Earnings::default());

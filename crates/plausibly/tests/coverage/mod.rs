@@ -6,6 +6,7 @@
 
 mod bell;
 mod bounded;
+mod forecast;
 mod late;
 
 use plausibly::{
@@ -346,12 +347,18 @@ fn arm_radii_keep_their_promise_and_mutants_do_not() {
 
 #[test]
 fn bounded_arms_keep_their_promise_and_mutants_do_not() {
-    bounded::by_own_choice(false);
+    bounded::by_own_choice(0.05, false);
+    bounded::by_own_choice(0.01, false);
 }
 
 #[test]
 fn bounded_arms_hold_when_rewards_are_late_or_sorted() {
     bounded::by_arrival(false);
+}
+
+#[test]
+fn forecast_sets_keep_their_promise_and_mutants_do_not() {
+    forecast::forecast_sets(false);
 }
 
 #[test]
@@ -362,13 +369,23 @@ fn the_best_of_a_part_of_the_arms_is_kept() {
 /// The numbers of runs that are published.
 mod full {
     #[test]
-    fn bounded_arms() {
-        super::bounded::by_own_choice(true);
+    fn bounded_arms_at_five_percent() {
+        super::bounded::by_own_choice(0.05, true);
+    }
+
+    #[test]
+    fn bounded_arms_at_one_percent() {
+        super::bounded::by_own_choice(0.01, true);
     }
 
     #[test]
     fn bounded_arrivals() {
         super::bounded::by_arrival(true);
+    }
+
+    #[test]
+    fn forecast_sets() {
+        super::forecast::forecast_sets(true);
     }
 
     #[test]

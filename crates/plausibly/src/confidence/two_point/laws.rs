@@ -64,7 +64,7 @@ fn samples_of_other_points_exceed_the_fortune() {
     let (mut without_variance, mut touching_at_one) = (0, 0);
     for_each_sample(|_, rewards, m, fortune| {
         let sums = PlainSums::of(rewards);
-        let all_at_mean = log_fortune(sums.count, (0.0, sums.count, sums.mean()), m);
+        let all_at_mean = log_fortune(sums.count, (0.0, sums.count as f64, sums.mean()), m);
         without_variance += u32::from(all_at_mean > fortune + ROUNDING);
         // The parabola through f(1) in the place of f(0): a sample of ones and one other value.
         let (_, plays, value) = sums.mirrored().two_points();
