@@ -26,7 +26,7 @@ use crate::model::Evidence;
 /// # Guarantee
 /// With `‖θ*‖ ≤ S` and conditionally `R`-sub-Gaussian noise, `θ*` stays in the set for all `t` at
 /// once with probability at least `1 − δ`, however actions and forecasts were chosen. Proof in
-/// `docs/concepts/verdicts.md`.
+/// `docs/concepts/validity.md`.
 ///
 /// # What you must know
 /// S, and the range of rewards; R is half its length unless you know less. Policies refuse a reward

@@ -39,7 +39,7 @@ pub enum PairRule {
     /// ```
     ///
     /// The second line covers truths outside of both averages. Proof in
-    /// `docs/concepts/verdicts.md`.
+    /// `docs/concepts/validity.md`.
     TwoPoint {
         /// The least reward.
         low: f64,

@@ -334,7 +334,7 @@ impl ConfidenceRadius for Determinant {
 /// # Guarantee
 /// As [`Determinant`]: the mixture of `exp(−Σ(y − ⟨x, θ⟩)²/2R²)` over `θ ~ N(0, (R²/λ)·I)`, divided
 /// by its value at `θ*`, is a supermartingale, and Ville's inequality bounds it at all times at
-/// once. Proof in `docs/concepts/verdicts.md`. `λ = d·R²/S²` balances both terms; specs use it
+/// once. Proof in `docs/concepts/validity.md`. `λ = d·R²/S²` balances both terms; specs use it
 /// unless they set a ridge.
 ///
 /// # What you must know
