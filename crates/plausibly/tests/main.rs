@@ -20,6 +20,7 @@ mod drift; // long runs against double-double arithmetic
 mod exact; // exact statistics: order leaves no trace, and what rounding costs
 mod explain; // standings and witnesses; asking changes nothing
 mod extremes; // many dimensions, huge features, and what does not fit
+mod good_event; // bounded arms and small tables: bounds of a round on the good event, and mutants
 mod instruction_sets; // the same bits on every one
 mod insured; // any rule, while CODE explores: bounds in every round, and mutants
 mod pairs; // verdicts between pairs of arms, against a grid

@@ -35,7 +35,7 @@ use std::sync::LazyLock;
 /// # Guarantee
 /// For rewards in the range with a fixed mean given the past, the means of all arms are inside
 /// their intervals at all times at once with probability at least `1 − δ` (`1 − δ/2` with pairs,
-/// and the other half covers the verdicts). Proof in `docs/concepts/verdicts.md`.
+/// and the other half covers the verdicts). Proof in `docs/concepts/validity.md`.
 ///
 /// # What you must know
 /// The least and the largest reward. A reward outside is refused.
@@ -216,18 +216,18 @@ impl Sample {
             if step > 0 && missing < SETTLED {
                 break;
             }
-            m *= libm::exp(-missing / (slope * m));
-            if m < f64::MIN_POSITIVE {
-                return 0.0;
-            }
+            // Where much evidence is needed the first step can end beyond what doubles hold.
+            m = (m * libm::exp(-missing / (slope * m))).max(LEAST_END);
         }
         // Rounding of the evidence moves the root by less than this share.
-        m * (1.0 - 1e-10)
+        if m > LEAST_END { m * (1.0 - 1e-10) } else { 0.0 }
     }
 }
 
 /// Steps for one end; ten are enough, and fewer than the limit only widen the interval.
 const MOST_STEPS: usize = 60;
+/// Ends below this are 0: odds divided by a smaller one are infinite.
+const LEAST_END: f64 = 1e-250;
 /// An end is final when its evidence exceeds what is needed by less than this.
 const SETTLED: f64 = 1e-9;
 
