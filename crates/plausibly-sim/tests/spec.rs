@@ -143,6 +143,7 @@ fn problems_with_rewards_in_a_range_are_read_and_run() {
     for environment in [
         "kind = 'arms'",
         "kind = 'arms'\nrewards = 'yes-no'\nlowest = 0.01\nhighest = 0.1\ndays = 0.3",
+        "kind = 'arms'\nrewards = 'yes-no'\nlowest = 0.01\nspread = 'ratios'",
         "kind = 'arms'\nrewards = 'normal'\nnoise = 2.0\nnoise_by_action = 4.0\nspread = 'uniform'",
         "kind = 'table'",
         "kind = 'table'\nrewards = 'yes-no'\nactions = 7\nrule = 'logistic'\nmisspecified = 0.05",
@@ -186,6 +187,11 @@ fn rewards_that_cannot_stay_in_their_range_are_refused() {
             "kind = 'arms'\nrewards = 'yes-no'\nhighest = 0.9\ndays = 0.2",
             "environment.days",
             "stay in [0, 1]",
+        ),
+        (
+            "kind = 'arms'\nlowest = 0\nnoise = 1e-6\nspread = 'ratios'\nrewards = 'normal'",
+            "environment.spread",
+            "even or uniform",
         ),
         // Yes-no rewards have no noise to set.
         ("kind = 'arms'\nrewards = 'yes-no'\nnoise = 0.1", "environment.noise", "unknown"),

@@ -7,14 +7,24 @@ use plausibly::Stream;
 /// The range of the rewards of arms, unless they are normal.
 pub(crate) const ARM_REWARDS: (f64, f64) = (0.0, 1.0);
 
+/// How the means of arms lie between the least and the largest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spacing {
+    /// At equal distances, in random order.
+    Even,
+    /// At equal ratios, in random order.
+    Ratios,
+    /// Drawn uniformly.
+    Uniform,
+}
+
 /// Problems of plain arms.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ArmProblems {
     pub(crate) actions: usize,
     pub(crate) lowest: f64,
     pub(crate) highest: f64,
-    /// Whether the means are at equal distances, in random order, instead of uniform draws.
-    pub(crate) even: bool,
+    pub(crate) spacing: Spacing,
     pub(crate) rewards: Rewards,
     pub(crate) noise: f64,
     /// The largest noise of an action is this many times the smallest.
@@ -36,27 +46,32 @@ impl ArmProblems {
     }
 
     pub(super) fn means(&self, rng: &mut Stream) -> Vec<f64> {
-        let length = self.highest - self.lowest;
-        let mut means: Vec<f64> = if self.even {
-            steps(self.actions).map(|share| self.lowest + share * length).collect()
-        } else {
-            (0..self.actions).map(|_| self.lowest + rng.uniform() * length).collect()
+        let Self { actions, lowest, highest, .. } = *self;
+        let mut means: Vec<f64> = match self.spacing {
+            Spacing::Even => steps(actions).map(|s| lowest + s * (highest - lowest)).collect(),
+            Spacing::Ratios => at_ratios(actions, lowest, highest / lowest).collect(),
+            Spacing::Uniform => {
+                return (0..actions).map(|_| lowest + rng.uniform() * (highest - lowest)).collect();
+            }
         };
-        if self.even {
-            shuffle(&mut means, self.actions, rng);
-        }
+        shuffle(&mut means, actions, rng);
         means
     }
 
     /// Draws a problem.
     pub(crate) fn draw(&self, rng: &mut Stream) -> impl super::Environment + use<> {
         let means = self.means(rng);
-        let growth = libm::log(self.noise_by_action);
         let mut noise: Vec<f64> =
-            steps(self.actions).map(|share| self.noise * libm::exp(share * growth)).collect();
+            at_ratios(self.actions, self.noise, self.noise_by_action).collect();
         shuffle(&mut noise, self.actions, rng);
         Scattered::new(Bandit::arms(means, 1.0), self.rewards, ARM_REWARDS, noise, self.days)
     }
+}
+
+/// Numbers from `first` to `growth` times that, at equal ratios.
+fn at_ratios(count: usize, first: f64, growth: f64) -> impl Iterator<Item = f64> {
+    let growth = libm::log(growth);
+    steps(count).map(move |share| first * libm::exp(share * growth))
 }
 
 /// Numbers from 0 to 1 at equal distances.

@@ -2,14 +2,14 @@
 //! what policies are told is true.
 
 use super::scattered::{Days, Rewards, Scattered};
-use super::{ArmProblems, Bandit, Environment, Rule, TableProblems};
+use super::{ArmProblems, Bandit, Environment, Rule, Spacing, TableProblems};
 use plausibly::Stream;
 
 const ARMS: ArmProblems = ArmProblems {
     actions: 6,
     lowest: 0.2,
     highest: 0.34,
-    even: true,
+    spacing: Spacing::Even,
     rewards: Rewards::Bounded,
     noise: 0.03,
     noise_by_action: 1.0,
@@ -128,10 +128,16 @@ fn means_and_noise_of_arms_are_spread_as_stated() {
     // 1e-6 together. An order that is never shuffled has a count of 600.
     assert!(first.iter().all(|count: &i32| count.abs_diff(100) < 50), "{first:?}");
 
-    let drawn = ArmProblems { even: false, ..ARMS }.means(&mut rng);
+    let drawn = ArmProblems { spacing: Spacing::Uniform, ..ARMS }.means(&mut rng);
     assert!(drawn.iter().all(|mean| (0.2..0.34).contains(mean)), "{drawn:?}");
     let distance = |means: &[f64]| (means[1] - means[0]).abs();
     assert!((distance(&drawn) / 0.028).fract() > 1e-6, "drawn means are not on the even grid");
+
+    let rates = ArmProblems { spacing: Spacing::Ratios, lowest: 0.01, highest: 0.32, ..ARMS };
+    let mut means = rates.means(&mut rng);
+    means.sort_by(f64::total_cmp);
+    let doubled = means.windows(2).all(|two| (two[1] / two[0] - 2.0).abs() < 1e-12);
+    assert!(doubled && (means[0] - 0.01).abs() < 1e-15, "{means:?}");
 
     let unequal = ArmProblems { noise_by_action: 32.0, noise: 0.001, ..ARMS };
     let problem = unequal.draw(&mut rng);

@@ -9,7 +9,7 @@ mod pool;
 mod scattered;
 mod table;
 
-pub(crate) use arms::{ARM_REWARDS, ArmProblems};
+pub(crate) use arms::{ARM_REWARDS, ArmProblems, Spacing};
 pub use bandit::Bandit;
 pub use changing::ChangingLinear;
 pub use pool::{Pool, PoolError};

@@ -2,7 +2,7 @@
 
 use crate::environment::{
     ARM_REWARDS, ArmProblems, Bandit, ChangingLinear, DRAWN_DIM, Days, Environment, Pool, Rewards,
-    Rule, TABLE_REWARDS, TableProblems,
+    Rule, Spacing, TABLE_REWARDS, TableProblems,
 };
 use plausibly::Stream;
 use plausibly::spec::{Complaint, Fields, Range, Setting};
@@ -177,8 +177,7 @@ fn read_arms(fields: &mut Fields<'_>) -> ArmProblems {
         let (found, allowed) = (highest.to_string(), format!("at least lowest, {lowest}"));
         fields.object("highest", Complaint::OutOfRange { found, allowed });
     }
-    let meaning = "means at equal distances in a random order, or drawn uniformly";
-    let even = fields.choice("spread", meaning, Some("even"), &["even", "uniform"]);
+    let spacing = read_spacing(fields, lowest);
     let meaning = "yes-no: 0 or 1; bounded: uniform about the mean, in [0, 1]; normal: Gaussian";
     let (rewards, noise) = read_rewards(fields, meaning);
     let noise_by_action = if rewards == Rewards::YesNo {
@@ -193,9 +192,8 @@ fn read_arms(fields: &mut Fields<'_>) -> ArmProblems {
     let meaning = "rounds per day";
     let length = fields.integer("day_length", meaning, Some(100), (1, 1_000_000_000));
     let days = (largest > 0.0).then_some(Days { largest, length });
-    let even = even != Some("uniform");
     let problems =
-        ArmProblems { actions, lowest, highest, even, rewards, noise, noise_by_action, days };
+        ArmProblems { actions, lowest, highest, spacing, rewards, noise, noise_by_action, days };
     let excess = problems.excess();
     if excess > 0.0 && lowest <= highest {
         let field = if rewards == Rewards::Bounded { "noise" } else { "days" };
@@ -205,6 +203,22 @@ fn read_arms(fields: &mut Fields<'_>) -> ArmProblems {
         fields.object(field, Complaint::OutOfRange { found, allowed: allowed.into() });
     }
     problems
+}
+
+fn read_spacing(fields: &mut Fields<'_>, lowest: f64) -> Spacing {
+    let meaning = "means at equal distances (even) or at equal ratios in a random order, or drawn \
+                   uniformly";
+    match fields.choice("spread", meaning, Some("even"), &["even", "ratios", "uniform"]) {
+        Some("ratios") => {
+            if lowest <= 0.0 {
+                let allowed = "even or uniform, where the least mean is 0".into();
+                fields.object("spread", Complaint::OutOfRange { found: "ratios".into(), allowed });
+            }
+            Spacing::Ratios
+        }
+        Some("uniform") => Spacing::Uniform,
+        _ => Spacing::Even,
+    }
 }
 
 fn read_table(fields: &mut Fields<'_>) -> TableProblems {
