@@ -37,6 +37,7 @@ mod part;
 mod play;
 mod spec;
 mod summary;
+mod verdicts;
 
 pub use comparison::{Comparison, Metric, Monitor, Plan, RunError, in_order};
 pub use csv::{RunsCsv, summary_csv};
@@ -52,3 +53,4 @@ pub use spec::{
     EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, parse_spec, spec_reference,
 };
 pub use summary::{FinalFigures, JointMoments, Moments, Point, PolicySummary, Summary};
+pub use verdicts::{PolicyVerdicts, RunVerdicts};
