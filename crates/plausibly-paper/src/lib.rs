@@ -27,13 +27,16 @@ mod run;
 mod theory;
 
 pub use judge::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
+pub use plan::{Source, Times, VERDICT_PROBLEMS, VerdictProblem};
 pub use record::{
     claims_json, delay_json, frontier_json, manifest, reading_name, skipped_json, summary_csv,
+    verdicts_json,
 };
 pub use reproduction::{
-    Checked, Claim, DelayFinding, FrontierFinding, Late, Measure, Measured, Reading, Reproduction,
-    STUDIES, Skipped, Study, Tally, claims, delay_findings, frontier_findings,
+    Checked, Claim, DelayFinding, Event, FrontierFinding, Late, Measure, Measured, Reading,
+    Reproduction, STUDIES, Skipped, Study, Tally, Told, VerdictFinding, Watched, claims,
+    delay_findings, frontier_findings, verdict_findings,
 };
-pub use request::{DELAY, FRONTIER, Request, RequestError};
+pub use request::{DELAY, FRONTIER, Request, RequestError, VERDICTS};
 pub use run::{PaperError, Prepared};
 pub use theory::{ArmsTheory, BoundCheck, LinearTheory, TheoryError};

@@ -1,6 +1,6 @@
-//! The two quantiles that intervals need, exact to about ten digits.
+//! The quantiles that intervals need, exact to about ten digits.
 //!
-//! Both rest on the regularised incomplete beta function `I_x(a, b)`, by its continued fraction
+//! They rest on the regularised incomplete beta function `I_x(a, b)`, by its continued fraction
 //! (Lentz's method), and are found by bisection: a report needs a few hundred values, so simple
 //! code beats fast code.
 
@@ -74,6 +74,16 @@ pub(crate) fn clopper_pearson(events: u64, trials: u64, confidence: f64) -> (f64
     (low, high)
 }
 
+/// The distance from either end of `n` sorted numbers to the ends of an interval that holds the
+/// median at this confidence; `None` if all of them do not reach that far. The numbers of a
+/// distribution without ties fall on either side of its median like tosses of a coin.
+pub(crate) fn median_rank(n: usize, confidence: f64) -> Option<usize> {
+    let tail = (1.0 - confidence) / 2.0;
+    // P(at most `rank` of n below the median) = I_½(n − rank, rank + 1), which grows in the rank.
+    let below = |rank: usize| incomplete_beta(0.5, (n - rank) as f64, rank as f64 + 1.0);
+    (0..n.div_ceil(2)).take_while(|rank| below(*rank) <= tail).last()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +101,15 @@ mod tests {
         // Cauchy and the closed form for two degrees of freedom.
         close(student_t(0.75, 1.0), 1.0);
         close(student_t(0.9, 2.0), 0.8 * (2.0_f64 / (1.0 - 0.64)).sqrt());
+    }
+
+    #[test]
+    fn the_ranks_about_a_median_are_those_of_the_tables() {
+        // Ends counted from 1: of 10 numbers the 2nd and the 9th, of 20 the 6th and the 15th, of
+        // 200 the 86th and the 115th; 6 numbers are the fewest that reach 95 %.
+        let ranks = [5, 6, 10, 20, 200].map(|n| median_rank(n, 0.95));
+        assert_eq!(ranks, [None, Some(0), Some(1), Some(5), Some(85)]);
+        assert_eq!(median_rank(0, 0.95), None);
     }
 
     #[test]

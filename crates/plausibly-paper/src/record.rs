@@ -2,12 +2,13 @@
 
 use crate::judge::Evidence;
 use crate::reproduction::{
-    Claim, DelayFinding, Measured, Reading, Reproduction, Skipped, claims, delay_findings,
-    frontier_findings,
+    Claim, DelayFinding, EVENTS, Event, Measured, Reading, Reproduction, Skipped, VerdictFinding,
+    Watched, claims, delay_findings, frontier_findings, median_outcomes, verdict_findings,
 };
 use crate::request::{DELAY, FRONTIER};
 use crate::theory::{ArmsTheory, BoundCheck, LinearTheory};
-use plausibly_sim::{Experiment, Moments, final_figures, spec_json};
+use plausibly_report::number::Estimate;
+use plausibly_sim::{Experiment, Moments, PolicyVerdicts, final_figures, spec_json};
 use serde_json::{Map, Value, json};
 
 /// `summary.csv`: the curves of every experiment.
@@ -54,6 +55,7 @@ pub fn manifest<'a>(
         "experiments": reproduction.measured().map(one).collect::<Vec<_>>(),
         "frontier": frontier_json(reproduction),
         "delay": delay_json(reproduction),
+        "verdicts": verdicts_json(reproduction),
         "skipped": skipped_json(reproduction),
         "theory": theory,
     });
@@ -100,8 +102,12 @@ pub fn claims_json(measured: &Measured) -> Value {
     claims(measured.study, &measured.summary).iter().map(one).collect()
 }
 
+/// JSON has no infinity.
+fn finite(end: f64) -> Option<f64> {
+    end.is_finite().then_some(end)
+}
+
 fn evidence_json(evidence: &Evidence) -> Value {
-    let finite = |end: f64| end.is_finite().then_some(end);
     json!({
         "over": evidence.over,
         "under": evidence.under,
@@ -193,4 +199,54 @@ pub fn delay_json(reproduction: &Reproduction) -> Value {
         })
     };
     delay_findings(&reproduction.delay).iter().map(one).collect()
+}
+
+/// The problems of the study of verdicts: every set with its figures, and the statements.
+pub fn verdicts_json(reproduction: &Reproduction) -> Value {
+    let one = |watched: &Watched| {
+        let policies = watched.policies.iter();
+        let findings = verdict_findings(watched);
+        json!({
+            "name": watched.problem.spec_name,
+            "title": watched.problem.title,
+            "runs": watched.runs(),
+            "horizon": watched.horizon,
+            "sets": policies.map(|policy| set_json(watched, policy)).collect::<Vec<_>>(),
+            "statements": findings.iter().map(statement_json).collect::<Vec<_>>(),
+        })
+    };
+    reproduction.verdicts.iter().map(one).collect()
+}
+
+fn estimate_json(estimate: &Estimate) -> Value {
+    let Estimate { value, low, high } = *estimate;
+    json!({ "value": finite(value), "interval": [finite(low), finite(high)] })
+}
+
+/// The figures of one set; `null` stands for beyond the horizon.
+fn set_json(watched: &Watched, policy: &PolicyVerdicts) -> Value {
+    let mut regret = Moments::default();
+    policy.runs.iter().for_each(|run| regret.add(run.regret));
+    let [first, half, one_left] =
+        EVENTS.map(|event| estimate_json(&median_outcomes(policy, event)));
+    json!({
+        "label": policy.label,
+        "first_out": first,
+        "half_out": half,
+        "one_left": one_left,
+        "first_out_sooner": watched.sooner(&policy.label, Event::First).as_ref().map(estimate_json),
+        "regret": moments_json(&regret),
+        "runs_missed": policy.runs.iter().filter(|run| run.truth_left).count(),
+        "runs_best_lost": policy.runs.iter().filter(|run| run.best_lost).count(),
+    })
+}
+
+fn statement_json(finding: &VerdictFinding) -> Value {
+    json!({
+        "about": finding.told.name(),
+        "set": finding.label,
+        "statement": finding.statement,
+        "verdict": finding.verdict.name(),
+        "evidence": estimate_json(&finding.estimate),
+    })
 }

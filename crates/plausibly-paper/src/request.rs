@@ -10,10 +10,13 @@ pub const FRONTIER: &str = "frontier";
 /// CODE with pending decisions counted and ignored: beyond the paper, so it runs only if named.
 pub const DELAY: &str = "delay";
 
+/// How soon actions are ruled out by each set: beyond the paper, so it runs only if named.
+pub const VERDICTS: &str = "verdicts";
+
 /// Which experiments, and how much of them. The same request gives the same results, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Each the `id` of a study, [`FRONTIER`] or [`DELAY`]; empty for all of the paper's.
+    /// Each the `id` of a study, [`FRONTIER`], [`DELAY`] or [`VERDICTS`]; empty for all of the paper's.
     pub experiments: Vec<String>,
     /// Runs per experiment, instead of the paper's number.
     pub runs: Option<u64>,
@@ -63,7 +66,7 @@ impl Default for Request {
 impl Request {
     /// The names of all experiments.
     pub fn names() -> Vec<&'static str> {
-        STUDIES.map(|study| study.id).into_iter().chain([FRONTIER, DELAY]).collect()
+        STUDIES.map(|study| study.id).into_iter().chain([FRONTIER, DELAY, VERDICTS]).collect()
     }
 
     /// Whether an experiment is asked for by its name.
@@ -85,6 +88,7 @@ impl Request {
         let beyond = [
             (FRONTIER, "the frontier", "tempered CODE and targets are not the paper's"),
             (DELAY, "the delay study", "late rewards are not the paper's"),
+            (VERDICTS, "the study of verdicts", "its sets are not the paper's"),
         ];
         for (name, what, because) in beyond {
             if self.reading == Reading::Literal && self.is_named(name) {
@@ -130,6 +134,9 @@ impl Request {
         }
         if self.is_named(DELAY) {
             jobs.extend(plan::delay(scale, self.seed));
+        }
+        if self.is_named(VERDICTS) {
+            jobs.extend(plan::verdicts(scale, self.seed));
         }
         jobs
     }

@@ -1,11 +1,11 @@
 //! Plays the jobs of a request.
 
 use crate::plan::{Job, Role};
-use crate::reproduction::{Checked, Late, Measured, Reproduction, Skipped};
-use crate::request::{DELAY, FRONTIER, Request};
+use crate::reproduction::{Checked, Late, Measured, Reproduction, Skipped, Watched};
+use crate::request::{DELAY, FRONTIER, Request, VERDICTS};
 use crate::theory::{ArmsTheory, LinearTheory, TheoryError};
 use plausibly_sim::{
-    Comparison, Experiment, Monitor, Overrides, Pools, RunError, SpecError, Summary,
+    Comparison, Experiment, Monitor, Overrides, PolicyVerdicts, Pools, RunError, SpecError, Summary,
 };
 use rayon::prelude::*;
 use std::num::NonZeroUsize;
@@ -75,6 +75,7 @@ impl Prepared {
             let name = match job.role {
                 Role::Frontier(_) => FRONTIER,
                 Role::Delay { .. } => DELAY,
+                Role::Verdicts(_) => VERDICTS,
                 _ => job.study,
             };
             if !names.contains(&name) {
@@ -184,6 +185,7 @@ enum Outcome {
     Summary(Summary),
     ArmsTheory(ArmsTheory),
     LinearTheory(LinearTheory),
+    Verdicts(Vec<PolicyVerdicts>),
 }
 
 fn run_group(
@@ -194,6 +196,10 @@ fn run_group(
     let weigh =
         |experiment: &Experiment| Weighted { monitor, weight: experiment.policies.len() as u64 };
     if let [(job, experiment)] = group {
+        if matches!(job.role, Role::Verdicts(_)) {
+            let watched = PolicyVerdicts::watch(experiment, threads, monitor)?;
+            return Ok(vec![Outcome::Verdicts(watched)]);
+        }
         let monitor = weigh(experiment);
         match job.role {
             Role::ArmsTheory => {
@@ -228,6 +234,13 @@ impl Outcome {
                 into.linear_theory = Some(Checked { spec_name, spec, theory });
                 return;
             }
+            Self::Verdicts(policies) => {
+                if let Role::Verdicts(problem) = role {
+                    let horizon = experiment.horizon;
+                    into.verdicts.push(Watched { problem, spec, horizon, policies });
+                }
+                return;
+            }
             Self::Summary(summary) => summary,
         };
         let horizon = experiment.horizon;
@@ -244,7 +257,7 @@ impl Outcome {
             Role::Delay { variant, rounds } => {
                 into.delay.push(Late { rounds, measured: measured(Some(variant)) });
             }
-            Role::Experiment | Role::ArmsTheory | Role::LinearTheory => {
+            Role::Experiment | Role::ArmsTheory | Role::LinearTheory | Role::Verdicts(_) => {
                 into.experiments.push(measured(None));
             }
         }

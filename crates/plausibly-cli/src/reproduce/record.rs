@@ -2,8 +2,9 @@
 
 use crate::output;
 use plausibly_paper::{
-    Claim, Evidence, Measured, Reproduction, STUDIES, Tally, claims, claims_json, delay_findings,
-    delay_json, frontier_findings, frontier_json, reading_name, skipped_json,
+    Claim, Evidence, Measured, Reproduction, STUDIES, Tally, Told, Verdict, VerdictFinding, claims,
+    claims_json, delay_findings, delay_json, frontier_findings, frontier_json, reading_name,
+    skipped_json, verdict_findings, verdicts_json,
 };
 use plausibly_report::number::Estimate;
 use plausibly_sim::final_figures;
@@ -26,6 +27,7 @@ pub(super) fn closing_json(reproduction: &Reproduction, paths: &[PathBuf]) -> St
         "experiments": reproduction.experiments.iter().map(one).collect::<Vec<_>>(),
         "frontier": frontier_json(reproduction),
         "delay": delay_json(reproduction),
+        "verdicts": verdicts_json(reproduction),
         "skipped": skipped_json(reproduction),
         "files": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
     });
@@ -60,7 +62,8 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
     } else {
         ""
     };
-    let beyond = frontier_table(reproduction) + &delay_table(reproduction);
+    let beyond =
+        frontier_table(reproduction) + &delay_table(reproduction) + &verdicts_table(reproduction);
     let answer = if rows.is_empty() && !beyond.is_empty() {
         String::new()
     } else if rows.is_empty() {
@@ -118,6 +121,40 @@ fn delay_table(reproduction: &Reproduction) -> String {
         ["delay", "policy", "counting pending lowers regret", "counting pending lowers Qₙ"];
     output::left_table(&columns, &rows)
         + "\nRatios: ignoring / counting; all intervals together at 95 %.\n"
+}
+
+/// The statements about verdicts, and how many medians of the design are matched; empty if it was
+/// not run.
+fn verdicts_table(reproduction: &Reproduction) -> String {
+    let all: Vec<_> = reproduction.verdicts.iter().flat_map(verdict_findings).collect();
+    let (design, speed): (Vec<&VerdictFinding>, Vec<_>) =
+        all.iter().partition(|finding| finding.told == Told::Design);
+    if all.is_empty() {
+        return String::new();
+    }
+    let row = |finding: &&VerdictFinding| {
+        let VerdictFinding { spec_name, label, statement, verdict, estimate, .. } = finding;
+        let words = [*spec_name, *label, statement.as_str(), verdict.name()].map(String::from);
+        [words.as_slice(), &[interval(estimate)]].concat()
+    };
+    let columns = ["verdicts", "set", "statement", "verdict", "decided by, 95 % interval"];
+    let rows = |findings: &[&VerdictFinding]| findings.iter().map(row).collect::<Vec<_>>();
+    let off: Vec<_> = design.iter().copied().filter(|finding| !finding.near()).collect();
+    let not_matched = if off.is_empty() {
+        String::new()
+    } else {
+        output::left_table(&columns, &rows(&off)) + "\n"
+    };
+    let certainly = |wanted| design.iter().filter(|finding| finding.verdict == wanted).count();
+    format!(
+        "{}\nMedians of the design: {} of {} matched, from 15 % shorter to 30 % longer; by their \
+         intervals {} for certain, {} certainly not.\n{not_matched}",
+        output::left_table(&columns, &rows(&speed)),
+        design.len() - off.len(),
+        design.len(),
+        certainly(Verdict::Holds),
+        certainly(Verdict::DoesNotHold),
+    )
 }
 
 fn ratio(claim: &Claim, evidence: &Evidence) -> String {

@@ -3,8 +3,11 @@
 //! Jobs are text, so every number of the report can be repeated with `plausibly simulate`.
 
 mod beyond;
+mod verdicts;
 
 pub(crate) use beyond::{delay, frontier};
+pub(crate) use verdicts::{BELL_LABEL, FOR_LOGS, TODAY, verdicts};
+pub use verdicts::{Source, Times, VERDICT_PROBLEMS, VerdictProblem};
 
 use crate::reproduction::{Reading, STUDIES};
 
@@ -28,6 +31,8 @@ pub(crate) enum Role {
         /// Rounds until a reward comes.
         rounds: u64,
     },
+    /// When actions are ruled out on this problem, by each of its sets.
+    Verdicts(&'static VerdictProblem),
     /// A check of K-armed theory.
     ArmsTheory,
     /// A check of linear theory.
@@ -35,9 +40,9 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Whether the job compares policies; the others check theory.
+    /// Whether the job compares policies; the others watch CODE alone.
     pub(crate) fn is_comparison(self) -> bool {
-        !matches!(self, Self::ArmsTheory | Self::LinearTheory)
+        !matches!(self, Self::ArmsTheory | Self::LinearTheory | Self::Verdicts(_))
     }
 }
 

@@ -53,6 +53,7 @@ impl Reproduction {
                 @if self.has_readings() { a href="#readings" { "Readings" } }
                 @if !self.frontier.is_empty() { a href="#frontier" { "Frontier" } }
                 @if !self.delay.is_empty() { a href="#delay" { "Late rewards" } }
+                @if !self.verdicts.is_empty() { a href="#verdicts" { "Verdicts" } }
                 @if !self.arms_theory.is_empty() || self.linear_theory.is_some() {
                     a href="#theory" { "Theory" }
                 }

@@ -12,12 +12,15 @@ mod readings;
 mod studies;
 mod tally;
 mod theory;
+mod verdicts;
 
 pub use claims::{Claim, Measure, claims};
 pub use delay::{DelayFinding, Late, delay_findings};
 pub use frontier::{FrontierFinding, frontier_findings};
 pub use studies::{STUDIES, Study};
 pub use tally::Tally;
+pub(crate) use verdicts::{EVENTS, median_outcomes};
+pub use verdicts::{Event, Told, VerdictFinding, Watched, verdict_findings};
 
 use crate::judge::Verdict;
 use crate::theory::{ArmsTheory, LinearTheory};
@@ -103,6 +106,8 @@ pub struct Reproduction {
     pub frontier: Vec<Measured>,
     /// Late rewards: each problem with both kinds of width, at every delay.
     pub delay: Vec<Late>,
+    /// When actions are ruled out, problem by problem.
+    pub verdicts: Vec<Watched>,
     /// K-armed theory.
     pub arms_theory: Vec<Checked<ArmsTheory>>,
     /// Linear theory.
@@ -115,6 +120,7 @@ enum Topic {
     Paper,
     Frontier,
     Delay,
+    Verdicts,
 }
 
 impl Measured {
@@ -142,6 +148,7 @@ impl Reproduction {
             Topic::Paper => ("The paper, re-measured", self.answer()),
             Topic::Frontier => ("Between CODE and LinUCB", self.frontier_answer()),
             Topic::Delay => ("Late rewards", self.delay_answer()),
+            Topic::Verdicts => ("How soon actions are ruled out", self.verdicts_answer()),
         };
         let body = html! {
             header.top { (answer) }
@@ -150,6 +157,7 @@ impl Reproduction {
                 (self.reading_section())
                 (self.frontier_section())
                 (self.delay_section())
+                (self.verdicts_section())
                 (self.theory_section())
                 (self.method_section())
             }
@@ -168,12 +176,13 @@ impl Reproduction {
     /// The topic of the report's head. If experiments of the paper were run, they are the topic and
     /// the other studies are sections.
     fn topic(&self) -> Topic {
-        let nothing_of_the_paper = self.experiments.is_empty();
-        match (nothing_of_the_paper, self.frontier.is_empty(), self.delay.is_empty()) {
-            (true, false, _) => Topic::Frontier,
-            (true, true, false) => Topic::Delay,
-            _ => Topic::Paper,
-        }
+        let beyond = [
+            (self.frontier.is_empty(), Topic::Frontier),
+            (self.delay.is_empty(), Topic::Delay),
+            (self.verdicts.is_empty(), Topic::Verdicts),
+        ];
+        let run = beyond.into_iter().find(|(empty, _)| !empty);
+        run.filter(|_| self.experiments.is_empty()).map_or(Topic::Paper, |(_, topic)| topic)
     }
 
     /// Whether the page has a section on readings of the paper.
@@ -211,6 +220,11 @@ impl Reproduction {
                     @if !self.delay.is_empty() { h3 { "Late rewards" } (self.delay_method()) }
                 }
                 Topic::Delay => (self.delay_method()),
+                Topic::Verdicts => {}
+            }
+            @if !self.verdicts.is_empty() {
+                @if self.topic() != Topic::Verdicts { h3 { "Verdicts" } }
+                (self.verdicts_method())
             }
             h3 #specs { "Specs" }
             p {
@@ -309,7 +323,9 @@ impl Reproduction {
             self.arms_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
         let linear =
             self.linear_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
-        measured.chain(arms).chain(linear).collect()
+        let verdicts =
+            self.verdicts.iter().map(|watched| (watched.problem.spec_name, watched.spec.as_str()));
+        measured.chain(arms).chain(linear).chain(verdicts).collect()
     }
 }
 
