@@ -114,7 +114,7 @@ fn one_point_is_not_enough() {
         early += u32::from(
             ahead.mean() > behind.mean()
                 && at_pooled >= NEEDED
-                && by_grid(ahead, behind, 1000).0 < NEEDED,
+                && by_grid(ahead, behind, 60).0 < NEEDED,
         );
     }
     assert!(early > 20, "{early}");
