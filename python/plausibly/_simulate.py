@@ -178,10 +178,10 @@ def simulate(
     `spec` is a dict, the text of a TOML spec (a str with a line break in it), or the path of one.
     `runs` and `seed` replace those of the spec. Environments with data sets read them from the
     folder `cache`, else from the variable PLAUSIBLY_DATA, else from where `fetch_data` and the
-    command put them. `progress` is True for a bar by tqdm, or a function of the rounds done and of
-    all rounds. The result is the same, to the last bit, for any number of `threads`, and the same
-    as that of the command `plausibly simulate`. Other Python threads run meanwhile, and Ctrl-C
-    stops it.
+    command put them. Only the command reads environments of kind "csv". `progress` is True for a
+    bar by tqdm, or a function of the rounds done and of all rounds. The result is the same, to the
+    last bit, for any number of `threads`, and the same as that of the command `plausibly simulate`.
+    Other Python threads run meanwhile, and Ctrl-C stops it.
 
     >>> from plausibly import simulate
     >>> result = simulate({

@@ -11,6 +11,7 @@ mod exit;
 mod files;
 mod interrupt;
 mod output;
+mod own_table;
 mod pip;
 mod progress;
 mod reproduce;

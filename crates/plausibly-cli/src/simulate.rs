@@ -6,6 +6,7 @@ use crate::exit::{Ending, of_input};
 use crate::files::{Kind, Outputs};
 use crate::interrupt::Interrupt;
 use crate::output;
+use crate::own_table::SpecPools;
 use crate::progress::Progress;
 use crate::results::{self, Folder, Timing};
 use anyhow::{Result, bail};
@@ -24,7 +25,8 @@ use std::time::Instant;
 pub(crate) fn run(args: &Simulate) -> Result<()> {
     let text = read_text(&args.spec, Limit::SPEC).map_err(of_input)?;
     let overrides = Overrides { runs: args.runs, seed: args.seed };
-    let experiment = Experiment::from_toml(&text, overrides, &data::pools(&args.cache))
+    let pools = SpecPools::new(data::pools(&args.cache), &args.spec);
+    let experiment = Experiment::from_toml(&text, overrides, &pools)
         .map_err(|error| refusal(&args.spec, &error))?;
     simulate(args, &experiment, &text)
 }

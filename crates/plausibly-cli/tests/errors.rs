@@ -155,3 +155,25 @@ fn a_full_disk_behind_standard_output_is_a_failure() {
     let output = sandbox.command(&["simulate", "spec.toml"]).stderr(full()).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
 }
+
+#[test]
+fn tables_of_specs() {
+    let own = "kind = \"csv\"\npath = \"own.csv\"\n\n";
+    let spec = SPEC.replacen("kind = \"linear\"\ndim = 2\nactions = 4\nnoise = 0.5\n", own, 1);
+    let without = refused(&spec, &[]);
+    // The rest of the line is the system's.
+    assert!(without.contains("spec.toml:8: environment.path: own.csv: cannot read"), "{without}");
+    assert!(without.contains("relative to the folder of the spec"), "{without}");
+    // Relative to the spec, not to the current folder.
+    let sandbox = Sandbox::new("");
+    fs::create_dir(sandbox.path().join("below")).unwrap();
+    fs::write(sandbox.path().join("below/spec.toml"), spec).unwrap();
+    let table = sandbox.path().join("below/own.csv");
+    let run = || sandbox.transcript(&["simulate", "below/spec.toml", "--quiet"]);
+    fs::write(&table, "name,price\n").unwrap();
+    assert_snapshot!("own_table_without_rows", run());
+    fs::write(&table, "name,price\nmug,4\njug,6\ncup,4\n").unwrap();
+    assert_snapshot!("own_table_with_equal_rows", run());
+    fs::write(&table, "name,price\nmug,4\njug,6\n").unwrap();
+    assert!(run().contains("TS"));
+}

@@ -67,7 +67,8 @@ fn replayed(guide: &str, files: &[&str], expected_commands: usize) -> TempDir {
 
 #[test]
 fn the_first_comparison_is_as_the_guide_tells() {
-    let sandbox = replayed("docs/guides/first-comparison.md", &["examples/compare.toml"], 6);
+    let files = ["examples/compare.toml", "examples/offers.toml", "examples/offers.csv"];
+    let sandbox = replayed("docs/guides/first-comparison.md", &files, 8);
     for figure in ["regret", "model-error"] {
         let drawn = sandbox.path().join(format!("plausibly-results/compare/figures/{figure}.svg"));
         let shown = workspace(&format!("docs/images/compare-{figure}.svg"));

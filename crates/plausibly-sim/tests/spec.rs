@@ -1,6 +1,6 @@
 use plausibly::Exclusion;
-use plausibly::spec::{PolicyKind, RadiusKind, RadiusSpec, Setting, Value};
-use plausibly_sim::{Experiment, Metric, Overrides};
+use plausibly::spec::{Fields, Node, PolicyKind, RadiusKind, RadiusSpec, Setting, Value};
+use plausibly_sim::{Experiment, LoadPool, Metric, Overrides, Pools, TableRows};
 use proptest::prelude::*;
 
 const MINIMAL: &str =
@@ -208,4 +208,89 @@ fn rewards_that_cannot_stay_in_their_range_are_refused() {
         assert_eq!(error.problems[0].path, path, "{error}");
         assert!(error.to_string().contains(words), "{error}");
     }
+}
+
+/// A file of actions in memory: an intercept and a number.
+struct Memory(&'static [f64], Option<&'static [f64]>);
+
+impl Pools for Memory {
+    fn kinds(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn default_actions(&self, _: &str) -> i64 {
+        1
+    }
+
+    fn read(&self, _: &str, _: &mut Fields<'_>) -> Box<LoadPool<'_>> {
+        Box::new(|| Err("no kinds".into()))
+    }
+
+    fn table(&self, path: &str, mean_column: Option<&str>) -> Result<TableRows, String> {
+        assert_eq!(path, "own.csv");
+        Ok(TableRows {
+            dim: usize::from(!self.0.is_empty()) * 2,
+            features: self.0.iter().flat_map(|x| [1.0, *x]).collect(),
+            lines: (2..).take(self.0.len().max(self.1.map_or(0, <[f64]>::len))).collect(),
+            theta_norm_bound: 0.5,
+            means: mean_column.and(self.1).map(<[f64]>::to_vec),
+        })
+    }
+}
+
+const OWN: &str = "kind = 'csv'\npath = 'own.csv'";
+
+#[test]
+fn a_table_of_your_own_is_read_and_run() {
+    let table = Memory(&[-1.0, 0.0, 1.0], Some(&[0.2, 0.9, 0.5]));
+    let arms = Memory(&[], Some(&[0.2, 0.9]));
+    for (environment, pools, setting) in [
+        ("mean_column = 'm'", &table, Setting::Fixed),
+        ("mean_column = 'm'\nrewards = 'yes-no'", &table, Setting::Fixed),
+        ("mean_column = 'm'\nrewards = 'normal'\nnoise = 3", &table, Setting::Fixed),
+        ("rule = 'logistic'\ncentre = 0.3\nspread = 0.5", &table, Setting::Fixed),
+        ("rewards = 'yes-no'\nmisspecified = 0.1", &table, Setting::Fixed),
+        ("mean_column = 'm'\nrewards = 'yes-no'", &arms, Setting::Arms),
+    ] {
+        let text = format!("runs = 3\nhorizon = 60\n[environment]\n{OWN}\n{environment}\n{CODE}");
+        let experiment = Experiment::from_toml(&text, Overrides::default(), pools).unwrap();
+        assert_eq!(experiment.environment.setting(), setting);
+        let root = Node { value: experiment.resolved.clone(), line: 0 };
+        assert_eq!(Experiment::from_node(root, Overrides::default(), pools).unwrap(), experiment);
+        let summary = experiment.comparison().run(std::num::NonZeroUsize::MIN, &()).unwrap();
+        assert!(summary.policies[0].last().model_error.mean().is_finite(), "{text}");
+    }
+}
+
+#[test]
+fn a_table_that_makes_no_problem_is_refused_with_its_lines() {
+    let column = "mean_column = 'm'\n";
+    let three: &[f64] = &[-1.0, 0.0, 1.0];
+    for (environment, pools, path, words) in [
+        ("", Memory(&[1.0], None), "path", "one action"),
+        ("", Memory(&[1.0, 0.5, 1.0], None), "path", "lines 2 and 4 have the same features"),
+        ("rule = 'logistic'\ncentre = 0.4", Memory(three, None), "centre", "within ±0.381"),
+        ("rewards = 'yes-no'", Memory(three, Some(&[0.1, 1.2, 0.3])), "mean_column", "line 3"),
+        ("rewards = 'yes-no'", Memory(three, Some(&[0.1, 0.2, -0.3])), "mean_column", "line 4"),
+        ("noise = 0.1", Memory(three, Some(&[0.5, 0.9, 0.3])), "mean_column", "0.173 (√3·noise)"),
+        ("rule = 'linear'", Memory(three, Some(&[0.5, 0.9, 0.3])), "rule", "unknown"),
+    ] {
+        let column = if pools.1.is_some() { column } else { "" };
+        let text = format!("[environment]\n{OWN}\n{column}{environment}\n{CODE}");
+        let error = Experiment::from_toml(&text, Overrides::default(), &pools).unwrap_err();
+        assert_eq!(error.problems.len(), 1, "{error}");
+        assert_eq!(error.problems[0].path, format!("environment.{path}"), "{error}");
+        assert!(error.to_string().contains(words), "{error}");
+    }
+    let arms = Memory(&[], Some(&[0.2, 0.9]));
+    let text = format!("[environment]\n{OWN}\n{CODE}");
+    let error = Experiment::from_toml(&text, Overrides::default(), &arms).unwrap_err();
+    assert!(error.to_string().contains("name a mean_column"), "{error}");
+    // A program that reads no files says where to go, and still checks the other fields.
+    let text = format!("[environment]\n{OWN}\nspread = 2\n{CODE}");
+    let error = Experiment::from_toml(&text, Overrides::default(), &()).unwrap_err();
+    assert_eq!(error.problems.len(), 2, "{error}");
+    assert!(error.to_string().contains("plausibly simulate"), "{error}");
+    let error = Experiment::from_toml("[environment]\nkind = 'csv'", Overrides::default(), &());
+    assert!(error.unwrap_err().to_string().contains("environment.path: missing"));
 }

@@ -18,6 +18,7 @@ const ARMS: ArmProblems = ArmProblems {
 
 const TABLE: TableProblems = TableProblems {
     actions: 7,
+    theta_norm_bound: 1.0,
     centre: -0.2,
     spread: 0.1,
     rule: Rule::Linear,

@@ -5,6 +5,7 @@ mod bandit;
 mod changing;
 #[cfg(test)]
 mod laws;
+mod own_table;
 mod pool;
 mod scattered;
 mod table;
@@ -12,9 +13,11 @@ mod table;
 pub(crate) use arms::{ARM_REWARDS, ArmProblems, Spacing};
 pub use bandit::Bandit;
 pub use changing::ChangingLinear;
+pub(crate) use own_table::ColumnMeans;
+pub use own_table::TableRows;
 pub use pool::{Pool, PoolError};
 pub(crate) use scattered::{Days, Rewards};
-pub(crate) use table::{DRAWN_DIM, Rule, TABLE_REWARDS, TableProblems};
+pub(crate) use table::{DRAWN_DIM, DRAWN_NORM_BOUND, Rule, TABLE_REWARDS, TableProblems};
 
 use plausibly::spec::Facts;
 use plausibly::{ActionIndex, Stream};

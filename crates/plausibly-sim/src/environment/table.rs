@@ -8,8 +8,8 @@ use plausibly::{ActionSet, Stream};
 /// to length one about zero.
 pub(crate) const TABLE_REWARDS: (f64, f64) = (-0.5, 0.5);
 
-/// `S`: every `θ*` of a table has at most this norm.
-const THETA_NORM_BOUND: f64 = 1.0;
+/// `S` of a drawn table: that of a log with its columns.
+pub(crate) const DRAWN_NORM_BOUND: f64 = 1.0;
 
 /// Categories of the columns of a drawn table, and its columns of numbers.
 const CATEGORIES: [usize; 2] = [4, 3];
@@ -48,6 +48,8 @@ impl Rule {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TableProblems {
     pub(crate) actions: usize,
+    /// `S`: every `θ*` has at most this norm.
+    pub(crate) theta_norm_bound: f64,
     /// Mean of the means.
     pub(crate) centre: f64,
     /// Their standard deviation.
@@ -65,15 +67,21 @@ impl TableProblems {
         TABLE_REWARDS.1 - self.misspecified - self.rewards.reach(self.noise)
     }
 
+    /// The largest magnitude of `centre` for which, besides, `‖θ*‖` can keep to its bound.
+    pub(crate) fn largest_centre(&self) -> f64 {
+        self.largest_mean().min(self.rule.mean(self.theta_norm_bound))
+    }
+
     /// Draws a table and a rule.
     pub(crate) fn draw(&self, rng: &mut Stream) -> impl Environment + use<> {
         self.draw_rule(draw_rows(self.actions, rng), rng)
     }
 
-    fn draw_rule(&self, rows: Vec<f64>, rng: &mut Stream) -> Scattered {
+    /// Draws a rule for these rows, which begin with an intercept.
+    pub(crate) fn draw_rule(&self, rows: Vec<f64>, rng: &mut Stream) -> impl Environment + use<> {
         let theta_star = self.draw_theta(&rows, rng);
         let set = ActionSet::from_flat(rows, theta_star.len()).expect("features are within range");
-        let linear = Bandit::linear(set, theta_star, 1.0).within(THETA_NORM_BOUND);
+        let linear = Bandit::linear(set, theta_star, 1.0).within(self.theta_norm_bound);
         let mean = |score: &f64| {
             let away = if rng.bits() & 1 == 0 { self.misspecified } else { -self.misspecified };
             self.rule.mean(*score) + away
@@ -101,7 +109,7 @@ impl TableProblems {
         // The larger root of (centre − t·mean)² + t²·‖z‖² = S². The centre is within ±S, so it is
         // not negative.
         let square = mean * mean + z.iter().map(|z| z * z).sum::<f64>();
-        let room = THETA_NORM_BOUND * THETA_NORM_BOUND - centre * centre;
+        let room = self.theta_norm_bound * self.theta_norm_bound - centre * centre;
         let in_ball =
             (centre * mean + (centre * centre * mean * mean + square * room).sqrt()) / square;
         // Equal scores give quotients by zero, infinite or not a number, which `min` passes over.

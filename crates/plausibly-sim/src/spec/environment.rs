@@ -1,15 +1,16 @@
 //! The problems of a spec.
 
+use super::own_table::{self, OwnTable};
 use crate::environment::{
-    ARM_REWARDS, ArmProblems, Bandit, ChangingLinear, DRAWN_DIM, Days, Environment, Pool, Rewards,
-    Rule, Spacing, TABLE_REWARDS, TableProblems,
+    ARM_REWARDS, ArmProblems, Bandit, ChangingLinear, DRAWN_DIM, DRAWN_NORM_BOUND, Days,
+    Environment, Pool, Rewards, Rule, Spacing, TABLE_REWARDS, TableProblems, TableRows,
 };
 use plausibly::Stream;
 use plausibly::spec::{Complaint, Fields, Range, Setting};
 use std::sync::Arc;
 
-/// The kinds of environment that are drawn at random here.
-const DRAWN_KINDS: [&str; 5] = ["linear", "changing", "k-armed", "arms", "table"];
+/// The kinds of environment that are made here.
+const DRAWN_KINDS: [&str; 6] = ["linear", "changing", "k-armed", "arms", "table", "csv"];
 const ACTIONS: &str = "K, actions offered per round";
 
 /// Kinds of environment whose problems come from outside the simulator, for example from data.
@@ -23,6 +24,18 @@ pub trait Pools {
     /// Reads the options of a kind, and returns a function that makes its pool or says why it is
     /// not available.
     fn read(&self, kind: &str, fields: &mut Fields<'_>) -> Box<LoadPool<'_>>;
+
+    /// Reads the actions of a table in a file, for the kind `csv`, with the means in a column, or
+    /// says why they are not available. By default no file is read.
+    ///
+    /// # Errors
+    /// What is wrong, where, and how to correct it.
+    fn table(&self, path: &str, mean_column: Option<&str>) -> Result<TableRows, String> {
+        let _ = (path, mean_column);
+        Err("this program reads no tables for specs; run this spec with the command `plausibly \
+             simulate`"
+            .into())
+    }
 }
 
 /// Makes a pool, or says why it is not available and what to do. Specs with the same options share
@@ -47,7 +60,7 @@ impl Pools for () {
 
 /// Largest number of features in a set: 80 MB per copy. A larger number is more likely a typing
 /// error.
-const LARGEST_SET: u64 = 10_000_000;
+pub(super) const LARGEST_SET: u64 = 10_000_000;
 
 /// A kind of problem.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +71,7 @@ enum Problems {
     Drawn { setting: Setting, dim: usize, actions: usize, noise: f64 },
     Arms(ArmProblems),
     Table(TableProblems),
+    Own(OwnTable),
     Pooled { pool: Arc<Pool>, actions: usize },
 }
 
@@ -71,6 +85,7 @@ impl EnvironmentSpec {
             "k-armed" => Setting::Arms,
             "arms" => return Some(Self(Problems::Arms(read_arms(fields)))),
             "table" => return Some(Self(Problems::Table(read_table(fields)))),
+            "csv" => return own_table::read(fields, pools).map(|own| Self(Problems::Own(own))),
             pooled => return Self::read_pooled(pooled, fields, pools),
         };
         let dim = match setting {
@@ -101,9 +116,10 @@ impl EnvironmentSpec {
 
     /// The kind of its action sets.
     pub fn setting(&self) -> Setting {
-        match self.0 {
-            Problems::Drawn { setting, .. } => setting,
+        match &self.0 {
+            Problems::Drawn { setting, .. } => *setting,
             Problems::Arms(_) => Setting::Arms,
+            Problems::Own(own) => own.setting(),
             Problems::Table(_) | Problems::Pooled { .. } => Setting::Fixed,
         }
     }
@@ -113,6 +129,7 @@ impl EnvironmentSpec {
         match &self.0 {
             Problems::Arms(problems) => problems.rewards.range(ARM_REWARDS),
             Problems::Table(problems) => problems.rewards.range(TABLE_REWARDS),
+            Problems::Own(own) => own.reward_range(),
             Problems::Drawn { .. } | Problems::Pooled { .. } => None,
         }
     }
@@ -127,6 +144,7 @@ impl EnvironmentSpec {
             },
             Problems::Arms(problems) => Box::new(problems.draw(rng)),
             Problems::Table(problems) => Box::new(problems.draw(rng)),
+            Problems::Own(own) => own.draw(rng),
             Problems::Pooled { pool, actions } => Box::new(pool.draw(*actions, rng)),
         }
     }
@@ -154,7 +172,7 @@ fn read_actions(fields: &mut Fields<'_>, default: Option<i64>, dim: u64) -> usiz
 const NOISE: &str = "standard deviation of a reward, unless rewards are yes-no";
 
 /// The law of the rewards, and their noise, which yes-no rewards do not have.
-fn read_rewards(fields: &mut Fields<'_>, meaning: &'static str) -> (Rewards, f64) {
+pub(super) fn read_rewards(fields: &mut Fields<'_>, meaning: &'static str) -> (Rewards, f64) {
     let rewards = match fields.choice(
         "rewards",
         meaning,
@@ -223,6 +241,15 @@ fn read_spacing(fields: &mut Fields<'_>, lowest: f64) -> Spacing {
 
 fn read_table(fields: &mut Fields<'_>) -> TableProblems {
     let actions = read_actions(fields, Some(40), DRAWN_DIM as u64);
+    read_rule(fields, actions, DRAWN_NORM_BOUND)
+}
+
+/// The rule that means follow from features by, and the rewards about them.
+pub(super) fn read_rule(
+    fields: &mut Fields<'_>,
+    actions: usize,
+    theta_norm_bound: f64,
+) -> TableProblems {
     let centre = fields.number("centre", "mean of the means", -0.2, Range::from_to(-0.45, 0.45));
     let meaning = "standard deviation of the means (of the scores, if the rule is logistic), \
                    less if they would not fit";
@@ -238,8 +265,17 @@ fn read_table(fields: &mut Fields<'_>) -> TableProblems {
     let meaning = "yes-no: −0.5 or 0.5; bounded: uniform about the mean, in [−0.5, 0.5]; normal: \
                    Gaussian";
     let (rewards, noise) = read_rewards(fields, meaning);
-    let problems = TableProblems { actions, centre, spread, rule, misspecified, rewards, noise };
-    let largest = problems.largest_mean();
+    let problems = TableProblems {
+        actions,
+        theta_norm_bound,
+        centre,
+        spread,
+        rule,
+        misspecified,
+        rewards,
+        noise,
+    };
+    let largest = problems.largest_centre();
     if centre.abs() > largest {
         let found = centre.to_string();
         let allowed = if largest < 0.0 {
@@ -247,7 +283,10 @@ fn read_table(fields: &mut Fields<'_>) -> TableProblems {
              for any mean; make them smaller"
                 .into()
         } else {
-            format!("within ±{largest:.3}, so that rewards stay in [−0.5, 0.5] with this noise")
+            format!(
+                "within ±{largest:.3}, so that rewards stay in [−0.5, 0.5] with this noise and \
+                 ‖θ*‖ at most {theta_norm_bound:.3}"
+            )
         };
         fields.object("centre", Complaint::OutOfRange { found, allowed });
     }

@@ -112,6 +112,21 @@ fn environments(page: &mut String, pools: &dyn Pools) {
              rule is logistic or `misspecified` is not 0, no linear rule is true, and the runs in \
              which the truth left the set are those in which this `θ*` did.",
         ),
+        (
+            "csv",
+            "The actions of a table of your own, all of them in every round. Its columns become \
+             features as in a log that begins with this table, and labels are not features. \
+             Policies know `S` of such a log. Without `mean_column`, every run draws a rule for \
+             these rows as in `table`. With it, the means of the column are those of every run. \
+             They lie from 0 to 1, unless rewards are normal, and ½ is subtracted from means and \
+             rewards, as logs do; `bounded` rewards need room for `±√3·noise` about each mean. \
+             `θ*` is then the linear rule nearest to the means, and where they follow no linear \
+             rule, the runs in which the truth left the set are those in which this `θ*` did. For \
+             normal rewards policies know `‖θ*‖`, if that is more than `S`. A table without \
+             features has arms, with rewards in `[0, 1]`, and needs a `mean_column`. Tables with \
+             one action, and actions with equal features, are refused. The command reads such \
+             tables; the Python functions refuse this kind.",
+        ),
     ] {
         section(page, kind, meaning, |fields| EnvironmentSpec::read(fields, &()));
     }
@@ -159,7 +174,8 @@ fn policies(page: &mut String) {
             PolicySpec::read(fields, playable[0].1, Defaults::Current)
         });
     }
-    *page += "\n`table` and problems from data count as `linear` here, `arms` as `k-armed`.\n";
+    *page += "\n`table`, `csv` and problems from data count as `linear` here, `arms` and a `csv` \
+              without features as `k-armed`.\n";
 }
 
 fn radii(page: &mut String) {

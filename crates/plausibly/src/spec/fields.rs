@@ -170,23 +170,29 @@ impl<'a> Fields<'a> {
         derived: &'static str,
         fallback: &str,
     ) -> String {
-        let allowed = "text that is not empty and has no control characters";
-        let usable = |text: &str| !text.trim().is_empty() && !text.chars().any(char::is_control);
-        let read =
-            self.read(name, meaning, allowed.into(), FieldDefault::Derived(derived), |value| {
-                match value {
-                    Value::Text(text) if usable(text) => Ok(value.clone()),
-                    other => {
-                        Err(Complaint::Type { expected: allowed.into(), found: describe(other) })
-                    }
-                }
-            });
-        let text = match read {
-            Some(Value::Text(text)) => text,
-            _ => fallback.into(),
-        };
+        let read = self.text(name, meaning, FieldDefault::Derived(derived));
+        let text = read.unwrap_or_else(|| fallback.into());
         self.fill(name, Value::Text(text.clone()));
         text
+    }
+
+    /// Text, required or described by its default; `None` if it is not set.
+    pub fn text(
+        &mut self,
+        name: &'static str,
+        meaning: &'static str,
+        default: FieldDefault,
+    ) -> Option<String> {
+        let allowed = "text that is not empty and has no control characters";
+        let usable = |text: &str| !text.trim().is_empty() && !text.chars().any(char::is_control);
+        let read = self.read(name, meaning, allowed.into(), default, |value| match value {
+            Value::Text(text) if usable(text) => Ok(value.clone()),
+            other => Err(Complaint::Type { expected: allowed.into(), found: describe(other) }),
+        });
+        match read {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
     }
 
     /// Records the value that a field took although it was not set, for the resolved spec.
