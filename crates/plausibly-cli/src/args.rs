@@ -115,12 +115,13 @@ pub(crate) enum Command {
                   cores; --quick takes about 10."
 )]
 pub(crate) struct Reproduce {
-    /// The experiments to run [default: all with available data, except `frontier`, `delay` and
-    /// `verdicts`]. Four are not from the paper: `k-armed`; `frontier` and `delay`, which take five
-    /// to ten minutes each on two cores; and `verdicts`, which takes longer. `frontier` compares
-    /// tempered CODE and CODE to a target on all problems; `delay` compares two ways to handle late
-    /// rewards, counting pending decisions and ignoring them; `verdicts` measures how soon each
-    /// confidence set rules actions out
+    /// The experiments to run [default: all with available data, except `frontier`, `delay`,
+    /// `differences` and `verdicts`]. Five are not from the paper: `k-armed`; `frontier` and
+    /// `delay`, which take five to ten minutes each on two cores; `differences`; and `verdicts`,
+    /// which takes longer. `frontier` compares tempered CODE and CODE to a target on all problems;
+    /// `delay` compares two ways to handle late rewards, counting pending decisions and ignoring
+    /// them; `differences` compares two ways to rule actions out, by differences and by intervals;
+    /// `verdicts` measures how soon each confidence set rules actions out
     #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(Request::names()))]
     pub(crate) experiments: Vec<String>,
 

@@ -245,6 +245,46 @@ fn late_rewards_are_a_study_by_their_name_and_change_nothing_one_round_late() {
 }
 
 #[test]
+fn differences_are_a_study_by_their_name_and_the_ruler_changes_no_regret() {
+    let sandbox = Sandbox::new(SPEC);
+    let args = [
+        "reproduce",
+        "differences",
+        "--quick",
+        "--runs",
+        "2",
+        "--cache",
+        "empty",
+        "--out",
+        "out",
+        "--quiet",
+        "--json",
+    ];
+    let output = sandbox.run(&args);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let manifest = manifest(&sandbox, "out");
+    assert_eq!(manifest["differences"], answer["differences"]);
+    // Five pairs without data: regret, and the model error by two rulers.
+    assert_eq!(manifest["differences"].as_array().unwrap().len(), 15);
+    assert_eq!(manifest["skipped"].as_array().unwrap().len(), 3);
+    let experiments = manifest["experiments"].as_array().unwrap();
+    assert_eq!(experiments.len(), 10);
+    assert!(experiments.iter().all(|one| one["claims"] == serde_json::json!([])));
+    for pair in experiments.chunks(2) {
+        let of = |one: &Value, figure: &str| -> Vec<Value> {
+            one["final"].as_array().unwrap().iter().map(|policy| policy[figure].clone()).collect()
+        };
+        assert_eq!(of(&pair[0], "regret"), of(&pair[1], "regret"));
+        assert_ne!(of(&pair[0], "model_error"), of(&pair[1], "model_error"));
+    }
+    assert_snapshot!(
+        "differences_literal",
+        sandbox.transcript(&["reproduce", "differences", "--reading", "literal"])
+    );
+}
+
+#[test]
 fn the_literal_reading_is_another_experiment() {
     let sandbox = Sandbox::new(SPEC);
     for (out, reading) in [("adopted", "adopted"), ("literal", "literal")] {

@@ -29,14 +29,14 @@ mod theory;
 pub use judge::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
 pub use plan::{Source, Times, VERDICT_PROBLEMS, VerdictProblem};
 pub use record::{
-    claims_json, delay_json, frontier_json, manifest, reading_name, skipped_json, summary_csv,
-    verdicts_json,
+    claims_json, delay_json, differences_json, frontier_json, manifest, reading_name, skipped_json,
+    summary_csv, verdicts_json,
 };
 pub use reproduction::{
-    Checked, Claim, DelayFinding, Event, FrontierFinding, Late, Measure, Measured, Reading,
-    Reproduction, STUDIES, Skipped, Study, Tally, Told, VerdictFinding, Watched, claims,
-    delay_findings, frontier_findings, verdict_findings,
+    Checked, Claim, DelayFinding, DifferencesFinding, Event, FrontierFinding, Late, Measure,
+    Measured, Reading, Reproduction, Ruled, STUDIES, Skipped, Study, Tally, Told, VerdictFinding,
+    Watched, claims, delay_findings, differences_findings, frontier_findings, verdict_findings,
 };
-pub use request::{DELAY, FRONTIER, Request, RequestError, VERDICTS};
+pub use request::{DELAY, DIFFERENCES, FRONTIER, Request, RequestError, VERDICTS};
 pub use run::{PaperError, Prepared};
 pub use theory::{ArmsTheory, BoundCheck, LinearTheory, TheoryError};

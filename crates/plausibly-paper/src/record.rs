@@ -2,10 +2,11 @@
 
 use crate::judge::Evidence;
 use crate::reproduction::{
-    Claim, DelayFinding, EVENTS, Event, Measured, Reading, Reproduction, Skipped, VerdictFinding,
-    Watched, claims, delay_findings, frontier_findings, median_outcomes, verdict_findings,
+    Claim, DelayFinding, DifferencesFinding, EVENTS, Event, Measured, Reading, Reproduction,
+    Skipped, VerdictFinding, Watched, claims, delay_findings, differences_findings,
+    frontier_findings, median_outcomes, verdict_findings,
 };
-use crate::request::{DELAY, FRONTIER};
+use crate::request::{DELAY, DIFFERENCES, FRONTIER};
 use crate::theory::{ArmsTheory, BoundCheck, LinearTheory};
 use plausibly_report::number::Estimate;
 use plausibly_sim::{Experiment, Moments, PolicyVerdicts, final_figures, spec_json};
@@ -59,7 +60,10 @@ pub fn manifest<'a>(
         "skipped": skipped_json(reproduction),
         "theory": theory,
     });
-    let Value::Object(manifest) = manifest else { unreachable!("it was made as an object") };
+    let Value::Object(mut manifest) = manifest else { unreachable!("it was made as an object") };
+    if let Some(findings) = differences_json(reproduction) {
+        manifest.insert(DIFFERENCES.into(), findings);
+    }
     manifest
 }
 
@@ -96,7 +100,7 @@ pub fn claims_json(measured: &Measured) -> Value {
         })
     };
     // Studies beyond the paper have statements of their own: their policies are not the paper's.
-    if [FRONTIER, DELAY].iter().any(|study| measured.spec_name.starts_with(study)) {
+    if [FRONTIER, DELAY, DIFFERENCES].iter().any(|study| measured.spec_name.starts_with(study)) {
         return Value::Array(Vec::new());
     }
     claims(measured.study, &measured.summary).iter().map(one).collect()
@@ -249,4 +253,20 @@ fn statement_json(finding: &VerdictFinding) -> Value {
         "verdict": finding.verdict.name(),
         "evidence": estimate_json(&finding.estimate),
     })
+}
+
+/// The findings about differences; `None` if the study was not run, so that the files of the
+/// paper's reproduction are those of before the study.
+pub fn differences_json(reproduction: &Reproduction) -> Option<Value> {
+    let one = |finding: &DifferencesFinding| {
+        json!({
+            "name": finding.spec_name,
+            "statement": finding.statement,
+            "measure": finding.measure.name(),
+            "verdict": finding.evidence.verdict.name(),
+            "evidence": [evidence_json(&finding.evidence)],
+        })
+    };
+    let ruled = &reproduction.differences;
+    (!ruled.is_empty()).then(|| differences_findings(ruled).iter().map(one).collect())
 }

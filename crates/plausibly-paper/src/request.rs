@@ -9,6 +9,8 @@ use thiserror::Error;
 pub const FRONTIER: &str = "frontier";
 /// CODE with pending decisions counted and ignored: beyond the paper, so it runs only if named.
 pub const DELAY: &str = "delay";
+/// CODE by differences beside CODE by intervals: beyond the paper, so it runs only if named.
+pub const DIFFERENCES: &str = "differences";
 
 /// How soon actions are ruled out by each set: beyond the paper, so it runs only if named.
 pub const VERDICTS: &str = "verdicts";
@@ -16,7 +18,8 @@ pub const VERDICTS: &str = "verdicts";
 /// Which experiments, and how much of them. The same request gives the same results, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Each the `id` of a study, [`FRONTIER`], [`DELAY`] or [`VERDICTS`]; empty for all of the paper's.
+    /// Each the `id` of a study, [`FRONTIER`], [`DELAY`], [`DIFFERENCES`] or [`VERDICTS`]; empty for
+    /// all of the paper's.
     pub experiments: Vec<String>,
     /// Runs per experiment, instead of the paper's number.
     pub runs: Option<u64>,
@@ -66,7 +69,8 @@ impl Default for Request {
 impl Request {
     /// The names of all experiments.
     pub fn names() -> Vec<&'static str> {
-        STUDIES.map(|study| study.id).into_iter().chain([FRONTIER, DELAY, VERDICTS]).collect()
+        let beyond = [FRONTIER, DELAY, DIFFERENCES, VERDICTS];
+        STUDIES.map(|study| study.id).into_iter().chain(beyond).collect()
     }
 
     /// Whether an experiment is asked for by its name.
@@ -89,6 +93,7 @@ impl Request {
             (FRONTIER, "the frontier", "tempered CODE and targets are not the paper's"),
             (DELAY, "the delay study", "late rewards are not the paper's"),
             (VERDICTS, "the study of verdicts", "its sets are not the paper's"),
+            (DIFFERENCES, "the study of differences", "the paper rules out by intervals"),
         ];
         for (name, what, because) in beyond {
             if self.reading == Reading::Literal && self.is_named(name) {
@@ -101,7 +106,8 @@ impl Request {
     /// The data sets it needs.
     pub fn data_sets(&self) -> impl Iterator<Item = &'static DataSet> + '_ {
         let wanted = |name: &str| {
-            self.experiments.is_empty() || self.is_named(name) || self.is_named(FRONTIER)
+            self.experiments.is_empty()
+                || [name, FRONTIER, DIFFERENCES].iter().any(|name| self.is_named(name))
         };
         DATA_SETS.iter().filter(move |set| wanted(set.name))
     }
@@ -137,6 +143,9 @@ impl Request {
         }
         if self.is_named(VERDICTS) {
             jobs.extend(plan::verdicts(scale, self.seed));
+        }
+        if self.is_named(DIFFERENCES) {
+            jobs.extend(plan::differences(&there, scale, self.seed));
         }
         jobs
     }

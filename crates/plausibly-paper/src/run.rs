@@ -1,8 +1,8 @@
 //! Plays the jobs of a request.
 
 use crate::plan::{Job, Role};
-use crate::reproduction::{Checked, Late, Measured, Reproduction, Skipped, Watched};
-use crate::request::{DELAY, FRONTIER, Request, VERDICTS};
+use crate::reproduction::{Checked, Late, Measured, Reproduction, Ruled, Skipped, Watched};
+use crate::request::{DELAY, DIFFERENCES, FRONTIER, Request, VERDICTS};
 use crate::theory::{ArmsTheory, LinearTheory, TheoryError};
 use plausibly_sim::{
     Comparison, Experiment, Monitor, Overrides, PolicyVerdicts, Pools, RunError, SpecError, Summary,
@@ -76,6 +76,7 @@ impl Prepared {
                 Role::Frontier(_) => FRONTIER,
                 Role::Delay { .. } => DELAY,
                 Role::Verdicts(_) => VERDICTS,
+                Role::Differences { .. } => DIFFERENCES,
                 _ => job.study,
             };
             if !names.contains(&name) {
@@ -256,6 +257,9 @@ impl Outcome {
             Role::Frontier(variant) => into.frontier.push(measured(Some(variant))),
             Role::Delay { variant, rounds } => {
                 into.delay.push(Late { rounds, measured: measured(Some(variant)) });
+            }
+            Role::Differences { variant, ruler } => {
+                into.differences.push(Ruled { ruler, measured: measured(Some(variant)) });
             }
             Role::Experiment | Role::ArmsTheory | Role::LinearTheory | Role::Verdicts(_) => {
                 into.experiments.push(measured(None));

@@ -115,6 +115,7 @@ fn a_report_on_late_rewards_alone_answers_its_own_question() {
         ruler_reading: None,
         problem_readings: Vec::new(),
         frontier: Vec::new(),
+        differences: Vec::new(),
         arms_theory: Vec::new(),
         linear_theory: None,
         ..reproduction()

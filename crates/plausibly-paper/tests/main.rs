@@ -3,6 +3,7 @@
 
 mod claims; // verdicts on synthetic results, both ways
 mod delay; // late rewards: verdicts, and a page of their own
+mod differences; // differences beside intervals: verdicts, and a page of their own
 mod report; // a small reproduction: snapshot, links, nothing from outside
 #[path = "../../plausibly-report/tests/support.rs"]
 mod support;

@@ -82,6 +82,7 @@ pub(crate) fn reproduction() -> Reproduction {
             &[],
         )],
         delay: crate::delay::late(),
+        differences: crate::differences::ruled(),
         frontier: vec![measured("linear", Some("a valid radius"), "frontier-linear", &frontier)],
         arms_theory: vec![
             checked("theory-arms", arms(2000, "1e-9")),
@@ -92,6 +93,7 @@ pub(crate) fn reproduction() -> Reproduction {
             spec: "# spec\n".into(),
             theory: linear,
         }),
+        verdicts: Vec::new(),
     }
 }
 
@@ -121,6 +123,7 @@ fn a_report_on_nothing_still_says_so() {
         problem_readings: Vec::new(),
         frontier: Vec::new(),
         delay: Vec::new(),
+        differences: Vec::new(),
         arms_theory: Vec::new(),
         linear_theory: None,
         reading: Reading::Literal,
@@ -134,7 +137,7 @@ fn a_report_on_nothing_still_says_so() {
 }
 
 /// A reproduction of nothing, to add to.
-fn nothing() -> Reproduction {
+pub(crate) fn nothing() -> Reproduction {
     Reproduction {
         experiments: Vec::new(),
         skipped: Vec::new(),
@@ -143,6 +146,7 @@ fn nothing() -> Reproduction {
         problem_readings: Vec::new(),
         frontier: Vec::new(),
         delay: Vec::new(),
+        differences: Vec::new(),
         arms_theory: Vec::new(),
         linear_theory: None,
         ..reproduction()
@@ -183,6 +187,11 @@ fn every_part_of_a_report_stands_by_itself() {
             ..nothing()
         },
         Reproduction { delay: crate::delay::late(), ..nothing() },
+        Reproduction {
+            delay: crate::delay::late(),
+            differences: crate::differences::ruled(),
+            ..nothing()
+        },
         Reproduction { experiments: experiments("linear"), reading: Reading::Literal, ..nothing() },
     ] {
         let page = part.html();

@@ -2,9 +2,10 @@
 
 use crate::output;
 use plausibly_paper::{
-    Claim, Evidence, Measured, Reproduction, STUDIES, Tally, Told, Verdict, VerdictFinding, claims,
-    claims_json, delay_findings, delay_json, frontier_findings, frontier_json, reading_name,
-    skipped_json, verdict_findings, verdicts_json,
+    Claim, DIFFERENCES, DifferencesFinding, Evidence, Measured, Reproduction, STUDIES, Tally, Told,
+    Verdict, VerdictFinding, claims, claims_json, delay_findings, delay_json, differences_findings,
+    differences_json, frontier_findings, frontier_json, reading_name, skipped_json,
+    verdict_findings, verdicts_json,
 };
 use plausibly_report::number::Estimate;
 use plausibly_sim::final_figures;
@@ -21,7 +22,7 @@ pub(super) fn closing_json(reproduction: &Reproduction, paths: &[PathBuf]) -> St
             "claims": claims_json(measured),
         })
     };
-    let value = json!({
+    let mut value = json!({
         "command": reproduction.command,
         "reading": reading_name(reproduction),
         "experiments": reproduction.experiments.iter().map(one).collect::<Vec<_>>(),
@@ -31,6 +32,9 @@ pub(super) fn closing_json(reproduction: &Reproduction, paths: &[PathBuf]) -> St
         "skipped": skipped_json(reproduction),
         "files": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
     });
+    if let Some(findings) = differences_json(reproduction) {
+        value[DIFFERENCES] = findings;
+    }
     format!("{value:#}\n")
 }
 
@@ -62,8 +66,10 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
     } else {
         ""
     };
-    let beyond =
-        frontier_table(reproduction) + &delay_table(reproduction) + &verdicts_table(reproduction);
+    let beyond = frontier_table(reproduction)
+        + &delay_table(reproduction)
+        + &differences_table(reproduction)
+        + &verdicts_table(reproduction);
     let answer = if rows.is_empty() && !beyond.is_empty() {
         String::new()
     } else if rows.is_empty() {
@@ -155,6 +161,24 @@ fn verdicts_table(reproduction: &Reproduction) -> String {
         certainly(Verdict::Holds),
         certainly(Verdict::DoesNotHold),
     )
+}
+
+/// The findings about differences; empty if it was not run.
+fn differences_table(reproduction: &Reproduction) -> String {
+    let row = |finding: &DifferencesFinding| {
+        let Evidence { ratio, verdict, .. } = &finding.evidence;
+        vec![
+            finding.spec_name.to_string(),
+            finding.statement.clone(),
+            verdict.name().to_string(),
+            interval(ratio),
+        ]
+    };
+    let rows: Vec<_> = differences_findings(&reproduction.differences).iter().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    output::left_table(&["differences", "statement", "verdict", "differences / CODE"], &rows) + "\n"
 }
 
 fn ratio(claim: &Claim, evidence: &Evidence) -> String {

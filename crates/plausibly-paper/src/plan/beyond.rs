@@ -1,6 +1,8 @@
 //! Studies beyond the paper, which run only if named.
 
-use super::{CODE_RADIUS, Job, LIN_UCB_RADIUS, Planner, Role, Scale, baselines, code, lin_ucb};
+use super::{
+    CODE_RADIUS, Job, LIN_UCB_RADIUS, Planner, Role, Scale, baselines, code, lin_ucb, policy,
+};
 
 /// Tempered CODE and targets on the problems of these studies.
 pub(crate) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec<Job> {
@@ -20,17 +22,25 @@ pub(crate) fn frontier(studies: &[&'static str], scale: Scale, seed: u64) -> Vec
 }
 
 /// The two kinds of width in studies beyond the paper.
-const WIDTHS: [&str; 2] = ["the reproduction’s width", "a valid radius"];
+pub(crate) const WIDTHS: [&str; 2] = ["the reproduction’s width", "a valid radius"];
 
-/// A confidence set on a study's problems: `‖θ*‖` is known for problems from data, and for random
-/// ones it exceeds the bound in one of a million.
+/// A confidence set on a study's problems.
 fn valid_radius(study: &str) -> String {
-    let bound = match study {
+    radius("determinant", norm_bound(study))
+}
+
+/// The field that bounds `‖θ*‖`: it is known for problems from data, and for random ones it exceeds
+/// the bound in one of a million.
+fn norm_bound(study: &str) -> &'static str {
+    match study {
         "linear" => ", theta_norm_bound = 6.0",
         "changing" => ", theta_norm_bound = 7.0",
         _ => "",
-    };
-    format!("{{ kind = \"determinant\", delta = 0.05{bound} }}")
+    }
+}
+
+fn radius(kind: &str, norm_bound: &str) -> String {
+    format!("{{ kind = \"{kind}\", delta = 0.05{norm_bound} }}")
 }
 
 /// Study, and the names of its two specs.
@@ -109,6 +119,62 @@ fn delay_policies(radius: &str, lin_ucb_radius: &str) -> String {
     text + &lin_ucb("LinUCB", lin_ucb_radius)
 }
 
+/// CODE by differences beside CODE by intervals on the problems of these studies, by both rulers.
+pub(crate) fn differences(studies: &[&'static str], scale: Scale, seed: u64) -> Vec<Job> {
+    let mut planner = Planner { scale, seed, jobs: Vec::new() };
+    for (study, variant, names) in RULED.into_iter().filter(|(study, ..)| studies.contains(study)) {
+        // Without the field S is √d on random problems.
+        let bound = if variant == USUAL_BOUND { "" } else { norm_bound(study) };
+        let policies = if variant == WIDTHS[0] {
+            by_differences(&format!("ridge = 1.0\nradius = {CODE_RADIUS}\n"))
+                + &code("CODE", 1.0, CODE_RADIUS)
+        } else {
+            // Left out, the ridge is the one that suits the additive radius.
+            by_differences(&format!("radius = {}\n", radius("additive", bound)))
+                + &code("CODE", 1.0, &radius("determinant", bound))
+        };
+        for (name, ruler) in names.into_iter().zip(RULERS) {
+            // The metric takes ridge and radius from the first policy.
+            let measured = format!("\n[metric]\nexclusion = \"{ruler}\"\n{policies}");
+            let setup = planner.setup(study, &measured);
+            planner.add(study, Role::Differences { variant, ruler }, name, setup);
+        }
+    }
+    planner.jobs
+}
+
+fn by_differences(fields: &str) -> String {
+    policy("code", "CODE, differences", &format!("{fields}exclusion = \"differences\"\n"))
+}
+
+/// What can rule actions out in the set that measures the model error.
+const RULERS: [&str; 2] = ["intervals", "differences"];
+
+/// Valid radii with the simulator's own bound on `‖θ*‖`, which random problems often exceed.
+const USUAL_BOUND: &str = "radii with S = √d";
+
+/// Names of the specs of one pair, by ruler.
+macro_rules! ruled {
+    ($name:literal) => {
+        [concat!($name, "-by-intervals"), concat!($name, "-by-differences")]
+    };
+}
+
+/// Study, kind of width, and the names of the specs.
+const RULED: [(&str, &str, [&str; 2]); 11] = [
+    ("linear", WIDTHS[0], ruled!("differences-linear")),
+    ("linear", WIDTHS[1], ruled!("differences-linear-valid")),
+    ("linear", USUAL_BOUND, ruled!("differences-linear-usual")),
+    ("changing", WIDTHS[0], ruled!("differences-changing")),
+    ("changing", WIDTHS[1], ruled!("differences-changing-valid")),
+    ("movielens", WIDTHS[0], ruled!("differences-movielens")),
+    ("movielens", WIDTHS[1], ruled!("differences-movielens-valid")),
+    ("wine", WIDTHS[0], ruled!("differences-wine")),
+    ("wine", WIDTHS[1], ruled!("differences-wine-valid")),
+    ("heart", WIDTHS[0], ruled!("differences-heart")),
+    ("heart", WIDTHS[1], ruled!("differences-heart-valid")),
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +198,24 @@ mod tests {
             );
             let valid = if variant == WIDTHS[1] { "-valid" } else { "" };
             assert_eq!(spec_name, format!("delay-{study}{valid}-{rounds}"));
+        }
+    }
+
+    #[test]
+    fn both_rulers_measure_the_same_policies() {
+        let pools = DataPools::new(Some("no-such-folder".into()), |name| format!("fetch {name}"));
+        let scale = Scale { runs: None, quick: false };
+        let experiments: Vec<Experiment> = differences(&["linear", "changing"], scale, 1)
+            .iter()
+            .map(|job| Experiment::from_toml(&job.spec, Overrides::default(), &pools).unwrap())
+            .collect();
+        assert_eq!(experiments.len(), 10);
+        for pair in experiments.chunks(2) {
+            let [one, other] = pair else { panic!("{pair:?}") };
+            assert!(one.policies == other.policies && one.plays_with(other));
+            assert_ne!(one.metric.exclusion, other.metric.exclusion);
+            let ruler = |each: &Experiment| (each.metric.ridge, each.metric.radius);
+            assert_eq!(ruler(one), ruler(other), "and the same set but for what it rules out");
         }
     }
 }

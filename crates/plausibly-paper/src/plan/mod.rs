@@ -5,7 +5,7 @@
 mod beyond;
 mod verdicts;
 
-pub(crate) use beyond::{delay, frontier};
+pub(crate) use beyond::{WIDTHS, delay, differences, frontier};
 pub(crate) use verdicts::{BELL_LABEL, FOR_LOGS, TODAY, verdicts};
 pub use verdicts::{Source, Times, VERDICT_PROBLEMS, VerdictProblem};
 
@@ -33,6 +33,12 @@ pub(crate) enum Role {
     },
     /// When actions are ruled out on this problem, by each of its sets.
     Verdicts(&'static VerdictProblem),
+    /// CODE by differences beside CODE by intervals on a study's problems, with this kind of width.
+    Differences {
+        variant: &'static str,
+        /// What rules actions out in the set that measures the model error.
+        ruler: &'static str,
+    },
     /// A check of K-armed theory.
     ArmsTheory,
     /// A check of linear theory.

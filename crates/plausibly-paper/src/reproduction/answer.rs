@@ -54,6 +54,7 @@ impl Reproduction {
                 @if !self.frontier.is_empty() { a href="#frontier" { "Frontier" } }
                 @if !self.delay.is_empty() { a href="#delay" { "Late rewards" } }
                 @if !self.verdicts.is_empty() { a href="#verdicts" { "Verdicts" } }
+                @if !self.differences.is_empty() { a href="#differences" { "Differences" } }
                 @if !self.arms_theory.is_empty() || self.linear_theory.is_some() {
                     a href="#theory" { "Theory" }
                 }

@@ -93,7 +93,7 @@ pub(super) fn verdict_table(columns: [&str; 2], caption: &Markup, rows: &Markup)
     }
 }
 
-fn curves(measured: &Measured, title: &str, y_name: &str, measure: Measure) -> Markup {
+pub(super) fn curves(measured: &Measured, title: &str, y_name: &str, measure: Measure) -> Markup {
     let pick = |point: &Point| measure.at(point);
     let by_label = |_, label: &str| style(label);
     let drawing = outcome::curves(&measured.summary, title, y_name, pick, by_label);

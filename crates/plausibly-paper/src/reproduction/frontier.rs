@@ -85,6 +85,7 @@ impl Reproduction {
                     a href={ "#frontier-" (measured.study) } { (measured.study().title) }
                 }
                 @if !self.delay.is_empty() { a href="#delay" { "Late rewards" } }
+                @if !self.differences.is_empty() { a href="#differences" { "Differences" } }
                 a href="#method" { "Method" }
                 a href="#specs" { "Specs" }
             }

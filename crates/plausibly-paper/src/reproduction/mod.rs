@@ -6,6 +6,7 @@
 mod answer;
 mod claims;
 mod delay;
+mod differences;
 mod experiments;
 mod frontier;
 mod readings;
@@ -16,6 +17,7 @@ mod verdicts;
 
 pub use claims::{Claim, Measure, claims};
 pub use delay::{DelayFinding, Late, delay_findings};
+pub use differences::{DifferencesFinding, Ruled, differences_findings};
 pub use frontier::{FrontierFinding, frontier_findings};
 pub use studies::{STUDIES, Study};
 pub use tally::Tally;
@@ -108,6 +110,9 @@ pub struct Reproduction {
     pub delay: Vec<Late>,
     /// When actions are ruled out, problem by problem.
     pub verdicts: Vec<Watched>,
+    /// CODE by differences beside CODE by intervals: each problem with both kinds of width, by both
+    /// rulers.
+    pub differences: Vec<Ruled>,
     /// K-armed theory.
     pub arms_theory: Vec<Checked<ArmsTheory>>,
     /// Linear theory.
@@ -121,6 +126,7 @@ enum Topic {
     Frontier,
     Delay,
     Verdicts,
+    Differences,
 }
 
 impl Measured {
@@ -149,6 +155,7 @@ impl Reproduction {
             Topic::Frontier => ("Between CODE and LinUCB", self.frontier_answer()),
             Topic::Delay => ("Late rewards", self.delay_answer()),
             Topic::Verdicts => ("How soon actions are ruled out", self.verdicts_answer()),
+            Topic::Differences => ("Ruling out by differences", self.differences_answer()),
         };
         let body = html! {
             header.top { (answer) }
@@ -158,6 +165,7 @@ impl Reproduction {
                 (self.frontier_section())
                 (self.delay_section())
                 (self.verdicts_section())
+                (self.differences_section())
                 (self.theory_section())
                 (self.method_section())
             }
@@ -179,6 +187,7 @@ impl Reproduction {
         let beyond = [
             (self.frontier.is_empty(), Topic::Frontier),
             (self.delay.is_empty(), Topic::Delay),
+            (self.differences.is_empty(), Topic::Differences),
             (self.verdicts.is_empty(), Topic::Verdicts),
         ];
         let run = beyond.into_iter().find(|(empty, _)| !empty);
@@ -220,7 +229,11 @@ impl Reproduction {
                     @if !self.delay.is_empty() { h3 { "Late rewards" } (self.delay_method()) }
                 }
                 Topic::Delay => (self.delay_method()),
-                Topic::Verdicts => {}
+                Topic::Differences | Topic::Verdicts => {}
+            }
+            @if !self.differences.is_empty() {
+                @if self.topic() != Topic::Differences { h3 { "Differences" } }
+                (self.differences_method())
             }
             @if !self.verdicts.is_empty() {
                 @if self.topic() != Topic::Verdicts { h3 { "Verdicts" } }
@@ -313,7 +326,10 @@ impl Reproduction {
         let Self { experiments, policy_readings, ruler_reading, problem_readings, .. } = self;
         let paper =
             experiments.iter().chain(policy_readings).chain(ruler_reading).chain(problem_readings);
-        paper.chain(&self.frontier).chain(self.delay.iter().map(|late| &late.measured))
+        paper
+            .chain(&self.frontier)
+            .chain(self.delay.iter().map(|late| &late.measured))
+            .chain(self.differences.iter().map(|ruled| &ruled.measured))
     }
 
     /// All specs by name.

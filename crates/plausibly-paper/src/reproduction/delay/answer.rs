@@ -17,6 +17,7 @@ impl Reproduction {
             (self.delay_overview())
             nav {
                 @for group in groups(&self.delay) { a href={ "#" (group.id()) } { (group.name()) } }
+                @if !self.differences.is_empty() { a href="#differences" { "Differences" } }
                 a href="#method" { "Method" }
                 a href="#specs" { "Specs" }
             }
