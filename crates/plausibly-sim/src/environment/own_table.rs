@@ -47,7 +47,9 @@ impl ColumnMeans {
         let mut theta_star = Vec::new();
         if rows.dim > 0 {
             if rewards != Rewards::Normal {
-                means.iter_mut().for_each(|mean| *mean += TABLE_REWARDS.0 - ARM_REWARDS.0);
+                for mean in &mut means {
+                    *mean += TABLE_REWARDS.0 - ARM_REWARDS.0;
+                }
             }
             theta_star = nearest_rule(&action_set(&rows), &means);
         }
