@@ -6,7 +6,7 @@ use crate::reproduction::{
     Skipped, VerdictFinding, Watched, claims, delay_findings, differences_findings,
     frontier_findings, median_outcomes, verdict_findings,
 };
-use crate::request::{DELAY, DIFFERENCES, FRONTIER};
+use crate::request::{DELAY, DIFFERENCES, FRONTIER, VERDICTS};
 use crate::theory::{ArmsTheory, BoundCheck, LinearTheory};
 use plausibly_report::number::Estimate;
 use plausibly_sim::{Experiment, Moments, PolicyVerdicts, final_figures, spec_json};
@@ -56,14 +56,15 @@ pub fn manifest<'a>(
         "experiments": reproduction.measured().map(one).collect::<Vec<_>>(),
         "frontier": frontier_json(reproduction),
         "delay": delay_json(reproduction),
-        "verdicts": verdicts_json(reproduction),
         "skipped": skipped_json(reproduction),
         "theory": theory,
     });
     let Value::Object(mut manifest) = manifest else { unreachable!("it was made as an object") };
-    if let Some(findings) = differences_json(reproduction) {
-        manifest.insert(DIFFERENCES.into(), findings);
-    }
+    // Only there if they were run, so that the manifest of the paper's reproduction stays the same.
+    let beyond =
+        [(DIFFERENCES, differences_json(reproduction)), (VERDICTS, verdicts_json(reproduction))];
+    let run = beyond.into_iter().filter_map(|(name, found)| Some((name.into(), found?)));
+    manifest.extend(run);
     manifest
 }
 
@@ -205,8 +206,9 @@ pub fn delay_json(reproduction: &Reproduction) -> Value {
     delay_findings(&reproduction.delay).iter().map(one).collect()
 }
 
-/// The problems of the study of verdicts: every set with its figures, and the statements.
-pub fn verdicts_json(reproduction: &Reproduction) -> Value {
+/// The problems of the study of verdicts: every set with its figures, and the statements; `None` if
+/// the study was not run.
+pub fn verdicts_json(reproduction: &Reproduction) -> Option<Value> {
     let one = |watched: &Watched| {
         let policies = watched.policies.iter();
         let findings = verdict_findings(watched);
@@ -219,7 +221,8 @@ pub fn verdicts_json(reproduction: &Reproduction) -> Value {
             "statements": findings.iter().map(statement_json).collect::<Vec<_>>(),
         })
     };
-    reproduction.verdicts.iter().map(one).collect()
+    let watched = &reproduction.verdicts;
+    (!watched.is_empty()).then(|| watched.iter().map(one).collect())
 }
 
 fn estimate_json(estimate: &Estimate) -> Value {

@@ -33,9 +33,9 @@ pub(crate) fn ruled() -> Vec<Ruled> {
 
 #[test]
 fn verdicts_are_known_where_the_truth_is() {
+    use Verdict::{DoesNotHold, Holds, Undecided};
     let findings = differences_findings(&ruled());
     let verdicts: Vec<Verdict> = findings.iter().map(|finding| finding.evidence.verdict).collect();
-    use Verdict::{DoesNotHold, Holds, Undecided};
     // Regret, model error by intervals, model error by differences. Half the regret is little
     // enough for one width, and too much for the valid radii of the first experiment.
     assert_eq!(

@@ -83,6 +83,7 @@ pub(crate) fn reproduction() -> Reproduction {
         )],
         delay: crate::delay::late(),
         differences: crate::differences::ruled(),
+        verdicts: Vec::new(),
         frontier: vec![measured("linear", Some("a valid radius"), "frontier-linear", &frontier)],
         arms_theory: vec![
             checked("theory-arms", arms(2000, "1e-9")),
@@ -93,7 +94,6 @@ pub(crate) fn reproduction() -> Reproduction {
             spec: "# spec\n".into(),
             theory: linear,
         }),
-        verdicts: Vec::new(),
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::output;
 use plausibly_paper::{
     Claim, DIFFERENCES, DifferencesFinding, Evidence, Measured, Reproduction, STUDIES, Tally, Told,
-    Verdict, VerdictFinding, claims, claims_json, delay_findings, delay_json, differences_findings,
-    differences_json, frontier_findings, frontier_json, reading_name, skipped_json,
-    verdict_findings, verdicts_json,
+    VERDICTS, Verdict, VerdictFinding, claims, claims_json, delay_findings, delay_json,
+    differences_findings, differences_json, frontier_findings, frontier_json, reading_name,
+    skipped_json, verdict_findings, verdicts_json,
 };
 use plausibly_report::number::Estimate;
 use plausibly_sim::final_figures;
@@ -28,12 +28,13 @@ pub(super) fn closing_json(reproduction: &Reproduction, paths: &[PathBuf]) -> St
         "experiments": reproduction.experiments.iter().map(one).collect::<Vec<_>>(),
         "frontier": frontier_json(reproduction),
         "delay": delay_json(reproduction),
-        "verdicts": verdicts_json(reproduction),
         "skipped": skipped_json(reproduction),
         "files": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
     });
-    if let Some(findings) = differences_json(reproduction) {
-        value[DIFFERENCES] = findings;
+    let beyond =
+        [(DIFFERENCES, differences_json(reproduction)), (VERDICTS, verdicts_json(reproduction))];
+    for (name, found) in beyond.into_iter().filter_map(|(name, found)| Some((name, found?))) {
+        value[name] = found;
     }
     format!("{value:#}\n")
 }
@@ -194,5 +195,7 @@ fn interval(ratio: &Estimate) -> String {
         _ if (x - 1.0).abs() < 0.005 => format!("{x:.4}"),
         _ => format!("{x:.2}"),
     };
-    format!("{:.2} [{}, {}]", ratio.value, end(ratio.low), end(ratio.high))
+    let value =
+        if ratio.value.is_infinite() { "∞".into() } else { format!("{:.2}", ratio.value) };
+    format!("{value} [{}, {}]", end(ratio.low), end(ratio.high))
 }
