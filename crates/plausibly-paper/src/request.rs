@@ -18,8 +18,8 @@ pub const VERDICTS: &str = "verdicts";
 /// Which experiments, and how much of them. The same request gives the same results, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Each the `id` of a study, [`FRONTIER`], [`DELAY`], [`DIFFERENCES`] or [`VERDICTS`]; empty for
-    /// all of the paper's.
+    /// Each the `id` of a study, [`FRONTIER`], [`DELAY`], [`DIFFERENCES`] or [`VERDICTS`]; empty
+    /// for all of the paper's.
     pub experiments: Vec<String>,
     /// Runs per experiment, instead of the paper's number.
     pub runs: Option<u64>,

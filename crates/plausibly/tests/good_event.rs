@@ -52,7 +52,9 @@ impl History {
         let length = |row: &Vec<f64>| row.iter().map(|x| x * x).sum::<f64>().sqrt();
         for row in &mut rows {
             let length = length(row);
-            row.iter_mut().for_each(|x| *x /= length);
+            for x in row {
+                *x /= length;
+            }
         }
         // Rows have norm 1, so true means are within 0.44.
         let direction: Vec<f64> = (0..3).map(|_| rng.normal()).collect();
