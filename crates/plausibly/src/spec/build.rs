@@ -30,6 +30,15 @@ pub enum BuildError {
     /// An insured policy inside another.
     #[error("an insured policy cannot be inside another; use a policy of another kind inside")]
     Nested,
+    /// A radius that needs a model of its own, inside an insured policy.
+    #[error(
+        "a policy inside an insured one cannot have the radius `{kind}`; give that radius to the \
+         insured policy, and use another one inside"
+    )]
+    Inside {
+        /// As specs name it.
+        kind: &'static str,
+    },
     /// A kind that cannot go on from such statistics: its next choice depends on more than them.
     #[error(
         "this kind of policy cannot go on from these statistics; use code, lin-ucb, lin-ts, \
@@ -44,6 +53,10 @@ pub(super) type Built = Result<Box<dyn Durable + Send>, BuildError>;
 /// What becomes of a policy once it is made. It is told the concrete type, which a policy around it
 /// needs to know to be written down and read back.
 pub(super) trait Finish {
+    /// Whether it goes inside another policy. Such a policy has a plain model: every pair of models
+    /// would otherwise be compiled, which doubles the size of the command.
+    const INSIDE: bool;
+
     fn finish<P: Keep + Send + 'static>(self, policy: P) -> Built;
 }
 
@@ -51,6 +64,8 @@ pub(super) trait Finish {
 pub(super) struct Plain;
 
 impl Finish for Plain {
+    const INSIDE: bool = false;
+
     fn finish<P: Keep + Send + 'static>(self, policy: P) -> Built {
         Ok(Box::new(policy))
     }
@@ -63,6 +78,8 @@ struct Forecasted<F> {
 }
 
 impl<F: Finish> Finish for Forecasted<F> {
+    const INSIDE: bool = F::INSIDE;
+
     fn finish<P: Keep + Send + 'static>(self, policy: P) -> Built {
         match self.forecaster {
             Some(forecaster) => self.finish.finish(Forecasting::new(policy, forecaster)),
@@ -82,6 +99,8 @@ struct Insurer<E> {
 }
 
 impl<E: DurableModel + Send + 'static> Finish for Insurer<E> {
+    const INSIDE: bool = true;
+
     fn finish<P: Keep + Send + 'static>(self, policy: P) -> Built {
         let insured = Insured::new(policy, self.model, self.radius, self.kappa)?;
         let insured = insured.excluding(self.exclusion);
@@ -131,6 +150,16 @@ impl RadiusSpec {
             Setting::Changing => {
                 then.on(BellRidge::in_context(dim, action_norm_bound, theta_norm_bound, delta)?)
             }
+        }
+    }
+
+    /// The radius of a policy inside an insured one.
+    fn build_inside(&self, facts: &Facts) -> Result<Radius, BuildError> {
+        match self.kind {
+            RadiusKind::Forecast | RadiusKind::Bell => {
+                Err(BuildError::Inside { kind: self.kind.name() })
+            }
+            _ => Ok(self.build(facts)?),
         }
     }
 
@@ -241,19 +270,30 @@ impl PolicySpec {
 }
 
 impl PolicyKind {
-    fn make(&self, facts: &Facts, finish: impl Finish) -> Built {
+    fn make<F: Finish>(&self, facts: &Facts, finish: F) -> Built {
         let arms = facts.setting == Setting::Arms;
         let means = || ArmMeans::new(facts.actions);
         let ridge = || Ridge::new(facts.dim, self.ridge_in(facts));
         let noise = |set: Option<f64>| set.unwrap_or(facts.noise_scale);
         let n = facts.horizon;
         match *self {
+            Self::Code { radius, .. } if F::INSIDE => {
+                let radius = radius.build_inside(facts)?;
+                if arms {
+                    self.code_on(means(), radius, None, finish)
+                } else {
+                    self.code_on(ridge()?, radius, None, finish)
+                }
+            }
             Self::Code { radius, .. } => {
                 let finish = Forecasted { forecaster: radius.forecaster(facts)?, finish };
                 let code = CodeOn { kind: self, radius: radius.build(facts)?, finish };
                 radius.with_model(facts, self.ridge_in(facts), code)
             }
             Self::Insured { .. } => Err(BuildError::Nested),
+            Self::LinUcb { radius, .. } if F::INSIDE => {
+                finish.finish(LinUcb::new(ridge()?, radius.build_inside(facts)?))
+            }
             Self::LinUcb { radius, .. } => {
                 let finish = Forecasted { forecaster: radius.forecaster(facts)?, finish };
                 let upper = UpperOn { radius: radius.build(facts)?, finish };
