@@ -268,7 +268,7 @@ fn misfit(kind: &str, setting: Setting) -> Option<&'static str> {
     }
 }
 
-/// The ridges that [`Ridge::new`] takes.
+/// The ridges that [`Ridge::new`](crate::Ridge::new) takes.
 pub const RIDGES: Range = Range::from_to(1e-100, 1e100);
 
 fn read_ridge(fields: &mut Fields<'_>, setting: Setting) -> f64 {
