@@ -315,8 +315,17 @@ fn read_radius(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) ->
     radius
 }
 
-/// What rules actions out. Arms are known separately, so there is no choice to make.
-fn read_exclusion(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> Exclusion {
+/// What rules actions out. Arms are known separately, so there is no choice to make but for the set
+/// `bell`, which is one ellipsoid for all of them.
+fn read_exclusion(
+    fields: &mut Fields<'_>,
+    setting: Setting,
+    defaults: Defaults,
+    radius: RadiusKind,
+) -> Exclusion {
+    if setting == Setting::Arms && radius == RadiusKind::Bell {
+        return Exclusion::Differences;
+    }
     if defaults == Defaults::Recorded || setting == Setting::Arms {
         return Exclusion::Intervals;
     }
@@ -410,7 +419,7 @@ fn read_insured(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -
     let kappa = fields.number("kappa", KAPPA, 4.0, Range::POSITIVE);
     let ridge = read_natural_ridge(fields, setting, defaults);
     let radius = read_radius(fields, setting, defaults);
-    let exclusion = read_exclusion(fields, setting, defaults);
+    let exclusion = read_exclusion(fields, setting, defaults, radius.kind);
     let count_pending = fields.boolean("count_pending", COUNT_PENDING, true);
     let (fallback, default) = if setting == Setting::Arms {
         (PolicyKind::Thompson { noise_scale: None }, "{ kind = \"thompson\" }")
@@ -432,7 +441,7 @@ fn read_insured(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -
 fn read_code(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> PolicyKind {
     let ridge = read_natural_ridge(fields, setting, defaults);
     let radius = read_radius(fields, setting, defaults);
-    let exclusion = read_exclusion(fields, setting, defaults);
+    let exclusion = read_exclusion(fields, setting, defaults, radius.kind);
     let greed = fields.number("greed", GREED, 0.0, Range::from_to(0.0, 1.0));
     let target = read_target(fields);
     if target.is_some() && greed > 0.0 {
