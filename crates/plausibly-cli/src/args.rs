@@ -250,6 +250,12 @@ pub(crate) struct Simulate {
     #[arg(long)]
     pub(crate) per_run: bool,
 
+    /// Also measure how soon each policy rules actions out by its own confidence set: prints the
+    /// median outcomes until the first action is out, half are, and one is left, and writes
+    /// `verdicts.csv`, one row per run and policy. Plays every policy a second time
+    #[arg(long)]
+    pub(crate) verdicts: bool,
+
     /// Also write `table.tex`: the final figures as a LaTeX table, which needs the package booktabs
     #[arg(long)]
     pub(crate) latex: bool,

@@ -17,6 +17,7 @@ mod progress;
 mod reproduce;
 mod results;
 mod simulate;
+mod verdicts;
 
 use anyhow::Result;
 use args::{Args, Command};

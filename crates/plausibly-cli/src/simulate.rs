@@ -9,6 +9,7 @@ use crate::output;
 use crate::own_table::SpecPools;
 use crate::progress::Progress;
 use crate::results::{self, Folder, Timing};
+use crate::verdicts::Verdicts;
 use anyhow::{Result, bail};
 use plausibly::spec::FieldError;
 use plausibly_log::input::{Limit, read_text};
@@ -28,6 +29,9 @@ pub(crate) fn run(args: &Simulate) -> Result<()> {
     let pools = SpecPools::new(data::pools(&args.cache), &args.spec);
     let experiment = Experiment::from_toml(&text, overrides, &pools)
         .map_err(|error| refusal(&args.spec, &error))?;
+    if args.verdicts {
+        Verdicts::check(&experiment)?;
+    }
     simulate(args, &experiment, &text)
 }
 
@@ -42,6 +46,7 @@ const FILES: [(&str, Kind); 5] = [
 /// Files that are written only with a flag.
 const PER_RUN: (&str, &str) = ("--per-run", "runs.csv");
 const LATEX: (&str, &str) = ("--latex", "table.tex");
+const VERDICTS: (&str, &str) = ("--verdicts", "verdicts.csv");
 
 fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> {
     // This folder is ignored by git in this project, and out of the way in any other.
@@ -49,9 +54,11 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> 
     let folder = args.out.clone().unwrap_or_else(usual);
     let mut outputs = Outputs::new(args.force).reading("the spec", &args.spec);
     outputs.allow_all(&folder, &FILES)?;
-    for (asked, name, kind) in
-        [(args.per_run, PER_RUN.1, Kind::Runs), (args.latex, LATEX.1, Kind::Table)]
-    {
+    for (asked, name, kind) in [
+        (args.per_run, PER_RUN.1, Kind::Runs),
+        (args.latex, LATEX.1, Kind::Table),
+        (args.verdicts, VERDICTS.1, Kind::Runs),
+    ] {
         if asked {
             outputs.allow_all(&folder, &[(name, kind)])?;
         }
@@ -66,7 +73,9 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> 
         output::note(&opening(experiment, threads));
     }
     let comparison = experiment.comparison();
-    let progress = Progress::new(comparison.total_rounds(), args.quiet, interrupt.clone());
+    let watched = if args.verdicts { Verdicts::rounds(experiment) } else { 0 };
+    let rounds = comparison.total_rounds().saturating_add(watched);
+    let progress = Progress::new(rounds, args.quiet, interrupt.clone());
     let begun = Instant::now();
     let mut runs =
         RunsCsv::new(&experiment.name, experiment.policies.iter().map(|policy| &policy.label));
@@ -75,9 +84,13 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> 
             runs.add(run, policies);
         }
     });
+    let result = result.and_then(|summary| {
+        let watch = || Verdicts::watch(experiment, threads, &progress);
+        Ok((summary, args.verdicts.then(watch).transpose()?))
+    });
     progress.clear();
-    let summary = match result {
-        Ok(summary) if interrupt.close() => summary,
+    let (summary, verdicts) = match result {
+        Ok(measured) if interrupt.close() => measured,
         Ok(_) | Err(RunError::Stopped) => bail!(interrupt.ending()),
         Err(error) => return Err(error.into()),
     };
@@ -87,6 +100,9 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> 
     if args.per_run {
         files.push((PER_RUN.1, runs.finish()));
     }
+    if let Some(verdicts) = &verdicts {
+        files.push((VERDICTS.1, verdicts.csv(&experiment.name)));
+    }
     files.push((
         "manifest.json",
         format!("{:#}\n", results::manifest(experiment, &summary, timing)),
@@ -94,15 +110,17 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> 
     let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
     let paths = folder.write(files)?;
     if args.json {
-        output::json(&closing_json(experiment, &summary, &paths))?;
+        output::json(&closing_json(experiment, &summary, verdicts.as_ref(), &paths))?;
     } else {
-        output::data(&closing(&summary))?;
+        let verdicts =
+            verdicts.map_or_else(String::new, |verdicts| format!("\n{}", verdicts.table()));
+        output::data(&(closing(&summary) + &verdicts))?;
     }
     if !args.quiet {
         let (wrote, to) = if replacing { ("replaced", "in") } else { ("wrote", "to") };
         let (names, place) = (names.join(", "), folder.path.display());
         output::note(&format!("{wrote} {names} {to} {place} in {:.1} s", timing.seconds));
-        for (flag, name) in [PER_RUN, LATEX] {
+        for (flag, name) in [PER_RUN, LATEX, VERDICTS] {
             if !names.contains(name) && folder.holds(name) {
                 output::note(&format!("{name} is from an earlier run; add {flag} to replace it"));
             }
@@ -165,8 +183,13 @@ fn opening(experiment: &Experiment, threads: NonZeroUsize) -> String {
 }
 
 /// The final figures as JSON.
-fn closing_json(experiment: &Experiment, summary: &Summary, paths: &[PathBuf]) -> String {
-    let value = json!({
+fn closing_json(
+    experiment: &Experiment,
+    summary: &Summary,
+    verdicts: Option<&Verdicts>,
+    paths: &[PathBuf],
+) -> String {
+    let mut value = json!({
         "experiment": experiment.name,
         "runs": summary.runs,
         "horizon": experiment.horizon,
@@ -174,6 +197,9 @@ fn closing_json(experiment: &Experiment, summary: &Summary, paths: &[PathBuf]) -
         "policies": final_figures(summary),
         "files": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
     });
+    if let Some(verdicts) = verdicts {
+        value["verdicts"] = verdicts.json();
+    }
     format!("{value:#}\n")
 }
 

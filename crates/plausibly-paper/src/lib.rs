@@ -33,9 +33,10 @@ pub use record::{
     summary_csv, verdicts_json,
 };
 pub use reproduction::{
-    Checked, Claim, DelayFinding, DifferencesFinding, Event, FrontierFinding, Late, Measure,
-    Measured, Reading, Reproduction, Ruled, STUDIES, Skipped, Study, Tally, Told, VerdictFinding,
-    Watched, claims, delay_findings, differences_findings, frontier_findings, verdict_findings,
+    Checked, Claim, DelayFinding, DifferencesFinding, EVENTS, Event, FrontierFinding, Late,
+    Measure, Measured, Reading, Reproduction, Ruled, STUDIES, Skipped, Study, Tally, Told,
+    VerdictFinding, Watched, claims, delay_findings, differences_findings, frontier_findings,
+    median_outcomes, verdict_findings,
 };
 pub use request::{DELAY, DIFFERENCES, FRONTIER, Request, RequestError, VERDICTS};
 pub use run::{PaperError, Prepared};

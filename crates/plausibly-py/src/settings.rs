@@ -119,7 +119,7 @@ impl Settings {
                 fields.finish();
                 radius
             }
-            None => RadiusSpec::recorded_for(setting),
+            None => RadiusSpec::default_for(setting, Defaults::Recorded),
         };
         problems.extend(self.known.or_of(spec).lacking_for(&radius, "radius."));
         if problems.is_empty() { Ok(radius) } else { Err(errors::of_problems(&problems)) }

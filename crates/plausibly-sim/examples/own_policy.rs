@@ -3,7 +3,7 @@
 //! `cargo run -p plausibly-sim --example own_policy`
 #![expect(clippy::print_stdout, reason = "an example shows what it does")]
 
-use plausibly::spec::Setting;
+use plausibly::spec::{Defaults, Setting};
 use plausibly::{Action, ActionIndex, Actions, Code, Estimator, Policy, Ridge, Scores, Stream};
 use plausibly_sim::{Bandit, Comparison, Metric, Plan};
 use std::num::NonZeroUsize;
@@ -32,7 +32,7 @@ impl Policy for PowersOfTwo {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let metric = Metric::default_for(Setting::Fixed);
+    let metric = Metric::default_for(Setting::Fixed, Defaults::Current);
     let problem = |rng: &mut Stream| Box::new(Bandit::random_linear(4, 30, 0.5, rng)) as _;
     let summary = Comparison::new(problem, metric, Plan { runs: 40, horizon: 2000, seed: 1 })
         .enter("CODE", move |facts| {

@@ -8,7 +8,7 @@ use crate::metrics::{ModelError, Regret};
 use crate::part::Part;
 use crate::play::{Draws, Player, play, play_late};
 use crate::summary::{FinalFigures, Run, Sample, Summary};
-use plausibly::spec::{BuildError, Facts, RadiusSpec, Setting};
+use plausibly::spec::{BuildError, Defaults, Facts, RadiusSpec, Setting};
 use plausibly::{Estimator, Exclusion, Policy, Radius, Stream};
 use rayon::prelude::*;
 use std::fmt;
@@ -88,8 +88,8 @@ pub struct Metric {
 
 impl Metric {
     /// What `code` decides by unless a spec says otherwise.
-    pub fn default_for(setting: Setting) -> Self {
-        let radius = RadiusSpec::default_for(setting);
+    pub fn default_for(setting: Setting, defaults: Defaults) -> Self {
+        let radius = RadiusSpec::default_for(setting, defaults);
         Self { ridge: None, radius, exclusion: Exclusion::default() }
     }
 
@@ -104,10 +104,10 @@ impl Metric {
 ///
 /// # Example
 /// ```
-/// use plausibly::spec::Setting;
+/// use plausibly::spec::{Defaults, Setting};
 /// use plausibly::{Ridge, LinTs};
 /// use plausibly_sim::{Bandit, Comparison, Metric, Plan};
-/// let metric = Metric::default_for(Setting::Fixed);
+/// let metric = Metric::default_for(Setting::Fixed, Defaults::Current);
 /// let problem = |rng: &mut _| Box::new(Bandit::random_linear(3, 10, 0.5, rng)) as _;
 /// let summary = Comparison::new(problem, metric, Plan { runs: 4, horizon: 200, seed: 7 })
 ///     .enter("LinTS", |facts| {

@@ -1,6 +1,7 @@
 //! Results as CSV: the same bytes on every platform.
 
 use crate::summary::{FinalFigures, Moments, Summary};
+use crate::verdicts::{PolicyVerdicts, RunVerdicts};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -73,6 +74,29 @@ impl RunsCsv {
     pub fn finish(self) -> String {
         self.text
     }
+}
+
+/// `verdicts.csv`: one row per run and policy. A time is empty if it lies beyond the horizon.
+pub fn verdicts_csv(name: &str, policies: &[PolicyVerdicts]) -> String {
+    let mut text = String::from(
+        "experiment,run,policy,first_out,half_out,one_left,best_lost,truth_left,regret\n",
+    );
+    let runs = policies.first().map_or(0, |policy| policy.runs.len());
+    for run in 0..runs {
+        for policy in policies {
+            let RunVerdicts { first, half, one_left, best_lost, truth_left, regret } =
+                policy.runs[run];
+            let time = |time: Option<u64>| time.map(|time| time.to_string()).unwrap_or_default();
+            let (name, label) = (quoted(name), quoted(&policy.label));
+            let (first, half, one) = (time(first), time(half), time(one_left));
+            // Writing to a string cannot fail.
+            let _ = writeln!(
+                text,
+                "{name},{run},{label},{first},{half},{one},{best_lost},{truth_left},{regret}"
+            );
+        }
+    }
+    text
 }
 
 /// A CSV field, in quotes if it contains a separator, quote or line break.

@@ -40,9 +40,9 @@ mod summary;
 mod verdicts;
 
 pub use comparison::{Comparison, Metric, Monitor, Plan, RunError, in_order};
-pub use csv::{RunsCsv, summary_csv};
+pub use csv::{RunsCsv, summary_csv, verdicts_csv};
 pub use delay::Delay;
-pub use environment::{Bandit, ChangingLinear, Environment, Pool, PoolError, TableRows};
+pub use environment::{Bandit, ChangingLinear, Contexts, Environment, Pool, PoolError, TableRows};
 pub use grid::log_grid;
 pub use json::{final_figures, spec_json};
 pub use metrics::{ModelError, Regret};

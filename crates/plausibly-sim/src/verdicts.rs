@@ -5,14 +5,15 @@ use crate::metrics::Regret;
 use crate::observer::{Decided, Observer};
 use crate::play::{Draws, Player, play};
 use crate::spec::Experiment;
-use plausibly::spec::PolicySpec;
+use plausibly::spec::{PolicySpec, Setting};
 use plausibly::{Explain, Explanation, Stream};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 /// What the verdicts of one policy were in one run.
 ///
-/// An action counts as out in a look, not for good: a later look may find it plausible again.
+/// An action counts as out in a look, not for good: a later look may find it plausible again. Where
+/// the actions of every round are new ones, nothing is counted but regret.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunVerdicts {
     /// Outcomes until an action was out; `None` if that never happened.
@@ -42,26 +43,27 @@ impl PolicyVerdicts {
     /// Plays every policy of an experiment separately, each run until one action is left or the
     /// horizon is reached. Problems, noise and choices are those of [`Experiment::comparison`]. The
     /// result is the same, to the last bit, for any number of threads. Reports the whole horizon of
-    /// each run and policy to the monitor, also where a run ends sooner.
+    /// each run and policy to the monitor, also where a run ends sooner. Policies that have no
+    /// confidence set are left out.
     ///
     /// # Errors
     /// If a policy cannot be built, the monitor stops the run, or the threads cannot be started.
     ///
     /// # Panics
-    /// If a policy decides by no confidence set, or rewards are delayed.
+    /// If rewards are delayed.
     pub fn watch(
         experiment: &Experiment,
         threads: NonZeroUsize,
         monitor: &dyn Monitor,
     ) -> Result<Vec<Self>, RunError> {
         assert!(experiment.delay == crate::Delay::None, "rewards must come at once");
-        let policies = &experiment.policies;
+        let policies: Vec<_> = experiment.policies.iter().filter(|spec| spec.has_set()).collect();
         let mut all: Vec<Self> = policies
             .iter()
             .map(|policy| Self { label: policy.label.clone(), runs: Vec::new() })
             .collect();
         let play = |run| {
-            let one = |policy| watch_run(experiment, policy, run, monitor);
+            let one = |policy: &&PolicySpec| watch_run(experiment, policy, run, monitor);
             policies.iter().map(one).collect::<Result<Vec<_>, _>>()
         };
         in_order(experiment.runs, threads, play, |run| {
@@ -85,15 +87,17 @@ fn watch_run(
     let policy = spec
         .build(&environment.facts(horizon))
         .map_err(|error| RunError::Policy { label: spec.label.clone(), source: Box::new(error) })?;
+    let looking = environment.facts(horizon).setting != Setting::Changing;
     let choices = stream(&format!("policy/{}", spec.label));
-    let observer = (Regret::new(), Verdicts::default());
+    let next_look = if looking { 0 } else { u64::MAX };
+    let observer = (Regret::new(), Verdicts { next_look, ..Verdicts::default() });
     let mut players = [Player { policy, observer, choices }];
     let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
     let mut reported = 0;
     let flow = play(&mut *environment, horizon, &mut draws, &mut players, |round, players| {
         let Verdicts { found, next_look, .. } = &players[0].observer.1;
-        // Looks become rare, so there are few reports.
-        if *next_look == round {
+        // Looks become rare, so there are few reports; without looks there is one per thousand.
+        if *next_look == round || round.is_multiple_of(1000) {
             monitor.advanced(round - reported);
             reported = round;
         }

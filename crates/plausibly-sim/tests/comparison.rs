@@ -1,5 +1,5 @@
 use crate::experiment;
-use plausibly::spec::Setting;
+use plausibly::spec::{Defaults, Setting};
 use plausibly::{Action, ActionIndex, Actions, Policy, Stream};
 use plausibly_sim::{Bandit, Comparison, Metric, Monitor, Plan, RunError, Summary};
 use std::num::NonZeroUsize;
@@ -151,7 +151,7 @@ impl Policy for Cycle {
 }
 
 fn cycling(runs: u64, horizon: u64) -> Comparison {
-    let metric = Metric::default_for(Setting::Fixed);
+    let metric = Metric::default_for(Setting::Fixed, Defaults::Current);
     let problem = |rng: &mut Stream| Box::new(Bandit::random_linear(2, 6, 0.1, rng)) as _;
     Comparison::new(problem, metric, Plan { runs, horizon, seed: 1 })
         .enter("cycle", |_| Ok(Box::new(Cycle(0))))

@@ -1,5 +1,5 @@
 use plausibly::Exclusion;
-use plausibly::spec::{Fields, Node, PolicyKind, RadiusKind, RadiusSpec, Setting, Value};
+use plausibly::spec::{Defaults, Fields, Node, PolicyKind, RadiusKind, RadiusSpec, Setting, Value};
 use plausibly_sim::{Experiment, LoadPool, Metric, Overrides, Pools, TableRows};
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn unset_fields_take_their_defaults() {
             count_pending: true
         }
     );
-    assert_eq!(experiment.metric, Metric::default_for(Setting::Fixed));
+    assert_eq!(experiment.metric, Metric::default_for(Setting::Fixed, Defaults::Current));
 }
 
 #[test]

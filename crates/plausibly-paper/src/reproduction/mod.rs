@@ -21,7 +21,7 @@ pub use differences::{DifferencesFinding, Ruled, differences_findings};
 pub use frontier::{FrontierFinding, frontier_findings};
 pub use studies::{STUDIES, Study};
 pub use tally::Tally;
-pub(crate) use verdicts::{EVENTS, median_outcomes};
+pub use verdicts::{EVENTS, median_outcomes};
 pub use verdicts::{Event, Told, VerdictFinding, Watched, verdict_findings};
 
 use crate::judge::Verdict;

@@ -3,6 +3,7 @@
 mod arms;
 mod bandit;
 mod changing;
+mod contexts;
 #[cfg(test)]
 mod laws;
 mod own_table;
@@ -13,6 +14,7 @@ mod table;
 pub(crate) use arms::{ARM_REWARDS, ArmProblems, Spacing};
 pub use bandit::Bandit;
 pub use changing::ChangingLinear;
+pub use contexts::Contexts;
 pub(crate) use own_table::ColumnMeans;
 pub use own_table::TableRows;
 pub use pool::{Pool, PoolError};

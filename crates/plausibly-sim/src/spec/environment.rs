@@ -2,7 +2,7 @@
 
 use super::own_table::{self, OwnTable};
 use crate::environment::{
-    ARM_REWARDS, ArmProblems, Bandit, ChangingLinear, DRAWN_DIM, DRAWN_NORM_BOUND, Days,
+    ARM_REWARDS, ArmProblems, Bandit, ChangingLinear, Contexts, DRAWN_DIM, DRAWN_NORM_BOUND, Days,
     Environment, Pool, Rewards, Rule, Spacing, TABLE_REWARDS, TableProblems, TableRows,
 };
 use plausibly::Stream;
@@ -10,7 +10,8 @@ use plausibly::spec::{Complaint, Fields, Range, Setting};
 use std::sync::Arc;
 
 /// The kinds of environment that are made here.
-const DRAWN_KINDS: [&str; 6] = ["linear", "changing", "k-armed", "arms", "table", "csv"];
+const DRAWN_KINDS: [&str; 7] =
+    ["linear", "changing", "contexts", "k-armed", "arms", "table", "csv"];
 const ACTIONS: &str = "K, actions offered per round";
 
 /// Kinds of environment whose problems come from outside the simulator, for example from data.
@@ -69,6 +70,7 @@ pub struct EnvironmentSpec(Problems);
 #[derive(Clone, Debug, PartialEq)]
 enum Problems {
     Drawn { setting: Setting, dim: usize, actions: usize, noise: f64 },
+    Contexts { features: usize, arms: usize, noise: f64 },
     Arms(ArmProblems),
     Table(TableProblems),
     Own(OwnTable),
@@ -83,6 +85,7 @@ impl EnvironmentSpec {
             "linear" => Setting::Fixed,
             "changing" => Setting::Changing,
             "k-armed" => Setting::Arms,
+            "contexts" => return Some(Self(read_contexts(fields))),
             "arms" => return Some(Self(Problems::Arms(read_arms(fields)))),
             "table" => return Some(Self(Problems::Table(read_table(fields)))),
             "csv" => return own_table::read(fields, pools).map(|own| Self(Problems::Own(own))),
@@ -93,12 +96,7 @@ impl EnvironmentSpec {
             _ => fields.integer("dim", "d, features of an action", None, (1, 1024)),
         };
         let actions = read_actions(fields, None, dim);
-        let noise = fields.number(
-            "noise",
-            "standard deviation of the Gaussian noise",
-            1.0,
-            Range::POSITIVE,
-        );
+        let noise = read_noise(fields);
         Some(Self(Problems::Drawn { setting, dim: size(dim), actions, noise }))
     }
 
@@ -118,6 +116,7 @@ impl EnvironmentSpec {
     pub fn setting(&self) -> Setting {
         match &self.0 {
             Problems::Drawn { setting, .. } => *setting,
+            Problems::Contexts { .. } => Setting::Changing,
             Problems::Arms(_) => Setting::Arms,
             Problems::Own(own) => own.setting(),
             Problems::Table(_) | Problems::Pooled { .. } => Setting::Fixed,
@@ -130,7 +129,7 @@ impl EnvironmentSpec {
             Problems::Arms(problems) => problems.rewards.range(ARM_REWARDS),
             Problems::Table(problems) => problems.rewards.range(TABLE_REWARDS),
             Problems::Own(own) => own.reward_range(),
-            Problems::Drawn { .. } | Problems::Pooled { .. } => None,
+            Problems::Drawn { .. } | Problems::Contexts { .. } | Problems::Pooled { .. } => None,
         }
     }
 
@@ -142,12 +141,34 @@ impl EnvironmentSpec {
                 Setting::Changing => Box::new(ChangingLinear::random(dim, actions, noise, rng)),
                 Setting::Arms => Box::new(Bandit::random_arms(actions, noise, rng)),
             },
+            &Problems::Contexts { features, arms, noise } => {
+                Box::new(Contexts::random(features, arms, noise, rng))
+            }
             Problems::Arms(problems) => Box::new(problems.draw(rng)),
             Problems::Table(problems) => Box::new(problems.draw(rng)),
             Problems::Own(own) => own.draw(rng),
             Problems::Pooled { pool, actions } => Box::new(pool.draw(*actions, rng)),
         }
     }
+}
+
+fn read_noise(fields: &mut Fields<'_>) -> f64 {
+    fields.number("noise", "standard deviation of the Gaussian noise", 1.0, Range::POSITIVE)
+}
+
+/// Largest number of features of all arms together.
+const LARGEST_DIM: u64 = 1024;
+
+fn read_contexts(fields: &mut Fields<'_>) -> Problems {
+    let meaning = "p, features of a context";
+    let features = fields.integer("features", meaning, None, (1, 1024));
+    let arms = fields.integer("actions", ACTIONS, None, (1, 1_000_000));
+    if features.saturating_mul(arms) > LARGEST_DIM {
+        let found = format!("{arms} arms with a model of {features} features each");
+        let allowed = format!("at most {LARGEST_DIM} features in all models together");
+        fields.object("actions", Complaint::OutOfRange { found, allowed });
+    }
+    Problems::Contexts { features: size(features), arms: size(arms), noise: read_noise(fields) }
 }
 
 pub(super) fn read_pool_size(kind: &str, fields: &mut Fields<'_>, pools: &dyn Pools) -> u64 {

@@ -128,8 +128,10 @@ impl Experiment {
         // Checks the policies even without an environment, assuming a linear one, as most specs
         // have.
         let setting = environment.as_ref().map_or(Setting::Fixed, EnvironmentSpec::setting);
-        let policies = read_policies(fields, setting, environment.as_ref());
-        let metric = read_metric(fields, setting, &policies);
+        let range = environment.as_ref().and_then(EnvironmentSpec::reward_range);
+        let defaults = if range.is_some() { Defaults::Ranged } else { Defaults::Current };
+        let policies = read_policies(fields, setting, defaults, environment.as_ref());
+        let metric = read_metric(fields, setting, defaults, &policies);
         let policies: Option<Vec<_>> = policies.into_iter().collect();
         let (environment, policies) = (environment?, policies?);
         Some(Self {
@@ -239,11 +241,12 @@ pub(super) fn read_delay_fields(fields: &mut Fields<'_>) -> Delay {
 fn read_policies(
     fields: &mut Fields<'_>,
     setting: Setting,
+    defaults: Defaults,
     environment: Option<&EnvironmentSpec>,
 ) -> Vec<Option<PolicySpec>> {
     let mut labels: Vec<(String, usize)> = Vec::new();
     fields.tables("policy", "the policies to compare", |fields| {
-        let policy = PolicySpec::read(fields, setting, Defaults::Current)?;
+        let policy = PolicySpec::read(fields, setting, defaults)?;
         let line = fields.line_of("kind");
         let counts = policy.kind == PolicyKind::BetaThompson;
         if counts && environment.is_some_and(|problems| problems.reward_range() != Some((0.0, 1.0)))
@@ -269,6 +272,7 @@ fn read_policies(
 fn read_metric(
     fields: &mut Fields<'_>,
     setting: Setting,
+    defaults: Defaults,
     policies: &[Option<PolicySpec>],
 ) -> Metric {
     let first_code = policies.iter().flatten().find_map(|policy| match policy.kind {
@@ -277,7 +281,7 @@ fn read_metric(
         }
         _ => None,
     });
-    let fallback = first_code.unwrap_or(Metric::default_for(setting));
+    let fallback = first_code.unwrap_or(Metric::default_for(setting, defaults));
     let default = FieldDefault::Derived(
         "that of the first code policy, else the default ridge, radius and exclusion of `code`",
     );

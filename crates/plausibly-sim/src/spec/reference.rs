@@ -87,6 +87,12 @@ fn environments(page: &mut String, pools: &dyn Pools) {
              round.",
         ),
         ("changing", "Like `linear`, with new actions in every round."),
+        (
+            "contexts",
+            "A context with one model per arm: each round has one context, uniform on `[−1, 1]ᵖ`, \
+             and arm `i` pays `⟨x, θ_i⟩ + noise`, `θ_i ~ N(0, I)`. Policies see arm `i` as an \
+             action of `d = K·p` features, with the context in its i-th block and zeros elsewhere.",
+        ),
         ("k-armed", "Arms without features; means uniform on `[0, 1]`."),
         (
             "arms",
@@ -157,6 +163,7 @@ fn policies(page: &mut String) {
         let note = match (both, has_radius) {
             (true, true) => {
                 " On `k-armed` there is no `ridge` and no `exclusion`, and the default radius is \
+                 `{ kind = \"two-point\" }` if rewards have a range, else \
                  `{ kind = \"mixture\" }`."
             }
             (true, false) => " On `k-armed` there is no `ridge`.",
@@ -174,8 +181,8 @@ fn policies(page: &mut String) {
             PolicySpec::read(fields, playable[0].1, Defaults::Current)
         });
     }
-    *page += "\n`table`, `csv` and problems from data count as `linear` here, `arms` and a `csv` \
-              without features as `k-armed`.\n";
+    *page += "\n`table`, `csv` and problems from data count as `linear` here, `contexts` as \
+              `changing`, `arms` and a `csv` without features as `k-armed`.\n";
 }
 
 fn radii(page: &mut String) {

@@ -191,6 +191,22 @@ impl PolicySpec {
         }
     }
 
+    /// Whether it has a confidence set, by which it can say what is ruled out.
+    pub fn has_set(&self) -> bool {
+        match self.kind {
+            PolicyKind::Code { .. }
+            | PolicyKind::Insured { .. }
+            | PolicyKind::LinUcb { .. }
+            | PolicyKind::Ucb1 { .. } => true,
+            PolicyKind::LinTs { .. }
+            | PolicyKind::Elimination { .. }
+            | PolicyKind::EpsilonGreedy { .. }
+            | PolicyKind::ExploreThenCommit { .. }
+            | PolicyKind::Thompson { .. }
+            | PolicyKind::BetaThompson => false,
+        }
+    }
+
     /// Why a new policy would not explore in this many decisions; `None` if it would.
     pub fn never_explores(&self, horizon: u64) -> Option<&'static str> {
         match self.kind {
@@ -248,6 +264,9 @@ pub enum Defaults {
     /// As in simulations: differences rule actions out, and models of features have the additive
     /// radius with its natural ridge.
     Current,
+    /// As [`Defaults::Current`], where rewards have a range: arms have the two-point radius, which
+    /// needs no scale of the noise.
+    Ranged,
     /// As in logs: intervals rule actions out, and models of features have the determinant radius
     /// and ridge 1. There is no field `exclusion`.
     Recorded,
@@ -289,26 +308,24 @@ fn read_natural_ridge(
     match (setting, defaults) {
         (Setting::Arms, _) => None,
         (_, Defaults::Recorded) => Some(read_ridge(fields, setting)),
-        (_, Defaults::Current) => {
+        (_, Defaults::Current | Defaults::Ranged) => {
             fields.number_or("ridge", "λ in V = λI + Σ x·xᵀ", NATURAL_RIDGE, RIDGES)
         }
     }
 }
 
 fn read_radius(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> RadiusSpec {
-    let fallback = match defaults {
-        Defaults::Current => RadiusSpec::default_for(setting),
-        Defaults::Recorded => RadiusSpec::recorded_for(setting),
-    };
+    let fallback = RadiusSpec::default_for(setting, defaults);
     let default = FieldDefault::Derived(match fallback.kind {
         RadiusKind::Mixture => "{ kind = \"mixture\" }",
+        RadiusKind::TwoPoint => "{ kind = \"two-point\" }",
         RadiusKind::Determinant => "{ kind = \"determinant\" }",
         _ => "{ kind = \"additive\" }",
     });
     let read =
         fields.table("radius", "√β, the confidence radius", default, |radius| match defaults {
-            Defaults::Current => RadiusSpec::read(radius, setting),
             Defaults::Recorded => RadiusSpec::read_recorded(radius, setting),
+            _ => RadiusSpec::read(radius, setting),
         });
     let radius = read.unwrap_or(fallback);
     fields.fill("radius", radius.to_value());

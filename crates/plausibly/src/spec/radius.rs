@@ -6,7 +6,7 @@
 use super::error::{Complaint, Range};
 use super::fields::Fields;
 use super::node::{Node, Value};
-use super::{Facts, Setting};
+use super::{Defaults, Facts, Setting};
 use crate::confidence::{
     Additive, Bell, Determinant, Fixed, Forecast, Mixture, Paper, PerArm, Radius, RadiusError,
     Stitched, TwoPoint, Union,
@@ -142,16 +142,15 @@ impl RadiusSpec {
         }
     }
 
-    /// The radius of a spec that sets none: the additive form for features, the normal mixture for
-    /// arms, at δ = 0.05.
-    pub fn default_for(setting: Setting) -> Self {
-        Self::new(if setting == Setting::Arms { Kind::Mixture } else { Kind::Additive })
-    }
-
-    /// The radius of a log that sets none: the determinant form for features, the normal mixture
-    /// for arms, at δ = 0.05.
-    pub fn recorded_for(setting: Setting) -> Self {
-        Self::new(if setting == Setting::Arms { Kind::Mixture } else { Kind::Determinant })
+    /// The radius where none is set, at δ = 0.05. Features: the additive form, and in logs the
+    /// determinant form. Arms: the two-point mixture if rewards have a range, else the normal one.
+    pub fn default_for(setting: Setting, defaults: Defaults) -> Self {
+        Self::new(match (setting, defaults) {
+            (Setting::Arms, Defaults::Ranged) => Kind::TwoPoint,
+            (Setting::Arms, _) => Kind::Mixture,
+            (_, Defaults::Recorded) => Kind::Determinant,
+            _ => Kind::Additive,
+        })
     }
 
     /// Reads a radius table.
@@ -170,7 +169,8 @@ impl RadiusSpec {
             };
             fields.object("kind", Complaint::Misfit { what: name.into(), reason });
         }
-        let mut radius = kind.map_or_else(|| Self::default_for(setting), Self::new);
+        // Without a known kind there is an error already, and this value is not used.
+        let mut radius = Self::new(kind.unwrap_or(Kind::Fixed));
         for constant in kind.map_or(&[][..], Kind::constants) {
             radius.read_constant(constant, fields);
         }

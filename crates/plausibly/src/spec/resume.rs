@@ -6,7 +6,7 @@
 use super::build::{BuildError, Plain};
 use super::policy::{PolicyKind, PolicySpec};
 use super::radius::RadiusSpec;
-use super::{Facts, Setting};
+use super::{Defaults, Facts, Setting};
 use crate::confidence::{Quantised, Radius, RadiusError};
 use crate::model::{ArmMeans, Estimator, Ridge};
 use crate::policy::{
@@ -184,7 +184,7 @@ impl PolicySpec {
             PolicyKind::Code { radius, .. }
             | PolicyKind::Insured { radius, .. }
             | PolicyKind::LinUcb { radius, .. } => radius,
-            _ => RadiusSpec::recorded_for(setting),
+            _ => RadiusSpec::default_for(setting, Defaults::Recorded),
         }
     }
 

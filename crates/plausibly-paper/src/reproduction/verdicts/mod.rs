@@ -35,7 +35,8 @@ pub enum Event {
     OneLeft,
 }
 
-pub(crate) const EVENTS: [Event; 3] = [Event::First, Event::Half, Event::OneLeft];
+/// All of them, in the order in which they happen.
+pub const EVENTS: [Event; 3] = [Event::First, Event::Half, Event::OneLeft];
 
 impl Event {
     /// In words.
@@ -182,7 +183,7 @@ impl Watched {
 }
 
 /// The median outcomes until an event, infinite if it lies beyond the horizon.
-pub(crate) fn median_outcomes(policy: &PolicyVerdicts, event: Event) -> Estimate {
+pub fn median_outcomes(policy: &PolicyVerdicts, event: Event) -> Estimate {
     let outcomes =
         policy.runs.iter().map(|run| event.of(run).map_or(f64::INFINITY, |time| time as f64));
     median(outcomes.collect())
