@@ -58,15 +58,15 @@ update, like the rivals next to it. *As shipped* is what a user gets: actions th
 a while are skipped, with the same choices in every round. The lazy numba version uses the same
 idea. The saving depends on how soon actions are ruled out, and so on the radius: the width of the
 paper's experiments (δ = 0.05, λ = 10⁴ in the width, S = 0) is narrow and not a confidence set; the
-determinant radius with S = √d is.""",
+determinant radius with S = √d is one where ‖θ*‖ ≤ √d.""",
     "changing": """\
 Each round has a new action set, as rows in memory (64 MB of them are drawn in advance, and reused
 in turn if that is not enough). Our time includes reading the set (`ActionSet::refill`, which checks
 and copies every feature). No score can be reused. The rivals compute K quadratic forms; ours bounds
 them first, at O(d) each, and computes only those that could matter, with the same choices in every
-round. As it learns, these become fewer, so it plays all rounds. The floor reads the set and
-computes one dot product per action, the least that any policy with features must do. Radius:
-determinant.""",
+round. As ours learns, these become fewer, so it has to play all rounds, and not only a part of
+them. The floor reads the set and computes one dot product per action, the least that any policy
+with features must do. Radius: determinant.""",
     "differences": """\
 Everything above compares intervals, as the rivals do. By default CODE compares differences and uses
 the radius `additive`, which rules actions out sooner and costs more per round. Both play the same
@@ -76,8 +76,8 @@ left, and how soon that is depends on the problem. So these are means over six o
 The same fixed-set problem through the interfaces of other libraries, used in the fastest way we
 found in their documentation. Only cost is compared: the policies differ, and those with *one model
 per arm* solve another problem of the same size (a common context, K separate models). For Vowpal
-Wabbit the actions are parsed before the time starts, and in a round only the one that gets a label.
-The radius is the paper's if a width can be given, else `alpha = 1`.""",
+Wabbit the actions are parsed before the time starts; in a round only the action that gets a label
+is parsed again. The radius is the paper's if a width can be given, else `alpha = 1`.""",
     "same": """\
 CODE and LinUCB in NumPy and numba, incremental, by rows, lazy and full, beside ours as shipped, on
 every problem above.""",

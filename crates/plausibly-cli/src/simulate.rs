@@ -48,7 +48,8 @@ const PER_RUN: (&str, &str) = ("--per-run", "runs.csv");
 const LATEX: (&str, &str) = ("--latex", "table.tex");
 const VERDICTS: (&str, &str) = ("--verdicts", "verdicts.csv");
 
-fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> {
+/// Opens the folder of results, if every file that will be written there may be.
+fn results_folder(args: &Simulate, experiment: &Experiment) -> Result<Folder> {
     // This folder is ignored by git in this project, and out of the way in any other.
     let usual = || Path::new("plausibly-results").join(short_name(experiment, &args.spec));
     let folder = args.out.clone().unwrap_or_else(usual);
@@ -63,7 +64,11 @@ fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> 
             outputs.allow_all(&folder, &[(name, kind)])?;
         }
     }
-    let folder = Folder::open(&folder)?;
+    Folder::open(&folder)
+}
+
+fn simulate(args: &Simulate, experiment: &Experiment, spec: &str) -> Result<()> {
+    let folder = results_folder(args, experiment)?;
     let replacing = FILES.iter().any(|(name, _)| folder.holds(name));
     let folder = Arc::new(folder);
     let interrupt = Interrupt::catch()?;

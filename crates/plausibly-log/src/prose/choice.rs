@@ -180,8 +180,8 @@ impl Words<'_> {
         let (Some(chosen), Some(best)) = (chosen, best) else { return String::new() };
         if best <= low {
             return format!(
-                "No \"at least\" of the others is above {low}, the lowest possible average. Only \
-                 once we know more about them can they put {} out of the race.",
+                "No \"at least\" of the others is above {low}, the lowest possible average. They \
+                 can put {} out of the race only once we know more about them.",
                 quoted(&chosen.label)
             );
         }

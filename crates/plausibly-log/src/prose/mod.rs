@@ -169,7 +169,7 @@ impl<'a> Words<'a> {
             writeln!(
                 f,
                 "  Averages lie between {low} and {high}, so the ranges shown are cut off there; \
-                 the action known least is the one with the widest range before the cut."
+                 the action we know least about is the one whose range was widest before that."
             )?;
         }
         Ok(())

@@ -97,41 +97,44 @@ fn environments(page: &mut String, pools: &dyn Pools) {
         (
             "arms",
             "Arms without features and with rewards in `[0, 1]`, unless they are normal. Policies \
-             know the range, and noise of half its length (for normal rewards, the largest noise \
-             of an action). `bounded` rewards are uniform within `±√3·noise` of the mean, so the \
-             mean is exact; means for which that does not fit into the range are refused. With \
-             `days`, counts of successes scatter more than independent ones: in the rounds of one \
-             day the means differ from the stated ones, all by the same share, and confidence sets \
-             assume that they do not. Regret is measured by the stated means.",
+             are given the range, and half its length as the scale of the noise (for normal \
+             rewards, the largest noise of an action). `bounded` rewards are uniform within \
+             `±√3·noise` of the mean, so the mean is exact; means for which that does not fit into \
+             the range are refused. With `days`, rewards of one day are not independent: in the \
+             rounds of a day all means differ from the stated ones by the same share. Confidence \
+             sets assume that means do not change, so this breaks their assumption. Regret is \
+             measured by the stated means.",
         ),
         (
             "table",
             "Rows of a table, new ones in every run: an intercept, a column of 4 categories and \
-             one of 3 (a feature per category, 0 or 1) and two numbers uniform on `[−1, 1]`, so \
-             `d = 10`. Rewards lie in `[−0.5, 0.5]`, as logs scale them, unless they are normal: \
-             a yes-no outcome with 30 % successes has mean −0.2. Policies know the range, noise of \
-             half its length (of normal rewards, their noise) and `S = 1`. `θ*` is `t·z` beside \
-             its intercept, with `z ~ N(0, I)`: `t` gives the scores `⟨x, θ*⟩` of the rows the \
-             stated spread, and the intercept gives them the mean `centre` (if the rule is \
-             logistic, the score with that mean). Where `‖θ*‖` would then exceed 1, or a reward \
-             could leave the range, `t` is the largest number at which neither happens. If the \
-             rule is logistic or `misspecified` is not 0, no linear rule is true, and the runs in \
-             which the truth left the set are those in which this `θ*` did.",
+             one of 3 (a feature per category, 0 or 1) and two numbers uniform on `[−1, 1]`, so `d \
+             = 10`. Rewards lie in `[−0.5, 0.5]`, as logs scale them, unless they are normal: a \
+             yes-no outcome with 30 % successes has mean −0.2. Policies are given the range, half \
+             its length as the scale of the noise (for normal rewards, their noise), and `S = 1` \
+             as the bound on the norm of `θ*`. Apart from its intercept, `θ*` is `t·z` with `z ~ \
+             N(0, I)`. `t` is such that the scores `⟨x, θ*⟩` of the rows have the stated spread, \
+             and the intercept such that their mean is `centre` (if the rule is logistic, the \
+             score that the rule turns into `centre`). Where `‖θ*‖` would then exceed 1, or a \
+             reward could leave the range, `t` is the largest number at which neither happens. If \
+             the rule is logistic or `misspecified` is not 0, the means follow no linear rule; `θ* \
+             left set` then counts the runs in which this `θ*` left the set.",
         ),
         (
             "csv",
             "The actions of a table of your own, all of them in every round. Its columns become \
              features as in a log that begins with this table, and labels are not features. \
-             Policies know `S` of such a log. Without `mean_column`, every run draws a rule for \
-             these rows as in `table`. With it, the means of the column are those of every run. \
-             They lie from 0 to 1, unless rewards are normal, and ½ is subtracted from means and \
-             rewards, as logs do; `bounded` rewards need room for `±√3·noise` about each mean. \
-             `θ*` is then the linear rule nearest to the means, and where they follow no linear \
-             rule, the runs in which the truth left the set are those in which this `θ*` did. For \
-             normal rewards policies know `‖θ*‖`, if that is more than `S`. A table without \
-             features has arms, with rewards in `[0, 1]`, and needs a `mean_column`. Tables with \
-             one action, and actions with equal features, are refused. The command reads such \
-             tables; the Python functions refuse this kind.",
+             Policies are given `S`, the bound on the norm of `θ*`, as such a log computes it. \
+             Without `mean_column`, every run draws a rule for these rows as in `table`. With \
+             `mean_column`, every run has the means in that column. They must lie from 0 to 1, \
+             unless rewards are normal. As in logs, ½ is subtracted from means and rewards; \
+             `bounded` rewards need room for `±√3·noise` about each mean. `θ*` is then the linear \
+             rule nearest to the means. If the means follow no linear rule, `θ* left set` counts \
+             the runs in which this `θ*` left the set. For normal rewards, policies are given \
+             `‖θ*‖` instead of `S` if it is larger. A table without features has arms, with \
+             rewards in `[0, 1]`, and needs a `mean_column`. Tables with one action, and actions \
+             with equal features, are refused. The command reads such tables; the Python functions \
+             refuse this kind.",
         ),
     ] {
         section(page, kind, meaning, |fields| EnvironmentSpec::read(fields, &()));
@@ -168,7 +171,8 @@ fn policies(page: &mut String) {
             }
             (true, false) => " On `k-armed` there is no `ridge`.",
             _ if kind == "beta-thompson" => {
-                " There it needs rewards from 0 to 1: those of `arms`, unless they are normal."
+                " It needs rewards from 0 to 1, so on `k-armed` it plays only `arms`, and not with \
+                 normal rewards."
             }
             _ if kind == "elimination" => {
                 " On `changing` it knows actions by their position, and its guarantee does not \
@@ -227,8 +231,9 @@ fn radii(page: &mut String) {
         (
             "two-point",
             Setting::Arms,
-            "For rewards in a range: by the number, the sum and the sum of squares of the rewards \
-             of each arm, without a scale of the noise. Valid at any time. Only for `k-armed`.",
+            "For rewards in a range. Computes intervals from the number, the sum and the sum of \
+             squares of the rewards of each arm, and needs no scale of the noise. Valid at any \
+             time. Only for `k-armed`.",
         ),
         (
             "stitched",

@@ -14,12 +14,12 @@
 //! and its least value over `σ` depends on the data through `ρ = z²/(RSS − z²)` alone:
 //!
 //! ```text
-//! log E(θ) = c − 1 − D + a·log(1 + ρ) − ρ          at ρ = a − 1 where it is larger
+//! log E(θ) = c − 1 − D + a·log(1 + ρ) − ρ          a larger ρ than a − 1 counts as a − 1
 //! c = ½·log(2π/a) + 1/(12a) − 1/(360a³) ≤ log Γ(a) + a − a·log a
 //! ```
 //!
-//! It grows with `ρ`, so the hypotheses that are not refuted are those whose `ρ` is below a root.
-//! Proofs in `docs/concepts/bell.md`.
+//! It grows with `ρ` up to `a − 1`, so the hypotheses that are not refuted are those whose `ρ` is
+//! below the smaller root of `log E = log(1/δ)`. Proofs in `docs/concepts/bell.md`.
 
 use super::pairs::PairRule;
 use super::radius::{ConfidenceRadius, RadiusError, check_delta};

@@ -1,4 +1,4 @@
-//! How far intervals reach at one moment, and why they may reach everywhere.
+//! How far intervals reach at one moment, or why nothing is ruled out.
 
 use super::arms::ArmReach;
 use super::two_point::Bounded;

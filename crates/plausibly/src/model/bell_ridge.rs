@@ -25,10 +25,11 @@ const AID: f64 = 0.01;
 /// V = G − (1 + ρ)·(P − P·V₀⁻¹·P)     θ̂ = G⁻¹b     β = ρ·Σ(y − ⟨x, θ̂⟩)²
 /// ```
 ///
-/// `P` stands for two outcomes of each action, in the units of the noise: `P = 2r·mean(a·aᵀ)` over
-/// the first set of actions, which has rank `r`. The set needs no constant but δ, and multiplying
-/// the rewards by a number or adding any `⟨x, θ₀⟩` to them does the same to the set. Its shape
-/// depends on δ, so δ belongs to the model and the radius is [`Bell`](crate::Bell), which has none.
+/// `P` stands for `2r` outcomes spread evenly over the first set of actions, which has rank `r`, in
+/// the units of the noise: `P = 2r·mean(a·aᵀ)`. The set needs no constant but δ: multiplying the
+/// rewards by a number multiplies the set by it, and adding `⟨x, θ₀⟩` to each reward moves the set
+/// by `θ₀`. Its shape depends on δ, so δ belongs to the model and the radius is
+/// [`Bell`](crate::Bell), which has none.
 ///
 /// # Guarantee
 /// If the noise is normal with one standard deviation given everything before the reward, `θ*`
@@ -38,9 +39,9 @@ const AID: f64 = 0.01;
 /// distinct values.
 ///
 /// # When nothing is ruled out
-/// While no root exists (about the first 11 outcomes), while some direction has less than `ρ·P` of
-/// data, and while rewards have had fewer than five values ([`Doubt`]). Widths are then those of
-/// the design, so that a policy which takes the widest action spreads its choices.
+/// While no root exists (about the first ten outcomes at `δ = 0.05`), while some direction has less
+/// than `ρ·P` of data, and while rewards have had fewer than five values ([`Doubt`]). Widths are
+/// then those of the design, so that a policy which takes the widest action spreads its choices.
 ///
 /// # Cost
 /// An update is O(d³) and allocates; scores are O(K·d²). No draws.

@@ -1,4 +1,4 @@
-//! Which actions a model takes, asked before they reach it.
+//! Which actions a model accepts, checked before they reach it.
 
 use crate::actions::{Action, Actions, MAX_MAGNITUDE};
 use thiserror::Error;

@@ -1,4 +1,4 @@
-//! Whether rewards can be measurements.
+//! Whether rewards have had enough distinct values to be measurements.
 
 use crate::state::{Reader, StateError, Writer, holds};
 

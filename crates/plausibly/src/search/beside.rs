@@ -1,8 +1,9 @@
 //! The actions of a list beside one of them, with differences that follow observations.
 //!
-//! By differences an action is judged beside two witnesses, and on a list both are the same action
-//! nearly always, for many rounds. Its difference from each other action is a row like that of an
-//! action, and so are its mean and its width: they follow observations at O(d) each, as scores do.
+//! By differences an action is compared with two witnesses. On a list both are nearly always one
+//! and the same action, for many rounds. The difference between it and another action is a row of
+//! features like an action, and has a mean and a width, which follow observations at O(d) each, as
+//! scores do.
 
 use super::contest::Field;
 use super::{Followed, Question, Sought};

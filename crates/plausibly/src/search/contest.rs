@@ -2,8 +2,8 @@
 //!
 //! By differences an action is judged beside the leader, which has the largest mean, and the
 //! firmest action, which has the largest lower bound. Scores that follow observations can be off,
-//! so more than one action may be either: those are scored from scratch, and then both are known.
-//! For a witness `a` and `u = V⁻¹a`,
+//! so they may leave several candidates for each. The candidates are scored from scratch, and then
+//! both witnesses are known. For a witness `a` and `u = V⁻¹a`,
 //!
 //! ```text
 //! ‖a − b‖²_{V⁻¹} = ‖a‖² + ‖b‖² − 2·⟨b, u⟩

@@ -1,7 +1,7 @@
 //! What a search promises, against brute force: every action scored from scratch in every round.
 //!
-//! What decides is scored from scratch by both, so the answers are equal to the index and need no
-//! tolerance.
+//! Both score from scratch what decides, so they must return the same index, and no tolerance is
+//! needed.
 
 use super::Search;
 use crate::actions::{ActionSet, Actions};

@@ -2,9 +2,10 @@
 //!
 //! **Lazy work only filters.** A search keeps scores of a set that is offered again, and bounds on
 //! scores it has not computed. They rule actions out, with a margin for rounding ([`Fit`] states
-//! it). If one action is left, it is the answer; otherwise what is left is scored from scratch from
-//! the model, and that decides. While the margin covers the rounding, a choice is a function of the
-//! model, the actions, the radius and the greed, and nothing of a search need be saved.
+//! it). If one action is left, it is the answer; otherwise the actions that are left are scored
+//! from scratch from the model, and these scores decide. While the margin covers the rounding, a
+//! choice is a function of the model, the actions, the radius and the greed, and nothing of a
+//! search need be saved.
 //!
 //! [`Search::best`] narrows many actions to one on one of three paths, which `Search::look`
 //! chooses:
@@ -13,7 +14,7 @@
 //!   answer: scores of the listed follow the model at O(d) each, and `Search::filter` compares
 //!   them.
 //! - The set is another one, and a bound that costs O(d) per action (`sieve.rs`) leaves at most
-//!   half of it: those are left.
+//!   half of it: these go on to the scores from scratch.
 //! - Otherwise scores of all actions are brought up, at O(d) each after one new reward and O(d²)
 //!   after several or on another set, and `Search::filter` compares them.
 //!

@@ -24,8 +24,9 @@ const RANDOMISE: &str =
 const COUNT_PENDING: &str = "whether a decision counts in the design before its reward comes; \
                              it never counts in the confidence set before that";
 
-const KAPPA: &str = "κ: CODE explores while a plausible action's squared width is above κ·d/t; \
-                     near 1 for verdicts, 4 for both, 10 to 30 for reward";
+const KAPPA: &str = "κ: CODE explores while a plausible action's squared width is above κ·d/t; use \
+                     values near 1 to rule actions out soon, 10 to 30 for more reward, 4 for a \
+                     compromise";
 
 const INSIDE: &str = "the policy that decides where CODE does not explore, among the plausible \
                       actions: a table of any kind but insured, without a label; the epsilon of \

@@ -228,8 +228,8 @@ impl RadiusSpec {
             }
             "pairs" => self.pairs = fields.boolean(name, PAIRS, self.pairs),
             "own_scales" => {
-                let meaning = "whether the noise of each action has a scale of its own; \
-                               then pairs alone decide";
+                let meaning = "whether the noise of each action has a scale of its own; if so, \
+                               only verdicts between pairs rule actions out";
                 self.own_scales = fields.boolean(name, meaning, self.own_scales);
             }
             "sqrt_beta" => {
@@ -371,9 +371,9 @@ impl RadiusSpec {
 /// With more actions a share of δ for pairs costs more than it gains.
 const MOST_PAIRED: usize = 64;
 
-const PAIRS: &str = "whether half of δ goes to verdicts between pairs of actions, which need fewer \
-                     rewards than intervals that do not overlap; with features on one set \
-                     of at most 64 actions";
+const PAIRS: &str = "whether half of δ goes to verdicts between pairs of actions (one is better \
+                     than the other), which need fewer rewards than intervals that do not overlap; \
+                     for actions with features this needs one fixed set of at most 64 actions";
 
 fn read_end(fields: &mut Fields<'_>, name: &'static str, meaning: &'static str) -> Option<f64> {
     fields.number_or(
