@@ -48,9 +48,9 @@ def header(results):
         f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['system']}, "
         f"{machine.get('vectors', '')}; load before it began {machine.get('load', 0):.1f}",
         f"Versions: rustc {versions['rustc']}, Python {versions['python']}, {listed}",
-        f"Turns: {results['repeats']} per contender, in rotation; up to 40 if they are short, and "
-        "thirty times as many for ours and numba's if all of theirs are short. The fastest "
-        f"counts. The run took {total // 60} min {total % 60} s",
+        f"Turns: {results['repeats']} per contender, in rotation, and up to 40 if they are short. "
+        "If all turns of ours and of numba's are short, these get thirty times as many. The "
+        f"fastest counts. The run took {total // 60} min {total % 60} s",
     ]
     shares = sorted(
         row["core_share"]
