@@ -2,6 +2,7 @@
 
 use crate::exit::Ending;
 use crate::output;
+use plausibly::spec::Setting;
 use plausibly_paper::{EVENTS, median_outcomes};
 use plausibly_report::number::{Estimate, grouped};
 use plausibly_sim::{Delay, Experiment, Moments, Monitor, PolicyVerdicts, RunError, verdicts_csv};
@@ -20,6 +21,8 @@ impl Verdicts {
     pub(crate) fn check(experiment: &Experiment) -> Result<(), Ending> {
         let reason = if experiment.delay != Delay::None {
             "--verdicts needs rewards that come at once; leave out `delay`, or the flag"
+        } else if experiment.environment.setting() == Setting::Changing {
+            "--verdicts needs the same actions in every round, and here each round has new ones"
         } else if experiment.policies.iter().all(|policy| !policy.has_set()) {
             "--verdicts needs a policy with a confidence set: code, insured, lin-ucb or ucb1"
         } else {

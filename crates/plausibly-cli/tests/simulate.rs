@@ -70,6 +70,7 @@ fn threads_and_repetition_give_the_same_bytes() {
             "200",
             "--per-run",
             "--latex",
+            "--verdicts",
         ];
         assert!(sandbox.run(&[&["simulate", "spec.toml"], &how[..]].concat()).status.success());
         let read =
@@ -78,7 +79,7 @@ fn threads_and_repetition_give_the_same_bytes() {
         files(&sandbox, out).into_iter().filter(|file| file != "manifest.json").map(read).collect()
     };
     let one = written("one", "1");
-    assert_eq!(one.len(), USUAL.len() + 1);
+    assert_eq!(one.len(), USUAL.len() + 2);
     assert_eq!(one, written("two", "2"));
     assert_eq!(one, written("two", "3"), "written over an earlier result");
 }
@@ -137,6 +138,38 @@ fn every_run_and_a_table_for_papers_are_written_if_asked_for() {
         "{stderr}"
     );
     assert_eq!(read("runs.csv"), runs);
+}
+
+#[test]
+fn verdicts_are_measured_if_asked_for() {
+    let spec = "name = \"arms\"\nruns = 12\nhorizon = 2000\n[environment]\nkind = \"arms\"\n\
+                actions = 3\nlowest = 0.1\nhighest = 0.9\n[[policy]]\nkind = \"code\"\n\
+                [[policy]]\nkind = \"code\"\nlabel = \"wide\"\nradius = { kind = \"mixture\" }\n\
+                [[policy]]\nkind = \"thompson\"\n";
+    let sandbox = Sandbox::new(spec);
+    let how = ["simulate", "spec.toml", "--verdicts", "--quiet"];
+    assert_snapshot!("verdicts", sandbox.transcript(&how));
+    let text = fs::read_to_string(sandbox.path().join("plausibly-results/arms/verdicts.csv"));
+    let text = text.unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 1 + 2 * 12, "{text}");
+    assert!(lines[1].starts_with("arms,0,code,") && lines[2].starts_with("arms,0,wide,"), "{text}");
+    let output = sandbox.run(&[&how[..], &["--json"]].concat());
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let verdicts = json["verdicts"].as_array().unwrap();
+    let median = |policy: usize| verdicts[policy]["first_out"]["median"].as_f64().unwrap();
+    assert!(verdicts.len() == 2 && median(0) < median(1), "{verdicts:?}");
+    // What it needs is said before anything is run.
+    for (name, from, to) in [
+        ("verdicts_late", "[[policy]]", "[delay]\nkind = \"fixed\"\n[[policy]]"),
+        ("verdicts_no_set", "kind = \"code\"", "kind = \"epsilon-greedy\""),
+    ] {
+        let spec = spec.replacen(from, to, if name == "verdicts_late" { 1 } else { 2 });
+        let spec = spec.replace("radius = { kind = \"mixture\" }\n", "");
+        assert_snapshot!(name, Sandbox::new(&spec).transcript(&how));
+    }
+    let changing = SPEC.replace("\"linear\"", "\"changing\"");
+    assert_snapshot!("verdicts_changing", Sandbox::new(&changing).transcript(&how));
 }
 
 #[test]

@@ -5,15 +5,14 @@ use crate::metrics::Regret;
 use crate::observer::{Decided, Observer};
 use crate::play::{Draws, Player, play};
 use crate::spec::Experiment;
-use plausibly::spec::{PolicySpec, Setting};
+use plausibly::spec::PolicySpec;
 use plausibly::{Explain, Explanation, Stream};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 /// What the verdicts of one policy were in one run.
 ///
-/// An action counts as out in a look, not for good: a later look may find it plausible again. Where
-/// the actions of every round are new ones, nothing is counted but regret.
+/// An action counts as out in a look, not for good: a later look may find it plausible again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunVerdicts {
     /// Outcomes until an action was out; `None` if that never happened.
@@ -44,7 +43,8 @@ impl PolicyVerdicts {
     /// horizon is reached. Problems, noise and choices are those of [`Experiment::comparison`]. The
     /// result is the same, to the last bit, for any number of threads. Reports the whole horizon of
     /// each run and policy to the monitor, also where a run ends sooner. Policies that have no
-    /// confidence set are left out.
+    /// confidence set are left out. Where every round has new actions, an action is out for that
+    /// round only, and the times mean little.
     ///
     /// # Errors
     /// If a policy cannot be built, the monitor stops the run, or the threads cannot be started.
@@ -87,17 +87,15 @@ fn watch_run(
     let policy = spec
         .build(&environment.facts(horizon))
         .map_err(|error| RunError::Policy { label: spec.label.clone(), source: Box::new(error) })?;
-    let looking = environment.facts(horizon).setting != Setting::Changing;
     let choices = stream(&format!("policy/{}", spec.label));
-    let next_look = if looking { 0 } else { u64::MAX };
-    let observer = (Regret::new(), Verdicts { next_look, ..Verdicts::default() });
+    let observer = (Regret::new(), Verdicts::default());
     let mut players = [Player { policy, observer, choices }];
     let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
     let mut reported = 0;
     let flow = play(&mut *environment, horizon, &mut draws, &mut players, |round, players| {
         let Verdicts { found, next_look, .. } = &players[0].observer.1;
-        // Looks become rare, so there are few reports; without looks there is one per thousand.
-        if *next_look == round || round.is_multiple_of(1000) {
+        // Looks become rare, so there are few reports.
+        if *next_look == round {
             monitor.advanced(round - reported);
             reported = round;
         }
