@@ -20,19 +20,25 @@ ARMS = 10
 # least squares on all of them gives a norm of about 3.
 FACTS: dict[str, Any] = {"noise_scale": 0.5, "theta_norm_bound": 3.0}
 ADDITIVE: dict[str, Any] = {"kind": "additive"}
-NARROW: dict[str, Any] = {"kind": "lin-ucb", "radius": {"kind": "fixed", "sqrt_beta": 0.25}}
+
+
+def narrow(sqrt_beta: float) -> dict[str, Any]:
+    """The rule that takes the largest mean plus this many widths."""
+    return {"kind": "lin-ucb", "radius": {"kind": "fixed", "sqrt_beta": sqrt_beta}}
 
 
 def policies() -> dict[str, Any]:
     """The candidates for a default, and the rule that people tune by hand."""
     insured = {
-        f"insured, κ = {kappa}, inside mean + 0.25·‖a‖": Insured(
-            inside=NARROW, kappa=kappa, radius=ADDITIVE, **FACTS
+        f"insured, κ = {kappa}, inside mean + {sqrt_beta}·‖a‖": Insured(
+            inside=narrow(sqrt_beta), kappa=kappa, radius=ADDITIVE, **FACTS
         )
+        for sqrt_beta in (0.25, 0.5)
         for kappa in (1, 4, 10, 30)
     }
     return {
         "LinUCB, alpha = 0.25": LinUCB(radius=0.25),
+        "LinUCB, alpha = 0.5": LinUCB(radius=0.5),
         "LinUCB, additive radius": LinUCB(radius=ADDITIVE, **FACTS),
         "CODE": Code(radius=ADDITIVE, **FACTS),
         "CODE, c = 0.3": Code(radius=ADDITIVE, greed=0.3, **FACTS),
