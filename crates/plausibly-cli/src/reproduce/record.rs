@@ -154,8 +154,8 @@ fn verdicts_table(reproduction: &Reproduction) -> String {
     };
     let certainly = |wanted| design.iter().filter(|finding| finding.verdict == wanted).count();
     format!(
-        "{}\nMedians of the design: {} of {} matched, from 15 % shorter to 30 % longer; by their \
-         intervals {} for certain, {} certainly not.\n{not_matched}",
+        "{}\nMedians of the prototype: {} of {} matched, from 15 % shorter to 30 % longer; by \
+         their intervals {} for certain, {} certainly not.\n{not_matched}",
         output::left_table(&columns, &rows(&speed)),
         design.len() - off.len(),
         design.len(),

@@ -101,8 +101,8 @@ impl Reproduction {
                 (verdict_word("open", "undecided")) " otherwise. Each is judged separately."
             }
             p {
-                "The design’s medians come from simulations that share no code with this project, "
-                "and are matched if ours are from 15 % shorter to 30 % longer. They keep "
+                "The prototype’s medians come from simulations that share no code with this "
+                "project, and are matched if ours are from 15 % shorter to 30 % longer. They keep "
                 "exclusions for good and look after every outcome."
             }
             (self.made_by("Regret is mean ± standard error."))
@@ -120,7 +120,8 @@ fn lead(findings: &[VerdictFinding]) -> Markup {
             "Of " (of(false).count()) " statements about speed, "
             b { (count(false, Verdict::Holds)) " hold" } ", " (count(false, Verdict::DoesNotHold))
             " do not and " (count(false, Verdict::Undecided)) " are undecided. "
-            "Of " (of(true).count()) " medians of the design, " b { (near) " are matched" }
+            "Of " (of(true).count()) " medians of the prototype that these sets were designed with, "
+            b { (near) " are matched" }
             " (by their intervals " (count(true, Verdict::Holds)) " for certain, and "
             (count(true, Verdict::DoesNotHold)) " certainly not)."
         }
@@ -141,7 +142,7 @@ fn part(watched: &Watched) -> Markup {
                 table.late {
                     caption {
                         "Median outcomes, with 95 % intervals; below them the ratio to the "
-                        "design’s median, where there is one. "
+                        "prototype’s median, where there is one. "
                         (spec_link(problem.spec_name, watched.runs() as u64, watched.horizon))
                     }
                     thead {
