@@ -8,6 +8,7 @@ mod bell;
 mod bounded;
 mod forecast;
 mod late;
+mod tabled;
 
 use plausibly::{
     Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Determinant, Estimator, Evidence, Mixture,
@@ -366,6 +367,16 @@ fn the_best_of_a_part_of_the_arms_is_kept() {
     bounded::of_a_set(false);
 }
 
+#[test]
+fn tables_by_forecasts_keep_their_promise_and_mutants_do_not() {
+    tabled::forecasts(false);
+}
+
+#[test]
+fn tables_and_arms_by_bell_curves_keep_their_promise_and_mutants_do_not() {
+    tabled::bells(false);
+}
+
 /// The numbers of runs that are published.
 mod full {
     #[test]
@@ -386,6 +397,16 @@ mod full {
     #[test]
     fn forecast_sets() {
         super::forecast::forecast_sets(true);
+    }
+
+    #[test]
+    fn tables_by_forecasts() {
+        super::tabled::forecasts(true);
+    }
+
+    #[test]
+    fn tables_and_arms_by_bell_curves() {
+        super::tabled::bells(true);
     }
 
     #[test]
