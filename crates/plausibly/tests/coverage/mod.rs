@@ -7,6 +7,7 @@
 mod bell;
 mod bounded;
 mod forecast;
+mod joining;
 mod late;
 mod tabled;
 
@@ -377,6 +378,11 @@ fn tables_and_arms_by_bell_curves_keep_their_promise_and_mutants_do_not() {
     tabled::bells(false);
 }
 
+#[test]
+fn arms_that_join_and_leave_keep_their_promise_and_mutants_do_not() {
+    joining::joining_arms(false);
+}
+
 /// The numbers of runs that are published.
 mod full {
     #[test]
@@ -407,6 +413,11 @@ mod full {
     #[test]
     fn tables_and_arms_by_bell_curves() {
         super::tabled::bells(true);
+    }
+
+    #[test]
+    fn joining_arms() {
+        super::joining::joining_arms(true);
     }
 
     #[test]

@@ -81,8 +81,8 @@ impl Told {
         noise.normal() * if self.own_scales { 5.0_f64.powf(share) } else { 1.0 }
     }
 
-    /// Whether in this run, at any time, the set or an interval excludes the truth, the first action
-    /// is ruled out although none is better, or no parameter is left.
+    /// Whether in this run, at any time, the set or an interval excludes the truth, the first
+    /// action is ruled out although none is better, or no parameter is left.
     fn misses(self, delta: f64, rounds: u64, run: u64) -> bool {
         let mut policy = self.spec(delta).build(&self.facts(rounds)).unwrap();
         let (set, mut shown) = (self.set(run), Explanation::new());
