@@ -7,7 +7,9 @@
 mod bell;
 mod bounded;
 mod forecast;
+mod joining;
 mod late;
+mod tabled;
 
 use plausibly::{
     Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Determinant, Estimator, Evidence, Mixture,
@@ -366,6 +368,21 @@ fn the_best_of_a_part_of_the_arms_is_kept() {
     bounded::of_a_set(false);
 }
 
+#[test]
+fn tables_by_forecasts_keep_their_promise_and_mutants_do_not() {
+    tabled::forecasts(false);
+}
+
+#[test]
+fn tables_and_arms_by_bell_curves_keep_their_promise_and_mutants_do_not() {
+    tabled::bells(false);
+}
+
+#[test]
+fn arms_that_join_and_leave_keep_their_promise_and_mutants_do_not() {
+    joining::joining_arms(false);
+}
+
 /// The numbers of runs that are published.
 mod full {
     #[test]
@@ -386,6 +403,21 @@ mod full {
     #[test]
     fn forecast_sets() {
         super::forecast::forecast_sets(true);
+    }
+
+    #[test]
+    fn tables_by_forecasts() {
+        super::tabled::forecasts(true);
+    }
+
+    #[test]
+    fn tables_and_arms_by_bell_curves() {
+        super::tabled::bells(true);
+    }
+
+    #[test]
+    fn joining_arms() {
+        super::joining::joining_arms(true);
     }
 
     #[test]
