@@ -177,13 +177,15 @@ def changing_tables(section):
 
 def differences_table(section):
     means = targets.differences(section)
-    names = [
-        "CODE by intervals, the radius `determinant`",
-        "CODE by differences, the radius `additive`",
-    ]
+    names = {
+        "ours:code": "CODE by intervals, the radius `determinant`",
+        "ours:code-differences": "CODE by differences, the radius `additive`",
+        "ours:code-forecasts": "CODE by differences, the radius `forecast`",
+    }
     body = [
-        [name, *(cell({"micros": micros[at]}) for micros in means.values())]
-        for at, name in enumerate(names)
+        [name, *(cell({"micros": micros[kind]}) for micros in means.values())]
+        for kind, name in names.items()
+        if all(kind in micros for micros in means.values())
     ]
     head = ["µs per round", *(f"d={d}, K={k:,}" for d, k in means)]
     return f"## What the default costs\n\n{PROSE['differences']}\n\n" + table(head, body)

@@ -141,7 +141,7 @@ def changing(settings):
 
 
 def differences(settings):
-    """Ours beside ours: the default sets, and those that are compared with rivals.
+    """Ours beside ours: sets by differences, and those that are compared with rivals.
 
     What is left to compare differs from problem to problem, so several are played.
     """
@@ -155,6 +155,7 @@ def differences(settings):
             entries = [
                 Entry("ours:code", "determinant", whole=True),
                 Entry("ours:code-differences", "additive", whole=True),
+                Entry("ours:code-forecasts", "forecast", whole=True),
             ]
             race(entries, folder, settings.rounds, settings)
             rows += [row(entry, size) | {"problem": number} for entry in entries]

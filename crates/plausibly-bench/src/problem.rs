@@ -58,6 +58,14 @@ impl Problem {
             },
         })
     }
+
+    /// A range that holds every reward of a fixed set: from the least mean with the least noise to
+    /// the largest with the largest.
+    pub fn range(&self) -> (f64, f64) {
+        let least = |of: &[f64]| of.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = |of: &[f64]| of.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        (least(&self.means) + least(&self.noise), largest(&self.means) + largest(&self.noise))
+    }
 }
 
 fn invalid(why: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {

@@ -4,8 +4,8 @@
 
 use plausibly::search::Search;
 use plausibly::{
-    Action, ActionSet, Actions, Additive, Code, Determinant, Exclusion, Isa, LinTs, LinUcb, Paper,
-    Policy, Radius, Ridge, Stream,
+    Action, ActionSet, Actions, Additive, Code, Determinant, Exclusion, Forecast, Forecaster,
+    Forecasting, Isa, LinTs, LinUcb, Paper, Policy, Radius, Ridge, Stream,
 };
 use plausibly_bench::{Play, Problem, serve, status};
 use std::error::Error;
@@ -13,8 +13,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-const USAGE: &str = "usage: contender KIND FOLDER paper|determinant|additive, or contender many \
-                     ACTIONS DIM ROUNDS";
+const USAGE: &str = "usage: contender KIND FOLDER paper|determinant|additive|forecast, or \
+                     contender many ACTIONS DIM ROUNDS";
 const DELTA: f64 = 0.05;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,7 +25,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         ["many", actions, dim, rounds] => many(actions.parse()?, dim.parse()?, rounds.parse()?),
         [kind, folder, radius] => {
             let problem = Problem::read(Path::new(folder))?;
-            let radius = radius_of(radius, problem.dim, problem.sigma)?;
+            let radius = match radius {
+                "forecast" => forecast(&problem),
+                name => radius_of(name, problem.dim, problem.sigma)?,
+            };
             play(kind, problem, radius, before)
         }
         _ => Err(USAGE.into()),
@@ -51,6 +54,19 @@ fn radius_of(name: &str, dim: usize, noise_scale: f64) -> Result<Radius, Box<dyn
     }
 }
 
+/// The radius `forecast` with the constants of the others, for any reward that the problem can pay.
+fn forecast(problem: &Problem) -> Radius {
+    let (low, high) = problem.range();
+    Radius::Forecast(Forecast {
+        delta: DELTA,
+        noise_scale: problem.sigma,
+        theta_norm_bound: (problem.dim as f64).sqrt(),
+        low,
+        high,
+        pairs: false,
+    })
+}
+
 fn play(
     kind: &str,
     mut problem: Problem,
@@ -58,9 +74,11 @@ fn play(
     before: u64,
 ) -> Result<(), Box<dyn Error>> {
     let set = ActionSet::from_flat(std::mem::take(&mut problem.features), problem.dim)?;
-    let (dim, sigma) = (problem.dim, problem.sigma);
+    let (dim, sigma, range) = (problem.dim, problem.sigma, problem.range());
     let model = || Ridge::new(dim, 1.0).expect("a valid ridge");
     let by_differences = move || Code::new(model(), radius);
+    let forecaster = move || Forecaster::new(dim, range).expect("a positive dimension");
+    let forecasting = move || Forecasting::new(by_differences(), forecaster());
     // The rivals compare intervals, so ours does too.
     let code = move || by_differences().excluding(Exclusion::Intervals);
     let lin_ucb = move || LinUcb::new(model(), radius);
@@ -73,6 +91,9 @@ fn play(
         "code" => serve(&mut |n, choices| fixed(problem, set, &mut code(), n, choices))?,
         "code-differences" => {
             serve(&mut |n, choices| fixed(problem, set, &mut by_differences(), n, choices))?;
+        }
+        "code-forecasts" => {
+            serve(&mut |n, choices| announced(problem, set, &mut forecasting(), n, choices))?;
         }
         "code-every" => serve(&mut |n, choices| fixed(problem, set, &mut every(), n, choices))?,
         "lin-ucb" => serve(&mut |n, choices| fixed(problem, set, &mut lin_ucb(), n, choices))?,
@@ -102,6 +123,24 @@ fn fixed(
     for noise in &problem.noise[..rounds] {
         let chosen = policy.select(set.view(), &mut rng);
         policy.update(set.view().get(chosen), problem.means[chosen] + noise);
+        choices.push(chosen);
+    }
+}
+
+/// As [`fixed`], with every decision announced: that is when its reward is forecast.
+fn announced(
+    problem: &Problem,
+    set: &ActionSet,
+    policy: &mut impl Policy,
+    rounds: usize,
+    choices: &mut Vec<usize>,
+) {
+    let mut rng = Stream::new(1, 0, "policy");
+    for noise in &problem.noise[..rounds] {
+        let chosen = policy.select(set.view(), &mut rng);
+        let action = set.view().get(chosen);
+        policy.decided(action);
+        policy.update(action, problem.means[chosen] + noise);
         choices.push(chosen);
     }
 }
