@@ -69,9 +69,11 @@ them. The floor reads the set and computes one dot product per action, the least
 with features must do. Radius: determinant.""",
     "differences": """\
 Everything above compares intervals, as the rivals do. By default CODE compares differences and uses
-the radius `additive`, which rules actions out sooner and costs more per round. Both play the same
-problems in the same turns, as shipped, with S = √d and ridge 1. A round is cheap once one action is
-left, and how soon that is depends on the problem. So these are means over six of each size.""",
+the radius `additive`, which rules actions out sooner and costs more per round. The radius
+`forecast` also makes three forecasts per decision and teaches three more models per reward. All
+play the same problems in the same turns, as shipped, with S = √d and ridge 1. A round is cheap once
+one action is left, and how soon that is depends on the problem. So these are means over six of each
+size.""",
     "others": """\
 The same fixed-set problem through the interfaces of other libraries, used in the fastest way we
 found in their documentation. Only cost is compared: the policies differ, and those with *one model

@@ -120,7 +120,7 @@ fn lead(findings: &[VerdictFinding]) -> Markup {
             "Of " (of(false).count()) " statements about speed, "
             b { (count(false, Verdict::Holds)) " hold" } ", " (count(false, Verdict::DoesNotHold))
             " do not and " (count(false, Verdict::Undecided)) " are undecided. "
-            "Of " (of(true).count()) " medians of the prototype that these sets were designed with, "
+            "Of " (of(true).count()) " medians of the prototype that the sets were designed with, "
             b { (near) " are matched" }
             " (by their intervals " (count(true, Verdict::Holds)) " for certain, and "
             (count(true, Verdict::DoesNotHold)) " certainly not)."
