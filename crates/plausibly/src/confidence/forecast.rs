@@ -70,20 +70,23 @@ impl Forecast {
         let unit = 2.0 * self.noise_scale * self.noise_scale;
         let bias =
             (evidence.ridge + evidence.floor) * self.theta_norm_bound * self.theta_norm_bound;
-        let fixed = bias - unit * libm::log(self.share());
         // Rounding alone can make a log-determinant negative.
         let spread = 0.5 * unit * log_det.max(0.0);
-        let net_alone = fixed + spread - unit * libm::log(1.0 - FORECAST_SHARE);
         let Some((explained, forecasts)) =
             evidence.squares.and_then(|squares| Some((squares.explained, squares.forecasts?)))
         else {
-            return net_alone;
+            return bias + spread - unit * libm::log((1.0 - FORECAST_SHARE) * self.share());
         };
         let net = spread - explained;
-        let least = forecasts.min(net);
-        let weight = |share: f64, sum: f64| share * libm::exp((least - sum) / unit);
-        let mean = weight(FORECAST_SHARE, forecasts) + weight(1.0 - FORECAST_SHARE, net);
-        fixed + explained + least - unit * libm::log(mean)
+        // Weights relative to the larger of the two, so that neither overflows.
+        let (least, weight) = if forecasts <= net {
+            let other = libm::exp((forecasts - net) / unit);
+            (forecasts, FORECAST_SHARE + (1.0 - FORECAST_SHARE) * other)
+        } else {
+            let other = libm::exp((net - forecasts) / unit);
+            (net, FORECAST_SHARE * other + (1.0 - FORECAST_SHARE))
+        };
+        bias + explained + least - unit * libm::log(weight * self.share())
     }
 }
 

@@ -2,11 +2,13 @@
 
 use super::{Estimator, Ridge, RidgeError};
 use crate::actions::{Action, MAX_MAGNITUDE};
-use crate::linalg::dot;
+use crate::linalg::{Cholesky, dot, scaled_identity};
 use crate::state::{DurableModel, Reader, StateError, Writer, holds};
 
-/// Penalties of the three candidates.
-const PENALTIES: [f64; 3] = [1.0, 10.0, 100.0];
+/// Penalty of the first candidate.
+const PENALTY: f64 = 1.0;
+/// Penalties of the other two.
+const STRONGER: [f64; 2] = [10.0, 100.0];
 /// Penalty of the intercept. It is smaller, because the usual reward is not known to be in the
 /// middle of the range.
 const INTERCEPT_PENALTY: f64 = 0.25;
@@ -23,13 +25,26 @@ const INTERCEPT_PENALTY: f64 = 0.25;
 /// better while there are few, a weak one quiet rewards.
 ///
 /// # Cost
-/// Three dot products per forecast, and three updates of a [`Ridge`] per reward. No draws.
+/// Three dot products per forecast; one update of a [`Ridge`] and two steps of O(d²) per reward.
+/// No draws.
 #[derive(Clone, Debug)]
 pub struct Forecaster {
-    candidates: [Ridge; 3],
+    /// The candidate with the weakest penalty. Its sums serve all three.
+    first: Ridge,
+    stronger: [Stronger; 2],
     errors: [f64; 3],
     range: (f64, f64),
     intercept: Option<usize>,
+    scratch: Vec<f64>,
+}
+
+/// A candidate with a stronger penalty: an inverse and an estimate that follow each observation,
+/// and are computed from the first candidate's sums when that one computes its own.
+#[derive(Clone, Debug)]
+struct Stronger {
+    penalty: f64,
+    gram_inverse: Vec<f64>,
+    theta_hat: Vec<f64>,
 }
 
 /// Three candidates for the forecast of a reward, and which of them counts.
@@ -46,33 +61,54 @@ impl ForecastChoice {
     }
 }
 
+impl Stronger {
+    /// From the sums of the first candidate. Keeps the followed estimate where rounding leaves no
+    /// inverse: a forecast need not be exact.
+    fn recompute(&mut self, first: &Ridge, intercept: Option<usize>) {
+        let (dim, mut gram) = (first.dim(), first.gram());
+        for feature in (0..dim).filter(|feature| Some(*feature) != intercept) {
+            gram[feature * (dim + 1)] += self.penalty - PENALTY;
+        }
+        if let Ok(factor) = Cholesky::new(&gram, dim) {
+            factor.inverse_into(&mut self.gram_inverse);
+            self.theta_hat = first.moment();
+            factor.solve(&mut self.theta_hat);
+        }
+    }
+}
+
 impl Forecaster {
     /// Forecasts for actions of `dim` features with rewards in this range.
     ///
     /// # Errors
     /// If `dim` is zero.
     pub fn new(dim: usize, range: (f64, f64)) -> Result<Self, RidgeError> {
-        let [first, second, third] = PENALTIES.map(|penalty| Ridge::new(dim, penalty));
-        let candidates = [first?, second?, third?];
-        Ok(Self { candidates, errors: [0.0; 3], range, intercept: None })
+        let first = Ridge::new(dim, PENALTY)?;
+        let stronger = STRONGER.map(|penalty| Stronger {
+            penalty,
+            gram_inverse: vec![0.0; dim * dim],
+            theta_hat: vec![0.0; dim],
+        });
+        let (errors, scratch) = ([0.0; 3], vec![0.0; dim]);
+        let mut made = Self { first, stronger, errors, range, intercept: None, scratch };
+        made.recompute_stronger();
+        Ok(made)
     }
 
     /// With a weaker penalty for one feature, which is 1 in every action. Does nothing after the
     /// first reward.
     #[expect(clippy::missing_panics_doc, reason = "a positive diagonal has an inverse")]
     pub fn set_intercept(&mut self, feature: usize) {
-        let dim = self.candidates[0].dim();
-        if self.candidates[0].evidence().observations > 0 || feature >= dim {
+        let dim = self.first.dim();
+        if self.first.evidence().observations > 0 || feature >= dim {
             return;
         }
         self.intercept = Some(feature);
-        for (candidate, penalty) in self.candidates.iter_mut().zip(PENALTIES) {
-            let mut gram = vec![0.0; dim * dim];
-            gram.iter_mut().step_by(dim + 1).for_each(|entry| *entry = penalty);
-            gram[feature * (dim + 1)] = INTERCEPT_PENALTY;
-            let made = Ridge::from_statistics(dim, penalty, &gram, &vec![0.0; dim], 0);
-            *candidate = made.expect("a positive diagonal has an inverse");
-        }
+        let mut gram = scaled_identity(dim, PENALTY);
+        gram[feature * (dim + 1)] = INTERCEPT_PENALTY;
+        let made = Ridge::from_statistics(dim, PENALTY, &gram, &vec![0.0; dim], 0);
+        self.first = made.expect("a positive diagonal has an inverse");
+        self.recompute_stronger();
     }
 
     /// Whether an intercept was set.
@@ -80,13 +116,23 @@ impl Forecaster {
         self.intercept.is_some()
     }
 
+    fn recompute_stronger(&mut self) {
+        for candidate in &mut self.stronger {
+            candidate.recompute(&self.first, self.intercept);
+        }
+    }
+
     /// The forecast of the reward of an action.
     pub fn forecast(&self, action: Action<'_>) -> ForecastChoice {
         let (low, high) = self.range;
         let middle = 0.5 * (low + high);
-        let candidate =
-            |ridge: &Ridge| (middle + dot(action.features(), ridge.theta_hat())).clamp(low, high);
-        let candidates = self.candidates.each_ref().map(candidate);
+        let candidate = |theta: &[f64]| {
+            let estimate = dot(action.features(), theta);
+            // Not a number only where features near the largest allowed ones overflow.
+            if estimate.is_nan() { middle } else { (middle + estimate).clamp(low, high) }
+        };
+        let [second, third] = self.stronger.each_ref().map(|other| candidate(&other.theta_hat));
+        let candidates = [candidate(self.first.theta_hat()), second, third];
         let better = |best, next| if self.errors[next] < self.errors[best] { next } else { best };
         ForecastChoice { candidates, counts: (0..3).reduce(better).unwrap_or(0) }
     }
@@ -96,17 +142,23 @@ impl Forecaster {
     /// # Panics
     /// If the action has another number of features, or the reward is refused.
     pub fn learn(&mut self, action: Action<'_>, reward: f64, forecast: ForecastChoice) {
-        let middle = 0.5 * (self.range.0 + self.range.1);
-        for ((ridge, sum), candidate) in
-            self.candidates.iter_mut().zip(&mut self.errors).zip(forecast.candidates)
-        {
+        for (sum, candidate) in self.errors.iter_mut().zip(forecast.candidates) {
             *sum += (reward - candidate) * (reward - candidate);
-            ridge.update(action, reward - middle);
+        }
+        let (x, isa) = (action.features(), self.first.isa());
+        let centred = reward - 0.5 * (self.range.0 + self.range.1);
+        self.first.update(action, centred);
+        if self.first.just_recomputed() {
+            self.recompute_stronger();
+            return;
+        }
+        for Stronger { gram_inverse, theta_hat, .. } in &mut self.stronger {
+            isa.take_step(gram_inverse, theta_hat, &mut self.scratch, x, centred);
         }
     }
 
     pub(crate) fn takes(&self) -> &Ridge {
-        &self.candidates[0]
+        &self.first
     }
 
     pub(crate) fn write(&self, out: &mut Writer) {
@@ -114,19 +166,25 @@ impl Forecaster {
         if let Some(feature) = self.intercept {
             out.count(feature as u64);
         }
-        self.candidates.iter().for_each(|candidate| candidate.write(out));
+        self.first.write(out);
+        for candidate in &self.stronger {
+            out.numbers(&candidate.gram_inverse);
+            out.numbers(&candidate.theta_hat);
+        }
         out.numbers(&self.errors);
     }
 
     pub(crate) fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        let dim = self.first.dim();
         if from.flag("forecaster.intercept")? {
             let feature = from.count("forecaster.intercept")?;
-            let dim = self.candidates[0].dim() as u64;
-            holds("forecaster.intercept", feature < dim)?;
+            holds("forecaster.intercept", feature < dim as u64)?;
             self.set_intercept(usize::try_from(feature).unwrap_or(usize::MAX));
         }
-        for candidate in &mut self.candidates {
-            candidate.read(from)?;
+        self.first.read(from)?;
+        for candidate in &mut self.stronger {
+            candidate.gram_inverse = from.numbers("forecaster.gram_inverse", dim * dim)?;
+            candidate.theta_hat = from.numbers("forecaster.theta_hat", dim)?;
         }
         let errors = from.numbers("forecaster.errors", 3)?;
         holds("forecaster.errors", errors.iter().all(|sum| *sum >= 0.0))?;

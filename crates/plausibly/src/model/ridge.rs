@@ -194,6 +194,11 @@ impl Ridge {
         self.isa
     }
 
+    /// Whether the last observation made it recompute everything from the sums.
+    pub(crate) fn just_recomputed(&self) -> bool {
+        self.since_refactor == 0
+    }
+
     /// d.
     pub fn dim(&self) -> usize {
         self.dim
