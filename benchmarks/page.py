@@ -49,7 +49,7 @@ def header(results):
         f"{machine.get('vectors', '')}; load before it began {machine.get('load', 0):.1f}",
         f"Versions: rustc {versions['rustc']}, Python {versions['python']}, {listed}",
         f"Turns: {results['repeats']} per contender, in rotation, and up to 40 if they are short. "
-        "If all turns of ours and of numba's are short, these get thirty times as many. The "
+        "Ours and numba get thirty times as many where all of their turns are short. The "
         f"fastest counts. The run took {total // 60} min {total % 60} s",
     ]
     shares = sorted(
@@ -64,7 +64,8 @@ def header(results):
         )
         lines.append(
             "Load: the share of its fastest turn in which a contender had a core, for turns over "
-            f"50 ms: {seen}. Less than 100 % means a busy machine, more a second thread"
+            f"50 ms: {seen}. Less than 100 % "
+            "means that the machine was busy, more that a second thread ran"
         )
     built = {
         name: (section["date"], section["versions"]["commit"]) for name, section in sections.items()

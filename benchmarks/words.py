@@ -68,12 +68,12 @@ round. As ours learns, these become fewer, so it has to play all rounds, and not
 them. The floor reads the set and computes one dot product per action, the least that any policy
 with features must do. Radius: determinant.""",
     "differences": """\
-Everything above compares intervals, as the rivals do. By default CODE compares differences and uses
-the radius `additive`, which rules actions out sooner and costs more per round. The radius
-`forecast` also makes three forecasts per decision and teaches three more models per reward. All
-play the same problems in the same turns, as shipped, with S = √d and ridge 1. A round is cheap once
-one action is left, and how soon that is depends on the problem. So these are means over six of each
-size.""",
+Everything above compares intervals, as the rivals do. In the library and in specs CODE compares
+differences and uses the radius `additive` unless told otherwise; this rules actions out sooner and
+costs more per round. The radius `forecast` also makes three forecasts per decision and teaches
+three more estimates per reward. All play the same problems in the same turns, as shipped, with
+S = √d and ridge 1. A round is cheap once one action is left, and how soon that is depends on the
+problem. So the figures are means over six problems of each size.""",
     "others": """\
 The same fixed-set problem through the interfaces of other libraries, used in the fastest way we
 found in their documentation. Only cost is compared: the policies differ, and those with *one model
@@ -105,9 +105,9 @@ from start to end, with files. One or two threads write the same bytes.""",
   call from Python; compiling is outside its time. Fast-math lets it reorder and fuse operations.
   Its versions keep only the inverse; ours also keeps compensated sums, refactors, checks every
   input and gives the same bits on every machine.
-- **The floor of the fixed sets** is a bound on *same algorithm* in double precision: scoring every
-  action means reading every feature. At d = 64, K = 10,000 the features are in the third-level
-  cache, and reading them is most of the time. Our LinTS can be below that floor: it filters by a
+- **The floor of the fixed sets** is a lower bound on the time of *same algorithm* in double
+  precision: scoring every action means reading every feature. At d = 64, K = 10,000 the features
+  are in the third-level cache, and reading them is most of the time. Our LinTS can be below that floor: it filters by a
   copy in single precision, of half the size, and scores what is left in double. The rivals read
   doubles.
 - **Pages**: NumPy requests huge pages for its large arrays, and gets them on a machine like this

@@ -21,8 +21,8 @@ use std::path::PathBuf;
     after_help = "Examples:\n  plausibly decide --log wines.log --actions wines.csv\n  plausibly \
                   reproduce --quick\n  plausibly simulate examples/compare.toml\n\n\
                   Exit codes: 0 done; 1 failed, such as a file that cannot be read; 2 refused, \
-                  such as a wrong flag, spec or table; 4 recorded in the log, but the answer could \
-                  not be printed or written; 130 interrupted."
+                  such as a wrong flag, spec or table; 4 recorded in the log, but something after \
+                  that failed, and the message says what; 130 interrupted."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -116,9 +116,9 @@ pub(crate) enum Command {
 )]
 pub(crate) struct Reproduce {
     /// The experiments to run [default: all with available data, except `frontier`, `delay`,
-    /// `differences` and `verdicts`]. Five are not from the paper: `k-armed`; `frontier` and
-    /// `delay`, which take five to ten minutes each on two cores; `differences`; and `verdicts`,
-    /// which takes longer. `frontier` compares tempered CODE and CODE to a target on all problems;
+    /// `differences` and `verdicts`]. `k-armed` and these four are not from the paper. On two cores
+    /// `frontier` and `delay` take five to ten minutes each, and `verdicts` takes longer.
+    /// `frontier` compares tempered CODE and CODE to a target on all problems;
     /// `delay` compares two ways to handle late rewards, counting pending decisions and ignoring
     /// them; `differences` compares two ways to rule actions out, by differences and by intervals;
     /// `verdicts` measures how soon each confidence set rules actions out
@@ -251,8 +251,9 @@ pub(crate) struct Simulate {
     pub(crate) per_run: bool,
 
     /// Also measure how soon each policy rules actions out by its own confidence set: prints the
-    /// median outcomes until the first action is out, half are, and one is left, and writes
-    /// `verdicts.csv`, one row per run and policy. Plays every policy a second time
+    /// median number of outcomes until the first action is out, until half of them are out, and
+    /// until one is left, and writes `verdicts.csv`, one row per run and policy. Plays every policy
+    /// a second time
     #[arg(long)]
     pub(crate) verdicts: bool,
 
@@ -358,8 +359,8 @@ pub(crate) struct Registry {
     #[arg(long, value_name = "URL", env = "PIP_INDEX_URL", hide_env_values = true)]
     pub(crate) index: Option<String>,
 
-    /// PEM file of the certificates to trust there [default: pip's `cert` if it is set, else those
-    /// that browsers trust]
+    /// PEM file of the certificates to trust for this index [default: pip's `cert` if it is set,
+    /// else those that browsers trust]
     #[arg(long, value_name = "FILE", env = "PIP_CERT", hide_env_values = true)]
     pub(crate) certificates: Option<PathBuf>,
 }

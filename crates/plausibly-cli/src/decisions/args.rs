@@ -56,7 +56,7 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "KIND_OR_FILE")]
     pub(crate) policy: Option<String>,
 
-    /// A field of the policy, such as `greed=0.3`, `target.accuracy=0.5` or `delta=0.01`
+    /// Set a field of the policy, such as `greed=0.3`, `target.accuracy=0.5` or `delta=0.01`
     #[arg(long, value_name = "FIELD=VALUE")]
     pub(crate) set: Vec<String>,
 
@@ -351,7 +351,7 @@ pub(crate) struct Replay {
     #[arg(long, value_name = "KIND_OR_FILE")]
     pub(crate) policy: Option<String>,
 
-    /// A field of the policy, such as `delta=0.1` or `greed=0.3`
+    /// Set a field of the policy, such as `delta=0.1` or `greed=0.3`
     #[arg(long, value_name = "FIELD=VALUE")]
     pub(crate) set: Vec<String>,
 
