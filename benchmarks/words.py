@@ -107,9 +107,9 @@ from start to end, with files. One or two threads write the same bytes.""",
   input and gives the same bits on every machine.
 - **The floor of the fixed sets** is a lower bound on the time of *same algorithm* in double
   precision: scoring every action means reading every feature. At d = 64, K = 10,000 the features
-  are in the third-level cache, and reading them is most of the time. Our LinTS can be below that floor: it filters by a
-  copy in single precision, of half the size, and scores what is left in double. The rivals read
-  doubles.
+  are in the third-level cache, and reading them is most of the time. Our LinTS can be below that
+  floor: it filters by a copy in single precision, of half the size, and scores what is left in
+  double. The rivals read doubles.
 - **Pages**: NumPy requests huge pages for its large arrays, and gets them on a machine like this
   one. All other contenders request them through their allocator, which only affects the features of
   large or changing sets. Without them ours was slower by a twentieth to a tenth on changing sets of
