@@ -1,9 +1,10 @@
-"""Checks the intervals, standings and known_within of a certificate, without plausibly.
+"""Checks the seal, intervals, standings and known_within of a certificate, without plausibly.
 
-Usage: python3 check_certificate.py FILE. Handles the radii determinant (features), mixture (arms)
-and fixed; needs only Python.
+Usage: python3 check_certificate.py FILE. Handles certificates of versions 1 and 2 with the radii
+additive and determinant (features), two-point and mixture (arms) and fixed; needs only Python.
 """
 
+import hashlib
 import json
 import math
 import sys
@@ -24,6 +25,83 @@ def solve(matrix, vector):
     return [row[-1] / row[k] for k, row in enumerate(rows)], log_det
 
 
+def dot(x, y):
+    return sum(a * b for a, b in zip(x, y))
+
+
+# Arms: two-point intervals and pairs.
+BETS = [(2 ** (j / 2), math.log(0.9 / 29 if j >= -18 else 0.1 / 26)) for j in range(-44, 11)]
+
+
+def up(n, s, q, m):
+    """Evidence that a mean in [0, 1] is above m, from n rewards with sum s and squares q."""
+    p, xi = (s * s / q, q / s) if s > 0 else (0, 0)
+    if s > 0 and m <= 0:
+        return math.inf
+    logs = [w - n * math.log1p(o) + p * math.log1p(o * xi / m if s > 0 else 0) for o, w in BETS]
+    top = max(logs)
+    return top + math.log(sum(math.exp(log - top) for log in logs))
+
+
+def down(n, s, q, m):
+    return up(n, n - s, max(n - 2 * s + q, (n - s) ** 2 / n if n else 0), 1 - m)
+
+
+def lower_end(n, s, q, needed):
+    """The largest m with enough evidence above it."""
+    low, high = 0.0, s / n if n else 0.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if up(n, s, q, middle) >= needed else (low, middle)
+    return low
+
+
+def bounded(grounds, radius):
+    """Intervals of all arms, and which of them are beaten by the leader: True, False or unsure."""
+    delta = radius["delta"] / 2 if radius["pairs"] else radius["delta"]
+    step = 2**-25
+    needed = math.log(2 * grounds["arms_sharing"] / delta)
+    sums = grounds["statistics"]
+    # From [−½, ½] to [0, 1].
+    arms = [(n, s + n / 2, q + s + n / 4) for n, s, q in zip(*map(sums.get, KEYS))]
+    intervals = []
+    for n, s, q in arms:
+        lower = lower_end(n, s, q, needed)
+        upper = 1 - lower_end(n, n - s, n - 2 * s + q, needed)
+        lower, upper = max(lower - step, 0), min(upper + step, 1)
+        intervals.append((lower - 0.5, s / n - 0.5 if n else 0.0, upper - 0.5))
+    played = [arm for arm in arms if arm[0]]
+    if not radius["pairs"] or not played:
+        return intervals, [False] * len(arms)
+    sharing = grounds["pairs_sharing"]
+    pairs = 2 * sharing["first"]
+    if sharing["changed"]:
+        pairs, known = 2 * sharing["first"] ** 2, sharing["first"]
+        while known < sharing["ever"]:
+            pairs, known = 8 * pairs, 2 * known
+    leader = max(played, key=lambda arm: arm[1] / arm[0])
+    return intervals, [beaten(leader, arm, math.log(pairs / delta), needed, step) for arm in arms]
+
+
+KEYS = ("plays", "moment", "squares")
+
+
+def beaten(a, b, needed, aside, step):
+    """Whether what two arms have paid shows that a is better; None if that is too close to tell."""
+    if not b[0] or a[1] / a[0] <= b[1] / b[0]:
+        return False
+    low, high = b[1] / b[0], a[1] / a[0]
+    both = lambda m: up(*a, m + step) + down(*b, m - step)
+    least = min(up(*a, low + step), down(*b, high - step)) - aside
+    for _ in range(100):
+        # The sum is convex, so thirds narrow its minimum.
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, right) if both(left) < both(right) else (left, high)
+    least = min(least, both((low + high) / 2) - needed)
+    return None if abs(least) < 1e-6 else least > 0
+
+
+# Features, and arms with other radii.
 def half_width(grounds, radius, width_sq, log_det):
     """Half an interval, for rewards scaled to length one."""
     low, high = grounds["reward_range"]
@@ -31,45 +109,96 @@ def half_width(grounds, radius, width_sq, log_det):
     d = len(grounds["features"])
     # A radius of its own bounds θ* of vectors as given in units of reward.
     unit = high - low if grounds.get("as_given") else 1
-    norm = (
-        radius["theta_norm_bound"] / unit
-        if "theta_norm_bound" in radius
-        else grounds["theta_norm_bound"]
-        if d
-        else 0
-    )
+    own = radius.get("theta_norm_bound")
+    norm = own / unit if own is not None else grounds["theta_norm_bound"] if d else 0
     # Features and rewards are multiples of 2⁻²⁴; the radius covers their rounding.
     rounding = 2**-25 * (1 + math.sqrt(d) * norm) * math.sqrt(grounds["statistics"]["observations"])
     if radius["kind"] == "fixed":
         return (radius["sqrt_beta"] / (high - low) + rounding) * math.sqrt(width_sq)
-    if radius["kind"] == "determinant":
+    if radius["kind"] in ("determinant", "additive"):
         ridge = grounds["policy"]["ridge"]
-        spread = noise * math.sqrt(
-            log_det - d * math.log(ridge) + 2 * math.log(1 / radius["delta"])
+        spread = log_det - d * math.log(ridge) + 2 * math.log(1 / radius["delta"])
+        root = (
+            noise * math.sqrt(spread) + math.sqrt(ridge) * norm
+            if radius["kind"] == "determinant"
+            else math.sqrt(noise**2 * spread + ridge * norm**2)
         )
-        return (spread + math.sqrt(ridge) * norm + rounding) * math.sqrt(width_sq)
+        return (root + rounding) * math.sqrt(width_sq)
     if radius["kind"] == "mixture":
         if math.isinf(width_sq):
             return math.inf
         share, plays = radius["delta"] / grounds["arms_sharing"], 1 / width_sq
-        return (
-            noise
-            * math.sqrt((plays + 1) / plays**2 * (math.log(plays + 1) + 2 * math.log(1 / share)))
-            + 2**-25
-        )
+        spread = (plays + 1) / plays**2 * (math.log(plays + 1) + 2 * math.log(1 / share))
+        return noise * math.sqrt(spread) + 2**-25
     sys.exit(f"this checker does not know the radius {radius['kind']}")
 
 
-def scores(grounds):
-    """Scaled mean and squared width of each listed action, and log det V."""
-    sums = grounds["statistics"]
-    if not grounds["features"]:
-        arms = zip(sums["plays"], sums["moment"])
-        return [(paid / n, 1 / n) if n else (0.0, math.inf) for n, paid in arms], 0.0
-    theta, log_det = solve(sums["gram"], sums["moment"])
-    dot = lambda x, y: sum(a * b for a, b in zip(x, y))
-    actions = [action["features"] for action in grounds["actions"]]
-    return [(dot(x, theta), dot(x, solve(sums["gram"], x)[0])) for x in actions], log_det
+def verdicts(grounds, radius, alarm):
+    """Intervals, and whether each action could still be best: True, False, or None if unsure."""
+    sums, by_intervals = grounds["statistics"], "exclusion" not in grounds["policy"]
+    by_intervals = by_intervals or grounds["policy"]["exclusion"] == "intervals"
+    out = [False] * len(grounds["actions"])
+    compare = None
+    if radius["kind"] == "two-point":
+        intervals, out = bounded(grounds, radius)
+    elif not grounds["features"]:
+        known = [(s / n, 1 / n) if n else (0.0, math.inf) for n, s in zip(*map(sums.get, KEYS[:2]))]
+        halves = [half_width(grounds, radius, w, 0.0) for _, w in known]
+        intervals = [(m - h, m, m + h) for (m, _), h in zip(known, halves)]
+    else:
+        theta, log_det = solve(sums["gram"], sums["moment"])
+        width = lambda x: half_width(grounds, radius, dot(x, solve(sums["gram"], x)[0]), log_det)
+        rows = [action["features"] for action in grounds["actions"]]
+        known = [(dot(x, theta), width(x)) for x in rows]
+        intervals = [(m - h, m, m + h) for m, h in known]
+        if not by_intervals:
+            minus = lambda a, b: [x - y for x, y in zip(a, b)]
+            compare = lambda a, b: dot(minus(a, b), theta) - width(minus(a, b))
+    if alarm:
+        return [(-math.inf, mean, math.inf) for _, mean, _ in intervals], [True] * len(intervals)
+    left = [i for i, gone in enumerate(out) if gone is not True]
+    best = max(intervals[i][0] for i in left)
+    if compare is None:
+        ahead = [best - upper for _, _, upper in intervals]
+    else:
+        witnesses = [max(left, key=lambda i: intervals[i][end]) for end in (1, 0)]
+        ahead = [max(compare(rows[w], x) for w in witnesses) for x in rows]
+    could = [None if abs(gap) < 1e-9 else gap < 0 for gap in ahead]
+    return intervals, [None if o is None else False if o else c for o, c in zip(out, could)]
+
+
+# The seal of version 2: SHA-256 of the canonical form (RFC 8785).
+def canonical(value):
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: name.encode("utf-16-be"))
+        return "{" + ",".join(f"{canonical(name)}:{canonical(value[name])}" for name in names) + "}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def number(value):
+    """A number as ECMAScript writes it."""
+    if value == 0:
+        return "0"
+    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
+    whole, _, rest = mantissa.partition(".")
+    rest = "" if rest == "0" else rest
+    point = len(whole) + int(exponent or 0)
+    digits = whole + rest
+    point -= len(digits) - len(digits.lstrip("0"))
+    digits = digits.strip("0")
+    sign = "-" if value < 0 else ""
+    if len(digits) <= point <= 21:
+        return sign + digits + "0" * (point - len(digits))
+    if 0 < point <= 21:
+        return sign + digits[:point] + "." + digits[point:]
+    if -6 < point <= 0:
+        return sign + "0." + "0" * -point + digits
+    rest = "." + digits[1:] if digits[1:] else ""
+    return f"{sign}{digits[0]}{rest}e{point - 1:+d}"
 
 
 def once(pairs):
@@ -86,18 +215,22 @@ def main(path):
     with open(path, encoding="utf-8") as file:
         certificate = json.load(file, object_pairs_hook=once)
     grounds, findings = certificate["grounds"], certificate["findings"]
-    default = {"kind": "determinant" if grounds["features"] else "mixture", "delta": 0.05}
+    version = grounds.get("format", 1)
+    if certificate["version"] != version or version not in (1, 2):
+        sys.exit(f"version {certificate['version']} of a log of format {version} is not known")
+    seal = certificate.pop("seal")
+    if version == 2 and hashlib.sha256(canonical(certificate).encode()).hexdigest() != seal:
+        sys.exit("the seal is not that of the document")
+    kinds = {1: ("determinant", "mixture"), 2: ("additive", "two-point")}[version]
+    default = {"kind": kinds[not grounds["features"]], "delta": 0.05, "pairs": True}
     radius = grounds["policy"].get("radius", default)
     low, high = grounds["reward_range"]
-    known, log_det = scores(grounds)
-    intervals = [
-        (m - h, m, m + h)
-        for m, h in ((m, half_width(grounds, radius, w, log_det)) for m, w in known)
-    ]
-    best_lower = max(lower for lower, _, _ in intervals)
+    if version == 2 and grounds["features"]:
+        grounds["policy"].setdefault("exclusion", "differences")
+    intervals, could = verdicts(grounds, radius, findings.get("alarm"))
     centre = 0 if grounds.get("as_given") else (low + high) / 2
     shown = lambda x: min(max(centre + (high - low) * x, low), high)
-    for (lower, mean, upper), action in zip(intervals, findings["actions"]):
+    for (lower, mean, upper), action, plausible in zip(intervals, findings["actions"], could):
         for name, expected in [("lower", shown(lower)), ("upper", shown(upper))]:
             if abs(action[name] - expected) > 1e-7 * (high - low):
                 sys.exit(f"{action['label']}: {name} is {action[name]}, and {expected} follows")
@@ -105,23 +238,22 @@ def main(path):
             action["mean"] - centre - (high - low) * mean
         ) > 1e-7 * (high - low):
             sys.exit(f"{action['label']}: the estimate does not follow")
-        plausible = action["standing"] == "plausible"
-        if plausible != (upper >= best_lower) and abs(upper - best_lower) > 1e-9:
+        if plausible is not None and plausible != (action["standing"] == "plausible"):
             sys.exit(f"{action['label']}: the standing does not follow")
     # No true average is outside the range, so an estimate is off by at most its distance to the
     # farther end.
     off = lambda lower, mean, upper: min(
-        (high - low) * (upper - mean),
+        (high - low) * max(upper - mean, mean - lower),
         max(high - centre - (high - low) * mean, centre + (high - low) * mean - low),
     )
     racing = [
-        i for i, action in zip(intervals, findings["actions"]) if action["standing"] == "plausible"
+        (i, action)
+        for i, action in zip(intervals, findings["actions"])
+        if action["standing"] == "plausible"
     ]
-    within = (
-        None
-        if any(math.isinf(upper) for _, _, upper in racing)
-        else max(off(*interval) for interval in racing)
-    )
+    # Nothing is known about an action without an outcome, unless the range bounds it.
+    open_ended = any(math.isinf(i[2]) and action["mean"] is None for i, action in racing)
+    within = None if open_ended else max(off(*interval) for interval, _ in racing)
     if (
         (within is None) != (findings["known_within"] is None)
         or within is not None

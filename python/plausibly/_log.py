@@ -125,7 +125,12 @@ class Log:
         )
 
     def decide(
-        self, actions: object, *, context: Mapping[str, Any] | None = None, most: int = MOST
+        self,
+        actions: object,
+        *,
+        context: Mapping[str, Any] | None = None,
+        most: int = MOST,
+        key: str | None = None,
     ) -> Decision:
         """Takes the next decision among the rows of a table.
 
@@ -136,9 +141,14 @@ class Log:
         Rows become features as on the command line, from the CSV that the frame's own library
         writes (without an index): see docs/concepts/features.md. `context` holds facts about this
         occasion; `most` is the number of actions that the certificate lists.
+
+        `key` is your name for this request. The same key again gives the decision that was taken
+        the first time, and writes nothing: so a request whose answer was lost can be repeated.
         """
+        if key is not None and not isinstance(key, str):
+            raise TypeError(f"key: expected text, found {type(key).__name__}")
         table, texts = _tables.to_csv(actions, self._takes_vectors()), _tables.to_context(context)
-        document = self._log.decide(self._at(), table, texts, _whole("most", most))
+        document = self._log.decide(self._at(), table, texts, _whole("most", most), key)
         return _decision(document)
 
     def reward(self, decision: int, value: float) -> bool:
@@ -153,12 +163,15 @@ class Log:
         """Withdraws the reward of a decision, which is then pending again."""
         return self._log.retract(self._at(), _whole("decision", decision))
 
-    def drop(self, decision: int) -> bool:
+    def drop(self, decision: int, *, undo: bool = False) -> bool:
         """Records that the reward of a decision will never come; False if it was dropped already.
 
-        Drops are final.
+        With `undo` the decision is pending again; False if it is pending already. Whether you drop
+        a decision, or undo that, must not depend on how good its reward was or would be.
         """
-        return self._log.drop(self._at(), _whole("decision", decision))
+        if not isinstance(undo, bool):
+            raise TypeError(f"undo: expected True or False, found {type(undo).__name__}")
+        return self._log.drop(self._at(), _whole("decision", decision), undo)
 
     def change_policy(self, policy: str | Mapping[str, Any], *, horizon: int | None = None) -> bool:
         """Decides by another policy from now on; False if it is the same."""
@@ -279,9 +292,7 @@ def _decision(document: str) -> Decision:
         width_sq=column("width", np.inf) ** 2,
         plausible=[action["label"] for action, ruled in zip(listed, out) if ruled is None],
         ruled_out_by=[None if ruled is None else names.get(ruled["by"]) for ruled in out],
-        margin=np.array(
-            [np.nan if ruled is None else ruled["margin"] for ruled in out], dtype=np.float64
-        ),
+        margin=np.array([_margin(ruled) for ruled in out], dtype=np.float64),
         sqrt_beta=findings["sqrt_beta"],
         confidence=findings["confidence"],
         model_error_bound=np.inf if bound is None else bound,
@@ -291,6 +302,14 @@ def _decision(document: str) -> Decision:
         _document=document,
     )
     return Decision(grounds["decision"], findings["chosen"]["label"], explanation, document)
+
+
+def _margin(ruled: dict[str, Any] | None) -> float:
+    """How far an action is behind at least; NaN where evidence between two actions decides."""
+    if ruled is None:
+        return float("nan")
+    behind: list[float] = ruled.get("behind_by", [float("nan")])
+    return float(ruled.get("margin", behind[0]))
 
 
 def _target(found: dict[str, Any] | None, policy: dict[str, Any]) -> Target | None:

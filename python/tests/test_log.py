@@ -125,6 +125,15 @@ def test_a_frame_is_its_csv_to_the_byte(which: int, command: str, tmp_path: Path
         assert decision.certificate_json() == second
     cli.run("drop", str(decision.id))
     assert python.drop(decision.id)
+    cli.run("drop", str(decision.id), "--undo")
+    assert python.drop(decision.id, undo=True)
+    cli.run("drop", str(decision.id))
+    assert python.drop(decision.id)
+    third = cli.decide(tmp_path / "wines.csv", "--context", "hour=16", "--key", "visit 3")
+    visit = python.decide(frame, context={"hour": 16}, key="visit 3")
+    assert visit.certificate_json() == third
+    cli.run("reward", str(visit.id), "5")
+    assert python.reward(visit.id, 5)
     cli.run("reward", "1", "6", "--correct")
     assert python.correct(1, 6)
     cli.run("reward", "2", "--retract")
@@ -133,6 +142,9 @@ def test_a_frame_is_its_csv_to_the_byte(which: int, command: str, tmp_path: Path
         and python.pending == {2: python.decision(2).label}
         and not python.drop(decision.id)
     )
+    # A repeated request writes nothing.
+    assert cli.decide(tmp_path / "wines.csv", "--key", "visit 3") == third
+    assert python.decide(frame, key="visit 3") == visit
     assert (tmp_path / "python.log").read_bytes() == (tmp_path / "cli.log").read_bytes()
     python.close()
     assert len((tmp_path / "cli.log").read_bytes().splitlines()) > 10

@@ -72,7 +72,7 @@ fn misfit(matches: &clap::ArgMatches) -> Option<(ErrorKind, &'static str)> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Decide(decisions::Decide),
+    Decide(Box<decisions::Decide>),
     Reward(decisions::Reward),
     Drop(decisions::Drop),
     History(decisions::History),

@@ -98,6 +98,7 @@ fn write(path: &PathBuf, table: &Table, decisions: u64) -> Result<(), Box<dyn Er
             context: Context::default(),
             chosen,
             label,
+            key: None,
         });
         events.push(Event::Rewarded { decision, reward: rng.uniform() });
         if events.len() >= BATCH || decision == decisions {

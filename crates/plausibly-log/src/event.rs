@@ -1,13 +1,19 @@
 //! The events of a log. Each is one line of the file, so this is the format: names and fields never
 //! change, and [`FORMAT`] counts up if they must.
+//!
+//! Logs of earlier formats are read, and go on in their own format.
 
 use crate::policy::PolicyTable;
 use crate::recipe::{Context, Extension, Recipe};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The version of the events.
-pub const FORMAT: u32 = 1;
+/// The format of new logs.
+pub const FORMAT: u32 = 2;
+/// The first format. It has no keys, and its drops are final.
+pub const FIRST_FORMAT: u32 = 1;
+/// A key has at most this many bytes, because the state of a log holds all of them.
+pub const LONGEST_KEY: usize = 256;
 
 /// The cells of a row by column; blank cells are `null`.
 pub type Cells = BTreeMap<String, Option<String>>;
@@ -19,7 +25,7 @@ pub type Cells = BTreeMap<String, Option<String>>;
 pub enum Event {
     /// The first event: the settings of the log.
     Opened {
-        /// [`FORMAT`].
+        /// [`FORMAT`], or the earlier format that the log began with.
         format: u32,
         /// The policy that takes the decisions, every field with its value.
         policy: PolicyTable,
@@ -81,6 +87,9 @@ pub enum Event {
         chosen: u64,
         /// The name of the chosen action.
         label: String,
+        /// The key of the request, by which a repeated one is recognised. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        key: Option<String>,
     },
     /// The reward of a decision came.
     Rewarded {
@@ -103,6 +112,12 @@ pub enum Event {
     },
     /// The reward of a decision will never come.
     Dropped {
+        /// The number of the decision.
+        decision: u64,
+    },
+    /// The reward of a dropped decision may come after all; the decision is pending again. From
+    /// format 2 on.
+    Undropped {
         /// The number of the decision.
         decision: u64,
     },

@@ -14,7 +14,7 @@ use crate::json::JsonError;
 use crate::opening::Opening;
 use crate::policy::{PolicyTable, check_new_policy, setting};
 use crate::recipe::{Context, RecipeError};
-use crate::state::{Occasion, State, StepError};
+use crate::state::{Occasion, Outcome, State, StepError};
 use crate::table::Table;
 use crate::time::Time;
 use std::borrow::Cow;
@@ -181,8 +181,46 @@ impl<S: Storage> Log<S> {
         context: &Context,
         most: usize,
     ) -> Result<Certificate, LogError> {
-        let at_us = at.into().micros();
+        self.take(at.into(), table, context, most, None)
+    }
+
+    /// Like [`Log::decide`], once for each key: a repeated request gets the decision that was taken
+    /// the first time, and nothing is written. So a caller that does not know whether its request
+    /// was carried out, because it was killed or lost the answer, can repeat it.
+    ///
+    /// The key is the caller's name for the request. The rows and the context of a repeated request
+    /// are not looked at.
+    ///
+    /// # Errors
+    /// As [`Log::decide`]; if the key is empty, longer than
+    /// [`LONGEST_KEY`](crate::event::LONGEST_KEY) bytes or has control characters; if the log has
+    /// format 1.
+    pub fn decide_once(
+        &mut self,
+        key: &str,
+        at: impl Into<Time>,
+        table: &Table,
+        context: &Context,
+        most: usize,
+    ) -> Result<(Certificate, Recorded), LogError> {
+        if let Some(decision) = self.begun()?.decision_with_key(key) {
+            let taken = crate::certificate(self.journal.storage(), decision, most)?;
+            return Ok((taken, Recorded::Before));
+        }
+        Ok((self.take(at.into(), table, context, most, Some(key))?, Recorded::Now))
+    }
+
+    fn take(
+        &mut self,
+        at: Time,
+        table: &Table,
+        context: &Context,
+        most: usize,
+        key: Option<&str>,
+    ) -> Result<Certificate, LogError> {
+        let at_us = at.micros();
         let state = self.begun()?;
+        let key = key.map(|key| state.new_key(key)).transpose()?;
         let (before, offered) = events_before_decision(state, table, context)?;
         // Checked before anything is written, so that a refused decision leaves no trace in the
         // log.
@@ -203,6 +241,7 @@ impl<S: Storage> Log<S> {
             context: context.clone(),
             chosen: chosen.id,
             label: chosen.label.clone(),
+            key,
         };
         self.record(at_us, &[decided])?;
         Ok(certificate)
@@ -260,6 +299,18 @@ impl<S: Storage> Log<S> {
         self.record_outcome(at, decision, NewOutcome::Drop)
     }
 
+    /// Undoes a drop: the decision is pending again. Nothing is written if it is pending already.
+    ///
+    /// # Errors
+    /// If there is no such decision, it has a reward, the log has format 1, or phased elimination
+    /// has replaced it.
+    pub fn undrop(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
+        if self.begun()?.decision(decision)?.outcome == Outcome::Pending {
+            return Ok(Recorded::Before);
+        }
+        self.record(at.into().micros(), &[Event::Undropped { decision }])
+    }
+
     /// Changes the policy that takes the decisions from now on.
     ///
     /// # Errors
@@ -274,7 +325,7 @@ impl<S: Storage> Log<S> {
         if !state.would_change(policy, horizon)? {
             return Ok(Recorded::Before);
         }
-        check_new_policy(policy, setting(state.recipe().dim()), horizon)
+        check_new_policy(policy, setting(state.recipe().dim()), horizon, state.format())
             .map_err(StepError::from)?;
         let (_, policy) = state.resolved(policy, horizon)?;
         self.record(at.into().micros(), &[Event::PolicyChanged { policy, horizon }])

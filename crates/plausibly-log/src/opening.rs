@@ -42,7 +42,8 @@ impl Opening {
     /// If the settings are not consistent.
     pub fn check(&self) -> Result<(), LogError> {
         let setting = policy::setting(self.recipe.dim());
-        policy::check_new_policy(&self.policy, setting, self.horizon).map_err(StepError::from)?;
+        policy::check_new_policy(&self.policy, setting, self.horizon, FORMAT)
+            .map_err(StepError::from)?;
         State::open(&self.clone().event())?;
         Ok(())
     }

@@ -1,9 +1,10 @@
 //! The policy of a log: the same spec as everywhere, with constants in the user's units of reward.
 //! A log records every field with its value, so that later defaults change nothing.
 
+use crate::recipe::Recipe;
 use plausibly::Target;
 use plausibly::spec::{
-    FieldError, Fields, Node, PolicyKind, PolicySpec, RadiusSpec, Setting, Value,
+    Defaults, Facts, FieldError, Fields, Node, PolicyKind, PolicySpec, RadiusSpec, Setting, Value,
 };
 use serde_json::{Map, Number, Value as Json};
 use thiserror::Error;
@@ -18,10 +19,12 @@ pub fn code() -> PolicyTable {
 
 /// A typed policy as a log records it, for arms or for features as `setting` says.
 pub fn table(kind: &PolicyKind, setting: Setting) -> PolicyTable {
-    let mut table = entries(&kind.to_value(setting));
-    // Every log compares intervals, so its policies have no such field.
-    table.remove("exclusion");
-    table
+    entries(&kind.to_value(setting))
+}
+
+/// What policies do where their tables say nothing, in a log of this format.
+pub(crate) fn defaults(format: u32) -> Defaults {
+    if format < 2 { Defaults::Recorded } else { Defaults::Logged }
 }
 
 /// Why a policy cannot decide in a log.
@@ -51,14 +54,16 @@ pub fn check_new_policy(
     table: &PolicyTable,
     setting: Setting,
     horizon: Option<u64>,
+    format: u32,
 ) -> Result<(), PolicyRefusal> {
-    let (spec, _) = read_policy(table, setting, horizon)?;
+    let (spec, _) = read_policy(table, setting, horizon, format)?;
     spec.unproved().map_or(Ok(()), |reason| Err(PolicyRefusal::Unproved(reason)))?;
     let refused = horizon.and_then(|horizon| spec.never_explores(horizon));
     refused.map_or(Ok(()), |reason| Err(PolicyRefusal::Unsuited(reason)))
 }
 
-/// Reads a policy and fills in the defaults. Accuracies and noise are in units of reward.
+/// Reads a policy and fills in the defaults of this format. Accuracies and noise are in units of
+/// reward. A ridge that is left to the radius stays open.
 ///
 /// # Errors
 /// If a field is wrong, or the policy cannot decide from a log.
@@ -66,11 +71,12 @@ pub fn read_policy(
     table: &PolicyTable,
     setting: Setting,
     horizon: Option<u64>,
+    format: u32,
 ) -> Result<(PolicySpec, PolicyTable), PolicyRefusal> {
     let node = node(&Json::Object(table.clone()));
     let mut problems = Vec::new();
     let mut fields = Fields::new("policy", &node, &mut problems);
-    let spec = PolicySpec::read_recorded(&mut fields, setting);
+    let spec = PolicySpec::read_of_log(&mut fields, setting, defaults(format));
     let resolved = fields.finish();
     let spec = spec.filter(|_| problems.is_empty()).ok_or(PolicyRefusal::Spec(problems))?;
     check(&spec, horizon)?;
@@ -91,7 +97,7 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
             if radius.unset().any(|name| name == "action_norm_bound") =>
         {
             "the paper's radius needs a bound on the norms of all future actions: set \
-             action_norm_bound, or use the radius determinant"
+             action_norm_bound, or use the radius additive"
         }
         PolicyKind::BetaThompson => {
             "beta-thompson counts rewards from 0 to 1, and a log scales rewards by their range; \
@@ -137,6 +143,36 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
         | PolicyKind::ExploreThenCommit { .. } => {}
     }
     spec
+}
+
+/// The ridge that suits the radius of a policy when a log begins.
+pub(crate) fn natural_ridge(spec: &PolicySpec, recipe: &Recipe, range: (f64, f64)) -> f64 {
+    let (length, dim) = (range.1 - range.0, recipe.dim());
+    let spec = scaled(spec, length, recipe.is_given());
+    spec.ridge_in(&scaled_facts(dim, recipe.theta_norm_bound(length)))
+}
+
+/// The facts that policies of features are built from. Rewards are scaled to an interval of length
+/// one, so their noise is sub-Gaussian with ½.
+pub(crate) fn scaled_facts(dim: usize, theta_norm_bound: f64) -> Facts {
+    Facts {
+        setting: setting(dim),
+        dim,
+        actions: 0,
+        horizon: 1,
+        noise_scale: 0.5,
+        theta_norm_bound,
+        // Only the paper's radius uses this, and a log refuses that radius without a bound of its
+        // own.
+        action_norm_bound: 1.0,
+        reward_range: None,
+    }
+}
+
+/// Sets the ridge of a policy that leaves it to its radius, and records it.
+pub(crate) fn settle_ridge(spec: &mut PolicySpec, table: &mut PolicyTable, ridge: f64) {
+    spec.settle_ridge(ridge);
+    table.insert("ridge".into(), Number::from_f64(ridge).map_or(Json::Null, Json::Number));
 }
 
 /// The number of arms that share δ. It is at least `actions`, and large enough that all shares ever

@@ -50,6 +50,8 @@ pub struct Arm {
     pub settled: u64,
     /// Their sum, in steps of 2⁻²⁴.
     pub total: i128,
+    /// The sum of their squares, in steps of 2⁻⁴⁸.
+    pub squares: i128,
     /// The number of pending decisions.
     pub pending: u64,
 }
@@ -130,11 +132,12 @@ impl Statistics {
         }
     }
 
-    /// SHA-256 of all sums, in hexadecimal. Equal statistics have equal digests.
-    pub fn digest(&self) -> String {
+    /// SHA-256 of all sums that a log of this format has, in hexadecimal. Equal statistics have
+    /// equal digests.
+    pub(crate) fn digest(&self, format: u32) -> String {
         let bytes: Vec<u8> = match self {
             Self::Features { settled, all } => [settled.to_bytes(), all.to_bytes()].concat(),
-            Self::Arms(arms) => arms.iter().flat_map(Arm::bytes).collect(),
+            Self::Arms(arms) => arms.iter().flat_map(|arm| arm.bytes(format)).collect(),
         };
         LineHash::of(&bytes).to_string()
     }
@@ -155,7 +158,9 @@ impl Statistics {
         }
         Some(match self {
             Self::Features { settled, all } => {
-                Sums { moment: settled.moment(), ..features_sums(all, ridge) }
+                // Pending decisions have no rewards.
+                let Sums { moment, squares, .. } = features_sums(settled, ridge);
+                Sums { moment, squares, ..features_sums(all, ridge) }
             }
             Self::Arms(arms) => {
                 let counted = self.observations() + self.pending();
@@ -171,7 +176,13 @@ fn features_sums(ledger: &Ledger, ridge: f64) -> Sums {
     for (i, row) in gram.iter_mut().enumerate() {
         row[i] += ridge;
     }
-    Sums { observations: ledger.observations(), gram, moment: ledger.moment(), plays: Vec::new() }
+    Sums {
+        observations: ledger.observations(),
+        gram,
+        moment: ledger.moment(),
+        plays: Vec::new(),
+        squares: vec![ledger.reward_squares()],
+    }
 }
 
 fn arms_sums(
@@ -186,6 +197,7 @@ fn arms_sums(
         gram: Vec::new(),
         moment: listed().map(|arm| arm.paid()).collect(),
         plays: listed().map(|arm| count(&arm)).collect(),
+        squares: listed().map(|arm| arm.squares as f64 / (STEPS * STEPS)).collect(),
     }
 }
 
@@ -201,21 +213,28 @@ impl Arm {
                 self.pending = self.pending.checked_sub(1).ok_or(missing)?;
                 self.settled += 1;
                 self.total += steps;
+                self.squares += steps * steps;
             }
             Change::Unsettled(reward) => {
                 let steps = steps(reward)?;
                 self.settled = self.settled.checked_sub(1).ok_or(missing)?;
                 self.pending += 1;
                 self.total -= steps;
+                self.squares -= steps * steps;
             }
         }
         Ok(())
     }
 
-    fn bytes(&self) -> impl Iterator<Item = u8> {
-        let Self { settled, total, pending } = self;
+    fn bytes(&self, format: u32) -> impl Iterator<Item = u8> {
+        let Self { settled, total, squares, pending } = self;
         let settled = settled.to_le_bytes().into_iter();
-        settled.chain(total.to_le_bytes()).chain(pending.to_le_bytes())
+        // The first format has no squares.
+        let squares = (format >= 2).then(|| squares.to_le_bytes());
+        settled
+            .chain(total.to_le_bytes())
+            .chain(pending.to_le_bytes())
+            .chain(squares.into_iter().flatten())
     }
 
     /// The number of decisions for it that were not dropped.

@@ -1,7 +1,7 @@
 //! Sums up a log: what would be decided now, and how the knowledge grew. The log is read twice:
 //! once for its end, once to derive certificates at evenly spread decisions.
 
-use crate::certificate::{Certificate, Position, Standing, certify};
+use crate::certificate::{Certificate, Position, RuledOut, Standing, certify};
 use crate::choices::Choices;
 use crate::event::Event;
 use crate::fold::fold;
@@ -120,7 +120,7 @@ pub fn status<S: Storage>(
     let (mut lookback, mut choices) = (Lookback::default(), Choices::default());
     let mut id = String::new();
     fold(storage, |step| {
-        if let Event::Decided { decision, set, context, chosen, label } = step.event
+        if let Event::Decided { decision, set, context, chosen, label, .. } = step.event
             && looked_at(*decision)
         {
             let occasion = step.occasion(*set, context);
@@ -205,7 +205,7 @@ impl Lookback {
                     self.last_plausible.insert(action.id, grounds.decision);
                     self.out.remove(&action.id);
                 }
-                Standing::RuledOut { by, .. } => {
+                Standing::RuledOut(RuledOut { by, .. }) => {
                     let last_plausible = self.last_plausible.get(&action.id).copied().unwrap_or(0);
                     let since = OutSince { decision: grounds.decision, last_plausible, by };
                     self.out.entry(action.id).or_insert(since);

@@ -375,7 +375,7 @@ impl Means {
         let arms = self.counts.len();
         let (shares, other_observations) =
             ((arms + self.removed.arms) as u64, self.removed.observations);
-        let whole = Whole { arms, shares, other_observations, first: None };
+        let whole = Whole { arms, shares, ever: shares, other_observations, first: None };
         ArmMeans::from_statistics(&self.counts, &self.totals).part_of(whole)
     }
 }

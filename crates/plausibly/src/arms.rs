@@ -81,6 +81,7 @@ impl Totals {
         let whole = Whole {
             arms: to.len(),
             shares: self.counts.len() as u64,
+            ever: self.counts.len() as u64,
             other_observations: all - counts.iter().sum::<u64>(),
             first,
         };

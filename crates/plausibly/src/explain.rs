@@ -193,6 +193,23 @@ impl Explanation {
         self.scores.width_sq()
     }
 
+    /// Half the interval of an action.
+    pub fn half_width(&self, action: ActionIndex) -> f64 {
+        self.plausible.half_widths()[action]
+    }
+
+    /// How little is known about an action by these squared widths, to be compared with that of
+    /// others: its width or, where intervals depend on what arms have paid, half its interval, and
+    /// the width among equals. CODE takes the plausible action with the largest.
+    pub fn ignorance(&self, width_sq: &[f64], action: ActionIndex) -> (f64, f64) {
+        let own = width_sq[action];
+        if self.plausible.is_bounded() {
+            (self.plausible.half_by(&self.scores, width_sq, action), own)
+        } else {
+            (own, own)
+        }
+    }
+
     /// The standing of each action.
     pub fn standings(&self) -> &[Standing] {
         &self.standings

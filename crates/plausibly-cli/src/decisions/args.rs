@@ -25,6 +25,7 @@ use std::time::Duration;
                         plausibly decide --log ads.log --actions ads.csv --context device=mobile \
                         --reward-range 0..5 --explain\n  \
                         plausibly decide --log ads.log --actions ads.csv --count 10\n  \
+                        plausibly decide --log ads.log --actions ads.csv --key visit-4711\n  \
                         plausibly decide --log shop.log --actions articles.csv --label title \
                         --leave-out \
                         added\n  \
@@ -46,6 +47,11 @@ pub(crate) struct Decide {
         value_parser = whole_number::<1, 1000>, conflicts_with = "certificate"
     )]
     pub(crate) count: u64,
+
+    /// Your name for this request. The same key again gives the decision that was taken the first
+    /// time, and writes nothing: so a request whose answer was lost can be repeated
+    #[arg(long, value_name = "TEXT", conflicts_with = "count")]
+    pub(crate) key: Option<String>,
 
     /// A fact about this decision that is the same for all actions, such as `device=mobile`
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
@@ -193,8 +199,12 @@ pub(crate) struct Reward {
 }
 
 /// Record that the outcome of a decision will never come
+///
+/// Whether you drop a decision, or undo a drop, must not depend on how good its outcome was or
+/// would be: otherwise what the log says about its actions is no longer right.
 #[derive(Debug, Arguments)]
-#[command(after_help = "Example:\n  plausibly drop --log wines.log 17\n\nDrops are final.")]
+#[command(after_help = "Examples:\n  plausibly drop --log wines.log 17\n  plausibly drop --log \
+                        wines.log 17 --undo")]
 pub(crate) struct Drop {
     #[command(flatten)]
     pub(crate) log: LogFile,
@@ -202,6 +212,10 @@ pub(crate) struct Drop {
     /// The number of the decision
     #[arg(value_name = "DECISION", allow_negative_numbers = true, value_parser = decision_number)]
     pub(crate) decision: u64,
+
+    /// Undo the drop: the decision is pending again
+    #[arg(long)]
+    pub(crate) undo: bool,
 
     #[command(flatten)]
     pub(crate) time: Time,

@@ -24,16 +24,30 @@ pub(crate) fn run(args: &Decide) -> Result<()> {
     let table = read_table(args)?;
     let recording = Recording::new(&args.log.path, &args.wait)?;
     let Ready { mut log, table, recorded } = ready(args, &recording, table, context, at)?;
-    notes(&log, &table, context);
+    let most = args.listing.most();
+    let key = args.key.as_deref();
+    let is_repeated =
+        key.is_some_and(|key| log.state().and_then(|state| state.decision_with_key(key)).is_some());
+    if !is_repeated {
+        notes(&log, &table, context);
+    }
     recording.begin_write()?;
     let mut taken = Vec::new();
     let failed = (0..args.count).find_map(|_| {
-        log.decide(at, &table, context, args.listing.most())
-            .map(|decision| taken.push(decision))
-            .err()
+        let decided = match key {
+            Some(key) => log.decide_once(key, at, &table, context, most).map(|(taken, _)| taken),
+            None => log.decide(at, &table, context, most),
+        };
+        decided.map(|decision| taken.push(decision)).err()
     });
     // Releases the log before printing: a slow reader of the output must not block other writers.
     drop(log);
+    if let (true, [one]) = (is_repeated, &taken[..]) {
+        let decision = one.grounds.decision;
+        output::note(&format!(
+            "note: decision {decision} was taken before with this key; nothing was written"
+        ));
+    }
     if !taken.is_empty() {
         announce::announce(args, &recording, &taken, certificate_file.as_ref())?;
     }

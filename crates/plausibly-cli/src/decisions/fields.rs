@@ -2,6 +2,7 @@
 
 use super::policy::default_table;
 use plausibly::spec::{Complaint, Setting};
+use plausibly_log::event::FORMAT;
 use plausibly_log::policy::{PolicyRefusal, PolicyTable, read_policy};
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ pub(super) fn unknown(policy: &PolicyTable, name: &str, setting: Setting) -> Opt
     let mut all: Vec<String> = own.iter().map(|own| (*own).to_string()).collect();
     for outer in own {
         let mut probe = policy.clone();
-        let table = probe.entry(outer).or_insert_with(|| default_table(outer, setting));
+        let table = probe.entry(outer).or_insert_with(|| default_table(outer, name, setting));
         let Value::Object(table) = table else { continue };
         table.insert(NO_FIELD.into(), json!(0));
         let inner = allowed(&probe, name, &format!("{outer}.{NO_FIELD}"), setting);
@@ -37,7 +38,7 @@ fn allowed(
 ) -> Option<Vec<&'static str>> {
     let mut policy = policy.clone();
     policy.entry(name).or_insert(json!(0));
-    let Err(PolicyRefusal::Spec(problems)) = read_policy(&policy, setting, None) else {
+    let Err(PolicyRefusal::Spec(problems)) = read_policy(&policy, setting, None, FORMAT) else {
         return None;
     };
     let path = format!("policy.{path}");

@@ -95,11 +95,13 @@ fn value_of(value: &DeValue<'_>) -> Value {
     }
 }
 
-/// An unset table of a policy with its default kind, which its fields depend on.
-pub(super) fn default_table(name: &str, setting: Setting) -> Value {
+/// An unset table of a policy with the kind that a field of it belongs to: the default kind, but
+/// for the noise of arms, which the default kind needs not be told.
+pub(super) fn default_table(name: &str, field: &str, setting: Setting) -> Value {
     match (name, setting) {
-        ("radius", Setting::Arms) => json!({ "kind": "mixture" }),
-        ("radius", _) => json!({ "kind": "determinant" }),
+        ("radius", Setting::Arms) if field == "noise_scale" => json!({ "kind": "mixture" }),
+        ("radius", Setting::Arms) => json!({ "kind": "two-point" }),
+        ("radius", _) => json!({ "kind": "additive" }),
         _ => json!({}),
     }
 }
@@ -124,10 +126,12 @@ fn assign(table: &mut PolicyTable, assignment: &str, setting: Setting) -> Result
         path.rsplit_once('.').map_or((None, path.as_str()), |(inner, name)| (Some(inner), name));
     let target = match inner {
         None => table,
-        Some(inner) => match table.entry(inner).or_insert_with(|| default_table(inner, setting)) {
-            Value::Object(target) => target,
-            other => refuse!("`{inner}` is {other}, which has no fields"),
-        },
+        Some(inner) => {
+            match table.entry(inner).or_insert_with(|| default_table(inner, name, setting)) {
+                Value::Object(target) => target,
+                other => refuse!("`{inner}` is {other}, which has no fields"),
+            }
+        }
     };
     let text = text.trim();
     if let Some(error) = read_number(text).err().filter(|error| !error.instead.is_empty()) {

@@ -33,8 +33,13 @@ pub(crate) fn run(args: &Reward) -> Result<()> {
 pub(crate) fn drop_decision(args: &Drop) -> Result<()> {
     let at = time_to_record(args.time.at, args.force)?;
     record(&args.log.path, &args.wait, args.decision, |log| {
-        let recorded = log.drop_decision(at, args.decision)?;
-        Ok((recorded, "dropped; its outcome will never come".into()))
+        Ok(if args.undo {
+            let recorded = log.undrop(at, args.decision)?;
+            (recorded, "no longer dropped; the decision is pending again".into())
+        } else {
+            let recorded = log.drop_decision(at, args.decision)?;
+            (recorded, "dropped; its outcome will never come".into())
+        })
     })
 }
 

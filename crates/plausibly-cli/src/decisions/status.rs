@@ -5,7 +5,7 @@ use super::{existing, now};
 use crate::files::{Kind, Outputs};
 use crate::output;
 use anyhow::Result;
-use plausibly_log::certificate::{Finding, Standing};
+use plausibly_log::certificate::{Finding, RuledOut, Standing};
 use plausibly_log::{Status, Tried, status};
 use std::path::PathBuf;
 
@@ -78,7 +78,7 @@ fn row(status: &Status, action: &Finding) -> Vec<String> {
             "in the race; the next choice".into()
         }
         Standing::Plausible => "in the race".into(),
-        Standing::RuledOut { by, .. } => {
+        Standing::RuledOut(RuledOut { by, .. }) => {
             let label = |id| {
                 now.findings
                     .actions

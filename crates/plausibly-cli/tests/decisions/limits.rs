@@ -67,7 +67,7 @@ fn log_with(desk: &Desk, label: &str) {
         Event::ActionAdded { action: 0, label: label.into(), cells: cells(0) },
         Event::ActionAdded { action: 1, label: "mug".into(), cells: cells(1) },
         Event::SetOffered { set: 0, actions: vec![0, 1] },
-        Event::Decided { decision: 1, set: 0, context, chosen: 0, label: label.into() },
+        Event::Decided { decision: 1, set: 0, context, chosen: 0, label: label.into(), key: None },
     ];
     let bodies: Vec<String> =
         events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();

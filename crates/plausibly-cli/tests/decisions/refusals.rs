@@ -155,12 +155,15 @@ fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
         named("dropped; its outcome will never come")
     );
     assert!(desk.says(&["drop", "--log", "a.log", "1"]).contains("nothing was written"));
-    // A drop is final, so the message must not suggest a flag.
     for more in [&["1", "4"][..], &["1", "4", "--correct"], &["1", "--retract"]] {
         let args = [&["reward", "--log", "a.log"], more].concat();
-        refused(&desk, &args, 2, &[chosen, "was dropped", "final", "try the same action again"]);
-        assert!(!desk.refuses(&args).1.contains("--"), "no flag helps after a drop");
+        refused(&desk, &args, 2, &[chosen, "was dropped", "drop … --undo"]);
     }
+    let undo = ["drop", "--log", "a.log", "1", "--undo"];
+    assert_eq!(desk.says(&undo), named("no longer dropped; the decision is pending again"));
+    assert!(desk.says(&undo).contains("nothing was written"));
+    assert_eq!(desk.says(&reward(&["1", "4"])), named("recorded 4"));
+    refused(&desk, &undo, 2, &[chosen, "has the reward 4", "not dropped"]);
 }
 
 #[test]

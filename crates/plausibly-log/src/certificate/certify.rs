@@ -25,7 +25,7 @@ pub fn certificate<S: Storage>(
 ) -> Result<Certificate, LogError> {
     let mut found = None;
     let (state, _) = fold(storage, |step| {
-        if let Event::Decided { decision: number, set, context, chosen, label } = step.event
+        if let Event::Decided { decision: number, set, context, chosen, label, .. } = step.event
             && *number == decision
         {
             let certificate = certify(step.state, &step.occasion(*set, context), most)?;
@@ -75,7 +75,10 @@ pub fn certify(
         chosen: (!follows).then_some(findings.chosen.id),
     };
     let partial = Certificate::new(state.grounds(occasion, Some((listed, unlisted)))?)?;
-    // A shorter list must never change the decision.
-    let same = partial.findings.chosen.id == findings.chosen.id;
+    // A shorter list must never change the decision, or what rules an action out.
+    let shown = |id: u64| actions.iter().find(|action| action.id == id);
+    let mut listed = partial.findings.actions.iter();
+    let same = partial.findings.chosen.id == findings.chosen.id
+        && listed.all(|own| shown(own.id).is_some_and(|full| full.standing == own.standing));
     Ok(if same { partial } else { Certificate::sealed(grounds, findings) })
 }

@@ -1,14 +1,17 @@
 //! Derives the findings of a decision from its grounds. Taking a decision and checking a
 //! certificate both run this code.
 
-use super::findings::{Chosen, Finding, Findings, Share, Standing, TargetFinding};
+use super::findings::{
+    Alarm, Chosen, Comparison, Finding, Findings, RuledOut, Share, Standing, TargetFinding,
+};
 use super::rule_out::RuleOut;
 use super::verdict::Verdict;
 use super::{Grounds, GroundsError, Sums};
+use crate::policy;
 use plausibly::spec::{Model, PolicyKind, PolicySpec, RadiusSpec};
 use plausibly::{
-    ActionSet, ConfidenceRadius, Exclusion, Explanation, Phase, Quantised, Quota, Radius, Scores,
-    Target, TargetStatus,
+    ActionSet, ConfidenceRadius, Doubt, Exclusion, Explanation, Phase, Quantised, Quota, Radius,
+    Reach, Scores, Target, TargetStatus,
 };
 use std::cell::OnceCell;
 
@@ -42,7 +45,8 @@ pub(super) struct Derivation<'a> {
     pub(super) explanation: Explanation,
     /// Scores with pending decisions counted, computed on first use.
     design_scores: OnceCell<Scores>,
-    radius: Quantised<Radius>,
+    pub(super) radius: Quantised<Radius>,
+    exclusion: Exclusion,
     confidence: Option<f64>,
     /// The phase of phased elimination, and the plays left in it.
     pub(super) phase: Option<(Phase, Quota)>,
@@ -88,10 +92,16 @@ impl<'a> Derivation<'a> {
         let ignored = matches!(spec.kind, PolicyKind::Code { count_pending: false, .. });
         let design = grounds.design.as_ref().filter(|_| !ignored);
         let design = design.map(made).transpose()?;
-        let shown = spec.shown_radius(grounds.setting());
+        let shown = spec.shown_radius(grounds.setting(), policy::defaults(grounds.format));
         let radius = shown.build_quantised(&facts)?;
         let mut explanation = Explanation::new();
-        explanation.fill(model.estimator(), &radius, Exclusion::Intervals, set.view());
+        let exclusion = match spec.kind {
+            PolicyKind::Code { exclusion, .. } => exclusion,
+            // The first format knows intervals alone.
+            _ if grounds.format < 2 || grounds.dim() == 0 => Exclusion::Intervals,
+            _ => Exclusion::Differences,
+        };
+        explanation.fill(model.estimator(), &radius, exclusion, set.view());
         let confidence = shown.confidence(ridge).filter(|_| !beyond_bound(&shown, grounds));
         let phase = grounds.phase_on(&spec.kind, set)?;
         Ok(Self {
@@ -103,6 +113,7 @@ impl<'a> Derivation<'a> {
             explanation,
             design_scores: OnceCell::new(),
             radius,
+            exclusion,
             confidence,
             phase,
         })
@@ -136,7 +147,14 @@ impl<'a> Derivation<'a> {
             largest(racing(), |at| explanation.intervals()[at].mean),
             largest(racing(), |at| self.within(at)),
         ];
-        found.into_iter().flatten().collect()
+        let rival = chosen.and_then(|chosen| RuleOut::closest_rival(self, chosen));
+        let witnesses =
+            explanation.standings().iter().filter_map(plausibly::Standing::ruled_out_by);
+        let mut found: Vec<usize> =
+            found.into_iter().flatten().chain(rival).chain(witnesses).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 }
 
@@ -173,6 +191,7 @@ impl Derivation<'_> {
             known_within,
             model_error_bound: known_within.map(|within| within * within),
             sqrt_beta: self.explanation.sqrt_beta(),
+            alarm: self.alarm(),
             confidence: self.confidence,
             target: self.target(),
             plays_left: self.phase.as_ref().map(|(_, quota)| quota.remaining()),
@@ -192,8 +211,12 @@ impl Derivation<'_> {
         let grounds = self.grounds;
         let (low, high) = grounds.reward_range;
         let interval = self.explanation.intervals()[action];
-        let (mean, half) =
-            (grounds.unscaled(interval.mean), grounds.range() * (interval.upper - interval.mean));
+        let mean = grounds.unscaled(interval.mean);
+        let mut half = grounds.range() * (interval.upper - interval.mean);
+        if self.is_bounded() {
+            // These intervals need not have the estimate in the middle.
+            half = half.max(grounds.range() * (interval.mean - interval.lower));
+        }
         if self.explanation.width_sq()[action].is_finite() {
             half.min((high - mean).max(mean - low))
         } else {
@@ -206,9 +229,13 @@ impl Derivation<'_> {
         let (low, high) = grounds.reward_range;
         let bound = |scaled: f64| grounds.unscaled(scaled).clamp(low, high);
         let design_width = |at: usize| self.design_width_sq()[at];
+        let ignorance = |at: usize| explanation.ignorance(self.design_width_sq(), at);
         let mut ranking: Vec<usize> = explanation.plausible().collect();
         // A stable sort keeps equals in the order of offering: the policy takes the first of them.
-        ranking.sort_by(|a, b| design_width(*b).total_cmp(&design_width(*a)));
+        ranking.sort_by(|a, b| {
+            let (a, b) = (ignorance(*a), ignorance(*b));
+            b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1))
+        });
         let mut ranks = vec![None; grounds.actions.len()];
         for (place, at) in (1..).zip(&ranking) {
             ranks[*at] = Some(place);
@@ -227,20 +254,68 @@ impl Derivation<'_> {
                     upper: bound(interval.upper),
                     width: finite(width_sq.sqrt()),
                     design_width: finite(design_width(at).sqrt()),
-                    standing: match explanation.standings()[at] {
-                        plausibly::Standing::Plausible => Standing::Plausible,
-                        plausibly::Standing::RuledOut { by, margin, .. } => Standing::RuledOut {
-                            by: grounds.actions[by].id,
-                            margin: grounds.range() * margin,
-                        },
-                        plausibly::Standing::Beaten { .. } => {
-                            unreachable!("logs refuse radii with verdicts between pairs")
-                        }
-                    },
+                    standing: self.standing(at),
                     rank: ranks[at],
                 }
             })
             .collect()
+    }
+
+    fn standing(&self, at: usize) -> Standing {
+        let grounds = self.grounds;
+        let by = |place: usize| RuledOut {
+            by: grounds.actions[place].id,
+            margin: None,
+            kind: None,
+            behind_by: None,
+            evidence: None,
+            needed: None,
+        };
+        match self.explanation.standings()[at] {
+            plausibly::Standing::Plausible => Standing::Plausible,
+            plausibly::Standing::RuledOut { by: place, margin, .. } if grounds.format < 2 => {
+                Standing::RuledOut(RuledOut { margin: Some(grounds.range() * margin), ..by(place) })
+            }
+            plausibly::Standing::RuledOut { by: place, margin, at_most } => {
+                let kind = match self.exclusion {
+                    Exclusion::Differences => Comparison::Difference,
+                    Exclusion::Intervals => Comparison::Interval,
+                };
+                let range = grounds.range();
+                // True averages lie in the range, so no two are farther apart.
+                let behind_by = Some(((range * margin).min(range), (range * at_most).min(range)));
+                Standing::RuledOut(RuledOut { kind: Some(kind), behind_by, ..by(place) })
+            }
+            plausibly::Standing::Beaten { by: place, evidence, needed } => {
+                Standing::RuledOut(RuledOut {
+                    kind: Some(Comparison::Pair),
+                    evidence: Some(evidence),
+                    needed: Some(needed),
+                    ..by(place)
+                })
+            }
+        }
+    }
+
+    /// The doubt about the declared noise, in units of reward.
+    fn alarm(&self) -> Option<Alarm> {
+        let range = self.grounds.range();
+        match self.explanation.doubt()? {
+            Doubt::Noise { declared, suggested } => {
+                Some(Alarm { declared: range * declared, suggested: range * suggested })
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn by_differences(&self) -> bool {
+        self.exclusion == Exclusion::Differences
+    }
+
+    /// Whether intervals depend on what arms have paid.
+    fn is_bounded(&self) -> bool {
+        let reach = self.radius.reach(&self.model.estimator().evidence());
+        matches!(reach, Reach::Bounded(_))
     }
 
     fn chosen(&self) -> Result<Chosen, GroundsError> {
@@ -254,13 +329,7 @@ impl Derivation<'_> {
             reason: self.reason(),
             propensity: if stream_choice { self.propensity(at) } else { None },
             log_det_gain: finite(log_det_gain(grounds.dim() == 0, design_sq)),
-            rule_out: RuleOut::of(
-                at,
-                &self.explanation,
-                self.model.estimator().evidence(),
-                &self.radius,
-                grounds.range(),
-            ),
+            rule_out: RuleOut::of(self, at),
             directions: match &self.model {
                 Model::Features(model) => {
                     directions(&grounds.features, &action.features, model.gram_inverse(), width_sq)
@@ -283,10 +352,15 @@ impl Derivation<'_> {
 
     /// Progress towards a target by the widths and the evidence of a model.
     fn target_status(&self, target: Target, width_sq: &[f64], model: &Model) -> TargetStatus {
-        let widest =
-            self.explanation.plausible().map(|action| width_sq[action]).fold(0.0, f64::max);
-        let reach = self.radius.reach(&self.model.estimator().evidence());
-        target.status(widest, reach.half_width(widest), &model.estimator().evidence())
+        let ignorance = |at: usize| self.explanation.ignorance(width_sq, at);
+        let wider = |best: usize, next| if ignorance(next) > ignorance(best) { next } else { best };
+        let widest = self.explanation.plausible().reduce(wider).unwrap_or(0);
+        let half_width = match self.radius.reach(&self.model.estimator().evidence()) {
+            // Pending decisions have no rewards to make an interval from.
+            Reach::Bounded(_) => self.explanation.half_width(widest),
+            reach => reach.half_width(width_sq[widest]),
+        };
+        target.status(width_sq[widest], half_width, &model.estimator().evidence())
     }
 
     /// Whether the target is met with pending decisions counted: the policy explores until it is.

@@ -29,6 +29,9 @@ pub struct Findings {
     /// partial certificate.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub plays_left: Option<u64>,
+    /// Set where outcomes contradict the declared noise; from version 2 on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub alarm: Option<Alarm>,
     /// The findings about each listed action.
     pub actions: Vec<Finding>,
 }
@@ -137,11 +140,60 @@ pub struct Finding {
 pub enum Standing {
     /// It could still be best.
     Plausible,
-    /// Another action is better, wherever in its interval the truth lies.
-    RuledOut {
-        /// The number of that action in the log.
-        by: u64,
-        /// How far its lower bound is above this action's upper bound, in units of reward.
-        margin: f64,
-    },
+    /// Another action is better.
+    RuledOut(RuledOut),
+}
+
+/// What shows that another action is better.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuledOut {
+    /// The number of that action in the log.
+    pub by: u64,
+    /// Version 1: how far the lower bound of the other is above this action's upper bound, in units
+    /// of reward.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub margin: Option<f64>,
+    /// What was compared; from version 2 on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kind: Option<Comparison>,
+    /// How far this action is behind the other at least and at most, in units of reward; for
+    /// intervals and differences.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub behind_by: Option<(f64, f64)>,
+    /// The evidence against this action, in nats; for pairs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub evidence: Option<f64>,
+    /// The evidence that was needed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub needed: Option<f64>,
+}
+
+/// What was compared to rule an action out.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Comparison {
+    /// The difference of the two actions, under every parameter of the confidence set.
+    Difference,
+    /// What the two actions have paid.
+    Pair,
+    /// The intervals of the two actions.
+    Interval,
+}
+
+impl RuledOut {
+    /// How far the action is behind at least, in units of reward; `None` where evidence decides.
+    pub fn at_least(&self) -> Option<f64> {
+        self.margin.or(self.behind_by.map(|(at_least, _)| at_least))
+    }
+}
+
+/// Outcomes contradict the declared scale of the noise, so nothing is called ruled out.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alarm {
+    /// The scale declared, in units of reward.
+    pub declared: f64,
+    /// A scale that fits the outcomes so far.
+    pub suggested: f64,
 }

@@ -5,6 +5,7 @@
 //! every number and statement shown, and follow from the grounds alone: anyone can derive them
 //! again, and [`Certificate::check`] does.
 
+mod canonical;
 mod certify;
 mod choice;
 mod derive;
@@ -15,13 +16,17 @@ mod verdict;
 mod verify;
 mod well_formed;
 
+use canonical::canonical;
 pub use certify::{certificate, certify};
-pub use findings::{Chosen, Finding, Findings, Reason, Share, Standing, TargetFinding};
+pub use findings::{
+    Alarm, Chosen, Comparison, Finding, Findings, Reason, RuledOut, Share, Standing, TargetFinding,
+};
 pub use phase::{Frozen, Phase, Played};
 pub use rule_out::RuleOut;
 pub(crate) use verdict::Reused;
 pub use verify::{Flaw, first_difference};
 
+use crate::event::FIRST_FORMAT;
 use crate::journal::LineHash;
 use crate::json::{self, JsonError};
 use crate::policy::{self, PolicyRefusal, PolicyTable};
@@ -33,8 +38,8 @@ use serde_json::{Map, Value as Json};
 use std::fmt::Display;
 use thiserror::Error;
 
-/// The version of the format.
-pub const VERSION: u32 = 1;
+/// The version of new certificates. A log of format 1 has certificates of version 1.
+pub const VERSION: u32 = 2;
 /// The name of the format.
 pub const FORMAT: &str = "plausibly certificate";
 
@@ -44,14 +49,15 @@ pub const FORMAT: &str = "plausibly certificate";
 pub struct Certificate {
     /// [`FORMAT`].
     pub format: String,
-    /// [`VERSION`].
+    /// [`VERSION`], or 1 for a log of the first format.
     pub version: u32,
     /// The grounds of the decision: only the log shows whether they are true.
     pub grounds: Grounds,
     /// The findings that follow from the grounds.
     pub findings: Findings,
-    /// SHA-256, in hexadecimal, of this document as compact JSON without this field. It detects
-    /// damage, not forgery: anyone can compute a seal.
+    /// SHA-256, in hexadecimal, of this document without this field: in the canonical form of RFC
+    /// 8785, and in version 1 as compact JSON in the order of the fields. It detects damage, not
+    /// forgery: anyone can compute a seal.
     pub seal: String,
 }
 
@@ -59,6 +65,9 @@ pub struct Certificate {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grounds {
+    /// The format of the log.
+    #[serde(skip_serializing_if = "is_first_format", default = "first_format")]
+    pub format: u32,
     /// The log, and the last line before the decision.
     pub log: Position,
     /// The number of the decision, from 1.
@@ -83,6 +92,10 @@ pub struct Grounds {
     /// The number of arms that share δ; only for actions without features.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub arms_sharing: Option<u64>,
+    /// How verdicts between pairs of actions share δ; only for actions without features, from
+    /// format 2 on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pairs_sharing: Option<PairsSharing>,
     /// The context of the decision.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     pub context: Map<String, Json>,
@@ -136,6 +149,38 @@ pub struct Sums {
     /// How often each arm was taken.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub plays: Vec<u64>,
+    /// `Σ y²`, or the sum of squared rewards of each arm; from format 2 on.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub squares: Vec<f64>,
+}
+
+impl Sums {
+    /// The sums that a log of this format shows.
+    pub(crate) fn of_format(self, format: u32) -> Self {
+        if format < 2 { Self { squares: Vec::new(), ..self } } else { self }
+    }
+}
+
+/// How verdicts between pairs of actions share δ. While every decision is about the first set, only
+/// pairs with its best action count; once another set is offered, every pair does.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct PairsSharing {
+    /// The number of actions of the first set.
+    pub first: u64,
+    /// The number of actions ever added.
+    pub ever: u64,
+    /// Whether another set was ever offered.
+    pub changed: bool,
+}
+
+fn first_format() -> u32 {
+    FIRST_FORMAT
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_first_format(format: &u32) -> bool {
+    *format == FIRST_FORMAT
 }
 
 /// An action on offer.
@@ -216,7 +261,7 @@ impl Certificate {
     pub(crate) fn sealed(grounds: Grounds, findings: Findings) -> Self {
         let unsealed = Self {
             format: FORMAT.into(),
-            version: VERSION,
+            version: grounds.format,
             grounds,
             findings,
             seal: String::new(),
@@ -237,8 +282,12 @@ impl Certificate {
             findings: &'a Findings,
         }
         let Self { format, version, grounds, findings, seal: _ } = self;
-        let document =
-            serde_json::to_string(&Unsealed { format, version: *version, grounds, findings });
+        let unsealed = Unsealed { format, version: *version, grounds, findings };
+        let document = if self.version < 2 {
+            serde_json::to_string(&unsealed)
+        } else {
+            serde_json::to_value(&unsealed).map(|document| canonical(&document))
+        };
         LineHash::of(document.expect("a certificate is JSON").as_bytes()).to_string()
     }
 
@@ -285,26 +334,22 @@ impl Grounds {
         Scale::new(self.reward_range, self.as_given).unscaled(scaled)
     }
 
-    /// The facts that policies are built from. Rewards are scaled to an interval of length one, so
-    /// their noise is sub-Gaussian with ½.
+    /// The facts that policies are built from.
     pub(crate) fn facts(&self) -> Facts {
+        let scale = Scale::new(self.reward_range, self.as_given);
+        let (low, high) = self.reward_range;
         Facts {
-            setting: self.setting(),
-            dim: self.dim(),
             actions: self.offered(),
             horizon: self.horizon.unwrap_or(1),
-            noise_scale: 0.5,
-            theta_norm_bound: self.theta_norm_bound,
-            // Only the paper's radius uses this, and a log refuses that radius without a bound of
-            // its own.
-            action_norm_bound: 1.0,
-            reward_range: None,
+            reward_range: scale.scaled(low).zip(scale.scaled(high)),
+            ..policy::scaled_facts(self.dim(), self.theta_norm_bound)
         }
     }
 
     /// The policy for scaled rewards.
     pub(crate) fn spec(&self) -> Result<PolicySpec, PolicyRefusal> {
-        let (spec, _) = policy::read_policy(&self.policy, self.setting(), self.horizon)?;
+        let (spec, _) =
+            policy::read_policy(&self.policy, self.setting(), self.horizon, self.format)?;
         Ok(policy::scaled(&spec, self.range(), self.as_given))
     }
 
@@ -320,15 +365,21 @@ impl Grounds {
 
     pub(crate) fn model(&self, sums: &Sums, ridge: f64) -> Result<Model, RidgeError> {
         if self.dim() == 0 {
+            let shares = self.arms_sharing.unwrap_or(1);
+            let pairs = self.pairs_sharing;
+            let first = pairs.filter(|pairs| pairs.changed).map(|pairs| pairs.first);
             let whole = Whole {
                 arms: self.offered(),
-                shares: self.arms_sharing.unwrap_or(1),
+                shares,
+                ever: pairs.map_or(shares, |pairs| pairs.ever),
                 other_observations: sums.observations.saturating_sub(sums.plays.iter().sum()),
-                first: None,
+                first: first.map(|first| usize::try_from(first).unwrap_or(usize::MAX)),
             };
-            return Ok(Model::Arms(
-                ArmMeans::from_statistics(&sums.plays, &sums.moment).part_of(whole),
-            ));
+            let model = ArmMeans::from_statistics(&sums.plays, &sums.moment).part_of(whole);
+            return Ok(Model::Arms(match &sums.squares[..] {
+                [] => model,
+                squares => model.with_squares(squares),
+            }));
         }
         let model = Ridge::from_statistics(
             self.dim(),
@@ -337,6 +388,10 @@ impl Grounds {
             &sums.moment,
             sums.observations,
         )?;
+        let model = match sums.squares[..] {
+            [squares] => model.with_squares(squares, None),
+            _ => model,
+        };
         Ok(Model::Features(Box::new(model)))
     }
 }

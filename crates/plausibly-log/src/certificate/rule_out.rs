@@ -1,6 +1,11 @@
 //! Computes what would rule out an action that could still be best.
 
-use plausibly::{ActionIndex, ConfidenceRadius, Evidence, Explanation, Standing};
+use super::derive::Derivation;
+use plausibly::spec::Model;
+use plausibly::{
+    ActionIndex, Bounds, ConfidenceRadius, Earnings, Estimator, Evidence, Explanation, Reach,
+    Ridge, Standing,
+};
 use serde::{Deserialize, Serialize};
 
 /// No search goes beyond 2⁴⁰ observations: no log has as many.
@@ -11,7 +16,7 @@ const MOST: u64 = 1 << 40;
 #[serde(deny_unknown_fields)]
 pub struct RuleOut {
     /// How far its estimate would have to fall now, in units of reward; `null` if no fall would be
-    /// enough.
+    /// enough, or where evidence between pairs decides.
     pub shift: Option<f64>,
     /// The number of further observations of it that would be enough, if they pay its current
     /// estimate and nothing is learned about the others; `null` if no number is.
@@ -20,16 +25,35 @@ pub struct RuleOut {
 
 impl RuleOut {
     /// For an action that could still be best; `None` for others.
-    pub(super) fn of(
+    pub(super) fn of(derivation: &Derivation<'_>, action: ActionIndex) -> Option<Self> {
+        let Derivation { grounds, explanation, radius, .. } = derivation;
+        if explanation.standings()[action] != Standing::Plausible {
+            return None;
+        }
+        let evidence = derivation.model.estimator().evidence();
+        Some(match (radius.reach(&evidence), &derivation.model) {
+            _ if grounds.format < 2 => {
+                Self::by_intervals(action, explanation, evidence, radius, grounds.range())
+            }
+            (Reach::Bounded(_), Model::Arms(model)) => {
+                let tallies = model.tallies()?;
+                let paid: Vec<Earnings> = (0..tallies.len()).map(|arm| tallies.get(arm)).collect();
+                Self::by_payments(action, &paid, radius.bounds(&evidence))
+            }
+            _ => match Differences::of(derivation, action) {
+                Some(differences) => Self::by_differences(&differences),
+                None => Self::by_intervals(action, explanation, evidence, radius, grounds.range()),
+            },
+        })
+    }
+
+    fn by_intervals(
         action: ActionIndex,
         explanation: &Explanation,
         evidence: Evidence,
         radius: &dyn ConfidenceRadius,
         range: f64,
-    ) -> Option<Self> {
-        if explanation.standings()[action] != Standing::Plausible {
-            return None;
-        }
+    ) -> Self {
         let intervals = explanation.intervals().iter().enumerate();
         let rivals = intervals.filter(|(other, _)| *other != action);
         let best_lower =
@@ -41,11 +65,114 @@ impl RuleOut {
             interval.mean + radius.reach(&after).half_width(shrunk(width_sq, observations))
                 < best_lower
         };
-        Some(Self {
+        Self {
             shift: Some(range * (interval.upper - best_lower)).filter(|shift| shift.is_finite()),
             observations: (width_sq.is_finite() && out(MOST)).then(|| smallest(out)),
-        })
+        }
     }
+
+    /// The plausible rival whose difference is closest to ruling the action out; `None` where
+    /// differences do not decide.
+    pub(super) fn closest_rival(
+        derivation: &Derivation<'_>,
+        action: ActionIndex,
+    ) -> Option<ActionIndex> {
+        Some(closest(&Differences::of(derivation, action)?)?.0)
+    }
+
+    fn by_differences(differences: &Differences<'_>) -> Self {
+        let Differences { derivation, model, action, .. } = differences;
+        let Some((rival, slack)) = closest(differences) else {
+            return Self { shift: None, observations: None };
+        };
+        let width_sq = derivation.explanation.width_sq()[*action];
+        let (apart, along) = differences.from(rival);
+        let (gap, evidence) = (differences.gap(rival), model.evidence());
+        let out = |observations: u64| {
+            let n = observations as f64;
+            // Observations of the action narrow what it and the difference have in common.
+            let left = apart - along * along * n / (1.0 + n * width_sq);
+            let after = after(evidence, observations, width_sq);
+            gap > derivation.radius.reach(&after).half_width(left.max(0.0))
+        };
+        let range = derivation.grounds.range();
+        let shift = Some(range * slack.max(0.0)).filter(|shift| shift.is_finite());
+        Self { shift, observations: first(out) }
+    }
+
+    /// By what arms have paid: more outcomes like those so far.
+    fn by_payments(action: ActionIndex, paid: &[Earnings], bounds: Bounds) -> Self {
+        let Bounds { reach, pairs } = bounds;
+        let Reach::Bounded(bounded) = reach else { unreachable!("only for bounded arms") };
+        let own = paid[action];
+        let rivals = || (0..paid.len()).filter(|arm| *arm != action && paid[*arm].count > 0);
+        let ahead = rivals()
+            .map(|arm| paid[arm])
+            .reduce(|best, next| if next.mean() > best.mean() { next } else { best });
+        let Some(ahead) = ahead.filter(|ahead| own.count > 0 && ahead.mean() > own.mean()) else {
+            return Self { shift: None, observations: None };
+        };
+        let lower = |arm: usize| bounded.interval(paid[arm]).0;
+        let best_lower = rivals().map(lower).fold(f64::NEG_INFINITY, f64::max);
+        let out = |observations: u64| {
+            let grown = 1.0 + observations as f64 / own.count as f64;
+            let more = Earnings {
+                count: own.count + observations,
+                total: own.total * grown,
+                squares: own.squares * grown,
+            };
+            bounded.interval(more).1 < best_lower
+                || pairs.is_some_and(|rule| rule.rules_out(ahead, more).is_some())
+        };
+        Self { shift: None, observations: first(out) }
+    }
+}
+
+/// The differences of the other actions from one action, under an ellipsoid.
+struct Differences<'a> {
+    derivation: &'a Derivation<'a>,
+    model: &'a Ridge,
+    action: ActionIndex,
+}
+
+impl<'a> Differences<'a> {
+    /// `None` where differences do not rule actions out.
+    fn of(derivation: &'a Derivation<'a>, action: ActionIndex) -> Option<Self> {
+        let Model::Features(model) = &derivation.model else { return None };
+        let reach = derivation.radius.reach(&model.evidence());
+        let decide = matches!(reach, Reach::Ellipsoid { .. }) && derivation.by_differences();
+        decide.then_some(Self { derivation, model, action })
+    }
+
+    /// How far the estimate of a rival is above that of the action.
+    fn gap(&self, rival: ActionIndex) -> f64 {
+        let intervals = self.derivation.explanation.intervals();
+        intervals[rival].mean - intervals[self.action].mean
+    }
+
+    /// With `g` the features of a rival less those of the action: `gᵀV⁻¹g`, and `gᵀV⁻¹a`.
+    fn from(&self, rival: ActionIndex) -> (f64, f64) {
+        let [other, own] =
+            [rival, self.action].map(|at| &self.derivation.grounds.actions[at].features);
+        let apart: Vec<f64> = other.iter().zip(own).map(|(b, a)| b - a).collect();
+        let rows = || self.model.gram_inverse().chunks(self.model.dim()).zip(&apart);
+        let form = |y: &[f64]| rows().fold(0.0, |sum, (row, x)| sum + x * dot(row, y));
+        (form(&apart).max(0.0), form(own))
+    }
+}
+
+/// The plausible rival that is closest to ruling the action out, and how far it is from that.
+fn closest(differences: &Differences<'_>) -> Option<(ActionIndex, f64)> {
+    let Differences { derivation, model, action } = differences;
+    let reach = derivation.radius.reach(&model.evidence());
+    let rivals = derivation.explanation.plausible().filter(|rival| rival != action);
+    let slacks = rivals
+        .map(|rival| (rival, reach.half_width(differences.from(rival).0) - differences.gap(rival)));
+    slacks.reduce(|best, next| if next.1 < best.1 { next } else { best })
+}
+
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).fold(0.0, |sum, (x, y)| sum + x * y)
 }
 
 /// The squared width after this many more observations of the action itself.
@@ -64,11 +191,22 @@ fn after(evidence: Evidence, observations: u64, width_sq: f64) -> Evidence {
     after
 }
 
+/// The smallest number found for which `out` holds, `None` if no power of two up to [`MOST`] is
+/// enough. What is known about the rival does not grow, so `out` may fail again for very many.
+fn first(out: impl Fn(u64) -> bool) -> Option<u64> {
+    let enough = (0..=40).map(|power| 1 << power).find(|observations| out(*observations))?;
+    Some(bisect(enough / 2, enough, out))
+}
+
 /// The smallest positive number for which `out` holds, given that it holds at [`MOST`]. A binary
 /// search is right because the width falls faster than the radius grows from the second observation
 /// on, so intervals only shrink.
 fn smallest(out: impl Fn(u64) -> bool) -> u64 {
-    let (mut not_yet, mut enough) = (0, MOST);
+    bisect(0, MOST, out)
+}
+
+/// A number at which `out` begins to hold, between one where it does not and one where it does.
+fn bisect(mut not_yet: u64, mut enough: u64, out: impl Fn(u64) -> bool) -> u64 {
     while enough - not_yet > 1 {
         let middle = not_yet + (enough - not_yet) / 2;
         if out(middle) {

@@ -53,7 +53,8 @@ impl Certificate {
     /// # Errors
     /// The first flaw, in the order of the document.
     pub fn check(&self) -> Result<(), Flaw> {
-        if self.format != FORMAT || self.version != VERSION {
+        let known = (1..=VERSION).contains(&self.version) && self.version == self.grounds.format;
+        if self.format != FORMAT || !known {
             return Err(Flaw::Format { format: self.format.clone(), version: self.version });
         }
         let findings = Findings::derive(&self.grounds)?;

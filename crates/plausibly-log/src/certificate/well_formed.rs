@@ -1,13 +1,16 @@
 //! Checks grounds before a model is made from them. A certificate may come from anywhere, so its
 //! shapes, orders and counts are checked here, and the derivation can trust them.
 
-use super::{Grounds, GroundsError, Sums, require};
+use super::{Grounds, GroundsError, PairsSharing, Sums, require};
+use crate::event::{FIRST_FORMAT, FORMAT};
 use crate::journal::{LineHash, MAX_SEQ, parse_utc};
 
 impl Grounds {
     /// Checks everything that must hold before a model can be made. Errors name the path of the
     /// wrong part.
     pub(crate) fn well_formed(&self) -> Result<(), GroundsError> {
+        let known = (FIRST_FORMAT..=FORMAT).contains(&self.format);
+        require(known, "format", format_args!("must be from {FIRST_FORMAT} to {FORMAT}"))?;
         self.check_counts()?;
         let (low, high) = self.reward_range;
         let is_range =
@@ -23,6 +26,7 @@ impl Grounds {
         require(!is_arms_as_given, "as_given", "must not be set for actions without features")?;
         let what = "must be set for actions without features, and only for those";
         require(arms == self.arms_sharing.is_some(), "arms_sharing", what)?;
+        self.check_pairs()?;
         let enough = self.arms_sharing.is_none_or(|shares| shares >= self.offered() as u64);
         require(enough, "arms_sharing", "must not be below the number of actions on offer")?;
         for (at, action) in self.actions.iter().enumerate() {
@@ -90,6 +94,41 @@ impl Grounds {
         Ok(())
     }
 
+    /// Checks how verdicts between pairs share δ.
+    fn check_pairs(&self) -> Result<(), GroundsError> {
+        let expected = self.dim() == 0 && self.format >= 2;
+        let what = "must be set for actions without features from format 2 on, and only for those";
+        require(expected == self.pairs_sharing.is_some(), "pairs_sharing", what)?;
+        let Some(PairsSharing { first, ever, changed }) = self.pairs_sharing else {
+            return Ok(());
+        };
+        let offered = self.offered() as u64;
+        let what = "must be from 1 to the number of actions ever added";
+        require((1..=ever).contains(&first), "pairs_sharing.first", what)?;
+        let what = "must be from the number of actions on offer to the number of lines";
+        require((offered..=self.log.seq).contains(&ever), "pairs_sharing.ever", what)?;
+        let what = "must be set: another number of actions is on offer than at first";
+        require(changed || first == offered, "pairs_sharing.changed", what)
+    }
+
+    /// Whether sums have squares as this format does, and as such rewards can have.
+    fn has_squares(&self, sums: &Sums) -> bool {
+        if self.format < 2 {
+            return sums.squares.is_empty();
+        }
+        if self.dim() > 0 {
+            return matches!(sums.squares[..], [squares] if squares >= 0.0 && squares.is_finite());
+        }
+        let arms = sums.plays.iter().zip(&sums.moment).zip(&sums.squares);
+        let possible = |((plays, paid), squares): ((&u64, &f64), &f64)| {
+            let plays = *plays as f64;
+            // Scaled rewards are at most ½; pending decisions count as plays. Rounding may carry
+            // the least sum of squares a little too high.
+            (0.0..=0.25 * plays).contains(squares) && paid * paid <= plays * squares * (1.0 + 1e-9)
+        };
+        sums.squares.len() == sums.plays.len() && arms.into_iter().all(possible)
+    }
+
     /// Whether sums have the shape of these features and actions, and values that plays can have.
     fn could_be(&self, sums: &Sums) -> bool {
         let (d, k) = (self.dim(), self.actions.len());
@@ -108,6 +147,9 @@ impl Grounds {
             .zip(&sums.moment)
             .all(|(plays, paid)| paid.is_finite() && paid.abs() <= 0.5 * *plays as f64);
         let plays = sums.plays.iter().try_fold(0_u64, |all, plays| all.checked_add(*plays));
-        shaped && possible && plays.is_some_and(|plays| plays <= sums.observations)
+        shaped
+            && possible
+            && self.has_squares(sums)
+            && plays.is_some_and(|plays| plays <= sums.observations)
     }
 }

@@ -72,6 +72,11 @@ impl<S: Storage> Journal<S> {
         Ok(Self { storage, last: scanned.last, recovery, stopped: false, lines: Vec::new() })
     }
 
+    /// Where the log is stored.
+    pub(crate) fn storage(&self) -> &S {
+        &self.storage
+    }
+
     /// The last acknowledged line; [`Checkpoint::START`] of an empty log.
     pub fn last(&self) -> Checkpoint {
         self.last

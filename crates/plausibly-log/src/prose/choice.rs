@@ -28,12 +28,19 @@ impl Words<'_> {
             let racing = actions.iter().filter(|action| action.standing == Standing::Plausible);
             racing.filter(|action| action.id != chosen.id)
         };
+        let bounded = self.0.grounds.features.is_empty() && !self.compares_intervals();
+        // Where intervals depend on outcomes, their lengths count first.
+        let length = |action: &Finding| if bounded { action.upper - action.lower } else { 0.0 };
         let equal = |action: &&Finding| {
             action.design_width.map(f64::to_bits) == chosen.design_width.map(f64::to_bits)
+                && length(action).to_bits() == length(chosen).to_bits()
         };
         // Less than half a percent apart: the printed digits would look the same.
+        let is_near = |one: f64, other: f64| (one - other).abs() <= 5e-3 * other;
         let near = |action: &&Finding| match (action.design_width, chosen.design_width) {
-            (Some(width), Some(own)) => !equal(action) && (width - own).abs() <= 5e-3 * own,
+            _ if equal(action) => false,
+            _ if bounded => is_near(length(action), length(chosen)),
+            (Some(width), Some(own)) => is_near(width, own),
             _ => false,
         };
         let mut said = Vec::new();
@@ -159,6 +166,7 @@ impl Words<'_> {
             None => {
                 format!("{label} is already out of the race, but this policy still chooses it.")
             }
+            Some(rule_out) if !self.compares_intervals() => self.catching_up(rule_out),
             Some(RuleOut { shift: Some(shift), .. }) if shift >= self.0.grounds.range() => {
                 format!("We know too little for any outcome to put {label} out of the race yet.")
             }
@@ -171,6 +179,31 @@ impl Words<'_> {
                 self.narrowing(shift, observations)
             }
         }
+    }
+
+    /// What would put the chosen action out of the race where differences or payments decide.
+    fn catching_up(&self, RuleOut { shift, observations }: RuleOut) -> String {
+        let Some(chosen) = self.chosen() else { return String::new() };
+        let fall = match shift {
+            Some(shift) if shift < self.0.grounds.range() => {
+                format!("Its estimate would have to fall by more than {}. ", self.number(shift))
+            }
+            Some(_) => "We know too little for any fall of its estimate to be enough yet. ".into(),
+            None => String::new(),
+        };
+        let label = quoted(&chosen.label);
+        let tries = match observations {
+            None => format!(
+                "More tries of {label} with outcomes like those so far would not be enough: it \
+                 does too well, or too little is known about the others."
+            ),
+            Some(1) => format!("One more try with an outcome like those so far puts {label} out."),
+            Some(tries) => format!(
+                "About {tries} more tries with outcomes like those so far would put {label} out; \
+                 with lower outcomes fewer are enough."
+            ),
+        };
+        format!("{fall}{tries}")
     }
 
     fn narrowing(&self, shift: f64, observations: Option<u64>) -> String {

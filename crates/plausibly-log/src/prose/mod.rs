@@ -4,7 +4,7 @@
 
 mod choice;
 
-use crate::certificate::{Certificate, Finding, Reason, Standing};
+use crate::certificate::{Certificate, Comparison, Finding, Reason, RuledOut, Standing};
 use crate::table::MOST_CHARACTERS;
 use std::fmt::{self, Write};
 
@@ -31,8 +31,20 @@ pub struct Beaten<'a> {
     pub action: &'a Finding,
     /// The action that rules it out.
     pub by: &'a Finding,
-    /// How far its upper bound is below the other's lower bound, in units of reward.
-    pub margin: f64,
+    /// What shows it.
+    pub how: RuledOut,
+}
+
+impl Beaten<'_> {
+    /// How close the call was, from 0: the share of the range by which it is behind at least, or by
+    /// which evidence exceeds what was needed.
+    fn closeness(&self, range: f64) -> f64 {
+        match (self.how.at_least(), self.how.evidence, self.how.needed) {
+            (Some(at_least), ..) => at_least / range,
+            (_, Some(evidence), Some(needed)) => evidence / needed - 1.0,
+            _ => 0.0,
+        }
+    }
 }
 
 impl fmt::Display for Words<'_> {
@@ -190,6 +202,17 @@ impl<'a> Words<'a> {
             "",
             |_| "Each true average is believed to lie between \"at least\" and \"at most\". ",
         );
+        if !self.compares_intervals() {
+            let how = if self.0.grounds.features.is_empty() {
+                "An action is out once outcomes show that another one is better, even where the \
+                 two ranges still overlap."
+            } else {
+                "An action is out once another one is certain to be better. The two ranges may \
+                 still overlap: what both have in common is as uncertain for one as for the other, \
+                 and does not matter for their difference."
+            };
+            return (self.out() > 0).then(|| format!("{meaning}{how}"));
+        }
         (best > self.0.grounds.reward_range.0).then(|| {
             format!(
                 "{meaning}The highest \"at least\" is {}, and every action with an \"at most\" \
@@ -197,6 +220,15 @@ impl<'a> Words<'a> {
                 self.number(best)
             )
         })
+    }
+
+    /// Whether an action is out if its "at most" is below the "at least" of another, and only then.
+    pub fn compares_intervals(&self) -> bool {
+        let by_differences = self.0.grounds.policy.get("exclusion") != Some(&"intervals".into());
+        let is_arms = self.0.grounds.features.is_empty();
+        let radius = self.0.grounds.policy.get("radius");
+        let bounded = radius.is_none_or(|radius| radius.get("kind") == Some(&"two-point".into()));
+        self.0.grounds.format < 2 || if is_arms { !bounded } else { !by_differences }
     }
 
     /// The highest "at least" among the listed actions that `which` selects.
@@ -222,19 +254,39 @@ impl<'a> Words<'a> {
         let mut beaten: Vec<_> = actions
             .iter()
             .filter_map(|action| match action.standing {
-                Standing::RuledOut { by, margin } => {
-                    let by = actions.iter().find(|other| other.id == by)?;
-                    Some(Beaten { action, by, margin })
+                Standing::RuledOut(how) => {
+                    let by = actions.iter().find(|other| other.id == how.by)?;
+                    Some(Beaten { action, by, how })
                 }
                 Standing::Plausible => None,
             })
             .collect();
-        beaten.sort_by(|a, b| a.margin.total_cmp(&b.margin));
+        let range = self.0.grounds.range();
+        beaten.sort_by(|a, b| a.closeness(range).total_cmp(&b.closeness(range)));
         beaten
     }
 
-    /// Why an action is out: its "at most", and the "at least" of the action that rules it out.
+    /// Why an action is out.
     pub fn beaten_by(&self, beaten: &Beaten<'_>) -> String {
+        let by = quoted(&beaten.by.label);
+        match (beaten.how.kind, beaten.how.behind_by) {
+            (Some(Comparison::Difference), Some((at_least, at_most))) => {
+                return format!(
+                    "{by} beats it by {} to {}.",
+                    self.number(at_least),
+                    self.number(at_most)
+                );
+            }
+            (Some(Comparison::Pair), _) => {
+                let [evidence, needed] =
+                    [beaten.how.evidence, beaten.how.needed].map(Option::unwrap_or_default);
+                return format!(
+                    "the outcomes of both show that {by} is better (evidence {evidence:.1}, where \
+                     {needed:.1} is enough)."
+                );
+            }
+            _ => {}
+        }
         format!(
             "its \"at most\" ({}) is {} below the \"at least\" of {} ({}).",
             self.number(beaten.action.upper),
@@ -288,9 +340,14 @@ impl<'a> Words<'a> {
                 2 => "both ranges contain the true averages".into(),
                 all => format!("all {all} ranges contain the true averages"),
             };
+            let kept = match grounds.offered() {
+                _ if self.compares_intervals() => "",
+                1 => "",
+                _ => " and that the best action is still in the race",
+            };
             said.push(format!(
-                "We are {confidence} sure that {ranges}, now and at every later look: looking \
-                 often does not weaken this."
+                "We are {confidence} sure that {ranges}{kept}, now and at every later look: \
+                 looking often does not weaken this."
             ));
         } else {
             said.push(
@@ -298,6 +355,15 @@ impl<'a> Words<'a> {
                  probability, so do not read them as confidence intervals."
                     .into(),
             );
+        }
+        if let Some(alarm) = &findings.alarm {
+            said.push(format!(
+                "Outcomes scatter more than the declared noise of {} allows, so nothing is called \
+                 out of the race. About {} would fit them; set it with --set radius.noise_scale, \
+                 or leave the noise undeclared.",
+                alarm.declared,
+                two_digits(alarm.suggested)
+            ));
         }
         said.push(match findings.known_within {
             Some(within) => {
@@ -467,6 +533,11 @@ impl<'a> Words<'a> {
             format!("It has {} so far. ", count(*plays, "outcome"))
         })
     }
+}
+
+/// Rounded to two significant digits.
+fn two_digits(value: f64) -> f64 {
+    format!("{value:.1e}").parse().unwrap_or(value)
 }
 
 /// A label in quotes.

@@ -1,6 +1,6 @@
 //! Why an event cannot follow.
 
-use crate::event::FORMAT;
+use crate::event::{FIRST_FORMAT, FORMAT, LONGEST_KEY};
 use crate::policy::PolicyRefusal;
 use crate::recipe::RecipeError;
 use crate::statistics::StatisticsError;
@@ -16,12 +16,41 @@ pub enum StepError {
     Opening,
     /// A format of a newer version.
     #[error(
-        "the events have format {found}, and this version reads {FORMAT}; use the version that \
-         wrote them"
+        "the events have format {found}, and this version reads {FIRST_FORMAT} and {FORMAT}; use \
+         the version that wrote them"
     )]
     Format {
         /// The format found.
         found: u32,
+    },
+    /// An event that the format of the log does not have.
+    #[error(
+        "{what} needs a log of format {format}, and this one has format {own}; begin a new log to \
+         use it"
+    )]
+    Earlier {
+        /// What was asked for.
+        what: &'static str,
+        /// The first format that has it.
+        format: u32,
+        /// The format of the log.
+        own: u32,
+    },
+    /// A key that is empty, too long or has control characters.
+    #[error(
+        "a key has 1 to {LONGEST_KEY} bytes without control characters; this one has {length} bytes"
+    )]
+    Key {
+        /// Its number of bytes.
+        length: usize,
+    },
+    /// A key that an earlier decision has.
+    #[error("decision {decision} has the key \"{key}\" already")]
+    KeyTaken {
+        /// The key.
+        key: String,
+        /// That decision.
+        decision: u64,
     },
     /// A policy that cannot decide here.
     #[error(transparent)]
@@ -121,6 +150,15 @@ pub enum StepError {
         stored: String,
         /// What can be done instead.
         remedy: &'static str,
+    },
+    /// A dropped decision of phased elimination.
+    #[error(
+        "the drop of decision {decision} cannot be undone: phased elimination plays a fixed number \
+         of times, and replaces a dropped play by another"
+    )]
+    Replaced {
+        /// Which decision.
+        decision: u64,
     },
     /// A reward beyond the range.
     #[error(

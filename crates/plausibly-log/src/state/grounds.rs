@@ -1,7 +1,7 @@
 //! Collects the grounds of a decision from the state.
 
 use super::{State, StepError, index};
-use crate::certificate::{Grounds, Offered, Position, Sums, Unlisted};
+use crate::certificate::{Grounds, Offered, PairsSharing, Position, Sums, Unlisted};
 use crate::policy::arms_sharing;
 use crate::recipe::Context;
 use crate::statistics::Statistics;
@@ -43,6 +43,7 @@ impl State {
         let (statistics, design, committed) = self.sums(&chosen, self.policy.ridge());
         let actions = self.offered(&chosen, occasion.context)?;
         Ok(Grounds {
+            format: self.format,
             log: occasion.position.clone(),
             decision: self.next_decision(),
             at: occasion.at.to_string(),
@@ -55,6 +56,7 @@ impl State {
                 .theta_norm_bound(self.reward_range.1 - self.reward_range.0),
             as_given: self.recipe.is_given(),
             arms_sharing: self.arms_sharing(),
+            pairs_sharing: self.pairs_sharing(occasion.set),
             context: occasion
                 .context
                 .iter()
@@ -65,7 +67,7 @@ impl State {
             design,
             committed,
             phase: phases.map(|phases| phases.grounds()),
-            digest: self.statistics.digest(),
+            digest: self.digest(),
             actions,
             unlisted,
         })
@@ -106,6 +108,7 @@ impl State {
         grounds.phase = phases.map(|phases| phases.grounds());
         grounds.decision = self.next_decision();
         grounds.arms_sharing = self.arms_sharing();
+        grounds.pairs_sharing = self.pairs_sharing(set);
         (grounds.statistics, grounds.design, grounds.committed) = if let Some(same) = same {
             (same.statistics.clone(), same.design.clone(), same.committed.clone())
         } else {
@@ -126,12 +129,25 @@ impl State {
         (self.recipe.dim() == 0).then(|| arms_sharing(first, self.actions.len()))
     }
 
+    /// How verdicts between pairs share δ, about a set with this number; `None` for actions with
+    /// features, and in the first format.
+    fn pairs_sharing(&self, set: u64) -> Option<PairsSharing> {
+        (self.recipe.dim() == 0 && self.format >= 2).then(|| PairsSharing {
+            first: self.sets.first().map_or(1, Vec::len) as u64,
+            ever: self.actions.len() as u64,
+            changed: self.has_changed || set != 0,
+        })
+    }
+
     /// The sums over settled decisions, those with pending decisions counted if there are any, and
     /// those that the policy has committed to if it has. For arms, only of the listed actions.
     fn sums(&self, listed: &[u64], ridge: f64) -> (Sums, Option<Sums>, Option<Sums>) {
         let listed: Vec<usize> = listed.iter().map(|id| index(*id)).collect();
-        let settled = |statistics: &Statistics| statistics.settled(&listed, ridge);
+        let format = self.format;
+        let settled =
+            |statistics: &Statistics| statistics.settled(&listed, ridge).of_format(format);
         let committed = self.committed.as_ref().map(|committed| settled(&committed.statistics));
-        (settled(&self.statistics), self.statistics.all(&listed, ridge), committed)
+        let all = self.statistics.all(&listed, ridge).map(|sums| sums.of_format(format));
+        (settled(&self.statistics), all, committed)
     }
 }

@@ -11,7 +11,7 @@ pub use error::StepError;
 pub use grounds::Occasion;
 
 use crate::event::Cells;
-use crate::policy::{PolicyTable, read_policy, setting};
+use crate::policy::{PolicyTable, read_policy, setting, settle_ridge};
 use crate::recipe::{Context, Recipe};
 use crate::statistics::Statistics;
 use phases::Phases;
@@ -76,6 +76,7 @@ pub struct ActionRecord {
 /// bit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
+    format: u32,
     policy: PolicySpec,
     table: PolicyTable,
     reward_range: (f64, f64),
@@ -87,7 +88,11 @@ pub struct State {
     sets: Vec<Vec<u64>>,
     contexts: Vec<Context>,
     decisions: Vec<Decision>,
+    /// The decisions that were taken with a key.
+    keys: BTreeMap<String, u64>,
     pending: BTreeSet<u64>,
+    /// Whether a decision was about another set than the first.
+    has_changed: bool,
     statistics: Statistics,
     committed: Option<Committed>,
     phases: Option<Phases>,
@@ -130,7 +135,13 @@ impl State {
         policy: &PolicyTable,
         horizon: Option<u64>,
     ) -> Result<(PolicySpec, PolicyTable), StepError> {
-        Ok(read_policy(policy, setting(self.recipe.dim()), horizon)?)
+        let (mut spec, mut table) =
+            read_policy(policy, setting(self.recipe.dim()), horizon, self.format)?;
+        if spec.has_natural_ridge() && self.recipe.dim() > 0 {
+            // Sums and certificates depend on the ridge, so a log keeps the one it began with.
+            settle_ridge(&mut spec, &mut table, self.policy.ridge());
+        }
+        Ok((spec, table))
     }
 
     /// Whether this policy and horizon differ from the current ones.
@@ -144,6 +155,11 @@ impl State {
     ) -> Result<bool, StepError> {
         let (_, table) = self.resolved(policy, horizon)?;
         Ok(table != self.table || horizon != self.horizon)
+    }
+
+    /// The format that the log began with.
+    pub fn format(&self) -> u32 {
+        self.format
     }
 
     /// The smallest and the largest reward there can be.
@@ -217,6 +233,11 @@ impl State {
         found.ok_or(StepError::Unknown { what: "decision", number })
     }
 
+    /// The decision that was taken with this key.
+    pub fn decision_with_key(&self, key: &str) -> Option<u64> {
+        self.keys.get(key).copied()
+    }
+
     /// The label of the action that a decision chose.
     ///
     /// # Errors
@@ -238,6 +259,11 @@ impl State {
     /// The exact sums.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
+    }
+
+    /// SHA-256 of the exact sums, in hexadecimal. Equal statistics have equal digests.
+    pub fn digest(&self) -> String {
+        self.statistics.digest(self.format)
     }
 }
 

@@ -59,6 +59,19 @@ impl State {
         Ok(())
     }
 
+    pub(super) fn undrop(&mut self, decision: u64) -> Result<(), StepError> {
+        self.needs_format(2, "undoing a drop")?;
+        if !matches!(self.decision(decision)?.outcome, Outcome::Dropped { .. }) {
+            return Err(self.refusal(decision, "it was not dropped"));
+        }
+        if self.phases.is_some() {
+            return Err(StepError::Replaced { decision });
+        }
+        self.apply(decision, Change::Taken)?;
+        self.set_outcome(decision, Outcome::Pending);
+        Ok(())
+    }
+
     fn set_outcome(&mut self, decision: u64, outcome: Outcome) {
         if outcome == Outcome::Pending {
             self.pending.insert(decision);
@@ -110,6 +123,10 @@ impl State {
         let (stored, remedy) = match self.decisions[index(decision) - 1].outcome {
             Outcome::Pending => ("has no reward yet".into(), remedy),
             Outcome::Settled { reward, .. } => (format!("has the reward {reward}"), remedy),
+            Outcome::Dropped { .. } if self.format >= 2 => (
+                "was dropped, so it cannot get a reward".into(),
+                "if the reward can come after all, first undo the drop (`plausibly drop … --undo`)",
+            ),
             Outcome::Dropped { .. } => (
                 "was dropped, and drops are final: it cannot get a reward".into(),
                 "the rewards of all other decisions still count, and a later decision can try the \

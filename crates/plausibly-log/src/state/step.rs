@@ -2,8 +2,8 @@
 //! state unchanged.
 
 use super::{ActionRecord, Committed, Decision, Encoded, Outcome, State, StepError, index};
-use crate::event::{Cells, Event, FORMAT};
-use crate::policy::{PolicyTable, read_policy, setting};
+use crate::event::{Cells, Event, FIRST_FORMAT, FORMAT, LONGEST_KEY};
+use crate::policy::{PolicyTable, natural_ridge, read_policy, setting, settle_ridge};
 use crate::recipe::{Context, Extension};
 use crate::scale::Scale;
 use crate::statistics::{Change, Statistics, StatisticsError};
@@ -18,7 +18,7 @@ impl State {
         let Event::Opened { format, policy, reward_range, horizon, seed, recipe } = event else {
             return Err(StepError::Opening);
         };
-        if *format != FORMAT {
+        if !(FIRST_FORMAT..=FORMAT).contains(format) {
             return Err(StepError::Format { found: *format });
         }
         let (low, high) = *reward_range;
@@ -30,9 +30,14 @@ impl State {
             return Err(StepError::FarRange { low, high });
         }
         recipe.check_scaled_bound(scale.length())?;
-        let (spec, table) = read_policy(policy, setting(recipe.dim()), *horizon)?;
+        let (mut spec, mut table) = read_policy(policy, setting(recipe.dim()), *horizon, *format)?;
+        if spec.has_natural_ridge() && recipe.dim() > 0 {
+            let natural = natural_ridge(&spec, recipe, *reward_range);
+            settle_ridge(&mut spec, &mut table, natural);
+        }
         let statistics = Statistics::new(recipe.dim()).map_err(StatisticsError::from)?;
         Ok(Self {
+            format: *format,
             policy: spec,
             table,
             reward_range: *reward_range,
@@ -44,7 +49,9 @@ impl State {
             sets: Vec::new(),
             contexts: Vec::new(),
             decisions: Vec::new(),
+            keys: BTreeMap::new(),
             pending: BTreeSet::new(),
+            has_changed: false,
             statistics,
             committed: None,
             phases: None,
@@ -64,7 +71,8 @@ impl State {
             Event::ActionAdded { action, label, cells } => self.add_action(*action, label, cells),
             Event::ActionRetired { action } => self.retire(*action),
             Event::SetOffered { set, actions } => self.offer(*set, actions),
-            Event::Decided { decision, set, context, chosen, label } => {
+            Event::Decided { decision, set, context, chosen, label, key } => {
+                let key = key.as_deref().map(|key| self.new_key(key)).transpose()?;
                 let taken = Decision {
                     action: *chosen,
                     set: *set,
@@ -73,12 +81,15 @@ impl State {
                     seq,
                     outcome: Outcome::Pending,
                 };
-                self.decide(*decision, taken, context, label)
+                self.decide(*decision, taken, context, label)?;
+                self.keys.extend(key.map(|key| (key, *decision)));
+                Ok(())
             }
             Event::Rewarded { decision, reward } => self.reward(*decision, *reward, seq),
             Event::Corrected { decision, reward } => self.correct(*decision, *reward, seq),
             Event::Retracted { decision } => self.retract(*decision),
             Event::Dropped { decision } => self.drop_decision(*decision, seq),
+            Event::Undropped { decision } => self.undrop(*decision),
         }
     }
 
@@ -185,10 +196,29 @@ impl State {
             phases.apply(decision, action, Change::Taken)?;
             self.phases = Some(phases);
         }
+        self.has_changed |= taken.set != 0;
         taken.context = self.intern(context);
         self.decisions.push(taken);
         self.pending.insert(decision);
         Ok(())
+    }
+
+    /// Refuses what the format of this log does not have.
+    pub(super) fn needs_format(&self, format: u32, what: &'static str) -> Result<(), StepError> {
+        let own = self.format;
+        if own < format { Err(StepError::Earlier { what, format, own }) } else { Ok(()) }
+    }
+
+    /// A key for the next decision.
+    pub(crate) fn new_key(&self, key: &str) -> Result<String, StepError> {
+        self.needs_format(2, "a key")?;
+        if key.is_empty() || key.len() > LONGEST_KEY || key.contains(char::is_control) {
+            return Err(StepError::Key { length: key.len() });
+        }
+        match self.decision_with_key(key) {
+            Some(decision) => Err(StepError::KeyTaken { key: key.into(), decision }),
+            None => Ok(key.into()),
+        }
     }
 
     /// The number of a context, which is added unless it equals the last one. Contexts repeat

@@ -61,7 +61,7 @@ fn logs_that_recorded_them_still_open_and_go_on() {
         Ok::<(), JournalError>(())
     })
     .unwrap();
-    let event = first.replace("\"greed\":0.0", "\"greed\":1.0");
+    let event = first.replace("\"greed\":0.3", "\"greed\":1.0");
     assert_ne!(event, first);
     let old = Memory::default();
     Journal::open(old.clone()).unwrap().append(1, &[&event]).unwrap();

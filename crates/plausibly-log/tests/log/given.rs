@@ -1,7 +1,7 @@
 //! A log of vectors as given decides like the same policy in memory.
 
 use super::{Memory, open};
-use plausibly::{ActionSet, Code, Determinant, Exclusion, Policy, Ridge, Stream};
+use plausibly::{ActionSet, Code, Determinant, Policy, Ridge, Stream};
 use plausibly_log::recipe::{Context, Recipe, RecipeError};
 use plausibly_log::state::StepError;
 use plausibly_log::table::Table;
@@ -28,7 +28,8 @@ fn begun(
 ) -> Result<Log<Memory>, LogError> {
     let mut log = open(disk);
     let radius = json!({"kind": "determinant", "noise_scale": 0.1});
-    let policy = json!({"kind": "code", "radius": radius}).as_object().unwrap().clone();
+    let policy =
+        json!({"kind": "code", "greed": 0.0, "radius": radius}).as_object().unwrap().clone();
     let recipe = Recipe::given(table, &[], bound).unwrap();
     log.begin(1, Opening { policy, reward_range: range, horizon: None, seed: 1, recipe })?;
     Ok(log)
@@ -55,8 +56,7 @@ fn decisions_are_those_of_code_in_memory() {
         let (range, bound) = ((-0.5, 1.5), 0.75);
         let means = means(&rows, bound);
         let radius = Determinant { delta: 0.05, noise_scale: 0.1, theta_norm_bound: bound };
-        let memory = Code::new(Ridge::new(dim, 1.0).unwrap(), radius);
-        let mut memory = memory.excluding(Exclusion::Intervals);
+        let mut memory = Code::new(Ridge::new(dim, 1.0).unwrap(), radius);
         let disk = Memory::default();
         let mut log = begun(&disk, &table, bound, range).unwrap();
         for decision in 1..=300 {

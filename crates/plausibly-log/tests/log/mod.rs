@@ -9,6 +9,7 @@ mod histories;
 mod laws;
 mod memory;
 mod mutants;
+mod once;
 mod replays;
 mod schema;
 mod torn;
@@ -66,6 +67,13 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
         }),
         json!({"kind": "code", "radius": {"kind": "fixed", "sqrt_beta": 0.5}}),
         json!({"kind": "code", "count_pending": false}),
+        json!({"kind": "code", "exclusion": "intervals", "radius": {"kind": "determinant"}}),
+        json!({"kind": "code", "exclusion": "intervals", "target": {"accuracy": 2.0}}),
+        json!({
+            "kind": "code", "exclusion": "intervals",
+            "radius": {"kind": "determinant", "noise_scale": 0.2, "theta_norm_bound": 1.0}
+        }),
+        json!({"kind": "code", "radius": {"kind": "additive", "noise_scale": 0.01}}),
         json!({"kind": "lin-ucb"}),
         json!({"kind": "lin-ts"}),
         json!({"kind": "epsilon-greedy"}),
@@ -75,6 +83,7 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
     let plain = [
         json!({"kind": "code"}),
         json!({"kind": "code", "greed": 0.3}),
+        json!({"kind": "code", "radius": {"kind": "two-point", "pairs": false}}),
         json!({"kind": "code", "radius": {"kind": "stitched"}}),
         json!({"kind": "code", "randomise": 0.4}),
         json!({"kind": "code", "radius": {"kind": "mixture", "noise_scale": 0.1}}),
@@ -190,6 +199,7 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
                 Some(log.correct(at, decision, reward).map(|_| ()))
             }
             8 => Some(log.retract(at, any(&mut rng)).map(|_| ())),
+            _ if rng.uniform() < 0.3 => Some(log.undrop(at, any(&mut rng)).map(|_| ())),
             _ => Some(log.drop_decision(at, any(&mut rng)).map(|_| ())),
         };
         match outcome {
@@ -198,7 +208,13 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
                     if rng.uniform() < if plan.steady { 0.01 } else { 0.3 } { 0.3 } else { 0.0 };
                 let offered = table(&mut rng, plan, leave_out);
                 let known = context(&mut rng, plan);
-                match log.decide(at, &offered, &known, plan.most) {
+                let decided = if rng.uniform() < 0.2 {
+                    let key = format!("request {step} of {decisions}");
+                    log.decide_once(&key, at, &offered, &known, plan.most).map(|(taken, _)| taken)
+                } else {
+                    log.decide(at, &offered, &known, plan.most)
+                };
+                match decided {
                     Ok(certificate) => certificates.push(certificate),
                     // A new value in a narrow column, or elimination that cannot continue; nothing
                     // is written then.
@@ -244,6 +260,8 @@ pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
     };
     let all = policies(arms);
     let policy = all[rng.index(all.len())].clone();
+    // Few arms, so that outcomes show which of them is better.
+    let (rows, steps) = if arms && rng.uniform() < 0.3 { (3, 5 * steps) } else { (rows, steps) };
     Plan {
         seed,
         columns: if arms { 0 } else { log_uniform(&mut rng, most).max(1) },
@@ -256,6 +274,12 @@ pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
         given,
         most: if rng.uniform() < 0.3 { 5 } else { 5000 },
     }
+}
+
+/// A plan of few arms, long enough for outcomes to show which of them is better.
+pub(crate) fn few_arms(seed: u64, steps: usize) -> Plan {
+    let policy = json!({"kind": "code"}).as_object().unwrap().clone();
+    Plan { policy, columns: 0, rows: 3, steps, context: false, given: false, ..steady(seed, 0) }
 }
 
 /// A plan of elimination among few actions with few features, long enough for phases to end.

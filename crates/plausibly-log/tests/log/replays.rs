@@ -3,7 +3,7 @@
 use super::{Memory, Plan, open, plan, play, policies, steady};
 use plausibly::Ledger;
 use plausibly_log::certificate::{Certificate, Grounds, Standing, Sums};
-use plausibly_log::event::Event;
+use plausibly_log::event::{Event, FORMAT};
 use plausibly_log::journal::{Checkpoint, Journal, JournalError, read};
 use plausibly_log::policy::{PolicyTable, read_policy};
 use plausibly_log::recipe::{Context, Recipe};
@@ -31,11 +31,12 @@ fn of_own(step: &Step<'_>) -> Certificate {
 }
 
 /// Sums of features with another ridge.
-fn with_ridge(ledger: &Ledger, moment: Vec<f64>, ridge: f64) -> Sums {
+fn with_ridge(ledger: &Ledger, (moment, squares): (Vec<f64>, Vec<f64>), ridge: f64) -> Sums {
     let dim = ledger.dim();
     let mut gram: Vec<Vec<f64>> = ledger.gram().chunks(dim).map(<[f64]>::to_vec).collect();
     (0..dim).for_each(|i| gram[i][i] += ridge);
-    Sums { observations: ledger.observations(), gram, moment, plays: Vec::new() }
+    let observations = ledger.observations();
+    Sums { observations, gram, moment, plays: Vec::new(), squares }
 }
 
 /// The certificate of the same decision by another policy.
@@ -50,12 +51,17 @@ fn of_other(
     } else {
         plausibly::spec::Setting::Changing
     };
-    let (spec, table) = read_policy(policy, setting, horizon).unwrap();
+    let (mut spec, mut table) = read_policy(policy, setting, horizon, FORMAT).unwrap();
+    if spec.has_natural_ridge() && !state.recipe().is_arms() {
+        // A log keeps the ridge it began with.
+        spec.settle_ridge(state.policy().0.ridge());
+        table.insert("ridge".into(), spec.ridge().into());
+    }
     let mut grounds = Grounds { policy: table, horizon, ..own.grounds.clone() };
     if let Statistics::Features { settled, all } = state.statistics() {
-        let moment = settled.moment();
-        grounds.statistics = with_ridge(settled, moment.clone(), spec.ridge());
-        grounds.design = grounds.design.map(|_| with_ridge(all, moment, spec.ridge()));
+        let paid = (settled.moment(), vec![settled.reward_squares()]);
+        grounds.statistics = with_ridge(settled, paid.clone(), spec.ridge());
+        grounds.design = grounds.design.map(|_| with_ridge(all, paid.clone(), spec.ridge()));
     }
     if policy["kind"] != "elimination" {
         grounds.phase = None;

@@ -1,6 +1,7 @@
 //! The published schema and the checker in another language agree with what is written.
 
 use super::{Memory, open, plan, play, steady};
+use plausibly_log::certificate::Certificate;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -118,9 +119,10 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
         let mut wrong: Value = serde_json::from_str(&last.to_json()).unwrap();
         wrong["findings"]["chosen"]["luck"] = json!(1);
         assert!(misfit(&schema, &schema, &wrong, "").unwrap().contains("luck"));
-        let known = ["determinant", "mixture", "fixed"].contains(&radius(&value_of(last)));
+        let known = ["additive", "determinant", "two-point", "mixture", "fixed"]
+            .contains(&radius(&value_of(last)));
         let as_given = last.grounds.as_given;
-        if python && known && (checked < 12 || as_given && given < 6) {
+        if python && known && (checked < 24 || as_given && given < 6) {
             let path = folder.path().join("certificate.json");
             let run = |text: &str| {
                 std::fs::write(&path, text).unwrap();
@@ -136,15 +138,21 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
                 "{}\n{plan:?}",
                 String::from_utf8_lossy(&output.stderr)
             );
-            let mut wrong = value_of(last);
-            wrong["findings"]["actions"][0]["upper"] = json!(14.999);
-            assert!(!run(&wrong.to_string()).status.success());
-            let mut wrong = value_of(last);
-            wrong["findings"]["known_within"] = match wrong["findings"]["known_within"].as_f64() {
-                Some(within) => json!(within * 1.01),
-                None => json!(1.0),
+            // Wrong findings with right seals, and a wrong seal.
+            let refuses = |forge: &dyn Fn(&mut Certificate), words: &str| {
+                let mut wrong = last.clone();
+                forge(&mut wrong);
+                wrong.seal = wrong.expected_seal();
+                let output = run(&wrong.to_json());
+                let said = String::from_utf8_lossy(&output.stderr).to_string();
+                assert!(!output.status.success() && said.contains(words), "{said}");
             };
-            assert!(!run(&wrong.to_string()).status.success());
+            refuses(&|wrong| wrong.findings.actions[0].upper = 14.999, "upper is");
+            let within = last.findings.known_within.map_or(1.0, |within| within * 1.01);
+            refuses(&|wrong| wrong.findings.known_within = Some(within), "known_within is");
+            let mut wrong = last.clone();
+            wrong.seal = "0".repeat(64);
+            assert!(!run(&wrong.to_json()).status.success());
             checked += 1;
             given += usize::from(as_given);
         }
@@ -152,15 +160,15 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
     assert!(!python || (checked > 12 && given > 3), "{checked} {given}");
 }
 
-fn value_of(certificate: &plausibly_log::certificate::Certificate) -> Value {
+fn value_of(certificate: &Certificate) -> Value {
     serde_json::from_str(&certificate.to_json()).unwrap()
 }
 
 fn radius(certificate: &Value) -> &str {
     let kind = certificate["grounds"]["policy"]["radius"]["kind"].as_str();
     kind.unwrap_or(if certificate["grounds"]["features"] == json!([]) {
-        "mixture"
+        "two-point"
     } else {
-        "determinant"
+        "additive"
     })
 }

@@ -56,11 +56,19 @@ fn bodies(seed: u64) -> Vec<String> {
         Event::ActionAdded { action: seed, label: name(0), cells },
         Event::ActionRetired { action: seed },
         Event::SetOffered { set: 0, actions: (0..seed % 7).collect() },
-        Event::Decided { decision: 1, set: 0, context, chosen: 2, label: name(1) },
+        Event::Decided {
+            decision: 1,
+            set: 0,
+            context,
+            chosen: 2,
+            label: name(1),
+            key: seed.is_multiple_of(2).then(|| name(2)),
+        },
         Event::Rewarded { decision: 1, reward: c },
         Event::Corrected { decision: 1, reward: a },
         Event::Retracted { decision: 1 },
         Event::Dropped { decision: 1 },
+        Event::Undropped { decision: 1 },
     ];
     let kinds = events.len();
     events.rotate_left(usize::try_from(seed).unwrap() % kinds);

@@ -2,6 +2,7 @@
 
 use super::policies;
 use plausibly::spec::Setting;
+use plausibly_log::event::FORMAT;
 use plausibly_log::journal::LATEST_US;
 use plausibly_log::policy::{read_policy, table};
 use plausibly_log::{Time, TimeError};
@@ -12,9 +13,9 @@ use std::time::{Duration, SystemTime};
 fn a_typed_policy_is_the_table_it_is_read_from() {
     for (arms, setting) in [(false, Setting::Changing), (true, Setting::Arms)] {
         for given in policies(arms) {
-            let (spec, resolved) = read_policy(&given, setting, Some(100)).unwrap();
+            let (spec, resolved) = read_policy(&given, setting, Some(100), FORMAT).unwrap();
             let (again, same) =
-                read_policy(&table(&spec.kind, setting), setting, Some(100)).unwrap();
+                read_policy(&table(&spec.kind, setting), setting, Some(100), FORMAT).unwrap();
             assert_eq!((again, same), (spec, resolved), "{given:?}");
         }
     }

@@ -74,7 +74,7 @@ impl Covered {
 #[test]
 fn sentences_agree_and_their_numbers_add_up() {
     let mut covered = Covered::default();
-    for seed in 0..120 {
+    for seed in 0..400 {
         let plan = plan(seed, (10, 8), 40);
         for certificate in play(&mut open(&Memory::default()), &plan) {
             covered.check(&certificate);

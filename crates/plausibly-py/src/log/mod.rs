@@ -12,6 +12,7 @@ pub(crate) use refusal::{CertificateError, DamagedLogError};
 
 use crate::errors::refuse;
 use plausibly::spec::Setting;
+use plausibly_log::event::FORMAT;
 use plausibly_log::json;
 use plausibly_log::policy::{PolicyTable, read_policy};
 use plausibly_log::recipe::{Context, Recipe};
@@ -97,6 +98,7 @@ impl PyLog {
         table: &[u8],
         context: BTreeMap<String, String>,
         most: usize,
+        key: Option<&str>,
     ) -> PyResult<String> {
         py.detach(|| {
             let refuse = |reason: &dyn std::fmt::Display| {
@@ -113,7 +115,12 @@ impl PyLog {
             let Open::Begun(log) = &mut *open else { unreachable!("`lock` refuses a closed log") };
             let label = log.state().and_then(|state| state.recipe().label().map(str::to_string));
             let table = table.with_label(label.as_deref()).map_err(|error| refuse(&error))?;
-            let decided = log.decide(at_us, &table, &context, most);
+            let decided = match key {
+                Some(key) => {
+                    log.decide_once(key, at_us, &table, &context, most).map(|(taken, _)| taken)
+                }
+                None => log.decide(at_us, &table, &context, most),
+            };
             Ok(decided.map_err(|error| of_log(&error, "actions"))?.to_json())
         })
     }
@@ -131,8 +138,10 @@ impl PyLog {
         self.record(py, |log| log.retract(at_us, decision))
     }
 
-    fn drop(&self, py: Python<'_>, at_us: i64, decision: u64) -> PyResult<bool> {
-        self.record(py, |log| log.drop_decision(at_us, decision))
+    fn drop(&self, py: Python<'_>, at_us: i64, decision: u64, undo: bool) -> PyResult<bool> {
+        self.record(py, |log| {
+            if undo { log.undrop(at_us, decision) } else { log.drop_decision(at_us, decision) }
+        })
     }
 
     fn change_policy(
@@ -264,9 +273,8 @@ impl Wanted {
             None => Recipe::infer_without(table, context, &leave_out),
         };
         let recipe = recipe.map_err(|error| PyValueError::new_err(format!("actions: {error}")))?;
-        let code = || PolicyTable::from_iter([("kind".to_string(), Json::from("code"))]);
         let opening = Opening {
-            policy: self.policy.clone().unwrap_or_else(code),
+            policy: self.policy.clone().unwrap_or_else(plausibly_log::policy::code),
             reward_range: self.reward_range.unwrap_or((0.0, 1.0)),
             horizon: self.horizon,
             seed: self.seed.unwrap_or(at_us.unsigned_abs()),
@@ -326,7 +334,7 @@ fn table(policy: &str) -> PyResult<PolicyTable> {
 
 /// Refuses a policy that cannot decide in any log, neither with features nor over plain arms.
 fn check_policy(policy: &PolicyTable, horizon: Option<u64>) -> PyResult<()> {
-    let with = |setting| read_policy(policy, setting, horizon);
+    let with = |setting| read_policy(policy, setting, horizon, FORMAT);
     match (with(Setting::Changing), with(Setting::Arms)) {
         (Err(refusal), Err(_)) => refuse!("policy: {refusal}"),
         _ => Ok(()),

@@ -4,7 +4,7 @@
 use super::{LinearAxis, point, px};
 use crate::{label, number};
 use maud::{Markup, html};
-use plausibly_log::certificate::{Certificate, Finding, Standing};
+use plausibly_log::certificate::{Certificate, Comparison, Finding, RuledOut, Standing};
 
 /// Label of the line at the best lower bound.
 const LINE: &str = "bars that end left of this line are out";
@@ -127,8 +127,9 @@ impl<'a> Forest<'a> {
             words.out().saturating_sub((rows.len() - racing) as u64),
         );
         // A bound at the lowest possible reward rules nothing out.
-        let line =
-            best.map(|best| best.lower).filter(|lower| *lower > certificate.grounds.reward_range.0);
+        let line = best.map(|best| best.lower).filter(|lower| {
+            words.compares_intervals() && *lower > certificate.grounds.reward_range.0
+        });
         Self { certificate, rows, chosen: findings.chosen.id, line, left_out, layout }
     }
 
@@ -260,15 +261,32 @@ impl<'a> Forest<'a> {
         (letters as f64 * LETTER + 1.0) * self.layout.font
     }
 
-    /// The estimate and its interval.
+    /// The estimate, and its interval or how far it is behind.
     fn value(&self, row: &Finding) -> String {
         match row.mean {
             None => "no outcome yet".into(),
             Some(mean) => {
                 let [mean, lower, upper] =
                     [mean, row.lower, row.upper].map(|value| self.number(value));
-                format!("{mean} ({lower} to {upper})")
+                match self.behind(row) {
+                    Some(behind) => format!("{mean}, {behind}"),
+                    None => format!("{mean} ({lower} to {upper})"),
+                }
             }
+        }
+    }
+
+    /// How far a row is behind the action that rules it out, where ranges alone do not show it.
+    fn behind(&self, row: &Finding) -> Option<String> {
+        let Standing::RuledOut(RuledOut { kind, behind_by, .. }) = row.standing else {
+            return None;
+        };
+        match (kind?, behind_by) {
+            (Comparison::Difference, Some((at_least, at_most))) => {
+                Some(format!("behind by {} to {}", self.number(at_least), self.number(at_most)))
+            }
+            (Comparison::Pair, _) => Some("its outcomes are worse".into()),
+            _ => None,
         }
     }
 
@@ -296,7 +314,7 @@ impl<'a> Forest<'a> {
     fn mark(&self, row: &Finding) -> Mark {
         match row.standing {
             _ if row.id == self.chosen => Mark::Chosen,
-            Standing::RuledOut { .. } => Mark::Out,
+            Standing::RuledOut(_) => Mark::Out,
             Standing::Plausible if row.mean.is_none() => Mark::Unknown,
             Standing::Plausible => Mark::Racing,
         }

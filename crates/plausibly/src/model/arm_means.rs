@@ -39,6 +39,8 @@ pub struct Whole {
     pub arms: usize,
     /// Among how many δ is shared.
     pub shares: u64,
+    /// How many arms were ever offered.
+    pub ever: u64,
     /// Rewards of arms that are not among these.
     pub other_observations: u64,
     /// The number of arms offered first, once another list of arms was offered; `None` while every
@@ -60,7 +62,13 @@ impl ArmMeans {
             totals: vec![0.0; arms],
             squares: Some(vec![0.0; arms]),
             observations: 0,
-            whole: Whole { arms, shares: arms as u64, other_observations: 0, first: None },
+            whole: Whole {
+                arms,
+                shares: arms as u64,
+                ever: arms as u64,
+                other_observations: 0,
+                first: None,
+            },
             scores,
         }
     }
@@ -167,7 +175,7 @@ impl Estimator for ArmMeans {
             shares: self.whole.shares,
             pair_shares: pair_shares(
                 self.whole.first.unwrap_or(self.whole.arms),
-                self.whole.shares,
+                self.whole.ever,
                 self.whole.first.is_some(),
             ),
             floor: 0.0,
@@ -216,9 +224,9 @@ impl Estimator for ArmMeans {
 
 impl DurableModel for ArmMeans {
     fn write(&self, out: &mut Writer) {
-        let Whole { arms, shares, other_observations, first } = self.whole;
+        let Whole { arms, shares, ever, other_observations, first } = self.whole;
         let first = first.unwrap_or(0) as u64;
-        out.counts([arms as u64, shares, other_observations, first].into_iter());
+        out.counts([arms as u64, shares, other_observations, first, ever].into_iter());
         out.counts(self.counts.iter().copied());
         out.numbers(&self.totals);
         out.flag(self.squares.is_some());
@@ -229,10 +237,14 @@ impl DurableModel for ArmMeans {
 
     fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
         let arms = self.counts.len();
-        let [of, shares, other_observations, first] = from.counts("whole")?[..] else {
-            return Err(StateError::Kind { what: "the model" });
+        let (of, shares, other_observations, first, ever) = match from.counts("whole")?[..] {
+            [of, shares, other, first, ever] => (of, shares, other, first, ever),
+            // As written before arms ever offered were counted apart from shares.
+            [of, shares, other, first] => (of, shares, other, first, shares),
+            _ => return Err(StateError::Kind { what: "the model" }),
         };
         holds("whole", of >= 1 && shares >= 1 && of <= shares.max(arms as u64))?;
+        holds("whole", (1..=shares).contains(&ever))?;
         let counts = from.counts("counts")?;
         if counts.len() != arms {
             return Err(StateError::Length { what: "counts", expected: arms, found: counts.len() });
@@ -250,7 +262,7 @@ impl DurableModel for ArmMeans {
         };
         let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
         let (arms, first) = (size(of), Some(size(first)).filter(|first| *first > 0));
-        let whole = Whole { arms, shares, other_observations, first };
+        let whole = Whole { arms, shares, ever, other_observations, first };
         *self = Self::from_statistics(&counts, &totals).part_of(whole);
         self.squares = squares;
         Ok(())

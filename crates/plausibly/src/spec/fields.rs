@@ -412,6 +412,11 @@ impl<'a> Fields<'a> {
         self.read.iter().map(|field| field.name).collect()
     }
 
+    /// Whether a field is set.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
     fn find(&self, name: &str) -> Option<&'a Node> {
         self.entries.iter().find(|(key, _)| key == name).map(|(_, node)| node)
     }

@@ -158,8 +158,32 @@ impl PolicySpec {
 
     /// Reads the policy of a log. Like [`PolicySpec::read`] with the defaults of logs, and also
     /// accepts what earlier versions accepted, so that old logs stay readable.
-    pub fn read_recorded(fields: &mut Fields<'_>, setting: Setting) -> Option<Self> {
-        Self::read_with(fields, setting, Defaults::Recorded)
+    pub fn read_of_log(
+        fields: &mut Fields<'_>,
+        setting: Setting,
+        defaults: Defaults,
+    ) -> Option<Self> {
+        Self::read_with(fields, setting, defaults)
+    }
+
+    /// Whether λ in V is left to the radius.
+    pub fn has_natural_ridge(&self) -> bool {
+        matches!(
+            self.kind,
+            PolicyKind::Code { ridge: None, .. }
+                | PolicyKind::Insured { ridge: None, .. }
+                | PolicyKind::LinUcb { ridge: None, .. }
+        )
+    }
+
+    /// Sets λ in V where it is left to the radius.
+    pub fn settle_ridge(&mut self, settled: f64) {
+        if let PolicyKind::Code { ridge, .. }
+        | PolicyKind::Insured { ridge, .. }
+        | PolicyKind::LinUcb { ridge, .. } = &mut self.kind
+        {
+            ridge.get_or_insert(settled);
+        }
     }
 
     fn read_with(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> Option<Self> {
@@ -268,8 +292,11 @@ pub enum Defaults {
     /// As [`Defaults::Current`], where rewards have a range: arms have the two-point radius, which
     /// needs no scale of the noise.
     Ranged,
-    /// As in logs: intervals rule actions out, and models of features have the determinant radius
-    /// and ridge 1. There is no field `exclusion`.
+    /// As [`Defaults::Ranged`], in logs: CODE has greed 0.3 unless it has a target, and kinds of
+    /// radius that need sums which logs do not keep are refused.
+    Logged,
+    /// As in logs of the first format and in Python: intervals rule actions out, and models of
+    /// features have the determinant radius and ridge 1. There is no field `exclusion`.
     Recorded,
 }
 
@@ -309,7 +336,7 @@ fn read_natural_ridge(
     match (setting, defaults) {
         (Setting::Arms, _) => None,
         (_, Defaults::Recorded) => Some(read_ridge(fields, setting)),
-        (_, Defaults::Current | Defaults::Ranged) => {
+        (_, Defaults::Current | Defaults::Ranged | Defaults::Logged) => {
             fields.number_or("ridge", "λ in V = λI + Σ x·xᵀ", NATURAL_RIDGE, RIDGES)
         }
     }
@@ -326,7 +353,8 @@ fn read_radius(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) ->
     let read =
         fields.table("radius", "√β, the confidence radius", default, |radius| match defaults {
             Defaults::Recorded => RadiusSpec::read_recorded(radius, setting),
-            _ => RadiusSpec::read(radius, setting),
+            Defaults::Logged => RadiusSpec::read_logged(radius, setting),
+            Defaults::Current | Defaults::Ranged => RadiusSpec::read(radius, setting),
         });
     let radius = read.unwrap_or(fallback);
     fields.fill("radius", radius.to_value());
@@ -460,7 +488,9 @@ fn read_code(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> P
     let ridge = read_natural_ridge(fields, setting, defaults);
     let radius = read_radius(fields, setting, defaults);
     let exclusion = read_exclusion(fields, setting, defaults, radius.kind);
-    let greed = fields.number("greed", GREED, 0.0, Range::from_to(0.0, 1.0));
+    // A target decides the greed of every round by itself.
+    let usual = if defaults == Defaults::Logged && !fields.has("target") { 0.3 } else { 0.0 };
+    let greed = fields.number("greed", GREED, usual, Range::from_to(0.0, 1.0));
     let target = read_target(fields);
     if target.is_some() && greed > 0.0 {
         let reason = "decides the greed of every round by itself; leave out greed or the target";

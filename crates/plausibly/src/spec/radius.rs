@@ -142,11 +142,12 @@ impl RadiusSpec {
         }
     }
 
-    /// The radius where none is set, at δ = 0.05. Features: the additive form, and in logs the
-    /// determinant form. Arms: the two-point mixture if rewards have a range, else the normal one.
+    /// The radius where none is set, at δ = 0.05. Features: the additive form, and in logs of the
+    /// first format the determinant form. Arms: the two-point mixture if rewards have a range, else
+    /// the normal one.
     pub fn default_for(setting: Setting, defaults: Defaults) -> Self {
         Self::new(match (setting, defaults) {
-            (Setting::Arms, Defaults::Ranged) => Kind::TwoPoint,
+            (Setting::Arms, Defaults::Ranged | Defaults::Logged) => Kind::TwoPoint,
             (Setting::Arms, _) => Kind::Mixture,
             (_, Defaults::Recorded) => Kind::Determinant,
             _ => Kind::Additive,
@@ -177,15 +178,30 @@ impl RadiusSpec {
         radius
     }
 
-    /// Reads the radius of a log or of a policy in Python. Like [`RadiusSpec::read`], and refuses
-    /// kinds that depend on sums which are not kept there.
+    /// Reads the radius of a log of the first format or of a policy in Python. Like
+    /// [`RadiusSpec::read`], and refuses kinds that depend on sums which are not kept there.
     pub fn read_recorded(fields: &mut Fields<'_>, setting: Setting) -> Self {
+        let radius = Self::read_logged(fields, setting);
+        if radius.kind == Kind::TwoPoint {
+            let reason = "needs the squares of rewards, which are not kept here; \
+                          use mixture, stitched or union";
+            fields.object("kind", Complaint::Misfit { what: "two-point".into(), reason });
+        }
+        radius
+    }
+
+    /// Reads the radius of a log. Its range of rewards is that of the log.
+    pub fn read_logged(fields: &mut Fields<'_>, setting: Setting) -> Self {
         let radius = Self::read(fields, setting);
-        if matches!(radius.kind, Kind::TwoPoint | Kind::Forecast | Kind::Bell) {
+        let what = || radius.kind.name().into();
+        if matches!(radius.kind, Kind::Forecast | Kind::Bell) {
             let reason = "needs sums that are kept in simulations only; \
-                          use mixture for arms, and additive or determinant for features";
-            let what = radius.kind.name().into();
-            fields.object("kind", Complaint::Misfit { what, reason });
+                          use two-point or mixture for arms, additive or determinant for features";
+            fields.object("kind", Complaint::Misfit { what: what(), reason });
+        } else if radius.reward_range != (None, None) {
+            let reason = "has the range of rewards of the log; \
+                          leave out lowest_reward and highest_reward";
+            fields.object("kind", Complaint::Misfit { what: what(), reason });
         }
         radius
     }

@@ -179,12 +179,12 @@ impl PolicySpec {
 
     /// The radius that its intervals are shown with: its own if it has one, else the default of the
     /// setting.
-    pub fn shown_radius(&self, setting: Setting) -> RadiusSpec {
+    pub fn shown_radius(&self, setting: Setting, defaults: Defaults) -> RadiusSpec {
         match self.kind {
             PolicyKind::Code { radius, .. }
             | PolicyKind::Insured { radius, .. }
             | PolicyKind::LinUcb { radius, .. } => radius,
-            _ => RadiusSpec::default_for(setting, Defaults::Recorded),
+            _ => RadiusSpec::default_for(setting, defaults),
         }
     }
 

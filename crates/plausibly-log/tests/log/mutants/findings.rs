@@ -1,10 +1,10 @@
 //! Forged findings, which do not follow from the grounds.
 
 use super::{Forgery, any, nudged};
-use plausibly_log::certificate::{Reason, Standing};
+use plausibly_log::certificate::{Alarm, Comparison, Reason, RuledOut, Standing};
 
 /// Forges statements. All of them follow from the grounds, so no log is needed to find the forgery.
-pub(super) const FINDINGS: [Forgery; 21] = [
+pub(super) const FINDINGS: [Forgery; 25] = [
     Forgery {
         name: "an estimate",
         alone: true,
@@ -43,8 +43,15 @@ pub(super) const FINDINGS: [Forgery; 21] = [
             let id = c.findings.chosen.id;
             let Some(action) = any(&mut c.findings.actions, rng) else { return false };
             action.standing = match action.standing {
-                Standing::Plausible => Standing::RuledOut { by: id, margin: 0.5 },
-                Standing::RuledOut { .. } => Standing::Plausible,
+                Standing::Plausible => Standing::RuledOut(RuledOut {
+                    by: id,
+                    margin: None,
+                    kind: Some(Comparison::Interval),
+                    behind_by: Some((0.5, 0.75)),
+                    evidence: None,
+                    needed: None,
+                }),
+                Standing::RuledOut(_) => Standing::Plausible,
             };
             true
         },
@@ -55,7 +62,7 @@ pub(super) const FINDINGS: [Forgery; 21] = [
         forge: |c, _| {
             let ids: Vec<u64> = c.findings.actions.iter().map(|a| a.id).collect();
             for action in &mut c.findings.actions {
-                if let Standing::RuledOut { by, .. } = &mut action.standing {
+                if let Standing::RuledOut(RuledOut { by, .. }) = &mut action.standing {
                     *by = ids.iter().copied().find(|id| id != by).unwrap();
                     return true;
                 }
@@ -69,10 +76,67 @@ pub(super) const FINDINGS: [Forgery; 21] = [
         forge: |c, rng| {
             let margins =
                 c.findings.actions.iter_mut().filter_map(|action| match &mut action.standing {
-                    Standing::RuledOut { margin, .. } => Some(margin),
+                    Standing::RuledOut(RuledOut { behind_by: Some((at_least, _)), .. }) => {
+                        Some(at_least)
+                    }
+                    Standing::RuledOut(RuledOut { evidence, .. }) => evidence.as_mut(),
                     Standing::Plausible => None,
                 });
             nudged(margins.last(), rng)
+        },
+    },
+    Forgery {
+        name: "by how much at most",
+        alone: true,
+        forge: |c, rng| {
+            let ends =
+                c.findings.actions.iter_mut().filter_map(|action| match &mut action.standing {
+                    Standing::RuledOut(RuledOut { behind_by: Some((_, at_most)), .. }) => {
+                        Some(at_most)
+                    }
+                    _ => None,
+                });
+            nudged(ends.last(), rng)
+        },
+    },
+    Forgery {
+        name: "the evidence that was needed",
+        alone: true,
+        forge: |c, rng| {
+            let all =
+                c.findings.actions.iter_mut().filter_map(|action| match &mut action.standing {
+                    Standing::RuledOut(RuledOut { needed, .. }) => needed.as_mut(),
+                    Standing::Plausible => None,
+                });
+            nudged(all.last(), rng)
+        },
+    },
+    Forgery {
+        name: "what was compared",
+        alone: true,
+        forge: |c, _| {
+            let mut all = c.findings.actions.iter_mut().filter_map(|one| match &mut one.standing {
+                Standing::RuledOut(RuledOut { kind, .. }) => kind.as_mut(),
+                Standing::Plausible => None,
+            });
+            let Some(kind) = all.next() else { return false };
+            *kind = match kind {
+                Comparison::Difference => Comparison::Pair,
+                Comparison::Pair => Comparison::Interval,
+                Comparison::Interval => Comparison::Difference,
+            };
+            true
+        },
+    },
+    Forgery {
+        name: "an alarm",
+        alone: true,
+        forge: |c, _| {
+            c.findings.alarm = match c.findings.alarm {
+                None => Some(Alarm { declared: 0.1, suggested: 0.2 }),
+                Some(_) => None,
+            };
+            true
         },
     },
     Forgery {

@@ -4,7 +4,7 @@ use super::{Forgery, any, nudged};
 use plausibly_log::certificate::Phase;
 
 /// Forges the grounds and derives the findings again, so that only the log shows the forgery.
-pub(super) const GROUNDS: [Forgery; 20] = [
+pub(super) const GROUNDS: [Forgery; 22] = [
     Forgery {
         name: "the statistics",
         alone: false,
@@ -13,6 +13,34 @@ pub(super) const GROUNDS: [Forgery; 20] = [
             let Some(entry) = any(&mut c.grounds.statistics.moment, rng) else { return false };
             *entry /= 2.0;
             *entry != 0.0
+        },
+    },
+    Forgery {
+        name: "the squares of rewards",
+        alone: false,
+        forge: |c, rng| {
+            // Towards the most that rewards can have, so that the sums stay possible.
+            let plays = c.grounds.statistics.plays.clone();
+            let at = rng.index(c.grounds.statistics.squares.len());
+            let squares = &mut c.grounds.statistics.squares[at];
+            let most = plays.get(at).map_or(2.0 * *squares + 1.0, |plays| 0.25 * *plays as f64);
+            let before = *squares;
+            *squares += 0.5 * (most - *squares);
+            squares.to_bits() != before.to_bits()
+        },
+    },
+    Forgery {
+        name: "how pairs share δ",
+        alone: false,
+        forge: |c, _| {
+            let Some(sharing) = &mut c.grounds.pairs_sharing else { return false };
+            if sharing.changed {
+                sharing.ever += 1;
+                sharing.ever <= c.grounds.log.seq
+            } else {
+                sharing.changed = true;
+                true
+            }
         },
     },
     Forgery {
@@ -52,6 +80,7 @@ pub(super) const GROUNDS: [Forgery; 20] = [
                 if !sums.plays.is_empty() {
                     sums.plays.remove(at);
                     sums.moment.remove(at);
+                    sums.squares.remove(at);
                 }
             }
             true

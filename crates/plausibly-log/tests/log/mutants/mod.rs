@@ -5,7 +5,7 @@ mod counts;
 mod findings;
 mod grounds;
 
-use super::{Memory, open, plan, play, steady};
+use super::{Memory, few_arms, open, plan, play, steady};
 use crate::log::certificates::from_log;
 use findings::FINDINGS;
 use grounds::GROUNDS;
@@ -66,6 +66,8 @@ fn forgeries_are_found(count: usize, mut seed: u64, largest: (usize, usize)) {
         // tried.
         let (plan, every) = if seed.is_multiple_of(3) {
             (steady(seed, 700), 17)
+        } else if seed % 7 == 1 {
+            (few_arms(seed, 600), 23)
         } else {
             (plan(seed, largest, 40), 1)
         };
@@ -106,7 +108,7 @@ fn forgeries_are_found(count: usize, mut seed: u64, largest: (usize, usize)) {
 
 #[test]
 fn forgeries_are_found_alone_or_with_the_log() {
-    forgeries_are_found(3000, 50, (8, 20));
+    forgeries_are_found(15_000, 50, (8, 20));
 }
 
 #[test]
