@@ -58,6 +58,25 @@ impl Insurance {
     }
 }
 
+/// With less of the evidence that is needed, chance decides what an outlook says.
+const LEAST_PROGRESS: f64 = 0.15;
+
+/// Which action will probably be ruled out next, and when.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outlook {
+    /// The action.
+    pub action: ActionIndex,
+    /// How far the evidence against it has come, as a share of what rules it out.
+    pub progress: f64,
+}
+
+impl Outlook {
+    /// About how many further outcomes it takes after this many, if they go on as they did.
+    pub fn further(&self, outcomes: u64) -> f64 {
+        outcomes as f64 * (1.0 / self.progress - 1.0)
+    }
+}
+
 /// What the model of a policy says about every action at one moment, under one radius.
 ///
 /// It is a buffer: [`crate::Explain::explain`] fills it again without allocating.
@@ -191,6 +210,34 @@ impl Explanation {
     /// `‖a‖²_{V⁻¹}` of each action: how little is known about it.
     pub fn width_sq(&self) -> &[f64] {
         self.scores.width_sq()
+    }
+
+    /// Which of the plausible actions will probably be ruled out next, and how far the evidence for
+    /// that has come. `None` if one action is left, an assumption is in doubt,
+    /// or there is too little evidence to tell. For the model, the radius and the actions of the
+    /// explanation.
+    ///
+    /// This is a forecast and promises nothing; `docs/results/outlook.md` shows how good it is.
+    pub fn outlook(
+        &self,
+        model: &(impl Estimator + ?Sized),
+        radius: &dyn ConfidenceRadius,
+    ) -> Option<Outlook> {
+        let evidence = model.evidence();
+        let bounds = radius.bounds(&evidence);
+        if bounds.reach.doubt().is_some() {
+            return None;
+        }
+        let Scores { mean, width_sq, .. } = &self.scores;
+        let known = || self.plausible().filter(|action| width_sq[*action].is_finite());
+        let better = |best: usize, next| if mean[next] > mean[best] { next } else { best };
+        let leader = known().reduce(better)?;
+        let progress =
+            |action| self.plausible.progress(&self.scores, bounds, model.tallies(), leader, action);
+        let rivals = known().filter(|action| *action != leader);
+        let further = rivals.map(|action| Outlook { action, progress: progress(action).min(1.0) });
+        let first = further.reduce(|a, b| if b.progress > a.progress { b } else { a })?;
+        (first.progress >= LEAST_PROGRESS).then_some(first)
     }
 
     /// Half the interval of an action.

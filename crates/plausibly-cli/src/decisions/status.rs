@@ -49,7 +49,7 @@ fn text(status: &Status) -> String {
         None => format!("{some} no outcome yet"),
     };
     let mut text = format!(
-        "{}: {} settled, {} pending, {} dropped\n{} of {} could still be best; {within}\n\n",
+        "{}: {} settled, {} pending, {} dropped\n{} of {} could still be best; {within}\n",
         output::plural(status.decisions, "decision", "decisions"),
         status.settled,
         status.pending.len(),
@@ -57,6 +57,8 @@ fn text(status: &Status) -> String {
         now.findings.plausible,
         now.grounds.offered(),
     );
+    text += &now.words().outlook().map_or_else(String::new, |outlook| outlook + "\n");
+    text += "\n";
     let mut actions: Vec<&Finding> = now.findings.actions.iter().collect();
     let out = |action: &Finding| action.standing != Standing::Plausible;
     let mean = |action: &Finding| action.mean.unwrap_or(f64::INFINITY);

@@ -2,7 +2,7 @@
 //! certificate both run this code.
 
 use super::findings::{
-    Alarm, Chosen, Comparison, Finding, Findings, RuledOut, Share, Standing, TargetFinding,
+    Alarm, Chosen, Comparison, Finding, Findings, Outlook, RuledOut, Share, Standing, TargetFinding,
 };
 use super::rule_out::RuleOut;
 use super::verdict::Verdict;
@@ -148,10 +148,11 @@ impl<'a> Derivation<'a> {
             largest(racing(), |at| self.within(at)),
         ];
         let rival = chosen.and_then(|chosen| RuleOut::closest_rival(self, chosen));
+        let next = self.outlook().map(|outlook| outlook.action);
         let witnesses =
             explanation.standings().iter().filter_map(plausibly::Standing::ruled_out_by);
         let mut found: Vec<usize> =
-            found.into_iter().flatten().chain(rival).chain(witnesses).collect();
+            found.into_iter().flatten().chain(rival).chain(next).chain(witnesses).collect();
         found.sort_unstable();
         found.dedup();
         found
@@ -191,6 +192,13 @@ impl Derivation<'_> {
             known_within,
             model_error_bound: known_within.map(|within| within * within),
             sqrt_beta: self.explanation.sqrt_beta(),
+            outlook: self.outlook().map(|outlook| {
+                let further = outlook.further(self.grounds.statistics.observations);
+                Outlook {
+                    action: self.grounds.actions[outlook.action].id,
+                    outcomes: two_digits(further),
+                }
+            }),
             alarm: self.alarm(),
             confidence: self.confidence,
             target: self.target(),
@@ -297,6 +305,14 @@ impl Derivation<'_> {
         }
     }
 
+    /// Which action will probably be ruled out next; the first format has no such finding.
+    fn outlook(&self) -> Option<plausibly::Outlook> {
+        if self.grounds.format < 2 || self.confidence.is_none() {
+            return None;
+        }
+        self.explanation.outlook(self.model.estimator(), &self.radius)
+    }
+
     /// The doubt about the declared noise, in units of reward.
     fn alarm(&self) -> Option<Alarm> {
         let range = self.grounds.range();
@@ -381,6 +397,18 @@ impl Derivation<'_> {
             reached: finite(unit * status.reached),
         })
     }
+}
+
+/// A number of outcomes, at least 1, rounded to two significant digits: an outlook is no more
+/// exact.
+fn two_digits(outcomes: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    let outcomes = outcomes as u64;
+    let mut unit = 1;
+    while outcomes / unit >= 100 {
+        unit *= 10;
+    }
+    ((outcomes + unit / 2) / unit * unit).max(1)
 }
 
 /// `log det(V + a·aᵀ) − log det V`; for arms, `log((T + 1)/T)`, which is the same with `‖a‖² =

@@ -29,6 +29,9 @@ pub struct Findings {
     /// partial certificate.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub plays_left: Option<u64>,
+    /// Which action will probably be ruled out next, and when; absent if that cannot be told yet.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub outlook: Option<Outlook>,
     /// Set where outcomes contradict the declared noise; from version 2 on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub alarm: Option<Alarm>,
@@ -186,6 +189,16 @@ impl RuledOut {
     pub fn at_least(&self) -> Option<f64> {
         self.margin.or(self.behind_by.map(|(at_least, _)| at_least))
     }
+}
+
+/// Which action will probably be ruled out next, and when. A forecast, which promises nothing.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outlook {
+    /// The number of the action in the log.
+    pub action: u64,
+    /// About how many further outcomes it takes, if they go on as they did.
+    pub outcomes: u64,
 }
 
 /// Outcomes contradict the declared scale of the noise, so nothing is called ruled out.

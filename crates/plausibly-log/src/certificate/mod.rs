@@ -19,7 +19,8 @@ mod well_formed;
 use canonical::canonical;
 pub use certify::{certificate, certify};
 pub use findings::{
-    Alarm, Chosen, Comparison, Finding, Findings, Reason, RuledOut, Share, Standing, TargetFinding,
+    Alarm, Chosen, Comparison, Finding, Findings, Outlook, Reason, RuledOut, Share, Standing,
+    TargetFinding,
 };
 pub use phase::{Frozen, Phase, Played};
 pub use rule_out::RuleOut;

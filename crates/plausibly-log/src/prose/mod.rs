@@ -378,6 +378,7 @@ impl<'a> Words<'a> {
                     .into()
             }
         });
+        said.extend(self.outlook());
         if let Some(target) = &findings.target {
             let name = self.target_name();
             said.push(if target.met {
@@ -400,6 +401,30 @@ impl<'a> Words<'a> {
             }
         });
         said
+    }
+
+    /// When the next action will probably be out; `None` where only one is left, and in
+    /// certificates of version 1.
+    pub fn outlook(&self) -> Option<String> {
+        let findings = &self.0.findings;
+        if self.0.grounds.format < 2 || self.confidence().is_none() || self.plausible() < 2 {
+            return None;
+        }
+        Some(match findings.outlook {
+            None => "How many more outcomes it takes until the next action is out cannot be said \
+                     yet."
+                .into(),
+            Some(outlook) => {
+                let actions = &findings.actions;
+                let next = actions.iter().find(|action| action.id == outlook.action)?;
+                format!(
+                    "If outcomes go on like this, {} is probably the next to be out, after about \
+                     {}.",
+                    quoted(&next.label),
+                    count(outlook.outcomes, "more outcome")
+                )
+            }
+        })
     }
 
     /// The target of the policy, as the subject of a sentence.

@@ -80,6 +80,30 @@ impl PairRule {
         }
     }
 
+    /// How far the evidence has come by which an action that has paid `ahead` would rule out one
+    /// that has paid `behind`, as a share: evidence so far divided by evidence needed, both with
+    /// what the mixture of bets costs. `None` for a rule without such a share.
+    pub(crate) fn progress(&self, ahead: Earnings, behind: Earnings) -> Option<f64> {
+        let Self::TwoPoint { low, range, needed, aside, allowance } = *self else { return None };
+        if ahead.count == 0 || behind.count == 0 || ahead.mean() <= behind.mean() {
+            return None;
+        }
+        let [ahead, behind] = [ahead, behind].map(|tally| Sample::of(tally, low, range));
+        let pair = Pair { ahead, behind, mirrored: behind.mirrored(), allowance };
+        let alone = [
+            pair.ahead.evidence_above(behind.mean() + allowance).0,
+            pair.mirrored.evidence_above(1.0 - ahead.mean() + allowance).0,
+        ];
+        let share = |evidence: f64, needed: f64, cost: f64| {
+            let gained = (evidence + cost).max(0.0);
+            // The largest of several rivals looks clearer than it is.
+            (gained - LUCK * (2.0 * gained).sqrt()) / (needed + cost)
+        };
+        let both = share(pair.at(pair.pooled()).value, needed, 2.0 * MIXTURE_COST);
+        let alone = alone.map(|evidence| share(evidence, aside, MIXTURE_COST));
+        Some(alone.into_iter().fold(both, f64::min))
+    }
+
     /// The same for rewards that were rounded by up to this much.
     pub(super) fn widened(self, by: f64) -> Self {
         match self {
@@ -100,6 +124,12 @@ struct Pair {
     mirrored: Sample,
     allowance: f64,
 }
+
+/// What a mixture of bets loses to the best single bet, in nats, about: bets share the weight, and
+/// a few neighbours of the best one do nearly as well.
+const MIXTURE_COST: f64 = 2.0;
+/// Evidence of E nats scatters by about `√(2E)`. Half of that is taken for luck.
+const LUCK: f64 = 0.5;
 
 /// Points at which the evidence of a pair is evaluated at most. Without an answer by then the pair
 /// is not decided, which is always valid.
@@ -127,13 +157,17 @@ impl Pair {
         Tangent { at: m, value: up + down, slope: up_slope - down_slope }
     }
 
+    /// The average of all rewards of both.
+    fn pooled(&self) -> f64 {
+        let plays = self.ahead.count() + self.behind.count();
+        (self.ahead.count() * self.ahead.mean() + self.behind.count() * self.behind.mean()) / plays
+    }
+
     /// A lower bound on the least evidence over all `m` between the averages, if that is enough.
     fn evidence(&self, needed: f64, aside: f64) -> Option<f64> {
         let (low, high) = (self.behind.mean(), self.ahead.mean());
-        let plays = self.ahead.count() + self.behind.count();
-        let pooled = (self.ahead.count() * high + self.behind.count() * low) / plays;
         // Most pairs are undecided, and one point shows it.
-        if low >= high || self.at(pooled).value < needed {
+        if low >= high || self.at(self.pooled()).value < needed {
             return None;
         }
         let alone = self.ahead.evidence_above(low + self.allowance).0 >= aside

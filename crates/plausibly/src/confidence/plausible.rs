@@ -290,6 +290,34 @@ impl Plausible {
         witnesses.find(|(_, at_least, _)| *at_least > 0.0)
     }
 
+    /// How far the evidence has come by which the leader would rule an action out, as a share of
+    /// what is needed. Squared widths fall about as fast as outcomes come in, so a share of `p`
+    /// after `n` outcomes suggests `n/p` of them.
+    pub(crate) fn progress(
+        &self,
+        scores: &Scores,
+        Bounds { reach, pairs }: Bounds,
+        tallies: Option<Tallies<'_>>,
+        leader: ActionIndex,
+        action: ActionIndex,
+    ) -> f64 {
+        let witness = self.witnesses[..self.witness_count].iter().find(|one| one.action == leader);
+        let (gap, half) = match witness {
+            Some(witness) => (witness.behind.mean[action], witness.half_width(reach, action)),
+            None => (
+                scores.mean[leader] - scores.mean[action],
+                self.half_width[leader] + self.half_width[action],
+            ),
+        };
+        let ratio = (gap / half).max(0.0);
+        let by_pair = pairs
+            .zip(tallies)
+            .and_then(|(rule, tallies)| rule.progress(tallies.get(leader), tallies.get(action)));
+        // The intervals of bounded arms do not shrink evenly, and pairs decide sooner.
+        let by_width = if self.is_bounded() && pairs.is_some() { 0.0 } else { ratio * ratio };
+        by_pair.unwrap_or(0.0).max(by_width)
+    }
+
     /// The interval of an action.
     pub fn interval(&self, scores: &Scores, action: ActionIndex) -> Interval {
         let (middle, half) = (self.middle(scores)[action], self.half_width[action]);

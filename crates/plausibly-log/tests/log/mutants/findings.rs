@@ -4,7 +4,7 @@ use super::{Forgery, any, nudged};
 use plausibly_log::certificate::{Alarm, Comparison, Reason, RuledOut, Standing};
 
 /// Forges statements. All of them follow from the grounds, so no log is needed to find the forgery.
-pub(super) const FINDINGS: [Forgery; 25] = [
+pub(super) const FINDINGS: [Forgery; 26] = [
     Forgery {
         name: "an estimate",
         alone: true,
@@ -125,6 +125,15 @@ pub(super) const FINDINGS: [Forgery; 25] = [
                 Comparison::Pair => Comparison::Interval,
                 Comparison::Interval => Comparison::Difference,
             };
+            true
+        },
+    },
+    Forgery {
+        name: "an outlook",
+        alone: true,
+        forge: |c, _| {
+            let Some(outlook) = &mut c.findings.outlook else { return false };
+            outlook.outcomes += 1;
             true
         },
     },
