@@ -70,6 +70,10 @@ pub(super) fn forest(certificate: &Certificate, chosen: &str) -> Markup {
                 b { "What each one pays on average, as far as it is known." }
                 " A bar shows where the true average may lie, and its mark shows the estimate. "
                 "Where a bar ends in an arrow, only the range of rewards limits it."
+                @if !certificate.words().compares_intervals() && certificate.words().out() > 0 {
+                    " An action is out once it is certain to be behind another one; their bars may "
+                    "still overlap."
+                }
             }
             (legend(&wide, chosen))
             @for (class, forest) in [("wide", &wide), ("narrow", &narrow)] {

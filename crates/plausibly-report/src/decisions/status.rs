@@ -31,6 +31,7 @@ pub fn status_page(status: &Status) -> String {
             p.lead {
                 "Next would be " b title=(chosen.label) { (label::cut(&chosen.label, 80)) } ". "
                 (words.why().join(" "))
+                @if let Some(outlook) = words.outlook() { " " (outlook) }
             }
             ul.numbers {
                 @for (count, what) in [
