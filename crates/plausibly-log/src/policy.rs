@@ -169,10 +169,22 @@ pub(crate) fn scaled_facts(dim: usize, theta_norm_bound: f64) -> Facts {
     }
 }
 
-/// Sets the ridge of a policy that leaves it to its radius, and records it.
-pub(crate) fn settle_ridge(spec: &mut PolicySpec, table: &mut PolicyTable, ridge: f64) {
-    spec.settle_ridge(ridge);
-    table.insert("ridge".into(), Number::from_f64(ridge).map_or(Json::Null, Json::Number));
+/// Like [`read_policy`], with a ridge for policies of features that leave it to their radius.
+pub(crate) fn read_settled(
+    table: &PolicyTable,
+    setting: Setting,
+    horizon: Option<u64>,
+    format: u32,
+    ridge: impl FnOnce(&PolicySpec) -> f64,
+) -> Result<(PolicySpec, PolicyTable), PolicyRefusal> {
+    let read = read_policy(table, setting, horizon, format)?;
+    if setting == Setting::Arms || !read.0.has_natural_ridge() {
+        return Ok(read);
+    }
+    // Read again, so that the fields are in the same order as when the log is read.
+    let mut table = table.clone();
+    table.insert("ridge".into(), ridge(&read.0).into());
+    read_policy(&table, setting, horizon, format)
 }
 
 /// The number of arms that share δ. It is at least `actions`, and large enough that all shares ever

@@ -11,7 +11,7 @@ pub use error::StepError;
 pub use grounds::Occasion;
 
 use crate::event::Cells;
-use crate::policy::{PolicyTable, read_policy, setting, settle_ridge};
+use crate::policy::{PolicyTable, read_settled, setting};
 use crate::recipe::{Context, Recipe};
 use crate::statistics::Statistics;
 use phases::Phases;
@@ -135,13 +135,9 @@ impl State {
         policy: &PolicyTable,
         horizon: Option<u64>,
     ) -> Result<(PolicySpec, PolicyTable), StepError> {
-        let (mut spec, mut table) =
-            read_policy(policy, setting(self.recipe.dim()), horizon, self.format)?;
-        if spec.has_natural_ridge() && self.recipe.dim() > 0 {
-            // Sums and certificates depend on the ridge, so a log keeps the one it began with.
-            settle_ridge(&mut spec, &mut table, self.policy.ridge());
-        }
-        Ok((spec, table))
+        // Sums and certificates depend on the ridge, so a log keeps the one it began with.
+        let own = |_: &PolicySpec| self.policy.ridge();
+        Ok(read_settled(policy, setting(self.recipe.dim()), horizon, self.format, own)?)
     }
 
     /// Whether this policy and horizon differ from the current ones.

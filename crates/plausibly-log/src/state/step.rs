@@ -3,10 +3,11 @@
 
 use super::{ActionRecord, Committed, Decision, Encoded, Outcome, State, StepError, index};
 use crate::event::{Cells, Event, FIRST_FORMAT, FORMAT, LONGEST_KEY};
-use crate::policy::{PolicyTable, natural_ridge, read_policy, setting, settle_ridge};
+use crate::policy::{PolicyTable, natural_ridge, read_settled, setting};
 use crate::recipe::{Context, Extension};
 use crate::scale::Scale;
 use crate::statistics::{Change, Statistics, StatisticsError};
+use plausibly::spec::PolicySpec;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl State {
@@ -30,11 +31,9 @@ impl State {
             return Err(StepError::FarRange { low, high });
         }
         recipe.check_scaled_bound(scale.length())?;
-        let (mut spec, mut table) = read_policy(policy, setting(recipe.dim()), *horizon, *format)?;
-        if spec.has_natural_ridge() && recipe.dim() > 0 {
-            let natural = natural_ridge(&spec, recipe, *reward_range);
-            settle_ridge(&mut spec, &mut table, natural);
-        }
+        let natural = |spec: &PolicySpec| natural_ridge(spec, recipe, *reward_range);
+        let (spec, table) =
+            read_settled(policy, setting(recipe.dim()), *horizon, *format, natural)?;
         let statistics = Statistics::new(recipe.dim()).map_err(StatisticsError::from)?;
         Ok(Self {
             format: *format,

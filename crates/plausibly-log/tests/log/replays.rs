@@ -54,8 +54,9 @@ fn of_other(
     let (mut spec, mut table) = read_policy(policy, setting, horizon, FORMAT).unwrap();
     if spec.has_natural_ridge() && !state.recipe().is_arms() {
         // A log keeps the ridge it began with.
-        spec.settle_ridge(state.policy().0.ridge());
-        table.insert("ridge".into(), spec.ridge().into());
+        let mut policy = policy.clone();
+        policy.insert("ridge".into(), state.policy().0.ridge().into());
+        (spec, table) = read_policy(&policy, setting, horizon, FORMAT).unwrap();
     }
     let mut grounds = Grounds { policy: table, horizon, ..own.grounds.clone() };
     if let Statistics::Features { settled, all } = state.statistics() {

@@ -176,16 +176,6 @@ impl PolicySpec {
         )
     }
 
-    /// Sets λ in V where it is left to the radius.
-    pub fn settle_ridge(&mut self, settled: f64) {
-        if let PolicyKind::Code { ridge, .. }
-        | PolicyKind::Insured { ridge, .. }
-        | PolicyKind::LinUcb { ridge, .. } = &mut self.kind
-        {
-            ridge.get_or_insert(settled);
-        }
-    }
-
     fn read_with(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> Option<Self> {
         let kind = fields.choice("kind", "which policy", None, &POLICY_KINDS)?;
         let label = fields.text_or("label", "its name in results", "the kind", kind);
