@@ -1,6 +1,6 @@
 //! Genuine certificates check, alone and with their log.
 
-use super::{Memory, open, plan, play};
+use super::{Memory, Plan, open, plan, play, policies};
 use plausibly_log::certificate::{Certificate, Reason};
 use plausibly_log::{certify, event::Event, fold};
 use std::collections::BTreeSet;
@@ -86,15 +86,22 @@ impl Covered {
 }
 
 fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) -> Covered {
-    let mut checked = 0;
+    let (mut checked, mut logs) = (0, 0);
     let mut covered = Covered::default();
     while checked < count {
         let disk = Memory::default();
         let mut plan = plan(seed, largest, 40);
-        if checked == 0 {
-            // The largest logs are rare among random ones.
-            plan.rows = largest.1;
+        // The largest logs are rare among random ones.
+        match logs {
+            0 => plan.rows = largest.1,
+            1 => {
+                let (given, columns) = (true, largest.0 + 1);
+                let policy = policies(false)[0].clone();
+                plan = Plan { policy, given, columns, context: false, steady: false, ..plan };
+            }
+            _ => {}
         }
+        logs += 1;
         let certificates = play(&mut open(&disk), &plan);
         let whole = from_log(&disk, usize::MAX);
         let from_log = from_log(&disk, plan.most);
