@@ -68,8 +68,8 @@ round. As ours learns, these become fewer, so it has to play all rounds, and not
 them. The floor reads the set and computes one dot product per action, the least that any policy
 with features must do. Radius: determinant.""",
     "differences": """\
-Everything above compares intervals, as the rivals do. In the library and in specs CODE compares
-differences and uses the radius `additive` unless told otherwise; this rules actions out sooner and
+Everything above compares intervals, as the rivals do. In specs and logs CODE compares
+differences with the radius `additive` unless told otherwise; this rules actions out sooner and
 costs more per round. The radius `forecast` also makes three forecasts per decision and teaches
 three more estimates per reward. All play the same problems in the same turns, as shipped, with
 S = √d and ridge 1. A round is cheap once one action is left, and how soon that is depends on the

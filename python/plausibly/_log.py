@@ -187,6 +187,21 @@ class Log:
         status: dict[str, Any] = json.loads(self._log.status(self._at(), _POINTS))
         return status
 
+    def compare(self, first: str, second: str) -> dict[str, Any]:
+        """How two actions of the last decision compare, as `plausibly compare --json` prints it.
+
+        `ahead` has the higher estimate; its true average is `at_least` to `at_most` above that of
+        `behind`. `decided` says whether it is certain to be better, and `outcomes` about how many
+        more outcomes would decide it.
+        """
+        for name in (first, second):
+            if not isinstance(name, str):
+                raise TypeError(f"actions are named by text, found {type(name).__name__}")
+        if first == second:
+            raise ValueError(f"name two different actions; both are {first!r}")
+        found: dict[str, Any] = json.loads(self._log.compare(self._at(), first, second))
+        return found
+
     @property
     def pending(self) -> dict[int, str]:
         """The decisions without a reward, the oldest first, with the chosen labels."""

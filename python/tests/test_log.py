@@ -142,6 +142,8 @@ def test_a_frame_is_its_csv_to_the_byte(which: int, command: str, tmp_path: Path
         and python.pending == {2: python.decision(2).label}
         and not python.drop(decision.id)
     )
+    found = cli.run("compare", "Alba", "Dão", "--json", timed=False)
+    assert json.loads(found) == python.compare("Alba", "Dão")
     # A repeated request writes nothing.
     assert cli.decide(tmp_path / "wines.csv", "--key", "visit 3") == third
     assert python.decide(frame, key="visit 3") == visit

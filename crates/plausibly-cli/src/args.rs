@@ -12,8 +12,8 @@ use plausibly_paper::Request;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Chooses what to try next: among the actions that could still be best it takes the one it knows
-/// least about, and it shows its work.
+/// Chooses what to try next: among the actions that could still be best it takes one it has much to
+/// learn about, and it shows its work.
 #[derive(Debug, Parser)]
 #[command(
     name = "plausibly",
@@ -77,6 +77,7 @@ pub(crate) enum Command {
     Drop(decisions::Drop),
     History(decisions::History),
     Status(decisions::StatusArgs),
+    Compare(decisions::Compare),
     Explain(decisions::Explain),
     Verify(decisions::Verify),
     Replay(decisions::Replay),
@@ -251,7 +252,8 @@ pub(crate) struct Simulate {
     pub(crate) per_run: bool,
 
     /// Also measure how soon each policy rules actions out by its own confidence set: prints the
-    /// median number of outcomes until the first action is out, until half of them are out, and
+    /// median number of outcomes until the first action is out, until half of
+    /// those that can go are out, and
     /// until one is left, and writes `verdicts.csv`, one row per run and policy. Plays every policy
     /// a second time
     #[arg(long)]

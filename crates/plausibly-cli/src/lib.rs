@@ -43,6 +43,7 @@ fn execute(command: Command) -> Result<()> {
         Command::Drop(args) => decisions::reward::drop_decision(&args),
         Command::History(args) => decisions::history::run(&args),
         Command::Status(args) => decisions::status::run(&args),
+        Command::Compare(args) => decisions::compare::run(&args),
         Command::Explain(args) => decisions::explain::run(&args),
         Command::Verify(args) => decisions::verify::run(&args),
         Command::Replay(args) => decisions::replay::run(&args),

@@ -11,6 +11,7 @@ fn every_help_teaches_and_ends_with_an_example() {
         ("drop", &["drop", "--help"]),
         ("history", &["history", "--help"]),
         ("status", &["status", "--help"]),
+        ("compare", &["compare", "--help"]),
         ("explain", &["explain", "--help"]),
         ("verify", &["verify", "--help"]),
         ("replay", &["replay", "--help"]),

@@ -3,6 +3,7 @@
 pub mod certificate;
 mod changes;
 mod choices;
+mod compare;
 pub mod event;
 mod fold;
 mod form;
@@ -26,6 +27,7 @@ mod time;
 pub use certificate::{certificate, certify};
 pub use changes::{ChangedRow, Changes, NewName};
 pub use choices::WrongChoice;
+pub use compare::{Difference, compare};
 pub use fold::{Step, fold};
 pub use form::{FormError, FormRow, NewOutcome, form, read_form};
 pub use history::{OutcomeStatus, PastDecision, history};

@@ -58,9 +58,6 @@ impl Insurance {
     }
 }
 
-/// With less of the evidence that is needed, chance decides what an outlook says.
-const LEAST_PROGRESS: f64 = 0.15;
-
 /// Which action will probably be ruled out next, and when.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outlook {
@@ -71,6 +68,9 @@ pub struct Outlook {
 }
 
 impl Outlook {
+    /// With a smaller share of the evidence, chance decides what an outlook says.
+    pub const LEAST_PROGRESS: f64 = 0.15;
+
     /// About how many further outcomes it takes after this many, if they go on as they did.
     pub fn further(&self, outcomes: u64) -> f64 {
         outcomes as f64 * (1.0 / self.progress - 1.0)
@@ -237,7 +237,21 @@ impl Explanation {
         let rivals = known().filter(|action| *action != leader);
         let further = rivals.map(|action| Outlook { action, progress: progress(action).min(1.0) });
         let first = further.reduce(|a, b| if b.progress > a.progress { b } else { a })?;
-        (first.progress >= LEAST_PROGRESS).then_some(first)
+        (first.progress >= Outlook::LEAST_PROGRESS).then_some(first)
+    }
+
+    /// How far the evidence has come that one action is better than another, as a share of what
+    /// decides it, by what both have paid or by their intervals. For the model and the radius of
+    /// the explanation.
+    pub fn progress(
+        &self,
+        model: &(impl Estimator + ?Sized),
+        radius: &dyn ConfidenceRadius,
+        ahead: ActionIndex,
+        behind: ActionIndex,
+    ) -> f64 {
+        let bounds = radius.bounds(&model.evidence());
+        self.plausible.progress(&self.scores, bounds, model.tallies(), ahead, behind)
     }
 
     /// Half the interval of an action.

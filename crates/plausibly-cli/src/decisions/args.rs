@@ -201,7 +201,7 @@ pub(crate) struct Reward {
 /// Record that the outcome of a decision will never come
 ///
 /// Whether you drop a decision, or undo a drop, must not depend on how good its outcome was or
-/// would be: otherwise what the log says about its actions is no longer right.
+/// would be: otherwise what the log says about the actions is no longer right.
 #[derive(Debug, Arguments)]
 #[command(after_help = "Examples:\n  plausibly drop --log wines.log 17\n  plausibly drop --log \
                         wines.log 17 --undo")]
@@ -265,8 +265,8 @@ pub(crate) struct History {
     pub(crate) json: bool,
 }
 
-/// Show the status of a log: which actions are still in the race, how sure that is, and which
-/// outcomes are pending
+/// Show the status of a log: which actions are still in the race, how accurately they are known,
+/// and which outcomes are pending
 #[derive(Debug, Arguments)]
 #[command(after_help = "Examples:\n  plausibly status --log wines.log\n  plausibly status --log \
                         wines.log --svg wines.svg")]
@@ -292,6 +292,27 @@ pub(crate) struct StatusArgs {
 
     #[command(flatten)]
     pub(crate) time: Time,
+}
+
+/// Compare two actions of a log: which one is better, by how much, or how many more outcomes would
+/// show it
+#[derive(Debug, Arguments)]
+#[command(after_help = "Example:\n  plausibly compare --log wines.log \"Rioja 2019\" Barolo")]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    pub(crate) log: LogFile,
+
+    /// The name of an action that the last decision offered
+    #[arg(value_name = "A")]
+    pub(crate) first: String,
+
+    /// The name of another one
+    #[arg(value_name = "B")]
+    pub(crate) second: String,
+
+    /// Print JSON on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Explain a decision in plain English

@@ -1,8 +1,9 @@
-//! The commands about decisions: `decide`, `reward`, `drop`, `history`, `status`, `explain`,
-//! `verify`, `replay`.
+//! The commands about decisions: `decide`, `reward`, `drop`, `history`, `status`, `compare`,
+//! `explain`, `verify`, `replay`.
 
 mod announce;
 pub(crate) mod args;
+pub(crate) mod compare;
 pub(crate) mod decide;
 pub(crate) mod explain;
 mod fields;

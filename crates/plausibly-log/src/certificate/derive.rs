@@ -47,7 +47,7 @@ pub(super) struct Derivation<'a> {
     design_scores: OnceCell<Scores>,
     pub(super) radius: Quantised<Radius>,
     exclusion: Exclusion,
-    confidence: Option<f64>,
+    pub(super) confidence: Option<f64>,
     /// The phase of phased elimination, and the plays left in it.
     pub(super) phase: Option<(Phase, Quota)>,
 }
@@ -401,7 +401,7 @@ impl Derivation<'_> {
 
 /// A number of outcomes, at least 1, rounded to two significant digits: an outlook is no more
 /// exact.
-fn two_digits(outcomes: f64) -> u64 {
+pub(super) fn two_digits(outcomes: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
     let outcomes = outcomes as u64;
     let mut unit = 1;

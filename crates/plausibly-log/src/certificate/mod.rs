@@ -5,6 +5,7 @@
 //! every number and statement shown, and follow from the grounds alone: anyone can derive them
 //! again, and [`Certificate::check`] does.
 
+mod between;
 mod canonical;
 mod certify;
 mod choice;
@@ -16,6 +17,7 @@ mod verdict;
 mod verify;
 mod well_formed;
 
+pub(crate) use between::{Between, between};
 use canonical::canonical;
 pub use certify::{certificate, certify};
 pub use findings::{

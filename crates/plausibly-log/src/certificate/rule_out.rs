@@ -129,7 +129,7 @@ impl RuleOut {
 }
 
 /// The differences of the other actions from one action, under an ellipsoid.
-struct Differences<'a> {
+pub(super) struct Differences<'a> {
     derivation: &'a Derivation<'a>,
     model: &'a Ridge,
     action: ActionIndex,
@@ -137,7 +137,7 @@ struct Differences<'a> {
 
 impl<'a> Differences<'a> {
     /// `None` where differences do not rule actions out.
-    fn of(derivation: &'a Derivation<'a>, action: ActionIndex) -> Option<Self> {
+    pub(super) fn of(derivation: &'a Derivation<'a>, action: ActionIndex) -> Option<Self> {
         let Model::Features(model) = &derivation.model else { return None };
         let reach = derivation.radius.reach(&model.evidence());
         let decide = matches!(reach, Reach::Ellipsoid { .. }) && derivation.by_differences();
@@ -145,13 +145,13 @@ impl<'a> Differences<'a> {
     }
 
     /// How far the estimate of a rival is above that of the action.
-    fn gap(&self, rival: ActionIndex) -> f64 {
+    pub(super) fn gap(&self, rival: ActionIndex) -> f64 {
         let intervals = self.derivation.explanation.intervals();
         intervals[rival].mean - intervals[self.action].mean
     }
 
     /// With `g` the features of a rival less those of the action: `gᵀV⁻¹g`, and `gᵀV⁻¹a`.
-    fn from(&self, rival: ActionIndex) -> (f64, f64) {
+    pub(super) fn from(&self, rival: ActionIndex) -> (f64, f64) {
         let [other, own] =
             [rival, self.action].map(|at| &self.derivation.grounds.actions[at].features);
         let apart: Vec<f64> = other.iter().zip(own).map(|(b, a)| b - a).collect();

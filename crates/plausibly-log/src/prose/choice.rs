@@ -186,7 +186,11 @@ impl Words<'_> {
         let Some(chosen) = self.chosen() else { return String::new() };
         let fall = match shift {
             Some(shift) if shift < self.0.grounds.range() => {
-                format!("Its estimate would have to fall by more than {}. ", self.number(shift))
+                format!(
+                    "With no more known than now, its estimate would have to fall by more \
+                     than {}. ",
+                    self.number(shift)
+                )
             }
             Some(_) => "We know too little for any fall of its estimate to be enough yet. ".into(),
             None => String::new(),
@@ -248,7 +252,12 @@ impl Words<'_> {
                      estimate is too high."
                 );
             }
-            Some(1) => format!("One more try with an outcome of {mean}"),
+            Some(1) => {
+                return format!(
+                    "One more try with an outcome of {mean} or lower would be enough: the range \
+                     would narrow. With a higher one it takes more tries, or no number is enough."
+                );
+            }
             Some(tries) => format!("About {tries} more tries with outcomes of {mean} on average"),
         };
         format!(

@@ -4,7 +4,7 @@
 
 mod choice;
 
-use crate::certificate::{Certificate, Comparison, Finding, Reason, RuledOut, Standing};
+use crate::certificate::{Certificate, Comparison, Finding, Grounds, Reason, RuledOut, Standing};
 use crate::table::MOST_CHARACTERS;
 use std::fmt::{self, Write};
 
@@ -51,7 +51,12 @@ impl fmt::Display for Words<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let chosen = quoted(&self.0.findings.chosen.label);
         writeln!(f, "Decision {}: {chosen} is tried next", self.0.grounds.decision)?;
-        writeln!(f, "{}; this says what to try next, not which one is best", self.occasion())?;
+        // With one action left, the two are the same.
+        let note = match self.plausible() {
+            1 => "",
+            _ => "; this says what to try next, not which one is best",
+        };
+        writeln!(f, "{}{note}", self.occasion())?;
         write_section(f, "WHY THIS ONE", &self.why())?;
         self.write_race(f)?;
         self.write_beaten(f)?;
@@ -70,7 +75,14 @@ fn write_section(f: &mut fmt::Formatter<'_>, title: &str, sentences: &[String]) 
 impl Certificate {
     /// A value in units of reward, with as many digits as the range needs.
     pub fn number(&self, value: f64) -> String {
-        let digits = (3.0 - self.grounds.range().log10().floor()).clamp(0.0, 12.0);
+        self.grounds.number(value)
+    }
+}
+
+impl Grounds {
+    /// A value in units of reward, with as many digits as the range needs.
+    pub(crate) fn number(&self, value: f64) -> String {
+        let digits = (3.0 - self.range().log10().floor()).clamp(0.0, 12.0);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 12")]
         let text = format!("{value:.*}", digits as usize);
         // Prints −0 as 0.
@@ -84,8 +96,8 @@ impl Certificate {
 
 impl<'a> Words<'a> {
     /// Introduces [`Words::conditions`].
-    pub const ASSUMES: &'static str = "This assumes the following, which was not checked. If any \
-                                       of it is false, the statements above may be false too:";
+    pub const ASSUMES: &'static str = "This assumes the following, which outcomes cannot prove. If \
+                                       any of it is false, the statements above may be false too:";
 
     fn number(&self, value: f64) -> String {
         self.0.number(value)
@@ -178,10 +190,16 @@ impl<'a> Words<'a> {
         }
         let (low, high) = self.0.grounds.reward_range;
         if racing.iter().any(|action| action.lower <= low || action.upper >= high) {
+            let bounded = self.0.grounds.features.is_empty() && !self.compares_intervals();
+            // Two-point intervals end inside the range by themselves.
+            let widest = if bounded {
+                "."
+            } else {
+                "; the action we know least about is the one whose range was widest before that."
+            };
             writeln!(
                 f,
-                "  Averages lie between {low} and {high}, so the ranges shown are cut off there; \
-                 the action we know least about is the one whose range was widest before that."
+                "  Averages lie between {low} and {high}, so the ranges shown end there{widest}"
             )?;
         }
         Ok(())
@@ -207,9 +225,9 @@ impl<'a> Words<'a> {
                 "An action is out once outcomes show that another one is better, even where the \
                  two ranges still overlap."
             } else {
-                "An action is out once another one is certain to be better. The two ranges may \
-                 still overlap: what both have in common is as uncertain for one as for the other, \
-                 and does not matter for their difference."
+                "An action is out once outcomes show that another one is better. The two ranges \
+                 may still overlap: what both have in common is as uncertain for one as for the \
+                 other, and does not matter for their difference."
             };
             return (self.out() > 0).then(|| format!("{meaning}{how}"));
         }
@@ -334,7 +352,16 @@ impl<'a> Words<'a> {
     pub fn how_sure(&self) -> Vec<String> {
         let (grounds, findings) = (&self.0.grounds, &self.0.findings);
         let mut said = Vec::new();
-        if let Some(confidence) = self.confidence() {
+        if let (Some(confidence), Some(alarm)) = (self.confidence(), &findings.alarm) {
+            said.push(format!(
+                "The ranges would hold with a probability of {confidence} if the declared noise of \
+                 {} were right. But outcomes scatter more than it allows, so nothing is called out \
+                 of the race. About {} would fit them: set it with --set radius.noise_scale, or \
+                 leave the noise undeclared.",
+                alarm.declared,
+                two_digits(alarm.suggested)
+            ));
+        } else if let Some(confidence) = self.confidence() {
             let ranges = match grounds.offered() {
                 1 => "its range contains the true average".into(),
                 2 => "both ranges contain the true averages".into(),
@@ -355,15 +382,6 @@ impl<'a> Words<'a> {
                  probability, so do not read them as confidence intervals."
                     .into(),
             );
-        }
-        if let Some(alarm) = &findings.alarm {
-            said.push(format!(
-                "Outcomes scatter more than the declared noise of {} allows, so nothing is called \
-                 out of the race. About {} would fit them; set it with --set radius.noise_scale, \
-                 or leave the noise undeclared.",
-                alarm.declared,
-                two_digits(alarm.suggested)
-            ));
         }
         said.push(match findings.known_within {
             Some(within) => {
@@ -468,10 +486,18 @@ impl<'a> Words<'a> {
             ]);
         } else {
             conditions.extend([
-                "Each feature adds a fixed amount to the true average, whatever the other features \
-                 are and whenever the action is tried."
+                "Each feature adds a fixed multiple of its value to the true average, whatever the \
+                 other features are and whenever the action is tried."
                     .into(),
-                format!("No combination of features has an average outside {low} to {high}."),
+                match self.own_bound() {
+                    Some(bound) => format!(
+                        "The length of the weights is at most {bound}, for outcomes scaled to an \
+                         interval of length one."
+                    ),
+                    None => format!(
+                        "No combination of features has an average outside {low} to {high}."
+                    ),
+                },
             ]);
         }
         conditions.push("Whether and when an outcome arrives does not depend on its value.".into());
@@ -482,16 +508,18 @@ impl<'a> Words<'a> {
     /// or the one declared with the recipe.
     fn bound(&self) -> f64 {
         let grounds = &self.0.grounds;
-        let own = grounds
-            .policy
-            .get("radius")
-            .and_then(|radius| radius.get("theta_norm_bound")?.as_f64());
+        let own = self.own_bound();
         // The bound was divided by the range and multiplied again; rounding restores the declared
         // digits.
         own.unwrap_or_else(|| {
             let bound = grounds.theta_norm_bound * grounds.range();
             format!("{bound:.12e}").parse().unwrap_or(bound)
         })
+    }
+
+    /// The bound on θ* that the policy sets.
+    fn own_bound(&self) -> Option<f64> {
+        self.0.grounds.policy.get("radius")?.get("theta_norm_bound")?.as_f64()
     }
 
     /// How many outcomes were pending.

@@ -38,14 +38,19 @@ pub enum StepError {
     },
     /// A key that is empty, too long or has control characters.
     #[error(
-        "a key has 1 to {LONGEST_KEY} bytes without control characters; this one has {length} bytes"
+        "a key has 1 to {LONGEST_KEY} bytes without control characters; this one has {}",
+        if (1..=LONGEST_KEY).contains(.length) {
+            "a control character".to_string()
+        } else {
+            format!("{length} bytes")
+        }
     )]
     Key {
         /// Its number of bytes.
         length: usize,
     },
     /// A key that an earlier decision has.
-    #[error("decision {decision} has the key \"{key}\" already")]
+    #[error("the key \"{key}\" already belongs to decision {decision}")]
     KeyTaken {
         /// The key.
         key: String,
@@ -68,7 +73,8 @@ pub enum StepError {
     /// A range of rewards too far from zero for vectors as given.
     #[error(
         "for vectors as given, rewards from {low} to {high} are too far from zero for such a \
-         narrow range: divided by its length they must be within 1024; give a wider range, or \
+         narrow range: divided by its length they must lie between -1024 and 1024; give a \
+         wider range, or \
          subtract the usual level from the rewards and add a column of ones to the vectors"
     )]
     FarRange {
@@ -113,6 +119,15 @@ pub enum StepError {
         done: &'static str,
         /// Why not.
         why: &'static str,
+    },
+    /// An action that the last decision did not offer.
+    #[error(
+        "\"{label}\" is not among the actions that the last decision offered; `plausibly status` \
+         lists them"
+    )]
+    NotOffered {
+        /// The name given.
+        label: String,
     },
     /// A set without actions.
     #[error("there is nothing to choose from")]

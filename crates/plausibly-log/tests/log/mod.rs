@@ -1,6 +1,7 @@
 //! Random logs, and the laws that each must obey.
 
 mod certificates;
+mod compared;
 mod doors;
 mod doubled_keys;
 mod elimination;

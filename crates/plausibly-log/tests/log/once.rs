@@ -99,7 +99,7 @@ fn keys_that_cannot_be_kept_are_refused_and_leave_no_trace() {
     }
     drop(journal);
     let error = Log::open(forged).unwrap_err().to_string();
-    assert!(error.contains("decision 1 has the key"), "{error}");
+    assert!(error.contains("already belongs to decision 1"), "{error}");
 }
 
 #[test]

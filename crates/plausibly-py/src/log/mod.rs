@@ -17,7 +17,7 @@ use plausibly_log::json;
 use plausibly_log::policy::{PolicyTable, read_policy};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
-use plausibly_log::{Log, LogError, Opening, Recorded, certificate, status};
+use plausibly_log::{Log, LogError, Opening, Recorded, certificate, compare, status};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use refusal::of_log;
@@ -162,6 +162,14 @@ impl PyLog {
     fn status(&self, py: Python<'_>, now_us: i64, points: u64) -> PyResult<String> {
         self.read(py, |storage| {
             let found = status(storage, now_us, points)?;
+            serde_json::to_string(&found).map_err(LogError::Unwritable)
+        })
+    }
+
+    /// How two actions compare now, as JSON.
+    fn compare(&self, py: Python<'_>, now_us: i64, first: &str, second: &str) -> PyResult<String> {
+        self.read(py, |storage| {
+            let found = compare(storage, now_us, [first, second])?;
             serde_json::to_string(&found).map_err(LogError::Unwritable)
         })
     }

@@ -28,6 +28,33 @@ enum Arrival {
     Sorted(usize),
     /// The same, looked at after every reward: no set holds then.
     SortedLookedAt(usize),
+    /// At once, and a fifth of them are retracted twenty rounds later, whatever they are.
+    Retracted,
+    /// At once, and every no is retracted twenty rounds later.
+    NoesRetracted,
+}
+
+impl Arrival {
+    fn retracts(self, reward: f64, rng: &mut Stream) -> bool {
+        match self {
+            Self::Retracted => rng.uniform() < 0.2,
+            Self::NoesRetracted => reward == 0.0,
+            _ => false,
+        }
+    }
+}
+
+/// The model without this reward of an arm.
+fn without(model: &ArmMeans, arm: ActionIndex, reward: f64) -> ArmMeans {
+    let tallies = model.tallies().unwrap();
+    let mut left: Vec<Earnings> = (0..tallies.len()).map(|arm| tallies.get(arm)).collect();
+    left[arm].count -= 1;
+    left[arm].total -= reward;
+    left[arm].squares -= reward * reward;
+    let column = |of: fn(&Earnings) -> f64| left.iter().map(of).collect::<Vec<f64>>();
+    let counts: Vec<u64> = left.iter().map(|tally| tally.count).collect();
+    ArmMeans::from_statistics(&counts, &column(|tally| tally.total))
+        .with_squares(&column(|tally| tally.squares))
 }
 
 /// What is done wrong on purpose.
@@ -108,6 +135,7 @@ impl Equal {
         let (mut model, mut plausible) = (ArmMeans::new(self.arms), Plausible::new());
         let (mut noise, mut wait) = (Stream::new(91, run, "noise"), Stream::new(91, run, "wait"));
         let mut waiting: Vec<(u64, ActionIndex, f64)> = Vec::new();
+        let mut retracted: Vec<(u64, ActionIndex, f64)> = Vec::new();
         let mut scores = Scores::new();
         let look = |model: &ArmMeans, scores: &mut Scores, plausible: &mut Plausible| {
             model.score_into(set.view(), scores);
@@ -125,6 +153,12 @@ impl Equal {
             let reward = f64::from(u8::from(noise.uniform() < self.rate));
             let late = if let Arrival::Late(most) = self.arrival { wait.below(most) } else { 0 };
             waiting.push((round + late, chosen, reward));
+            if self.arrival.retracts(reward, &mut wait) {
+                retracted.push((round + 20, chosen, reward));
+            }
+            for (_, arm, reward) in retracted.extract_if(.., |(due, ..)| *due <= round) {
+                model = without(&model, arm, reward);
+            }
             let come: Vec<_> = match self.arrival {
                 Arrival::Sorted(size) | Arrival::SortedLookedAt(size) => {
                     if waiting.len() < size {
@@ -250,6 +284,13 @@ pub(super) fn by_arrival(full: bool) {
         full,
         by(Arrival::Sorted(50), Mutant::None),
         &[("looked at half entered", &by(Arrival::SortedLookedAt(50), Mutant::None))],
+    );
+    case(
+        "two-point with pairs, K = 3, a fifth retracted blindly",
+        delta,
+        full,
+        by(Arrival::Retracted, Mutant::None),
+        &[("every no retracted", &by(Arrival::NoesRetracted, Mutant::None))],
     );
 }
 

@@ -1,0 +1,64 @@
+//! What the grounds of a decision say about the difference between two actions.
+
+use super::derive::{Derivation, Parsed, two_digits};
+use super::rule_out::Differences;
+use super::{Grounds, GroundsError};
+use plausibly::{ActionIndex, ConfidenceRadius};
+
+/// What is known about the difference between two actions, which are given by place.
+pub(crate) struct Between {
+    /// The action with the higher estimate.
+    pub(crate) ahead: usize,
+    pub(crate) behind: usize,
+    /// How far the first is above the second at least, in units of reward.
+    pub(crate) at_least: f64,
+    pub(crate) at_most: f64,
+    /// Whether the first is certain to be better.
+    pub(crate) decided: bool,
+    /// About how many further outcomes decide it.
+    pub(crate) outcomes: Option<u64>,
+    pub(crate) confidence: Option<f64>,
+}
+
+/// Compares two actions of these grounds.
+///
+/// # Errors
+/// If no decision can have these grounds.
+pub(crate) fn between(grounds: &Grounds, places: [usize; 2]) -> Result<Between, GroundsError> {
+    let parsed = Parsed::of(grounds)?;
+    Ok(Derivation::of(grounds, &parsed, None)?.between(places))
+}
+
+impl Derivation<'_> {
+    fn between(&self, [a, b]: [ActionIndex; 2]) -> Between {
+        let intervals = self.explanation.intervals();
+        let (ahead, behind) = if intervals[b].mean > intervals[a].mean { (b, a) } else { (a, b) };
+        let (first, second) = (intervals[ahead], intervals[behind]);
+        let model = self.model.estimator();
+        let bounds = self.radius.bounds(&model.evidence());
+        let (at_least, at_most, progress) = match Differences::of(self, behind) {
+            Some(differences) => {
+                let gap = differences.gap(ahead);
+                let half = bounds.reach.half_width(differences.from(ahead).0);
+                (gap - half, gap + half, (gap / half) * (gap / half))
+            }
+            None => (
+                first.lower - second.upper,
+                first.upper - second.lower,
+                self.explanation.progress(model, &self.radius, ahead, behind),
+            ),
+        };
+        let by_pair = bounds.pairs.zip(model.tallies()).is_some_and(|(rule, tallies)| {
+            rule.rules_out(tallies.get(ahead), tallies.get(behind)).is_some()
+        });
+        let decided = bounds.reach.doubt().is_none() && (at_least > 0.0 || by_pair);
+        let range = self.grounds.range();
+        // True averages lie in the range, so no two are farther apart.
+        let [at_least, at_most] = [at_least, at_most].map(|end| (range * end).clamp(-range, range));
+        let settled = self.grounds.statistics.observations as f64;
+        let likely = progress >= plausibly::Outlook::LEAST_PROGRESS && !decided;
+        let outcomes = likely.then(|| two_digits(settled * (1.0 / progress.min(1.0) - 1.0)));
+        let confidence = self.confidence;
+        Between { ahead, behind, at_least, at_most, decided, outcomes, confidence }
+    }
+}
