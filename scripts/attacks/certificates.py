@@ -135,7 +135,7 @@ def impossible_grounds(certificate: Any) -> Iterator[Forgery]:
     yield forged(
         "an empty range of rewards", ("grounds", "reward_range"), [Number("1.0"), Number("1.0")]
     )
-    yield forged("another version", ("version",), Number("2"))
+    yield forged("another version", ("version",), Number("3"))
     yield forged("another format", ("format",), "plausibly certificates")
 
 

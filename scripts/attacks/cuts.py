@@ -101,6 +101,8 @@ def cuts(arena: Arena, tally: Tally) -> None:
 
 def names_line(ran: Ran, lines: set[int]) -> bool:
     named = {int(number) for number in re.findall(r"\bline (\d+)", ran.said)}
+    if "its first line is damaged" in ran.said:
+        named.add(1)
     return bool(named & lines)
 
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +103,45 @@ def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def canonical(value: Any) -> str:
+    """The canonical form of RFC 8785, which the seal covers from version 2 on."""
+    if isinstance(value, Number):
+        return shortest(float(value)) if any(letter in ".eE" for letter in value) else str(value)
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: str(name).encode("utf-16-be", "surrogatepass"))
+        return (
+            "{"
+            + ",".join(f"{canonical(str(name))}:{canonical(value[name])}" for name in names)
+            + "}"
+        )
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def shortest(number: float) -> str:
+    """A number as ECMAScript writes it."""
+    if number == 0 or number != number or number in (float("inf"), float("-inf")):
+        return "0"
+    sign, digits, exponent = Decimal(repr(number)).normalize().as_tuple()
+    text = "".join(map(str, digits))
+    point = len(text) + int(exponent)
+    minus = "-" if sign else ""
+    if len(text) <= point <= 21:
+        return minus + text + "0" * (point - len(text))
+    if 0 < point <= 21:
+        return minus + text[:point] + "." + text[point:]
+    if -6 < point <= 0:
+        return minus + "0." + "0" * -point + text
+    rest = "." + text[1:] if text[1:] else ""
+    return f"{minus}{text[0]}{rest}e{point - 1:+d}"
+
+
 def sealed(certificate: dict[str, Any]) -> str:
     """The certificate with a valid seal: the SHA-256 of all the rest."""
     rest = {name: value for name, value in certificate.items() if name != "seal"}
-    return compact(rest | {"seal": sha256(compact(rest).encode()).decode()})
+    covered = compact(rest) if str(certificate.get("version")) == "1" else canonical(rest)
+    return compact(rest | {"seal": sha256(covered.encode()).decode()})
 
 
 def day(number: int) -> str:

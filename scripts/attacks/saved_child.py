@@ -131,7 +131,7 @@ def mutant(document: dict[str, Any], chance: random.Random) -> tuple[str, dict[s
         elif how == "sign" and isinstance(old, (int, float)) and not isinstance(old, bool):
             holder[path[-1]] = -old
         else:
-            holder[path[-1]] = chance.choice(STRANGE)
+            holder[path[-1]] = copy.deepcopy(chance.choice(STRANGE))
             how = f"{str(holder[path[-1]])[:20]!r}"
         done.append(f"{name} {how}")
     rest = {name: value for name, value in document.items() if name != "sha256"}
