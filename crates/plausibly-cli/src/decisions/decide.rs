@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result};
 use plausibly_log::journal::FileStorage;
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
+use plausibly_log::state::check_key;
 use plausibly_log::table::Table;
 use plausibly_log::{Changes, Log, Opening};
 use std::fs::File;
@@ -19,6 +20,9 @@ use std::path::Path;
 pub(crate) fn run(args: &Decide) -> Result<()> {
     let context =
         &Context::parse(&args.context).map_err(|error| Ending::Refused(error.to_string()))?;
+    if let Some(Err(refused)) = args.key.as_deref().map(check_key) {
+        refuse!("--key: {refused}. Nothing was written.");
+    }
     let at = time_to_record(args.time.at, args.force)?;
     let certificate_file = certificate_file(args)?;
     let table = read_table(args)?;

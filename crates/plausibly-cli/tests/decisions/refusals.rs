@@ -167,6 +167,14 @@ fn outcomes_are_recorded_once_and_conflicts_say_what_is_stored() {
 }
 
 #[test]
+fn a_key_that_cannot_be_kept_begins_no_log() {
+    let desk = Desk::new("testdata/tables/ads.csv");
+    let decide = ["decide", "--log", "a.log", "--actions", "actions.csv", "--yes", "--key", "a\tb"];
+    refused(&desk, &decide, 2, &["--key", "a control character", "Nothing was written"]);
+    assert!(!desk.path("a.log").exists());
+}
+
+#[test]
 fn damage_is_named() {
     let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
     desk.says(&["reward", "--log", "a.log", "1", "3"]);

@@ -9,6 +9,7 @@ mod step;
 
 pub use error::StepError;
 pub use grounds::Occasion;
+pub use step::check_key;
 
 use crate::event::Cells;
 use crate::policy::{PolicyTable, read_settled, setting};

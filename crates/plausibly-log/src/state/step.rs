@@ -211,9 +211,7 @@ impl State {
     /// A key for the next decision.
     pub(crate) fn new_key(&self, key: &str) -> Result<String, StepError> {
         self.needs_format(2, "a key")?;
-        if key.is_empty() || key.len() > LONGEST_KEY || key.contains(char::is_control) {
-            return Err(StepError::Key { length: key.len() });
-        }
+        check_key(key)?;
         match self.decision_with_key(key) {
             Some(decision) => Err(StepError::KeyTaken { key: key.into(), decision }),
             None => Ok(key.into()),
@@ -228,6 +226,17 @@ impl State {
         }
         u32::try_from(self.contexts.len() - 1).expect("fewer contexts than decisions of any log")
     }
+}
+
+/// Checks the form of a key. A caller can do so before it begins a log.
+///
+/// # Errors
+/// If it is empty, longer than [`LONGEST_KEY`] bytes or has control characters.
+pub fn check_key(key: &str) -> Result<(), StepError> {
+    if key.is_empty() || key.len() > LONGEST_KEY || key.contains(char::is_control) {
+        return Err(StepError::Key { length: key.len() });
+    }
+    Ok(())
 }
 
 /// Checks that a number is the next one.

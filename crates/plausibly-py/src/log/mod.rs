@@ -16,6 +16,7 @@ use plausibly_log::event::FORMAT;
 use plausibly_log::json;
 use plausibly_log::policy::{PolicyTable, read_policy};
 use plausibly_log::recipe::{Context, Recipe};
+use plausibly_log::state::check_key;
 use plausibly_log::table::Table;
 use plausibly_log::{Log, LogError, Opening, Recorded, certificate, compare, status};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -107,6 +108,9 @@ impl PyLog {
             let table = Table::read(table).map_err(|error| refuse(&error))?;
             let context = Context::try_from(context)
                 .map_err(|error| PyValueError::new_err(format!("context: {error}")))?;
+            if let Some(Err(refused)) = key.map(check_key) {
+                return Err(PyValueError::new_err(format!("key: {refused}")));
+            }
             let mut open = self.lock()?;
             if let Open::Unbegun = *open {
                 let log = self.wanted.begin(&self.place, at_us, &table, &context)?;
