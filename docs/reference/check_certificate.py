@@ -1,7 +1,9 @@
-"""Checks the seal, intervals, standings and known_within of a certificate, without plausibly.
+"""Checks the seal, intervals, standings, forecasts and known_within of a certificate, without
+plausibly.
 
 Usage: python3 check_certificate.py FILE. Handles certificates of versions 1 and 2 with the radii
-additive and determinant (features), two-point and mixture (arms) and fixed; needs only Python.
+forecast, additive and determinant (features), two-point and mixture (arms) and fixed; needs only
+Python.
 """
 
 import hashlib
@@ -70,17 +72,24 @@ def bounded(grounds, radius):
         upper = 1 - lower_end(n, n - s, n - 2 * s + q, needed)
         lower, upper = max(lower - step, 0), min(upper + step, 1)
         intervals.append((lower - 0.5, s / n - 0.5 if n else 0.0, upper - 0.5))
-    played = [arm for arm in arms if arm[0]]
-    if not radius["pairs"] or not played:
+    if not radius["pairs"]:
         return intervals, [False] * len(arms)
+    return intervals, pairs(grounds, arms, delta, needed, step)
+
+
+def pairs(grounds, arms, delta, aside, step):
+    """Which actions the leader beats by what each has paid: True, False or None if unsure."""
+    played = [arm for arm in arms if arm[0]]
+    if not played:
+        return [False] * len(arms)
     sharing = grounds["pairs_sharing"]
-    pairs = 2 * sharing["first"]
+    shares = 2 * sharing["first"]
     if sharing["changed"]:
-        pairs, known = 2 * sharing["first"] ** 2, sharing["first"]
+        shares, known = 2 * sharing["first"] ** 2, sharing["first"]
         while known < sharing["ever"]:
-            pairs, known = 8 * pairs, 2 * known
+            shares, known = 8 * shares, 2 * known
     leader = max(played, key=lambda arm: arm[1] / arm[0])
-    return intervals, [beaten(leader, arm, math.log(pairs / delta), needed, step) for arm in arms]
+    return [beaten(leader, arm, math.log(shares / delta), aside, step) for arm in arms]
 
 
 KEYS = ("plays", "moment", "squares")
@@ -99,6 +108,48 @@ def beaten(a, b, needed, aside, step):
         low, high = (low, right) if both(left) < both(right) else (left, high)
     least = min(least, both((low + high) / 2) - needed)
     return None if abs(least) < 1e-6 else least > 0
+
+
+# Features: forecasts.
+def forecasts(grounds, chosen):
+    """Three forecasts of the scaled reward of an action: by ridges with penalties 1, 10, 100."""
+    sums, ridge = grounds["statistics"], grounds["policy"].get("ridge", 1.0)
+    weak = not grounds.get("as_given") and grounds["features"][0] == "intercept"
+    low, high = scaled_range(grounds)
+    made = []
+    for penalty in (1, 10, 100):
+        gram = [row[:] for row in sums["gram"]]
+        for i, row in enumerate(gram):
+            row[i] += (0.25 if weak and i == 0 else penalty) - ridge
+        made.append(min(max(dot(chosen, solve(gram, sums["moment"])[0]), low), high))
+    return made
+
+
+def scaled_range(grounds):
+    low, high = grounds["reward_range"]
+    return (low / (high - low), high / (high - low)) if grounds.get("as_given") else (-0.5, 0.5)
+
+
+def forecast_beta(grounds, radius, noise, norm, log_det):
+    """β of the forecast set with its net, before rounding."""
+    sums, d, ridge = grounds["statistics"], len(grounds["features"]), grounds["policy"]["ridge"]
+    explained = dot(sums["moment"], solve(sums["gram"], sums["moment"])[0])
+    unit = 2 * noise**2
+    spread = log_det - d * math.log(ridge)
+    made, net = grounds["forecasts"]["sum"], unit / 2 * spread - explained
+    least = min(made, net)
+    weight = 0.9 * math.exp((least - made) / unit) + 0.1 * math.exp((least - net) / unit)
+    return explained + least + ridge * norm**2 - unit * math.log(weight * ellipsoid(grounds, radius))
+
+
+def ellipsoid(grounds, radius):
+    """δ of the ellipsoid: half of it where pairs have the other half."""
+    return radius["delta"] / 2 if paired(grounds, radius) else radius["delta"]
+
+
+def paired(grounds, radius):
+    known = grounds.get("pairs_sharing", {}).get("first", 65) <= 64
+    return radius["kind"] == "forecast" and radius["pairs"] and known
 
 
 # Features, and arms with other radii.
@@ -124,6 +175,12 @@ def half_width(grounds, radius, width_sq, log_det):
             else math.sqrt(noise**2 * spread + ridge * norm**2)
         )
         return (root + rounding) * math.sqrt(width_sq)
+    if radius["kind"] == "forecast":
+        error = 2**-25 * (1 + math.sqrt(d) * norm)
+        largest = max(map(abs, scaled_range(grounds)))
+        more = 2 * (2 * largest * error + error**2) * grounds["statistics"]["observations"]
+        root = math.sqrt(forecast_beta(grounds, radius, noise, norm, log_det) + more)
+        return (root + rounding) * math.sqrt(width_sq)
     if radius["kind"] == "mixture":
         if math.isinf(width_sq):
             return math.inf
@@ -139,23 +196,29 @@ def verdicts(grounds, radius, alarm):
     by_intervals = by_intervals or grounds["policy"]["exclusion"] == "intervals"
     out = [False] * len(grounds["actions"])
     compare = None
+    # With an alarm nothing is ruled out, and no average is known.
+    half = lambda *known: math.inf if alarm else half_width(grounds, radius, *known)
+    if not alarm and grounds.get("earned") and paired(grounds, radius):
+        arms = [(e["plays"], e["paid"], e["squares"]) for e in grounds["earned"]]
+        arms = [(n, s + n / 2, q + s + n / 4) for n, s, q in arms]
+        delta = radius["delta"] / 4
+        aside = math.log(2 * grounds["arms_sharing"] / delta)
+        out = pairs(grounds, arms, delta, aside, 2**-25)
     if radius["kind"] == "two-point":
         intervals, out = bounded(grounds, radius)
     elif not grounds["features"]:
         known = [(s / n, 1 / n) if n else (0.0, math.inf) for n, s in zip(*map(sums.get, KEYS[:2]))]
-        halves = [half_width(grounds, radius, w, 0.0) for _, w in known]
+        halves = [half(w, 0.0) for _, w in known]
         intervals = [(m - h, m, m + h) for (m, _), h in zip(known, halves)]
     else:
         theta, log_det = solve(sums["gram"], sums["moment"])
-        width = lambda x: half_width(grounds, radius, dot(x, solve(sums["gram"], x)[0]), log_det)
+        width = lambda x: half(dot(x, solve(sums["gram"], x)[0]), log_det)
         rows = [action["features"] for action in grounds["actions"]]
         known = [(dot(x, theta), width(x)) for x in rows]
         intervals = [(m - h, m, m + h) for m, h in known]
-        if not by_intervals:
+        if not by_intervals and not alarm:
             minus = lambda a, b: [x - y for x, y in zip(a, b)]
             compare = lambda a, b: dot(minus(a, b), theta) - width(minus(a, b))
-    if alarm:
-        return [(-math.inf, mean, math.inf) for _, mean, _ in intervals], [True] * len(intervals)
     left = [i for i, gone in enumerate(out) if gone is not True]
     best = max(intervals[i][0] for i in left)
     if compare is None:
@@ -221,7 +284,7 @@ def main(path):
     seal = certificate.pop("seal")
     if version == 2 and hashlib.sha256(canonical(certificate).encode()).hexdigest() != seal:
         sys.exit("the seal is not that of the document")
-    kinds = {1: ("determinant", "mixture"), 2: ("additive", "two-point")}[version]
+    kinds = {1: ("determinant", "mixture"), 2: ("forecast", "two-point")}[version]
     default = {"kind": kinds[not grounds["features"]], "delta": 0.05, "pairs": True}
     radius = grounds["policy"].get("radius", default)
     low, high = grounds["reward_range"]
@@ -240,6 +303,15 @@ def main(path):
             sys.exit(f"{action['label']}: the estimate does not follow")
         if plausible is not None and plausible != (action["standing"] == "plausible"):
             sys.exit(f"{action['label']}: the standing does not follow")
+    chosen = findings["chosen"]
+    if "forecasts" in grounds:
+        at = next(i for i, action in enumerate(grounds["actions"]) if action["id"] == chosen["id"])
+        made = forecasts(grounds, grounds["actions"][at]["features"])
+        # Rounding to the grid may go either way where it is close.
+        apart = [abs(x * 2**24 - step) for x, step in zip(made, chosen["forecasts"]["steps"])]
+        errors = grounds["forecasts"]["errors"]
+        if max(apart) > 1 or chosen["forecasts"]["counts"] != errors.index(min(errors)):
+            sys.exit(f"the forecasts are {chosen['forecasts']}, and {made} follow")
     # No true average is outside the range, so an estimate is off by at most its distance to the
     # farther end.
     off = lambda lower, mean, upper: min(

@@ -73,6 +73,10 @@ class Log:
 
     These settings are fixed when a log begins: `policy` is a kind or a table as in specs, by
     default "code"; `reward_range` the smallest and the largest possible reward, by default (0, 1);
+    `outcomes` what an outcome is: "number" (the default), "yes/no" (the smallest or the largest
+    reward), "counts" (how many of how many were yes), or a pair of numbers, which is a
+    `reward_range`; `noise` how much outcomes of the same action scatter, if you know: about two
+    thirds of them must lie within this of their average;
     `horizon` about how many decisions there will be, for policies that need it; `seed` the start of
     the random numbers; `leave_out` columns that must not become features. `theta_norm_bound` makes
     numbers features as they are, without an intercept, and bounds the norm of their parameters in
@@ -101,6 +105,8 @@ class Log:
         *,
         policy: str | Mapping[str, Any] | None = None,
         reward_range: tuple[float, float] | None = None,
+        outcomes: str | tuple[float, float] | None = None,
+        noise: float | None = None,
         horizon: int | None = None,
         seed: int | None = None,
         leave_out: Iterable[str] = (),
@@ -111,6 +117,10 @@ class Log:
             raise TypeError(f"path: expected a path or None, found {type(path).__name__}")
         if clock is not None and not callable(clock):
             raise TypeError(f"clock: expected a function, found {type(clock).__name__}")
+        if outcomes is not None and not isinstance(outcomes, str):
+            if reward_range is not None:
+                raise ValueError("outcomes: give the range either here or as reward_range")
+            reward_range, outcomes = _range(outcomes, "outcomes"), None
         self._given = theta_norm_bound is not None
         self._path = None if path is None else os.fsdecode(path)
         self._clock = clock if clock is not None else _now
@@ -118,6 +128,8 @@ class Log:
             self._path,
             None if policy is None else _policy(policy),
             None if reward_range is None else _range(reward_range),
+            outcomes,
+            None if noise is None else _number("noise", noise),
             None if horizon is None else _whole("horizon", horizon),
             None if seed is None else _whole("seed", seed),
             _names(leave_out),
@@ -151,13 +163,42 @@ class Log:
         document = self._log.decide(self._at(), table, texts, _whole("most", most), key)
         return _decision(document)
 
-    def reward(self, decision: int, value: float) -> bool:
-        """Records the reward of a decision; False if the same reward was recorded already."""
-        return self._log.reward(self._at(), _whole("decision", decision), _number("value", value))
+    def reward(
+        self,
+        decision: int,
+        value: float | None = None,
+        *,
+        successes: int | None = None,
+        of: int | None = None,
+    ) -> bool:
+        """Records the reward of a decision; False if the same reward was recorded already.
 
-    def correct(self, decision: int, value: float) -> bool:
+        Where outcomes are counts, `successes` of the `of` outcomes were yes.
+        """
+        return self._log.reward(
+            self._at(), _whole("decision", decision), *_paid(value, successes, of)
+        )
+
+    def correct(
+        self,
+        decision: int,
+        value: float | None = None,
+        *,
+        successes: int | None = None,
+        of: int | None = None,
+    ) -> bool:
         """Replaces the reward of a decision; False if it is the same."""
-        return self._log.correct(self._at(), _whole("decision", decision), _number("value", value))
+        return self._log.correct(
+            self._at(), _whole("decision", decision), *_paid(value, successes, of)
+        )
+
+    def change_outcomes(self, outcomes: str) -> bool:
+        """Changes what an outcome is from now on: "number", "yes/no" or "counts"; False if it is
+        that already.
+        """
+        if not isinstance(outcomes, str):
+            raise TypeError(f"outcomes: expected text, found {type(outcomes).__name__}")
+        return self._log.change_outcomes(self._at(), outcomes)
 
     def retract(self, decision: int) -> bool:
         """Withdraws the reward of a decision, which is then pending again."""
@@ -376,16 +417,16 @@ def _policy(policy: object) -> str:
     raise TypeError(f"policy: expected a kind or a table, found {type(policy).__name__}")
 
 
-def _range(reward_range: object) -> tuple[float, float]:
+def _range(reward_range: object, name: str = "reward_range") -> tuple[float, float]:
     try:
         ends: tuple[object, object] = (*reward_range,)  # type: ignore[misc]
         first, last = ends
     except (TypeError, ValueError) as error:
-        raise TypeError(f"reward_range: expected two numbers, found {reward_range!r}") from error
-    low, high = _number("reward_range", first), _number("reward_range", last)
+        raise TypeError(f"{name}: expected two numbers, found {reward_range!r}") from error
+    low, high = _number(name, first), _number(name, last)
     if not low < high or not np.isfinite(high - low):
         raise ValueError(
-            f"reward_range: must be two numbers with the smaller one first, got {low} and {high}"
+            f"{name}: must be two numbers with the smaller one first, got {low} and {high}"
         )
     return low, high
 
@@ -420,3 +461,16 @@ def _whole(name: str, value: object) -> int:
     if not 0 <= number < 2**63:
         raise ValueError(f"{name}: {number} is out of range")
     return number
+
+
+def _paid(
+    value: object, successes: object, of: object
+) -> tuple[float | None, tuple[int, int] | None]:
+    """A reward, or a count of outcomes that were yes."""
+    if successes is None and of is None:
+        if value is None:
+            raise TypeError("value: give the reward, or successes and of")
+        return _number("value", value), None
+    if value is not None or successes is None or of is None:
+        raise TypeError("give either a value, or both successes and of")
+    return None, (_whole("successes", successes), _whole("of", of))

@@ -55,6 +55,15 @@ pub(crate) fn ask(question: &str) -> io::Result<bool> {
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
+/// Asks a question on the terminal, and returns the answer without blanks around it; `None` at the
+/// end of the input.
+pub(crate) fn question(question: &str) -> io::Result<Option<String>> {
+    note(question);
+    let mut answer = String::new();
+    let read = io::stdin().lock().read_line(&mut answer)?;
+    Ok((read > 0).then(|| answer.trim().to_string()))
+}
+
 /// Whether a character can control a terminal: control characters, and formats that change the
 /// direction of text or end a line.
 fn steers(c: char) -> bool {

@@ -4,7 +4,7 @@
 #![expect(clippy::print_stdout, reason = "figures are shown")]
 
 use plausibly::Stream;
-use plausibly_log::event::{Event, FORMAT};
+use plausibly_log::event::{Event, FORMAT, Outcomes, RecordedForecasts};
 use plausibly_log::journal::{FileStorage, Journal};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
@@ -80,6 +80,8 @@ fn write(path: &PathBuf, table: &Table, decisions: u64) -> Result<(), Box<dyn Er
         reward_range: (0.0, 1.0),
         horizon: None,
         seed: 1,
+        outcomes: Outcomes::Number,
+        assumed: Vec::new(),
         recipe: recipe.clone(),
     }];
     for (action, row) in (0..).zip(table.rows()) {
@@ -99,8 +101,9 @@ fn write(path: &PathBuf, table: &Table, decisions: u64) -> Result<(), Box<dyn Er
             chosen,
             label,
             key: None,
+            forecasts: Some(RecordedForecasts { steps: [0; 3], counts: 0 }),
         });
-        events.push(Event::Rewarded { decision, reward: rng.uniform() });
+        events.push(Event::Rewarded { decision, reward: rng.uniform(), of: None });
         if events.len() >= BATCH || decision == decisions {
             append(&mut journal, i64::try_from(decision)?, &events)?;
             events.clear();

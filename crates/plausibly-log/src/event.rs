@@ -1,12 +1,14 @@
 //! The events of a log. Each is one line of the file, so this is the format: names and fields never
 //! change, and [`FORMAT`] counts up if they must.
 //!
-//! Logs of earlier formats are read, and go on in their own format.
+//! Logs of earlier formats are read, and go on in their own format. Fields that an event may lack
+//! are optional, and a later version may add more of them to format 2.
 
 use crate::policy::PolicyTable;
 use crate::recipe::{Context, Extension, Recipe};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The format of new logs.
 pub const FORMAT: u32 = 2;
@@ -14,6 +16,47 @@ pub const FORMAT: u32 = 2;
 pub const FIRST_FORMAT: u32 = 1;
 /// A key has at most this many bytes, because the state of a log holds all of them.
 pub const LONGEST_KEY: usize = 256;
+
+/// What an outcome of a log is. Other outcomes are refused, because they are probably mistakes.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcomes {
+    /// A number in the range of rewards.
+    #[default]
+    Number,
+    /// The smallest reward for a no, the largest for a yes.
+    YesNo,
+    /// How many of many were yes.
+    Counts,
+}
+
+impl Outcomes {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for Outcomes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Number => "single numbers",
+            Self::YesNo => "yes or no",
+            Self::Counts => "counts of yes",
+        })
+    }
+}
+
+/// Three forecasts of a reward, and which of them counts. They stand in the log before the reward
+/// does, and stay as they are however the reward is corrected.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedForecasts {
+    /// The forecasts of the scaled reward, in steps of 2⁻²⁴.
+    pub steps: [i64; 3],
+    /// The position of the forecast that counts.
+    pub counts: u8,
+}
 
 /// The cells of a row by column; blank cells are `null`.
 pub type Cells = BTreeMap<String, Option<String>>;
@@ -36,6 +79,12 @@ pub enum Event {
         horizon: Option<u64>,
         /// The seed of all randomness.
         seed: u64,
+        /// What an outcome is, unless it is any number in the range. From format 2 on.
+        #[serde(skip_serializing_if = "Outcomes::is_default", default)]
+        outcomes: Outcomes,
+        /// What is assumed, in words that a person agreed to. From format 2 on.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        assumed: Vec<String>,
         /// How rows become features.
         recipe: Recipe,
     },
@@ -46,6 +95,11 @@ pub enum Event {
         /// The number of decisions expected in all.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         horizon: Option<u64>,
+    },
+    /// From here on an outcome is something else. From format 2 on.
+    OutcomesChanged {
+        /// What an outcome is.
+        outcomes: Outcomes,
     },
     /// The recipe has more features from here on; the earlier ones keep their places.
     RecipeExtended {
@@ -90,20 +144,29 @@ pub enum Event {
         /// The key of the request, by which a repeated one is recognised. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         key: Option<String>,
+        /// What the reward was forecast to be; for actions with features, from format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        forecasts: Option<RecordedForecasts>,
     },
     /// The reward of a decision came.
     Rewarded {
         /// The number of the decision.
         decision: u64,
-        /// The reward.
+        /// The reward; with `of`, how many outcomes were yes.
         reward: f64,
+        /// The number of outcomes, where they are counted. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        of: Option<u64>,
     },
     /// The recorded reward of a decision was wrong, and is replaced.
     Corrected {
         /// The number of the decision.
         decision: u64,
-        /// The reward.
+        /// The reward; with `of`, how many outcomes were yes.
         reward: f64,
+        /// The number of outcomes, where they are counted. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        of: Option<u64>,
     },
     /// The reward of a decision was taken back; the decision is pending again.
     Retracted {

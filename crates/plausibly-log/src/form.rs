@@ -7,6 +7,7 @@
 //! leading apostrophe, which restores every text.
 
 use crate::history::{OutcomeStatus, PastDecision};
+use crate::reward::Reward;
 use crate::table::{NumberError, Records, Size, TableError, listed, present, read_number, records};
 use csv::{QuoteStyle, WriterBuilder};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +21,7 @@ const DROP: &str = "drop";
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NewOutcome {
     /// The reward.
-    Reward(f64),
+    Reward(Reward),
     /// The reward will never come.
     Drop,
 }
@@ -83,6 +84,14 @@ pub enum FormError {
         /// What is wrong with it.
         source: NumberError,
     },
+    /// A number of outcomes that is not one.
+    #[error("line {line}: `{found}` is not a number of outcomes; write a count such as 21 of 100")]
+    Of {
+        /// The line.
+        line: u64,
+        /// The text after `of`.
+        found: String,
+    },
     /// A decision with two rows.
     #[error("lines {first} and {second} are both about decision {decision}; keep one of them")]
     Twice {
@@ -117,9 +126,9 @@ pub fn form(past: &[PastDecision]) -> String {
     for one in past {
         let mut row = vec![one.decision.to_string(), one.at.clone(), as_text(&one.label)];
         row.extend(keys.iter().map(|key| one.context.get(key).map(as_text).unwrap_or_default()));
-        row.push(match (one.outcome, one.reward) {
-            (OutcomeStatus::Dropped, _) => DROP.into(),
-            (_, reward) => reward.map_or_else(String::new, |reward| reward.to_string()),
+        row.push(match one.outcome {
+            OutcomeStatus::Dropped => DROP.into(),
+            _ => one.told_reward(),
         });
         row.push(one.outcome_at.clone().unwrap_or_default());
         write(&row);
@@ -175,7 +184,15 @@ fn outcome(cell: &str, line: u64) -> Result<Option<NewOutcome>, FormError> {
     if cell.eq_ignore_ascii_case(DROP) {
         return Ok(Some(NewOutcome::Drop));
     }
-    let reward = read_number(cell).map_err(|source| FormError::Reward { line, source })?;
+    let number = |text| read_number(text).map_err(|source| FormError::Reward { line, source });
+    let reward = match cell.split_once(" of ") {
+        Some((yes, of)) => {
+            let of = of.trim();
+            let wrong = |_| FormError::Of { line, found: of.into() };
+            Reward { value: number(yes.trim())? + 0.0, of: Some(of.parse().map_err(wrong)?) }
+        }
+        None => Reward::from(number(cell)?),
+    };
     Ok(Some(NewOutcome::Reward(reward)))
 }
 
@@ -224,6 +241,7 @@ mod tests {
             context,
             outcome,
             reward,
+            of: None,
             outcome_at: None,
         }
     }
@@ -243,7 +261,7 @@ mod tests {
         fn every_reward_comes_back_to_the_bit(reward in -1e300..1e300_f64) {
             let written = form(&[past(7, "a", OutcomeStatus::Rewarded, Some(reward))]);
             let read = read_form(written.as_bytes()).unwrap();
-            prop_assert_eq!((read[0].decision, read[0].outcome), (7, NewOutcome::Reward(reward)));
+            prop_assert_eq!((read[0].decision, read[0].outcome), (7, NewOutcome::Reward(reward.into())));
         }
     }
 
@@ -265,7 +283,7 @@ mod tests {
             .iter()
             .map(|row| (row.line, row.outcome))
             .collect();
-        assert_eq!(told, [(3, NewOutcome::Drop), (4, NewOutcome::Reward(-0.25))]);
+        assert_eq!(told, [(3, NewOutcome::Drop), (4, NewOutcome::Reward(Reward::from(-0.25)))]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::fold::fold;
 use crate::journal::Storage;
 use crate::log::LogError;
 use crate::recipe::Context;
+use crate::reward::Reward;
 use crate::state::Outcome;
 use crate::time::Time;
 use serde::Serialize;
@@ -23,10 +24,21 @@ pub struct PastDecision {
     pub context: Context,
     /// The kind of its outcome.
     pub outcome: OutcomeStatus,
-    /// The current reward, corrections included.
+    /// The current reward, corrections included; with `of`, how many outcomes were yes.
     pub reward: Option<f64>,
+    /// The number of outcomes, where they are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of: Option<u64>,
     /// When the current outcome was recorded, in UTC.
     pub outcome_at: Option<String>,
+}
+
+impl PastDecision {
+    /// The reward as a person writes it; blank while there is none.
+    pub fn told_reward(&self) -> String {
+        let reward = self.reward.map(|value| Reward { value, of: self.of });
+        reward.map_or_else(String::new, |reward| reward.to_string())
+    }
 }
 
 /// The kind of outcome of a decision.
@@ -71,7 +83,8 @@ pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
             label: state.label_of(number)?.into(),
             context: state.context(decision).clone(),
             outcome,
-            reward,
+            reward: reward.map(|reward| reward.value),
+            of: reward.and_then(|reward| reward.of),
             outcome_at: recorded_at.map(|at_us| Time::from_micros(*at_us).to_string()),
         })
     });

@@ -1,11 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod assumed;
 pub mod certificate;
 mod changes;
 mod choices;
 mod compare;
 pub mod event;
 mod fold;
+mod forecast;
 mod form;
 mod history;
 pub mod input;
@@ -17,6 +19,7 @@ pub mod policy;
 mod prose;
 pub mod recipe;
 mod replay;
+mod reward;
 mod scale;
 pub mod state;
 pub mod statistics;
@@ -29,11 +32,13 @@ pub use changes::{ChangedRow, Changes, NewName};
 pub use choices::WrongChoice;
 pub use compare::{Difference, compare};
 pub use fold::{Step, fold};
+pub use forecast::check_forecasts;
 pub use form::{FormError, FormRow, NewOutcome, form, read_form};
 pub use history::{OutcomeStatus, PastDecision, history};
 pub use log::{EventError, Log, LogError, Recorded};
 pub use opening::Opening;
 pub use prose::{Beaten, Words};
 pub use replay::{Replayed, replay};
+pub use reward::Reward;
 pub use status::{OutSince, PendingDecision, Point, Status, Tried, status};
 pub use time::{Time, TimeError};

@@ -6,7 +6,7 @@ mod outcomes;
 
 use crate::certificate::{Certificate, GroundsError, Position, certify};
 use crate::choices::WrongChoice;
-use crate::event::{Cells, Event};
+use crate::event::{Cells, Event, Outcomes};
 use crate::fold::{Folding, parse};
 use crate::form::NewOutcome;
 use crate::journal::{Checkpoint, Journal, JournalError, LineHash, Recovery, Storage};
@@ -14,6 +14,7 @@ use crate::json::JsonError;
 use crate::opening::Opening;
 use crate::policy::{PolicyTable, check_new_policy, setting};
 use crate::recipe::{Context, RecipeError};
+use crate::reward::Reward;
 use crate::state::{Occasion, Outcome, State, StepError};
 use crate::table::Table;
 use crate::time::Time;
@@ -64,6 +65,17 @@ pub enum LogError {
         differing: u64,
         /// How many recorded choices were compared.
         checked: u64,
+    },
+    /// Recorded forecasts that do not follow from the lines before them.
+    #[error(
+        "line {seq} records forecasts of the reward of decision {decision} that do not follow from \
+         the lines before it: the log was changed, or written by another version"
+    )]
+    Forecast {
+        /// The number of the line.
+        seq: u64,
+        /// The number of the decision.
+        decision: u64,
     },
     /// An event that JSON cannot represent; nothing was written.
     #[error("an event cannot be written as JSON ({0}); nothing was written")]
@@ -157,12 +169,16 @@ impl<S: Storage> Log<S> {
         if self.stopped {
             return Err(LogError::Stopped);
         }
-        opening.check()?;
+        let words = opening.assumed()?;
         let state = State::open(&opening.clone().event())?;
         // Every field is written with its value, so that a later version with other defaults
         // decides the same way.
         let policy = state.policy().1.clone();
-        self.append(at.into().micros(), &[Opening { policy, ..opening }.event()])?;
+        let mut opened = Opening { policy, ..opening }.event();
+        if let Event::Opened { assumed, .. } = &mut opened {
+            *assumed = words;
+        }
+        self.append(at.into().micros(), &[opened])?;
         self.id = self.journal.last().hash;
         self.state = Some(state);
         Ok(())
@@ -242,6 +258,7 @@ impl<S: Storage> Log<S> {
             chosen: chosen.id,
             label: chosen.label.clone(),
             key,
+            forecasts: chosen.forecasts,
         };
         self.record(at_us, &[decided])?;
         Ok(certificate)
@@ -256,9 +273,9 @@ impl<S: Storage> Log<S> {
         &mut self,
         at: impl Into<Time>,
         decision: u64,
-        reward: f64,
+        reward: impl Into<Reward>,
     ) -> Result<Recorded, LogError> {
-        self.record_outcome(at, decision, NewOutcome::Reward(reward))
+        self.record_outcome(at, decision, NewOutcome::Reward(reward.into()))
     }
 
     /// Replaces the reward of a decision. Nothing is written if the reward stays the same.
@@ -269,14 +286,13 @@ impl<S: Storage> Log<S> {
         &mut self,
         at: impl Into<Time>,
         decision: u64,
-        reward: f64,
+        reward: impl Into<Reward>,
     ) -> Result<Recorded, LogError> {
-        // Adding zero turns −0 into 0, so that both have the same bits.
-        let reward = reward + 0.0;
+        let reward = reward.into();
         if self.begun()?.decision(decision)?.outcome.is_reward(reward) {
             return Ok(Recorded::Before);
         }
-        self.record(at.into().micros(), &[Event::Corrected { decision, reward }])
+        self.record(at.into().micros(), &[reward.corrected(decision)])
     }
 
     /// Takes back the reward of a decision, which is then pending again.
@@ -329,6 +345,22 @@ impl<S: Storage> Log<S> {
             .map_err(StepError::from)?;
         let (_, policy) = state.resolved(policy, horizon)?;
         self.record(at.into().micros(), &[Event::PolicyChanged { policy, horizon }])
+    }
+
+    /// Changes what an outcome is from now on.
+    ///
+    /// # Errors
+    /// If an earlier reward contradicts it, the policy cannot use such outcomes, or the log has
+    /// format 1.
+    pub fn change_outcomes(
+        &mut self,
+        at: impl Into<Time>,
+        outcomes: Outcomes,
+    ) -> Result<Recorded, LogError> {
+        if self.begun()?.outcomes() == outcomes {
+            return Ok(Recorded::Before);
+        }
+        self.record(at.into().micros(), &[Event::OutcomesChanged { outcomes }])
     }
 
     fn begun(&self) -> Result<&State, LogError> {

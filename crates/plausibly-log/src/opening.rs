@@ -1,7 +1,8 @@
 //! The settings that a log begins with. The first line records them; only the policy, the horizon
 //! and the features can change later.
 
-use crate::event::{Event, FORMAT};
+use crate::assumed::assumed;
+use crate::event::{Event, FORMAT, Outcomes};
 use crate::log::LogError;
 use crate::policy::{self, PolicyTable};
 use crate::recipe::Recipe;
@@ -19,6 +20,8 @@ pub struct Opening {
     pub horizon: Option<u64>,
     /// The seed of all randomness.
     pub seed: u64,
+    /// What an outcome is.
+    pub outcomes: Outcomes,
     /// How rows become features.
     pub recipe: Recipe,
 }
@@ -26,7 +29,8 @@ pub struct Opening {
 impl Opening {
     /// A log that decides by CODE with its defaults.
     pub fn new(recipe: Recipe, reward_range: (f64, f64), seed: u64) -> Self {
-        Self { policy: policy::code(), reward_range, horizon: None, seed, recipe }
+        let outcomes = Outcomes::default();
+        Self { policy: policy::code(), reward_range, horizon: None, seed, outcomes, recipe }
     }
 
     /// Sets another policy. Its constants are in units of reward.
@@ -34,6 +38,24 @@ impl Opening {
     pub fn deciding_by(mut self, kind: &PolicyKind) -> Self {
         self.policy = policy::table(kind, policy::setting(self.recipe.dim()));
         self
+    }
+
+    /// Declares how much outcomes of the same action scatter, in units of reward: about two thirds of
+    /// them lie within this of their average.
+    ///
+    /// # Errors
+    /// If outcomes in this range cannot scatter like that, or the policy has no place for it.
+    pub fn scattering_by(mut self, noise: f64) -> Result<Self, LogError> {
+        let (low, high) = self.reward_range;
+        if self.outcomes != Outcomes::Number {
+            return Err(StepError::NoiseOfYesNo.into());
+        }
+        if !(noise > 0.0 && noise <= 0.5 * (high - low)) {
+            return Err(StepError::Noise { noise, low, high }.into());
+        }
+        let setting = policy::setting(self.recipe.dim());
+        policy::declare_noise(&mut self.policy, noise, setting).map_err(StepError::from)?;
+        Ok(self)
     }
 
     /// Whether a log could begin with these settings.
@@ -48,18 +70,31 @@ impl Opening {
         Ok(())
     }
 
+    /// What a log with these settings assumes, one sentence each: what an outcome is, how outcomes
+    /// scatter, how sure statements are. A log records them when it begins.
+    ///
+    /// # Errors
+    /// If a log could not begin with these settings.
+    pub fn assumed(&self) -> Result<Vec<String>, LogError> {
+        self.check()?;
+        Ok(assumed(&State::open(&self.clone().event())?))
+    }
+
     /// Whether a log that has begun has the same settings, whatever its seed.
     pub fn is_that_of(&self, state: &State) -> bool {
         State::open(&self.clone().event()).is_ok_and(|own| {
             own.policy().1 == state.policy().1
                 && own.reward_range() == state.reward_range()
+                && own.outcomes() == state.outcomes()
                 && own.horizon() == state.horizon()
                 && own.recipe() == state.recipe()
         })
     }
 
     pub(crate) fn event(self) -> Event {
-        let Self { policy, reward_range, horizon, seed, recipe } = self;
-        Event::Opened { format: FORMAT, policy, reward_range, horizon, seed, recipe }
+        let Self { policy, reward_range, horizon, seed, outcomes, recipe } = self;
+        let format = FORMAT;
+        let assumed = Vec::new();
+        Event::Opened { format, policy, reward_range, horizon, seed, outcomes, assumed, recipe }
     }
 }

@@ -22,6 +22,37 @@ pub fn table(kind: &PolicyKind, setting: Setting) -> PolicyTable {
     entries(&kind.to_value(setting))
 }
 
+/// Declares how much outcomes of the same action scatter, in units of reward.
+///
+/// # Errors
+/// If the policy has no place for it.
+pub fn declare_noise(
+    table: &mut PolicyTable,
+    scale: f64,
+    setting: Setting,
+) -> Result<(), PolicyRefusal> {
+    let kind = table.get("kind").and_then(Json::as_str).unwrap_or_default();
+    let target = match kind {
+        "code" | "lin-ucb" => {
+            // The default set of arms needs no such number, and makes no use of it.
+            let usual = if setting == Setting::Arms { "mixture" } else { "forecast" };
+            let radius = table.entry("radius").or_insert_with(|| serde_json::json!({}));
+            let radius = radius.as_object_mut();
+            if let Some(radius) = radius {
+                radius.entry("kind").or_insert_with(|| usual.into());
+                Some(radius)
+            } else {
+                None
+            }
+        }
+        "lin-ts" | "ucb1" | "thompson" => Some(table),
+        _ => None,
+    };
+    let no_place = "this policy makes no use of how much outcomes scatter; leave the noise out";
+    target.ok_or(PolicyRefusal::Unsuited(no_place))?.insert("noise_scale".into(), scale.into());
+    Ok(())
+}
+
 /// What policies do where their tables say nothing, in a log of this format.
 pub(crate) fn defaults(format: u32) -> Defaults {
     if format < 2 { Defaults::Recorded } else { Defaults::Logged }

@@ -36,6 +36,13 @@ impl Scale {
         (reward >= low && reward <= high).then_some(scaled)
     }
 
+    /// The smallest and the largest reward on the scale of the statistics.
+    pub(crate) fn ends(self) -> (f64, f64) {
+        let (low, high) = self.range;
+        let end = |reward| self.scaled(reward).expect("the ends are in the range");
+        (end(low), end(high))
+    }
+
     /// A value of the statistics in the user's units.
     pub(crate) fn unscaled(self, scaled: f64) -> f64 {
         self.centre() + self.length() * scaled

@@ -2,9 +2,9 @@
 //! integers, so any order of the same changes gives the same bits and a change can be undone
 //! exactly.
 
-use crate::certificate::Sums;
+use crate::certificate::{Earned, ForecastGrounds, Sums};
 use crate::journal::LineHash;
-use plausibly::{Ledger, LedgerError, Observation, ObservationError};
+use plausibly::{Forecasts, Ledger, LedgerError, Observation, ObservationError, Tally, TallyError};
 use thiserror::Error;
 
 /// Steps of the reward grid in one unit: 2²⁴.
@@ -20,6 +20,9 @@ pub enum StatisticsError {
     /// Values that are not on the grid.
     #[error(transparent)]
     Observation(#[from] ObservationError),
+    /// Counts that sums have no room for.
+    #[error(transparent)]
+    Tally(#[from] TallyError),
     /// An arm without the play to take back.
     #[error("action {arm} has no such play to take back")]
     NoSuchPlay {
@@ -38,6 +41,8 @@ pub enum Statistics {
         settled: Ledger,
         /// Over the settled and pending decisions; its rewards are all zero.
         all: Ledger,
+        /// What each action has paid, by action, if the log keeps that.
+        earned: Option<Vec<Arm>>,
     },
     /// Counts and totals of plain arms, by action.
     Arms(Vec<Arm>),
@@ -46,12 +51,8 @@ pub enum Statistics {
 /// The sums of one arm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arm {
-    /// The number of rewards.
-    pub settled: u64,
-    /// Their sum, in steps of 2⁻²⁴.
-    pub total: i128,
-    /// The sum of their squares, in steps of 2⁻⁴⁸.
-    pub squares: i128,
+    /// Its outcomes.
+    pub earned: Tally,
     /// The number of pending decisions.
     pub pending: u64,
 }
@@ -63,25 +64,62 @@ pub(crate) enum Change {
     Taken,
     /// A pending decision was dropped: it will never be settled.
     Dropped,
-    /// The reward of a decision came.
-    Settled(f64),
-    /// The reward of a decision was taken back.
-    Unsettled(f64),
+    /// The outcomes of a decision came.
+    Settled(Settlement),
+    /// The outcomes of a decision were taken back.
+    Unsettled(Settlement),
+}
+
+/// The outcomes of a decision on the scale of the statistics, with the forecasts it has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Settlement {
+    pub(crate) outcomes: Tally,
+    pub(crate) forecasts: Option<Forecasts>,
+}
+
+impl Settlement {
+    fn observed(&self, features: &[f64]) -> Result<Observation, ObservationError> {
+        let observed = Observation::counted(features, self.outcomes)?;
+        Ok(match self.forecasts {
+            Some(forecasts) => observed.with_forecasts(forecasts),
+            None => observed,
+        })
+    }
+
+    /// The same decision as part of a design, without rewards.
+    fn unpaid(&self, features: &[f64]) -> Result<Observation, StatisticsError> {
+        let unpaid = Tally::yes_no(0, self.outcomes.count(), 0.0, 0.0)?;
+        Ok(Observation::counted(features, unpaid)?)
+    }
 }
 
 impl Statistics {
-    /// Empty statistics; `dim` is zero for arms.
-    pub(crate) fn new(dim: usize) -> Result<Self, LedgerError> {
+    /// Empty statistics; `dim` is zero for arms. With `by_action`, statistics of features also keep
+    /// what each action has paid.
+    pub(crate) fn new(dim: usize, by_action: bool) -> Result<Self, LedgerError> {
         if dim == 0 {
             return Ok(Self::Arms(Vec::new()));
         }
         let empty = Ledger::new(dim)?;
-        Ok(Self::Features { settled: empty.clone(), all: empty })
+        let earned = by_action.then(Vec::new);
+        Ok(Self::Features { settled: empty.clone(), all: empty, earned })
+    }
+
+    /// Whether it keeps what each action with features has paid.
+    pub(crate) fn keeps_earned(&self) -> bool {
+        matches!(self, Self::Features { earned: Some(_), .. })
+    }
+
+    /// Forgets what each action with features has paid.
+    pub(crate) fn forget_earned(&mut self) {
+        if let Self::Features { earned, .. } = self {
+            *earned = None;
+        }
     }
 
     /// Adds features, which are zero in every earlier observation.
     pub(crate) fn widen(&mut self, dim: usize) -> Result<(), LedgerError> {
-        if let Self::Features { settled, all } = self {
+        if let Self::Features { settled, all, .. } = self {
             (*settled, *all) = (settled.widened(dim)?, all.widened(dim)?);
         }
         Ok(())
@@ -89,7 +127,7 @@ impl Statistics {
 
     /// Adds an arm.
     pub(crate) fn add_arm(&mut self) {
-        if let Self::Arms(arms) = self {
+        if let Self::Arms(arms) | Self::Features { earned: Some(arms), .. } = self {
             arms.push(Arm::default());
         }
     }
@@ -103,14 +141,16 @@ impl Statistics {
         change: Change,
     ) -> Result<(), StatisticsError> {
         match self {
-            Self::Features { settled, all } => match change {
-                Change::Taken => all.add(&Observation::new(features, 0.0)?)?,
-                Change::Dropped => all.retract(&Observation::new(features, 0.0)?)?,
-                Change::Settled(reward) => settled.add(&Observation::new(features, reward)?)?,
-                Change::Unsettled(reward) => {
-                    settled.retract(&Observation::new(features, reward)?)?;
+            Self::Features { settled, all, earned } => {
+                let mut paid = earned.as_ref().map(|earned| earned[action]);
+                if let Some(paid) = &mut paid {
+                    paid.apply(action, change)?;
                 }
-            },
+                apply_to_features(settled, all, features, change)?;
+                if let (Some(earned), Some(paid)) = (earned, paid) {
+                    earned[action] = paid;
+                }
+            }
             Self::Arms(arms) => arms[action].apply(action, change)?,
         }
         Ok(())
@@ -120,14 +160,14 @@ impl Statistics {
     pub fn observations(&self) -> u64 {
         match self {
             Self::Features { settled, .. } => settled.observations(),
-            Self::Arms(arms) => arms.iter().map(|arm| arm.settled).sum(),
+            Self::Arms(arms) => arms.iter().map(Arm::settled).sum(),
         }
     }
 
     /// The number of pending decisions.
     pub fn pending(&self) -> u64 {
         match self {
-            Self::Features { settled, all } => all.observations() - settled.observations(),
+            Self::Features { settled, all, .. } => all.observations() - settled.observations(),
             Self::Arms(arms) => arms.iter().map(|arm| arm.pending).sum(),
         }
     }
@@ -136,7 +176,11 @@ impl Statistics {
     /// equal digests.
     pub(crate) fn digest(&self, format: u32) -> String {
         let bytes: Vec<u8> = match self {
-            Self::Features { settled, all } => [settled.to_bytes(), all.to_bytes()].concat(),
+            Self::Features { settled, all, earned } => {
+                let earned = earned.iter().flatten().flat_map(|arm| arm.bytes(format));
+                let sums = [settled.to_bytes(), all.to_bytes()].into_iter().flatten();
+                sums.chain(earned).collect()
+            }
             Self::Arms(arms) => arms.iter().flat_map(|arm| arm.bytes(format)).collect(),
         };
         LineHash::of(&bytes).to_string()
@@ -147,8 +191,29 @@ impl Statistics {
     pub(crate) fn settled(&self, actions: &[usize], ridge: f64) -> Sums {
         match self {
             Self::Features { settled, .. } => features_sums(settled, ridge),
-            Self::Arms(arms) => arms_sums(arms, actions, self.observations(), |arm| arm.settled),
+            Self::Arms(arms) => arms_sums(arms, actions, self.observations(), Arm::settled),
         }
+    }
+
+    /// The sums over forecasts, for actions with features.
+    pub(crate) fn forecasts(&self) -> Option<ForecastGrounds> {
+        let Self::Features { settled, .. } = self else { return None };
+        let unit = STEPS * STEPS;
+        let errors = settled.forecasts().errors().map(|error| error as f64 / unit);
+        Some(ForecastGrounds { sum: settled.forecast_sum()?, errors })
+    }
+
+    /// What these actions with features have paid, if that is kept.
+    pub(crate) fn earned(&self, actions: &[usize]) -> Vec<Earned> {
+        let Self::Features { earned: Some(arms), .. } = self else { return Vec::new() };
+        let listed = actions.iter().map(|action| arms[*action]);
+        listed
+            .map(|arm| Earned {
+                plays: arm.settled(),
+                paid: arm.paid(),
+                squares: arm.earned.reward_squares(),
+            })
+            .collect()
     }
 
     /// Like [`Statistics::settled`] with pending decisions counted; `None` if there are none.
@@ -157,7 +222,7 @@ impl Statistics {
             return None;
         }
         Some(match self {
-            Self::Features { settled, all } => {
+            Self::Features { settled, all, .. } => {
                 // Pending decisions have no rewards.
                 let Sums { moment, squares, .. } = features_sums(settled, ridge);
                 Sums { moment, squares, ..features_sums(all, ridge) }
@@ -168,6 +233,41 @@ impl Statistics {
             }
         })
     }
+}
+
+/// Applies a change to the sums over features. Changes nothing on an error.
+fn apply_to_features(
+    settled: &mut Ledger,
+    all: &mut Ledger,
+    features: &[f64],
+    change: Change,
+) -> Result<(), StatisticsError> {
+    let taken = Observation::new(features, 0.0)?;
+    let (settlement, is_back) = match change {
+        Change::Taken => return Ok(all.add(&taken)?),
+        Change::Dropped => return Ok(all.retract(&taken)?),
+        Change::Settled(came) => (came, false),
+        Change::Unsettled(gone) => (gone, true),
+    };
+    // In the design a decision counts once while it is pending, then with all its outcomes.
+    let mut design = None;
+    if settlement.outcomes.count() > 1 {
+        let unpaid = settlement.unpaid(features)?;
+        let (out, into) = if is_back { (unpaid, taken) } else { (taken, unpaid) };
+        let design = design.insert(all.clone());
+        design.retract(&out)?;
+        design.add(&into)?;
+    }
+    let observed = settlement.observed(features)?;
+    if is_back {
+        settled.retract(&observed)?;
+    } else {
+        settled.add(&observed)?;
+    }
+    if let Some(design) = design {
+        *all = design;
+    }
+    Ok(())
 }
 
 fn features_sums(ledger: &Ledger, ridge: f64) -> Sums {
@@ -197,7 +297,7 @@ fn arms_sums(
         gram: Vec::new(),
         moment: listed().map(|arm| arm.paid()).collect(),
         plays: listed().map(|arm| count(&arm)).collect(),
-        squares: listed().map(|arm| arm.squares as f64 / (STEPS * STEPS)).collect(),
+        squares: listed().map(|arm| arm.earned.reward_squares()).collect(),
     }
 }
 
@@ -208,46 +308,42 @@ impl Arm {
         match change {
             Change::Taken => self.pending += 1,
             Change::Dropped => self.pending = self.pending.checked_sub(1).ok_or(missing)?,
-            Change::Settled(reward) => {
-                let steps = steps(reward)?;
-                self.pending = self.pending.checked_sub(1).ok_or(missing)?;
-                self.settled += 1;
-                self.total += steps;
-                self.squares += steps * steps;
+            Change::Settled(Settlement { outcomes, .. }) => {
+                let pending = self.pending.checked_sub(1).ok_or(missing)?;
+                self.earned.add(&outcomes)?;
+                self.pending = pending;
             }
-            Change::Unsettled(reward) => {
-                let steps = steps(reward)?;
-                self.settled = self.settled.checked_sub(1).ok_or(missing)?;
+            Change::Unsettled(Settlement { outcomes, .. }) => {
+                self.earned.retract(&outcomes)?;
                 self.pending += 1;
-                self.total -= steps;
-                self.squares -= steps * steps;
             }
         }
         Ok(())
     }
 
     fn bytes(&self, format: u32) -> impl Iterator<Item = u8> {
-        let Self { settled, total, squares, pending } = self;
-        let settled = settled.to_le_bytes().into_iter();
+        let Self { earned, pending } = self;
         // The first format has no squares.
-        let squares = (format >= 2).then(|| squares.to_le_bytes());
+        let squares = (format >= 2).then(|| earned.squares().to_le_bytes());
+        let settled = earned.count().to_le_bytes().into_iter();
         settled
-            .chain(total.to_le_bytes())
+            .chain(earned.sum().to_le_bytes())
             .chain(pending.to_le_bytes())
             .chain(squares.into_iter().flatten())
     }
 
-    /// The number of decisions for it that were not dropped.
+    /// The number of its outcomes.
+    pub(crate) fn settled(&self) -> u64 {
+        self.earned.count()
+    }
+
+    /// The number of its outcomes and pending decisions.
     pub(crate) fn taken(&self) -> u64 {
-        self.settled + self.pending
+        self.settled() + self.pending
     }
 
     /// The sum of its rewards, rounded to the nearest double.
     pub fn paid(&self) -> f64 {
-        self.total as f64 / STEPS
+        self.earned.reward_sum()
     }
-}
-
-fn steps(reward: f64) -> Result<i128, ObservationError> {
-    Ok(Observation::new(&[], reward)?.outcomes().sum())
 }

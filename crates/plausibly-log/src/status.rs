@@ -140,11 +140,11 @@ pub fn status<S: Storage>(
     let occasion = Occasion { position, at, set, context };
     let now = certify(&state.not_waiting(), &occasion, usize::MAX)?;
     let out_since = lookback.out_since(&now);
-    let settled = state.statistics().observations();
+    let dropped = state.decisions().iter().filter(|one| one.outcome.is_dropped()).count() as u64;
     Ok(Status {
         decisions: total,
-        settled,
-        dropped: total - settled - state.pending().len() as u64,
+        settled: total - dropped - state.pending().len() as u64,
+        dropped,
         pending: pending(&state, at_us),
         waiting: state.waiting(),
         history: lookback.history,
@@ -165,8 +165,8 @@ fn tried(state: &State, now: &Certificate) -> BTreeMap<u64, Tried> {
         match decision.outcome {
             Outcome::Pending => of_action.pending += 1,
             Outcome::Settled { reward, .. } => {
-                of_action.outcomes += 1;
-                of_action.last_outcome = Some(reward);
+                of_action.outcomes += reward.outcomes();
+                of_action.last_outcome = Some(reward.average(state.reward_range()));
             }
             Outcome::Dropped { .. } => {}
         }

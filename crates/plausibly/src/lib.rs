@@ -62,8 +62,8 @@ pub use explain::{Explanation, Insurance, Outlook, Standing};
 pub use linalg::Isa;
 pub use model::{
     ArmMeans, ArmRidges, ArmSums, BellArms, BellRidge, Earnings, Estimator, Evidence, Fit,
-    ForecastChoice, Forecaster, Guarantee, Misfit, Outcome, Removed, Ridge, RidgeError, Scores,
-    Shape, Squares, Tabled, Tallies, Whole,
+    ForecastChoice, Forecaster, ForecasterSums, Guarantee, Misfit, Outcome, Removed, Ridge,
+    RidgeError, Scores, Shape, Squares, Tabled, Tallies, Whole,
 };
 pub use policy::{
     BetaThompson, Code, DeadlineOutcome, DeadlineStatus, Decider, Elimination, EpsilonGreedy,

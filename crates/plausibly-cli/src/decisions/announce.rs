@@ -7,6 +7,7 @@ use crate::files::Target;
 use crate::output;
 use anyhow::{Context as _, Result};
 use plausibly_log::certificate::Certificate;
+use plausibly_log::event::Outcomes;
 
 /// Prints decisions, and writes the certificate of a single one if requested. If one of the two
 /// fails, the other is still done.
@@ -37,8 +38,9 @@ pub(super) fn announce(
     printed.and(written)?;
     output::note(&match taken {
         [one] => format!(
-            "record its outcome with: plausibly reward --log {log} {} VALUE",
-            one.grounds.decision
+            "record its outcome with: plausibly reward --log {log} {} {}",
+            one.grounds.decision,
+            if one.grounds.outcomes == Outcomes::Counts { "YES --of ALL" } else { "VALUE" }
         ),
         _ => format!(
             "record their outcomes with: plausibly reward --log {log} DECISION VALUE, or fill in \

@@ -3,6 +3,7 @@
 use crate::args::whole_number;
 use clap::Args as Arguments;
 use plausibly_log::TimeError;
+use plausibly_log::event::Outcomes;
 use plausibly_log::table::read_number;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -66,9 +67,21 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "FIELD=VALUE")]
     pub(crate) set: Vec<String>,
 
-    /// The smallest and the largest possible reward; only for the first decision [default: 0..1]
+    /// The smallest and the largest possible outcome; only for the first decision [default: 0..1]
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = range)]
     pub(crate) reward_range: Option<(f64, f64)>,
+
+    /// What an outcome is: `number`, one number in the range; `yes/no`, the smallest or the largest
+    /// reward; `counts`, how many of how many were yes, such as 2100 of 10000. Only for the first
+    /// decision; `plausibly reward --outcomes` changes it later [default: number]
+    #[arg(long, value_name = "KIND", value_parser = outcomes)]
+    pub(crate) outcomes: Option<Outcomes>,
+
+    /// How much outcomes of the same action scatter, in units of reward: about two thirds of them
+    /// must lie within this of their average. A number that is too small makes statements wrong, so
+    /// leave it out unless you know [default: unknown]
+    #[arg(long, value_name = "N", value_parser = noise)]
+    pub(crate) noise: Option<Noise>,
 
     /// A column to leave out of the features; only for the first decision
     #[arg(long, value_name = "COLUMN")]
@@ -95,7 +108,8 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = any_number)]
     pub(crate) seed: Option<u64>,
 
-    /// Begin the log, or change its policy, without being asked
+    /// Begin the log, or change its policy, without being asked; what you did not say is assumed
+    /// in the safest way, and printed
     #[arg(long)]
     pub(crate) yes: bool,
 
@@ -146,13 +160,15 @@ pub(crate) struct Vectors {
 /// confirms it.
 ///
 /// With `--csv`, reads many outcomes from a CSV file with the columns `decision` and `reward`. A
-/// reward is a number, the word `drop` if it will never come, or blank while it is pending.
+/// reward is a number, a count such as `21 of 100`, the word `drop` if it will never come, or blank
+/// while it is pending.
 /// `plausibly history --csv` prints such a file to fill in. The command checks every row before it
 /// writes the first; if one is refused, none is recorded.
 #[derive(Debug, Arguments)]
 #[command(
     after_help = "Examples:\n  plausibly reward --log wines.log 17 7.5\n  plausibly reward --log \
-                  wines.log 17 6 --correct\n  plausibly reward --log wines.log 17 --retract\n  \
+                  wines.log 17 6 --correct\n  plausibly reward --log ads.log 17 2100 --of \
+                  10000\n  plausibly reward --log wines.log 17 --retract\n  \
                   plausibly history --log wines.log --pending --csv > outcomes.csv\n  plausibly \
                   reward --log wines.log --csv outcomes.csv"
 )]
@@ -173,6 +189,17 @@ pub(crate) struct Reward {
         required_unless_present_any = ["retract", "csv"]
     )]
     pub(crate) value: Option<f64>,
+
+    /// The number of outcomes, if VALUE counts how many of them were yes
+    #[arg(
+        long, value_name = "N", allow_negative_numbers = true, value_parser = any_number,
+        requires = "value"
+    )]
+    pub(crate) of: Option<u64>,
+
+    /// What an outcome of this log is from now on: `number`, `yes/no` or `counts`
+    #[arg(long, value_name = "KIND", value_parser = outcomes, conflicts_with = "retract")]
+    pub(crate) outcomes: Option<Outcomes>,
 
     /// Replace the recorded outcome; with `--csv`, every recorded outcome that differs from the
     /// file
@@ -448,12 +475,44 @@ fn any_number(text: &str) -> Result<u64, String> {
 }
 
 /// Parses `A..B`, two numbers with the smaller one first.
-fn range(text: &str) -> Result<(f64, f64), String> {
+pub(super) fn range(text: &str) -> Result<(f64, f64), String> {
     let usage = "must be two numbers with the smaller one first, such as 0..10 or -1..1";
     let (low, high) = text.split_once("..").ok_or(usage)?;
     let end = |text: &str| read_number(text).map_err(|error| error.to_string());
     let (low, high) = (end(low)?, end(high)?);
     if low < high && (high - low).is_finite() { Ok((low, high)) } else { Err(usage.into()) }
+}
+
+/// What is said about how much outcomes scatter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Noise {
+    /// By this much.
+    Scale(f64),
+    /// Nothing is known.
+    Unknown,
+}
+
+/// Parses what is said about how much outcomes scatter.
+pub(super) fn noise(text: &str) -> Result<Noise, String> {
+    if text.eq_ignore_ascii_case("unknown") {
+        return Ok(Noise::Unknown);
+    }
+    let scale = read_number(text).map_err(|error| format!("{error}, or `unknown`"))?;
+    if scale > 0.0 && scale.is_finite() {
+        Ok(Noise::Scale(scale))
+    } else {
+        Err("must be a number above 0, or `unknown`".into())
+    }
+}
+
+/// Parses what an outcome is.
+pub(super) fn outcomes(text: &str) -> Result<Outcomes, String> {
+    match text.to_lowercase().as_str() {
+        "number" => Ok(Outcomes::Number),
+        "yes/no" => Ok(Outcomes::YesNo),
+        "counts" => Ok(Outcomes::Counts),
+        _ => Err("must be `number`, `yes/no` or `counts`".into()),
+    }
 }
 
 /// Parses a time to wait, at most a day.

@@ -1,12 +1,14 @@
 //! `plausibly decide`.
 
-use super::args::Decide;
+use super::args::{Decide, Noise};
+use super::questions::{self, Answers};
 use super::recording::Recording;
 use super::{announce, first_table, policy, time_to_record};
 use crate::exit::{Ending, refuse};
 use crate::files::{Kind, Outputs, Target};
 use crate::output;
 use anyhow::{Context as _, Result};
+use plausibly_log::event::Outcomes;
 use plausibly_log::journal::FileStorage;
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
@@ -152,33 +154,32 @@ fn begin(
         None => Recipe::infer_without(table, context, &leave_out),
     };
     let recipe = recipe.map_err(|error| refused_table(&args.actions, &error))?;
-    let policy =
-        policy::read(args.policy.as_deref(), &policy::kind_of("code"), &args.set, &recipe)?;
-    let (low, high) = args.reward_range.unwrap_or((0.0, 1.0));
     for note in table.notes() {
         output::note(&format!("note: {note}"));
     }
     output::note(&format!("{}", recipe.describe()));
-    output::note(&format!(
-        "rewards from {low} to {high}{}; policy {}",
-        if args.reward_range.is_none() { " (add --reward-range A..B if yours differ)" } else { "" },
-        serde_json::to_string(&policy)?
-    ));
     first_table::ask(args, table, &recipe)?;
+    let Answers { range, outcomes, noise } = questions::answers(args)?;
+    let code = policy::kind_of("code");
+    let policy = policy::read(args.policy.as_deref(), &code, &args.set, None, &recipe)?;
+    let mut opening = Opening {
+        policy,
+        reward_range: range,
+        horizon: args.horizon,
+        seed: args.seed.unwrap_or(at.unsigned_abs()),
+        outcomes,
+        recipe,
+    };
+    if let Noise::Scale(scale) = noise {
+        opening = opening.scattering_by(scale)?;
+    }
+    // Checked before the file is created.
+    output::note(&settings(args, &opening)?);
     let name = args.log.path.display();
     if !args.yes {
         at_terminal(&format!("{name} has not begun"), "begin it with these settings")?;
         agree(&format!("Begin the log {name} with these settings?"))?;
     }
-    let opening = Opening {
-        policy,
-        reward_range: (low, high),
-        horizon: args.horizon,
-        seed: args.seed.unwrap_or(at.unsigned_abs()),
-        recipe,
-    };
-    // Checked before the file is created.
-    opening.check()?;
     recording.begin_write()?;
     let mut log = recording.open()?;
     if let Some(state) = log.state() {
@@ -194,6 +195,28 @@ fn begin(
     Ok((log, Some("the log was begun")))
 }
 
+/// The settings of a log that is to begin, for a person to agree to.
+fn settings(args: &Decide, opening: &Opening) -> Result<String> {
+    let mut lines = vec!["assumed, and recorded in the log:".to_string()];
+    lines.extend(opening.assumed()?.into_iter().map(|sentence| format!("  - {sentence}")));
+    let said = [
+        (args.reward_range.is_some(), "--reward-range A..B"),
+        (args.outcomes.is_some(), "--outcomes yes/no or counts"),
+        (
+            args.noise.is_some() || !args.set.is_empty() || opening.outcomes != Outcomes::Number,
+            "--noise N",
+        ),
+    ];
+    let open: Vec<&str> = said.iter().filter(|(said, _)| !said).map(|(_, flag)| *flag).collect();
+    if args.yes && !open.is_empty() {
+        lines.push(format!("  if you know more, say it with {}", open.join(", ")));
+    }
+    if args.policy.is_some() || !args.set.is_empty() {
+        lines.push(format!("policy: {}", policy::words(&opening.policy)));
+    }
+    Ok(lines.join("\n"))
+}
+
 /// The refusal of a flag that only the first decision can set, if it differs from the log.
 fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
     let (low, high) = log.state()?.reward_range();
@@ -201,6 +224,13 @@ fn too_late(args: &Decide, log: &Log<FileStorage>) -> Option<String> {
         |what: &str| Some(format!("{what} when the log began; begin a new log to change that"));
     if args.reward_range.is_some_and(|range| range != (low, high)) {
         return fixed(&format!("the range of rewards was fixed as {low}..{high}"));
+    }
+    let outcomes = log.state()?.outcomes();
+    if args.outcomes.is_some_and(|wanted| wanted != outcomes) {
+        return Some(format!(
+            "the outcomes of this log are {outcomes}; `plausibly reward --outcomes` changes that \
+             from an outcome on"
+        ));
     }
     let recipe = log.state()?.recipe();
     if args.label.is_some() && args.label.as_deref() != recipe.label() {
@@ -232,7 +262,7 @@ fn change_policy(
         // Releases the log, so that others can use it while the question is open.
         drop(log);
         let name = args.log.path.display();
-        let policy = serde_json::to_string(&wanted)?;
+        let policy = policy::words(&wanted);
         at_terminal(&format!("the policy of {name} would change to {policy}"), "change it")?;
         agree(&format!("Change the policy of {name} to {policy}?"))?;
         log = recording.open()?;
@@ -253,11 +283,22 @@ fn wanted_policy(
     args: &Decide,
     log: &Log<FileStorage>,
 ) -> Result<Option<(PolicyTable, Option<u64>)>> {
-    if args.policy.is_none() && args.set.is_empty() && args.horizon.is_none() {
+    let changes = args.policy.is_some() || !args.set.is_empty() || args.noise.is_some();
+    if !changes && args.horizon.is_none() {
         return Ok(None);
     }
     let Some(state) = log.state() else { return Ok(None) };
-    let wanted = policy::read(args.policy.as_deref(), state.policy().1, &args.set, state.recipe())?;
+    if let (Some(Noise::Scale(scale)), Some(seen)) = (args.noise, state.scatter())
+        && scale < seen
+    {
+        refuse!(
+            "--noise {scale}: so far, outcomes of the same action differ from their average by \
+             about {}; say at least that, or --noise unknown. Nothing was written.",
+            output::figure(seen)
+        );
+    }
+    let (current, recipe) = (state.policy().1, state.recipe());
+    let wanted = policy::read(args.policy.as_deref(), current, &args.set, args.noise, recipe)?;
     let horizon = args.horizon.or(state.horizon());
     Ok(state.would_change(&wanted, horizon)?.then_some((wanted, horizon)))
 }

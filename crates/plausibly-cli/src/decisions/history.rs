@@ -36,10 +36,10 @@ fn table(past: &[PastDecision]) -> String {
                 one.context.iter().map(|(key, value)| format!("{key}={value}")).collect();
             row.push(pairs.join(", "));
         }
-        row.push(match (one.outcome, one.reward) {
-            (OutcomeStatus::Dropped, _) => "dropped".into(),
-            (_, None) => "pending".into(),
-            (_, Some(reward)) => reward.to_string(),
+        row.push(match one.outcome {
+            OutcomeStatus::Dropped => "dropped".into(),
+            OutcomeStatus::Pending => "pending".into(),
+            OutcomeStatus::Rewarded => one.told_reward(),
         });
         row
     };

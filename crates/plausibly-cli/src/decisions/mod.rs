@@ -12,6 +12,7 @@ pub(crate) mod history;
 mod outcomes;
 mod policy;
 mod progress_log;
+mod questions;
 mod recording;
 pub(crate) mod replay;
 pub(crate) mod reward;

@@ -2,6 +2,7 @@
 
 use super::args::Reward;
 use super::recording::Recording;
+use super::reward::change_outcomes;
 use super::{must_exist, time_to_record};
 use crate::exit::Ending;
 use crate::output;
@@ -26,6 +27,7 @@ pub(super) fn record(args: &Reward, path: &Path) -> Result<()> {
     let outcomes: Vec<(u64, NewOutcome)> =
         rows.iter().map(|row| (row.decision, row.outcome)).collect();
     recording.begin_write()?;
+    change_outcomes(&mut log, at, args.outcomes)?;
     let recorded = log.record_all(at, &outcomes, args.correct).map_err(|error| match error {
         LogError::Entry { index, source } => {
             Error::from(refusal(format!("line {}: {source}", rows[index].line)))

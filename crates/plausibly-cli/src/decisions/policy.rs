@@ -1,11 +1,12 @@
 //! Reads policies from the command line.
 
+use super::args::Noise;
 use super::fields;
 use crate::exit::{Ending, of_input, refuse};
 use anyhow::{Context as _, Result};
 use plausibly::spec::{POLICY_KINDS, Setting};
 use plausibly_log::input::{InputError, Limit, read_text};
-use plausibly_log::policy::PolicyTable;
+use plausibly_log::policy::{PolicyTable, declare_noise};
 use plausibly_log::recipe::Recipe;
 use plausibly_log::table::read_number;
 use serde_json::{Map, Value, json};
@@ -17,6 +18,7 @@ pub(super) fn read(
     given: Option<&str>,
     current: &PolicyTable,
     set: &[String],
+    noise: Option<Noise>,
     recipe: &Recipe,
 ) -> Result<PolicyTable> {
     let mut table = match given {
@@ -25,6 +27,16 @@ pub(super) fn read(
         Some(path) => from_file(path)?,
     };
     let setting = if recipe.dim() == 0 { Setting::Arms } else { Setting::Changing };
+    match noise {
+        Some(Noise::Unknown) => {
+            table.remove("radius");
+        }
+        Some(Noise::Scale(scale)) => {
+            declare_noise(&mut table, scale, setting)
+                .map_err(|refusal| Ending::Refused(format!("--noise: {refusal}")))?;
+        }
+        None => {}
+    }
     for assignment in set {
         assign(&mut table, assignment, setting)?;
     }
@@ -36,6 +48,32 @@ pub(super) fn read(
         }
     }
     Ok(table)
+}
+
+/// A policy as a person reads it, such as `code with greed 0.5, radius.noise_scale 0.03`.
+pub(super) fn words(policy: &PolicyTable) -> String {
+    fn fields(table: &PolicyTable, path: &str, said: &mut Vec<String>) {
+        for (name, value) in table.iter().filter(|(name, _)| path.is_empty() || *name != "kind") {
+            match value {
+                Value::Object(inner) => {
+                    let kind = inner.get("kind").and_then(Value::as_str);
+                    said.extend(kind.map(|kind| format!("{path}{name} {kind}")));
+                    fields(inner, &format!("{path}{name}."), said);
+                }
+                Value::String(text) => said.push(format!("{path}{name} {text}")),
+                value => said.push(format!("{path}{name} {value}")),
+            }
+        }
+    }
+    let mut table = policy.clone();
+    let kind = table.remove("kind").and_then(|kind| kind.as_str().map(str::to_string));
+    if table.get("label").and_then(Value::as_str) == kind.as_deref() {
+        table.remove("label");
+    }
+    let mut said = Vec::new();
+    fields(&table, "", &mut said);
+    let kind = kind.unwrap_or_default();
+    if said.is_empty() { kind } else { format!("{kind} with {}", said.join(", ")) }
 }
 
 /// A policy of this kind with default settings.
@@ -101,7 +139,7 @@ pub(super) fn default_table(name: &str, field: &str, setting: Setting) -> Value 
     match (name, setting) {
         ("radius", Setting::Arms) if field == "noise_scale" => json!({ "kind": "mixture" }),
         ("radius", Setting::Arms) => json!({ "kind": "two-point" }),
-        ("radius", _) => json!({ "kind": "additive" }),
+        ("radius", _) => json!({ "kind": "forecast" }),
         _ => json!({}),
     }
 }

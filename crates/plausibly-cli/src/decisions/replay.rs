@@ -11,7 +11,8 @@ pub(crate) fn run(args: &Replay) -> Result<()> {
     let storage = existing(&args.log.path, 2)?;
     let (state, _) = fold(&storage, |_| Ok(()))?;
     let state = state.ok_or(LogError::Empty)?;
-    let policy = policy::read(args.policy.as_deref(), state.policy().1, &args.set, state.recipe())?;
+    let policy =
+        policy::read(args.policy.as_deref(), state.policy().1, &args.set, None, state.recipe())?;
     let mut all = Vec::new();
     let checked = replay(&storage, &policy, args.horizon, |replayed| all.push(replayed))?;
     drop(storage);

@@ -3,10 +3,12 @@
 use super::args::{Drop, Reward, Wait};
 use super::recording::Recording;
 use super::{must_exist, outcomes, time_to_record};
+use crate::exit::refuse;
 use crate::output;
 use anyhow::Result;
+use plausibly_log::event::Outcomes;
 use plausibly_log::journal::FileStorage;
-use plausibly_log::{Log, Recorded};
+use plausibly_log::{Log, Recorded, Reward as Paid};
 use std::path::Path;
 
 pub(crate) fn run(args: &Reward) -> Result<()> {
@@ -16,18 +18,44 @@ pub(crate) fn run(args: &Reward) -> Result<()> {
     // The command line requires a decision or `--csv`.
     let Some(decision) = args.decision else { return Ok(()) };
     let at = time_to_record(args.time.at, args.force)?;
+    let reward = args.value.map(|value| paid(value, args.of)).transpose()?;
     record(&args.log.path, &args.wait, decision, |log| {
-        Ok(match args.value {
+        change_outcomes(log, at, args.outcomes)?;
+        Ok(match reward {
             None => (
                 log.retract(at, decision)?,
                 "its outcome was taken back; the decision is pending again".into(),
             ),
-            Some(value) if args.correct => {
-                (log.correct(at, decision, value)?, format!("corrected to {value}"))
+            Some(reward) if args.correct => {
+                (log.correct(at, decision, reward)?, format!("corrected to {reward}"))
             }
-            Some(value) => (log.reward(at, decision, value)?, format!("recorded {value}")),
+            Some(reward) => (log.reward(at, decision, reward)?, format!("recorded {reward}")),
         })
     })
+}
+
+/// One reward, or a count.
+fn paid(value: f64, of: Option<u64>) -> Result<Paid> {
+    let Some(of) = of else { return Ok(value.into()) };
+    // A whole number is written without a point.
+    match value.to_string().parse() {
+        Ok(yes) => Ok(Paid::counts(yes, of)),
+        Err(_) => refuse!("with --of, VALUE counts how many outcomes were yes, got {value}"),
+    }
+}
+
+/// Changes what an outcome is from now on, if that was asked for.
+pub(super) fn change_outcomes(
+    log: &mut Log<FileStorage>,
+    at: i64,
+    outcomes: Option<Outcomes>,
+) -> Result<()> {
+    if let Some(outcomes) = outcomes
+        && log.change_outcomes(at, outcomes)? == Recorded::Now
+    {
+        output::note(&format!("note: from now on the outcomes of this log are {outcomes}"));
+    }
+    Ok(())
 }
 
 pub(crate) fn drop_decision(args: &Drop) -> Result<()> {

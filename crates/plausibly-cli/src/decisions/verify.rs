@@ -6,7 +6,7 @@ use crate::output;
 use anyhow::{Result, bail};
 use plausibly_log::certificate::{Certificate, Flaw};
 use plausibly_log::journal::Storage;
-use plausibly_log::{LogError, certificate};
+use plausibly_log::{LogError, certificate, check_forecasts};
 use serde_json::json;
 
 pub(crate) fn run(args: &Verify) -> Result<()> {
@@ -42,7 +42,10 @@ fn against_log(found: &Certificate, storage: &impl Storage) -> Result<Option<Str
     let most =
         if found.grounds.unlisted.is_some() { found.grounds.actions.len() } else { usize::MAX };
     match certificate(storage, found.grounds.decision, most) {
-        Ok(true_one) => Ok(found.check_against(&true_one).err().map(|flaw: Flaw| flaw.to_string())),
+        Ok(true_one) => {
+            check_forecasts(storage, found.grounds.decision)?;
+            Ok(found.check_against(&true_one).err().map(|flaw: Flaw| flaw.to_string()))
+        }
         Err(LogError::Step(unknown)) => Ok(Some(format!("grounds.decision: {unknown} in the log"))),
         Err(error) => Err(error.into()),
     }

@@ -1,5 +1,5 @@
 use super::Desk;
-use plausibly_log::event::{Event, FORMAT};
+use plausibly_log::event::{Event, FIRST_FORMAT, Outcomes};
 use plausibly_log::journal::{FileStorage, Journal};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::table::Table;
@@ -57,17 +57,27 @@ fn log_with(desk: &Desk, label: &str) {
     let policy = serde_json::json!({"kind": "code"}).as_object().unwrap().clone();
     let events = [
         Event::Opened {
-            format: FORMAT,
+            format: FIRST_FORMAT,
             policy,
             reward_range: (0.0, 1.0),
             horizon: None,
             seed: 1,
+            outcomes: Outcomes::Number,
+            assumed: Vec::new(),
             recipe: recipe.clone(),
         },
         Event::ActionAdded { action: 0, label: label.into(), cells: cells(0) },
         Event::ActionAdded { action: 1, label: "mug".into(), cells: cells(1) },
         Event::SetOffered { set: 0, actions: vec![0, 1] },
-        Event::Decided { decision: 1, set: 0, context, chosen: 0, label: label.into(), key: None },
+        Event::Decided {
+            decision: 1,
+            set: 0,
+            context,
+            chosen: 0,
+            label: label.into(),
+            key: None,
+            forecasts: None,
+        },
     ];
     let bodies: Vec<String> =
         events.iter().map(|event| serde_json::to_string(event).unwrap()).collect();

@@ -42,12 +42,9 @@ impl Derivation<'_> {
                 let half = bounds.reach.half_width(differences.from(ahead).0);
                 (gap - half, gap + half, (gap / half) * (gap / half))
             }
-            None => (
-                first.lower - second.upper,
-                first.upper - second.lower,
-                self.explanation.progress(model, &self.radius, ahead, behind),
-            ),
+            None => (first.lower - second.upper, first.upper - second.lower, 0.0),
         };
+        let progress = progress.max(self.explanation.progress(model, &self.radius, ahead, behind));
         let by_pair = bounds.pairs.zip(model.tallies()).is_some_and(|(rule, tallies)| {
             rule.rules_out(tallies.get(ahead), tallies.get(behind)).is_some()
         });

@@ -83,15 +83,19 @@ impl<'a> Derivation<'a> {
         other: Option<&Self>,
     ) -> Result<Self, GroundsError> {
         let (ridge, facts) = (spec.ridge(), grounds.facts());
-        let made = |sums: &Sums| match other.and_then(|other| other.made_from(sums, ridge)) {
-            Some(model) => Ok(model.clone()),
-            None => grounds.model(sums, ridge),
+        let reused = |sums: &Sums| other.and_then(|other| other.made_from(sums, ridge)).cloned();
+        let model = match reused(&grounds.statistics) {
+            Some(model) => model,
+            None => grounds.settled(ridge)?,
         };
-        let model = made(&grounds.statistics)?;
         // The findings of a policy that ignores pending decisions ignore them too.
         let ignored = matches!(spec.kind, PolicyKind::Code { count_pending: false, .. });
         let design = grounds.design.as_ref().filter(|_| !ignored);
-        let design = design.map(made).transpose()?;
+        let design = design.map(|sums| match reused(sums) {
+            Some(model) => Ok(model),
+            None => grounds.model(sums, ridge),
+        });
+        let design = design.transpose()?;
         let shown = spec.shown_radius(grounds.setting(), policy::defaults(grounds.format));
         let radius = shown.build_quantised(&facts)?;
         let mut explanation = Explanation::new();
@@ -313,13 +317,14 @@ impl Derivation<'_> {
         self.explanation.outlook(self.model.estimator(), &self.radius)
     }
 
-    /// The doubt about the declared noise, in units of reward.
+    /// The doubt about what was assumed, in units of reward.
     fn alarm(&self) -> Option<Alarm> {
         let range = self.grounds.range();
         match self.explanation.doubt()? {
             Doubt::Noise { declared, suggested } => {
-                Some(Alarm { declared: range * declared, suggested: range * suggested })
+                Some(Alarm::Noise { declared: range * declared, suggested: range * suggested })
             }
+            Doubt::Refuted => Some(Alarm::Refuted {}),
             _ => None,
         }
     }
@@ -346,12 +351,10 @@ impl Derivation<'_> {
             propensity: if stream_choice { self.propensity(at) } else { None },
             log_det_gain: finite(log_det_gain(grounds.dim() == 0, design_sq)),
             rule_out: RuleOut::of(self, at),
-            directions: match &self.model {
-                Model::Features(model) => {
-                    directions(&grounds.features, &action.features, model.gram_inverse(), width_sq)
-                }
-                Model::Arms(_) => Vec::new(),
-            },
+            directions: self.model.ridge().map_or_else(Vec::new, |model| {
+                directions(&grounds.features, &action.features, model.gram_inverse(), width_sq)
+            }),
+            forecasts: grounds.forecast(at, self.spec.ridge())?,
         })
     }
 

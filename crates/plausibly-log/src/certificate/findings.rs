@@ -1,6 +1,7 @@
 //! The statements of a certificate about a decision.
 
 use super::rule_out::RuleOut;
+use crate::event::RecordedForecasts;
 use serde::{Deserialize, Serialize};
 
 /// The statements of a certificate about a decision. Means and bounds are in units of reward;
@@ -60,6 +61,9 @@ pub struct Chosen {
     /// most five. They sum to one over all features.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub directions: Vec<Share>,
+    /// What its reward is forecast to be, which the log records with the decision.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub forecasts: Option<RecordedForecasts>,
 }
 
 /// Why an action was chosen.
@@ -201,12 +205,18 @@ pub struct Outlook {
     pub outcomes: u64,
 }
 
-/// Outcomes contradict the declared scale of the noise, so nothing is called ruled out.
+/// Outcomes contradict what was assumed, so nothing is called ruled out.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Alarm {
-    /// The scale declared, in units of reward.
-    pub declared: f64,
-    /// A scale that fits the outcomes so far.
-    pub suggested: f64,
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Alarm {
+    /// They scatter more than declared.
+    Noise {
+        /// The scale declared, in units of reward.
+        declared: f64,
+        /// A scale that fits the outcomes so far.
+        suggested: f64,
+    },
+    /// No parameter of the model agrees with them.
+    Refuted {},
 }

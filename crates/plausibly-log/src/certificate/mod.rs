@@ -29,13 +29,13 @@ pub use rule_out::RuleOut;
 pub(crate) use verdict::Reused;
 pub use verify::{Flaw, first_difference};
 
-use crate::event::FIRST_FORMAT;
+use crate::event::{FIRST_FORMAT, Outcomes};
 use crate::journal::LineHash;
 use crate::json::{self, JsonError};
 use crate::policy::{self, PolicyRefusal, PolicyTable};
 use crate::scale::Scale;
 use plausibly::spec::{Facts, Model, PolicySpec, Setting};
-use plausibly::{ActionSet, ActionSetError, ArmMeans, Ridge, RidgeError, Whole};
+use plausibly::{ActionSet, ActionSetError, ArmMeans, Earnings, Ridge, RidgeError, Tabled, Whole};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::fmt::Display;
@@ -81,6 +81,15 @@ pub struct Grounds {
     pub policy: PolicyTable,
     /// The smallest and the largest reward there can be.
     pub reward_range: (f64, f64),
+    /// What an outcome is, unless it is any number in the range.
+    #[serde(skip_serializing_if = "Outcomes::is_default", default)]
+    pub outcomes: Outcomes,
+    /// Whether any decision has had a count of outcomes instead of one.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub counted: bool,
+    /// How often outcomes were taken back, replaced or given up; from format 2 on.
+    #[serde(skip_serializing_if = "Amended::is_none", default)]
+    pub amended: Amended,
     /// The number of decisions expected in all, for policies that need it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub horizon: Option<u64>,
@@ -92,11 +101,11 @@ pub struct Grounds {
     /// declared.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub as_given: bool,
-    /// The number of arms that share δ; only for actions without features.
+    /// The number of actions that share δ; only where actions are judged by what each has paid.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub arms_sharing: Option<u64>,
-    /// How verdicts between pairs of actions share δ; only for actions without features, from
-    /// format 2 on.
+    /// How verdicts between pairs of actions share δ; only where actions are judged by what each
+    /// has paid, from format 2 on.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pairs_sharing: Option<PairsSharing>,
     /// The context of the decision.
@@ -112,6 +121,13 @@ pub struct Grounds {
     /// The sums that the policy has committed to, if it has.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub committed: Option<Sums>,
+    /// The sums over forecasts of rewards; for actions with features, from format 2 on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub forecasts: Option<ForecastGrounds>,
+    /// What each listed action has paid; for few actions with features and without context, from
+    /// format 2 on.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub earned: Vec<Earned>,
     /// The phase of phased elimination.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub phase: Option<Phase>,
@@ -162,6 +178,47 @@ impl Sums {
     pub(crate) fn of_format(self, format: u32) -> Self {
         if format < 2 { Self { squares: Vec::new(), ..self } } else { self }
     }
+}
+
+/// How often outcomes were taken back, replaced or given up. Statements stay valid only if that did
+/// not depend on what the outcomes were, or the new ones are true.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Amended {
+    /// Rewards retracted.
+    pub retracted: u64,
+    /// Rewards replaced.
+    pub corrected: u64,
+    /// Decisions that are dropped.
+    pub dropped: u64,
+}
+
+impl Amended {
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Sums over the forecasts of rewards. Each forecast stood in the log before its reward did.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct ForecastGrounds {
+    /// `D = Σ ŷ·(ŷ − 2y)` over the forecasts that counted.
+    pub sum: f64,
+    /// `Σ (y − ŷ)²` of each of the three candidates: the smallest decides which one counts next.
+    pub errors: [f64; 3],
+}
+
+/// What an action with features has paid, on the scale of the statistics.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Earned {
+    /// The number of its outcomes.
+    pub plays: u64,
+    /// Their sum.
+    pub paid: f64,
+    /// The sum of their squares.
+    pub squares: f64,
 }
 
 /// How verdicts between pairs of actions share δ. While every decision is about the first set, only
@@ -340,12 +397,19 @@ impl Grounds {
     /// The facts that policies are built from.
     pub(crate) fn facts(&self) -> Facts {
         let scale = Scale::new(self.reward_range, self.as_given);
-        let (low, high) = self.reward_range;
+        let facts = policy::scaled_facts(self.dim(), self.theta_norm_bound);
+        // A log that began with few actions and no context gives half of δ to pairs for good.
+        let paired = self.pairs_sharing.filter(|_| self.dim() > 0);
+        let (setting, actions) = match paired {
+            Some(pairs) => (Setting::Fixed, usize::try_from(pairs.first).unwrap_or(usize::MAX)),
+            None => (facts.setting, self.offered()),
+        };
         Facts {
-            actions: self.offered(),
+            setting,
+            actions,
             horizon: self.horizon.unwrap_or(1),
-            reward_range: scale.scaled(low).zip(scale.scaled(high)),
-            ..policy::scaled_facts(self.dim(), self.theta_norm_bound)
+            reward_range: Some(scale.ends()),
+            ..facts
         }
     }
 
@@ -366,35 +430,58 @@ impl Grounds {
         ActionSet::from_rows(&rows)
     }
 
-    pub(crate) fn model(&self, sums: &Sums, ridge: f64) -> Result<Model, RidgeError> {
+    /// The model of the settled decisions.
+    pub(crate) fn settled(&self, ridge: f64) -> Result<Model, RidgeError> {
+        let sums = &self.statistics;
         if self.dim() == 0 {
-            let shares = self.arms_sharing.unwrap_or(1);
-            let pairs = self.pairs_sharing;
-            let first = pairs.filter(|pairs| pairs.changed).map(|pairs| pairs.first);
-            let whole = Whole {
-                arms: self.offered(),
-                shares,
-                ever: pairs.map_or(shares, |pairs| pairs.ever),
-                other_observations: sums.observations.saturating_sub(sums.plays.iter().sum()),
-                first: first.map(|first| usize::try_from(first).unwrap_or(usize::MAX)),
-            };
-            let model = ArmMeans::from_statistics(&sums.plays, &sums.moment).part_of(whole);
-            return Ok(Model::Arms(match &sums.squares[..] {
-                [] => model,
-                squares => model.with_squares(squares),
-            }));
+            return self.model(sums, ridge);
         }
-        let model = Ridge::from_statistics(
-            self.dim(),
-            ridge,
-            &sums.gram.concat(),
-            &sums.moment,
-            sums.observations,
-        )?;
+        let model = self.ridge(sums, ridge)?;
         let model = match sums.squares[..] {
-            [squares] => model.with_squares(squares, None),
+            [squares] => model.with_squares(squares, self.forecasts.map(|forecasts| forecasts.sum)),
             _ => model,
         };
-        Ok(Model::Features(Box::new(model)))
+        if self.earned.is_empty() {
+            return Ok(Model::Features(Box::new(model)));
+        }
+        let earnings = |one: &Earned| {
+            let Earned { plays: count, paid: total, squares } = *one;
+            Earnings { count, total, squares }
+        };
+        let earnings: Vec<Earnings> = self.earned.iter().map(earnings).collect();
+        Ok(Model::Table(Box::new(Tabled::from_statistics(model, &earnings, self.whole(0)))))
+    }
+
+    /// The model of other sums, such as those with pending decisions counted.
+    pub(crate) fn model(&self, sums: &Sums, ridge: f64) -> Result<Model, RidgeError> {
+        if self.dim() > 0 {
+            return Ok(Model::Features(Box::new(self.ridge(sums, ridge)?)));
+        }
+        let others = sums.observations.saturating_sub(sums.plays.iter().sum());
+        let model =
+            ArmMeans::from_statistics(&sums.plays, &sums.moment).part_of(self.whole(others));
+        Ok(Model::Arms(match &sums.squares[..] {
+            [] => model,
+            squares => model.with_squares(squares),
+        }))
+    }
+
+    fn ridge(&self, sums: &Sums, ridge: f64) -> Result<Ridge, RidgeError> {
+        let Sums { gram, moment, observations, .. } = sums;
+        Ridge::from_statistics(self.dim(), ridge, &gram.concat(), moment, *observations)
+    }
+
+    /// What the listed actions are part of; `others` is the number of outcomes of other actions.
+    fn whole(&self, other_observations: u64) -> Whole {
+        let shares = self.arms_sharing.unwrap_or(1);
+        let pairs = self.pairs_sharing;
+        let first = pairs.filter(|pairs| pairs.changed).map(|pairs| pairs.first);
+        Whole {
+            arms: self.offered(),
+            shares,
+            ever: pairs.map_or(shares, |pairs| pairs.ever),
+            other_observations,
+            first: first.map(|first| usize::try_from(first).unwrap_or(usize::MAX)),
+        }
     }
 }

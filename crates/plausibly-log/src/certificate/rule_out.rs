@@ -1,10 +1,9 @@
 //! Computes what would rule out an action that could still be best.
 
 use super::derive::Derivation;
-use plausibly::spec::Model;
 use plausibly::{
-    ActionIndex, Bounds, ConfidenceRadius, Earnings, Estimator, Evidence, Explanation, Reach,
-    Ridge, Standing,
+    ActionIndex, Bounded, ConfidenceRadius, Earnings, Estimator, Evidence, Explanation, PairRule,
+    Reach, Ridge, Standing,
 };
 use serde::{Deserialize, Serialize};
 
@@ -31,15 +30,11 @@ impl RuleOut {
             return None;
         }
         let evidence = derivation.model.estimator().evidence();
-        Some(match (radius.reach(&evidence), &derivation.model) {
+        Some(match radius.reach(&evidence) {
             _ if grounds.format < 2 => {
                 Self::by_intervals(action, explanation, evidence, radius, grounds.range())
             }
-            (Reach::Bounded(_), Model::Arms(model)) => {
-                let tallies = model.tallies()?;
-                let paid: Vec<Earnings> = (0..tallies.len()).map(|arm| tallies.get(arm)).collect();
-                Self::by_payments(action, &paid, radius.bounds(&evidence))
-            }
+            Reach::Bounded(bounded) => Self::by_payments(derivation, action, bounded),
             _ => match Differences::of(derivation, action) {
                 Some(differences) => Self::by_differences(&differences),
                 None => Self::by_intervals(action, explanation, evidence, radius, grounds.range()),
@@ -88,12 +83,14 @@ impl RuleOut {
         let width_sq = derivation.explanation.width_sq()[*action];
         let (apart, along) = differences.from(rival);
         let (gap, evidence) = (differences.gap(rival), model.evidence());
+        let by_pair = ByPair::of(derivation, *action);
         let out = |observations: u64| {
             let n = observations as f64;
             // Observations of the action narrow what it and the difference have in common.
             let left = apart - along * along * n / (1.0 + n * width_sq);
             let after = after(evidence, observations, width_sq);
             gap > derivation.radius.reach(&after).half_width(left.max(0.0))
+                || by_pair.as_ref().is_some_and(|pair| pair.decides_after(observations))
         };
         let range = derivation.grounds.range();
         let shift = Some(range * slack.max(0.0)).filter(|shift| shift.is_finite());
@@ -101,30 +98,52 @@ impl RuleOut {
     }
 
     /// By what arms have paid: more outcomes like those so far.
-    fn by_payments(action: ActionIndex, paid: &[Earnings], bounds: Bounds) -> Self {
-        let Bounds { reach, pairs } = bounds;
-        let Reach::Bounded(bounded) = reach else { unreachable!("only for bounded arms") };
-        let own = paid[action];
-        let rivals = || (0..paid.len()).filter(|arm| *arm != action && paid[*arm].count > 0);
-        let ahead = rivals()
-            .map(|arm| paid[arm])
-            .reduce(|best, next| if next.mean() > best.mean() { next } else { best });
-        let Some(ahead) = ahead.filter(|ahead| own.count > 0 && ahead.mean() > own.mean()) else {
+    fn by_payments(derivation: &Derivation<'_>, action: ActionIndex, bounded: Bounded) -> Self {
+        let Some(pair) = ByPair::of(derivation, action) else {
             return Self { shift: None, observations: None };
         };
-        let lower = |arm: usize| bounded.interval(paid[arm]).0;
-        let best_lower = rivals().map(lower).fold(f64::NEG_INFINITY, f64::max);
+        let tallies = derivation.model.estimator().tallies().expect("bounded arms keep squares");
+        let rivals = (0..tallies.len()).filter(|arm| *arm != action && tallies.get(*arm).count > 0);
+        let lower = rivals.map(|arm| bounded.interval(tallies.get(arm)).0);
+        let best_lower = lower.fold(f64::NEG_INFINITY, f64::max);
         let out = |observations: u64| {
-            let grown = 1.0 + observations as f64 / own.count as f64;
-            let more = Earnings {
-                count: own.count + observations,
-                total: own.total * grown,
-                squares: own.squares * grown,
-            };
-            bounded.interval(more).1 < best_lower
-                || pairs.is_some_and(|rule| rule.rules_out(ahead, more).is_some())
+            bounded.interval(pair.after(observations)).1 < best_lower
+                || pair.decides_after(observations)
         };
         Self { shift: None, observations: first(out) }
+    }
+}
+
+/// An action and the rival that has paid most on average, compared by what both have paid.
+struct ByPair {
+    rule: Option<PairRule>,
+    ahead: Earnings,
+    own: Earnings,
+}
+
+impl ByPair {
+    /// `None` where nothing is kept about single actions, or no rival is ahead.
+    fn of(derivation: &Derivation<'_>, action: ActionIndex) -> Option<Self> {
+        let model = derivation.model.estimator();
+        let tallies = model.tallies()?;
+        let rivals = (0..tallies.len()).filter(|arm| *arm != action).map(|arm| tallies.get(arm));
+        let ahead = rivals
+            .filter(|rival| rival.count > 0)
+            .reduce(|best, next| if next.mean() > best.mean() { next } else { best })?;
+        let own = tallies.get(action);
+        let rule = derivation.radius.bounds(&model.evidence()).pairs;
+        (own.count > 0 && ahead.mean() > own.mean()).then_some(Self { rule, ahead, own })
+    }
+
+    /// What the action will have paid after more outcomes like those so far.
+    fn after(&self, observations: u64) -> Earnings {
+        let Earnings { count, total, squares } = self.own;
+        let grown = 1.0 + observations as f64 / count as f64;
+        Earnings { count: count + observations, total: total * grown, squares: squares * grown }
+    }
+
+    fn decides_after(&self, observations: u64) -> bool {
+        self.rule.is_some_and(|rule| rule.rules_out(self.ahead, self.after(observations)).is_some())
     }
 }
 
@@ -138,7 +157,7 @@ pub(super) struct Differences<'a> {
 impl<'a> Differences<'a> {
     /// `None` where differences do not rule actions out.
     pub(super) fn of(derivation: &'a Derivation<'a>, action: ActionIndex) -> Option<Self> {
-        let Model::Features(model) = &derivation.model else { return None };
+        let model = derivation.model.ridge()?;
         let reach = derivation.radius.reach(&model.evidence());
         let decide = matches!(reach, Reach::Ellipsoid { .. }) && derivation.by_differences();
         decide.then_some(Self { derivation, model, action })
@@ -186,6 +205,8 @@ fn after(evidence: Evidence, observations: u64, width_sq: f64) -> Evidence {
         let log_det = evidence.log_det_ratio() + libm::log1p(observations as f64 * width_sq);
         after = Evidence::new(evidence.observations, evidence.dim, evidence.ridge, log_det);
         after.floor = evidence.floor;
+        // As if what comes were forecast without error.
+        after.squares = evidence.squares;
     }
     after.observations += observations;
     after

@@ -1,9 +1,12 @@
 //! Checks grounds before a model is made from them. A certificate may come from anywhere, so its
 //! shapes, orders and counts are checked here, and the derivation can trust them.
 
-use super::{Grounds, GroundsError, PairsSharing, Sums, require};
-use crate::event::{FIRST_FORMAT, FORMAT};
+use super::{Amended, Earned, ForecastGrounds, Grounds, GroundsError, PairsSharing, Sums, require};
+use crate::event::{FIRST_FORMAT, FORMAT, Outcomes};
 use crate::journal::{LineHash, MAX_SEQ, parse_utc};
+
+/// As many outcomes as exact sums have room for.
+const MOST_OUTCOMES: u64 = 1 << 58;
 
 impl Grounds {
     /// Checks everything that must hold before a model can be made. Errors name the path of the
@@ -24,9 +27,13 @@ impl Grounds {
         let arms = self.dim() == 0;
         let is_arms_as_given = arms && self.as_given;
         require(!is_arms_as_given, "as_given", "must not be set for actions without features")?;
-        let what = "must be set for actions without features, and only for those";
-        require(arms == self.arms_sharing.is_some(), "arms_sharing", what)?;
+        let what = "must be set for actions without features, or that share δ in pairs, and only \
+                    for those";
+        let shared = arms || self.format >= 2 && self.pairs_sharing.is_some();
+        require(shared == self.arms_sharing.is_some(), "arms_sharing", what)?;
         self.check_pairs()?;
+        self.check_forecasts()?;
+        self.check_earned()?;
         let enough = self.arms_sharing.is_none_or(|shares| shares >= self.offered() as u64);
         require(enough, "arms_sharing", "must not be below the number of actions on offer")?;
         for (at, action) in self.actions.iter().enumerate() {
@@ -84,21 +91,32 @@ impl Grounds {
             ("design", self.design.as_ref()),
             ("committed", self.committed.as_ref()),
         ] {
-            let most = decision - 1;
-            require(
-                sums.is_none_or(|sums| sums.observations <= most),
-                format_args!("{name}.observations"),
-                format_args!("must be at most {most}, the number of decisions before this one"),
-            )?;
+            let path = format_args!("{name}.observations");
+            let at_most = |most| sums.is_none_or(|sums| sums.observations <= most);
+            if self.counted {
+                require(at_most(MOST_OUTCOMES), path, "must be at most 2^58")?;
+            } else {
+                let most = decision - 1;
+                let what = "the number of decisions before this one";
+                require(at_most(most), path, format_args!("must be at most {most}, {what}"))?;
+            }
         }
-        Ok(())
+        let later = self.counted || self.outcomes != Outcomes::Number;
+        require(self.format >= 2 || !later, "counted", "must not be set in format 1")?;
+        let Amended { retracted, corrected, dropped } = self.amended;
+        let has_lines = [retracted, corrected, dropped].iter().all(|count| *count <= lines);
+        let none = self.amended == Amended::default();
+        let fits = has_lines && (self.format >= 2 || none);
+        require(fits, "amended", "must count lines of the log, and not be set in format 1")
     }
 
     /// Checks how verdicts between pairs share δ.
     fn check_pairs(&self) -> Result<(), GroundsError> {
-        let expected = self.dim() == 0 && self.format >= 2;
-        let what = "must be set for actions without features from format 2 on, and only for those";
-        require(expected == self.pairs_sharing.is_some(), "pairs_sharing", what)?;
+        let what = "must be set for actions without features from format 2 on, never in format 1, \
+                    and not for vectors as given";
+        let (set, arms) = (self.pairs_sharing.is_some(), self.dim() == 0);
+        let fits = if self.format < 2 { !set } else { set || !arms };
+        require(fits && !(set && self.as_given), "pairs_sharing", what)?;
         let Some(PairsSharing { first, ever, changed }) = self.pairs_sharing else {
             return Ok(());
         };
@@ -111,6 +129,38 @@ impl Grounds {
         require(changed || first == offered, "pairs_sharing.changed", what)
     }
 
+    /// Checks the sums over forecasts. Each error is a sum of squares, and one candidate counted at a
+    /// time, so `D + Σy²` is one too.
+    fn check_forecasts(&self) -> Result<(), GroundsError> {
+        let expected = self.dim() > 0 && self.format >= 2;
+        let what = "must be set for actions with features from format 2 on, and only for those";
+        require(expected == self.forecasts.is_some(), "forecasts", what)?;
+        let Some(ForecastGrounds { sum, errors }) = self.forecasts else { return Ok(()) };
+        let what = "must be sums that forecasts can have";
+        let squares = self.statistics.squares.first().copied().unwrap_or(0.0);
+        let possible = errors.iter().all(|error| error.is_finite() && *error >= 0.0)
+            && sum.is_finite()
+            && sum + squares >= -1e-9 * squares;
+        require(possible, "forecasts", what)
+    }
+
+    /// Checks what actions with features have paid.
+    fn check_earned(&self) -> Result<(), GroundsError> {
+        if self.earned.is_empty() {
+            return Ok(());
+        }
+        let what = "must be set only for actions with features that share δ in pairs";
+        let fits = self.dim() > 0 && self.pairs_sharing.is_some();
+        require(fits, "earned", what)?;
+        let what = "must be one for each action";
+        require(self.earned.len() == self.actions.len(), "earned", what)?;
+        let possible = |one: &Earned| could_be_paid(one.plays, one.paid, one.squares);
+        let plays = self.earned.iter().try_fold(0_u64, |all, one| all.checked_add(one.plays));
+        let sound = self.earned.iter().all(possible)
+            && plays.is_some_and(|plays| plays <= self.statistics.observations);
+        require(sound, "earned", "must have sums that such plays can have")
+    }
+
     /// Whether sums have squares as this format does, and as such rewards can have.
     fn has_squares(&self, sums: &Sums) -> bool {
         if self.format < 2 {
@@ -120,13 +170,11 @@ impl Grounds {
             return matches!(sums.squares[..], [squares] if squares >= 0.0 && squares.is_finite());
         }
         let arms = sums.plays.iter().zip(&sums.moment).zip(&sums.squares);
-        let possible = |((plays, paid), squares): ((&u64, &f64), &f64)| {
-            let plays = *plays as f64;
-            // Scaled rewards are at most ½; pending decisions count as plays. Rounding may carry
-            // the least sum of squares a little too high.
-            (0.0..=0.25 * plays).contains(squares) && paid * paid <= plays * squares * (1.0 + 1e-9)
-        };
-        sums.squares.len() == sums.plays.len() && arms.into_iter().all(possible)
+        sums.squares.len() == sums.plays.len()
+            && arms.into_iter().all(|((plays, paid), squares)| {
+                // Pending decisions count as plays.
+                could_be_paid(*plays, *paid, *squares)
+            })
     }
 
     /// Whether sums have the shape of these features and actions, and values that plays can have.
@@ -152,4 +200,11 @@ impl Grounds {
             && self.has_squares(sums)
             && plays.is_some_and(|plays| plays <= sums.observations)
     }
+}
+
+/// Whether this many scaled rewards, or fewer, can have this sum and this sum of squares.
+fn could_be_paid(plays: u64, paid: f64, squares: f64) -> bool {
+    let plays = plays as f64;
+    // Scaled rewards are at most ½. Rounding may carry the least sum of squares a little too high.
+    (0.0..=0.25 * plays).contains(&squares) && paid * paid <= plays * squares * (1.0 + 1e-9)
 }

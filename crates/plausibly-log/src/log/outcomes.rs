@@ -65,11 +65,9 @@ fn event(decision: u64, new: NewOutcome, recorded: Outcome, correct: bool) -> Op
         let dropped = matches!(recorded, Outcome::Dropped { .. });
         return (!dropped).then_some(Event::Dropped { decision });
     };
-    // Adding zero turns −0 into 0, so that both have the same bits.
-    let reward = reward + 0.0;
     match recorded {
         _ if recorded.is_reward(reward) => None,
-        Outcome::Settled { .. } if correct => Some(Event::Corrected { decision, reward }),
-        _ => Some(Event::Rewarded { decision, reward }),
+        Outcome::Settled { .. } if correct => Some(reward.corrected(decision)),
+        _ => Some(reward.came(decision)),
     }
 }

@@ -4,7 +4,9 @@
 
 mod choice;
 
-use crate::certificate::{Certificate, Comparison, Finding, Grounds, Reason, RuledOut, Standing};
+use crate::certificate::{
+    Alarm, Certificate, Comparison, Finding, Grounds, Reason, RuledOut, Standing,
+};
 use crate::table::MOST_CHARACTERS;
 use std::fmt::{self, Write};
 
@@ -353,14 +355,7 @@ impl<'a> Words<'a> {
         let (grounds, findings) = (&self.0.grounds, &self.0.findings);
         let mut said = Vec::new();
         if let (Some(confidence), Some(alarm)) = (self.confidence(), &findings.alarm) {
-            said.push(format!(
-                "The ranges would hold with a probability of {confidence} if the declared noise of \
-                 {} were right. But outcomes scatter more than it allows, so nothing is called out \
-                 of the race. About {} would fit them: set it with --set radius.noise_scale, or \
-                 leave the noise undeclared.",
-                alarm.declared,
-                two_digits(alarm.suggested)
-            ));
+            said.push(alarm_said(alarm, &confidence));
         } else if let Some(confidence) = self.confidence() {
             let ranges = match grounds.offered() {
                 1 => "its range contains the true average".into(),
@@ -612,4 +607,23 @@ fn count(number: u64, what: &str) -> String {
     let plural =
         what.strip_suffix('y').map_or_else(|| format!("{what}s"), |stem| format!("{stem}ies"));
     format!("{number} {}", if number == 1 { what } else { &plural })
+}
+
+/// What contradicts the assumptions, what follows, and what mends it.
+fn alarm_said(alarm: &Alarm, confidence: &str) -> String {
+    match alarm {
+        Alarm::Noise { declared, suggested } => format!(
+            "The ranges would hold with a probability of {confidence} if the declared noise of \
+             {declared} were right. But outcomes scatter more than it allows, so nothing is called \
+             out of the race. About {} would fit them: set it with --set radius.noise_scale, or \
+             leave the noise undeclared.",
+            two_digits(*suggested)
+        ),
+        Alarm::Refuted {} => format!(
+            "The ranges would hold with a probability of {confidence} if outcomes followed the \
+             columns as assumed below. But no such rule agrees with them, so nothing is called out \
+             of the race. Leave out the columns to judge each action by its own outcomes alone, in \
+             a new log."
+        ),
+    }
 }

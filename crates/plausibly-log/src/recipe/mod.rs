@@ -129,6 +129,11 @@ impl Recipe {
         self.shape == Shape::Given
     }
 
+    /// Whether the first feature is 1 in every action.
+    pub(crate) fn has_intercept(&self) -> bool {
+        self.shape == Shape::Shared
+    }
+
     /// Whether actions are plain arms, without features.
     pub fn is_arms(&self) -> bool {
         self.shape == Shape::Arms

@@ -1,10 +1,11 @@
 //! Why an event cannot follow.
 
-use crate::event::{FIRST_FORMAT, FORMAT, LONGEST_KEY};
+use crate::event::{FIRST_FORMAT, FORMAT, LONGEST_KEY, Outcomes};
 use crate::policy::PolicyRefusal;
 use crate::recipe::RecipeError;
 use crate::statistics::StatisticsError;
 use crate::table::first_few;
+use plausibly::{ForecastError, TallyError};
 use thiserror::Error;
 
 /// Why an event cannot follow those before it. The state is unchanged.
@@ -188,9 +189,95 @@ pub enum StepError {
         /// The largest.
         high: f64,
     },
+    /// A scale of noise that outcomes in the range cannot have.
+    #[error(
+        "outcomes from {low} to {high} scatter by more than 0 and at most {}, got a noise of \
+         {noise}; leave the noise out if you do not know it",
+        0.5 * (.high - .low)
+    )]
+    Noise {
+        /// What was declared.
+        noise: f64,
+        /// The smallest outcome.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// A scale of noise for outcomes that are yes or no.
+    #[error(
+        "a noise is for outcomes that are numbers: yes and no scatter by the share of yes, which \
+         is what is to be learned; leave the noise out"
+    )]
+    NoiseOfYesNo,
+    /// A reward of another kind than those of the log.
+    #[error(
+        "{reward} is no outcome of this log, whose outcomes are {outcomes}; {}",
+        remedy(*.outcomes)
+    )]
+    OtherKind {
+        /// The reward.
+        reward: String,
+        /// What an outcome of the log is.
+        outcomes: Outcomes,
+    },
+    /// A kind of outcome that an earlier reward does not have.
+    #[error(
+        "outcomes cannot be {outcomes} from now on: decision {decision} has the reward {reward}, \
+         which is neither the smallest nor the largest of the range; correct it first if it is \
+         wrong (`plausibly reward … --correct`)"
+    )]
+    Contradicted {
+        /// The decision.
+        decision: u64,
+        /// Its reward.
+        reward: f64,
+        /// What an outcome was to be.
+        outcomes: Outcomes,
+    },
+    /// A number of outcomes that were yes, but not a whole one.
+    #[error("of counted outcomes a whole number is yes, got {yes}")]
+    NotWhole {
+        /// What was given.
+        yes: f64,
+    },
+    /// Counts that cannot be.
+    #[error(transparent)]
+    Counts(#[from] TallyError),
+    /// Counts with phased elimination.
+    #[error(
+        "phased elimination plays each action a fixed number of times, and a count is worth many \
+         plays; use another policy (--policy code), or single outcomes"
+    )]
+    CountedPhases,
+    /// A decision without the forecasts it needs.
+    #[error("a decision about actions with features needs three forecasts of its reward")]
+    NoForecasts,
+    /// Forecasts where there are none.
+    #[error("forecasts belong to actions with features in a log of format 2 or later")]
+    Forecasts,
+    /// Forecasts that cannot be.
+    #[error(transparent)]
+    Forecast(#[from] ForecastError),
     /// Sums that do not fit.
     #[error(transparent)]
     Statistics(#[from] StatisticsError),
+}
+
+/// How to record another kind of outcome.
+fn remedy(outcomes: Outcomes) -> &'static str {
+    match outcomes {
+        Outcomes::Number => {
+            "record one number, or say that outcomes are counts from now on (--outcomes counts)"
+        }
+        Outcomes::YesNo => {
+            "record the smallest reward for a no or the largest for a yes, or say what outcomes \
+             are from now on (--outcomes number or counts)"
+        }
+        Outcomes::Counts => {
+            "record how many of how many were yes (2100 --of 10000), or say what outcomes are from \
+             now on (--outcomes number or yes/no)"
+        }
+    }
 }
 
 /// Lists the first ten decisions by number, and counts the rest.

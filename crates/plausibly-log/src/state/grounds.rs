@@ -1,7 +1,9 @@
 //! Collects the grounds of a decision from the state.
 
 use super::{State, StepError, index};
-use crate::certificate::{Grounds, Offered, PairsSharing, Position, Sums, Unlisted};
+use crate::certificate::{
+    Amended, Earned, ForecastGrounds, Grounds, Offered, PairsSharing, Position, Sums, Unlisted,
+};
 use crate::policy::arms_sharing;
 use crate::recipe::Context;
 use crate::statistics::Statistics;
@@ -49,6 +51,9 @@ impl State {
             at: occasion.at.to_string(),
             policy: self.table.clone(),
             reward_range: self.reward_range,
+            outcomes: self.outcomes,
+            counted: self.counted,
+            amended: self.amended(),
             horizon: self.horizon,
             seed: self.seed,
             theta_norm_bound: self
@@ -66,6 +71,8 @@ impl State {
             statistics,
             design,
             committed,
+            forecasts: self.forecast_sums(),
+            earned: self.earned(&chosen),
             phase: phases.map(|phases| phases.grounds()),
             digest: self.digest(),
             actions,
@@ -109,10 +116,13 @@ impl State {
         grounds.decision = self.next_decision();
         grounds.arms_sharing = self.arms_sharing();
         grounds.pairs_sharing = self.pairs_sharing(set);
+        (grounds.counted, grounds.amended) = (self.counted, self.amended());
+        grounds.forecasts = self.forecast_sums();
+        let listed: Vec<u64> = grounds.actions.iter().map(|action| action.id).collect();
+        grounds.earned = self.earned(&listed);
         (grounds.statistics, grounds.design, grounds.committed) = if let Some(same) = same {
             (same.statistics.clone(), same.design.clone(), same.committed.clone())
         } else {
-            let listed: Vec<u64> = grounds.actions.iter().map(|action| action.id).collect();
             self.sums(&listed, policy.ridge())
         };
         Ok(())
@@ -123,16 +133,41 @@ impl State {
         self.decisions.len() as u64 + 1
     }
 
-    /// The number of arms that share δ; `None` for actions with features.
-    fn arms_sharing(&self) -> Option<u64> {
-        let first = self.sets.first().map_or(1, Vec::len);
-        (self.recipe.dim() == 0).then(|| arms_sharing(first, self.actions.len()))
+    /// How often outcomes were taken back, replaced or given up.
+    fn amended(&self) -> Amended {
+        if self.format < 2 { Amended::default() } else { self.amended }
     }
 
-    /// How verdicts between pairs share δ, about a set with this number; `None` for actions with
-    /// features, and in the first format.
+    /// The sums over forecasts, where decisions have them.
+    fn forecast_sums(&self) -> Option<ForecastGrounds> {
+        self.statistics.forecasts().filter(|_| self.forecasts())
+    }
+
+    /// What actions with features have paid. With a context, what one of them pays on average is no
+    /// single number, so that nothing follows from it.
+    fn earned(&self, actions: &[u64]) -> Vec<Earned> {
+        if !self.recipe.context().is_empty() {
+            return Vec::new();
+        }
+        let actions: Vec<usize> = actions.iter().map(|id| index(*id)).collect();
+        self.statistics.earned(&actions)
+    }
+
+    /// Whether actions are judged one by one, and so share δ.
+    fn judges_actions(&self) -> bool {
+        self.recipe.dim() == 0 || self.statistics.keeps_earned()
+    }
+
+    /// The number of actions that share δ; `None` where features alone are judged.
+    fn arms_sharing(&self) -> Option<u64> {
+        let first = self.sets.first().map_or(1, Vec::len);
+        self.judges_actions().then(|| arms_sharing(first, self.actions.len()))
+    }
+
+    /// How verdicts between pairs share δ, about a set with this number; `None` where features
+    /// alone are judged, and in the first format.
     fn pairs_sharing(&self, set: u64) -> Option<PairsSharing> {
-        (self.recipe.dim() == 0 && self.format >= 2).then(|| PairsSharing {
+        (self.judges_actions() && self.format >= 2).then(|| PairsSharing {
             first: self.sets.first().map_or(1, Vec::len) as u64,
             ever: self.actions.len() as u64,
             changed: self.has_changed || set != 0,

@@ -11,11 +11,14 @@ pub use error::StepError;
 pub use grounds::Occasion;
 pub use step::check_key;
 
-use crate::event::Cells;
+use crate::certificate::Amended;
+use crate::event::{Cells, Outcomes};
 use crate::policy::{PolicyTable, read_settled, setting};
 use crate::recipe::{Context, Recipe};
+use crate::reward::Reward;
 use crate::statistics::Statistics;
 use phases::Phases;
+use plausibly::Forecasts;
 use plausibly::spec::PolicySpec;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +30,7 @@ pub enum Outcome {
     /// The reward came.
     Settled {
         /// The reward.
-        reward: f64,
+        reward: Reward,
         /// The line that recorded it.
         seq: u64,
     },
@@ -39,9 +42,14 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Whether the reward will never come.
+    pub(crate) fn is_dropped(self) -> bool {
+        matches!(self, Self::Dropped { .. })
+    }
+
     /// Whether it is this reward, to the bit.
-    pub(crate) fn is_reward(self, reward: f64) -> bool {
-        matches!(self, Self::Settled { reward: own, .. } if own.to_bits() == reward.to_bits())
+    pub(crate) fn is_reward(self, reward: Reward) -> bool {
+        matches!(self, Self::Settled { reward: own, .. } if own.is(reward))
     }
 }
 
@@ -60,6 +68,8 @@ pub struct Decision {
     pub seq: u64,
     /// Its outcome.
     pub outcome: Outcome,
+    /// What its reward was forecast to be; for actions with features, from format 2 on.
+    pub forecasts: Option<Forecasts>,
 }
 
 /// An action.
@@ -81,6 +91,10 @@ pub struct State {
     policy: PolicySpec,
     table: PolicyTable,
     reward_range: (f64, f64),
+    outcomes: Outcomes,
+    /// Whether any decision has had a count of outcomes.
+    counted: bool,
+    amended: Amended,
     horizon: Option<u64>,
     seed: u64,
     recipe: Recipe,
@@ -162,6 +176,11 @@ impl State {
     /// The smallest and the largest reward there can be.
     pub fn reward_range(&self) -> (f64, f64) {
         self.reward_range
+    }
+
+    /// What an outcome is.
+    pub fn outcomes(&self) -> Outcomes {
+        self.outcomes
     }
 
     /// The number of decisions expected in all, if it was given.
@@ -251,6 +270,26 @@ impl State {
     /// The pending decisions, the oldest first.
     pub fn pending(&self) -> impl ExactSizeIterator<Item = u64> {
         self.pending.iter().copied()
+    }
+
+    /// How much outcomes of the same action in the same context differ from their average: the
+    /// standard deviation, in units of reward. `None` while no action has had two outcomes.
+    pub fn scatter(&self) -> Option<f64> {
+        let mut groups: BTreeMap<(u64, u32), (f64, f64, f64)> = BTreeMap::new();
+        for decision in &self.decisions {
+            let Outcome::Settled { reward, .. } = decision.outcome else { continue };
+            let value = reward.average(self.reward_range);
+            let (count, mean, squares) =
+                groups.entry((decision.action, decision.context)).or_default();
+            // Running moments, which do not cancel.
+            *count += 1.0;
+            let off = value - *mean;
+            *mean += off / *count;
+            *squares += off * (value - *mean);
+        }
+        let freedom: f64 = groups.values().map(|(count, ..)| count - 1.0).sum();
+        let squares: f64 = groups.values().map(|(.., squares)| squares).sum();
+        (freedom > 0.0).then(|| (squares / freedom).sqrt())
     }
 
     /// The exact sums.

@@ -1,18 +1,28 @@
 //! Applies rewards, corrections, retractions and drops to decisions.
 
+use super::step::check_counts;
 use super::{Decision, Encoded, Outcome, State, StepError, index};
+use crate::event::Outcomes;
+use crate::reward::{Reward, Unfit};
 use crate::scale::Scale;
-use crate::statistics::Change;
+use crate::statistics::{Change, Settlement};
 use crate::table::brief;
 use std::collections::BTreeMap;
 
 impl State {
-    pub(super) fn reward(&mut self, decision: u64, reward: f64, seq: u64) -> Result<(), StepError> {
-        let scaled = self.scaled(reward)?;
+    pub(super) fn reward(
+        &mut self,
+        decision: u64,
+        reward: Reward,
+        seq: u64,
+    ) -> Result<(), StepError> {
+        self.check_kind(reward)?;
+        let settlement = self.settlement(decision, reward)?;
         if self.decision(decision)?.outcome != Outcome::Pending {
             return Err(self.refusal(decision, "to replace it, add --correct"));
         }
-        self.apply(decision, Change::Settled(scaled))?;
+        self.apply(decision, Change::Settled(settlement))?;
+        self.counted |= reward.of.is_some();
         self.set_outcome(decision, Outcome::Settled { reward, seq });
         Ok(())
     }
@@ -20,19 +30,22 @@ impl State {
     pub(super) fn correct(
         &mut self,
         decision: u64,
-        reward: f64,
+        reward: Reward,
         seq: u64,
     ) -> Result<(), StepError> {
-        let scaled = self.scaled(reward)?;
+        self.check_kind(reward)?;
+        let settlement = self.settlement(decision, reward)?;
         let Outcome::Settled { reward: before, seq: first } = self.decision(decision)?.outcome
         else {
             return Err(self.refusal(decision, "record its first reward without --correct"));
         };
-        let before = self.scaled(before)?;
+        let before = self.settlement(decision, before)?;
         self.apply(decision, Change::Unsettled(before))?;
-        self.apply(decision, Change::Settled(scaled))?;
+        self.apply(decision, Change::Settled(settlement))?;
         // A reward that was committed to keeps its line, so that it stays among those.
         let seq = if self.is_committed(decision) { first } else { seq };
+        self.counted |= reward.of.is_some();
+        self.amended.corrected += 1;
         self.set_outcome(decision, Outcome::Settled { reward, seq });
         Ok(())
     }
@@ -41,7 +54,8 @@ impl State {
         let Outcome::Settled { reward, .. } = self.decision(decision)?.outcome else {
             return Err(self.refusal(decision, "there is no reward to retract"));
         };
-        self.apply(decision, Change::Unsettled(self.scaled(reward)?))?;
+        self.apply(decision, Change::Unsettled(self.settlement(decision, reward)?))?;
+        self.amended.retracted += 1;
         self.set_outcome(decision, Outcome::Pending);
         Ok(())
     }
@@ -55,6 +69,7 @@ impl State {
             ));
         }
         self.apply(decision, Change::Dropped)?;
+        self.amended.dropped += 1;
         self.set_outcome(decision, Outcome::Dropped { seq });
         Ok(())
     }
@@ -68,6 +83,7 @@ impl State {
             return Err(StepError::Replaced { decision });
         }
         self.apply(decision, Change::Taken)?;
+        self.amended.dropped -= 1;
         self.set_outcome(decision, Outcome::Pending);
         Ok(())
     }
@@ -137,10 +153,64 @@ impl State {
         StepError::Outcome { decision, label, stored, remedy }
     }
 
-    /// A reward on the scale of the statistics.
-    fn scaled(&self, reward: f64) -> Result<f64, StepError> {
+    /// A reward on the scale of the statistics, with the forecasts of its decision.
+    fn settlement(&self, decision: u64, reward: Reward) -> Result<Settlement, StepError> {
         let (low, high) = self.reward_range;
         let scale = Scale::new(self.reward_range, self.recipe.is_given());
-        scale.scaled(reward).ok_or(StepError::Reward { reward, low, high })
+        let outcomes = reward.tally(scale).map_err(|unfit| match unfit {
+            Unfit::Range => StepError::Reward { reward: reward.value, low, high },
+            Unfit::Whole => StepError::NotWhole { yes: reward.value },
+            Unfit::Counts(source) => StepError::Counts(source),
+        })?;
+        Ok(Settlement { outcomes, forecasts: self.decision(decision)?.forecasts })
+    }
+
+    /// Refuses a reward of another kind than this log has. It is probably a mistake.
+    fn check_kind(&self, reward: Reward) -> Result<(), StepError> {
+        if self.format < 2 && reward.of.is_some() {
+            return self.needs_format(2, "a count of outcomes");
+        }
+        if is_of_kind(reward, self.outcomes, self.reward_range) {
+            return Ok(());
+        }
+        Err(StepError::OtherKind { reward: reward.to_string(), outcomes: self.outcomes })
+    }
+
+    /// Changes what an outcome is from now on. Earlier rewards stay; those of another kind are named,
+    /// unless counts join them, which say the same in fewer lines.
+    pub(super) fn change_outcomes(&mut self, outcomes: Outcomes) -> Result<(), StepError> {
+        self.needs_format(2, "another kind of outcome")?;
+        if outcomes == Outcomes::Counts {
+            check_counts(&self.policy.kind)?;
+        }
+        if outcomes != Outcomes::Number {
+            let is_yes_or_no = |reward| is_of_kind(reward, Outcomes::YesNo, self.reward_range);
+            let mut settled = self.decisions.iter().zip(1..).filter_map(|(one, number)| match one
+                .outcome
+            {
+                Outcome::Settled { reward, .. } if reward.of.is_none() => Some((reward, number)),
+                _ => None,
+            });
+            if let Some((reward, decision)) = settled.find(|(reward, _)| !is_yes_or_no(*reward)) {
+                let reward = reward.value;
+                return Err(StepError::Contradicted { decision, reward, outcomes });
+            }
+        }
+        self.outcomes = outcomes;
+        Ok(())
+    }
+}
+
+/// Whether a reward can be one in a log with such outcomes. Rewards beyond the range are refused
+/// elsewhere.
+fn is_of_kind(reward: Reward, outcomes: Outcomes, (low, high): (f64, f64)) -> bool {
+    let is = |end: f64| reward.value.to_bits() == (end + 0.0).to_bits();
+    match outcomes {
+        Outcomes::Number => reward.of.is_none(),
+        Outcomes::YesNo => {
+            let beyond = !(low..=high).contains(&reward.value);
+            reward.of.is_none() && (is(low) || is(high) || beyond)
+        }
+        Outcomes::Counts => reward.of.is_some(),
     }
 }

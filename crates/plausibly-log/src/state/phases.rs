@@ -42,7 +42,7 @@ impl Running {
 
     fn phase(&self) -> plausibly::Phase {
         let plays =
-            |arm: &Arm| Plays { taken: arm.taken(), settled: arm.settled, paid: arm.paid() };
+            |arm: &Arm| Plays { taken: arm.taken(), settled: arm.settled(), paid: arm.paid() };
         plausibly::Phase {
             number: self.number,
             survivors: self.survivors.clone(),
@@ -54,7 +54,7 @@ impl Running {
     fn frozen(&self, set: &[u64]) -> Frozen {
         let taken = set.iter().zip(&self.arms).filter(|(_, arm)| arm.taken() > 0);
         let played = |(&action, arm): (&u64, &Arm)| {
-            let (taken, settled, paid) = (arm.taken(), arm.settled, arm.paid());
+            let (taken, settled, paid) = (arm.taken(), arm.settled(), arm.paid());
             Played { action, taken, settled, paid }
         };
         let survivors = self.survivors.iter().map(|place| set[*place]).collect();

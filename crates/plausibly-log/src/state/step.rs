@@ -2,12 +2,15 @@
 //! state unchanged.
 
 use super::{ActionRecord, Committed, Decision, Encoded, Outcome, State, StepError, index};
-use crate::event::{Cells, Event, FIRST_FORMAT, FORMAT, LONGEST_KEY};
+use crate::certificate::Amended;
+use crate::event::{Cells, Event, FIRST_FORMAT, FORMAT, LONGEST_KEY, Outcomes, RecordedForecasts};
 use crate::policy::{PolicyTable, natural_ridge, read_settled, setting};
 use crate::recipe::{Context, Extension};
+use crate::reward::Reward;
 use crate::scale::Scale;
 use crate::statistics::{Change, Statistics, StatisticsError};
-use plausibly::spec::PolicySpec;
+use plausibly::Forecasts;
+use plausibly::spec::{MOST_PAIRED, PolicyKind, PolicySpec};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl State {
@@ -16,7 +19,9 @@ impl State {
     /// # Errors
     /// If it is not `opened`, or its settings are not consistent.
     pub fn open(event: &Event) -> Result<Self, StepError> {
-        let Event::Opened { format, policy, reward_range, horizon, seed, recipe } = event else {
+        let Event::Opened { format, policy, reward_range, horizon, seed, outcomes, recipe, .. } =
+            event
+        else {
             return Err(StepError::Opening);
         };
         if !(FIRST_FORMAT..=FORMAT).contains(format) {
@@ -34,12 +39,20 @@ impl State {
         let natural = |spec: &PolicySpec| natural_ridge(spec, recipe, *reward_range);
         let (spec, table) =
             read_settled(policy, setting(recipe.dim()), *horizon, *format, natural)?;
-        let statistics = Statistics::new(recipe.dim()).map_err(StatisticsError::from)?;
+        if *outcomes == Outcomes::Counts {
+            check_counts(&spec.kind)?;
+        }
+        // The first set decides whether it stays so.
+        let by_action = *format >= 2 && !recipe.is_given() && recipe.context().is_empty();
+        let statistics = Statistics::new(recipe.dim(), by_action).map_err(StatisticsError::from)?;
         Ok(Self {
             format: *format,
             policy: spec,
             table,
             reward_range: *reward_range,
+            outcomes: *outcomes,
+            counted: false,
+            amended: Amended::default(),
             horizon: *horizon,
             seed: *seed,
             recipe: recipe.clone(),
@@ -66,11 +79,13 @@ impl State {
         match event {
             Event::Opened { .. } => Err(StepError::Opening),
             Event::PolicyChanged { policy, horizon } => self.change_policy(policy, *horizon),
+            Event::OutcomesChanged { outcomes } => self.change_outcomes(*outcomes),
             Event::RecipeExtended { extension } => self.extend_recipe(extension),
             Event::ActionAdded { action, label, cells } => self.add_action(*action, label, cells),
             Event::ActionRetired { action } => self.retire(*action),
             Event::SetOffered { set, actions } => self.offer(*set, actions),
-            Event::Decided { decision, set, context, chosen, label, key } => {
+            Event::Decided { decision, set, context, chosen, label, key, forecasts } => {
+                let forecasts = self.forecasts_of(*forecasts)?;
                 let key = key.as_deref().map(|key| self.new_key(key)).transpose()?;
                 let taken = Decision {
                     action: *chosen,
@@ -79,13 +94,18 @@ impl State {
                     at_us,
                     seq,
                     outcome: Outcome::Pending,
+                    forecasts,
                 };
                 self.decide(*decision, taken, context, label)?;
                 self.keys.extend(key.map(|key| (key, *decision)));
                 Ok(())
             }
-            Event::Rewarded { decision, reward } => self.reward(*decision, *reward, seq),
-            Event::Corrected { decision, reward } => self.correct(*decision, *reward, seq),
+            Event::Rewarded { decision, reward, of } => {
+                self.reward(*decision, Reward { value: *reward, of: *of }, seq)
+            }
+            Event::Corrected { decision, reward, of } => {
+                self.correct(*decision, Reward { value: *reward, of: *of }, seq)
+            }
             Event::Retracted { decision } => self.retract(*decision),
             Event::Dropped { decision } => self.drop_decision(*decision, seq),
             Event::Undropped { decision } => self.undrop(*decision),
@@ -98,6 +118,9 @@ impl State {
         horizon: Option<u64>,
     ) -> Result<(), StepError> {
         let (spec, table) = self.resolved(policy, horizon)?;
+        if self.outcomes == Outcomes::Counts {
+            check_counts(&spec.kind)?;
+        }
         (self.policy, self.table, self.horizon) = (spec, table, horizon);
         (self.committed, self.phases) = (None, None);
         Ok(())
@@ -153,6 +176,9 @@ impl State {
                 return unfit(action, "it is retired");
             }
         }
+        if set == 0 && actions.len() > MOST_PAIRED {
+            self.statistics.forget_earned();
+        }
         self.sets.push(actions.to_vec());
         Ok(())
     }
@@ -202,6 +228,26 @@ impl State {
         Ok(())
     }
 
+    /// The forecasts of a decision. Each decision about actions with features has them, so that
+    /// they stand in the log before its reward does.
+    fn forecasts_of(
+        &self,
+        recorded: Option<RecordedForecasts>,
+    ) -> Result<Option<Forecasts>, StepError> {
+        let forecasts = recorded
+            .map(|RecordedForecasts { steps, counts }| Forecasts::from_steps(steps, counts.into()))
+            .transpose()?;
+        if forecasts.is_some() == self.forecasts() {
+            return Ok(forecasts);
+        }
+        Err(if self.forecasts() { StepError::NoForecasts } else { StepError::Forecasts })
+    }
+
+    /// Whether every decision records what its reward was forecast to be.
+    pub(crate) fn forecasts(&self) -> bool {
+        self.format >= 2 && self.recipe.dim() > 0
+    }
+
     /// Refuses what the format of this log does not have.
     pub(super) fn needs_format(&self, format: u32, what: &'static str) -> Result<(), StepError> {
         let own = self.format;
@@ -226,6 +272,14 @@ impl State {
         }
         u32::try_from(self.contexts.len() - 1).expect("fewer contexts than decisions of any log")
     }
+}
+
+/// Phased elimination plays each action a fixed number of times, and a count is worth many plays.
+pub(super) fn check_counts(policy: &PolicyKind) -> Result<(), StepError> {
+    if matches!(policy, PolicyKind::Elimination { .. }) {
+        return Err(StepError::CountedPhases);
+    }
+    Ok(())
 }
 
 /// Checks the form of a key. A caller can do so before it begins a log.

@@ -4,6 +4,7 @@
 use super::{Memory, open};
 use plausibly::{ActionSet, Elimination, Policy, Ridge, Stream};
 use plausibly_log::certificate::Certificate;
+use plausibly_log::event::Outcomes;
 use plausibly_log::journal::Storage;
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
@@ -32,6 +33,7 @@ fn begun(disk: &Memory, table: &Table, delta: f64) -> Log<Memory> {
         reward_range: (-0.25, 0.75),
         horizon: None,
         seed: SEED,
+        outcomes: Outcomes::Number,
         recipe,
     };
     log.begin(1, opening).unwrap();
@@ -208,6 +210,7 @@ fn a_context_stays_what_it_was() {
         reward_range: (0.0, 1.0),
         horizon: None,
         seed: SEED,
+        outcomes: Outcomes::Number,
         recipe,
     };
     log.begin(1, opening).unwrap();

@@ -20,6 +20,7 @@ mod words;
 use memory::Memory;
 use plausibly::Stream;
 use plausibly_log::certificate::Certificate;
+use plausibly_log::event::Outcomes;
 use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::StepError;
@@ -152,6 +153,7 @@ fn begin(log: &mut Log<Memory>, plan: &Plan, first: &Table, rng: &mut Stream) {
         reward_range: (-5.0, 15.0),
         horizon: Some(plan.steps as u64),
         seed: plan.seed,
+        outcomes: Outcomes::Number,
         recipe,
     };
     log.begin(1_000_000, opening).unwrap();

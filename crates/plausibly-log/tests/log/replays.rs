@@ -3,6 +3,7 @@
 use super::{Memory, Plan, open, plan, play, policies, steady};
 use plausibly::Ledger;
 use plausibly_log::certificate::{Certificate, Grounds, Standing, Sums};
+use plausibly_log::event::Outcomes;
 use plausibly_log::event::{Event, FORMAT};
 use plausibly_log::journal::{Checkpoint, Journal, JournalError, read};
 use plausibly_log::policy::{PolicyTable, read_policy};
@@ -59,7 +60,7 @@ fn of_other(
         (spec, table) = read_policy(&policy, setting, horizon, FORMAT).unwrap();
     }
     let mut grounds = Grounds { policy: table, horizon, ..own.grounds.clone() };
-    if let Statistics::Features { settled, all } = state.statistics() {
+    if let Statistics::Features { settled, all, .. } = state.statistics() {
         let paid = (settled.moment(), vec![settled.reward_squares()]);
         grounds.statistics = with_ridge(settled, paid.clone(), spec.ridge());
         grounds.design = grounds.design.map(|_| with_ridge(all, paid.clone(), spec.ridge()));
@@ -164,6 +165,7 @@ fn thirty() -> (Memory, PolicyTable) {
         reward_range: (0.0, 1.0),
         horizon: None,
         seed: 1,
+        outcomes: Outcomes::Number,
         recipe,
     };
     log.begin(1, opening).unwrap();

@@ -2,7 +2,7 @@
 
 use super::{Memory, open, plan, play};
 use plausibly::Stream;
-use plausibly_log::event::{Cells, Event, FORMAT};
+use plausibly_log::event::{Cells, Event, FORMAT, Outcomes, RecordedForecasts};
 use plausibly_log::fold;
 use plausibly_log::journal::{Checkpoint, Journal, JournalError, Recovery, Storage};
 use plausibly_log::recipe::{Context, Recipe};
@@ -47,11 +47,14 @@ fn bodies(seed: u64) -> Vec<String> {
         reward_range: (a, b),
         horizon: Some(seed),
         seed,
+        outcomes: if seed.is_multiple_of(3) { Outcomes::Counts } else { Outcomes::Number },
+        assumed: vec![name(1)],
         recipe,
     };
     let mut events = vec![
         opened,
         Event::PolicyChanged { policy, horizon: None },
+        Event::OutcomesChanged { outcomes: Outcomes::YesNo },
         Event::RecipeExtended { extension },
         Event::ActionAdded { action: seed, label: name(0), cells },
         Event::ActionRetired { action: seed },
@@ -63,9 +66,12 @@ fn bodies(seed: u64) -> Vec<String> {
             chosen: 2,
             label: name(1),
             key: seed.is_multiple_of(2).then(|| name(2)),
+            forecasts: seed
+                .is_multiple_of(5)
+                .then_some(RecordedForecasts { steps: [-7, 1 << 24, 3], counts: 1 }),
         },
-        Event::Rewarded { decision: 1, reward: c },
-        Event::Corrected { decision: 1, reward: a },
+        Event::Rewarded { decision: 1, reward: c, of: seed.is_multiple_of(2).then_some(9) },
+        Event::Corrected { decision: 1, reward: a, of: None },
         Event::Retracted { decision: 1 },
         Event::Dropped { decision: 1 },
         Event::Undropped { decision: 1 },

@@ -5,7 +5,7 @@ use super::refusal::{CertificateError, of_log};
 use super::store::Place;
 use crate::errors::raise;
 use plausibly_log::certificate::Certificate;
-use plausibly_log::{LogError, certificate};
+use plausibly_log::{LogError, certificate, check_forecasts};
 use pyo3::exceptions::{PyFileNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -37,7 +37,11 @@ pub(crate) fn check_certificate(
         let most =
             if found.grounds.unlisted.is_some() { found.grounds.actions.len() } else { usize::MAX };
         match certificate(&place.storage(), found.grounds.decision, most) {
-            Ok(true_one) => found.check_against(&true_one).map_err(|flaw| wrong(&flaw)),
+            Ok(true_one) => {
+                check_forecasts(&place.storage(), found.grounds.decision)
+                    .map_err(|error| of_log(&error, "log"))?;
+                found.check_against(&true_one).map_err(|flaw| wrong(&flaw))
+            }
             // If the log does not have the decision, the certificate is wrong, not the log.
             Err(LogError::Step(unknown)) => {
                 Err(wrong(&format!("grounds.decision: {unknown} in the log")))

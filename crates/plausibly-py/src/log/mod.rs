@@ -12,13 +12,13 @@ pub(crate) use refusal::{CertificateError, DamagedLogError};
 
 use crate::errors::refuse;
 use plausibly::spec::Setting;
-use plausibly_log::event::FORMAT;
+use plausibly_log::event::{FORMAT, Outcomes};
 use plausibly_log::json;
-use plausibly_log::policy::{PolicyTable, read_policy};
+use plausibly_log::policy::{PolicyTable, declare_noise, read_policy};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::check_key;
 use plausibly_log::table::Table;
-use plausibly_log::{Log, LogError, Opening, Recorded, certificate, compare, status};
+use plausibly_log::{Log, LogError, Opening, Recorded, Reward, certificate, compare, status};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use refusal::of_log;
@@ -32,6 +32,9 @@ use store::{Memory, Place, Store};
 struct Wanted {
     policy: Option<PolicyTable>,
     reward_range: Option<(f64, f64)>,
+    outcomes: Option<Outcomes>,
+    /// How much outcomes of the same action scatter.
+    noise: Option<f64>,
     horizon: Option<u64>,
     seed: Option<u64>,
     leave_out: Vec<String>,
@@ -58,13 +61,17 @@ enum Open {
 #[pymethods]
 impl PyLog {
     #[new]
-    #[pyo3(signature = (path, policy, reward_range, horizon, seed, leave_out, theta_norm_bound))]
+    #[pyo3(signature = (
+        path, policy, reward_range, outcomes, noise, horizon, seed, leave_out, theta_norm_bound
+    ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of the class in Python")]
     fn new(
         py: Python<'_>,
         path: Option<PathBuf>,
         policy: Option<&str>,
         reward_range: Option<(f64, f64)>,
+        outcomes: Option<&str>,
+        noise: Option<f64>,
         horizon: Option<u64>,
         seed: Option<u64>,
         leave_out: Vec<String>,
@@ -75,7 +82,17 @@ impl PyLog {
             check_policy(policy, horizon)?;
         }
         let place = path.map_or_else(|| Place::Memory(Memory::default()), Place::File);
-        let wanted = Wanted { policy, reward_range, horizon, seed, leave_out, theta_norm_bound };
+        let outcomes = outcomes.map(kind_of_outcome).transpose()?;
+        let wanted = Wanted {
+            policy,
+            reward_range,
+            outcomes,
+            noise,
+            horizon,
+            seed,
+            leave_out,
+            theta_norm_bound,
+        };
         let open = py.detach(|| -> PyResult<Open> {
             if !place.has_content() {
                 return Ok(Open::Unbegun);
@@ -129,13 +146,35 @@ impl PyLog {
         })
     }
 
-    /// Records a reward; false if the log has it already.
-    fn reward(&self, py: Python<'_>, at_us: i64, decision: u64, value: f64) -> PyResult<bool> {
-        self.record(py, |log| log.reward(at_us, decision, value))
+    /// Records a reward, or how many of how many outcomes were yes; false if the log has it already.
+    fn reward(
+        &self,
+        py: Python<'_>,
+        at_us: i64,
+        decision: u64,
+        value: Option<f64>,
+        counts: Option<(u64, u64)>,
+    ) -> PyResult<bool> {
+        let reward = paid(value, counts)?;
+        self.record(py, |log| log.reward(at_us, decision, reward))
     }
 
-    fn correct(&self, py: Python<'_>, at_us: i64, decision: u64, value: f64) -> PyResult<bool> {
-        self.record(py, |log| log.correct(at_us, decision, value))
+    fn correct(
+        &self,
+        py: Python<'_>,
+        at_us: i64,
+        decision: u64,
+        value: Option<f64>,
+        counts: Option<(u64, u64)>,
+    ) -> PyResult<bool> {
+        let reward = paid(value, counts)?;
+        self.record(py, |log| log.correct(at_us, decision, reward))
+    }
+
+    /// Changes what an outcome is from now on.
+    fn change_outcomes(&self, py: Python<'_>, at_us: i64, outcomes: &str) -> PyResult<bool> {
+        let outcomes = kind_of_outcome(outcomes)?;
+        self.record(py, |log| log.change_outcomes(at_us, outcomes))
     }
 
     fn retract(&self, py: Python<'_>, at_us: i64, decision: u64) -> PyResult<bool> {
@@ -285,13 +324,17 @@ impl Wanted {
             None => Recipe::infer_without(table, context, &leave_out),
         };
         let recipe = recipe.map_err(|error| PyValueError::new_err(format!("actions: {error}")))?;
-        let opening = Opening {
+        let mut opening = Opening {
             policy: self.policy.clone().unwrap_or_else(plausibly_log::policy::code),
             reward_range: self.reward_range.unwrap_or((0.0, 1.0)),
             horizon: self.horizon,
             seed: self.seed.unwrap_or(at_us.unsigned_abs()),
+            outcomes: self.outcomes.unwrap_or_default(),
             recipe,
         };
+        if let Some(noise) = self.noise {
+            opening = opening.scattering_by(noise).map_err(|error| of_log(&error, "noise"))?;
+        }
         let refuse = |error: LogError| of_log(&error, "actions");
         opening.check().map_err(refuse)?;
         let mut log = Log::open(place.storage()).map_err(refuse)?;
@@ -306,6 +349,13 @@ impl Wanted {
         let (low, high) = state.reward_range();
         if self.reward_range.is_some_and(|range| range != (low, high)) {
             refuse!("reward_range: it was fixed as ({low}, {high}) {fixed}");
+        }
+        let outcomes = state.outcomes();
+        if self.outcomes.is_some_and(|wanted| wanted != outcomes) {
+            refuse!(
+                "outcomes: those of this log are {outcomes}; call change_outcomes to change that \
+                 from now on"
+            );
         }
         let seed = state.seed();
         if self.seed.is_some_and(|wanted| wanted != seed) {
@@ -326,9 +376,15 @@ impl Wanted {
             refuse!("leave_out: what becomes of {name:?} was fixed {fixed}");
         }
         let horizon = self.horizon.or(state.horizon());
-        let policy = self.policy.as_ref().unwrap_or(state.policy().1);
-        let changes =
-            state.would_change(policy, horizon).map_err(|error| of_log(&error.into(), "policy"))?;
+        let mut policy = self.policy.clone().unwrap_or_else(|| state.policy().1.clone());
+        if let Some(noise) = self.noise {
+            let setting = if recipe.dim() == 0 { Setting::Arms } else { Setting::Changing };
+            declare_noise(&mut policy, noise, setting)
+                .map_err(|refusal| PyValueError::new_err(format!("noise: {refusal}")))?;
+        }
+        let changes = state
+            .would_change(&policy, horizon)
+            .map_err(|error| of_log(&error.into(), "policy"))?;
         if changes {
             let own = Json::Object(state.policy().1.clone());
             refuse!(
@@ -337,6 +393,25 @@ impl Wanted {
             );
         }
         Ok(())
+    }
+}
+
+/// What an outcome is, by the name it has in Python.
+fn kind_of_outcome(name: &str) -> PyResult<Outcomes> {
+    Ok(match name {
+        "number" => Outcomes::Number,
+        "yes/no" => Outcomes::YesNo,
+        "counts" => Outcomes::Counts,
+        other => refuse!("outcomes: expected 'number', 'yes/no' or 'counts', found {other:?}"),
+    })
+}
+
+/// One reward, or how many of how many outcomes were yes.
+fn paid(value: Option<f64>, counts: Option<(u64, u64)>) -> PyResult<Reward> {
+    match (value, counts) {
+        (Some(value), None) => Ok(value.into()),
+        (None, Some((yes, of))) => Ok(Reward::counts(yes, of)),
+        _ => refuse!("give either a value, or successes and of"),
     }
 }
 

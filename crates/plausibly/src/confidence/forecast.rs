@@ -129,6 +129,14 @@ impl ConfidenceRadius for Forecast {
         true
     }
 
+    /// With `h` the error and `|y|, |ŷ| ≤ Y`: `D` moves by up to `2Yh` a reward. `⟨b, θ̂⟩ =
+    /// yᵀ(XV⁻¹Xᵀ)y` moves by up to `(2Yh + h²)` a reward, because no eigenvalue of that matrix is
+    /// above 1. The logarithm of the two weights moves by no more than the larger of `D` and `D'`.
+    fn rounding(&self, evidence: &Evidence, error: f64) -> f64 {
+        let largest = self.low.abs().max(self.high.abs());
+        2.0 * (2.0 * largest * error + error * error) * evidence.observations as f64
+    }
+
     fn check(&self) -> Result<(), RadiusError> {
         check_delta(self.delta)?;
         check_positive("noise_scale", self.noise_scale)?;

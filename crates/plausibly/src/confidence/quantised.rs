@@ -12,8 +12,13 @@ const HALF_STEP: f64 = 1.0 / (1_u64 << 25) as f64;
 /// [`Ledger`](crate::Ledger).
 ///
 /// ```text
-/// √β'_t = √β_t + 2⁻²⁵·(1 + √d·S)·√t
+/// h'   = 2⁻²⁵·(1 + √d·S)
+/// √β'_t = √β_t + h'·√t
 /// ```
+///
+/// A radius that depends on rewards adds [what rounding does to
+/// it](ConfidenceRadius::rounding) to `β_t`; of the radii here, only
+/// [`Forecast`](super::Forecast) does.
 ///
 /// # Guarantee
 /// Wherever the inner radius holds for exact observations, with `‖θ*‖ ≤ S`, this one holds for
@@ -86,7 +91,12 @@ impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
         }
         let (dim, observations) = (evidence.dim as f64, evidence.observations as f64);
         let bias = HALF_STEP * (1.0 + dim.sqrt() * self.theta_norm_bound);
-        self.radius.sqrt_beta(evidence) + bias * observations.sqrt()
+        let mut sqrt_beta = self.radius.sqrt_beta(evidence);
+        let more = self.radius.rounding(evidence, bias);
+        if more > 0.0 {
+            sqrt_beta = (sqrt_beta * sqrt_beta + more).sqrt();
+        }
+        sqrt_beta + bias * observations.sqrt()
     }
 
     fn reach(&self, evidence: &Evidence) -> Reach {
@@ -110,6 +120,10 @@ impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
 
     fn needs_forecasts(&self) -> bool {
         self.radius.needs_forecasts()
+    }
+
+    fn rounding(&self, evidence: &Evidence, error: f64) -> f64 {
+        self.radius.rounding(evidence, error)
     }
 
     fn check(&self) -> Result<(), RadiusError> {

@@ -49,6 +49,12 @@ pub trait ConfidenceRadius: Debug {
         false
     }
 
+    /// What is added to `β` if each reward was moved by up to `error`, beside what that moves the
+    /// estimate. Nothing by default: most radii do not depend on rewards.
+    fn rounding(&self, _: &Evidence, _error: f64) -> f64 {
+        0.0
+    }
+
     /// Whether its constants are in their ranges; policies refuse a radius that says no when they
     /// are built.
     ///
@@ -92,6 +98,10 @@ impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for &R {
         (**self).needs_forecasts()
     }
 
+    fn rounding(&self, evidence: &Evidence, error: f64) -> f64 {
+        (**self).rounding(evidence, error)
+    }
+
     fn check(&self) -> Result<(), RadiusError> {
         (**self).check()
     }
@@ -116,6 +126,10 @@ impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for Box<R> {
 
     fn needs_forecasts(&self) -> bool {
         (**self).needs_forecasts()
+    }
+
+    fn rounding(&self, evidence: &Evidence, error: f64) -> f64 {
+        (**self).rounding(evidence, error)
     }
 
     fn check(&self) -> Result<(), RadiusError> {
@@ -525,6 +539,13 @@ impl ConfidenceRadius for Radius {
 
     fn needs_forecasts(&self) -> bool {
         matches!(self, Self::Forecast(_))
+    }
+
+    fn rounding(&self, evidence: &Evidence, error: f64) -> f64 {
+        match self {
+            Self::Forecast(r) => r.rounding(evidence, error),
+            _ => 0.0,
+        }
     }
 
     fn check(&self) -> Result<(), RadiusError> {

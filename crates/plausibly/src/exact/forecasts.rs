@@ -78,6 +78,20 @@ impl Forecasts {
         Self::new([forecast; CANDIDATES], 0)
     }
 
+    /// Three forecasts in steps of 2⁻²⁴; the one at position `counts` counts.
+    ///
+    /// # Errors
+    /// If one is beyond 1024 in magnitude. `counts` is 0, 1 or 2.
+    pub fn from_steps(steps: [i64; CANDIDATES], counts: usize) -> Result<Self, ForecastError> {
+        // Whole numbers this large are far beyond the grid, whether doubles hold them or not.
+        Self::new(steps.map(from_steps), counts)
+    }
+
+    /// The forecasts in steps of 2⁻²⁴.
+    pub fn steps(&self) -> [i64; CANDIDATES] {
+        self.candidates
+    }
+
     /// The rounded forecasts.
     pub fn candidates(&self) -> [f64; CANDIDATES] {
         self.candidates.map(from_steps)

@@ -48,6 +48,18 @@ pub struct Whole {
     pub first: Option<usize>,
 }
 
+impl Whole {
+    /// Arms that are part of nothing else.
+    pub(crate) fn alone(arms: usize) -> Self {
+        Self { arms, shares: arms as u64, ever: arms as u64, other_observations: 0, first: None }
+    }
+
+    /// The number of pairs that share the probability of a wrong verdict between pairs.
+    pub(crate) fn pair_shares(&self) -> f64 {
+        pair_shares(self.first.unwrap_or(self.arms), self.ever, self.first.is_some())
+    }
+}
+
 impl ArmMeans {
     /// Nothing known about `arms` arms.
     ///
@@ -62,13 +74,7 @@ impl ArmMeans {
             totals: vec![0.0; arms],
             squares: Some(vec![0.0; arms]),
             observations: 0,
-            whole: Whole {
-                arms,
-                shares: arms as u64,
-                ever: arms as u64,
-                other_observations: 0,
-                first: None,
-            },
+            whole: Whole::alone(arms),
             scores,
         }
     }
@@ -173,11 +179,7 @@ impl Estimator for ArmMeans {
             dim: self.whole.arms,
             ridge: 0.0,
             shares: self.whole.shares,
-            pair_shares: pair_shares(
-                self.whole.first.unwrap_or(self.whole.arms),
-                self.whole.ever,
-                self.whole.first.is_some(),
-            ),
+            pair_shares: self.whole.pair_shares(),
             floor: 0.0,
             squares: self.squares.as_ref().map(|squares| Squares {
                 rewards: squares.iter().sum(),

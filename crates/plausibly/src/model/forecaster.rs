@@ -34,8 +34,25 @@ pub struct Forecaster {
     stronger: [Stronger; 2],
     errors: [f64; 3],
     range: (f64, f64),
+    /// What is forecast where nothing is known; learned rewards are relative to it.
+    usual: f64,
     intercept: Option<usize>,
     scratch: Vec<f64>,
+}
+
+/// What a [`Forecaster`] goes on from.
+#[derive(Clone, Copy, Debug)]
+pub struct ForecasterSums<'a> {
+    /// `Σ x·xᵀ` and on the diagonal `ridge` more, row by row.
+    pub gram: &'a [f64],
+    /// What the diagonal has more.
+    pub ridge: f64,
+    /// `Σ x·y`.
+    pub moment: &'a [f64],
+    /// The number of rewards.
+    pub observations: u64,
+    /// `Σ (y − ŷ_κ)²` of the three candidates.
+    pub errors: [f64; 3],
 }
 
 /// A candidate with a stronger penalty: an inverse and an estimate that follow each observation,
@@ -55,6 +72,16 @@ pub struct ForecastChoice {
 }
 
 impl ForecastChoice {
+    /// The candidates.
+    pub fn candidates(&self) -> [f64; 3] {
+        self.candidates
+    }
+
+    /// The position of the candidate that counts.
+    pub fn counts(&self) -> usize {
+        self.counts
+    }
+
     /// The forecast.
     pub fn counted(&self) -> f64 {
         self.candidates[self.counts]
@@ -90,7 +117,32 @@ impl Forecaster {
             theta_hat: vec![0.0; dim],
         });
         let (errors, scratch) = ([0.0; 3], vec![0.0; dim]);
-        let mut made = Self { first, stronger, errors, range, intercept: None, scratch };
+        let usual = 0.5 * (range.0 + range.1);
+        let mut made = Self { first, stronger, errors, range, usual, intercept: None, scratch };
+        made.recompute_stronger();
+        Ok(made)
+    }
+
+    /// Forecasts after rewards of which only sums are at hand. Where nothing is known it forecasts
+    /// zero, because sums do not tell how features lie to the middle of the range.
+    ///
+    /// # Errors
+    /// If `dim` is zero, or the sums are not those of a ridge.
+    pub fn from_sums(
+        range: (f64, f64),
+        intercept: Option<usize>,
+        sums: ForecasterSums<'_>,
+    ) -> Result<Self, RidgeError> {
+        let ForecasterSums { gram, ridge, moment, observations, errors } = sums;
+        let dim = moment.len();
+        let made = Self::new(dim, range)?;
+        let mut gram = gram.to_vec();
+        for feature in 0..dim {
+            let weak = Some(feature) == intercept;
+            gram[feature * (dim + 1)] += if weak { INTERCEPT_PENALTY } else { PENALTY } - ridge;
+        }
+        let first = Ridge::from_statistics(dim, PENALTY, &gram, moment, observations)?;
+        let mut made = Self { first, errors, usual: 0.0, intercept, ..made };
         made.recompute_stronger();
         Ok(made)
     }
@@ -124,12 +176,11 @@ impl Forecaster {
 
     /// The forecast of the reward of an action.
     pub fn forecast(&self, action: Action<'_>) -> ForecastChoice {
-        let (low, high) = self.range;
-        let middle = 0.5 * (low + high);
+        let (usual, (low, high)) = (self.usual, self.range);
         let candidate = |theta: &[f64]| {
-            let estimate = dot(action.features(), theta);
+            let estimate = usual + dot(action.features(), theta);
             // Not a number only where features near the largest allowed ones overflow.
-            if estimate.is_nan() { middle } else { (middle + estimate).clamp(low, high) }
+            if estimate.is_nan() { usual } else { estimate }.clamp(low, high)
         };
         let [second, third] = self.stronger.each_ref().map(|other| candidate(&other.theta_hat));
         let candidates = [candidate(self.first.theta_hat()), second, third];
@@ -146,7 +197,7 @@ impl Forecaster {
             *sum += (reward - candidate) * (reward - candidate);
         }
         let (x, isa) = (action.features(), self.first.isa());
-        let centred = reward - 0.5 * (self.range.0 + self.range.1);
+        let centred = reward - self.usual;
         self.first.update(action, centred);
         if self.first.just_recomputed() {
             self.recompute_stronger();

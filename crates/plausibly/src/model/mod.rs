@@ -26,7 +26,7 @@ pub use bell_arms::BellArms;
 pub use bell_ridge::BellRidge;
 pub use evidence::{Evidence, Guarantee};
 pub use fit::Fit;
-pub use forecaster::{ForecastChoice, Forecaster};
+pub use forecaster::{ForecastChoice, Forecaster, ForecasterSums};
 pub use ridge::Ridge;
 pub use ridge_error::RidgeError;
 pub use shape::{Misfit, Shape};

@@ -1,6 +1,8 @@
 //! A model of features that also keeps what each action of a small table has paid.
 
-use super::{Estimator, Evidence, Fit, Guarantee, Outcome, Scores, Shape, Tallies, pair_shares};
+use super::{
+    Earnings, Estimator, Evidence, Fit, Guarantee, Outcome, Scores, Shape, Tallies, Whole,
+};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::confidence::Reach;
@@ -20,6 +22,7 @@ pub struct Tabled<E> {
     counts: Vec<u64>,
     totals: Vec<f64>,
     squares: Vec<f64>,
+    whole: Option<Whole>,
 }
 
 impl<E: Estimator> Tabled<E> {
@@ -35,7 +38,42 @@ impl<E: Estimator> Tabled<E> {
             counts: vec![0; actions],
             totals: vec![0.0; actions],
             squares: vec![0.0; actions],
+            whole: None,
         }
+    }
+
+    /// A model and what each action has paid, of a table that is part of a whole.
+    ///
+    /// # Panics
+    /// If there is no action.
+    pub fn from_statistics(model: E, earnings: &[Earnings], whole: Whole) -> Self {
+        assert!(!earnings.is_empty(), "a table needs at least one action");
+        Self {
+            model,
+            counts: earnings.iter().map(|one| one.count).collect(),
+            totals: earnings.iter().map(|one| one.total).collect(),
+            squares: earnings.iter().map(|one| one.squares).collect(),
+            whole: Some(whole),
+        }
+    }
+
+    /// Another model with what each action has paid here.
+    #[must_use]
+    pub(crate) fn with_model(&self, model: E) -> Self
+    where
+        E: Clone,
+    {
+        Self { model, ..self.clone() }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &E {
+        &self.model
+    }
+
+    /// The model without what each action has paid.
+    pub fn into_model(self) -> E {
+        self.model
     }
 
     fn note(&mut self, action: Action<'_>, reward: f64) {
@@ -69,11 +107,8 @@ impl<E: Estimator> Estimator for Tabled<E> {
 
     fn evidence(&self) -> Evidence {
         let actions = self.counts.len();
-        Evidence {
-            shares: actions as u64,
-            pair_shares: pair_shares(actions, actions as u64, false),
-            ..self.model.evidence()
-        }
+        let whole = self.whole.unwrap_or_else(|| Whole::alone(actions));
+        Evidence { shares: whole.shares, pair_shares: whole.pair_shares(), ..self.model.evidence() }
     }
 
     fn deviation(&self, theta_star: &[f64]) -> f64 {

@@ -20,7 +20,7 @@ pub use error::{Complaint, FieldError, Range};
 pub use fields::{Field, FieldDefault, Fields};
 pub use node::{Node, Value};
 pub use policy::{Defaults, POLICY_KINDS, PolicyKind, PolicySpec, RIDGES};
-pub use radius::{RadiusKind, RadiusSpec};
+pub use radius::{MOST_PAIRED, RadiusKind, RadiusSpec};
 pub use resume::{History, Model};
 
 /// The kind of actions of a problem. Policies and radii must fit it.

@@ -282,8 +282,9 @@ pub enum Defaults {
     /// As [`Defaults::Current`], where rewards have a range: arms have the two-point radius, which
     /// needs no scale of the noise.
     Ranged,
-    /// As [`Defaults::Ranged`], in logs: CODE has greed 0.3 unless it has a target, and kinds of
-    /// radius that need sums which logs do not keep are refused.
+    /// As [`Defaults::Ranged`], in logs: models of features have the forecast radius, CODE has greed
+    /// 0.3 unless it has a target, and kinds of radius that need sums which logs do not keep are
+    /// refused.
     Logged,
     /// As in logs of the first format and in Python: intervals rule actions out, and models of
     /// features have the determinant radius and ridge 1. There is no field `exclusion`.
@@ -338,6 +339,7 @@ fn read_radius(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) ->
         RadiusKind::Mixture => "{ kind = \"mixture\" }",
         RadiusKind::TwoPoint => "{ kind = \"two-point\" }",
         RadiusKind::Determinant => "{ kind = \"determinant\" }",
+        RadiusKind::Forecast => "{ kind = \"forecast\" }",
         _ => "{ kind = \"additive\" }",
     });
     let read =

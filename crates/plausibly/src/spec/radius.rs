@@ -142,14 +142,15 @@ impl RadiusSpec {
         }
     }
 
-    /// The radius where none is set, at δ = 0.05. Features: the additive form, and in logs of the
-    /// first format the determinant form. Arms: the two-point mixture if rewards have a range, else
-    /// the normal one.
+    /// The radius where none is set, at δ = 0.05. Features: the additive form, in logs the forecast
+    /// set, and in logs of the first format the determinant form. Arms: the two-point mixture if
+    /// rewards have a range, else the normal one.
     pub fn default_for(setting: Setting, defaults: Defaults) -> Self {
         Self::new(match (setting, defaults) {
             (Setting::Arms, Defaults::Ranged | Defaults::Logged) => Kind::TwoPoint,
             (Setting::Arms, _) => Kind::Mixture,
             (_, Defaults::Recorded) => Kind::Determinant,
+            (_, Defaults::Logged) => Kind::Forecast,
             _ => Kind::Additive,
         })
     }
@@ -182,11 +183,17 @@ impl RadiusSpec {
     /// [`RadiusSpec::read`], and refuses kinds that depend on sums which are not kept there.
     pub fn read_recorded(fields: &mut Fields<'_>, setting: Setting) -> Self {
         let radius = Self::read_logged(fields, setting);
-        if radius.kind == Kind::TwoPoint {
-            let reason = "needs the squares of rewards, which are not kept here; \
-                          use mixture, stitched or union";
-            fields.object("kind", Complaint::Misfit { what: "two-point".into(), reason });
-        }
+        let reason = match radius.kind {
+            Kind::TwoPoint => {
+                "needs the squares of rewards, which are not kept here; use mixture, stitched or \
+                 union"
+            }
+            Kind::Forecast => {
+                "needs forecasts of rewards, which are not kept here; use determinant or additive"
+            }
+            _ => return radius,
+        };
+        fields.object("kind", Complaint::Misfit { what: radius.kind.name().into(), reason });
         radius
     }
 
@@ -194,9 +201,9 @@ impl RadiusSpec {
     pub fn read_logged(fields: &mut Fields<'_>, setting: Setting) -> Self {
         let radius = Self::read(fields, setting);
         let what = || radius.kind.name().into();
-        if matches!(radius.kind, Kind::Forecast | Kind::Bell) {
+        if radius.kind == Kind::Bell {
             let reason = "needs sums that are kept in simulations only; \
-                          use two-point or mixture for arms, additive or determinant for features";
+                          use two-point or mixture for arms, forecast or additive for features";
             fields.object("kind", Complaint::Misfit { what: what(), reason });
         } else if radius.reward_range != (None, None) {
             let reason = "has the range of rewards of the log; \
@@ -385,7 +392,7 @@ impl RadiusSpec {
 }
 
 /// With more actions a share of δ for pairs costs more than it gains.
-const MOST_PAIRED: usize = 64;
+pub const MOST_PAIRED: usize = 64;
 
 const PAIRS: &str = "whether half of δ goes to verdicts between pairs of actions (one is better \
                      than the other), which need fewer rewards than intervals that do not overlap; \

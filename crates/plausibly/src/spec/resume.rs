@@ -8,7 +8,7 @@ use super::policy::{PolicyKind, PolicySpec};
 use super::radius::RadiusSpec;
 use super::{Defaults, Facts, Setting};
 use crate::confidence::{Quantised, Radius, RadiusError};
-use crate::model::{ArmMeans, Estimator, Ridge};
+use crate::model::{ArmMeans, Estimator, Ridge, Tabled};
 use crate::policy::{
     Elimination, EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, Phase, Thompson, Ucb1,
     exploring_rounds,
@@ -19,6 +19,8 @@ use crate::policy::{
 pub enum Model {
     /// For actions with features, from a [`Ledger`](crate::Ledger).
     Features(Box<Ridge>),
+    /// For actions with features in a table, with what each of them has paid.
+    Table(Box<Tabled<Ridge>>),
     /// For plain arms.
     Arms(ArmMeans),
 }
@@ -43,13 +45,24 @@ impl Model {
     pub fn estimator(&self) -> &dyn Estimator {
         match self {
             Self::Features(model) => &**model,
+            Self::Table(model) => &**model,
             Self::Arms(model) => model,
+        }
+    }
+
+    /// The model of features, if it has one.
+    pub fn ridge(&self) -> Option<&Ridge> {
+        match self {
+            Self::Features(model) => Some(model),
+            Self::Table(model) => Some(model.model()),
+            Self::Arms(_) => None,
         }
     }
 
     fn features(self) -> Option<Ridge> {
         match self {
             Self::Features(model) => Some(*model),
+            Self::Table(model) => Some(model.into_model()),
             Self::Arms(_) => None,
         }
     }
@@ -57,7 +70,7 @@ impl Model {
     fn arms(self) -> Option<ArmMeans> {
         match self {
             Self::Arms(model) => Some(model),
-            Self::Features(_) => None,
+            Self::Features(_) | Self::Table(_) => None,
         }
     }
 }
@@ -93,6 +106,17 @@ impl PolicySpec {
                 let (design, committed) =
                     (design.and_then(Model::features), committed.and_then(Model::features));
                 self.resume_features(facts, *model, design, decisions, committed, phase)
+            }
+            Model::Table(model) => {
+                if let PolicyKind::Code { radius, .. } = self.kind {
+                    // Only widths are asked of the design; what actions have paid is the same.
+                    let design = design.and_then(Model::features);
+                    let design = design.map(|design| model.with_model(design));
+                    let radius = radius.build_quantised(facts)?;
+                    return Ok(self.kind.code_on(*model, radius, design, Plain)?);
+                }
+                let model = Model::Features(Box::new(model.into_model()));
+                self.resume(facts, History { model, design, decisions, committed, phase })
             }
             Model::Arms(model) => {
                 let (design, committed) =

@@ -142,7 +142,7 @@ pub(super) const FINDINGS: [Forgery; 26] = [
         alone: true,
         forge: |c, _| {
             c.findings.alarm = match c.findings.alarm {
-                None => Some(Alarm { declared: 0.1, suggested: 0.2 }),
+                None => Some(Alarm::Noise { declared: 0.1, suggested: 0.2 }),
                 Some(_) => None,
             };
             true

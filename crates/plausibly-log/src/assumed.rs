@@ -1,0 +1,66 @@
+//! What a log assumes, in words that a person agrees to before it begins. The first line records
+//! them.
+
+use crate::event::Outcomes;
+use crate::policy;
+use crate::state::State;
+use plausibly::spec::{MOST_PAIRED, PolicyKind, RadiusKind, RadiusSpec, Setting};
+
+/// One sentence for each assumption: what an outcome is, how outcomes scatter, how sure statements
+/// are.
+pub(crate) fn assumed(state: &State) -> Vec<String> {
+    let (low, high) = state.reward_range();
+    let outcome = match state.outcomes() {
+        Outcomes::Number => format!("An outcome is one number from {low} to {high}."),
+        Outcomes::YesNo => format!("An outcome is {low} for no or {high} for yes."),
+        Outcomes::Counts => format!(
+            "An outcome is a count, such as 21 of 100: each yes counts {high}, each no {low}."
+        ),
+    };
+    let setting = policy::setting(state.recipe().dim());
+    let spec = state.policy().0;
+    let radius = spec.shown_radius(setting, policy::defaults(state.format()));
+    let noise = match spec.kind {
+        PolicyKind::LinTs { noise_scale, .. }
+        | PolicyKind::Ucb1 { noise_scale }
+        | PolicyKind::Thompson { noise_scale } => noise_scale,
+        _ => radius.noise_scale,
+    };
+    let scatter = match noise {
+        Some(noise) => Some(format!(
+            "Outcomes of the same action scatter by about {noise}: two thirds of them lie within \
+             {noise} of their average."
+        )),
+        None if state.outcomes() == Outcomes::Number => {
+            Some("Outcomes of the same action may scatter in any way in this range.".into())
+        }
+        // How much yes and no scatter follows from the share of yes.
+        None => None,
+    };
+    let sentences = [Some(outcome), scatter, sure(state, &radius, setting)];
+    sentences.into_iter().flatten().collect()
+}
+
+/// How sure statements are, and how the probability of a wrong one is shared.
+fn sure(state: &State, radius: &RadiusSpec, setting: Setting) -> Option<String> {
+    let percent = |share: f64| format!("{} %", 1e-9 * (1e11 * share).round());
+    let confidence = percent(radius.confidence(state.policy().0.ridge())?);
+    let one_by_one = !state.recipe().is_given() && state.recipe().context().is_empty();
+    let half = percent(0.5 * radius.delta);
+    let shared = match radius.kind {
+        RadiusKind::TwoPoint if radius.pairs => {
+            format!(
+                "; {half} each is left for wrong ranges and for wrong comparisons of two actions"
+            )
+        }
+        RadiusKind::Forecast if radius.pairs && one_by_one && setting != Setting::Arms => format!(
+            "; with at most {MOST_PAIRED} actions at first, {half} each is left for wrong ranges \
+             and for wrong comparisons of two actions"
+        ),
+        _ => String::new(),
+    };
+    Some(format!(
+        "All statements about which actions are out are right together with a probability of \
+         {confidence}{shared}."
+    ))
+}
