@@ -46,11 +46,22 @@ pub(super) fn answers(args: &Decide) -> Result<Answers> {
             "How much do outcomes of the same action differ from their average? Write a number \
              that two thirds of them stay within, or unknown. [unknown]",
             Noise::Unknown,
-            noise,
+            |text| noise_within(text, range),
         )?,
         None => Noise::Unknown,
     };
     Ok(Answers { range, outcomes, noise })
+}
+
+/// What is said about how much outcomes in this range scatter.
+fn noise_within(text: &str, (low, high): (f64, f64)) -> Result<Noise, String> {
+    let most = 0.5 * (high - low);
+    match noise(text)? {
+        Noise::Scale(scale) if scale > most => {
+            Err(format!("outcomes from {low} to {high} scatter by at most {most}"))
+        }
+        said => Ok(said),
+    }
 }
 
 /// Asks until the answer can be read; an empty one means the default.

@@ -87,9 +87,9 @@ mod questions {
     use super::*;
     use std::io::{Read, Write};
 
-    /// Runs a command in a terminal up to its question; `None` without the program `script`, which
-    /// makes terminals.
-    fn asking(desk: &Desk, args: &[&str]) -> Option<(Child, String)> {
+    /// Runs a command in a terminal, and gives an answer after each mark that it prints, up to the
+    /// question whether to go on; `None` without the program `script`, which makes terminals.
+    fn answering(desk: &Desk, args: &[&str], answers: &[(&str, &str)]) -> Option<(Child, String)> {
         let command = format!("{} {}", env!("CARGO_BIN_EXE_plausibly"), args.join(" "));
         let mut script = std::process::Command::new("script");
         script
@@ -100,14 +100,26 @@ mod questions {
             eprintln!("skipped: there is no `script` to make a terminal with");
             return None;
         };
-        let mut said = String::new();
-        while !said.contains("[y/N]") {
-            let mut byte = [0];
-            let more = child.stdout.as_mut().unwrap().read(&mut byte).unwrap();
-            assert!(more > 0, "{said}");
-            said.push(char::from(byte[0]));
+        let (mut said, mut read_to) = (String::new(), 0);
+        let mut until = |child: &mut Child, mark: &str| {
+            while !said[read_to..].contains(mark) {
+                let mut byte = [0];
+                let more = child.stdout.as_mut().unwrap().read(&mut byte).unwrap();
+                assert!(more > 0, "no {mark:?} in: {said}");
+                said.push(char::from(byte[0]));
+            }
+            read_to = said.len();
+        };
+        for (mark, answer) in answers {
+            until(&mut child, mark);
+            child.stdin.as_mut().unwrap().write_all(format!("{answer}\n").as_bytes()).unwrap();
         }
+        until(&mut child, "[y/N]");
         Some((child, said))
+    }
+
+    fn asking(desk: &Desk, args: &[&str]) -> Option<(Child, String)> {
+        answering(desk, args, &[])
     }
 
     fn agreeing(mut child: Child) -> (i32, String) {
@@ -135,17 +147,20 @@ mod questions {
         assert!(desk.says(&DECIDE).starts_with("decision 5: "));
     }
 
+    /// The answers to everything that the first decision would ask.
+    const SAID: [&str; 6] =
+        ["--reward-range", "0..5", "--outcomes", "number", "--noise", "unknown"];
+
     #[test]
     fn a_question_about_a_new_log_does_not_hold_it() {
         for (range, agreed) in [("0..5", true), ("0..6", false)] {
             let desk = Desk::new("testdata/tables/ads.csv");
-            let Some((child, said)) =
-                asking(&desk, &[&DECIDE[..], &["--reward-range", "0..5"]].concat())
-            else {
+            let Some((child, said)) = asking(&desk, &[&DECIDE[..], &SAID].concat()) else {
                 return;
             };
             assert!(said.contains("Begin the log a.log"), "{said}");
-            let other = desk.says(&[&DECIDE[..], &["--reward-range", range, "--yes"]].concat());
+            let same = [&DECIDE[..], &SAID[2..], &["--reward-range", range, "--yes"]].concat();
+            let other = desk.says(&same);
             assert!(other.starts_with("decision 1: "), "{other}");
             let (code, said) = agreeing(child);
             if agreed {
@@ -154,5 +169,36 @@ mod questions {
                 assert!(code == 2 && said.contains("has meanwhile begun a.log"), "{said}");
             }
         }
+    }
+
+    #[test]
+    fn the_first_decision_asks_what_is_known_about_outcomes() {
+        let (range, kind, scatter) = ("at least and at most", "a single outcome", "How much do");
+        let desk = Desk::new("testdata/tables/ads.csv");
+        // Every question is asked again until its answer can be read.
+        let answers = [
+            (range, "5..0"),
+            ("smaller one first", "0..5"),
+            (kind, "often"),
+            ("`often`: must be", "number"),
+            (scatter, "much"),
+            ("`much`", "9"),
+            ("scatter by at most 2.5", "0.5"),
+        ];
+        let Some((child, said)) = answering(&desk, &DECIDE, &answers) else { return };
+        assert!(said.contains("scatter by about 0.5: two thirds of them"), "{said}");
+        assert!(!desk.path("a.log").exists(), "nothing is written before an answer");
+        assert_eq!(agreeing(child).0, 0);
+        let log = fs::read_to_string(desk.path("a.log")).unwrap();
+        let opened = log.lines().next().unwrap();
+        assert!(opened.contains(r#""reward_range":[0.0,5.0]"#), "{opened}");
+        assert!(opened.contains("scatter by about 0.5"), "{opened}");
+        // Empty answers are the safe ones.
+        let desk = Desk::new("testdata/tables/ads.csv");
+        let answers = [(range, ""), (kind, "yes/no")];
+        let Some((child, said)) = answering(&desk, &DECIDE, &answers) else { return };
+        assert!(said.contains("An outcome is 0 for no or 1 for yes."), "{said}");
+        drop(child);
+        assert!(!desk.path("a.log").exists());
     }
 }
