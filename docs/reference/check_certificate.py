@@ -139,10 +139,11 @@ def forecast_beta(grounds, radius, noise, norm, log_det):
     made, net = grounds["forecasts"]["sum"], unit / 2 * spread - explained
     least = min(made, net)
     weight = 0.9 * math.exp((least - made) / unit) + 0.1 * math.exp((least - net) / unit)
-    return explained + least + ridge * norm**2 - unit * math.log(weight * ellipsoid(grounds, radius))
+    delta = ellipsoid_delta(grounds, radius)
+    return explained + least + ridge * norm**2 - unit * math.log(weight * delta)
 
 
-def ellipsoid(grounds, radius):
+def ellipsoid_delta(grounds, radius):
     """δ of the ellipsoid: half of it where pairs have the other half."""
     return radius["delta"] / 2 if paired(grounds, radius) else radius["delta"]
 

@@ -81,6 +81,7 @@ pub(crate) enum Command {
     Explain(decisions::Explain),
     Verify(decisions::Verify),
     Replay(decisions::Replay),
+    Upgrade(decisions::Upgrade),
     Reproduce(Reproduce),
     Simulate(Simulate),
     #[command(subcommand)]

@@ -64,9 +64,11 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
 
 /// Whether a log refused the request. Any other error of a log is a problem with its file.
 fn is_wrong_request(error: &anyhow::Error) -> bool {
-    use LogError::{Begun, Empty, Grounds, Recipe, Step};
+    use LogError::{Begun, Empty, Grounds, Recipe, Step, Upgraded};
     match error.downcast_ref() {
-        Some(error) => matches!(error, Step(_) | Recipe(_) | Grounds(_) | Begun | Empty),
+        Some(error) => {
+            matches!(error, Step(_) | Recipe(_) | Grounds(_) | Begun | Empty | Upgraded(_))
+        }
         None => error.is::<StepError>(),
     }
 }

@@ -301,7 +301,7 @@ fn beginning(path: &Path) -> io::Result<Vec<u8>> {
     Ok(found)
 }
 
-fn folder_of(path: &Path) -> &Path {
+pub(crate) fn folder_of(path: &Path) -> &Path {
     // The parent of a bare file name is the empty path, which is not a folder.
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

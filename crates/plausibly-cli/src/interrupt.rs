@@ -5,6 +5,7 @@ use crate::exit::Ending;
 use crate::output;
 use crate::results::Folder;
 use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -26,6 +27,8 @@ pub(crate) struct Interrupt {
     state: Arc<AtomicU8>,
     /// The folder of results, once it is known; cleared before the program is ended.
     folder: Arc<Mutex<Option<Arc<Folder>>>>,
+    /// An unfinished file, removed before the program is ended.
+    unfinished: Arc<Mutex<Option<PathBuf>>>,
 }
 
 impl Interrupt {
@@ -48,11 +51,26 @@ impl Interrupt {
     /// # Errors
     /// If signals cannot be caught.
     pub(crate) fn catch_until_closed() -> Result<Self> {
-        Self::catch_and(|_| Ending::interrupted())
+        Self::catch_and(|caught| {
+            if let Some(file) = &*caught.unfinished.lock().unwrap_or_else(PoisonError::into_inner) {
+                // If that fails, a later command removes it, as what a killed process leaves.
+                let _ = std::fs::remove_file(file);
+            }
+            Ending::interrupted()
+        })
+    }
+
+    /// Removes this file if a signal ends the program.
+    pub(crate) fn remove_if_ended(&self, file: &Path) {
+        *self.unfinished.lock().unwrap_or_else(PoisonError::into_inner) = Some(file.into());
     }
 
     fn catch_and(ending: impl Fn(&Self) -> Ending + Send + 'static) -> Result<Self> {
-        let interrupt = Self { state: Arc::new(AtomicU8::new(RUNNING)), folder: Arc::default() };
+        let interrupt = Self {
+            state: Arc::new(AtomicU8::new(RUNNING)),
+            folder: Arc::default(),
+            unfinished: Arc::default(),
+        };
         let caught = interrupt.clone();
         ctrlc::set_handler(move || {
             if caught.moves(RUNNING, STOPPING) {

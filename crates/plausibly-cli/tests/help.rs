@@ -15,6 +15,7 @@ fn every_help_teaches_and_ends_with_an_example() {
         ("explain", &["explain", "--help"]),
         ("verify", &["verify", "--help"]),
         ("replay", &["replay", "--help"]),
+        ("upgrade", &["upgrade", "--help"]),
         ("reproduce", &["reproduce", "--help"]),
         ("simulate", &["simulate", "--help"]),
         ("simulate_short", &["simulate", "-h"]),

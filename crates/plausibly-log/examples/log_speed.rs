@@ -82,6 +82,7 @@ fn write(path: &PathBuf, table: &Table, decisions: u64) -> Result<(), Box<dyn Er
         seed: 1,
         outcomes: Outcomes::Number,
         assumed: Vec::new(),
+        upgraded: None,
         recipe: recipe.clone(),
     }];
     for (action, row) in (0..).zip(table.rows()) {

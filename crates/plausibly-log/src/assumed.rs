@@ -1,16 +1,16 @@
 //! What a log assumes, in words that a person agrees to before it begins. The first line records
-//! them.
+//! them, and so does every line that changes them.
 
 use crate::event::Outcomes;
 use crate::policy;
 use crate::state::State;
-use plausibly::spec::{MOST_PAIRED, PolicyKind, RadiusKind, RadiusSpec, Setting};
+use plausibly::spec::{MOST_PAIRED, PolicyKind, PolicySpec, RadiusKind, RadiusSpec};
 
-/// One sentence for each assumption: what an outcome is, how outcomes scatter, how sure statements
-/// are.
-pub(crate) fn assumed(state: &State) -> Vec<String> {
+/// One sentence for each assumption of a log that decides by this policy from now on: what an
+/// outcome is, how outcomes scatter, how sure statements are.
+pub(crate) fn assumed(state: &State, spec: &PolicySpec, outcomes: Outcomes) -> Vec<String> {
     let (low, high) = state.reward_range();
-    let outcome = match state.outcomes() {
+    let outcome = match outcomes {
         Outcomes::Number => format!("An outcome is one number from {low} to {high}."),
         Outcomes::YesNo => format!("An outcome is {low} for no or {high} for yes."),
         Outcomes::Counts => format!(
@@ -18,7 +18,6 @@ pub(crate) fn assumed(state: &State) -> Vec<String> {
         ),
     };
     let setting = policy::setting(state.recipe().dim());
-    let spec = state.policy().0;
     let radius = spec.shown_radius(setting, policy::defaults(state.format()));
     let noise = match spec.kind {
         PolicyKind::LinTs { noise_scale, .. }
@@ -31,20 +30,21 @@ pub(crate) fn assumed(state: &State) -> Vec<String> {
             "Outcomes of the same action scatter by about {noise}: two thirds of them lie within \
              {noise} of their average."
         )),
-        None if state.outcomes() == Outcomes::Number => {
+        None if outcomes == Outcomes::Number => {
             Some("Outcomes of the same action may scatter in any way in this range.".into())
         }
         // How much yes and no scatter follows from the share of yes.
         None => None,
     };
-    let sentences = [Some(outcome), scatter, sure(state, &radius, setting)];
+    let sentences = [Some(outcome), scatter, sure(state, spec.ridge(), &radius)];
     sentences.into_iter().flatten().collect()
 }
 
 /// How sure statements are, and how the probability of a wrong one is shared.
-fn sure(state: &State, radius: &RadiusSpec, setting: Setting) -> Option<String> {
+fn sure(state: &State, ridge: f64, radius: &RadiusSpec) -> Option<String> {
     let percent = |share: f64| format!("{} %", 1e-9 * (1e11 * share).round());
-    let confidence = percent(radius.confidence(state.policy().0.ridge())?);
+    let confidence = percent(radius.confidence(ridge)?);
+    let is_arms = state.recipe().is_arms();
     let one_by_one = !state.recipe().is_given() && state.recipe().context().is_empty();
     let half = percent(0.5 * radius.delta);
     let shared = match radius.kind {
@@ -53,7 +53,7 @@ fn sure(state: &State, radius: &RadiusSpec, setting: Setting) -> Option<String> 
                 "; {half} each is left for wrong ranges and for wrong comparisons of two actions"
             )
         }
-        RadiusKind::Forecast if radius.pairs && one_by_one && setting != Setting::Arms => format!(
+        RadiusKind::Forecast if radius.pairs && one_by_one && !is_arms => format!(
             "; with at most {MOST_PAIRED} actions at first, {half} each is left for wrong ranges \
              and for wrong comparisons of two actions"
         ),

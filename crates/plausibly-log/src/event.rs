@@ -58,6 +58,20 @@ pub struct RecordedForecasts {
     pub counts: u8,
 }
 
+/// The log of an earlier format whose events this one repeats, in the same order.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Upgraded {
+    /// Its format. The choices of its decisions follow by the rules of that format.
+    pub from: u32,
+    /// The number of its decisions.
+    pub decisions: u64,
+    /// The number of its last line.
+    pub seq: u64,
+    /// The hash of that line, by which the log is recognised.
+    pub hash: String,
+}
+
 /// The cells of a row by column; blank cells are `null`.
 pub type Cells = BTreeMap<String, Option<String>>;
 
@@ -65,6 +79,7 @@ pub type Cells = BTreeMap<String, Option<String>>;
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "events are made and read one at a time")]
 pub enum Event {
     /// The first event: the settings of the log.
     Opened {
@@ -85,6 +100,9 @@ pub enum Event {
         /// What is assumed, in words that a person agreed to. From format 2 on.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         assumed: Vec<String>,
+        /// The log of an earlier format that this one continues. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        upgraded: Option<Upgraded>,
         /// How rows become features.
         recipe: Recipe,
     },
@@ -95,11 +113,17 @@ pub enum Event {
         /// The number of decisions expected in all.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         horizon: Option<u64>,
+        /// What is assumed from here on, in words. From format 2 on.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        assumed: Vec<String>,
     },
     /// From here on an outcome is something else. From format 2 on.
     OutcomesChanged {
         /// What an outcome is.
         outcomes: Outcomes,
+        /// What is assumed from here on, in words.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        assumed: Vec<String>,
     },
     /// The recipe has more features from here on; the earlier ones keep their places.
     RecipeExtended {

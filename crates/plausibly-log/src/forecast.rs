@@ -88,7 +88,11 @@ pub fn check_forecasts<S: Storage>(storage: &S, up_to: u64) -> Result<(), LogErr
 
 impl State {
     /// What the reward of an action in a context is forecast to be.
-    fn forecast(&self, action: u64, context: &Context) -> Result<RecordedForecasts, LogError> {
+    pub(crate) fn forecast(
+        &self,
+        action: u64,
+        context: &Context,
+    ) -> Result<RecordedForecasts, LogError> {
         let unknown = StepError::Unknown { what: "action", number: action };
         let offered = self.offered(&[action], context)?.pop().ok_or(unknown)?;
         let (ridge, recipe) = (self.policy().0.ridge(), self.recipe());

@@ -261,7 +261,8 @@ mod tests {
         fn every_reward_comes_back_to_the_bit(reward in -1e300..1e300_f64) {
             let written = form(&[past(7, "a", OutcomeStatus::Rewarded, Some(reward))]);
             let read = read_form(written.as_bytes()).unwrap();
-            prop_assert_eq!((read[0].decision, read[0].outcome), (7, NewOutcome::Reward(reward.into())));
+            let expected = NewOutcome::Reward(reward.into());
+            prop_assert_eq!((read[0].decision, read[0].outcome), (7, expected));
         }
     }
 

@@ -26,6 +26,7 @@ pub mod statistics;
 mod status;
 pub mod table;
 mod time;
+mod upgrade;
 
 pub use certificate::{certificate, certify};
 pub use changes::{ChangedRow, Changes, NewName};
@@ -42,3 +43,4 @@ pub use replay::{Replayed, replay};
 pub use reward::Reward;
 pub use status::{OutSince, PendingDecision, Point, Status, Tried, status};
 pub use time::{Time, TimeError};
+pub use upgrade::{Upgrade, check_upgrade, upgrade};

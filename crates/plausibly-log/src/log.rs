@@ -4,6 +4,7 @@
 
 mod outcomes;
 
+use crate::assumed::assumed;
 use crate::certificate::{Certificate, GroundsError, Position, certify};
 use crate::choices::WrongChoice;
 use crate::event::{Cells, Event, Outcomes};
@@ -92,6 +93,12 @@ pub enum LogError {
     /// A log that has already begun.
     #[error("the log has already begun")]
     Begun,
+    /// A log that has nothing to upgrade.
+    #[error("the log has format {0} already, so there is nothing to upgrade")]
+    Upgraded(u32),
+    /// An upgraded log that does not say what the log it was made from says.
+    #[error("the upgraded log differs from the old one in its {0}; please report this")]
+    Differs(&'static str),
 }
 
 fn of_many(differing: u64, checked: u64) -> String {
@@ -343,8 +350,8 @@ impl<S: Storage> Log<S> {
         }
         check_new_policy(policy, setting(state.recipe().dim()), horizon, state.format())
             .map_err(StepError::from)?;
-        let (_, policy) = state.resolved(policy, horizon)?;
-        self.record(at.into().micros(), &[Event::PolicyChanged { policy, horizon }])
+        let changed = state.policy_changed(policy, horizon)?;
+        self.record(at.into().micros(), &[changed])
     }
 
     /// Changes what an outcome is from now on.
@@ -357,10 +364,12 @@ impl<S: Storage> Log<S> {
         at: impl Into<Time>,
         outcomes: Outcomes,
     ) -> Result<Recorded, LogError> {
-        if self.begun()?.outcomes() == outcomes {
+        let state = self.begun()?;
+        if state.outcomes() == outcomes {
             return Ok(Recorded::Before);
         }
-        self.record(at.into().micros(), &[Event::OutcomesChanged { outcomes }])
+        let assumed = assumed(state, state.policy().0, outcomes);
+        self.record(at.into().micros(), &[Event::OutcomesChanged { outcomes, assumed }])
     }
 
     fn begun(&self) -> Result<&State, LogError> {

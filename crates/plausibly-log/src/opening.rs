@@ -40,8 +40,8 @@ impl Opening {
         self
     }
 
-    /// Declares how much outcomes of the same action scatter, in units of reward: about two thirds of
-    /// them lie within this of their average.
+    /// Declares how much outcomes of the same action scatter, in units of reward: about two thirds
+    /// of them lie within this of their average.
     ///
     /// # Errors
     /// If outcomes in this range cannot scatter like that, or the policy has no place for it.
@@ -77,7 +77,8 @@ impl Opening {
     /// If a log could not begin with these settings.
     pub fn assumed(&self) -> Result<Vec<String>, LogError> {
         self.check()?;
-        Ok(assumed(&State::open(&self.clone().event())?))
+        let state = State::open(&self.clone().event())?;
+        Ok(assumed(&state, state.policy().0, state.outcomes()))
     }
 
     /// Whether a log that has begun has the same settings, whatever its seed.
@@ -93,8 +94,16 @@ impl Opening {
 
     pub(crate) fn event(self) -> Event {
         let Self { policy, reward_range, horizon, seed, outcomes, recipe } = self;
-        let format = FORMAT;
-        let assumed = Vec::new();
-        Event::Opened { format, policy, reward_range, horizon, seed, outcomes, assumed, recipe }
+        Event::Opened {
+            format: FORMAT,
+            policy,
+            reward_range,
+            horizon,
+            seed,
+            outcomes,
+            assumed: Vec::new(),
+            upgraded: None,
+            recipe,
+        }
     }
 }

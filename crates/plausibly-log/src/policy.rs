@@ -2,6 +2,7 @@
 //! A log records every field with its value, so that later defaults change nothing.
 
 use crate::recipe::Recipe;
+use crate::state::State;
 use plausibly::Target;
 use plausibly::spec::{
     Defaults, Facts, FieldError, Fields, Node, PolicyKind, PolicySpec, RadiusSpec, Setting, Value,
@@ -141,6 +142,36 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
         _ => return Ok(()),
     };
     Err(PolicyRefusal::Unsuited(reason))
+}
+
+/// The table of the same policy with the sets of today, for a log that was upgraded; `None` if it
+/// has none that are better. What was declared about the noise, δ and the bound on θ* stays.
+pub(crate) fn upgraded(state: &State) -> Option<PolicyTable> {
+    let mut table = state.policy().1.clone();
+    let old = table.get("radius")?.as_object()?;
+    let kind = old.get("kind")?.as_str()?;
+    let noise = old.get("noise_scale");
+    let (kind, kept): (&str, &[&str]) = match kind {
+        "determinant" | "additive" => ("forecast", &["delta", "noise_scale", "theta_norm_bound"]),
+        // Arms whose noise was declared keep the set that uses it.
+        "mixture" if noise.is_none() => ("two-point", &["delta"]),
+        _ => return None,
+    };
+    let mut radius = PolicyTable::from_iter([("kind".to_string(), kind.into())]);
+    for (name, value) in old.iter().filter(|(name, _)| kept.contains(&name.as_str())) {
+        radius.insert(name.clone(), value.clone());
+    }
+    table.insert("radius".into(), Json::Object(radius));
+    // These have other defaults now.
+    table.remove("ridge");
+    table.remove("exclusion");
+    let setting = setting(state.recipe().dim());
+    let (spec, _) = read_policy(&table, setting, state.horizon(), state.format()).ok()?;
+    if setting != Setting::Arms {
+        let ridge = natural_ridge(&spec, state.recipe(), state.reward_range());
+        table.insert("ridge".into(), ridge.into());
+    }
+    Some(table)
 }
 
 /// The policy for rewards divided by `range`. A bound on θ* is scaled too for vectors as given.

@@ -117,11 +117,14 @@ impl Comparison {
     ) -> Result<Self, LogError> {
         let state = step.state;
         let horizon = horizon.or(state.horizon());
-        let (other_spec, table) = state.resolved(policy, horizon)?;
+        // The decisions of a log before an upgrade are judged by today's rules too.
+        let format = state.format();
+        let (other_spec, table) = state.resolved(policy, horizon, format)?;
         suits(&other_spec.kind, &state.policy().0.kind)?;
         let own = state.grounds(&step.occasion(set, context), None)?;
-        let mut other = Grounds { policy: table, horizon, ..own.clone() };
-        let same_ridge = other_spec.ridge().to_bits() == state.policy().0.ridge().to_bits();
+        let mut other = Grounds { format, policy: table, horizon, ..own.clone() };
+        let same_ridge = own.format == format
+            && other_spec.ridge().to_bits() == state.policy().0.ridge().to_bits();
         state.renew(&mut other, (set, context), &other_spec, same_ridge.then_some(&own))?;
         let (own, other) = (Reused::new(own)?, Reused::new(other)?);
         let (context, dim) = (context.clone(), state.recipe().dim());
@@ -132,6 +135,7 @@ impl Comparison {
     fn is_under(&self, state: &State) -> bool {
         let own = &self.own.grounds;
         self.dim == state.recipe().dim()
+            && own.format == state.rules()
             && own.horizon == state.horizon()
             && own.policy == *state.policy().1
     }

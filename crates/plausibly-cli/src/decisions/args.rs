@@ -426,6 +426,41 @@ pub(crate) struct Replay {
     pub(crate) json: bool,
 }
 
+/// Continue a log of format 1 in a new file of format 2, with sets that rule actions out sooner
+///
+/// The new log repeats every line of the old one, and adds to each decision about actions with
+/// features what its reward would have been forecast to be. Its last line changes the policy to the
+/// sets of today, with the δ, the noise and the bound that were declared. Choices before that line
+/// follow the old rules, later ones the new. The command checks the new log line for line before it
+/// gets its name, and never changes the old one. Use the new log from then on.
+///
+/// Upgrade once and by rule, for example when you begin to use this version, and not because of
+/// what the outcomes look like: statements stay valid only then.
+#[derive(Debug, Arguments)]
+#[command(
+    after_help = "Examples:\n  plausibly upgrade wines.log\n  plausibly upgrade wines.log --to \
+                  wines-new.log"
+)]
+pub(crate) struct Upgrade {
+    /// The log of format 1
+    #[arg(value_name = "LOG")]
+    pub(crate) log: PathBuf,
+
+    /// The file of the new log, which must not exist yet [default: wines.2.log for wines.log]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) time: Time,
+
+    #[command(flatten)]
+    pub(crate) wait: Wait,
+
+    /// Allow a time more than a day ahead of the clock
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
 /// The log.
 #[derive(Debug, Arguments)]
 pub(crate) struct LogFile {

@@ -1,5 +1,5 @@
 //! The commands about decisions: `decide`, `reward`, `drop`, `history`, `status`, `compare`,
-//! `explain`, `verify`, `replay`.
+//! `explain`, `verify`, `replay`, `upgrade`.
 
 mod announce;
 pub(crate) mod args;
@@ -17,6 +17,7 @@ mod recording;
 pub(crate) mod replay;
 pub(crate) mod reward;
 pub(crate) mod status;
+pub(crate) mod upgrade;
 pub(crate) mod verify;
 
 use crate::exit::refuse;

@@ -36,14 +36,19 @@ impl<'a> Recording<'a> {
     /// Opens the log, waits for another writer if there is one, and prints a note if the log was
     /// repaired.
     pub(super) fn open(&self) -> Result<Log<FileStorage>> {
-        let mut storage = FileStorage::new(self.path);
-        self.lock(&mut storage)?;
-        let opened = Log::open(storage);
+        let opened = Log::open(self.locked()?);
         let log = opened.with_context(|| format!("cannot open {}", self.path.display()))?;
         if let Some(recovery) = log.recovery() {
             output::note(&format!("note: {recovery}"));
         }
         Ok(log)
+    }
+
+    /// Locks the log, and waits for another writer if there is one.
+    pub(super) fn locked(&self) -> Result<FileStorage> {
+        let mut storage = FileStorage::new(self.path);
+        self.lock(&mut storage)?;
+        Ok(storage)
     }
 
     fn lock(&self, storage: &mut FileStorage) -> Result<()> {
@@ -77,6 +82,11 @@ impl<'a> Recording<'a> {
             ),
             locked => locked.with_context(|| format!("cannot open {log}")),
         }
+    }
+
+    /// Until [`Recording::begin_write`], a signal removes this file, which is not complete.
+    pub(super) fn remove_if_ended(&self, file: &Path) {
+        self.interrupt.remove_if_ended(file);
     }
 
     /// From here on, signals wait until the command has finished.

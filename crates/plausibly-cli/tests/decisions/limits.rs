@@ -64,6 +64,7 @@ fn log_with(desk: &Desk, label: &str) {
             seed: 1,
             outcomes: Outcomes::Number,
             assumed: Vec::new(),
+            upgraded: None,
             recipe: recipe.clone(),
         },
         Event::ActionAdded { action: 0, label: label.into(), cells: cells(0) },

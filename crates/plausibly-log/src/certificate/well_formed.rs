@@ -129,8 +129,8 @@ impl Grounds {
         require(changed || first == offered, "pairs_sharing.changed", what)
     }
 
-    /// Checks the sums over forecasts. Each error is a sum of squares, and one candidate counted at a
-    /// time, so `D + Σy²` is one too.
+    /// Checks the sums over forecasts. Each error is a sum of squares, and one candidate counted at
+    /// a time, so `D + Σy²` is one too.
     fn check_forecasts(&self) -> Result<(), GroundsError> {
         let expected = self.dim() > 0 && self.format >= 2;
         let what = "must be set for actions with features from format 2 on, and only for those";

@@ -38,6 +38,7 @@
 
 mod civil;
 mod error;
+mod fresh;
 mod holder;
 mod line;
 mod reader;
@@ -47,6 +48,7 @@ mod writer;
 
 pub use civil::{LATEST_US, parse_utc, utc};
 pub use error::{BodyFault, Damage, JournalError};
+pub(crate) use fresh::Fresh;
 pub use holder::Holder;
 pub(crate) use line::MAX_SEQ;
 pub use line::{LineHash, MAX_BODY};

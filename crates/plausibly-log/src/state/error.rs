@@ -24,10 +24,13 @@ pub enum StepError {
         /// The format found.
         found: u32,
     },
+    /// A log that says it continues one of its own or a later format.
+    #[error("an upgraded log continues one of an earlier format")]
+    Upgrade,
     /// An event that the format of the log does not have.
     #[error(
-        "{what} needs a log of format {format}, and this one has format {own}; begin a new log to \
-         use it"
+        "{what} needs a log of format {format}, and this one has format {own}; `plausibly upgrade` \
+         writes one that goes on from here"
     )]
     Earlier {
         /// What was asked for.

@@ -42,10 +42,11 @@ impl State {
         };
         let chosen: Vec<u64> = places.iter().map(|place| set[*place]).collect();
         let phases = self.phases_for(&self.policy.kind, set, occasion.context)?;
-        let (statistics, design, committed) = self.sums(&chosen, self.policy.ridge());
+        let format = self.rules();
+        let (statistics, design, committed) = self.sums(&chosen, self.policy.ridge(), format);
         let actions = self.offered(&chosen, occasion.context)?;
         Ok(Grounds {
-            format: self.format,
+            format,
             log: occasion.position.clone(),
             decision: self.next_decision(),
             at: occasion.at.to_string(),
@@ -53,15 +54,15 @@ impl State {
             reward_range: self.reward_range,
             outcomes: self.outcomes,
             counted: self.counted,
-            amended: self.amended(),
+            amended: self.amended(format),
             horizon: self.horizon,
             seed: self.seed,
             theta_norm_bound: self
                 .recipe
                 .theta_norm_bound(self.reward_range.1 - self.reward_range.0),
             as_given: self.recipe.is_given(),
-            arms_sharing: self.arms_sharing(),
-            pairs_sharing: self.pairs_sharing(occasion.set),
+            arms_sharing: self.arms_sharing(format),
+            pairs_sharing: self.pairs_sharing(occasion.set, format),
             context: occasion
                 .context
                 .iter()
@@ -71,8 +72,8 @@ impl State {
             statistics,
             design,
             committed,
-            forecasts: self.forecast_sums(),
-            earned: self.earned(&chosen),
+            forecasts: self.forecast_sums(format),
+            earned: self.earned(&chosen, format),
             phase: phases.map(|phases| phases.grounds()),
             digest: self.digest(),
             actions,
@@ -114,16 +115,17 @@ impl State {
         let phases = self.phases_for(&policy.kind, self.set(set)?, context)?;
         grounds.phase = phases.map(|phases| phases.grounds());
         grounds.decision = self.next_decision();
-        grounds.arms_sharing = self.arms_sharing();
-        grounds.pairs_sharing = self.pairs_sharing(set);
-        (grounds.counted, grounds.amended) = (self.counted, self.amended());
-        grounds.forecasts = self.forecast_sums();
+        let format = grounds.format;
+        grounds.arms_sharing = self.arms_sharing(format);
+        grounds.pairs_sharing = self.pairs_sharing(set, format);
+        (grounds.counted, grounds.amended) = (self.counted, self.amended(format));
+        grounds.forecasts = self.forecast_sums(format);
         let listed: Vec<u64> = grounds.actions.iter().map(|action| action.id).collect();
-        grounds.earned = self.earned(&listed);
+        grounds.earned = self.earned(&listed, format);
         (grounds.statistics, grounds.design, grounds.committed) = if let Some(same) = same {
             (same.statistics.clone(), same.design.clone(), same.committed.clone())
         } else {
-            self.sums(&listed, policy.ridge())
+            self.sums(&listed, policy.ridge(), format)
         };
         Ok(())
     }
@@ -134,19 +136,19 @@ impl State {
     }
 
     /// How often outcomes were taken back, replaced or given up.
-    fn amended(&self) -> Amended {
-        if self.format < 2 { Amended::default() } else { self.amended }
+    fn amended(&self, format: u32) -> Amended {
+        if format < 2 { Amended::default() } else { self.amended }
     }
 
     /// The sums over forecasts, where decisions have them.
-    fn forecast_sums(&self) -> Option<ForecastGrounds> {
-        self.statistics.forecasts().filter(|_| self.forecasts())
+    fn forecast_sums(&self, format: u32) -> Option<ForecastGrounds> {
+        self.statistics.forecasts().filter(|_| self.forecasts() && format >= 2)
     }
 
     /// What actions with features have paid. With a context, what one of them pays on average is no
     /// single number, so that nothing follows from it.
-    fn earned(&self, actions: &[u64]) -> Vec<Earned> {
-        if !self.recipe.context().is_empty() {
+    fn earned(&self, actions: &[u64], format: u32) -> Vec<Earned> {
+        if format < 2 || !self.recipe.context().is_empty() {
             return Vec::new();
         }
         let actions: Vec<usize> = actions.iter().map(|id| index(*id)).collect();
@@ -154,20 +156,20 @@ impl State {
     }
 
     /// Whether actions are judged one by one, and so share δ.
-    fn judges_actions(&self) -> bool {
-        self.recipe.dim() == 0 || self.statistics.keeps_earned()
+    fn judges_actions(&self, format: u32) -> bool {
+        self.recipe.dim() == 0 || format >= 2 && self.statistics.keeps_earned()
     }
 
     /// The number of actions that share δ; `None` where features alone are judged.
-    fn arms_sharing(&self) -> Option<u64> {
+    fn arms_sharing(&self, format: u32) -> Option<u64> {
         let first = self.sets.first().map_or(1, Vec::len);
-        self.judges_actions().then(|| arms_sharing(first, self.actions.len()))
+        self.judges_actions(format).then(|| arms_sharing(first, self.actions.len()))
     }
 
     /// How verdicts between pairs share δ, about a set with this number; `None` where features
     /// alone are judged, and in the first format.
-    fn pairs_sharing(&self, set: u64) -> Option<PairsSharing> {
-        (self.judges_actions() && self.format >= 2).then(|| PairsSharing {
+    fn pairs_sharing(&self, set: u64, format: u32) -> Option<PairsSharing> {
+        (self.judges_actions(format) && format >= 2).then(|| PairsSharing {
             first: self.sets.first().map_or(1, Vec::len) as u64,
             ever: self.actions.len() as u64,
             changed: self.has_changed || set != 0,
@@ -176,9 +178,8 @@ impl State {
 
     /// The sums over settled decisions, those with pending decisions counted if there are any, and
     /// those that the policy has committed to if it has. For arms, only of the listed actions.
-    fn sums(&self, listed: &[u64], ridge: f64) -> (Sums, Option<Sums>, Option<Sums>) {
+    fn sums(&self, listed: &[u64], ridge: f64, format: u32) -> (Sums, Option<Sums>, Option<Sums>) {
         let listed: Vec<usize> = listed.iter().map(|id| index(*id)).collect();
-        let format = self.format;
         let settled =
             |statistics: &Statistics| statistics.settled(&listed, ridge).of_format(format);
         let committed = self.committed.as_ref().map(|committed| settled(&committed.statistics));

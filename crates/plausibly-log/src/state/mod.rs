@@ -12,7 +12,7 @@ pub use grounds::Occasion;
 pub use step::check_key;
 
 use crate::certificate::Amended;
-use crate::event::{Cells, Outcomes};
+use crate::event::{Cells, Outcomes, Upgraded};
 use crate::policy::{PolicyTable, read_settled, setting};
 use crate::recipe::{Context, Recipe};
 use crate::reward::Reward;
@@ -88,6 +88,8 @@ pub struct ActionRecord {
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     format: u32,
+    /// The log of an earlier format that this one continues.
+    upgraded: Option<Upgraded>,
     policy: PolicySpec,
     table: PolicyTable,
     reward_range: (f64, f64),
@@ -144,15 +146,16 @@ impl State {
         (&self.policy, &self.table)
     }
 
-    /// A policy with every field filled in, for the actions of this log.
+    /// A policy with every field filled in by the rules of a format, for the actions of this log.
     pub(crate) fn resolved(
         &self,
         policy: &PolicyTable,
         horizon: Option<u64>,
+        rules: u32,
     ) -> Result<(PolicySpec, PolicyTable), StepError> {
         // Sums and certificates depend on the ridge, so a log keeps the one it began with.
         let own = |_: &PolicySpec| self.policy.ridge();
-        Ok(read_settled(policy, setting(self.recipe.dim()), horizon, self.format, own)?)
+        Ok(read_settled(policy, setting(self.recipe.dim()), horizon, rules, own)?)
     }
 
     /// Whether this policy and horizon differ from the current ones.
@@ -164,13 +167,18 @@ impl State {
         policy: &PolicyTable,
         horizon: Option<u64>,
     ) -> Result<bool, StepError> {
-        let (_, table) = self.resolved(policy, horizon)?;
+        let (_, table) = self.resolved(policy, horizon, self.rules())?;
         Ok(table != self.table || horizon != self.horizon)
     }
 
     /// The format that the log began with.
     pub fn format(&self) -> u32 {
         self.format
+    }
+
+    /// The log of an earlier format that this one continues.
+    pub fn upgraded(&self) -> Option<&Upgraded> {
+        self.upgraded.as_ref()
     }
 
     /// The smallest and the largest reward there can be.
@@ -299,7 +307,7 @@ impl State {
 
     /// SHA-256 of the exact sums, in hexadecimal. Equal statistics have equal digests.
     pub fn digest(&self) -> String {
-        self.statistics.digest(self.format)
+        self.statistics.digest(self.rules())
     }
 }
 

@@ -176,8 +176,8 @@ impl State {
         Err(StepError::OtherKind { reward: reward.to_string(), outcomes: self.outcomes })
     }
 
-    /// Changes what an outcome is from now on. Earlier rewards stay; those of another kind are named,
-    /// unless counts join them, which say the same in fewer lines.
+    /// Changes what an outcome is from now on. Earlier rewards stay. The first that contradicts it
+    /// is named: counts and yes or no can follow only after yes or no.
     pub(super) fn change_outcomes(&mut self, outcomes: Outcomes) -> Result<(), StepError> {
         self.needs_format(2, "another kind of outcome")?;
         if outcomes == Outcomes::Counts {

@@ -2,8 +2,11 @@
 //! state unchanged.
 
 use super::{ActionRecord, Committed, Decision, Encoded, Outcome, State, StepError, index};
+use crate::assumed::assumed;
 use crate::certificate::Amended;
-use crate::event::{Cells, Event, FIRST_FORMAT, FORMAT, LONGEST_KEY, Outcomes, RecordedForecasts};
+use crate::event::{
+    Cells, Event, FIRST_FORMAT, FORMAT, LONGEST_KEY, Outcomes, RecordedForecasts, Upgraded,
+};
 use crate::policy::{PolicyTable, natural_ridge, read_settled, setting};
 use crate::recipe::{Context, Extension};
 use crate::reward::Reward;
@@ -19,14 +22,27 @@ impl State {
     /// # Errors
     /// If it is not `opened`, or its settings are not consistent.
     pub fn open(event: &Event) -> Result<Self, StepError> {
-        let Event::Opened { format, policy, reward_range, horizon, seed, outcomes, recipe, .. } =
-            event
+        let Event::Opened {
+            format,
+            policy,
+            reward_range,
+            horizon,
+            seed,
+            outcomes,
+            upgraded,
+            recipe,
+            ..
+        } = event
         else {
             return Err(StepError::Opening);
         };
         if !(FIRST_FORMAT..=FORMAT).contains(format) {
             return Err(StepError::Format { found: *format });
         }
+        if upgraded.as_ref().is_some_and(|old| old.from < FIRST_FORMAT || old.from >= *format) {
+            return Err(StepError::Upgrade);
+        }
+        let rules = rules(*format, upgraded.as_ref(), 0);
         let (low, high) = *reward_range;
         if !(low < high && (high - low).is_finite()) {
             return Err(StepError::Range { low, high });
@@ -37,8 +53,7 @@ impl State {
         }
         recipe.check_scaled_bound(scale.length())?;
         let natural = |spec: &PolicySpec| natural_ridge(spec, recipe, *reward_range);
-        let (spec, table) =
-            read_settled(policy, setting(recipe.dim()), *horizon, *format, natural)?;
+        let (spec, table) = read_settled(policy, setting(recipe.dim()), *horizon, rules, natural)?;
         if *outcomes == Outcomes::Counts {
             check_counts(&spec.kind)?;
         }
@@ -47,6 +62,7 @@ impl State {
         let statistics = Statistics::new(recipe.dim(), by_action).map_err(StatisticsError::from)?;
         Ok(Self {
             format: *format,
+            upgraded: upgraded.clone(),
             policy: spec,
             table,
             reward_range: *reward_range,
@@ -78,8 +94,8 @@ impl State {
     pub fn step(&mut self, seq: u64, at_us: i64, event: &Event) -> Result<(), StepError> {
         match event {
             Event::Opened { .. } => Err(StepError::Opening),
-            Event::PolicyChanged { policy, horizon } => self.change_policy(policy, *horizon),
-            Event::OutcomesChanged { outcomes } => self.change_outcomes(*outcomes),
+            Event::PolicyChanged { policy, horizon, .. } => self.change_policy(policy, *horizon),
+            Event::OutcomesChanged { outcomes, .. } => self.change_outcomes(*outcomes),
             Event::RecipeExtended { extension } => self.extend_recipe(extension),
             Event::ActionAdded { action, label, cells } => self.add_action(*action, label, cells),
             Event::ActionRetired { action } => self.retire(*action),
@@ -117,7 +133,7 @@ impl State {
         policy: &PolicyTable,
         horizon: Option<u64>,
     ) -> Result<(), StepError> {
-        let (spec, table) = self.resolved(policy, horizon)?;
+        let (spec, table) = self.resolved(policy, horizon, self.rules())?;
         if self.outcomes == Outcomes::Counts {
             check_counts(&spec.kind)?;
         }
@@ -243,6 +259,24 @@ impl State {
         Err(if self.forecasts() { StepError::NoForecasts } else { StepError::Forecasts })
     }
 
+    /// The format whose rules the next decision follows: the first decisions of an upgraded log
+    /// follow those of the log that it was made from.
+    pub(crate) fn rules(&self) -> u32 {
+        rules(self.format, self.upgraded.as_ref(), self.decisions.len() as u64)
+    }
+
+    /// The event of another policy.
+    pub(crate) fn policy_changed(
+        &self,
+        policy: &PolicyTable,
+        horizon: Option<u64>,
+    ) -> Result<Event, StepError> {
+        let (spec, policy) = self.resolved(policy, horizon, self.rules())?;
+        let is_said = self.format >= 2;
+        let assumed = if is_said { assumed(self, &spec, self.outcomes) } else { Vec::new() };
+        Ok(Event::PolicyChanged { policy, horizon, assumed })
+    }
+
     /// Whether every decision records what its reward was forecast to be.
     pub(crate) fn forecasts(&self) -> bool {
         self.format >= 2 && self.recipe.dim() > 0
@@ -272,6 +306,11 @@ impl State {
         }
         u32::try_from(self.contexts.len() - 1).expect("fewer contexts than decisions of any log")
     }
+}
+
+/// The format whose rules decide after this many decisions.
+fn rules(format: u32, upgraded: Option<&Upgraded>, decisions: u64) -> u32 {
+    upgraded.filter(|old| decisions < old.decisions).map_or(format, |old| old.from)
 }
 
 /// Phased elimination plays each action a fixed number of times, and a count is worth many plays.

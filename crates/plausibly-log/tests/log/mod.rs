@@ -15,6 +15,7 @@ mod replays;
 mod schema;
 mod torn;
 mod typed;
+mod upgraded;
 mod words;
 
 use memory::Memory;
@@ -211,7 +212,8 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
                     if rng.uniform() < if plan.steady { 0.01 } else { 0.3 } { 0.3 } else { 0.0 };
                 let offered = table(&mut rng, plan, leave_out);
                 let known = context(&mut rng, plan);
-                let decided = if rng.uniform() < 0.2 {
+                let has_key = rng.uniform() < 0.2 && log.state().unwrap().format() >= 2;
+                let decided = if has_key {
                     let key = format!("request {step} of {decisions}");
                     log.decide_once(&key, at, &offered, &known, plan.most).map(|(taken, _)| taken)
                 } else {

@@ -49,12 +49,13 @@ fn bodies(seed: u64) -> Vec<String> {
         seed,
         outcomes: if seed.is_multiple_of(3) { Outcomes::Counts } else { Outcomes::Number },
         assumed: vec![name(1)],
+        upgraded: None,
         recipe,
     };
     let mut events = vec![
         opened,
-        Event::PolicyChanged { policy, horizon: None },
-        Event::OutcomesChanged { outcomes: Outcomes::YesNo },
+        Event::PolicyChanged { policy, horizon: None, assumed: vec![name(4)] },
+        Event::OutcomesChanged { outcomes: Outcomes::YesNo, assumed: Vec::new() },
         Event::RecipeExtended { extension },
         Event::ActionAdded { action: seed, label: name(0), cells },
         Event::ActionRetired { action: seed },

@@ -146,7 +146,7 @@ impl PyLog {
         })
     }
 
-    /// Records a reward, or how many of how many outcomes were yes; false if the log has it already.
+    /// Records a reward, or a count of outcomes; false if the log already has it.
     fn reward(
         &self,
         py: Python<'_>,

@@ -282,9 +282,9 @@ pub enum Defaults {
     /// As [`Defaults::Current`], where rewards have a range: arms have the two-point radius, which
     /// needs no scale of the noise.
     Ranged,
-    /// As [`Defaults::Ranged`], in logs: models of features have the forecast radius, CODE has greed
-    /// 0.3 unless it has a target, and kinds of radius that need sums which logs do not keep are
-    /// refused.
+    /// As [`Defaults::Ranged`], in logs: models of features have the forecast radius, CODE has
+    /// greed 0.3 unless it has a target, and kinds of radius that need sums which logs do not keep
+    /// are refused.
     Logged,
     /// As in logs of the first format and in Python: intervals rule actions out, and models of
     /// features have the determinant radius and ridge 1. There is no field `exclusion`.
