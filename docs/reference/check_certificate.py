@@ -275,6 +275,24 @@ def once(pairs):
     )
 
 
+# Insured policies: CODE explores while the least known action in the race is above a limit.
+def check_insurance(grounds, findings):
+    policy, insurance = grounds["policy"], findings["insurance"]
+    counts = policy.get("count_pending", True) and "design" in grounds
+    sums = grounds["design" if counts else "statistics"]
+    offered = len(grounds["actions"]) + grounds.get("unlisted", {}).get("actions", 0)
+    limit = policy["kappa"] * (len(grounds["features"]) or offered) / (sums["observations"] + 1)
+    least_known = next(action for action in findings["actions"] if action["rank"] == 1)
+    width = least_known["design_width"]
+    explored = width is None or width**2 > limit
+    # Too close to tell where both are equal up to rounding.
+    close = width is not None and abs(width**2 - limit) <= 1e-9 * limit
+    if abs(limit - insurance["limit"]) > 1e-9 * limit:
+        sys.exit(f"the limit of the insurance is {insurance['limit']}, and {limit} follows")
+    if explored != insurance["explored"] and not close:
+        sys.exit(f"whether the insurance explored is {insurance['explored']}; {explored} follows")
+
+
 def main(path):
     with open(path, encoding="utf-8") as file:
         certificate = json.load(file, object_pairs_hook=once)
@@ -305,6 +323,8 @@ def main(path):
         if plausible is not None and plausible != (action["standing"] == "plausible"):
             sys.exit(f"{action['label']}: the standing does not follow")
     chosen = findings["chosen"]
+    if "insurance" in findings:
+        check_insurance(grounds, findings)
     if "forecasts" in grounds:
         at = next(i for i, action in enumerate(grounds["actions"]) if action["id"] == chosen["id"])
         made = forecasts(grounds, grounds["actions"][at]["features"])

@@ -27,10 +27,10 @@ pub struct Opening {
 }
 
 impl Opening {
-    /// A log that decides by CODE with its defaults.
+    /// A log that decides by the [default policy](policy::default_for).
     pub fn new(recipe: Recipe, reward_range: (f64, f64), seed: u64) -> Self {
-        let outcomes = Outcomes::default();
-        Self { policy: policy::code(), reward_range, horizon: None, seed, outcomes, recipe }
+        let (policy, outcomes) = (policy::default_for(&recipe, reward_range), Outcomes::default());
+        Self { policy, reward_range, horizon: None, seed, outcomes, recipe }
     }
 
     /// Sets another policy. Its constants are in units of reward.

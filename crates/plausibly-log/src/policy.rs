@@ -13,9 +13,25 @@ use thiserror::Error;
 /// A policy as a log records it, every field with its value.
 pub type PolicyTable = Map<String, Json>;
 
-/// CODE with its default settings.
-pub fn code() -> PolicyTable {
-    PolicyTable::from_iter([("kind".to_string(), "code".into())])
+/// The policy of a log whose owner has said nothing about it.
+///
+/// Where all decisions are about the same things, people wait for a verdict: CODE. Where a context
+/// changes what is best, no action is ever ruled out for good, and CODE alone would explore at the
+/// cost of rewards: it insures a rule that takes the largest estimate plus half the range of
+/// rewards times the width. `docs/results/defaults.md` has the measurements.
+pub fn default_for(recipe: &Recipe, reward_range: (f64, f64)) -> PolicyTable {
+    let table = if recipe.context().is_empty() {
+        serde_json::json!({ "kind": "code" })
+    } else {
+        let most_noise = 0.5 * (reward_range.1 - reward_range.0);
+        let radius = serde_json::json!({ "kind": "fixed", "sqrt_beta": most_noise });
+        let inside = serde_json::json!({ "kind": "lin-ucb", "ridge": 1.0, "radius": radius });
+        serde_json::json!({ "kind": "insured", "kappa": 10.0, "inside": inside })
+    };
+    match table {
+        Json::Object(table) => table,
+        _ => unreachable!("a policy is a table"),
+    }
 }
 
 /// A typed policy as a log records it, for arms or for features as `setting` says.
@@ -32,9 +48,14 @@ pub fn declare_noise(
     scale: f64,
     setting: Setting,
 ) -> Result<(), PolicyRefusal> {
+    let inside = table.get_mut("inside").and_then(|inside| inside.get_mut("radius"));
+    if let Some(radius) = inside.filter(|radius| radius["kind"] == "fixed") {
+        // The rule that takes the largest estimate plus σ times the width.
+        radius["sqrt_beta"] = scale.into();
+    }
     let kind = table.get("kind").and_then(Json::as_str).unwrap_or_default();
     let target = match kind {
-        "code" | "lin-ucb" => {
+        "code" | "insured" | "lin-ucb" => {
             // The default set of arms needs no such number, and makes no use of it.
             let usual = if setting == Setting::Arms { "mixture" } else { "forecast" };
             let radius = table.entry("radius").or_insert_with(|| serde_json::json!({}));
@@ -117,15 +138,25 @@ pub fn read_policy(
 
 fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
     let reason = match spec.kind {
-        PolicyKind::Insured { .. } => {
-            "an insured policy cannot go on from the sums of a log; use code with a target of \
-             kappa, which explores in the same rounds and takes the largest upper bound in others"
+        PolicyKind::Insured { ref inside, .. }
+            if matches!(
+                **inside,
+                PolicyKind::Elimination { .. }
+                    | PolicyKind::ExploreThenCommit { .. }
+                    | PolicyKind::BetaThompson
+            ) =>
+        {
+            "a policy inside an insured one must follow from the sums of the log: use lin-ucb, \
+             lin-ts, code or epsilon-greedy for actions with features, and ucb1, thompson, code or \
+             epsilon-greedy without"
         }
         PolicyKind::Code { target: Some(Target::Deadline { .. }), .. } => {
             "a deadline counts rounds with immediate rewards, and a log does not promise those; \
              leave out by_round"
         }
-        PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. }
+        PolicyKind::Code { radius, .. }
+        | PolicyKind::Insured { radius, .. }
+        | PolicyKind::LinUcb { radius, .. }
             if radius.unset().any(|name| name == "action_norm_bound") =>
         {
             "the paper's radius needs a bound on the norms of all future actions: set \
@@ -188,6 +219,12 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
     };
     let mut spec = spec.clone();
     match &mut spec.kind {
+        PolicyKind::Insured { radius, inside, .. } => {
+            scale_radius(radius);
+            let kind = std::mem::replace(&mut **inside, PolicyKind::BetaThompson);
+            let unscaled = PolicySpec { label: String::new(), kind };
+            **inside = scaled(&unscaled, range, as_given).kind;
+        }
         PolicyKind::Code { radius, target, .. } => {
             scale_radius(radius);
             if let Some(Target::Accuracy(accuracy)) = target {
@@ -200,7 +237,6 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
         | PolicyKind::Thompson { noise_scale } => divide(noise_scale),
         PolicyKind::BetaThompson
         | PolicyKind::Elimination { .. }
-        | PolicyKind::Insured { .. }
         | PolicyKind::EpsilonGreedy { .. }
         | PolicyKind::ExploreThenCommit { .. } => {}
     }
@@ -231,7 +267,8 @@ pub(crate) fn scaled_facts(dim: usize, theta_norm_bound: f64) -> Facts {
     }
 }
 
-/// Like [`read_policy`], with a ridge for policies of features that leave it to their radius.
+/// Like [`read_policy`], with a ridge for policies of features that leave it to their radius. A
+/// policy inside that leaves it open gets that of its insurance.
 pub(crate) fn read_settled(
     table: &PolicyTable,
     setting: Setting,
@@ -240,12 +277,22 @@ pub(crate) fn read_settled(
     ridge: impl FnOnce(&PolicySpec) -> f64,
 ) -> Result<(PolicySpec, PolicyTable), PolicyRefusal> {
     let read = read_policy(table, setting, horizon, format)?;
-    if setting == Setting::Arms || !read.0.has_natural_ridge() {
+    if setting == Setting::Arms {
         return Ok(read);
     }
+    let (spec, mut table) = read;
+    let natural = spec.has_natural_ridge();
+    if natural {
+        table.insert("ridge".into(), ridge(&spec).into());
+    }
+    let own = table.get("ridge").cloned();
+    let inside = table.get_mut("inside").and_then(Json::as_object_mut);
+    let open = inside.filter(|inside| !inside.contains_key("ridge"));
+    let filled = open.zip(own).map(|(inside, own)| inside.insert("ridge".into(), own)).is_some();
+    if !natural && !filled {
+        return Ok((spec, table));
+    }
     // Read again, so that the fields are in the same order as when the log is read.
-    let mut table = table.clone();
-    table.insert("ridge".into(), ridge(&read.0).into());
     read_policy(&table, setting, horizon, format)
 }
 

@@ -10,7 +10,7 @@ use crate::output;
 use anyhow::{Context as _, Result};
 use plausibly_log::event::Outcomes;
 use plausibly_log::journal::FileStorage;
-use plausibly_log::policy::PolicyTable;
+use plausibly_log::policy::{PolicyTable, default_for};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::check_key;
 use plausibly_log::table::Table;
@@ -160,8 +160,8 @@ fn begin(
     output::note(&format!("{}", recipe.describe()));
     first_table::ask(args, table, &recipe)?;
     let Answers { range, outcomes, noise } = questions::answers(args)?;
-    let code = policy::kind_of("code");
-    let policy = policy::read(args.policy.as_deref(), &code, &args.set, None, &recipe)?;
+    let usual = default_for(&recipe, range);
+    let policy = policy::read(args.policy.as_deref(), &usual, &args.set, None, &recipe)?;
     let mut opening = Opening {
         policy,
         reward_range: range,
@@ -211,7 +211,8 @@ fn settings(args: &Decide, opening: &Opening) -> Result<String> {
     if args.yes && !open.is_empty() {
         lines.push(format!("  if you know more, say it with {}", open.join(", ")));
     }
-    if args.policy.is_some() || !args.set.is_empty() {
+    let is_usual = opening.policy.get("kind").is_some_and(|kind| kind == "code");
+    if args.policy.is_some() || !args.set.is_empty() || !is_usual {
         lines.push(format!("policy: {}", policy::words(&opening.policy)));
     }
     Ok(lines.join("\n"))

@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Upgrade) -> Result<()> {
     }
     let at = time_to_record(args.time.at, args.force)?;
     let recording = Recording::new(&args.log, &args.wait)?;
-    // Nobody adds a line to the old log while it is read.
+    // The lock keeps other processes from adding lines to the old log while it is read.
     let old = recording.locked()?;
     let mut made = temporary_in(folder_of(&to))?;
     recording.remove_if_ended(made.path());

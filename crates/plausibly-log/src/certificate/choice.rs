@@ -3,8 +3,8 @@
 use super::derive::{Derivation, largest};
 use super::findings::Reason;
 use super::{GroundsError, misfit, require};
-use plausibly::Stream;
 use plausibly::spec::{BuildError, History, PolicyKind, PolicySpec};
+use plausibly::{Stream, Target};
 
 /// Whether the choice follows from the listed actions, given how many unlisted ones could still be
 /// best.
@@ -44,6 +44,18 @@ impl Derivation<'_> {
         Ok((self.choose_after(self.spec, history)?, true))
     }
 
+    /// What the policy inside an insured one wants among all actions on offer; `None` where not all
+    /// of them are listed.
+    pub(super) fn wanted_inside(&self) -> Result<Option<usize>, GroundsError> {
+        if self.grounds.unlisted.is_some() {
+            return Ok(None);
+        }
+        let decisions = self.grounds.decision.saturating_sub(1);
+        let history = History { decisions, ..self.at_first() };
+        let inside = self.spec.resume_inside(&self.grounds.facts(), &history)?;
+        Ok(inside.map(|mut policy| policy.select(self.set.view(), &mut self.stream())))
+    }
+
     /// A history of no decisions, with the models of this one.
     fn at_first(&self) -> History {
         let (model, design) = (self.model.clone(), self.design.clone());
@@ -79,11 +91,14 @@ impl Derivation<'_> {
         match self.spec.kind {
             PolicyKind::Code { greed, target, .. } => match (self.draw(), target) {
                 (Some((_, true)), _) => Reason::DrawnPlausible,
-                (_, Some(target)) if self.design_target_met(target) => Reason::MostPromising,
+                (_, Some(target)) if self.design_status(target).met() => Reason::MostPromising,
                 (_, None) if greed > 0.0 => Reason::Tempered,
                 _ => Reason::LeastKnown,
             },
-            PolicyKind::Insured { .. } => unreachable!("logs refuse it when they read a policy"),
+            PolicyKind::Insured { kappa, .. } => {
+                let explores = !self.design_status(Target::Kappa(kappa)).met();
+                if explores { Reason::LeastKnown } else { Reason::Inside }
+            }
             PolicyKind::LinUcb { .. } => Reason::LargestUpper,
             PolicyKind::LinTs { .. } | PolicyKind::Thompson { .. } | PolicyKind::BetaThompson => {
                 Reason::LargestSample

@@ -2,7 +2,8 @@
 //! certificate both run this code.
 
 use super::findings::{
-    Alarm, Chosen, Comparison, Finding, Findings, Outlook, RuledOut, Share, Standing, TargetFinding,
+    Alarm, Chosen, Comparison, Finding, Findings, InsuranceFinding, Outlook, RuledOut, Share,
+    Standing, TargetFinding,
 };
 use super::rule_out::RuleOut;
 use super::verdict::Verdict;
@@ -89,7 +90,11 @@ impl<'a> Derivation<'a> {
             None => grounds.settled(ridge)?,
         };
         // The findings of a policy that ignores pending decisions ignore them too.
-        let ignored = matches!(spec.kind, PolicyKind::Code { count_pending: false, .. });
+        let ignored = matches!(
+            spec.kind,
+            PolicyKind::Code { count_pending: false, .. }
+                | PolicyKind::Insured { count_pending: false, .. }
+        );
         let design = grounds.design.as_ref().filter(|_| !ignored);
         let design = design.map(|sums| match reused(sums) {
             Some(model) => Ok(model),
@@ -100,7 +105,7 @@ impl<'a> Derivation<'a> {
         let radius = shown.build_quantised(&facts)?;
         let mut explanation = Explanation::new();
         let exclusion = match spec.kind {
-            PolicyKind::Code { exclusion, .. } => exclusion,
+            PolicyKind::Code { exclusion, .. } | PolicyKind::Insured { exclusion, .. } => exclusion,
             // The first format knows intervals alone.
             _ if grounds.format < 2 || grounds.dim() == 0 => Exclusion::Intervals,
             _ => Exclusion::Differences,
@@ -206,6 +211,7 @@ impl Derivation<'_> {
             alarm: self.alarm(),
             confidence: self.confidence,
             target: self.target(),
+            insurance: self.insurance()?,
             plays_left: self.phase.as_ref().map(|(_, quota)| quota.remaining()),
             actions: self.actions(),
         })
@@ -382,10 +388,25 @@ impl Derivation<'_> {
         target.status(width_sq[widest], half_width, &model.estimator().evidence())
     }
 
-    /// Whether the target is met with pending decisions counted: the policy explores until it is.
-    pub(super) fn design_target_met(&self, target: Target) -> bool {
+    /// Progress towards a target with pending decisions counted: the policy explores until it is
+    /// met.
+    pub(super) fn design_status(&self, target: Target) -> TargetStatus {
         let design = self.design.as_ref().unwrap_or(&self.model);
-        self.target_status(target, self.design_width_sq(), design).met()
+        self.target_status(target, self.design_width_sq(), design)
+    }
+
+    /// Which part of an insured policy decides.
+    fn insurance(&self) -> Result<Option<InsuranceFinding>, GroundsError> {
+        let PolicyKind::Insured { kappa, .. } = self.spec.kind else { return Ok(None) };
+        let status = self.design_status(Target::Kappa(kappa));
+        let is_plausible = |at: usize| self.explanation.plausible().any(|own| own == at);
+        let wanted = if status.met() { self.wanted_inside()? } else { None };
+        Ok(Some(InsuranceFinding {
+            explored: !status.met(),
+            widest: finite(status.reached),
+            limit: status.wanted,
+            wanted: wanted.filter(|at| !is_plausible(*at)).map(|at| self.grounds.actions[at].id),
+        }))
     }
 
     fn target(&self) -> Option<TargetFinding> {

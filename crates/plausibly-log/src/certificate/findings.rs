@@ -26,6 +26,9 @@ pub struct Findings {
     /// Progress towards the policy's target.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target: Option<TargetFinding>,
+    /// Which part of an insured policy decided.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub insurance: Option<InsuranceFinding>,
     /// The plays left in the phase of phased elimination, this decision included; `null` in a
     /// partial certificate.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -89,6 +92,8 @@ pub enum Reason {
     Explored,
     /// The largest estimate.
     LargestMean,
+    /// The choice of the policy inside an insured one, among those that could still be best.
+    Inside,
     /// The largest estimate when the policy committed.
     Committed,
     /// Drawn at random from the plays left in the phase.
@@ -115,6 +120,23 @@ pub struct TargetFinding {
     pub wanted: f64,
     /// The largest such value among the actions that could still be best.
     pub reached: Option<f64>,
+}
+
+/// Which part of an insured policy decided.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct InsuranceFinding {
+    /// Whether CODE explored; otherwise the policy inside decided.
+    pub explored: bool,
+    /// The largest squared width among the actions that could still be best, with pending decisions
+    /// counted; `null` if one was never tried.
+    pub widest: Option<f64>,
+    /// CODE explores above this: κ·d/t.
+    pub limit: f64,
+    /// The action that the policy inside wanted, if it was out of the race; a partial certificate
+    /// does not say.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub wanted: Option<u64>,
 }
 
 /// The findings about one action.

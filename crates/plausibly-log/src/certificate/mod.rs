@@ -21,8 +21,8 @@ pub(crate) use between::{Between, between};
 use canonical::canonical;
 pub use certify::{certificate, certify};
 pub use findings::{
-    Alarm, Chosen, Comparison, Finding, Findings, Outlook, Reason, RuledOut, Share, Standing,
-    TargetFinding,
+    Alarm, Chosen, Comparison, Finding, Findings, InsuranceFinding, Outlook, Reason, RuledOut,
+    Share, Standing, TargetFinding,
 };
 pub use phase::{Frozen, Phase, Played};
 pub use rule_out::RuleOut;

@@ -1,5 +1,5 @@
-//! Writes a log from its first line on, without a lock: for a file that gets its name only when it is
-//! complete.
+//! Writes a log from its first line on, without a lock: for a file that gets its name only when it
+//! is complete.
 
 use super::Checkpoint;
 use super::error::JournalError;

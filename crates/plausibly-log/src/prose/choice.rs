@@ -1,13 +1,14 @@
 //! The sentences about the choice: why it was made, what it costs, and what would rule the action
 //! out.
 
-use super::{Words, count, quoted};
+use super::{Words, count, quoted, two_digits};
 use crate::certificate::{Finding, Reason, RuleOut, Standing};
 
 impl Words<'_> {
     /// Why this action was chosen, and what the choice costs.
     pub fn why(&self) -> Vec<String> {
         let mut said = vec![self.reason()];
+        said.extend(self.insurance());
         if self.0.findings.chosen.reason == Reason::LeastKnown && self.plausible() > 1 {
             said.extend(self.ties());
             let ignored =
@@ -120,6 +121,11 @@ impl Words<'_> {
                 format!("This decision was for exploring, and {label} was drawn at random.")
             }
             Reason::LargestMean => format!("{label} has the highest estimate."),
+            Reason::Inside => format!(
+                "All actions that could still be best are known well enough, so the rule inside \
+                 the insurance decides ({}): it takes {label}.",
+                self.rule_inside()
+            ),
             Reason::Committed => {
                 format!(
                     "{label} had the highest estimate when exploring ended; the policy has taken \
@@ -127,6 +133,34 @@ impl Words<'_> {
                 )
             }
         }
+    }
+
+    /// The kind of the policy inside.
+    fn rule_inside(&self) -> &str {
+        let inside = self.0.grounds.policy.get("inside").and_then(|inside| inside.get("kind"));
+        inside.and_then(serde_json::Value::as_str).unwrap_or_default()
+    }
+
+    /// The width by which an insured policy explored or did not, and what the rule inside wanted.
+    fn insurance(&self) -> Vec<String> {
+        let Some(insurance) = self.0.findings.insurance else { return Vec::new() };
+        let explores = format!(
+            "The insurance explores while the uncertainty of one of them is above {}, a limit that \
+             falls with the number of outcomes",
+            two_digits(insurance.limit)
+        );
+        let mut said = vec![match insurance.widest {
+            None => format!("{explores}; one of them was never tried."),
+            Some(widest) => format!("{explores}; the largest is {}.", two_digits(widest)),
+        }];
+        if let Some(wanted) = insurance.wanted {
+            let label = self.0.findings.actions.iter().find(|action| action.id == wanted);
+            said.push(format!(
+                "The rule wanted {}, which is out of the race; this is its next choice.",
+                label.map_or_else(|| "another action".into(), |action| quoted(&action.label))
+            ));
+        }
+        said
     }
 
     /// Says that the target is reached, for a policy that does not explore now. The policy counts

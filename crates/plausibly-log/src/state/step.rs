@@ -42,6 +42,10 @@ impl State {
         if upgraded.as_ref().is_some_and(|old| old.from < FIRST_FORMAT || old.from >= *format) {
             return Err(StepError::Upgrade);
         }
+        if *format < 2 && *outcomes != Outcomes::Number {
+            let what = "another kind of outcome";
+            return Err(StepError::Earlier { what, format: 2, own: *format });
+        }
         let rules = rules(*format, upgraded.as_ref(), 0);
         let (low, high) = *reward_range;
         if !(low < high && (high - low).is_finite()) {

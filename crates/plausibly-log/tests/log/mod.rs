@@ -2,9 +2,11 @@
 
 mod certificates;
 mod compared;
+mod counted;
 mod doors;
 mod doubled_keys;
 mod elimination;
+mod forecasted;
 mod given;
 mod histories;
 mod laws;
@@ -26,7 +28,7 @@ use plausibly_log::policy::PolicyTable;
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::StepError;
 use plausibly_log::table::Table;
-use plausibly_log::{Log, LogError, Opening};
+use plausibly_log::{Log, LogError, Opening, Reward};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -48,6 +50,8 @@ pub(crate) struct Plan {
     pub(crate) context: bool,
     /// Whether the columns are vectors as given.
     pub(crate) given: bool,
+    /// Whether outcomes are counts.
+    pub(crate) counts: bool,
     /// Whether actions and context rarely change, as phases need to come to an end.
     pub(crate) steady: bool,
     /// The most actions that a certificate lists.
@@ -77,6 +81,13 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
             "radius": {"kind": "determinant", "noise_scale": 0.2, "theta_norm_bound": 1.0}
         }),
         json!({"kind": "code", "radius": {"kind": "additive", "noise_scale": 0.01}}),
+        json!({"kind": "insured"}),
+        json!({"kind": "insured", "kappa": 40.0, "inside": {"kind": "lin-ucb"}}),
+        json!({
+            "kind": "insured", "count_pending": false,
+            "radius": {"kind": "additive", "noise_scale": 0.2},
+            "inside": {"kind": "epsilon-greedy", "epsilon": 0.0}
+        }),
         json!({"kind": "lin-ucb"}),
         json!({"kind": "lin-ts"}),
         json!({"kind": "epsilon-greedy"}),
@@ -92,6 +103,8 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
         json!({"kind": "code", "radius": {"kind": "mixture", "noise_scale": 0.1}}),
         json!({"kind": "code", "count_pending": false, "target": {"kappa": 0.6}}),
         json!({"kind": "code", "target": {"kappa": 0.6}}),
+        json!({"kind": "insured", "kappa": 2.0}),
+        json!({"kind": "insured", "kappa": 9.0, "inside": {"kind": "ucb1"}}),
         json!({"kind": "ucb1"}),
         json!({"kind": "thompson"}),
         json!({"kind": "epsilon-greedy"}),
@@ -154,7 +167,7 @@ fn begin(log: &mut Log<Memory>, plan: &Plan, first: &Table, rng: &mut Stream) {
         reward_range: (-5.0, 15.0),
         horizon: Some(plan.steps as u64),
         seed: plan.seed,
-        outcomes: Outcomes::Number,
+        outcomes: if plan.counts { Outcomes::Counts } else { Outcomes::Number },
         recipe,
     };
     log.begin(1_000_000, opening).unwrap();
@@ -183,7 +196,14 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
             } else {
                 (action % 5) as f64 * 3.0 - 2.0
             };
-            (level + 0.2 * rng.normal()).clamp(-5.0, 15.0)
+            let reward = (level + 0.2 * rng.normal()).clamp(-5.0, 15.0);
+            if !plan.counts {
+                return Reward::from(reward);
+            }
+            // As large a share of yes.
+            let of = 1 + rng.index(40) as u64;
+            let yes = (0..of).filter(|_| 20.0 * rng.uniform() < reward + 5.0).count();
+            Reward::counts(yes as u64, of)
         };
         let outcome = match rng.index(10) {
             _ if decisions == 0 => None,
@@ -267,8 +287,10 @@ pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
     let policy = all[rng.index(all.len())].clone();
     // Few arms, so that outcomes show which of them is better.
     let (rows, steps) = if arms && rng.uniform() < 0.3 { (3, 5 * steps) } else { (rows, steps) };
+    let counts = Stream::new(seed, 0, "counts").uniform() < 0.2;
     Plan {
         seed,
+        counts: counts && policy["kind"] != "elimination",
         columns: if arms { 0 } else { log_uniform(&mut rng, most).max(1) },
         // A table of one row has no column that could tell actions apart.
         rows: log_uniform(&mut rng, rows).max(if arms || given { 1 } else { 2 }),
@@ -284,7 +306,7 @@ pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
 /// A plan of few arms, long enough for outcomes to show which of them is better.
 pub(crate) fn few_arms(seed: u64, steps: usize) -> Plan {
     let policy = json!({"kind": "code"}).as_object().unwrap().clone();
-    Plan { policy, columns: 0, rows: 3, steps, context: false, given: false, ..steady(seed, 0) }
+    Plan { policy, columns: 0, rows: 3, steps, given: false, ..steady(seed, 0) }
 }
 
 /// A plan of elimination among few actions with few features, long enough for phases to end.
@@ -298,6 +320,7 @@ pub(crate) fn steady(seed: u64, steps: usize) -> Plan {
         rows: 2 + rng.index(3),
         steps,
         context: false,
+        counts: false,
         given: rng.uniform() < 0.8,
         steady: true,
         most: 5000,

@@ -183,6 +183,18 @@ impl Ridge {
         self
     }
 
+    /// The same observations with another ridge.
+    ///
+    /// # Errors
+    /// If the ridge is out of range.
+    pub fn with_ridge(&self, ridge: f64) -> Result<Self, RidgeError> {
+        let mut gram = self.gram();
+        gram.iter_mut().step_by(self.dim + 1).for_each(|entry| *entry += ridge - self.ridge);
+        let (dim, moment) = (self.dim, self.moment());
+        let made = Self::from_statistics(dim, ridge, &gram, &moment, self.observations)?;
+        Ok(Self { squares: self.squares, ..made })
+    }
+
     /// Scores with this instruction set instead of the widest one; the results are the same.
     #[must_use]
     pub fn with_isa(mut self, isa: Isa) -> Self {

@@ -112,6 +112,13 @@ impl<P: Policy, E: Estimator + Clone, R: ConfidenceRadius> Insured<P, E, R> {
         Self { code: self.code.excluding(exclusion), ..self }
     }
 
+    /// With decisions outstanding of which only their design is known: the model with all of them
+    /// counted.
+    #[must_use]
+    pub fn with_design(self, design: E) -> Self {
+        Self { code: self.code.with_design(design), ..self }
+    }
+
     /// Tests what is known by the rewards that have come alone, as [`Code::ignoring_pending`].
     #[must_use]
     pub fn ignoring_pending(self) -> Self {

@@ -8,10 +8,10 @@ use super::policy::{PolicyKind, PolicySpec};
 use super::radius::RadiusSpec;
 use super::{Defaults, Facts, Setting};
 use crate::confidence::{Quantised, Radius, RadiusError};
-use crate::model::{ArmMeans, Estimator, Ridge, Tabled};
+use crate::model::{ArmMeans, Estimator, Ridge, RidgeError, Tabled};
 use crate::policy::{
-    Elimination, EpsilonGreedy, Explain, ExploreThenCommit, LinTs, LinUcb, Phase, Thompson, Ucb1,
-    exploring_rounds,
+    Elimination, EpsilonGreedy, Explain, ExploreThenCommit, Insured, LinTs, LinUcb, Phase,
+    Thompson, Ucb1, exploring_rounds,
 };
 
 /// A model of either kind.
@@ -67,6 +67,14 @@ impl Model {
         }
     }
 
+    /// The same observations with another ridge; what each action has paid is left out.
+    fn with_ridge(&self, ridge: f64) -> Result<Self, RidgeError> {
+        Ok(match self.ridge() {
+            Some(model) => Self::Features(Box::new(model.with_ridge(ridge)?)),
+            None => self.clone(),
+        })
+    }
+
     fn arms(self) -> Option<ArmMeans> {
         match self {
             Self::Arms(model) => Some(model),
@@ -100,6 +108,9 @@ impl PolicySpec {
         facts: &Facts,
         history: History,
     ) -> Result<Box<dyn Explain + Send>, BuildError> {
+        if let Some(inside) = self.resume_inside(facts, &history)? {
+            return self.resume_insured(facts, inside, history);
+        }
         let History { model, design, decisions, committed, phase } = history;
         match model {
             Model::Features(model) => {
@@ -126,6 +137,68 @@ impl PolicySpec {
         }
     }
 
+    /// The policy inside an insured one, by itself: it goes on from the same observations, with a
+    /// ridge of its own. `None` for other kinds.
+    ///
+    /// # Errors
+    /// As [`PolicySpec::resume`].
+    pub fn resume_inside(
+        &self,
+        facts: &Facts,
+        history: &History,
+    ) -> Result<Option<Box<dyn Explain + Send>>, BuildError> {
+        let PolicyKind::Insured { inside, .. } = &self.kind else { return Ok(None) };
+        let inside = Self { label: self.label.clone(), kind: (**inside).clone() };
+        let ridge = inside.ridge_in(facts);
+        let design = history.design.as_ref().map(|design| design.with_ridge(ridge));
+        let history = History {
+            model: history.model.with_ridge(ridge)?,
+            design: design.transpose()?,
+            decisions: history.decisions,
+            committed: None,
+            phase: None,
+        };
+        inside.resume(facts, history).map(Some)
+    }
+
+    fn resume_insured(
+        &self,
+        facts: &Facts,
+        inside: Box<dyn Explain + Send>,
+        history: History,
+    ) -> Result<Box<dyn Explain + Send>, BuildError> {
+        let History { model, design, .. } = history;
+        match model {
+            Model::Features(model) => {
+                self.insured_on(facts, inside, *model, design.and_then(Model::features))
+            }
+            Model::Table(model) => {
+                let design = design.and_then(Model::features);
+                let design = design.map(|design| model.with_model(design));
+                self.insured_on(facts, inside, *model, design)
+            }
+            Model::Arms(model) => {
+                self.insured_on(facts, inside, model, design.and_then(Model::arms))
+            }
+        }
+    }
+
+    fn insured_on<E: Estimator + Clone + Send + 'static>(
+        &self,
+        facts: &Facts,
+        inside: Box<dyn Explain + Send>,
+        model: E,
+        design: Option<E>,
+    ) -> Result<Box<dyn Explain + Send>, BuildError> {
+        let PolicyKind::Insured { kappa, radius, exclusion, count_pending, .. } = self.kind else {
+            unreachable!("only called for an insured policy");
+        };
+        let insured = Insured::new(inside, model, radius.build_quantised(facts)?, kappa)?;
+        let insured = insured.excluding(exclusion);
+        let insured = if let Some(design) = design { insured.with_design(design) } else { insured };
+        Ok(Box::new(if count_pending { insured } else { insured.ignoring_pending() }))
+    }
+
     fn resume_features(
         &self,
         facts: &Facts,
@@ -144,6 +217,10 @@ impl PolicySpec {
             }
             PolicyKind::LinTs { noise_scale, .. } => {
                 Box::new(LinTs::new(model, noise_scale.unwrap_or(facts.noise_scale))?)
+            }
+            // Greed alone, inside an insured policy.
+            PolicyKind::EpsilonGreedy { epsilon: 0.0, .. } => {
+                Box::new(EpsilonGreedy::constant(model, 0.0)?)
             }
             PolicyKind::EpsilonGreedy { epsilon, exploration, .. } => {
                 let policy = EpsilonGreedy::new(model, epsilon, facts.horizon)?;
@@ -177,6 +254,9 @@ impl PolicySpec {
         Ok(match self.kind {
             PolicyKind::Code { radius, .. } => {
                 self.kind.code_on(model, radius.build_quantised(facts)?, design, Plain)?
+            }
+            PolicyKind::EpsilonGreedy { epsilon: 0.0, .. } => {
+                Box::new(EpsilonGreedy::constant(model, 0.0)?)
             }
             PolicyKind::EpsilonGreedy { epsilon, .. } => {
                 Box::new(EpsilonGreedy::new(model, epsilon, facts.horizon)?.after(decisions))

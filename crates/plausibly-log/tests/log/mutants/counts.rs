@@ -69,7 +69,8 @@ const COUNTS: [Impossible; 13] = [
         write: |grounds| {
             grounds.statistics.observations = grounds.decision;
             grounds.design = None;
-            true
+            // A decision with a count has many outcomes.
+            !grounds.counted
         },
     },
     Impossible {
@@ -85,10 +86,10 @@ const COUNTS: [Impossible; 13] = [
         name: "pending decisions that were never taken",
         found_at: "grounds.design.observations: ",
         write: |grounds| {
-            let decision = grounds.decision;
+            let (decision, counted) = (grounds.decision, grounds.counted);
             grounds.design.as_mut().is_some_and(|design| {
                 design.observations = decision;
-                true
+                !counted
             })
         },
     },

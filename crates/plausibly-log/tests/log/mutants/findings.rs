@@ -4,7 +4,7 @@ use super::{Forgery, any, nudged};
 use plausibly_log::certificate::{Alarm, Comparison, Reason, RuledOut, Standing};
 
 /// Forges statements. All of them follow from the grounds, so no log is needed to find the forgery.
-pub(super) const FINDINGS: [Forgery; 26] = [
+pub(super) const FINDINGS: [Forgery; 30] = [
     Forgery {
         name: "an estimate",
         alone: true,
@@ -243,6 +243,41 @@ pub(super) const FINDINGS: [Forgery; 26] = [
         forge: |c, _| {
             let Some(target) = &mut c.findings.target else { return false };
             target.met = !target.met;
+            true
+        },
+    },
+    Forgery {
+        name: "which part of an insured policy decided",
+        alone: true,
+        forge: |c, _| {
+            let Some(insurance) = &mut c.findings.insurance else { return false };
+            insurance.explored = !insurance.explored;
+            true
+        },
+    },
+    Forgery {
+        name: "the width that made it explore",
+        alone: true,
+        forge: |c, rng| {
+            let insurance = c.findings.insurance.as_mut();
+            nudged(insurance.and_then(|insurance| insurance.widest.as_mut()), rng)
+        },
+    },
+    Forgery {
+        name: "a forecast",
+        alone: true,
+        forge: |c, rng| {
+            let Some(forecasts) = &mut c.findings.chosen.forecasts else { return false };
+            forecasts.steps[rng.index(3)] += 1;
+            true
+        },
+    },
+    Forgery {
+        name: "which forecast counts",
+        alone: true,
+        forge: |c, _| {
+            let Some(forecasts) = &mut c.findings.chosen.forecasts else { return false };
+            forecasts.counts = (forecasts.counts + 1) % 3;
             true
         },
     },

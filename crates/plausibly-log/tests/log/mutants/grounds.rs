@@ -4,7 +4,7 @@ use super::{Forgery, any, nudged};
 use plausibly_log::certificate::Phase;
 
 /// Forges the grounds and derives the findings again, so that only the log shows the forgery.
-pub(super) const GROUNDS: [Forgery; 22] = [
+pub(super) const GROUNDS: [Forgery; 27] = [
     Forgery {
         name: "the statistics",
         alone: false,
@@ -41,6 +41,54 @@ pub(super) const GROUNDS: [Forgery; 22] = [
                 sharing.changed = true;
                 true
             }
+        },
+    },
+    Forgery {
+        name: "the sum over forecasts",
+        alone: false,
+        forge: |c, _| {
+            // Upwards, so that it stays possible.
+            let Some(forecasts) = &mut c.grounds.forecasts else { return false };
+            forecasts.sum += 1.0 / (1_u64 << 48) as f64;
+            true
+        },
+    },
+    Forgery {
+        name: "the errors of candidates",
+        alone: false,
+        forge: |c, _| {
+            let Some(forecasts) = &mut c.grounds.forecasts else { return false };
+            forecasts.errors.swap(0, 2);
+            forecasts.errors[0].to_bits() != forecasts.errors[2].to_bits()
+        },
+    },
+    Forgery {
+        name: "what an action has paid",
+        alone: false,
+        forge: |c, rng| {
+            let Some(earned) = any(&mut c.grounds.earned, rng) else { return false };
+            earned.paid /= 2.0;
+            earned.paid != 0.0
+        },
+    },
+    Forgery {
+        name: "outcomes that were taken back",
+        alone: false,
+        forge: |c, _| {
+            let amended = &mut c.grounds.amended;
+            let none = amended.retracted == 0;
+            amended.retracted = 0;
+            !none
+        },
+    },
+    Forgery {
+        name: "whether outcomes are counts",
+        alone: false,
+        forge: |c, _| {
+            // A log without counts settles each decision once.
+            let bounded = c.grounds.statistics.observations < c.grounds.decision;
+            c.grounds.counted = !c.grounds.counted;
+            c.grounds.format >= 2 && bounded && c.grounds.design.is_none()
         },
     },
     Forgery {
