@@ -89,8 +89,8 @@ pub enum TrialError {
     },
     /// A best choice that outcomes cannot have.
     #[error(
-        "no choice can be better than {usual} by {difference}: outcomes end at {high}, so the \
-         difference must be at most {}", .high - .usual
+        "no choice can be better than {usual} by {difference}, because outcomes end at {high}; \
+         take a smaller difference or a lower usual average"
     )]
     Beyond {
         /// The usual average.
@@ -108,8 +108,8 @@ pub enum TrialError {
     },
     /// A scatter that the range has no room for.
     #[error(
-        "outcomes from {low} to {high} with an average of {average} scatter by at most {most}, not \
-         by {scatter}"
+        "outcomes from {low} to {high} with an average of {average} scatter by at most {}, not \
+         by {scatter}", three_digits(*.most)
     )]
     Scatter {
         /// The scatter.
@@ -123,6 +123,12 @@ pub enum TrialError {
         /// The largest outcome.
         high: f64,
     },
+}
+
+/// The number with its first three digits.
+fn three_digits(most: f64) -> f64 {
+    let unit = libm::pow(10.0, 2.0 - libm::floor(libm::log10(most)));
+    (most * unit).floor() / unit
 }
 
 /// How much to simulate, and from which seed.

@@ -17,8 +17,8 @@ fn yes_no(choices: usize, usual: f64, difference: f64) -> Trial {
     Trial::new(choices, (0.0, 1.0), usual, difference, None).unwrap()
 }
 
-/// Outcomes until the first choice is alone, or the only one out: one outcome per decision, drawn and looked at one by one.
-/// `pairs` is true in logs.
+/// Outcomes until one choice is left, or until the first one is out: one outcome per decision,
+/// drawn and looked at one by one. `pairs` is true in logs.
 fn slow(case: Case, means: &[f64], run: u64, pairs: bool) -> u64 {
     let (set, mut rng) = (ActionSet::arms(means.len()).unwrap(), Stream::new(77, run, "slow"));
     let radius = TwoPoint { delta: 0.05, low: 0.0, high: 1.0, pairs };
@@ -143,13 +143,13 @@ fn what_cannot_be_is_refused_with_what_can() {
         (trial(3, 5.0, 0.0, None), "a difference of 0 is not one: it must be above 0"),
         (
             trial(3, 8.0, 3.0, None),
-            "no choice can be better than 8 by 3: outcomes end at 10, so the difference must be at \
-             most 2",
+            "no choice can be better than 8 by 3, because outcomes end at 10; take a smaller \
+             difference or a lower usual average",
         ),
         (trial(3, 5.0, 1.0, Some(0.0)), "a scatter of 0 is not one: it must be above 0"),
         (
-            trial(3, 8.0, 1.0, Some(3.5)),
-            "outcomes from 0 to 10 with an average of 9 scatter by at most 3, not by 3.5",
+            trial(3, 7.0, 1.0, Some(4.5)),
+            "outcomes from 0 to 10 with an average of 8 scatter by at most 4, not by 4.5",
         ),
     ] {
         assert_eq!(found, said);

@@ -21,7 +21,7 @@ pub(super) struct Run {
     pub(super) best_lost: bool,
 }
 
-/// What decides in a log where nobody has set a policy, about choices without features.
+/// What decides by default in a log, about choices without features.
 struct Decider {
     radius: Radius,
     exclusion: Exclusion,
