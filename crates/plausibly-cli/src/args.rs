@@ -1,6 +1,7 @@
 //! The arguments of the command line, parsed by clap. Doc comments here are the text of `--help`.
 
 use crate::decisions::args as decisions;
+use crate::decisions::plan::PlanArgs;
 use crate::output;
 use clap::builder::PossibleValuesParser;
 use clap::error::ErrorKind;
@@ -72,6 +73,7 @@ fn misfit(matches: &clap::ArgMatches) -> Option<(ErrorKind, &'static str)> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Plan(PlanArgs),
     Decide(Box<decisions::Decide>),
     Reward(decisions::Reward),
     Drop(decisions::Drop),

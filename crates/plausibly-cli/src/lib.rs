@@ -38,6 +38,7 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn execute(command: Command) -> Result<()> {
     match command {
+        Command::Plan(args) => decisions::plan::run(&args),
         Command::Decide(args) => decisions::decide::run(&args),
         Command::Reward(args) => decisions::reward::run(&args),
         Command::Drop(args) => decisions::reward::drop_decision(&args),

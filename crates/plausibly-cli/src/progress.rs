@@ -14,10 +14,16 @@ pub(crate) struct Progress {
 impl Progress {
     /// A bar over `rounds` rounds. It is hidden if stderr is not a terminal.
     pub(crate) fn new(rounds: u64, quiet: bool, interrupt: Interrupt) -> Self {
-        let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(rounds) };
-        let style = ProgressStyle::with_template(
-            "{bar:32} {percent:>3} %  {human_pos} of {human_len} rounds  {eta} left  {msg}",
-        );
+        Self::over(rounds, "rounds", quiet, interrupt)
+    }
+
+    /// A bar over as many of something else.
+    pub(crate) fn over(total: u64, what: &str, quiet: bool, interrupt: Interrupt) -> Self {
+        let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(total) };
+        let style = ProgressStyle::with_template(&format!(
+            "{{bar:32}} {{percent:>3}} %  {{human_pos}} of {{human_len}} {what}  {{eta}} left  \
+             {{msg}}"
+        ));
         bar.set_style(style.expect("the template is well formed"));
         Self { bar, interrupt }
     }

@@ -78,7 +78,7 @@ fn the_first_comparison_is_as_the_guide_tells() {
 
 #[test]
 fn decisions_from_a_table_are_as_the_guide_tells() {
-    replayed("docs/guides/decisions-from-a-table.md", &["testdata/tables/trial.csv"], 15);
+    replayed("docs/guides/decisions-from-a-table.md", &["testdata/tables/trial.csv"], 16);
 }
 
 #[test]

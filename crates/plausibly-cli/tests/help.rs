@@ -6,6 +6,7 @@ fn every_help_teaches_and_ends_with_an_example() {
     let sandbox = Sandbox::new(SPEC);
     for (name, args) in [
         ("plausibly", &["--help"][..]),
+        ("plan", &["plan", "--help"]),
         ("decide", &["decide", "--help"]),
         ("reward", &["reward", "--help"]),
         ("drop", &["drop", "--help"]),

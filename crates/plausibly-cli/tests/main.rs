@@ -1,6 +1,7 @@
 //! Tests of the command, run as a user or a script runs it.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like tests")]
 #![expect(clippy::print_stderr, reason = "what is skipped is said")]
+#![expect(clippy::print_stdout, reason = "measurements are shown")]
 
 mod architecture; // ARCHITECTURE.md, the reference list and the manifests agree
 mod data; // list, fetch, verify
@@ -10,6 +11,7 @@ mod exits; // every exit code, and errors that are said once
 mod guide; // the transcripts of the guide
 mod help; // every --help, by snapshot
 mod interrupt; // Ctrl-C
+mod plan; // how many outcomes a verdict takes, beside logs that were played
 mod python_packages; // which registry is asked, and what if there is none
 mod reproduce; // the paper, its report and its files
 mod simulate; // runs, files, figures

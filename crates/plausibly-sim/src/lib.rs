@@ -37,6 +37,7 @@ mod part;
 mod play;
 mod spec;
 mod summary;
+mod trial;
 mod verdicts;
 
 pub use comparison::{Comparison, Metric, Monitor, Plan, RunError, in_order};
@@ -53,4 +54,5 @@ pub use spec::{
     EnvironmentSpec, Experiment, LoadPool, Overrides, Pools, SpecError, parse_spec, spec_reference,
 };
 pub use summary::{FinalFigures, JointMoments, Moments, Point, PolicySummary, Summary};
+pub use trial::{Case, Effort, Times, Trial, TrialError};
 pub use verdicts::{PolicyVerdicts, RunVerdicts};

@@ -12,6 +12,7 @@ mod parts; // a comparison divided into parts has the same outcome
 mod second_opinion; // the first experiment against an independent implementation
 mod spec; // reading specs
 mod traces; // first runs choice by choice, for other languages to reproduce
+mod trial; // how many outcomes a verdict takes, asked beforehand
 mod verdicts; // when actions are ruled out, and whether rightly
 
 use std::path::{Path, PathBuf};

@@ -1,8 +1,9 @@
 //! Outlooks: how many outcomes until the first action is out, forecast from the outcomes so far.
 
+use plausibly::spec::{Facts, PolicyKind, PolicySpec, RadiusKind, RadiusSpec, Setting};
 use plausibly::{
     ActionSet, Additive, ArmMeans, Code, ConfidenceRadius, Estimator, Exclusion, Explain,
-    Explanation, Policy, Ridge, Stream, TwoPoint,
+    Explanation, Ridge, Stream, TwoPoint,
 };
 
 /// A run: how many outcomes it took until the first action was out, and what outlooks said before.
@@ -21,26 +22,35 @@ impl Run {
     }
 }
 
-fn play<E: Estimator + Clone, R: ConfidenceRadius + Copy>(
-    set: &ActionSet,
-    (model, radius): (E, R),
+/// CODE as it is in logs.
+fn code<E: Estimator + Clone + 'static, R: ConfidenceRadius + 'static>(
+    model: E,
+    radius: R,
     exclusion: Exclusion,
+) -> Box<dyn Explain> {
+    Box::new(Code::new(model, radius).excluding(exclusion).tempered(0.3).unwrap())
+}
+
+fn play(
+    set: &ActionSet,
+    mut policy: Box<dyn Explain>,
     reward: &mut dyn FnMut(usize) -> f64,
 ) -> Run {
-    let code = Code::new(model, radius).excluding(exclusion);
-    let mut policy = code.tempered(0.3).unwrap();
     let (mut rng, mut explanation) = (Stream::new(1, 0, "policy"), Explanation::new());
     let (mut told, mut next) = (Vec::new(), 8.0);
     for outcomes in 1..200_000_u64 {
         let chosen = policy.select(set.view(), &mut rng);
-        policy.update(set.view().get(chosen), reward(chosen));
+        let action = set.view().get(chosen);
+        policy.decided(action);
+        policy.update(action, reward(chosen));
         if outcomes as f64 >= next {
             next *= 1.04;
-            policy.explain(set.view(), &radius, exclusion, &mut explanation);
+            let radius = policy.radius().expect("CODE decides by a radius");
+            policy.explain(set.view(), radius, policy.exclusion(), &mut explanation);
             if explanation.plausible().count() < set.view().len() {
                 return Run { first_out: outcomes, told };
             }
-            let outlook = explanation.outlook(policy.model(), &radius);
+            let outlook = explanation.outlook(policy.model(), radius);
             told.push((
                 outcomes,
                 outlook.map(|outlook| outcomes as f64 + outlook.further(outcomes)),
@@ -79,7 +89,8 @@ fn arms(means: &'static [f64], noise: Option<f64>) -> impl Fn(u64) -> Run {
             Some(noise) => (means[arm] + noise * rng.normal()).clamp(0.0, 1.0),
             None => f64::from(u8::from(rng.uniform() < means[arm])),
         };
-        play(&set, (ArmMeans::new(means.len()), radius), Exclusion::Intervals, &mut reward)
+        let policy = code(ArmMeans::new(means.len()), radius, Exclusion::Intervals);
+        play(&set, policy, &mut reward)
     }
 }
 
@@ -96,7 +107,52 @@ fn linear(dim: usize, actions: usize, noise: f64) -> impl Fn(u64) -> Run {
             let mean: f64 = rows[action].iter().zip(&theta).map(|(x, t)| x * t).sum();
             mean + noise * rng.normal()
         };
-        play(&set, (model, radius), Exclusion::Differences, &mut reward)
+        play(&set, code(model, radius, Exclusion::Differences), &mut reward)
+    }
+}
+
+/// A table of an intercept and nine columns, judged as in logs: forecasts, and pairs of actions.
+/// Without noise outcomes are yes or no.
+fn table(actions: usize, noise: Option<f64>) -> impl Fn(u64) -> Run {
+    const DIM: usize = 10;
+    move |seed| {
+        let mut rng = Stream::new(seed, 0, "problem");
+        let mut row = || -> Vec<f64> {
+            (0..DIM).map(|at| if at == 0 { 1.0 } else { 2.0 * rng.uniform() - 1.0 }).collect()
+        };
+        let rows: Vec<Vec<f64>> = (0..actions).map(|_| row()).collect();
+        // Nine columns of variance 1/3: averages differ by about 0.07.
+        let theta: Vec<f64> =
+            (0..DIM).map(|at| if at == 0 { -0.2 } else { 0.04 * rng.normal() }).collect();
+        let set = ActionSet::from_rows(&rows).unwrap();
+        let facts = Facts {
+            setting: Setting::Fixed,
+            dim: DIM,
+            actions,
+            horizon: 1,
+            noise_scale: 0.5,
+            theta_norm_bound: 1.0,
+            action_norm_bound: 4.0,
+            reward_range: Some((-0.5, 0.5)),
+        };
+        let kind = PolicyKind::Code {
+            ridge: None,
+            radius: RadiusSpec { pairs: true, ..RadiusSpec::new(RadiusKind::Forecast) },
+            exclusion: Exclusion::Differences,
+            greed: 0.3,
+            target: None,
+            randomise: 0.0,
+            count_pending: true,
+        };
+        let spec = PolicySpec { label: "table".into(), kind };
+        let mut reward = |action: usize| {
+            let mean: f64 = rows[action].iter().zip(&theta).map(|(x, t)| x * t).sum();
+            match noise {
+                Some(noise) => (mean + noise * rng.normal()).clamp(-0.5, 0.5),
+                None => f64::from(u8::from(rng.uniform() < mean + 0.5)) - 0.5,
+            }
+        };
+        play(&set, spec.build(&facts).unwrap(), &mut reward)
     }
 }
 
@@ -109,9 +165,9 @@ const CLOSE: &[f64] = &[0.20, 0.23, 0.26];
 
 type Problem = (&'static str, Box<dyn Fn(u64) -> Run>);
 
-/// The constants of the outlook were chosen with the first five problems in view, and the last four
+/// The constants of the outlook were chosen with the first five problems in view, and the others
 /// were added afterwards.
-fn problems() -> [Problem; 9] {
+fn problems() -> [Problem; 12] {
     [
         ("6 arms, noise 0.03", Box::new(arms(QUIET, Some(0.03)))),
         ("6 arms, yes/no at 1 to 10 %", Box::new(arms(RATES, None))),
@@ -122,6 +178,9 @@ fn problems() -> [Problem; 9] {
         ("3 arms, yes/no at 20 to 26 %", Box::new(arms(CLOSE, None))),
         ("d = 8, K = 50, noise 0.2", Box::new(linear(8, 50, 0.2))),
         ("d = 3, K = 6, noise 0.1", Box::new(linear(3, 6, 0.1))),
+        ("table of 7, d = 10, yes/no", Box::new(table(7, None))),
+        ("table of 7, d = 10, noise 0.03", Box::new(table(7, Some(0.03)))),
+        ("table of 40, d = 10, yes/no", Box::new(table(40, None))),
     ]
 }
 

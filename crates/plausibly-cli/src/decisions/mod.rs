@@ -1,5 +1,5 @@
 //! The commands about decisions: `decide`, `reward`, `drop`, `history`, `status`, `compare`,
-//! `explain`, `verify`, `replay`, `upgrade`.
+//! `explain`, `verify`, `replay`, `upgrade`, and `plan` before them.
 
 mod announce;
 pub(crate) mod args;
@@ -10,6 +10,7 @@ mod fields;
 mod first_table;
 pub(crate) mod history;
 mod outcomes;
+pub(crate) mod plan;
 mod policy;
 mod progress_log;
 mod questions;

@@ -198,11 +198,8 @@ fn a_forecast_made_after_its_reward_is_found() {
         else {
             continue;
         };
-        let Some(later) = (rewarded..all.len()).find(|at| {
-            matches!(&all[*at].1, Event::Decided { forecasts: Some(own), .. } if own.steps != [0; 3])
-        }) else {
-            continue;
-        };
+        let knows = |event: &Event| matches!(event, Event::Decided { forecasts: Some(own), .. } if own.steps != [0; 3]);
+        let Some(later) = (rewarded..all.len()).find(|at| knows(&all[*at].1)) else { continue };
         let (Event::Decided { forecasts, .. }, Some(first)) = (
             &all[later].1,
             all.iter().position(|(_, event)| matches!(event, Event::Decided { .. })),

@@ -1,5 +1,6 @@
 //! Randomness is an argument: independent streams, and the few samplers built on them.
 
+mod binomial;
 mod gamma;
 mod normal;
 
@@ -112,6 +113,17 @@ impl Stream {
         let usable = |shape: f64| (1.0..f64::INFINITY).contains(&shape);
         assert!(usable(a) && usable(b), "shapes of a Beta must be finite and at least 1: {a}, {b}");
         gamma::beta(self, a, b)
+    }
+
+    /// How many of `trials` independent events of this probability happen. At most 16 draws, and
+    /// about four for every doubling of `trials`.
+    ///
+    /// # Panics
+    /// If the probability is not from 0 to 1.
+    pub fn binomial(&mut self, trials: u64, probability: f64) -> u64 {
+        let sound = (0.0..=1.0).contains(&probability);
+        assert!(sound, "a probability must be from 0 to 1, got {probability}");
+        binomial::sample(self, trials, probability)
     }
 
     /// Fills `out` with the results of `out.len()` calls of [`Stream::normal`].
