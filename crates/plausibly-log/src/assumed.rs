@@ -27,6 +27,11 @@ pub(crate) fn assumed(state: &State) -> Vec<String> {
         _ => radius.noise_scale,
     };
     let scatter = match noise {
+        _ if spec.is_bell() => Some(format!(
+            "Outcomes of the same action scatter like a bell curve, by an amount that is not \
+             known{}.",
+            if radius.own_scales { " and may differ from action to action" } else { "" }
+        )),
         Some(noise) => Some(format!(
             "Outcomes of the same action scatter by about {noise}: two thirds of them lie within \
              {noise} of their average."
@@ -48,12 +53,13 @@ fn sure(state: &State, radius: &RadiusSpec, setting: Setting) -> Option<String> 
     let one_by_one = !state.recipe().is_given() && state.recipe().context().is_empty();
     let half = percent(0.5 * radius.delta);
     let shared = match radius.kind {
-        RadiusKind::TwoPoint if radius.pairs => {
+        RadiusKind::Bell if radius.own_scales => String::new(),
+        RadiusKind::TwoPoint | RadiusKind::Bell if radius.pairs && setting == Setting::Arms => {
             format!(
                 "; {half} each is left for wrong ranges and for wrong comparisons of two actions"
             )
         }
-        RadiusKind::Forecast if radius.pairs && one_by_one && setting != Setting::Arms => format!(
+        RadiusKind::Forecast | RadiusKind::Bell if radius.pairs && one_by_one => format!(
             "; with at most {MOST_PAIRED} actions at first, {half} each is left for wrong ranges \
              and for wrong comparisons of two actions"
         ),

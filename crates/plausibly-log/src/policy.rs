@@ -22,35 +22,67 @@ pub fn table(kind: &PolicyKind, setting: Setting) -> PolicyTable {
     entries(&kind.to_value(setting))
 }
 
-/// Declares how much outcomes of the same action scatter, in units of reward.
+/// What is said about how much outcomes of the same action scatter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Noise {
+    /// By about this much, in units of reward.
+    Scale(f64),
+    /// Like a bell curve, by an amount that is not known.
+    Bell,
+    /// Nothing is known.
+    Unknown,
+}
+
+/// Declares how much outcomes of the same action scatter.
 ///
 /// # Errors
 /// If the policy has no place for it.
 pub fn declare_noise(
     table: &mut PolicyTable,
-    scale: f64,
+    noise: Noise,
     setting: Setting,
 ) -> Result<(), PolicyRefusal> {
     let kind = table.get("kind").and_then(Json::as_str).unwrap_or_default();
-    let target = match kind {
-        "code" | "lin-ucb" => {
+    let has_radius = matches!(kind, "code" | "lin-ucb");
+    let has_scale = matches!(kind, "lin-ts" | "ucb1" | "thompson");
+    match noise {
+        Noise::Unknown => {
+            table.remove("radius");
+        }
+        Noise::Bell if has_radius => {
+            let mut radius = PolicyTable::from_iter([("kind".to_string(), "bell".into())]);
+            radius.extend(delta_of(table));
+            table.insert("radius".into(), Json::Object(radius));
+        }
+        Noise::Scale(scale) if has_radius => {
+            if table.get("radius").is_some_and(|radius| radius.get("kind") == Some(&"bell".into()))
+            {
+                // A bell curve of unknown width has no such number.
+                let delta = delta_of(table).into_iter().collect();
+                table.insert("radius".into(), Json::Object(delta));
+            }
+            let radius = table.entry("radius").or_insert_with(|| serde_json::json!({}));
+            let Some(radius) = radius.as_object_mut() else {
+                return Err(PolicyRefusal::Unsuited(NO_PLACE));
+            };
             // The default set of arms needs no such number, and makes no use of it.
             let usual = if setting == Setting::Arms { "mixture" } else { "forecast" };
-            let radius = table.entry("radius").or_insert_with(|| serde_json::json!({}));
-            let radius = radius.as_object_mut();
-            if let Some(radius) = radius {
-                radius.entry("kind").or_insert_with(|| usual.into());
-                Some(radius)
-            } else {
-                None
-            }
+            radius.entry("kind").or_insert_with(|| usual.into());
+            radius.insert("noise_scale".into(), scale.into());
         }
-        "lin-ts" | "ucb1" | "thompson" => Some(table),
-        _ => None,
-    };
-    let no_place = "this policy makes no use of how much outcomes scatter; leave the noise out";
-    target.ok_or(PolicyRefusal::Unsuited(no_place))?.insert("noise_scale".into(), scale.into());
+        Noise::Scale(scale) if has_scale => {
+            table.insert("noise_scale".into(), scale.into());
+        }
+        Noise::Scale(_) | Noise::Bell => return Err(PolicyRefusal::Unsuited(NO_PLACE)),
+    }
     Ok(())
+}
+
+const NO_PLACE: &str = "this policy makes no use of how much outcomes scatter; leave the noise out";
+
+/// δ as it was said, which a declared noise does not change.
+fn delta_of(table: &PolicyTable) -> Option<(String, Json)> {
+    Some(("delta".into(), table.get("radius")?.get("delta")?.clone()))
 }
 
 /// What policies do where their tables say nothing, in a log of this format.
@@ -209,7 +241,7 @@ pub(crate) fn read_settled(
     ridge: impl FnOnce(&PolicySpec) -> f64,
 ) -> Result<(PolicySpec, PolicyTable), PolicyRefusal> {
     let read = read_policy(table, setting, horizon, format)?;
-    if setting == Setting::Arms || !read.0.has_natural_ridge() {
+    if setting == Setting::Arms || !read.0.has_natural_ridge() || read.0.is_bell() {
         return Ok(read);
     }
     // Read again, so that the fields are in the same order as when the log is read.

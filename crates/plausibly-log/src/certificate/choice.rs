@@ -80,7 +80,8 @@ impl Derivation<'_> {
             PolicyKind::Code { greed, target, .. } => match (self.draw(), target) {
                 (Some((_, true)), _) => Reason::DrawnPlausible,
                 (_, Some(target)) if self.design_target_met(target) => Reason::MostPromising,
-                (_, None) if greed > 0.0 => Reason::Tempered,
+                // While intervals say nothing, widths decide at any greed.
+                (_, None) if greed > 0.0 && self.explanation.doubt().is_none() => Reason::Tempered,
                 _ => Reason::LeastKnown,
             },
             PolicyKind::Insured { .. } => unreachable!("logs refuse it when they read a policy"),

@@ -55,6 +55,7 @@ impl Grounds {
                         plays can have";
             require(sound, name, what)?;
         }
+        self.check_bell()?;
         let settled = self.statistics.observations;
         let counts_pending = self.design.as_ref().is_none_or(|all| all.observations > settled);
         let what = "must be above that of the statistics: it counts pending decisions";
@@ -129,8 +130,8 @@ impl Grounds {
         require(changed || first == offered, "pairs_sharing.changed", what)
     }
 
-    /// Checks the sums over forecasts. Each error is a sum of squares, and one candidate counted at a
-    /// time, so `D + Σy²` is one too.
+    /// Checks the sums over forecasts. Each error is a sum of squares, and one candidate counted at
+    /// a time, so `D + Σy²` is one too.
     fn check_forecasts(&self) -> Result<(), GroundsError> {
         let expected = self.dim() > 0 && self.format >= 2;
         let what = "must be set for actions with features from format 2 on, and only for those";
@@ -203,7 +204,7 @@ impl Grounds {
 }
 
 /// Whether this many scaled rewards, or fewer, can have this sum and this sum of squares.
-fn could_be_paid(plays: u64, paid: f64, squares: f64) -> bool {
+pub(super) fn could_be_paid(plays: u64, paid: f64, squares: f64) -> bool {
     let plays = plays as f64;
     // Scaled rewards are at most ½. Rounding may carry the least sum of squares a little too high.
     (0.0..=0.25 * plays).contains(&squares) && paid * paid <= plays * squares * (1.0 + 1e-9)

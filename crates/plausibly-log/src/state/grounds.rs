@@ -73,6 +73,7 @@ impl State {
             committed,
             forecasts: self.forecast_sums(),
             earned: self.earned(&chosen),
+            bell: self.bell_for(&self.policy, set, occasion.context)?,
             phase: phases.map(|phases| phases.grounds()),
             digest: self.digest(),
             actions,
@@ -120,6 +121,7 @@ impl State {
         grounds.forecasts = self.forecast_sums();
         let listed: Vec<u64> = grounds.actions.iter().map(|action| action.id).collect();
         grounds.earned = self.earned(&listed);
+        grounds.bell = self.bell_for(policy, self.set(set)?, context)?;
         (grounds.statistics, grounds.design, grounds.committed) = if let Some(same) = same {
             (same.statistics.clone(), same.design.clone(), same.committed.clone())
         } else {
@@ -146,7 +148,7 @@ impl State {
     /// What actions with features have paid. With a context, what one of them pays on average is no
     /// single number, so that nothing follows from it.
     fn earned(&self, actions: &[u64]) -> Vec<Earned> {
-        if !self.recipe.context().is_empty() {
+        if self.recipe.dim() == 0 || !self.recipe.context().is_empty() {
             return Vec::new();
         }
         let actions: Vec<usize> = actions.iter().map(|id| index(*id)).collect();
