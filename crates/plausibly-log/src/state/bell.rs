@@ -57,7 +57,8 @@ impl State {
         let first = self.sets.first().map_or(set, Vec::as_slice);
         let rows = self.offered(first, context)?;
         let rows: Vec<&[f64]> = rows.iter().map(|action| action.features.as_slice()).collect();
-        let first = ActionSet::from_rows(&rows).expect("features of a log are finite");
+        // Features of a log are finite, so nothing else can be wrong with a set.
+        let first = ActionSet::from_rows(&rows).map_err(|_| StepError::NoActions)?;
         let prior = BellPrior::of(first.view());
         let taken: BTreeSet<u64> = self.decisions.iter().map(|decision| decision.action).collect();
         let known: Vec<u64> = taken.into_iter().chain(set.iter().copied()).collect();

@@ -1,4 +1,4 @@
-//! Logs whose outcomes scatter like a bell curve, by an amount that nobody knows.
+//! Logs with outcomes that scatter like a bell curve, by an amount that is not known.
 
 use super::{Memory, open};
 use plausibly::Stream;
@@ -109,8 +109,8 @@ fn fewer_than_five_values_rule_nothing_out_and_are_named() {
     }
 }
 
-/// Whether in this run the truth is ever outside of what a certificate says. All averages are 5, and
-/// each outcome is entered this many times.
+/// Whether in this run the truth is ever outside of what a certificate says. All averages are 5,
+/// and each outcome is entered this many times.
 fn misses(text: &str, decisions: u64, times: u64, run: u64) -> bool {
     let mut log = begun(text);
     let mut rng = Stream::new(91, run, "noise");

@@ -168,7 +168,8 @@ impl BellRidge {
     /// From sums already at hand, such as those of a [`Ledger`](crate::Ledger).
     ///
     /// # Errors
-    /// If the sums do not have the dimension of the coordinates, or are not finite and symmetric.
+    /// If the sums do not have the dimension of the coordinates, are not finite and symmetric, or
+    /// are so extreme that scores would not be numbers.
     ///
     /// # Panics
     /// If `delta` is not in (0, 1).
@@ -194,6 +195,12 @@ impl BellRidge {
             ..empty.unwrap_or_else(|refused| panic!("{refused}"))
         };
         model.solve();
+        // With larger entries, scores would not be numbers.
+        let Solved { inverse, centre, .. } = &model.solved;
+        let large = |entry: &f64| entry.is_nan() || entry.abs() > MAX_MAGNITUDE;
+        if let Some(at) = inverse.iter().chain(centre).position(large) {
+            return Err(RidgeError::Malformed { row: at / dim, column: at % dim });
+        }
         Ok(model)
     }
 
