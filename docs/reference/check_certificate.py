@@ -2,8 +2,8 @@
 plausibly.
 
 Usage: python3 check_certificate.py FILE. Handles certificates of versions 1 and 2 with the radii
-forecast, additive and determinant (features), two-point and mixture (arms) and fixed; needs only
-Python.
+forecast, additive and determinant (features), two-point and mixture (arms), bell and fixed; needs
+only Python.
 """
 
 import hashlib
@@ -82,14 +82,19 @@ def pairs(grounds, arms, delta, aside, step):
     played = [arm for arm in arms if arm[0]]
     if not played:
         return [False] * len(arms)
-    sharing = grounds["pairs_sharing"]
-    shares = 2 * sharing["first"]
-    if sharing["changed"]:
-        shares, known = 2 * sharing["first"] ** 2, sharing["first"]
-        while known < sharing["ever"]:
-            shares, known = 8 * shares, 2 * known
     leader = max(played, key=lambda arm: arm[1] / arm[0])
-    return [beaten(leader, arm, math.log(shares / delta), aside, step) for arm in arms]
+    needed = math.log(pair_shares(grounds) / delta)
+    return [beaten(leader, arm, needed, aside, step) for arm in arms]
+
+
+def pair_shares(grounds):
+    sharing = grounds["pairs_sharing"]
+    if not sharing["changed"]:
+        return 2 * sharing["first"]
+    shares, known = 2 * sharing["first"] ** 2, sharing["first"]
+    while known < sharing["ever"]:
+        shares, known = 8 * shares, 2 * known
+    return shares
 
 
 KEYS = ("plays", "moment", "squares")
@@ -113,7 +118,9 @@ def beaten(a, b, needed, aside, step):
 # Features: forecasts.
 def forecasts(grounds, chosen):
     """Three forecasts of the scaled reward of an action: by ridges with penalties 1, 10, 100."""
+    # The sums for the radius bell have no ridge.
     sums, ridge = grounds["statistics"], grounds["policy"].get("ridge", 1.0)
+    ridge = 0 if "bell" in grounds else ridge
     weak = not grounds.get("as_given") and grounds["features"][0] == "intercept"
     low, high = scaled_range(grounds)
     made = []
@@ -191,6 +198,175 @@ def half_width(grounds, radius, width_sq, log_det):
     sys.exit(f"this checker does not know the radius {radius['kind']}")
 
 
+# The set of outcomes that scatter like a bell curve: normal noise of unknown scale.
+STEP = 2**-25
+
+
+def level(n, log_det, needed, error):
+    """ρ from which on a hypothesis is refuted, and what rounding adds to β; None before that."""
+    a = 1 + n / 2
+    gain = lambda ratio: a * math.log1p(ratio) - ratio
+    target = needed + log_det + 1
+    target -= 0.5 * math.log(2 * math.pi / a) + 1 / (12 * a) - 1 / (360 * a**3)
+    low, high = 0.0, a - 1
+    if gain(high) < target:
+        return None
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (low, middle) if gain(middle) >= target else (middle, high)
+    return (1 + 2**-10) * high, (1 + 2**10) * ((1 + math.sqrt(high)) * error) ** 2 * n
+
+
+def residual(squares, explained):
+    return max(squares - explained, 0) + 2**-40 * squares
+
+
+def scatter(arm):
+    return residual(arm[2], arm[1] ** 2 / arm[0])
+
+
+def hold(n, ratio):
+    return n * (n - 2 * ratio) / (n + 2)
+
+
+def arms_log_det(arms):
+    return sum(0.5 * math.log1p(n / 2) for n, _, _ in arms)
+
+
+def evidence_at(arm, distance):
+    """Evidence against a mean this far from the average, for a scale of its own."""
+    n, a = arm[0], 1 + arm[0] / 2
+    shift, off = n * distance**2 / (n + 2), STEP * math.sqrt(n)
+    z = max(math.sqrt(n * shift) - off, 0)
+    ratio = min((z / (math.sqrt(scatter(arm) + 2 * shift) + off)) ** 2, a - 1) if z else 0
+    series = 0.5 * math.log(2 * math.pi / a) + 1 / (12 * a) - 1 / (360 * a**3)
+    return series - 1 - arms_log_det([arm]) + a * math.log1p(ratio) - ratio
+
+
+def bell_beaten(a, b, needed, own_scales):
+    """Whether a rules b out by what both have paid; None if that is too close to tell."""
+    if not b[0] or a[1] / a[0] <= b[1] / b[0]:
+        return False
+    ahead = a[1] / a[0] - b[1] / b[0]
+    if own_scales:
+        pieces = [(i * ahead / 32, (31 - i) * ahead / 32) for i in range(32)]
+        spare = min(evidence_at(a, x) + evidence_at(b, y) for y, x in pieces) - needed
+        return None if abs(spare) < 1e-6 else spare > 0
+    found = level(a[0] + b[0], arms_log_det([a, b]), needed, STEP)
+    if found is None or min(hold(a[0], found[0]), hold(b[0], found[0])) <= 0:
+        return False
+    beta = found[0] * (scatter(a) + scatter(b)) + found[1]
+    spare = ahead - math.sqrt(beta * (1 / hold(a[0], found[0]) + 1 / hold(b[0], found[0])))
+    return None if abs(spare) < 1e-9 else spare > 0
+
+
+def positive(matrix):
+    """Whether a symmetric matrix is well away from having an eigenvalue below zero."""
+    rows = [row[:] for row in matrix]
+    for k, row in enumerate(rows):
+        if not row[k] > 1e-10 * matrix[k][k]:
+            return False
+        for below in rows[k + 1 :]:
+            factor = below[k] / row[k]
+            below[k:] = [x - factor * y for x, y in zip(below[k:], row[k:])]
+    return True
+
+
+def plus(a, scale, b):
+    return [[x + scale * y for x, y in zip(*rows)] for rows in zip(a, b)]
+
+
+def times(matrix, vector):
+    return [dot(row, vector) for row in matrix]
+
+
+def bell_features(grounds, delta):
+    """The matrix and the centre of the set, and its β; β is None while there is no set."""
+    bell, sums = grounds["bell"], grounds["statistics"]
+    gram, b, squares = sums["gram"], sums["moment"], sums["squares"][0]
+    prior = bell["inside"]
+    if "outside" in bell:
+        prior = plus(prior, 1, bell["outside"])
+    error = STEP * (1 + math.sqrt(len(b)) * grounds["theta_norm_bound"])
+    total = plus(prior, 1, gram)
+    log_det = (solve(total, b)[1] - solve(prior, b)[1]) / 2
+    design = plus(gram, 2**-10, prior)
+    none = design, solve(design, b)[0], None
+    found = level(sums["observations"], max(log_det, 0), -math.log(delta), error)
+    if found is None:
+        return none
+    ratio, allowance = found
+    columns = [solve(total, column)[0] for column in prior]
+    form = plus(plus(gram, -1 - ratio, prior), 1 + ratio, [times(prior, c) for c in columns])
+    moment = times(prior, solve(total, b)[0])
+    moment = [x - (1 + ratio) * y for x, y in zip(b, moment)]
+    aids = [0]
+    if "length_sq" in bell:
+        weak = solve(plus(gram, 2**-20, prior), b)[0]
+        aid = 0.01 * ratio * residual(squares, dot(b, weak)) / bell["length_sq"]
+        aids = [aid, aid + (math.sqrt(1 + ratio) - 1) ** 2]
+    for aid in aids:
+        whole = plus(form, aid, prior)
+        if "outside" in bell:
+            whole = plus(form, 2**-10, bell["outside"])
+        if not positive(whole):
+            continue
+        centre = solve(whole, moment)[0]
+        fitted = times(gram, centre)
+        left = [x - y for x, y in zip(b, fitted)]
+        beta = ratio * residual(squares, 2 * dot(b, centre) - dot(fitted, centre)) + allowance
+        beta -= (1 + ratio) * dot(left, solve(total, left)[0])
+        beta += aid * (bell.get("length_sq", 0) - dot(times(prior, centre), centre))
+        return whole, centre, beta
+    return none
+
+
+def bell_arms(grounds, delta):
+    """Squared widths of the listed arms, and β; β is None while there is no set."""
+    every = [(arm["plays"], arm["paid"], arm["squares"]) for arm in grounds["bell"].get("arms", [])]
+    plays = grounds["statistics"]["plays"]
+    found = level(sum(n for n, _, _ in every), arms_log_det(every), -math.log(delta), STEP)
+    if found is None or min((hold(n, found[0]) for n, _, _ in every), default=1) <= 0:
+        return [1 / n if n else math.inf for n in plays], None
+    widths = [1 / hold(n, found[0]) if n else math.inf for n in plays]
+    return widths, found[0] * sum(map(scatter, every)) + found[1]
+
+
+def bell(grounds, radius):
+    """Intervals, squared widths of differences, √β, and what pairs rule out."""
+    sums = grounds["statistics"]
+    with_pairs = radius["pairs"] and "pairs_sharing" in grounds
+    if grounds["features"]:
+        with_pairs = with_pairs and grounds["pairs_sharing"]["first"] <= 64
+    own_scales = radius["own_scales"]
+    delta = radius["delta"] / 2 if with_pairs and not own_scales else radius["delta"]
+    if grounds["features"]:
+        form, centre, beta = bell_features(grounds, delta)
+        rows = [action["features"] for action in grounds["actions"]]
+        width = lambda x: dot(x, solve(form, x)[0])
+        known = [(dot(x, centre), width(x)) for x in rows]
+        apart = lambda i, j: width([x - y for x, y in zip(rows[i], rows[j])])
+        tallies = [(e["plays"], e["paid"], e["squares"]) for e in grounds.get("earned", [])]
+    else:
+        tallies = list(zip(*map(sums.get, KEYS)))
+        widths, beta = bell_arms(grounds, delta)
+        known = [(s / n if n else 0.0, w) for (n, s, _), w in zip(tallies, widths)]
+        apart = lambda i, j: widths[i] + widths[j] if i != j else 0.0
+    few = sums["observations"] > 0 and len(grounds["bell"]["values"]) < 5
+    refuted = beta is not None and beta <= 0
+    root = math.inf if few or own_scales or beta is None or refuted else math.sqrt(beta)
+    out = [False] * len(known)
+    played = [arm for arm in tallies if arm[0]]
+    if with_pairs and played and not few and not refuted:
+        leader = max(played, key=lambda arm: arm[1] / arm[0])
+        needed = math.log(pair_shares(grounds) / delta)
+        out = [bell_beaten(leader, arm, needed, own_scales) for arm in tallies]
+    half = lambda width_sq: root * math.sqrt(width_sq) if width_sq and root < math.inf else root
+    intervals = [(m - half(w), m, m + half(w)) for m, w in known]
+    compare = lambda i, j: known[i][0] - known[j][0] - (half(apart(i, j)) if i != j else 0)
+    return intervals, compare, out
+
+
 def verdicts(grounds, radius, alarm):
     """Intervals, and whether each action could still be best: True, False, or None if unsure."""
     sums, by_intervals = grounds["statistics"], "exclusion" not in grounds["policy"]
@@ -205,7 +381,10 @@ def verdicts(grounds, radius, alarm):
         delta = radius["delta"] / 4
         aside = math.log(2 * grounds["arms_sharing"] / delta)
         out = pairs(grounds, arms, delta, aside, 2**-25)
-    if radius["kind"] == "two-point":
+    if radius["kind"] == "bell":
+        intervals, compare, out = bell(grounds, radius)
+        compare = None if by_intervals else compare
+    elif radius["kind"] == "two-point":
         intervals, out = bounded(grounds, radius)
     elif not grounds["features"]:
         known = [(s / n, 1 / n) if n else (0.0, math.inf) for n, s in zip(*map(sums.get, KEYS[:2]))]
@@ -219,14 +398,15 @@ def verdicts(grounds, radius, alarm):
         intervals = [(m - h, m, m + h) for m, h in known]
         if not by_intervals and not alarm:
             minus = lambda a, b: [x - y for x, y in zip(a, b)]
-            compare = lambda a, b: dot(minus(a, b), theta) - width(minus(a, b))
+            between = lambda a, b: dot(minus(a, b), theta) - width(minus(a, b))
+            compare = lambda i, j: between(rows[i], rows[j])
     left = [i for i, gone in enumerate(out) if gone is not True]
     best = max(intervals[i][0] for i in left)
     if compare is None:
         ahead = [best - upper for _, _, upper in intervals]
     else:
         witnesses = [max(left, key=lambda i: intervals[i][end]) for end in (1, 0)]
-        ahead = [max(compare(rows[w], x) for w in witnesses) for x in rows]
+        ahead = [max(compare(w, i) for w in witnesses) for i in range(len(intervals))]
     could = [None if abs(gap) < 1e-9 else gap < 0 for gap in ahead]
     return intervals, [None if o is None else False if o else c for o, c in zip(out, could)]
 
@@ -307,7 +487,7 @@ def main(path):
     default = {"kind": kinds[not grounds["features"]], "delta": 0.05, "pairs": True}
     radius = grounds["policy"].get("radius", default)
     low, high = grounds["reward_range"]
-    if version == 2 and grounds["features"]:
+    if version == 2 and (grounds["features"] or radius["kind"] == "bell"):
         grounds["policy"].setdefault("exclusion", "differences")
     intervals, could = verdicts(grounds, radius, findings.get("alarm"))
     centre = 0 if grounds.get("as_given") else (low + high) / 2

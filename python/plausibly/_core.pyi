@@ -199,7 +199,7 @@ class Log:
         policy: str | None,
         reward_range: tuple[float, float] | None,
         outcomes: str | None,
-        noise: float | None,
+        noise: float | str | None,
         horizon: int | None,
         seed: int | None,
         leave_out: list[str],

@@ -76,7 +76,8 @@ class Log:
     `outcomes` what an outcome is: "number" (the default), "yes/no" (the smallest or the largest
     reward), "counts" (how many of how many were yes), or a pair of numbers, which is a
     `reward_range`; `noise` how much outcomes of the same action scatter, if you know: about two
-    thirds of them must lie within this of their average;
+    thirds of them must lie within this of their average, or "bell" if they scatter like a bell
+    curve, as measurements do, by an amount that you do not know;
     `horizon` about how many decisions there will be, for policies that need it; `seed` the start of
     the random numbers; `leave_out` columns that must not become features. `theta_norm_bound` makes
     numbers features as they are, without an intercept, and bounds the norm of their parameters in
@@ -106,7 +107,7 @@ class Log:
         policy: str | Mapping[str, Any] | None = None,
         reward_range: tuple[float, float] | None = None,
         outcomes: str | tuple[float, float] | None = None,
-        noise: float | None = None,
+        noise: float | str | None = None,
         horizon: int | None = None,
         seed: int | None = None,
         leave_out: Iterable[str] = (),
@@ -129,7 +130,7 @@ class Log:
             None if policy is None else _policy(policy),
             None if reward_range is None else _range(reward_range),
             outcomes,
-            None if noise is None else _number("noise", noise),
+            noise if noise is None or isinstance(noise, str) else _number("noise", noise),
             None if horizon is None else _whole("horizon", horizon),
             None if seed is None else _whole("seed", seed),
             _names(leave_out),
@@ -349,7 +350,7 @@ def _decision(document: str) -> Decision:
         plausible=[action["label"] for action, ruled in zip(listed, out) if ruled is None],
         ruled_out_by=[None if ruled is None else names.get(ruled["by"]) for ruled in out],
         margin=np.array([_margin(ruled) for ruled in out], dtype=np.float64),
-        sqrt_beta=findings["sqrt_beta"],
+        sqrt_beta=np.inf if findings["sqrt_beta"] is None else findings["sqrt_beta"],
         confidence=findings["confidence"],
         model_error_bound=np.inf if bound is None else bound,
         observations=grounds["statistics"]["observations"],

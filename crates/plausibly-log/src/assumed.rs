@@ -26,6 +26,11 @@ pub(crate) fn assumed(state: &State, spec: &PolicySpec, outcomes: Outcomes) -> V
         _ => radius.noise_scale,
     };
     let scatter = match noise {
+        _ if spec.is_bell() => Some(format!(
+            "Outcomes of the same action scatter like a bell curve, by an amount that is not \
+             known{}.",
+            if radius.own_scales { " and may differ from action to action" } else { "" }
+        )),
         Some(noise) => Some(format!(
             "Outcomes of the same action scatter by about {noise}: two thirds of them lie within \
              {noise} of their average."
@@ -48,15 +53,18 @@ fn sure(state: &State, ridge: f64, radius: &RadiusSpec) -> Option<String> {
     let one_by_one = !state.recipe().is_given() && state.recipe().context().is_empty();
     let half = percent(0.5 * radius.delta);
     let shared = match radius.kind {
-        RadiusKind::TwoPoint if radius.pairs => {
+        RadiusKind::Bell if radius.own_scales => String::new(),
+        RadiusKind::TwoPoint | RadiusKind::Bell if radius.pairs && is_arms => {
             format!(
                 "; {half} each is left for wrong ranges and for wrong comparisons of two actions"
             )
         }
-        RadiusKind::Forecast if radius.pairs && one_by_one && !is_arms => format!(
-            "; with at most {MOST_PAIRED} actions at first, {half} each is left for wrong ranges \
+        RadiusKind::Forecast | RadiusKind::Bell if radius.pairs && one_by_one && !is_arms => {
+            format!(
+                "; with at most {MOST_PAIRED} actions at first, {half} each is left for wrong ranges \
              and for wrong comparisons of two actions"
-        ),
+            )
+        }
         _ => String::new(),
     };
     Some(format!(

@@ -4,7 +4,7 @@
 use crate::assumed::assumed;
 use crate::event::{Event, FORMAT, Outcomes};
 use crate::log::LogError;
-use crate::policy::{self, PolicyTable};
+use crate::policy::{self, Noise, PolicyTable};
 use crate::recipe::Recipe;
 use crate::state::{State, StepError};
 use plausibly::spec::PolicyKind;
@@ -40,18 +40,23 @@ impl Opening {
         self
     }
 
-    /// Declares how much outcomes of the same action scatter, in units of reward: about two thirds
-    /// of them lie within this of their average.
+    /// Declares how much outcomes of the same action scatter. With a number, about two thirds of
+    /// them lie within it of their average.
     ///
     /// # Errors
     /// If outcomes in this range cannot scatter like that, or the policy has no place for it.
-    pub fn scattering_by(mut self, noise: f64) -> Result<Self, LogError> {
+    pub fn scattering(mut self, noise: Noise) -> Result<Self, LogError> {
         let (low, high) = self.reward_range;
-        if self.outcomes != Outcomes::Number {
-            return Err(StepError::NoiseOfYesNo.into());
-        }
-        if !(noise > 0.0 && noise <= 0.5 * (high - low)) {
-            return Err(StepError::Noise { noise, low, high }.into());
+        let is_number = self.outcomes == Outcomes::Number;
+        match noise {
+            Noise::Scale(_) if !is_number => return Err(StepError::NoiseOfYesNo.into()),
+            Noise::Bell if !is_number => {
+                return Err(StepError::BellOfYesNo { outcomes: self.outcomes }.into());
+            }
+            Noise::Scale(noise) if !(noise > 0.0 && noise <= 0.5 * (high - low)) => {
+                return Err(StepError::Noise { noise, low, high }.into());
+            }
+            _ => {}
         }
         let setting = policy::setting(self.recipe.dim());
         policy::declare_noise(&mut self.policy, noise, setting).map_err(StepError::from)?;

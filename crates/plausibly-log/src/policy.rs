@@ -39,40 +39,81 @@ pub fn table(kind: &PolicyKind, setting: Setting) -> PolicyTable {
     entries(&kind.to_value(setting))
 }
 
-/// Declares how much outcomes of the same action scatter, in units of reward.
+/// What is said about how much outcomes of the same action scatter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Noise {
+    /// By about this much, in units of reward.
+    Scale(f64),
+    /// Like a bell curve, by an amount that is not known.
+    Bell,
+    /// Nothing is known.
+    Unknown,
+}
+
+/// Declares how much outcomes of the same action scatter.
 ///
 /// # Errors
 /// If the policy has no place for it.
 pub fn declare_noise(
     table: &mut PolicyTable,
-    scale: f64,
+    noise: Noise,
     setting: Setting,
 ) -> Result<(), PolicyRefusal> {
-    let inside = table.get_mut("inside").and_then(|inside| inside.get_mut("radius"));
-    if let Some(radius) = inside.filter(|radius| radius["kind"] == "fixed") {
-        // The rule that takes the largest estimate plus σ times the width.
-        radius["sqrt_beta"] = scale.into();
-    }
     let kind = table.get("kind").and_then(Json::as_str).unwrap_or_default();
-    let target = match kind {
-        "code" | "insured" | "lin-ucb" => {
+    let has_radius = matches!(kind, "code" | "insured" | "lin-ucb");
+    let has_scale = matches!(kind, "lin-ts" | "ucb1" | "thompson");
+    match noise {
+        Noise::Unknown if !has_radius => {
+            table.remove("noise_scale");
+        }
+        Noise::Unknown => {
+            let delta: PolicyTable = delta_of(table).into_iter().collect();
+            table.insert("radius".into(), Json::Object(delta));
+        }
+        Noise::Bell if kind == "insured" => {
+            return Err(PolicyRefusal::Unsuited(INSURED_BELL));
+        }
+        Noise::Bell if has_radius => {
+            let mut radius = PolicyTable::from_iter([("kind".to_string(), "bell".into())]);
+            radius.extend(delta_of(table));
+            table.insert("radius".into(), Json::Object(radius));
+        }
+        Noise::Scale(scale) if has_radius => {
+            if table.get("radius").is_some_and(|radius| radius.get("kind") == Some(&"bell".into()))
+            {
+                // A bell curve of unknown width has no such number.
+                let delta = delta_of(table).into_iter().collect();
+                table.insert("radius".into(), Json::Object(delta));
+            }
+            let inside = table.get_mut("inside").and_then(|inside| inside.get_mut("radius"));
+            if let Some(radius) = inside.filter(|radius| radius["kind"] == "fixed") {
+                // The rule that takes the largest estimate plus σ times the width.
+                radius["sqrt_beta"] = scale.into();
+            }
+            let radius = table.entry("radius").or_insert_with(|| serde_json::json!({}));
+            let Some(radius) = radius.as_object_mut() else {
+                return Err(PolicyRefusal::Unsuited(NO_PLACE));
+            };
             // The default set of arms needs no such number, and makes no use of it.
             let usual = if setting == Setting::Arms { "mixture" } else { "forecast" };
-            let radius = table.entry("radius").or_insert_with(|| serde_json::json!({}));
-            let radius = radius.as_object_mut();
-            if let Some(radius) = radius {
-                radius.entry("kind").or_insert_with(|| usual.into());
-                Some(radius)
-            } else {
-                None
-            }
+            radius.entry("kind").or_insert_with(|| usual.into());
+            radius.insert("noise_scale".into(), scale.into());
         }
-        "lin-ts" | "ucb1" | "thompson" => Some(table),
-        _ => None,
-    };
-    let no_place = "this policy makes no use of how much outcomes scatter; leave the noise out";
-    target.ok_or(PolicyRefusal::Unsuited(no_place))?.insert("noise_scale".into(), scale.into());
+        Noise::Scale(scale) if has_scale => {
+            table.insert("noise_scale".into(), scale.into());
+        }
+        Noise::Scale(_) | Noise::Bell => return Err(PolicyRefusal::Unsuited(NO_PLACE)),
+    }
     Ok(())
+}
+
+const INSURED_BELL: &str = "an insured policy cannot have the bell-curve set in a log; use code \
+                            (--policy code), or another noise";
+const NO_PLACE: &str = "this policy makes no use of how much outcomes scatter; leave the noise out";
+
+/// δ as it was said, which a declared noise does not change.
+fn delta_of(table: &PolicyTable) -> Option<(String, Json)> {
+    Some(("delta".into(), table.get("radius")?.get("delta")?.clone()))
 }
 
 /// What policies do where their tables say nothing, in a log of this format.
@@ -138,17 +179,11 @@ pub fn read_policy(
 
 fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
     let reason = match spec.kind {
-        PolicyKind::Insured { ref inside, .. }
-            if matches!(
-                **inside,
-                PolicyKind::Elimination { .. }
-                    | PolicyKind::ExploreThenCommit { .. }
-                    | PolicyKind::BetaThompson
-            ) =>
-        {
+        PolicyKind::Insured { radius, .. } if radius.is_bell() => INSURED_BELL,
+        PolicyKind::Insured { ref inside, .. } if !follows_from_sums(inside) => {
             "a policy inside an insured one must follow from the sums of the log: use lin-ucb, \
              lin-ts, code or epsilon-greedy for actions with features, and ucb1, thompson, code or \
-             epsilon-greedy without"
+             epsilon-greedy without; none of them with the bell-curve set"
         }
         PolicyKind::Code { target: Some(Target::Deadline { .. }), .. } => {
             "a deadline counts rounds with immediate rewards, and a log does not promise those; \
@@ -173,6 +208,21 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
         _ => return Ok(()),
     };
     Err(PolicyRefusal::Unsuited(reason))
+}
+
+/// Whether a policy inside an insured one can decide by what the insurance knows.
+fn follows_from_sums(inside: &PolicyKind) -> bool {
+    match inside {
+        PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => !radius.is_bell(),
+        PolicyKind::Elimination { .. }
+        | PolicyKind::ExploreThenCommit { .. }
+        | PolicyKind::Insured { .. }
+        | PolicyKind::BetaThompson => false,
+        PolicyKind::EpsilonGreedy { .. }
+        | PolicyKind::LinTs { .. }
+        | PolicyKind::Thompson { .. }
+        | PolicyKind::Ucb1 { .. } => true,
+    }
 }
 
 /// The table of the same policy with the sets of today, for a log that was upgraded; `None` if it
@@ -277,7 +327,7 @@ pub(crate) fn read_settled(
     ridge: impl FnOnce(&PolicySpec) -> f64,
 ) -> Result<(PolicySpec, PolicyTable), PolicyRefusal> {
     let read = read_policy(table, setting, horizon, format)?;
-    if setting == Setting::Arms {
+    if setting == Setting::Arms || read.0.is_bell() {
         return Ok(read);
     }
     let (spec, mut table) = read;

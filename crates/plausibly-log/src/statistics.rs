@@ -203,9 +203,11 @@ impl Statistics {
         Some(ForecastGrounds { sum: settled.forecast_sum()?, errors })
     }
 
-    /// What these actions with features have paid, if that is kept.
+    /// What these actions have paid, if that is kept.
     pub(crate) fn earned(&self, actions: &[usize]) -> Vec<Earned> {
-        let Self::Features { earned: Some(arms), .. } = self else { return Vec::new() };
+        let (Self::Features { earned: Some(arms), .. } | Self::Arms(arms)) = self else {
+            return Vec::new();
+        };
         let listed = actions.iter().map(|action| arms[*action]);
         listed
             .map(|arm| Earned {

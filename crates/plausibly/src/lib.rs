@@ -52,6 +52,7 @@ pub use confidence::{
     Additive, ArmReach, Bell, BellPairs, Bounded, Bounds, ConfidenceRadius, Determinant, Doubt,
     Exclusion, Fixed, Forecast, Interval, Mixture, PairRule, Paper, PerArm, Plausible,
     PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, TwoPoint, Union,
+    rounding_error,
 };
 pub use design::Design;
 pub use exact::{
@@ -61,9 +62,9 @@ pub use exact::{
 pub use explain::{Explanation, Insurance, Outlook, Standing};
 pub use linalg::Isa;
 pub use model::{
-    ArmMeans, ArmRidges, ArmSums, BellArms, BellRidge, Earnings, Estimator, Evidence, Fit,
-    ForecastChoice, Forecaster, ForecasterSums, Guarantee, Misfit, Outcome, Removed, Ridge,
-    RidgeError, Scores, Shape, Squares, Tabled, Tallies, Whole,
+    ArmMeans, ArmRidges, ArmSums, BellArms, BellPrior, BellRidge, BellSums, Earnings, Estimator,
+    Evidence, Fit, ForecastChoice, Forecaster, ForecasterSums, Guarantee, Misfit, Outcome, Removed,
+    Ridge, RidgeError, Scores, Shape, Squares, Tabled, Tallies, Whole,
 };
 pub use policy::{
     BetaThompson, Code, DeadlineOutcome, DeadlineStatus, Decider, Elimination, EpsilonGreedy,

@@ -4,6 +4,7 @@ use crate::args::whole_number;
 use clap::Args as Arguments;
 use plausibly_log::TimeError;
 use plausibly_log::event::Outcomes;
+use plausibly_log::policy::Noise;
 use plausibly_log::table::read_number;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -77,9 +78,10 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "KIND", value_parser = outcomes)]
     pub(crate) outcomes: Option<Outcomes>,
 
-    /// How much outcomes of the same action scatter, in units of reward: about two thirds of them
-    /// must lie within this of their average. A number that is too small makes statements wrong, so
-    /// leave it out unless you know [default: unknown]
+    /// How much outcomes of the same action scatter. A number, in units of reward: about two thirds
+    /// of them must lie within this of their average. A number that is too small makes statements
+    /// wrong, so leave it out unless you know. `bell`: they scatter like a bell curve, as
+    /// measurements and averages of many do, and you do not know how much [default: unknown]
     #[arg(long, value_name = "N", value_parser = noise)]
     pub(crate) noise: Option<Noise>,
 
@@ -518,25 +520,19 @@ pub(super) fn range(text: &str) -> Result<(f64, f64), String> {
     if low < high && (high - low).is_finite() { Ok((low, high)) } else { Err(usage.into()) }
 }
 
-/// What is said about how much outcomes scatter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Noise {
-    /// By this much.
-    Scale(f64),
-    /// Nothing is known.
-    Unknown,
-}
-
 /// Parses what is said about how much outcomes scatter.
 pub(super) fn noise(text: &str) -> Result<Noise, String> {
     if text.eq_ignore_ascii_case("unknown") {
         return Ok(Noise::Unknown);
     }
-    let scale = read_number(text).map_err(|error| format!("{error}, or `unknown`"))?;
+    if text.eq_ignore_ascii_case("bell") {
+        return Ok(Noise::Bell);
+    }
+    let scale = read_number(text).map_err(|error| format!("{error}, or `bell` or `unknown`"))?;
     if scale > 0.0 && scale.is_finite() {
         Ok(Noise::Scale(scale))
     } else {
-        Err("must be a number above 0, or `unknown`".into())
+        Err("must be a number above 0, or `bell` or `unknown`".into())
     }
 }
 

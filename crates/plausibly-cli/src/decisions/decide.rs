@@ -1,6 +1,6 @@
 //! `plausibly decide`.
 
-use super::args::{Decide, Noise};
+use super::args::Decide;
 use super::questions::{self, Answers};
 use super::recording::Recording;
 use super::{announce, first_table, policy, time_to_record};
@@ -10,7 +10,7 @@ use crate::output;
 use anyhow::{Context as _, Result};
 use plausibly_log::event::Outcomes;
 use plausibly_log::journal::FileStorage;
-use plausibly_log::policy::{PolicyTable, default_for};
+use plausibly_log::policy::{Noise, PolicyTable, default_for};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::check_key;
 use plausibly_log::table::Table;
@@ -170,8 +170,8 @@ fn begin(
         outcomes,
         recipe,
     };
-    if let Noise::Scale(scale) = noise {
-        opening = opening.scattering_by(scale)?;
+    if noise != Noise::Unknown {
+        opening = opening.scattering(noise)?;
     }
     // Checked before the file is created.
     output::note(&settings(args, &opening)?);
@@ -204,7 +204,7 @@ fn settings(args: &Decide, opening: &Opening) -> Result<String> {
         (args.outcomes.is_some(), "--outcomes yes/no or counts"),
         (
             args.noise.is_some() || !args.set.is_empty() || opening.outcomes != Outcomes::Number,
-            "--noise N",
+            "--noise N or bell",
         ),
     ];
     let open: Vec<&str> = said.iter().filter(|(said, _)| !said).map(|(_, flag)| *flag).collect();

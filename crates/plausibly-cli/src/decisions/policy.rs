@@ -1,12 +1,11 @@
 //! Reads policies from the command line.
 
-use super::args::Noise;
 use super::fields;
 use crate::exit::{Ending, of_input, refuse};
 use anyhow::{Context as _, Result};
 use plausibly::spec::{POLICY_KINDS, Setting};
 use plausibly_log::input::{InputError, Limit, read_text};
-use plausibly_log::policy::{PolicyTable, declare_noise};
+use plausibly_log::policy::{Noise, PolicyTable, declare_noise};
 use plausibly_log::recipe::Recipe;
 use plausibly_log::table::read_number;
 use serde_json::{Map, Value, json};
@@ -27,15 +26,9 @@ pub(super) fn read(
         Some(path) => from_file(path)?,
     };
     let setting = if recipe.dim() == 0 { Setting::Arms } else { Setting::Changing };
-    match noise {
-        Some(Noise::Unknown) => {
-            table.remove("radius");
-        }
-        Some(Noise::Scale(scale)) => {
-            declare_noise(&mut table, scale, setting)
-                .map_err(|refusal| Ending::Refused(format!("--noise: {refusal}")))?;
-        }
-        None => {}
+    if let Some(noise) = noise {
+        declare_noise(&mut table, noise, setting)
+            .map_err(|refusal| Ending::Refused(format!("--noise: {refusal}")))?;
     }
     for assignment in set {
         assign(&mut table, assignment, setting)?;

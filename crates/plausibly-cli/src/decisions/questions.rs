@@ -1,10 +1,11 @@
 //! What a person knows about outcomes, asked before a log begins.
 
-use super::args::{Decide, Noise, noise, outcomes, range};
+use super::args::{Decide, noise, outcomes, range};
 use crate::exit::refuse;
 use crate::output;
 use anyhow::Result;
 use plausibly_log::event::Outcomes;
+use plausibly_log::policy::Noise;
 use std::io::{self, IsTerminal};
 
 /// What is known about outcomes.
@@ -44,7 +45,8 @@ pub(super) fn answers(args: &Decide) -> Result<Answers> {
         // Yes and no scatter by the share of yes, which is what is to be learned.
         None if asks && outcomes == Outcomes::Number && args.set.is_empty() => ask(
             "How much do outcomes of the same action differ from their average? Write a number \
-             that two thirds of them stay within, or unknown. [unknown]",
+             that two thirds of them stay within; bell, if they are measurements or averages that \
+             scatter like a bell curve and you do not know how much; or unknown. [unknown]",
             Noise::Unknown,
             |text| noise_within(text, range),
         )?,

@@ -45,10 +45,15 @@ impl Derivation<'_> {
             None => (first.lower - second.upper, first.upper - second.lower, 0.0),
         };
         let progress = progress.max(self.explanation.progress(model, &self.radius, ahead, behind));
-        let by_pair = bounds.pairs.zip(model.tallies()).is_some_and(|(rule, tallies)| {
-            rule.rules_out(tallies.get(ahead), tallies.get(behind)).is_some()
-        });
-        let decided = bounds.reach.doubt().is_none() && (at_least > 0.0 || by_pair);
+        let by_pair = bounds.reach.judges_pairs()
+            && bounds.pairs.zip(model.tallies()).is_some_and(|(rule, tallies)| {
+                rule.rules_out(tallies.get(ahead), tallies.get(behind)).is_some()
+            });
+        let known = self.ahead_by_pair(ahead, behind).filter(|_| by_pair);
+        // Both hold together.
+        let (at_least, at_most) = known
+            .map_or((at_least, at_most), |(least, most)| (at_least.max(least), at_most.min(most)));
+        let decided = by_pair || bounds.reach.doubt().is_none() && at_least > 0.0;
         let range = self.grounds.range();
         // True averages lie in the range, so no two are farther apart.
         let [at_least, at_most] = [at_least, at_most].map(|end| (range * end).clamp(-range, range));

@@ -92,7 +92,8 @@ impl Derivation<'_> {
             PolicyKind::Code { greed, target, .. } => match (self.draw(), target) {
                 (Some((_, true)), _) => Reason::DrawnPlausible,
                 (_, Some(target)) if self.design_status(target).met() => Reason::MostPromising,
-                (_, None) if greed > 0.0 => Reason::Tempered,
+                // While intervals say nothing, widths decide at any greed.
+                (_, None) if greed > 0.0 && self.explanation.doubt().is_none() => Reason::Tempered,
                 _ => Reason::LeastKnown,
             },
             PolicyKind::Insured { kappa, .. } => {

@@ -7,12 +7,12 @@ use super::findings::{
 };
 use super::rule_out::RuleOut;
 use super::verdict::Verdict;
-use super::{Grounds, GroundsError, Sums};
+use super::{ENOUGH_VALUES, Grounds, GroundsError, Sums};
 use crate::policy;
 use plausibly::spec::{Model, PolicyKind, PolicySpec, RadiusSpec};
 use plausibly::{
-    ActionSet, ConfidenceRadius, Doubt, Exclusion, Explanation, Phase, Quantised, Quota, Radius,
-    Reach, Scores, Target, TargetStatus,
+    ActionSet, ConfidenceRadius, Doubt, Exclusion, Explanation, PairRule, Phase, Quantised, Quota,
+    Radius, Reach, Scores, Target, TargetStatus,
 };
 use std::cell::OnceCell;
 
@@ -47,6 +47,8 @@ pub(super) struct Derivation<'a> {
     /// Scores with pending decisions counted, computed on first use.
     design_scores: OnceCell<Scores>,
     pub(super) radius: Quantised<Radius>,
+    /// The radius by which intervals are shown, as a spec.
+    pub(super) shown: RadiusSpec,
     exclusion: Exclusion,
     pub(super) confidence: Option<f64>,
     /// The phase of phased elimination, and the plays left in it.
@@ -85,9 +87,19 @@ impl<'a> Derivation<'a> {
     ) -> Result<Self, GroundsError> {
         let (ridge, facts) = (spec.ridge(), grounds.facts());
         let reused = |sums: &Sums| other.and_then(|other| other.made_from(sums, ridge)).cloned();
-        let model = match reused(&grounds.statistics) {
-            Some(model) => model,
-            None => grounds.settled(ridge)?,
+        let shown = spec.shown_radius(grounds.setting(), policy::defaults(grounds.format));
+        let (model, design) = if spec.is_bell() {
+            grounds.bell_models(&shown)?
+        } else {
+            let model = match reused(&grounds.statistics) {
+                Some(model) => model,
+                None => grounds.settled(ridge)?,
+            };
+            let design = grounds.design.as_ref().map(|sums| match reused(sums) {
+                Some(model) => Ok(model),
+                None => grounds.model(sums, ridge),
+            });
+            (model, design.transpose()?)
         };
         // The findings of a policy that ignores pending decisions ignore them too.
         let ignored = matches!(
@@ -95,13 +107,7 @@ impl<'a> Derivation<'a> {
             PolicyKind::Code { count_pending: false, .. }
                 | PolicyKind::Insured { count_pending: false, .. }
         );
-        let design = grounds.design.as_ref().filter(|_| !ignored);
-        let design = design.map(|sums| match reused(sums) {
-            Some(model) => Ok(model),
-            None => grounds.model(sums, ridge),
-        });
-        let design = design.transpose()?;
-        let shown = spec.shown_radius(grounds.setting(), policy::defaults(grounds.format));
+        let design = design.filter(|_| !ignored);
         let radius = shown.build_quantised(&facts)?;
         let mut explanation = Explanation::new();
         let exclusion = match spec.kind {
@@ -122,6 +128,7 @@ impl<'a> Derivation<'a> {
             explanation,
             design_scores: OnceCell::new(),
             radius,
+            shown,
             exclusion,
             confidence,
             phase,
@@ -200,7 +207,7 @@ impl Derivation<'_> {
             plausible: self.explanation.plausible().count() as u64,
             known_within,
             model_error_bound: known_within.map(|within| within * within),
-            sqrt_beta: self.explanation.sqrt_beta(),
+            sqrt_beta: finite(self.explanation.sqrt_beta()),
             outlook: self.outlook().map(|outlook| {
                 let further = outlook.further(self.grounds.statistics.observations);
                 Outlook {
@@ -305,6 +312,17 @@ impl Derivation<'_> {
                 Standing::RuledOut(RuledOut { kind: Some(kind), behind_by, ..by(place) })
             }
             plausibly::Standing::Beaten { by: place, evidence, needed } => {
+                if let Some((at_least, at_most)) = self.ahead_by_pair(place, at) {
+                    let range = grounds.range();
+                    return Standing::RuledOut(RuledOut {
+                        kind: Some(Comparison::Pair),
+                        behind_by: Some((
+                            (range * at_least).min(range),
+                            (range * at_most).min(range),
+                        )),
+                        ..by(place)
+                    });
+                }
                 Standing::RuledOut(RuledOut {
                     kind: Some(Comparison::Pair),
                     evidence: Some(evidence),
@@ -313,6 +331,18 @@ impl Derivation<'_> {
                 })
             }
         }
+    }
+
+    /// How far an action is ahead of another at least and at most by what both have paid, if that
+    /// rules the other one out and is known.
+    pub(super) fn ahead_by_pair(&self, ahead: usize, behind: usize) -> Option<(f64, f64)> {
+        let model = self.model.estimator();
+        let (Some(PairRule::Bell(rule)), tallies) =
+            (self.radius.pairs(&model.evidence()), model.tallies()?)
+        else {
+            return None;
+        };
+        rule.rules_out(&tallies.get(ahead), &tallies.get(behind))
     }
 
     /// Which action will probably be ruled out next; the first format has no such finding.
@@ -331,6 +361,11 @@ impl Derivation<'_> {
                 Some(Alarm::Noise { declared: range * declared, suggested: range * suggested })
             }
             Doubt::Refuted => Some(Alarm::Refuted {}),
+            // Five outcomes of a bell curve have five different values.
+            Doubt::FewValues if self.grounds.statistics.observations >= ENOUGH_VALUES as u64 => {
+                let values = self.grounds.bell.as_ref().map_or(0, |bell| bell.values.len());
+                Some(Alarm::FewValues { values: values as u64 })
+            }
             _ => None,
         }
     }
@@ -357,8 +392,8 @@ impl Derivation<'_> {
             propensity: if stream_choice { self.propensity(at) } else { None },
             log_det_gain: finite(log_det_gain(grounds.dim() == 0, design_sq)),
             rule_out: RuleOut::of(self, at),
-            directions: self.model.ridge().map_or_else(Vec::new, |model| {
-                directions(&grounds.features, &action.features, model.gram_inverse(), width_sq)
+            directions: self.model.gram_inverse().map_or_else(Vec::new, |inverse| {
+                directions(&grounds.features, &action.features, inverse, width_sq)
             }),
             forecasts: grounds.forecast(at, self.spec.ridge())?,
         })

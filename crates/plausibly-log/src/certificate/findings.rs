@@ -18,8 +18,9 @@ pub struct Findings {
     pub known_within: Option<f64>,
     /// The square of `known_within`: a bound on the model error of this round.
     pub model_error_bound: Option<f64>,
-    /// `√β`, for rewards scaled to an interval of length one and an action of width one.
-    pub sqrt_beta: f64,
+    /// `√β`, for rewards scaled to an interval of length one and an action of width one; `null`
+    /// while there is no set that has an end.
+    pub sqrt_beta: Option<f64>,
     /// The probability that all intervals contain the truth at all times; `null` if they are not a
     /// confidence set.
     pub confidence: Option<f64>,
@@ -187,7 +188,7 @@ pub struct RuledOut {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kind: Option<Comparison>,
     /// How far this action is behind the other at least and at most, in units of reward; for
-    /// intervals and differences.
+    /// intervals, differences and, under the radius `bell`, pairs.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub behind_by: Option<(f64, f64)>,
     /// The evidence against this action, in nats; for pairs.
@@ -241,4 +242,9 @@ pub enum Alarm {
     },
     /// No parameter of the model agrees with them.
     Refuted {},
+    /// They were said to scatter like a bell curve, and have few different values.
+    FewValues {
+        /// How many.
+        values: u64,
+    },
 }

@@ -5,6 +5,7 @@
 //! every number and statement shown, and follow from the grounds alone: anyone can derive them
 //! again, and [`Certificate::check`] does.
 
+mod bell;
 mod between;
 mod canonical;
 mod certify;
@@ -17,6 +18,8 @@ mod verdict;
 mod verify;
 mod well_formed;
 
+pub(crate) use bell::ENOUGH_VALUES;
+pub use bell::{BellGrounds, PaidArm};
 pub(crate) use between::{Between, between};
 use canonical::canonical;
 pub use certify::{certificate, certify};
@@ -128,6 +131,9 @@ pub struct Grounds {
     /// format 2 on.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub earned: Vec<Earned>,
+    /// What the radius `bell` needs beside the sums.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bell: Option<BellGrounds>,
     /// The phase of phased elimination.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub phase: Option<Phase>,
@@ -444,12 +450,17 @@ impl Grounds {
         if self.earned.is_empty() {
             return Ok(Model::Features(Box::new(model)));
         }
+        let tabled = Tabled::from_statistics(model, &self.earnings(), self.whole(0));
+        Ok(Model::Table(Box::new(tabled)))
+    }
+
+    /// What the listed actions with features have paid.
+    fn earnings(&self) -> Vec<Earnings> {
         let earnings = |one: &Earned| {
             let Earned { plays: count, paid: total, squares } = *one;
             Earnings { count, total, squares }
         };
-        let earnings: Vec<Earnings> = self.earned.iter().map(earnings).collect();
-        Ok(Model::Table(Box::new(Tabled::from_statistics(model, &earnings, self.whole(0)))))
+        self.earned.iter().map(earnings).collect()
     }
 
     /// The model of other sums, such as those with pending decisions counted.

@@ -1,9 +1,11 @@
 //! Computes what would rule out an action that could still be best.
 
+use super::bell::More;
 use super::derive::Derivation;
+use plausibly::spec::Model;
 use plausibly::{
-    ActionIndex, Bounded, ConfidenceRadius, Earnings, Estimator, Evidence, Explanation, PairRule,
-    Reach, Ridge, Standing,
+    ActionIndex, Bounded, ConfidenceRadius, Earnings, Evidence, Explanation, PairRule, Reach,
+    Scores, Standing,
 };
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +36,7 @@ impl RuleOut {
             _ if grounds.format < 2 => {
                 Self::by_intervals(action, explanation, evidence, radius, grounds.range())
             }
+            _ if derivation.spec.is_bell() => Self::by_bell(derivation, action),
             Reach::Bounded(bounded) => Self::by_payments(derivation, action, bounded),
             _ => match Differences::of(derivation, action) {
                 Some(differences) => Self::by_differences(&differences),
@@ -76,13 +79,13 @@ impl RuleOut {
     }
 
     fn by_differences(differences: &Differences<'_>) -> Self {
-        let Differences { derivation, model, action, .. } = differences;
+        let Differences { derivation, action } = differences;
         let Some((rival, slack)) = closest(differences) else {
             return Self { shift: None, observations: None };
         };
         let width_sq = derivation.explanation.width_sq()[*action];
         let (apart, along) = differences.from(rival);
-        let (gap, evidence) = (differences.gap(rival), model.evidence());
+        let (gap, evidence) = (differences.gap(rival), derivation.model.estimator().evidence());
         let by_pair = ByPair::of(derivation, *action);
         let out = |observations: u64| {
             let n = observations as f64;
@@ -95,6 +98,37 @@ impl RuleOut {
         let range = derivation.grounds.range();
         let shift = Some(range * slack.max(0.0)).filter(|shift| shift.is_finite());
         Self { shift, observations: first(out) }
+    }
+
+    /// Under the radius `bell`, whose set has another shape after more outcomes.
+    fn by_bell(derivation: &Derivation<'_>, action: ActionIndex) -> Self {
+        let Derivation { grounds, explanation, .. } = derivation;
+        let nearest = Differences::of(derivation, action).and_then(|all| closest(&all));
+        let range = grounds.range();
+        let shift = nearest.map(|(_, slack)| range * slack.max(0.0)).filter(|by| by.is_finite());
+        let means = |at: usize| explanation.intervals()[at].mean;
+        let known = (0..grounds.actions.len())
+            .filter(|at| *at != action && explanation.width_sq()[*at].is_finite());
+        let leader = known.reduce(|best, next| if means(next) > means(best) { next } else { best });
+        let rival = nearest.map(|(rival, _)| rival).or(leader);
+        let Some(rival) = rival.filter(|_| explanation.width_sq()[action].is_finite()) else {
+            return Self { shift, observations: None };
+        };
+        let (mean, gap) = (means(action), means(rival) - means(action));
+        let (scatter, by_pair) =
+            (grounds.bell_scatter(&derivation.model), ByPair::of(derivation, action));
+        let out = |outcomes: u64| {
+            let more = More { action, outcomes, mean, scatter };
+            let by_set = grounds.bell_after(&derivation.shown, more).is_ok_and(|after| {
+                let reach = derivation.radius.reach(&after.estimator().evidence());
+                let apart = derivation.apart(&after, rival, action);
+                gap > reach.half_width(apart.max(0.0))
+            });
+            by_set || by_pair.as_ref().is_some_and(|pair| pair.decides_after(outcomes))
+        };
+        // An action that is ahead of its rivals stays so.
+        let observations = if gap > 0.0 { first(out) } else { None };
+        Self { shift, observations }
     }
 
     /// By what arms have paid: more outcomes like those so far.
@@ -150,17 +184,15 @@ impl ByPair {
 /// The differences of the other actions from one action, under an ellipsoid.
 pub(super) struct Differences<'a> {
     derivation: &'a Derivation<'a>,
-    model: &'a Ridge,
     action: ActionIndex,
 }
 
 impl<'a> Differences<'a> {
     /// `None` where differences do not rule actions out.
     pub(super) fn of(derivation: &'a Derivation<'a>, action: ActionIndex) -> Option<Self> {
-        let model = derivation.model.ridge()?;
-        let reach = derivation.radius.reach(&model.evidence());
+        let reach = derivation.radius.reach(&derivation.model.estimator().evidence());
         let decide = matches!(reach, Reach::Ellipsoid { .. }) && derivation.by_differences();
-        decide.then_some(Self { derivation, model, action })
+        decide.then_some(Self { derivation, action })
     }
 
     /// How far the estimate of a rival is above that of the action.
@@ -171,19 +203,46 @@ impl<'a> Differences<'a> {
 
     /// With `g` the features of a rival less those of the action: `gᵀV⁻¹g`, and `gᵀV⁻¹a`.
     pub(super) fn from(&self, rival: ActionIndex) -> (f64, f64) {
-        let [other, own] =
-            [rival, self.action].map(|at| &self.derivation.grounds.actions[at].features);
-        let apart: Vec<f64> = other.iter().zip(own).map(|(b, a)| b - a).collect();
-        let rows = || self.model.gram_inverse().chunks(self.model.dim()).zip(&apart);
-        let form = |y: &[f64]| rows().fold(0.0, |sum, (row, x)| sum + x * dot(row, y));
-        (form(&apart).max(0.0), form(own))
+        let Derivation { grounds, model, explanation, .. } = self.derivation;
+        let width_sq = |at: usize| explanation.width_sq()[at];
+        let Some(inverse) = model.gram_inverse() else {
+            // Arms have nothing in common.
+            return (width_sq(rival) + width_sq(self.action), -width_sq(self.action));
+        };
+        let own = &grounds.actions[self.action].features;
+        let apart = minus(&grounds.actions[rival].features, own);
+        (form(inverse, &apart, &apart).max(0.0), form(inverse, &apart, own))
     }
+}
+
+impl Derivation<'_> {
+    /// The squared width of the difference of two actions by a model of them.
+    fn apart(&self, model: &Model, one: ActionIndex, other: ActionIndex) -> f64 {
+        let Some(inverse) = model.gram_inverse() else {
+            let mut scores = Scores::new();
+            model.estimator().score_into(self.set.view(), &mut scores);
+            return scores.width_sq()[one] + scores.width_sq()[other];
+        };
+        let [one, other] = [one, other].map(|at| &self.grounds.actions[at].features);
+        let apart = minus(one, other);
+        form(inverse, &apart, &apart)
+    }
+}
+
+fn minus(one: &[f64], other: &[f64]) -> Vec<f64> {
+    one.iter().zip(other).map(|(a, b)| a - b).collect()
+}
+
+/// `xᵀ·M·y`.
+fn form(matrix: &[f64], x: &[f64], y: &[f64]) -> f64 {
+    let rows = matrix.chunks(x.len()).zip(x);
+    rows.fold(0.0, |sum, (row, x)| sum + x * dot(row, y))
 }
 
 /// The plausible rival that is closest to ruling the action out, and how far it is from that.
 fn closest(differences: &Differences<'_>) -> Option<(ActionIndex, f64)> {
-    let Differences { derivation, model, action } = differences;
-    let reach = derivation.radius.reach(&model.evidence());
+    let Differences { derivation, action } = differences;
+    let reach = derivation.radius.reach(&derivation.model.estimator().evidence());
     let rivals = derivation.explanation.plausible().filter(|rival| rival != action);
     let slacks = rivals
         .map(|rival| (rival, reach.half_width(differences.from(rival).0) - differences.gap(rival)));

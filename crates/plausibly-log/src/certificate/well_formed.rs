@@ -55,6 +55,7 @@ impl Grounds {
                         plays can have";
             require(sound, name, what)?;
         }
+        self.check_bell()?;
         let settled = self.statistics.observations;
         let counts_pending = self.design.as_ref().is_none_or(|all| all.observations > settled);
         let what = "must be above that of the statistics: it counts pending decisions";
@@ -203,7 +204,7 @@ impl Grounds {
 }
 
 /// Whether this many scaled rewards, or fewer, can have this sum and this sum of squares.
-fn could_be_paid(plays: u64, paid: f64, squares: f64) -> bool {
+pub(super) fn could_be_paid(plays: u64, paid: f64, squares: f64) -> bool {
     let plays = plays as f64;
     // Scaled rewards are at most ½. Rounding may carry the least sum of squares a little too high.
     (0.0..=0.25 * plays).contains(&squares) && paid * paid <= plays * squares * (1.0 + 1e-9)

@@ -29,7 +29,7 @@ impl Words<'_> {
             let racing = actions.iter().filter(|action| action.standing == Standing::Plausible);
             racing.filter(|action| action.id != chosen.id)
         };
-        let bounded = self.0.grounds.features.is_empty() && !self.compares_intervals();
+        let bounded = self.is_two_point();
         // Where intervals depend on outcomes, their lengths count first.
         let length = |action: &Finding| if bounded { action.upper - action.lower } else { 0.0 };
         let equal = |action: &&Finding| {

@@ -5,7 +5,7 @@
 mod choice;
 
 use crate::certificate::{
-    Alarm, Certificate, Comparison, Finding, Grounds, Reason, RuledOut, Standing,
+    Alarm, Certificate, Comparison, ENOUGH_VALUES, Finding, Grounds, Reason, RuledOut, Standing,
 };
 use crate::table::MOST_CHARACTERS;
 use std::fmt::{self, Write};
@@ -192,9 +192,8 @@ impl<'a> Words<'a> {
         }
         let (low, high) = self.0.grounds.reward_range;
         if racing.iter().any(|action| action.lower <= low || action.upper >= high) {
-            let bounded = self.0.grounds.features.is_empty() && !self.compares_intervals();
             // Two-point intervals end inside the range by themselves.
-            let widest = if bounded {
+            let widest = if self.is_two_point() {
                 "."
             } else {
                 "; the action we know least about is the one whose range was widest before that."
@@ -247,8 +246,15 @@ impl<'a> Words<'a> {
         let by_differences = self.0.grounds.policy.get("exclusion") != Some(&"intervals".into());
         let is_arms = self.0.grounds.features.is_empty();
         let radius = self.0.grounds.policy.get("radius");
-        let bounded = radius.is_none_or(|radius| radius.get("kind") == Some(&"two-point".into()));
+        let bounded = self.0.grounds.is_bell()
+            || radius.is_none_or(|radius| radius.get("kind") == Some(&"two-point".into()));
         self.0.grounds.format < 2 || if is_arms { !bounded } else { !by_differences }
+    }
+
+    /// Whether the ranges of arms depend on what each has paid.
+    fn is_two_point(&self) -> bool {
+        let grounds = &self.0.grounds;
+        grounds.features.is_empty() && !self.compares_intervals() && !grounds.is_bell()
     }
 
     /// The highest "at least" among the listed actions that `which` selects.
@@ -297,7 +303,14 @@ impl<'a> Words<'a> {
                     self.number(at_most)
                 );
             }
-            (Some(Comparison::Pair), _) => {
+            (Some(Comparison::Pair), Some((at_least, at_most))) => {
+                return format!(
+                    "the outcomes of both show that {by} beats it by {} to {}.",
+                    self.number(at_least),
+                    self.number(at_most)
+                );
+            }
+            (Some(Comparison::Pair), None) => {
                 let [evidence, needed] =
                     [beaten.how.evidence, beaten.how.needed].map(Option::unwrap_or_default);
                 return format!(
@@ -378,6 +391,7 @@ impl<'a> Words<'a> {
                     .into(),
             );
         }
+        said.extend(self.waiting_for_scale());
         said.push(match findings.known_within {
             Some(within) => {
                 format!(
@@ -414,6 +428,31 @@ impl<'a> Words<'a> {
             }
         });
         said
+    }
+
+    /// Why ranges have no end yet, where how much outcomes scatter is to be learned.
+    fn waiting_for_scale(&self) -> Option<String> {
+        let (grounds, findings) = (&self.0.grounds, &self.0.findings);
+        let bell = grounds.bell.as_ref()?;
+        if findings.sqrt_beta.is_some() || findings.alarm.is_some() {
+            return None;
+        }
+        let own = grounds.policy.get("radius").and_then(|radius| radius.get("own_scales"));
+        let different = bell.values.len() as u64;
+        Some(if different < ENOUGH_VALUES as u64 {
+            format!(
+                "How much outcomes scatter is learned from them. So far they have had {}, and \
+                 nothing is ruled out before there are {ENOUGH_VALUES}.",
+                count(different, "different value")
+            )
+        } else if own == Some(&true.into()) {
+            "Each action may scatter by an amount of its own, so there are no ranges: actions are \
+             compared two at a time."
+                .into()
+        } else {
+            "How much outcomes scatter is learned from them, and there are too few yet for ranges."
+                .into()
+        })
     }
 
     /// When the next action will probably be out; `None` where only one is left, and in
@@ -466,6 +505,14 @@ impl<'a> Words<'a> {
                  deviation of {noise}."
             )
         }));
+        if grounds.is_bell() {
+            let own = grounds.policy.get("radius").and_then(|radius| radius.get("own_scales"));
+            let same = if own == Some(&true.into()) { "" } else { " and is the same for all" };
+            conditions.push(format!(
+                "Outcomes of the same action scatter around their average like a bell curve, by an \
+                 amount that is not known{same}."
+            ));
+        }
         if grounds.features.is_empty() {
             conditions.push("No true average changes over time.".into());
         } else if grounds.as_given {
@@ -624,6 +671,13 @@ fn alarm_said(alarm: &Alarm, confidence: &str) -> String {
              columns as assumed below. But no such rule agrees with them, so nothing is called out \
              of the race. Leave out the columns to judge each action by its own outcomes alone, in \
              a new log."
+        ),
+        Alarm::FewValues { values } => format!(
+            "The ranges would hold with a probability of {confidence} if outcomes scattered like a \
+             bell curve. But they have had only {}, as yes and no or counts of few do, so nothing \
+             is called out of the race. Say how much they scatter (--noise N), or that you do not \
+             know (--noise unknown).",
+            count(*values, "different value")
         ),
     }
 }

@@ -212,6 +212,33 @@ pub enum StepError {
          is what is to be learned; leave the noise out"
     )]
     NoiseOfYesNo,
+    /// A bell curve for outcomes that are yes or no, or counts.
+    #[error(
+        "outcomes that scatter like a bell curve are measurements, single numbers, and those of \
+         this log are {outcomes}: a rate of 1 % looks like no scatter at all until the first yes; \
+         leave the noise out"
+    )]
+    BellOfYesNo {
+        /// What an outcome of the log is.
+        outcomes: Outcomes,
+    },
+    /// Counts of yes among the outcomes, which have no bell curve.
+    #[error(
+        "this log has counts of yes among its outcomes, and those do not scatter like a bell \
+         curve; leave the noise out (--noise unknown)"
+    )]
+    BellOfCounts,
+    /// An action that the first set says nothing about.
+    #[error(
+        "\"{label}\" differs from all actions of the first decision in a way in which those do \
+         not differ from one another, so a bell curve of unknown width cannot judge it; leave it \
+         out, say how much outcomes scatter (--noise N) or that you do not know (--noise \
+         unknown), or begin a new log"
+    )]
+    OutsideFirst {
+        /// The name of the action.
+        label: String,
+    },
     /// A reward of another kind than those of the log.
     #[error(
         "{reward} is no outcome of this log, whose outcomes are {outcomes}; {}",

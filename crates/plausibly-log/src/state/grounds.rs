@@ -74,6 +74,7 @@ impl State {
             committed,
             forecasts: self.forecast_sums(format),
             earned: self.earned(&chosen, format),
+            bell: self.bell_for(&self.policy, set, occasion.context)?,
             phase: phases.map(|phases| phases.grounds()),
             digest: self.digest(),
             actions,
@@ -122,6 +123,7 @@ impl State {
         grounds.forecasts = self.forecast_sums(format);
         let listed: Vec<u64> = grounds.actions.iter().map(|action| action.id).collect();
         grounds.earned = self.earned(&listed, format);
+        grounds.bell = self.bell_for(policy, self.set(set)?, context)?;
         (grounds.statistics, grounds.design, grounds.committed) = if let Some(same) = same {
             (same.statistics.clone(), same.design.clone(), same.committed.clone())
         } else {
@@ -148,7 +150,8 @@ impl State {
     /// What actions with features have paid. With a context, what one of them pays on average is no
     /// single number, so that nothing follows from it.
     fn earned(&self, actions: &[u64], format: u32) -> Vec<Earned> {
-        if format < 2 || !self.recipe.context().is_empty() {
+        let is_arms = self.recipe.dim() == 0;
+        if format < 2 || is_arms || !self.recipe.context().is_empty() {
             return Vec::new();
         }
         let actions: Vec<usize> = actions.iter().map(|id| index(*id)).collect();

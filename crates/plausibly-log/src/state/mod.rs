@@ -1,6 +1,7 @@
 //! The state of a log: a function of its events, applied one after the other. An event that cannot
 //! follow is refused and leaves the state unchanged, so a state is always that of a valid log.
 
+mod bell;
 mod error;
 mod grounds;
 mod outcomes;
@@ -13,7 +14,7 @@ pub use step::check_key;
 
 use crate::certificate::Amended;
 use crate::event::{Cells, Outcomes, Upgraded};
-use crate::policy::{PolicyTable, read_settled, setting};
+use crate::policy::{PolicyTable, natural_ridge, read_settled, setting};
 use crate::recipe::{Context, Recipe};
 use crate::reward::Reward;
 use crate::statistics::Statistics;
@@ -100,6 +101,8 @@ pub struct State {
     horizon: Option<u64>,
     seed: u64,
     recipe: Recipe,
+    /// The number of features that the log began with.
+    first_dim: usize,
     actions: Vec<ActionRecord>,
     live: BTreeMap<String, u64>,
     sets: Vec<Vec<u64>>,
@@ -154,7 +157,14 @@ impl State {
         rules: u32,
     ) -> Result<(PolicySpec, PolicyTable), StepError> {
         // Sums and certificates depend on the ridge, so a log keeps the one it began with.
-        let own = |_: &PolicySpec| self.policy.ridge();
+        let own = |spec: &PolicySpec| {
+            if self.policy.is_bell() {
+                // It has none.
+                natural_ridge(spec, &self.recipe, self.reward_range)
+            } else {
+                self.policy.ridge()
+            }
+        };
         Ok(read_settled(policy, setting(self.recipe.dim()), horizon, rules, own)?)
     }
 

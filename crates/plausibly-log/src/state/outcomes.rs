@@ -1,12 +1,13 @@
 //! Applies rewards, corrections, retractions and drops to decisions.
 
-use super::step::check_counts;
+use super::step::check_outcomes;
 use super::{Decision, Encoded, Outcome, State, StepError, index};
 use crate::event::Outcomes;
 use crate::reward::{Reward, Unfit};
 use crate::scale::Scale;
 use crate::statistics::{Change, Settlement};
 use crate::table::brief;
+use plausibly::Tally;
 use std::collections::BTreeMap;
 
 impl State {
@@ -155,14 +156,19 @@ impl State {
 
     /// A reward on the scale of the statistics, with the forecasts of its decision.
     fn settlement(&self, decision: u64, reward: Reward) -> Result<Settlement, StepError> {
+        let outcomes = self.scaled(reward)?;
+        Ok(Settlement { outcomes, forecasts: self.decision(decision)?.forecasts })
+    }
+
+    /// A reward on the scale of the statistics.
+    pub(super) fn scaled(&self, reward: Reward) -> Result<Tally, StepError> {
         let (low, high) = self.reward_range;
         let scale = Scale::new(self.reward_range, self.recipe.is_given());
-        let outcomes = reward.tally(scale).map_err(|unfit| match unfit {
+        reward.tally(scale).map_err(|unfit| match unfit {
             Unfit::Range => StepError::Reward { reward: reward.value, low, high },
             Unfit::Whole => StepError::NotWhole { yes: reward.value },
             Unfit::Counts(source) => StepError::Counts(source),
-        })?;
-        Ok(Settlement { outcomes, forecasts: self.decision(decision)?.forecasts })
+        })
     }
 
     /// Refuses a reward of another kind than this log has. It is probably a mistake.
@@ -180,9 +186,7 @@ impl State {
     /// is named: counts and yes or no can follow only after yes or no.
     pub(super) fn change_outcomes(&mut self, outcomes: Outcomes) -> Result<(), StepError> {
         self.needs_format(2, "another kind of outcome")?;
-        if outcomes == Outcomes::Counts {
-            check_counts(&self.policy.kind)?;
-        }
+        check_outcomes(&self.policy, outcomes)?;
         if outcomes != Outcomes::Number {
             let is_yes_or_no = |reward| is_of_kind(reward, Outcomes::YesNo, self.reward_range);
             let mut settled = self.decisions.iter().zip(1..).filter_map(|(one, number)| match one

@@ -58,9 +58,7 @@ impl State {
         recipe.check_scaled_bound(scale.length())?;
         let natural = |spec: &PolicySpec| natural_ridge(spec, recipe, *reward_range);
         let (spec, table) = read_settled(policy, setting(recipe.dim()), *horizon, rules, natural)?;
-        if *outcomes == Outcomes::Counts {
-            check_counts(&spec.kind)?;
-        }
+        check_outcomes(&spec, *outcomes)?;
         // The first set decides whether it stays so.
         let by_action = *format >= 2 && !recipe.is_given() && recipe.context().is_empty();
         let statistics = Statistics::new(recipe.dim(), by_action).map_err(StatisticsError::from)?;
@@ -76,6 +74,7 @@ impl State {
             horizon: *horizon,
             seed: *seed,
             recipe: recipe.clone(),
+            first_dim: recipe.dim(),
             actions: Vec::new(),
             live: BTreeMap::new(),
             sets: Vec::new(),
@@ -138,8 +137,11 @@ impl State {
         horizon: Option<u64>,
     ) -> Result<(), StepError> {
         let (spec, table) = self.resolved(policy, horizon, self.rules())?;
-        if self.outcomes == Outcomes::Counts {
-            check_counts(&spec.kind)?;
+        check_outcomes(&spec, self.outcomes)?;
+        if !self.sets.is_empty() {
+            // Refused here, if no decision could follow.
+            let context = self.contexts.last().cloned().unwrap_or_default();
+            self.bell_for(&spec, &[], &context)?;
         }
         (self.policy, self.table, self.horizon) = (spec, table, horizon);
         (self.committed, self.phases) = (None, None);
@@ -317,12 +319,17 @@ fn rules(format: u32, upgraded: Option<&Upgraded>, decisions: u64) -> u32 {
     upgraded.filter(|old| decisions < old.decisions).map_or(format, |old| old.from)
 }
 
-/// Phased elimination plays each action a fixed number of times, and a count is worth many plays.
-pub(super) fn check_counts(policy: &PolicyKind) -> Result<(), StepError> {
-    if matches!(policy, PolicyKind::Elimination { .. }) {
-        return Err(StepError::CountedPhases);
+/// Checks that a policy can decide by such outcomes. Phased elimination plays each action a fixed
+/// number of times, and a count is worth many plays; a bell curve is one of measurements.
+pub(super) fn check_outcomes(policy: &PolicySpec, outcomes: Outcomes) -> Result<(), StepError> {
+    let is_elimination = matches!(policy.kind, PolicyKind::Elimination { .. });
+    match outcomes {
+        Outcomes::Counts if is_elimination => Err(StepError::CountedPhases),
+        Outcomes::YesNo | Outcomes::Counts if policy.is_bell() => {
+            Err(StepError::BellOfYesNo { outcomes })
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Checks the form of a key. A caller can do so before it begins a log.

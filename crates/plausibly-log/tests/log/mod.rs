@@ -1,5 +1,6 @@
 //! Random logs, and the laws that each must obey.
 
+mod bell;
 mod certificates;
 mod compared;
 mod counted;
@@ -88,6 +89,9 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
             "radius": {"kind": "additive", "noise_scale": 0.2},
             "inside": {"kind": "epsilon-greedy", "epsilon": 0.0}
         }),
+        json!({"kind": "code", "radius": {"kind": "bell"}}),
+        json!({"kind": "code", "greed": 0.0, "radius": {"kind": "bell", "delta": 0.5}}),
+        json!({"kind": "lin-ucb", "radius": {"kind": "bell", "pairs": false}}),
         json!({"kind": "lin-ucb"}),
         json!({"kind": "lin-ts"}),
         json!({"kind": "epsilon-greedy"}),
@@ -100,6 +104,9 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
         json!({"kind": "code", "radius": {"kind": "two-point", "pairs": false}}),
         json!({"kind": "code", "radius": {"kind": "stitched"}}),
         json!({"kind": "code", "randomise": 0.4}),
+        json!({"kind": "code", "radius": {"kind": "bell"}}),
+        json!({"kind": "code", "radius": {"kind": "bell", "pairs": false, "delta": 0.2}}),
+        json!({"kind": "code", "radius": {"kind": "bell", "own_scales": true}}),
         json!({"kind": "code", "radius": {"kind": "mixture", "noise_scale": 0.1}}),
         json!({"kind": "code", "count_pending": false, "target": {"kappa": 0.6}}),
         json!({"kind": "code", "target": {"kappa": 0.6}}),
@@ -241,12 +248,14 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
                 };
                 match decided {
                     Ok(certificate) => certificates.push(certificate),
-                    // A new value in a narrow column, or elimination that cannot continue; nothing
-                    // is written then.
+                    // A new value in a narrow column, elimination that cannot continue, or an
+                    // action that a bell curve cannot judge; nothing is written then.
                     Err(
                         LogError::Recipe(_)
                         | LogError::Step(
-                            StepError::OtherActions { .. } | StepError::Outstanding { .. },
+                            StepError::OtherActions { .. }
+                            | StepError::Outstanding { .. }
+                            | StepError::OutsideFirst { .. },
                         ),
                     ) => {}
                     Err(other) => panic!("{other}"),
@@ -300,6 +309,25 @@ pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
         context,
         given,
         most: if rng.uniform() < 0.3 { 5 } else { 5000 },
+    }
+}
+
+/// A plan under the radius `bell`, long enough for outcomes to show which action is better.
+pub(crate) fn bell(seed: u64, steps: usize) -> Plan {
+    let radius = json!({"kind": "bell", "delta": 0.2, "own_scales": seed % 4 == 3});
+    let policy = json!({"kind": "code", "radius": radius}).as_object().unwrap().clone();
+    let (columns, context) = ([0, 2, 1, 0][(seed % 4) as usize], seed % 8 == 1);
+    // Arms come and go, so that some of those with outcomes are not on offer.
+    let (steady_table, given) = (columns > 0, seed % 8 == 2);
+    Plan {
+        policy,
+        columns,
+        rows: 5,
+        steps,
+        context,
+        given,
+        steady: steady_table,
+        ..steady(seed, 0)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The published schema and the checker in another language agree with what is written.
 
-use super::{Memory, open, plan, play, steady};
+use super::{Memory, bell, open, plan, play, steady};
 use plausibly_log::certificate::Certificate;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -109,7 +109,8 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
     let mut checked = 0;
     let mut given = 0;
     let plans = (100..160).map(|seed| plan(seed, (6, 12), 30));
-    for plan in plans.chain((0..3).map(|seed| steady(seed, 300))) {
+    let bells = (0..8).map(|seed| bell(seed, 160));
+    for plan in bells.chain(plans).chain((0..3).map(|seed| steady(seed, 300))) {
         let certificates = play(&mut open(&Memory::default()), &plan);
         for certificate in &certificates {
             let value: Value = serde_json::from_str(&certificate.to_json()).unwrap();
@@ -119,10 +120,11 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
         let mut wrong: Value = serde_json::from_str(&last.to_json()).unwrap();
         wrong["findings"]["chosen"]["luck"] = json!(1);
         assert!(misfit(&schema, &schema, &wrong, "").unwrap().contains("luck"));
-        let known = ["forecast", "additive", "determinant", "two-point", "mixture", "fixed"]
-            .contains(&radius(&value_of(last)));
+        let known =
+            ["forecast", "additive", "determinant", "two-point", "mixture", "bell", "fixed"]
+                .contains(&radius(&value_of(last)));
         let as_given = last.grounds.as_given;
-        if python && known && (checked < 24 || as_given && given < 6) {
+        if python && known && (checked < 32 || as_given && given < 6) {
             let path = folder.path().join("certificate.json");
             let run = |text: &str| {
                 std::fs::write(&path, text).unwrap();

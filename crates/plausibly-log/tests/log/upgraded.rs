@@ -137,7 +137,7 @@ fn same_history_and_tighter_sets(seeds: std::ops::Range<u64>) -> (u32, u32) {
         for one in &later {
             one.check().unwrap();
             assert_eq!(one.grounds.format, FORMAT);
-            if let (Some(net), Some(sqrt_beta)) = (net(one), Some(one.findings.sqrt_beta)) {
+            if let (Some(net), Some(sqrt_beta)) = (net(one), one.findings.sqrt_beta) {
                 assert!(sqrt_beta <= net, "{sqrt_beta} above {net}: {plan:?}");
                 tighter += 1;
             }

@@ -14,7 +14,7 @@ use crate::errors::refuse;
 use plausibly::spec::Setting;
 use plausibly_log::event::{FORMAT, Outcomes};
 use plausibly_log::json;
-use plausibly_log::policy::{PolicyTable, declare_noise, read_policy};
+use plausibly_log::policy::{Noise, PolicyTable, declare_noise, read_policy};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::check_key;
 use plausibly_log::table::Table;
@@ -34,7 +34,7 @@ struct Wanted {
     reward_range: Option<(f64, f64)>,
     outcomes: Option<Outcomes>,
     /// How much outcomes of the same action scatter.
-    noise: Option<f64>,
+    noise: Option<Noise>,
     horizon: Option<u64>,
     seed: Option<u64>,
     leave_out: Vec<String>,
@@ -71,7 +71,7 @@ impl PyLog {
         policy: Option<&str>,
         reward_range: Option<(f64, f64)>,
         outcomes: Option<&str>,
-        noise: Option<f64>,
+        noise: Option<Bound<'_, PyAny>>,
         horizon: Option<u64>,
         seed: Option<u64>,
         leave_out: Vec<String>,
@@ -83,6 +83,7 @@ impl PyLog {
         }
         let place = path.map_or_else(|| Place::Memory(Memory::default()), Place::File);
         let outcomes = outcomes.map(kind_of_outcome).transpose()?;
+        let noise = noise.as_ref().map(kind_of_noise).transpose()?;
         let wanted = Wanted {
             policy,
             reward_range,
@@ -333,7 +334,7 @@ impl Wanted {
             recipe,
         };
         if let Some(noise) = self.noise {
-            opening = opening.scattering_by(noise).map_err(|error| of_log(&error, "noise"))?;
+            opening = opening.scattering(noise).map_err(|error| of_log(&error, "noise"))?;
         }
         let refuse = |error: LogError| of_log(&error, "actions");
         opening.check().map_err(refuse)?;
@@ -404,6 +405,15 @@ fn kind_of_outcome(name: &str) -> PyResult<Outcomes> {
         "counts" => Outcomes::Counts,
         other => refuse!("outcomes: expected 'number', 'yes/no' or 'counts', found {other:?}"),
     })
+}
+
+/// How much outcomes scatter: a number, or the name that it has in Python.
+fn kind_of_noise(said: &Bound<'_, PyAny>) -> PyResult<Noise> {
+    match said.extract::<f64>() {
+        Ok(scale) => Ok(Noise::Scale(scale)),
+        Err(_) if said.extract::<String>().is_ok_and(|name| name == "bell") => Ok(Noise::Bell),
+        Err(_) => refuse!("noise: expected a number or 'bell', found {}", said.repr()?),
+    }
 }
 
 /// One reward, or how many of how many outcomes were yes.

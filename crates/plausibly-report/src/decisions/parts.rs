@@ -226,8 +226,13 @@ pub(super) fn grounds(certificate: &Certificate) -> Markup {
         (
             "Radius",
             html! {
-                "√β = " (number::figure(certificate.findings.sqrt_beta)) ", for rewards scaled to "
-                "an interval of length one"
+                @match certificate.findings.sqrt_beta {
+                    Some(sqrt_beta) => {
+                        "√β = " (number::figure(sqrt_beta)) ", for rewards scaled to an interval "
+                        "of length one"
+                    }
+                    None => "none yet",
+                }
             },
         ),
         ("Rewards", plain(format!("from {low} to {high}"))),

@@ -32,6 +32,9 @@ const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
 /// Prior outcomes per action: `P = 2` for an arm.
 const PRIOR: f64 = 2.0;
 
+/// By this share `ρ` is larger where rewards were rounded.
+const SLACK: f64 = 1.0 / 1024.0;
+
 /// Pieces into which the means between two estimates are divided.
 const PIECES: u32 = 32;
 
@@ -83,6 +86,23 @@ pub(crate) fn refuting_ratio(outcomes: u64, log_det: f64, needed: f64) -> Option
     Some(high)
 }
 
+/// How far a set reaches: its `ρ`, and what is added to its `β`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    pub(crate) ratio: f64,
+    pub(crate) allowance: f64,
+}
+
+/// The level of the set at `ρ` if each reward may be off by this much.
+pub(crate) fn rounded(outcomes: u64, ratio: f64, error: f64) -> Level {
+    if error == 0.0 {
+        return Level { ratio, allowance: 0.0 };
+    }
+    let shift = (1.0 + ratio.sqrt()) * error;
+    let allowance = (1.0 + 1.0 / SLACK) * shift * shift * outcomes as f64;
+    Level { ratio: (1.0 + SLACK) * ratio, allowance }
+}
+
 /// `Σ(y − m)²` at the least, made from sums in which rounding may have hidden some of it.
 pub(crate) fn residual(squares: f64, explained: f64) -> f64 {
     (squares - explained).max(0.0) + ROUNDING * squares
@@ -105,36 +125,46 @@ pub(crate) fn arm_hold(count: u64, ratio: f64) -> f64 {
     n * (n - PRIOR * ratio) / (n + PRIOR)
 }
 
-/// `log E` of a mean that is this far from the average, for a scale of its own. Grows with the
-/// distance.
-fn log_evidence_at(arm: &Earnings, distance: f64) -> f64 {
+/// `log E` of a mean that is this far from the average, for a scale of its own, at the least if
+/// each reward may be off by `error`. Grows with the distance.
+fn log_evidence_at(arm: &Earnings, distance: f64, error: f64) -> f64 {
     let n = arm.count as f64;
     let shift = n * distance * distance / (n + PRIOR);
     let rest = scatter(arm) + PRIOR * shift;
-    let ratio = if shift > 0.0 { n * shift / rest } else { 0.0 };
+    let off = error * n.sqrt();
+    let z = ((n * shift).sqrt() - off).max(0.0);
+    let ratio = if z > 0.0 { (z / (rest.sqrt() + off)).powi(2) } else { 0.0 };
     log_evidence(arm.count, ratio, arm_log_det(arm.count))
 }
 
 /// The evidence that `a` is better than `b`, with one scale of noise for both: between what and
-/// what their difference lies if that rules `b` out. `needed` is `log(shares/δ)`.
-fn rules_out(a: &Earnings, b: &Earnings, needed: f64) -> Option<(f64, f64)> {
+/// what their difference lies if that rules `b` out. `needed` is `log(shares/δ)`; each reward may
+/// be off by `error`.
+fn rules_out(a: &Earnings, b: &Earnings, needed: f64, error: f64) -> Option<(f64, f64)> {
     if a.count == 0 || b.count == 0 {
         return None;
     }
     let ahead = a.mean() - b.mean();
     let log_det = arm_log_det(a.count) + arm_log_det(b.count);
     let ratio = refuting_ratio(a.count + b.count, log_det, needed)?;
+    let Level { ratio, allowance } = rounded(a.count + b.count, ratio, error);
     let holds = [a, b].map(|arm| arm_hold(arm.count, ratio));
     if holds.iter().any(|hold| *hold <= 0.0) {
         return None;
     }
     let scatter = scatter(a) + scatter(b);
-    let half = (ratio * scatter * (1.0 / holds[0] + 1.0 / holds[1])).sqrt();
+    let beta = ratio * scatter + allowance;
+    let half = (beta * (1.0 / holds[0] + 1.0 / holds[1])).sqrt();
     (ahead > half).then_some((ahead - half, ahead + half))
 }
 
 /// As [`rules_out`], where the noise of each action has a scale of its own.
-fn rules_out_by_own_scales(a: &Earnings, b: &Earnings, needed: f64) -> Option<(f64, f64)> {
+fn rules_out_by_own_scales(
+    a: &Earnings,
+    b: &Earnings,
+    needed: f64,
+    error: f64,
+) -> Option<(f64, f64)> {
     if a.count == 0 || b.count == 0 {
         return None;
     }
@@ -146,7 +176,7 @@ fn rules_out_by_own_scales(a: &Earnings, b: &Earnings, needed: f64) -> Option<(f
         // Evidence grows away from each estimate, so within a piece it is least at its nearer end.
         (0..PIECES).all(|i| {
             let (from_b, from_a) = (f64::from(i) * piece, f64::from(PIECES - 1 - i) * piece);
-            log_evidence_at(a, from_a) + log_evidence_at(b, from_b) >= needed
+            log_evidence_at(a, from_a, error) + log_evidence_at(b, from_b, error) >= needed
         })
     };
     if ahead <= 0.0 || !refuted(0.0) {
@@ -175,13 +205,15 @@ pub struct BellPairs {
     /// Whether the noise of each action has a scale of its own. Needs 13 to 15 outcomes of each
     /// action before it can decide.
     pub own_scales: bool,
+    /// How far each reward may be off by rounding.
+    pub error: f64,
 }
 
 impl BellPairs {
     /// By how much `ahead` beats `behind` at least and at most, if it rules it out.
     pub fn rules_out(&self, ahead: &Earnings, behind: &Earnings) -> Option<(f64, f64)> {
         let rule = if self.own_scales { rules_out_by_own_scales } else { rules_out };
-        rule(ahead, behind, self.needed)
+        rule(ahead, behind, self.needed, self.error)
     }
 }
 
@@ -218,8 +250,15 @@ impl ConfidenceRadius for Bell {
         let rule = |delta: f64| BellPairs {
             needed: libm::log(evidence.pair_shares) - libm::log(delta),
             own_scales: self.own_scales,
+            error: 0.0,
         };
         self.pairs.map(rule).map(PairRule::Bell)
+    }
+
+    /// Models made from rounded sums cover the rounding themselves: it changes the shape of the
+    /// set.
+    fn moved(&self, _: &Evidence, _: f64) -> f64 {
+        0.0
     }
 
     fn check(&self) -> Result<(), RadiusError> {

@@ -16,7 +16,7 @@ pub use forecast::Forecast;
 pub use pairs::{Bounds, PairRule};
 pub(crate) use plausible::assert_radius;
 pub use plausible::{Exclusion, Interval, Plausible, PlausibleSummary};
-pub use quantised::Quantised;
+pub use quantised::{Quantised, rounding_error};
 pub(crate) use radius::accepted;
 pub use radius::{
     Additive, ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError,

@@ -111,8 +111,7 @@ impl PairRule {
                 let allowance = allowance + by / range;
                 Self::TwoPoint { low, range, needed, aside, allowance }
             }
-            // What rounding does to sums of squares is far below what a bell curve leaves open.
-            bell @ Self::Bell(_) => bell,
+            Self::Bell(rule) => Self::Bell(BellPairs { error: rule.error + by, ..rule }),
         }
     }
 }

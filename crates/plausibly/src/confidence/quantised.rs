@@ -8,6 +8,12 @@ use crate::model::Evidence;
 /// Half a step of the grid, 2⁻²⁵: the farthest a value is moved.
 const HALF_STEP: f64 = 1.0 / (1_u64 << 25) as f64;
 
+/// How far the noise of an observation with `dim` features is off after rounding, where `‖θ*‖` is
+/// at most this: `h'` of [`Quantised`].
+pub fn rounding_error(dim: usize, theta_norm_bound: f64) -> f64 {
+    HALF_STEP * (1.0 + (dim as f64).sqrt() * theta_norm_bound)
+}
+
 /// A radius that also covers the rounding of features and rewards to the grid of a
 /// [`Ledger`](crate::Ledger).
 ///
@@ -18,7 +24,8 @@ const HALF_STEP: f64 = 1.0 / (1_u64 << 25) as f64;
 ///
 /// A radius that depends on rewards adds [what rounding does to
 /// it](ConfidenceRadius::rounding) to `β_t`; of the radii here, only
-/// [`Forecast`](super::Forecast) does.
+/// [`Forecast`](super::Forecast) does. The set of [`Bell`](super::Bell) has another shape then, so
+/// its models cover the rounding: they are made with [`rounding_error`].
 ///
 /// # Guarantee
 /// Wherever the inner radius holds for exact observations, with `‖θ*‖ ≤ S`, this one holds for
@@ -89,14 +96,13 @@ impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
         if let Reach::Arms(_) | Reach::Bounded(_) = self.radius.reach(evidence) {
             return self.reach(evidence).half_width(1.0);
         }
-        let (dim, observations) = (evidence.dim as f64, evidence.observations as f64);
-        let bias = HALF_STEP * (1.0 + dim.sqrt() * self.theta_norm_bound);
+        let bias = rounding_error(evidence.dim, self.theta_norm_bound);
         let mut sqrt_beta = self.radius.sqrt_beta(evidence);
         let more = self.radius.rounding(evidence, bias);
         if more > 0.0 {
             sqrt_beta = (sqrt_beta * sqrt_beta + more).sqrt();
         }
-        sqrt_beta + bias * observations.sqrt()
+        sqrt_beta + self.radius.moved(evidence, bias)
     }
 
     fn reach(&self, evidence: &Evidence) -> Reach {
@@ -124,6 +130,10 @@ impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
 
     fn rounding(&self, evidence: &Evidence, error: f64) -> f64 {
         self.radius.rounding(evidence, error)
+    }
+
+    fn moved(&self, evidence: &Evidence, error: f64) -> f64 {
+        self.radius.moved(evidence, error)
     }
 
     fn check(&self) -> Result<(), RadiusError> {

@@ -55,6 +55,12 @@ pub trait ConfidenceRadius: Debug {
         0.0
     }
 
+    /// What is added to `√β` because the estimate moves if each reward was moved by up to `error`:
+    /// by default that of a ridge, `error·√t`.
+    fn moved(&self, evidence: &Evidence, error: f64) -> f64 {
+        by_ridge(evidence, error)
+    }
+
     /// Whether its constants are in their ranges; policies refuse a radius that says no when they
     /// are built.
     ///
@@ -64,6 +70,11 @@ pub trait ConfidenceRadius: Debug {
     fn check(&self) -> Result<(), RadiusError> {
         Ok(())
     }
+}
+
+/// How far the estimate of a ridge moves in the norm of `V` at most.
+fn by_ridge(evidence: &Evidence, error: f64) -> f64 {
+    error * (evidence.observations as f64).sqrt()
 }
 
 /// The radius, if its constants are in their ranges.
@@ -102,6 +113,10 @@ impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for &R {
         (**self).rounding(evidence, error)
     }
 
+    fn moved(&self, evidence: &Evidence, error: f64) -> f64 {
+        (**self).moved(evidence, error)
+    }
+
     fn check(&self) -> Result<(), RadiusError> {
         (**self).check()
     }
@@ -130,6 +145,10 @@ impl<R: ConfidenceRadius + ?Sized> ConfidenceRadius for Box<R> {
 
     fn rounding(&self, evidence: &Evidence, error: f64) -> f64 {
         (**self).rounding(evidence, error)
+    }
+
+    fn moved(&self, evidence: &Evidence, error: f64) -> f64 {
+        (**self).moved(evidence, error)
     }
 
     fn check(&self) -> Result<(), RadiusError> {
@@ -545,6 +564,13 @@ impl ConfidenceRadius for Radius {
         match self {
             Self::Forecast(r) => r.rounding(evidence, error),
             _ => 0.0,
+        }
+    }
+
+    fn moved(&self, evidence: &Evidence, error: f64) -> f64 {
+        match self {
+            Self::Bell(r) => r.moved(evidence, error),
+            _ => by_ridge(evidence, error),
         }
     }
 

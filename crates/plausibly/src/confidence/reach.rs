@@ -102,7 +102,7 @@ impl Reach {
     }
 
     /// Whether pairs of actions may be judged: always, unless an assumption is in doubt.
-    pub(super) fn judges_pairs(&self) -> bool {
+    pub fn judges_pairs(&self) -> bool {
         matches!(self.doubt(), None | Some(Doubt::TooFew | Doubt::OwnScales))
     }
 

@@ -3,7 +3,8 @@
 use super::values::Values;
 use super::{Earnings, Estimator, Evidence, LogDet, Scores, Shape, assert_reward};
 use crate::actions::{Action, ActionIndex, Actions};
-use crate::confidence::{Doubt, RadiusError, Reach, bell};
+use crate::confidence::bell::{self, Level};
+use crate::confidence::{Doubt, RadiusError, Reach};
 use crate::state::{DurableModel, Reader, StateError, Writer, holds};
 
 /// [`BellRidge`](super::BellRidge) for plain arms, with one scale of the noise for all of them.
@@ -27,8 +28,12 @@ pub struct BellArms {
     tallies: Vec<Earnings>,
     observations: u64,
     values: Values,
+    /// The arms that the set is about, where others were taken than are on offer.
+    every: Vec<Earnings>,
+    /// How far each reward may be off by rounding.
+    error: f64,
     /// ρ, where it is known and every arm with rewards has enough of them.
-    ratio: Option<f64>,
+    level: Option<Level>,
 }
 
 impl BellArms {
@@ -45,7 +50,54 @@ impl BellArms {
             return Err(RadiusError::Delta { delta });
         }
         let tallies = vec![Earnings::default(); arms];
-        Ok(Self { delta, tallies, observations: 0, values: Values::default(), ratio: None })
+        let (values, every) = (Values::default(), Vec::new());
+        Ok(Self { delta, tallies, observations: 0, values, every, error: 0.0, level: None })
+    }
+
+    /// From what arms have paid, each reward off by at most `error`. `offered` are the arms that
+    /// are scored, `every` those that were ever taken; an arm may be in both, and the order of
+    /// `every` is that of the sums. `values` has five rewards of different value, if any five are.
+    /// The model takes no rewards.
+    ///
+    /// # Panics
+    /// If no arm is offered, or `delta` is not in (0, 1).
+    pub fn from_statistics(
+        delta: f64,
+        offered: &[Earnings],
+        every: &[Earnings],
+        values: &[f64],
+        error: f64,
+    ) -> Self {
+        let empty = Self::new(offered.len(), delta);
+        let mut model = Self {
+            tallies: offered.to_vec(),
+            observations: every.iter().map(|arm| arm.count).sum(),
+            values: Values::among(values),
+            every: every.to_vec(),
+            error,
+            ..empty.unwrap_or_else(|refused| panic!("{refused}"))
+        };
+        model.solve();
+        model
+    }
+
+    /// The same set with other plays of the arms on offer, for widths that count decisions whose
+    /// rewards are outstanding.
+    ///
+    /// # Panics
+    /// If there is not one number for each arm.
+    #[must_use]
+    pub fn counting(mut self, plays: &[u64]) -> Self {
+        assert!(plays.len() == self.tallies.len(), "one number of plays for each arm");
+        for (arm, plays) in self.tallies.iter_mut().zip(plays) {
+            arm.count = *plays;
+        }
+        self.level = self.level.filter(|level| all_held(&self.tallies, level));
+        self
+    }
+
+    fn arms(&self) -> &[Earnings] {
+        if self.every.is_empty() { &self.tallies } else { &self.every }
     }
 
     /// δ.
@@ -54,33 +106,39 @@ impl BellArms {
     }
 
     fn log_det(&self) -> f64 {
-        self.tallies.iter().map(|arm| bell::arm_log_det(arm.count)).sum()
+        self.arms().iter().map(|arm| bell::arm_log_det(arm.count)).sum()
     }
 
     fn solve(&mut self) {
         let needed = -libm::log(self.delta);
         let ratio = bell::refuting_ratio(self.observations, self.log_det(), needed);
-        let ends = |ratio: &f64| {
-            let mut taken = self.tallies.iter().filter(|arm| arm.count > 0);
-            taken.all(|arm| bell::arm_hold(arm.count, *ratio) > 0.0)
-        };
-        self.ratio = ratio.filter(ends);
+        let level = ratio.map(|ratio| bell::rounded(self.observations, ratio, self.error));
+        self.level = level.filter(|level| all_held(self.arms(), level));
     }
 
     /// Infinite for an arm never taken.
     fn width_sq(&self, arm: &Earnings) -> f64 {
         // Where there is no set, the least taken is the widest.
-        1.0 / self.ratio.map_or(arm.count as f64, |ratio| bell::arm_hold(arm.count, ratio))
+        let hold = |level: &Level| bell::arm_hold(arm.count, level.ratio);
+        1.0 / self.level.as_ref().map_or(arm.count as f64, hold)
     }
 
     fn reach(&self) -> Reach {
         if self.observations > 0 && !self.values.are_enough() {
             return Reach::Open(Doubt::FewValues);
         }
-        let Some(ratio) = self.ratio else { return Reach::Open(Doubt::TooFew) };
-        let scatter: f64 = self.tallies.iter().map(bell::scatter).sum();
-        Reach::Ellipsoid { sqrt_beta: (ratio * scatter).sqrt() }
+        let Some(Level { ratio, allowance }) = self.level else {
+            return Reach::Open(Doubt::TooFew);
+        };
+        let scatter: f64 = self.arms().iter().map(bell::scatter).sum();
+        Reach::Ellipsoid { sqrt_beta: (ratio * scatter + allowance).sqrt() }
     }
+}
+
+/// Whether the set has an end in every arm that was taken.
+fn all_held(arms: &[Earnings], level: &Level) -> bool {
+    let mut taken = arms.iter().filter(|arm| arm.count > 0);
+    taken.all(|arm| bell::arm_hold(arm.count, level.ratio) > 0.0)
 }
 
 impl Estimator for BellArms {
@@ -96,6 +154,7 @@ impl Estimator for BellArms {
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         assert_reward(reward);
+        assert!(self.every.is_empty(), "a model made from sums takes no rewards");
         let tally = &mut self.tallies[action.index()];
         tally.count += 1;
         tally.total += reward;

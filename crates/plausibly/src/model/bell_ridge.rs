@@ -1,20 +1,17 @@
 //! Least squares under normal noise of unknown scale.
 
-use super::values::Values;
-use super::{Estimator, Evidence, Fit, Lineage, LogDet, Scores, Shape, assert_reward};
-use crate::actions::{Action, ActionIndex, ActionSet, Actions, MAX_MAGNITUDE};
-use crate::confidence::{Doubt, RadiusError, Reach, bell};
-use crate::design::Span;
-use crate::linalg::{
-    Cholesky, Compensated, CompensatedGram, CompensatedSum, Isa, dot, scaled_identity,
-};
-use crate::state::{DurableModel, Reader, StateError, Writer, holds};
+mod set;
 
-/// Where too little is known for a set, actions are compared by the design with this share of the
-/// prior.
-const DESIGN_PRIOR: f64 = 1.0 / 1024.0;
-/// The share of `β` that a bound on `θ*` may cost.
-const AID: f64 = 0.01;
+pub use set::BellPrior;
+
+use self::set::{Solved, Sums};
+use super::values::Values;
+use super::{Estimator, Evidence, Fit, Lineage, LogDet, RidgeError, Scores, Shape, assert_reward};
+use crate::actions::{Action, ActionIndex, ActionSet, Actions, MAX_MAGNITUDE};
+use crate::confidence::{Doubt, RadiusError, Reach};
+use crate::linalg::{Compensated, CompensatedGram, CompensatedSum, Isa};
+use crate::model::ridge::check_statistics;
+use crate::state::{DurableModel, Reader, StateError, Writer, holds};
 
 /// Least squares with the confidence set of normal noise of one unknown scale.
 ///
@@ -49,7 +46,7 @@ const AID: f64 = 0.01;
 pub struct BellRidge {
     lineage: Lineage,
     isa: Isa,
-    prior: Prior,
+    prior: BellPrior,
     delta: f64,
     observations: u64,
     gram: CompensatedGram,
@@ -57,6 +54,8 @@ pub struct BellRidge {
     /// Σy².
     squares: CompensatedSum,
     values: Values,
+    /// How far each reward may be off by rounding.
+    error: f64,
     solved: Solved,
     first: First,
 }
@@ -72,37 +71,22 @@ enum First {
     Seen(Vec<f64>),
 }
 
-/// What is fixed when the model is made.
-#[derive(Clone, Debug)]
-struct Prior {
-    dim: usize,
-    /// `P`, row-major.
-    matrix: Vec<f64>,
-    log_det: f64,
-    kind: Kind,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    /// Every action is in the span of the first set. `outside` is `P` in the directions outside,
-    /// where `θ*` makes no difference.
-    Spanned { span: Span, outside: Vec<f64> },
-    /// `θ*ᵀ·P·θ*` is at most this.
-    Bounded { length_sq: f64 },
-}
-
-/// What follows from the sums.
-#[derive(Clone, Debug)]
-struct Solved {
-    /// `V`, row-major; without `outside`.
-    form: CompensatedGram,
-    inverse: Vec<f64>,
-    /// The centre of the set, and `V` times it.
-    centre: Vec<f64>,
-    moment: Vec<f64>,
-    reach: Reach,
-    /// `log(det V₀/det P)`.
-    log_det: f64,
+/// Sums that a [`BellRidge`] is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct BellSums<'a> {
+    /// The number of rewards.
+    pub observations: u64,
+    /// `Σ x·xᵀ`, row-major.
+    pub gram: &'a [f64],
+    /// `Σ x·y`.
+    pub moment: &'a [f64],
+    /// `Σ y²`.
+    pub squares: f64,
+    /// Rewards among which are five of different value, if any five are.
+    pub values: &'a [f64],
+    /// How far each reward may be off by rounding; the set then holds for rewards that were not
+    /// rounded.
+    pub error: f64,
 }
 
 impl BellRidge {
@@ -115,22 +99,7 @@ impl BellRidge {
     /// # Panics
     /// If the actions have no features.
     pub fn new(actions: Actions<'_>, delta: f64) -> Result<Self, RadiusError> {
-        let every: Vec<ActionIndex> = (0..actions.len()).collect();
-        let span = Span::new(actions, &every);
-        let (dim, rank) = (span.dim(), span.rank().max(1) as f64);
-        let mut matrix = vec![0.0; dim * dim];
-        let weight = 2.0 * rank / actions.len() as f64;
-        for action in every {
-            let x = actions.get(action).features();
-            for (row, x_i) in matrix.chunks_exact_mut(dim).zip(x) {
-                for (entry, x_j) in row.iter_mut().zip(x) {
-                    *entry += weight * (x_i * x_j);
-                }
-            }
-        }
-        let outside = span.outside(&matrix);
-        add(&mut matrix, 1.0, &outside);
-        Self::with_prior(dim, matrix, Kind::Spanned { span, outside }, delta)
+        Self::with_prior(BellPrior::of(actions), delta)
     }
 
     /// Like [`BellRidge::new`] with the first set that is on offer ([`Estimator::offered`]); until
@@ -168,41 +137,15 @@ impl BellRidge {
         theta_norm_bound: f64,
         delta: f64,
     ) -> Result<Self, RadiusError> {
-        assert!(dim > 0, "a linear model needs at least one feature");
-        for (name, value) in
-            [("action_norm_bound", action_norm_bound), ("theta_norm_bound", theta_norm_bound)]
-        {
-            if !(1e-50..=1e50).contains(&value) {
-                return Err(RadiusError::NotPositive { name, value });
-            }
-        }
-        // ν = 2d, times features of squared length d after scaling.
-        let scale = 2.0 * action_norm_bound * action_norm_bound;
-        let length_sq = scale * theta_norm_bound * theta_norm_bound;
-        let prior = scaled_identity(dim, scale);
-        Self::with_prior(dim, prior, Kind::Bounded { length_sq }, delta)
+        let prior = BellPrior::in_context(dim, action_norm_bound, theta_norm_bound)?;
+        Self::with_prior(prior, delta)
     }
 
-    fn with_prior(
-        dim: usize,
-        mut matrix: Vec<f64>,
-        kind: Kind,
-        delta: f64,
-    ) -> Result<Self, RadiusError> {
+    fn with_prior(prior: BellPrior, delta: f64) -> Result<Self, RadiusError> {
         if !(delta > 0.0 && delta < 1.0) {
             return Err(RadiusError::Delta { delta });
         }
-        let factor = Cholesky::new(&matrix, dim).or_else(|_| {
-            // Nearly dependent features. Any fixed matrix is valid, and with this one every pivot
-            // passes.
-            let floor = CompensatedGram::new(matrix.clone(), dim).floor();
-            for (entry, floor) in matrix.iter_mut().step_by(dim + 1).zip(floor) {
-                *entry += if floor > 0.0 { floor } else { 1.0 };
-            }
-            Cholesky::new(&matrix, dim)
-        });
-        let log_det = factor.expect("a sum of squares and a floor").log_det();
-        let prior = Prior { dim, matrix, log_det, kind };
+        let dim = prior.dim;
         let zeros = vec![0.0; dim * dim];
         let mut model = Self {
             lineage: Lineage::new(),
@@ -213,12 +156,57 @@ impl BellRidge {
             moment: Compensated::new(vec![0.0; dim]),
             squares: CompensatedSum::default(),
             values: Values::default(),
+            error: 0.0,
             solved: prior.by_design(&zeros, &vec![0.0; dim], 0.0),
             prior,
             first: First::Given,
         };
         model.solve();
         Ok(model)
+    }
+
+    /// From sums already at hand, such as those of a [`Ledger`](crate::Ledger).
+    ///
+    /// # Errors
+    /// If the sums do not have the dimension of the coordinates, are not finite and symmetric, or
+    /// are so extreme that scores would not be numbers.
+    ///
+    /// # Panics
+    /// If `delta` is not in (0, 1).
+    pub fn from_statistics(
+        prior: BellPrior,
+        delta: f64,
+        sums: BellSums<'_>,
+    ) -> Result<Self, RidgeError> {
+        let BellSums { observations, gram, moment, squares, values, error } = sums;
+        let dim = prior.dim;
+        if gram.len() != dim * dim || moment.len() != dim {
+            return Err(RidgeError::Shape { dim, gram: gram.len(), moment: moment.len() });
+        }
+        check_statistics(dim, gram, moment)?;
+        let empty = Self::with_prior(prior, delta);
+        let mut model = Self {
+            observations,
+            gram: CompensatedGram::new(gram.to_vec(), dim),
+            moment: Compensated::new(moment.to_vec()),
+            squares: CompensatedSum::from_parts(squares, 0.0),
+            values: Values::among(values),
+            error,
+            ..empty.unwrap_or_else(|refused| panic!("{refused}"))
+        };
+        model.solve();
+        // With larger entries, scores would not be numbers.
+        let Solved { inverse, centre, .. } = &model.solved;
+        let large = |entry: &f64| entry.is_nan() || entry.abs() > MAX_MAGNITUDE;
+        if let Some(at) = inverse.iter().chain(centre).position(large) {
+            return Err(RidgeError::Malformed { row: at / dim, column: at % dim });
+        }
+        Ok(model)
+    }
+
+    /// `V⁻¹` of the set, row-major.
+    pub fn gram_inverse(&self) -> &[f64] {
+        &self.solved.inverse
     }
 
     /// The centre of the set; least squares in the form for a fixed set.
@@ -231,142 +219,28 @@ impl BellRidge {
         self.delta
     }
 
-    fn solve(&mut self) {
+    /// The sum of squared differences of rewards from least squares, nearly.
+    pub fn residual(&self) -> f64 {
+        self.with_sums(|sums| self.prior.least_residual(sums)).unwrap_or(0.0)
+    }
+
+    fn with_sums<T>(&self, found: impl FnOnce(&Sums<'_>) -> T) -> T {
         let mut moment = Vec::new();
         self.moment.rounded_into(&mut moment);
-        let sums = Sums {
+        found(&Sums {
             outcomes: self.observations,
             gram: &self.gram.rounded(),
             moment: &moment,
             squares: self.squares.rounded(),
-        };
-        self.solved = self.prior.solve(&sums, self.delta);
+            error: self.error,
+        })
+    }
+
+    fn solve(&mut self) {
+        self.solved = self.with_sums(|sums| self.prior.solve(sums, self.delta));
         if !self.values.are_enough() && self.observations > 0 {
             self.solved.reach = Reach::Open(Doubt::FewValues);
         }
-    }
-}
-
-/// What the set is a function of.
-#[derive(Clone, Copy)]
-struct Sums<'a> {
-    outcomes: u64,
-    gram: &'a [f64],
-    moment: &'a [f64],
-    squares: f64,
-}
-
-impl Prior {
-    fn solve(&self, sums: &Sums<'_>, delta: f64) -> Solved {
-        let Sums { outcomes, gram, moment, .. } = *sums;
-        let mut total = self.matrix.clone();
-        add(&mut total, 1.0, gram);
-        let Ok(total) = Cholesky::new(&total, self.dim) else {
-            return self.by_design(gram, moment, 0.0);
-        };
-        let log_det = (total.log_det() - self.log_det).max(0.0);
-        let ratio = bell::refuting_ratio(outcomes, 0.5 * log_det, -libm::log(delta));
-        let set = ratio.and_then(|ratio| self.set(sums, &total, ratio));
-        let found = set.map(|found| Solved { log_det, ..found });
-        found.unwrap_or_else(|| self.by_design(gram, moment, log_det))
-    }
-
-    /// The set at `ρ`; `None` where it has no end in some direction.
-    fn set(&self, sums: &Sums<'_>, total: &Cholesky, ratio: f64) -> Option<Solved> {
-        let Self { dim, matrix, .. } = self;
-        // G − (1+ρ)·(P − P·V₀⁻¹·P) and b − (1+ρ)·P·V₀⁻¹·b
-        let mut inverse = vec![0.0; dim * dim];
-        total.inverse_into(&mut inverse);
-        let twice = product(&product(matrix, &inverse, *dim), matrix, *dim);
-        let mut form = sums.gram.to_vec();
-        add(&mut form, -(1.0 + ratio), matrix);
-        add(&mut form, 1.0 + ratio, &twice);
-        let mut explained = sums.moment.to_vec();
-        total.solve(&mut explained);
-        let mut moment = sums.moment.to_vec();
-        for (entry, row) in moment.iter_mut().zip(matrix.chunks_exact(*dim)) {
-            *entry -= (1.0 + ratio) * dot(row, &explained);
-        }
-        match &self.kind {
-            Kind::Spanned { outside, .. } => {
-                let mut whole = form.clone();
-                add(&mut whole, DESIGN_PRIOR, outside);
-                let factor = Cholesky::new(&whole, *dim).ok()?;
-                Some(self.around(sums, total, ratio, form, &moment, &factor, 0.0))
-            }
-            Kind::Bounded { length_sq } => {
-                let aid = AID * ratio * self.least_residual(sums)? / length_sq;
-                // A has no eigenvalue below −(√(1+ρ) − 1)²·P.
-                let root = (1.0 + ratio).sqrt() - 1.0;
-                [aid, aid + root * root].into_iter().find_map(|aid| {
-                    let mut form = form.clone();
-                    add(&mut form, aid, matrix);
-                    let factor = Cholesky::new(&form, *dim).ok()?;
-                    Some(self.around(sums, total, ratio, form, &moment, &factor, aid))
-                })
-            }
-        }
-    }
-
-    /// The ellipsoid with this form. `aid` is how much of `θᵀPθ ≤ length_sq` was added to it.
-    #[expect(clippy::too_many_arguments, reason = "one step of one computation")]
-    fn around(
-        &self,
-        sums: &Sums<'_>,
-        total: &Cholesky,
-        ratio: f64,
-        form: Vec<f64>,
-        moment: &[f64],
-        factor: &Cholesky,
-        aid: f64,
-    ) -> Solved {
-        let dim = self.dim;
-        let mut inverse = vec![0.0; dim * dim];
-        factor.inverse_into(&mut inverse);
-        let mut centre = moment.to_vec();
-        factor.solve(&mut centre);
-        // β is what is left at the centre: ρ·(RSS − z²) − z² and, with an aid, what is left of it.
-        // Errors of the centre enter as squares.
-        let fitted = times(sums.gram, &centre);
-        let explained = 2.0 * dot(sums.moment, &centre) - dot(&fitted, &centre);
-        let mut left: Vec<f64> = sums.moment.iter().zip(&fitted).map(|(b, f)| b - f).collect();
-        total.solve_lower(&mut left);
-        let mut beta = ratio * bell::residual(sums.squares, explained);
-        beta -= (1.0 + ratio) * dot(&left, &left);
-        if let Kind::Bounded { length_sq } = self.kind {
-            beta += aid * (length_sq - dot(&times(&self.matrix, &centre), &centre));
-        }
-        let reach = if beta > 0.0 {
-            Reach::Ellipsoid { sqrt_beta: beta.sqrt() }
-        } else {
-            Reach::Open(Doubt::Refuted)
-        };
-        let form = CompensatedGram::new(form, dim);
-        Solved { form, inverse, centre, moment: moment.to_vec(), reach, log_det: 0.0 }
-    }
-
-    /// Nearly the residual of least squares, which may not be unique.
-    fn least_residual(&self, sums: &Sums<'_>) -> Option<f64> {
-        let mut gram = sums.gram.to_vec();
-        add(&mut gram, 1.0 / f64::from(1 << 20), &self.matrix);
-        let mut solved = sums.moment.to_vec();
-        Cholesky::new(&gram, self.dim).ok()?.solve(&mut solved);
-        Some(bell::residual(sums.squares, dot(sums.moment, &solved)))
-    }
-
-    /// Where there is no set: widths by the design.
-    fn by_design(&self, gram: &[f64], moment: &[f64], log_det: f64) -> Solved {
-        let mut form = gram.to_vec();
-        add(&mut form, DESIGN_PRIOR, &self.matrix);
-        let mut inverse = vec![0.0; form.len()];
-        let mut centre = moment.to_vec();
-        if let Ok(factor) = Cholesky::new(&form, self.dim) {
-            factor.inverse_into(&mut inverse);
-            factor.solve(&mut centre);
-        }
-        let form = CompensatedGram::new(form, self.dim);
-        let reach = Reach::Open(Doubt::TooFew);
-        Solved { form, inverse, centre, moment: moment.to_vec(), reach, log_det }
     }
 }
 
@@ -480,30 +354,8 @@ impl DurableModel for BellRidge {
 
     fn takes(&self, _: ActionIndex, features: &[f64]) -> bool {
         let fits = features.len() == self.prior.dim;
-        let spanned = |features| match &self.prior.kind {
-            Kind::Spanned { span, .. } => span.holds(features),
-            Kind::Bounded { .. } => true,
-        };
-        fits && features.iter().all(|x| x.abs() <= MAX_MAGNITUDE) && spanned(features)
+        fits && features.iter().all(|x| x.abs() <= MAX_MAGNITUDE) && self.prior.spans(features)
     }
-}
-
-/// Adds `scale` times another matrix.
-fn add(matrix: &mut [f64], scale: f64, other: &[f64]) {
-    for (entry, other) in matrix.iter_mut().zip(other) {
-        *entry += scale * other;
-    }
-}
-
-/// A symmetric matrix times a vector.
-fn times(matrix: &[f64], vector: &[f64]) -> Vec<f64> {
-    matrix.chunks_exact(vector.len()).map(|row| dot(row, vector)).collect()
-}
-
-/// A matrix times a symmetric one.
-fn product(left: &[f64], symmetric: &[f64], dim: usize) -> Vec<f64> {
-    let row = |row: &[f64]| times(symmetric, row);
-    left.chunks_exact(dim).flat_map(row).collect()
 }
 
 #[cfg(test)]

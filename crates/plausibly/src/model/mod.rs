@@ -23,7 +23,7 @@ mod values;
 pub use arm_means::{ArmMeans, Whole};
 pub use arm_ridges::{ArmRidges, ArmSums, Removed};
 pub use bell_arms::BellArms;
-pub use bell_ridge::BellRidge;
+pub use bell_ridge::{BellPrior, BellRidge, BellSums};
 pub use evidence::{Evidence, Guarantee};
 pub use fit::Fit;
 pub use forecaster::{ForecastChoice, Forecaster, ForecasterSums};

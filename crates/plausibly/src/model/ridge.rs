@@ -494,7 +494,7 @@ impl DurableModel for Ridge {
     }
 }
 
-fn check_statistics(dim: usize, gram: &[f64], moment: &[f64]) -> Result<(), RidgeError> {
+pub(super) fn check_statistics(dim: usize, gram: &[f64], moment: &[f64]) -> Result<(), RidgeError> {
     for row in 0..dim {
         for column in 0..dim {
             let (entry, mirrored) = (gram[row * dim + column], gram[column * dim + row]);

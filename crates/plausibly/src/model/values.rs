@@ -14,6 +14,14 @@ const ENOUGH: usize = 5;
 pub(super) struct Values(Vec<f64>);
 
 impl Values {
+    pub(super) fn among(rewards: &[f64]) -> Self {
+        let mut distinct = Self::default();
+        for reward in rewards {
+            distinct.see(*reward);
+        }
+        distinct
+    }
+
     pub(super) fn see(&mut self, reward: f64) {
         // Adding zero makes one zero of two.
         let reward = reward + 0.0;
@@ -32,10 +40,7 @@ impl Values {
 
     pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, StateError> {
         let values = from.some_numbers("values")?;
-        let mut distinct = Self::default();
-        for value in &values {
-            distinct.see(*value);
-        }
+        let distinct = Self::among(&values);
         holds("values", distinct.0 == values)?;
         Ok(distinct)
     }

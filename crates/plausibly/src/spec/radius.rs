@@ -191,6 +191,10 @@ impl RadiusSpec {
             Kind::Forecast => {
                 "needs forecasts of rewards, which are not kept here; use determinant or additive"
             }
+            Kind::Bell => {
+                "needs the squares of rewards, which are not kept here; use mixture for arms, \
+                 determinant or additive for features"
+            }
             _ => return radius,
         };
         fields.object("kind", Complaint::Misfit { what: radius.kind.name().into(), reason });
@@ -200,15 +204,10 @@ impl RadiusSpec {
     /// Reads the radius of a log. Its range of rewards is that of the log.
     pub fn read_logged(fields: &mut Fields<'_>, setting: Setting) -> Self {
         let radius = Self::read(fields, setting);
-        let what = || radius.kind.name().into();
-        if radius.kind == Kind::Bell {
-            let reason = "needs sums that are kept in simulations only; \
-                          use two-point or mixture for arms, forecast or additive for features";
-            fields.object("kind", Complaint::Misfit { what: what(), reason });
-        } else if radius.reward_range != (None, None) {
+        if radius.reward_range != (None, None) {
             let reason = "has the range of rewards of the log; \
                           leave out lowest_reward and highest_reward";
-            fields.object("kind", Complaint::Misfit { what: what(), reason });
+            fields.object("kind", Complaint::Misfit { what: radius.kind.name().into(), reason });
         }
         radius
     }

@@ -5,14 +5,15 @@
 
 use super::build::{BuildError, Plain};
 use super::policy::{PolicyKind, PolicySpec};
-use super::radius::RadiusSpec;
+use super::radius::{RadiusKind, RadiusSpec};
 use super::{Defaults, Facts, Setting};
 use crate::confidence::{Quantised, Radius, RadiusError};
-use crate::model::{ArmMeans, Estimator, Ridge, RidgeError, Tabled};
+use crate::model::{ArmMeans, BellArms, BellRidge, Estimator, Ridge, RidgeError, Tabled};
 use crate::policy::{
     Elimination, EpsilonGreedy, Explain, ExploreThenCommit, Insured, LinTs, LinUcb, Phase,
     Thompson, Ucb1, exploring_rounds,
 };
+use crate::state::DurableModel;
 
 /// A model of either kind.
 #[derive(Clone, Debug)]
@@ -23,6 +24,12 @@ pub enum Model {
     Table(Box<Tabled<Ridge>>),
     /// For plain arms.
     Arms(ArmMeans),
+    /// For actions with features, under the radius [`Bell`](crate::Bell).
+    Bell(Box<BellRidge>),
+    /// For a table of actions with features, under the radius [`Bell`](crate::Bell).
+    BellTable(Box<Tabled<BellRidge>>),
+    /// For plain arms, under the radius [`Bell`](crate::Bell).
+    BellArms(Box<Tabled<BellArms>>),
 }
 
 /// What a policy goes on from: the statistics of earlier decisions, of any process.
@@ -47,15 +54,20 @@ impl Model {
             Self::Features(model) => &**model,
             Self::Table(model) => &**model,
             Self::Arms(model) => model,
+            Self::Bell(model) => &**model,
+            Self::BellTable(model) => &**model,
+            Self::BellArms(model) => &**model,
         }
     }
 
-    /// The model of features, if it has one.
-    pub fn ridge(&self) -> Option<&Ridge> {
+    /// `V⁻¹` of the model of features, row-major, if it has one.
+    pub fn gram_inverse(&self) -> Option<&[f64]> {
         match self {
-            Self::Features(model) => Some(model),
-            Self::Table(model) => Some(model.model()),
-            Self::Arms(_) => None,
+            Self::Features(model) => Some(model.gram_inverse()),
+            Self::Table(model) => Some(model.model().gram_inverse()),
+            Self::Bell(model) => Some(model.gram_inverse()),
+            Self::BellTable(model) => Some(model.model().gram_inverse()),
+            Self::Arms(_) | Self::BellArms(_) => None,
         }
     }
 
@@ -63,27 +75,50 @@ impl Model {
         match self {
             Self::Features(model) => Some(*model),
             Self::Table(model) => Some(model.into_model()),
-            Self::Arms(_) => None,
+            _ => None,
         }
     }
 
     /// The same observations with another ridge; what each action has paid is left out.
     fn with_ridge(&self, ridge: f64) -> Result<Self, RidgeError> {
-        Ok(match self.ridge() {
-            Some(model) => Self::Features(Box::new(model.with_ridge(ridge)?)),
-            None => self.clone(),
+        Ok(match self {
+            Self::Features(model) => Self::Features(Box::new(model.with_ridge(ridge)?)),
+            Self::Table(model) => Self::Features(Box::new(model.model().with_ridge(ridge)?)),
+            others => others.clone(),
         })
+    }
+
+    fn bell(self) -> Option<BellRidge> {
+        match self {
+            Self::Bell(model) => Some(*model),
+            Self::BellTable(model) => Some(model.into_model()),
+            _ => None,
+        }
+    }
+
+    fn bell_arms(self) -> Option<Tabled<BellArms>> {
+        if let Self::BellArms(model) = self { Some(*model) } else { None }
     }
 
     fn arms(self) -> Option<ArmMeans> {
         match self {
             Self::Arms(model) => Some(model),
-            Self::Features(_) | Self::Table(_) => None,
+            _ => None,
         }
     }
 }
 
 impl RadiusSpec {
+    /// Whether it needs a model of its own, as [`Model`] has for it.
+    pub fn is_bell(&self) -> bool {
+        self.kind == RadiusKind::Bell
+    }
+
+    /// δ of the set that goes with the radius, where pairs of actions may have a share.
+    pub fn set_delta(&self, facts: &Facts) -> f64 {
+        self.ellipsoid_delta(facts)
+    }
+
     /// The radius for statistics on the grid of a [`Ledger`](crate::Ledger): it covers their
     /// rounding.
     ///
@@ -134,6 +169,14 @@ impl PolicySpec {
                     (design.and_then(Model::arms), committed.and_then(Model::arms));
                 self.resume_arms(facts, model, design, decisions, committed)
             }
+            Model::Bell(model) => self.resume_bell(facts, *model, design.and_then(Model::bell)),
+            Model::BellTable(model) => {
+                let design = design.and_then(Model::bell).map(|design| model.with_model(design));
+                self.resume_bell(facts, *model, design)
+            }
+            Model::BellArms(model) => {
+                self.resume_bell(facts, *model, design.and_then(Model::bell_arms))
+            }
         }
     }
 
@@ -180,6 +223,10 @@ impl PolicySpec {
             Model::Arms(model) => {
                 self.insured_on(facts, inside, model, design.and_then(Model::arms))
             }
+            // The policy inside has no such set.
+            Model::Bell(_) | Model::BellTable(_) | Model::BellArms(_) => {
+                Err(BuildError::Unresumable)
+            }
         }
     }
 
@@ -197,6 +244,24 @@ impl PolicySpec {
         let insured = insured.excluding(exclusion);
         let insured = if let Some(design) = design { insured.with_design(design) } else { insured };
         Ok(Box::new(if count_pending { insured } else { insured.ignoring_pending() }))
+    }
+
+    /// Over a model that has a set of its own.
+    fn resume_bell<E: DurableModel + Send + 'static>(
+        &self,
+        facts: &Facts,
+        model: E,
+        design: Option<E>,
+    ) -> Result<Box<dyn Explain + Send>, BuildError> {
+        Ok(match self.kind {
+            PolicyKind::Code { radius, .. } => {
+                self.kind.code_on(model, radius.build_quantised(facts)?, design, Plain)?
+            }
+            PolicyKind::LinUcb { radius, .. } => {
+                Box::new(LinUcb::new(model, radius.build_quantised(facts)?))
+            }
+            _ => return Err(BuildError::Unresumable),
+        })
     }
 
     fn resume_features(
@@ -292,7 +357,16 @@ impl PolicySpec {
         }
     }
 
-    /// λ in V where it is set, as in every log; else 1.
+    /// Whether its radius is [`Bell`](crate::Bell), which needs a model of its own.
+    pub fn is_bell(&self) -> bool {
+        matches!(
+            self.kind,
+            PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } if radius.is_bell()
+        )
+    }
+
+    /// λ in V where it is set, as in every log; else 1. Zero under the radius
+    /// [`Bell`](crate::Bell), whose model has none.
     pub fn ridge(&self) -> f64 {
         self.kind.ridge()
     }
@@ -325,6 +399,8 @@ impl PolicyKind {
 
     pub(super) fn ridge(&self) -> f64 {
         match *self {
+            // The set of the bell radius has no ridge.
+            Self::Code { radius, .. } | Self::LinUcb { radius, .. } if radius.is_bell() => 0.0,
             Self::Code { ridge, .. } | Self::Insured { ridge, .. } | Self::LinUcb { ridge, .. } => {
                 ridge.unwrap_or(1.0)
             }

@@ -1,9 +1,10 @@
 //! The arguments of `plausibly plan`. Doc comments here are the text of `--help`.
 
-use super::super::args::{Noise, noise, outcomes, range};
+use super::super::args::{noise, outcomes, range};
 use crate::args::whole_number;
 use clap::Args as Arguments;
 use plausibly_log::event::Outcomes;
+use plausibly_log::policy::Noise;
 use plausibly_log::table::read_number;
 
 /// Before anything is decided: how many outcomes will it take to tell choices apart?

@@ -2,7 +2,6 @@
 
 mod args;
 
-use super::args::Noise;
 use crate::exit::{Ending, refuse};
 use crate::interrupt::Interrupt;
 use crate::output;
@@ -10,6 +9,7 @@ use crate::progress::Progress;
 use crate::results;
 use anyhow::Result;
 use plausibly_log::event::Outcomes;
+use plausibly_log::policy::Noise;
 use plausibly_report::number::grouped;
 use plausibly_sim::{Case, Effort, Times, Trial, TrialError};
 use serde_json::{Value, json};
@@ -72,6 +72,10 @@ impl Question {
         let scatter = match args.noise {
             Some(Noise::Scale(scale)) => Some(scale),
             Some(Noise::Unknown) | None => None,
+            Some(Noise::Bell) => refuse!(
+                "a plan needs a number for --noise: how long it takes depends on it. What a plan \
+                 simulates is not told of a bell curve; `decide --noise bell` needs fewer outcomes."
+            ),
         };
         if outcomes != Outcomes::Number {
             if args.reward_range.is_some() {

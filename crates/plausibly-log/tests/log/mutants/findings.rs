@@ -230,7 +230,7 @@ pub(super) const FINDINGS: [Forgery; 30] = [
         alone: true,
         forge: |c, rng| {
             if rng.uniform() < 0.5 {
-                return nudged(Some(&mut c.findings.sqrt_beta), rng);
+                return nudged(c.findings.sqrt_beta.as_mut(), rng);
             }
             c.findings.confidence =
                 Some(c.findings.confidence.map_or(0.95, |p| 1.0 - (1.0 - p) / 2.0));

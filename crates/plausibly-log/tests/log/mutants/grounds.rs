@@ -4,7 +4,7 @@ use super::{Forgery, any, nudged};
 use plausibly_log::certificate::Phase;
 
 /// Forges the grounds and derives the findings again, so that only the log shows the forgery.
-pub(super) const GROUNDS: [Forgery; 27] = [
+pub(super) const GROUNDS: [Forgery; 30] = [
     Forgery {
         name: "the statistics",
         alone: false,
@@ -267,6 +267,41 @@ pub(super) const GROUNDS: [Forgery; 27] = [
             let forged = *phase != fresh;
             *phase = fresh;
             forged
+        },
+    },
+    Forgery {
+        name: "the coordinates of a bell curve",
+        alone: false,
+        forge: |c, rng| {
+            let Some(bell) = &mut c.grounds.bell else { return false };
+            let at = rng.index(bell.inside.len().max(1));
+            let diagonal = bell.inside.get_mut(at).map(|row| &mut row[at]);
+            diagonal.is_some_and(|entry| {
+                *entry += 1.0;
+                true
+            })
+        },
+    },
+    Forgery {
+        name: "which values outcomes had",
+        alone: false,
+        forge: |c, rng| {
+            let values = c.grounds.bell.as_mut().map(|bell| &mut bell.values);
+            nudged(values.and_then(|values| any(values, rng)), rng)
+        },
+    },
+    Forgery {
+        name: "an arm not on offer left out",
+        alone: false,
+        forge: |c, _| {
+            let listed: Vec<u64> = c.grounds.actions.iter().map(|action| action.id).collect();
+            let Some(bell) = &mut c.grounds.bell else { return false };
+            let Some(at) = bell.arms.iter().position(|arm| !listed.contains(&arm.id)) else {
+                return false;
+            };
+            let gone = bell.arms.remove(at);
+            c.grounds.statistics.observations -= gone.plays;
+            true
         },
     },
     Forgery {

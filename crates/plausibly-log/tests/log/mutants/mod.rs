@@ -5,7 +5,7 @@ mod counts;
 mod findings;
 mod grounds;
 
-use super::{Memory, few_arms, open, plan, play, steady};
+use super::{Memory, bell, few_arms, open, plan, play, steady};
 use crate::log::certificates::from_log;
 use findings::FINDINGS;
 use grounds::GROUNDS;
@@ -68,6 +68,8 @@ fn forgeries_are_found(count: usize, mut seed: u64, largest: (usize, usize)) {
             (steady(seed, 700), 17)
         } else if seed % 7 == 1 {
             (few_arms(seed, 600), 23)
+        } else if seed % 7 == 2 {
+            (bell(seed, 200), 11)
         } else {
             (plan(seed, largest, 40), 1)
         };

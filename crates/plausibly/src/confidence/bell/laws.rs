@@ -111,7 +111,7 @@ fn a_pair_is_decided_where_all_equal_means_are_refuted() {
         let (one, other) = (tally(&a), tally(&b));
         for own in [false, true] {
             let rule = if own { rules_out_by_own_scales } else { rules_out };
-            let Some((low, high)) = rule(&one, &other, needed) else { continue };
+            let Some((low, high)) = rule(&one, &other, needed, 0.0) else { continue };
             decided[usize::from(own)] += 1;
             assert!(0.0 <= low && low < one.mean() - other.mean() && high > low);
             // Every pair of means whose difference is outside is refuted.
@@ -142,14 +142,14 @@ fn pairs_depend_on_no_unit_and_no_origin() {
     let a: Vec<f64> = (0..20).map(|_| 4.0 + rng.normal()).collect();
     let b: Vec<f64> = (0..25).map(|_| rng.normal()).collect();
     for rule in [rules_out, rules_out_by_own_scales] {
-        let (low, high) = rule(&tally(&a), &tally(&b), 3.0).unwrap();
+        let (low, high) = rule(&tally(&a), &tally(&b), 3.0, 0.0).unwrap();
         let moved = |y: &f64| 7.0 + 0.01 * y;
         let [c, d] = [&a, &b].map(|y| tally(&y.iter().map(moved).collect::<Vec<f64>>()));
-        let (scaled_low, scaled_high) = rule(&c, &d, 3.0).unwrap();
+        let (scaled_low, scaled_high) = rule(&c, &d, 3.0, 0.0).unwrap();
         assert!((100.0 * scaled_low - low).abs() < 1e-5, "{scaled_low} {low}");
         assert!((100.0 * scaled_high - high).abs() < 1e-5, "{scaled_high} {high}");
-        assert_eq!(rule(&Earnings::default(), &tally(&a), 3.0), None);
-        assert_eq!(rule(&tally(&b), &tally(&a), 3.0), None);
+        assert_eq!(rule(&Earnings::default(), &tally(&a), 3.0, 0.0), None);
+        assert_eq!(rule(&tally(&b), &tally(&a), 3.0, 0.0), None);
     }
 }
 
@@ -313,4 +313,29 @@ fn evidence_is_below_that_at_every_scale() {
         assert!(excess >= 1.0 - c - 1e-9 && c < 1.0, "{excess}");
         assert!(n < 4 || t_mixture(sums) > least + 0.1, "the t-mixture passed after {n}");
     }
+}
+
+#[test]
+fn pairs_of_moved_rewards_decide_only_what_exact_ones_do() {
+    let mut rng = Stream::new(6, 0, "moved");
+    let (mut decided, mut mutants) = ([0, 0], [0, 0]);
+    for round in 0..3000 {
+        let (n, m) = (12 + round % 30, 12 + round % 17);
+        let gap = 0.3 * rng.uniform();
+        let [a, b] = [(n, gap), (m, 0.0)].map(|(count, mean)| -> Vec<f64> {
+            (0..count).map(|_| mean + 0.1 * rng.normal()).collect()
+        });
+        let moved =
+            |values: &[f64], by: f64| -> Vec<f64> { values.iter().map(|y| y + by).collect() };
+        for (own, rule) in [rules_out, rules_out_by_own_scales].into_iter().enumerate() {
+            let error = [2e-3, 0.02][own];
+            let (up, down) = (tally(&moved(&a, error)), tally(&moved(&b, -error)));
+            let exact = rule(&tally(&a), &tally(&b), 3.0, 0.0).is_some();
+            let by_moved = rule(&up, &down, 3.0, error).is_some();
+            assert!(exact || !by_moved);
+            decided[own] += usize::from(by_moved);
+            mutants[own] += usize::from(!exact && rule(&up, &down, 3.0, 0.0).is_some());
+        }
+    }
+    assert!(decided.iter().chain(&mutants).all(|count| *count > 20), "{decided:?} {mutants:?}");
 }

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::actions::ActionSet;
-use crate::confidence::{Bell, ConfidenceRadius, Exclusion, Plausible};
+use crate::confidence::{Bell, ConfidenceRadius, Exclusion, Plausible, bell};
+use crate::linalg::dot;
 use crate::model::BellArms;
 use crate::rng::Stream;
 use nalgebra::{DMatrix, DVector};
@@ -182,4 +183,107 @@ fn an_action_outside_the_first_set_is_refused() {
     let mut model = BellRidge::new(set.view(), 0.05).unwrap();
     model.update(Action::new(0, &[0.5, 0.5, 1.0]), 0.1);
     model.update(Action::new(0, &[1.0, 0.0, 0.0]), 0.1);
+}
+
+/// The model of these sums, where each reward may be off by `error`.
+fn from_sums(prior: &BellPrior, rows: &[Vec<f64>], rewards: &[f64], error: f64) -> BellRidge {
+    let dim = prior.dim;
+    let (mut gram, mut moment) = (vec![0.0; dim * dim], vec![0.0; dim]);
+    for (row, reward) in rows.iter().zip(rewards) {
+        for i in 0..dim {
+            moment[i] += row[i] * reward;
+            for j in 0..dim {
+                gram[i * dim + j] += row[i] * row[j];
+            }
+        }
+    }
+    let squares = rewards.iter().map(|reward| reward * reward).sum();
+    let observations = rewards.len() as u64;
+    let sums =
+        BellSums { observations, gram: &gram, moment: &moment, squares, values: rewards, error };
+    BellRidge::from_statistics(prior.clone(), 0.1, sums).unwrap()
+}
+
+#[test]
+fn sums_give_the_set_of_their_rewards() {
+    let mut rng = Stream::new(5, 0, "sums");
+    for round in 0..40 {
+        let dim = 1 + round % 4;
+        // Every other set spans fewer directions than it has features.
+        let rank = if round % 2 == 0 { dim } else { 1 };
+        let some = random_set(&mut rng, 6, rank);
+        let row = |k: usize| (0..dim).map(|i| some.view().get(k).features()[i % rank]).collect();
+        let all: Vec<Vec<f64>> = (0..6).map(row).collect();
+        let set = ActionSet::from_rows(&all).unwrap();
+        let prior = BellPrior::of(set.view());
+        let mut model = BellRidge::new(set.view(), 0.1).unwrap();
+        let (mut rows, mut rewards) = (Vec::new(), Vec::new());
+        for taken in 0..40 {
+            let reward = 0.1 * rng.normal();
+            model.update(set.view().get(taken % 6), reward);
+            rows.push(all[taken % 6].clone());
+            rewards.push(reward);
+        }
+        let parts =
+            BellPrior::from_parts(dim, prior.inside(), prior.outside(), prior.length_sq()).unwrap();
+        let made = from_sums(&parts, &rows, &rewards, 0.0);
+        let [one, other] = [&made, &model].map(|model| model.evidence().own.unwrap());
+        assert!((one.ellipsoid() / other.ellipsoid() - 1.0).abs() < 1e-9, "{one:?} {other:?}");
+        let mut scores = [Scores::new(), Scores::new()];
+        made.score_into(set.view(), &mut scores[0]);
+        model.score_into(set.view(), &mut scores[1]);
+        for (own, other) in scores[0].width_sq().iter().zip(scores[1].width_sq()) {
+            assert!((own / other - 1.0).abs() < 1e-9);
+        }
+        assert!(!made.takes(0, &all[0]) && model.takes(0, &all[0]));
+    }
+}
+
+/// Rewards are moved in the direction that moves a hypothesis out of the set.
+#[test]
+fn the_set_of_moved_rewards_holds_what_that_of_exact_ones_holds() {
+    let mut rng = Stream::new(7, 0, "moved");
+    let (mut tried, mut mutants) = (0, 0);
+    for round in 0..60 {
+        let dim = 1 + round % 3;
+        let (set, error) = (random_set(&mut rng, 6, dim), 2e-3);
+        let bounded = BellPrior::in_context(dim, 3.0, 1.0).unwrap();
+        for prior in [BellPrior::of(set.view()), bounded] {
+            let rows: Vec<Vec<f64>> =
+                (0..40 + round).map(|k| set.view().get(k % 6).features().to_vec()).collect();
+            let rewards: Vec<f64> = rows.iter().map(|_| 0.05 * rng.normal()).collect();
+            let exact = from_sums(&prior, &rows, &rewards, 0.0);
+            if exact.evidence().own.unwrap().doubt().is_some() {
+                continue;
+            }
+            // Just inside of what is not refuted.
+            let direction: Vec<f64> = (0..dim).map(|_| rng.normal()).collect();
+            let at = |length: f64| -> Vec<f64> {
+                let centre = exact.theta_hat().iter().zip(&direction);
+                centre.map(|(centre, along)| centre + length * along).collect()
+            };
+            let (mut inside, mut outside) = (0.0, 10.0);
+            for _ in 0..60 {
+                let middle = 0.5 * (inside + outside);
+                let is_in = excess(&exact, &rows, &rewards, &at(middle)) <= 0.0;
+                if is_in { inside = middle } else { outside = middle }
+            }
+            let theta = at(inside);
+            let slope = |place: usize| {
+                let mut moved = rewards.clone();
+                moved[place] += 1e-6;
+                excess(&exact, &rows, &moved, &theta) - excess(&exact, &rows, &rewards, &theta)
+            };
+            let moved: Vec<f64> =
+                (0..rows.len()).map(|k| rewards[k] + error * slope(k).signum()).collect();
+            let holds = |error| {
+                let model = from_sums(&prior, &rows, &moved, error);
+                model.holds(&theta, model.evidence().own.unwrap())
+            };
+            tried += 1;
+            assert!(holds(error), "{theta:?} is out");
+            mutants += usize::from(!holds(0.0));
+        }
+    }
+    assert!(tried > 60 && mutants > 30, "of {tried}, {mutants} were out without the allowance");
 }
