@@ -20,6 +20,7 @@ mod well_formed;
 pub(crate) use between::{Between, between};
 use canonical::canonical;
 pub use certify::{certificate, certify};
+pub use derive::two_digits;
 pub use findings::{
     Alarm, Chosen, Comparison, Finding, Findings, Outlook, Reason, RuledOut, Share, Standing,
     TargetFinding,
