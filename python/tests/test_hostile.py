@@ -322,7 +322,70 @@ UNFIT: list[tuple[Callable[[], object], str]] = [
         ).select(ARMS),
         "actions: .*inside.kind: lin-ucb",
     ),
-    (lambda: Code(radius={"kind": "two-point"}).select(ARMS), "radius.kind: two-point needs"),
+    (lambda: Code(radius={"kind": "two-point"}).select(ARMS), "outcomes: missing: .*yes/no"),
+    (lambda: Code(outcomes="counts").update(ARMS[0], 1.0), "reward: .*pass .*successes=21, of=100"),
+    (
+        lambda: Code(outcomes="counts").update(ARMS[0], successes=3, of=2),
+        "successes: 3 of 2 outcomes",
+    ),
+    (
+        lambda: Code(outcomes="counts").update(ARMS[0], successes=0, of=0),
+        "of: there must be at least one",
+    ),
+    (
+        lambda: Code(outcomes="counts").update(ARMS[0], successes=-1, of=2),
+        "successes: must be from 0 to 1000000, got -1",
+    ),
+    (
+        lambda: Code(outcomes="counts").update(ARMS[0], successes=1, of=10**7),
+        "of: must be from 0 .* in parts",
+    ),
+    (
+        lambda: Code(outcomes="yes/no").update(ARMS[0], successes=1, of=2),
+        'successes: .*make it with outcomes="counts"',
+    ),
+    (
+        lambda: UCB1(noise_scale=1.0).update(ARMS[0], successes=1, of=2),
+        "successes: this policy takes single rewards",
+    ),
+    (
+        lambda: Code(outcomes="counts").partial_fit([0], [1.0], offers=ARMS),
+        r"rewards\[0\]: outcomes are counts; pass .*\(21, 100\)",
+    ),
+    (
+        lambda: Code(outcomes="counts").partial_fit([0, 1], [(1, 2), (3, 2)], offers=ARMS),
+        r"rewards\[1\]: 3 of 2",
+    ),
+    (lambda: Code(outcomes="yes/no").update(ARMS[0], 0.5), "reward: outcomes are yes or no"),
+    (lambda: Code(outcomes=(0, 10)).update(ARMS[0], 10.5), "reward: outcomes are from 0 to 10"),
+    (lambda: Thompson(outcomes=(0, 10)).update(ARMS[0], -1), "reward: outcomes are from 0 to 10"),
+    (
+        lambda: Code(outcomes=(0, 10)).partial_fit([0, 1], [1, 11], offers=ARMS),
+        r"rewards\[1\]: outcomes are from 0 to 10",
+    ),
+    (lambda: Code(noise="bell").select(OFFERS), "theta_norm_bound: missing: .*same_actions=True"),
+    (
+        lambda: Code(noise="bell", same_actions=True).update(OFFERS[0], 1.0),
+        "action: the bell-curve set takes its coordinates",
+    ),
+    (
+        lambda: Code(noise="bell").update(
+            UCB1(noise_scale=1.0).select(ActionSet.arms(["a", "b"])), 1.0
+        ),
+        "action: .*has not seen it yet",
+    ),
+    (lambda: LinTS(noise_scale=1.0).compare(0, 1, OFFERS), "radius.theta_norm_bound: missing"),
+    (lambda: Code(outcomes=(0, 1)).compare(0, 0, ARMS), "b: the same action as a"),
+    (
+        lambda: LinTS(noise_scale=1.0).explain(
+            OFFERS, radius={"kind": "forecast", "theta_norm_bound": 1.0}
+        ),
+        "radius.kind: forecast needs forecasts",
+    ),
+    (
+        lambda: Code(noise="bell").explain(ARMS, radius=1.0),
+        "radius.kind: fixed does not go with the model",
+    ),
 ]
 
 

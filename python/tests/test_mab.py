@@ -83,7 +83,14 @@ def test_code_is_code_over_one_block_an_arm() -> None:
     arms, dim = ["x", "y", "z"], 3
     theta = rng.normal(size=(3, dim))
     mab = MAB(arms, LearningPolicy.Code(noise_scale=0.3, theta_norm_bound=4.0, l2_lambda=2.0))
-    code = plausibly.Code(noise_scale=0.3, theta_norm_bound=4.0, ridge=2.0)
+    code = plausibly.Code(
+        noise_scale=0.3,
+        theta_norm_bound=4.0,
+        ridge=2.0,
+        radius={"kind": "determinant"},
+        exclusion="intervals",
+        greed=0.0,
+    )
     for _ in range(150):
         context = rng.normal(size=dim)
         blocks = plausibly.ActionSet(np.kron(np.eye(3), context), labels=arms)

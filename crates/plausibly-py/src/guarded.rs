@@ -7,10 +7,11 @@ use crate::action::PyAction;
 use crate::actions::{MOST_ARMS, PySet};
 use crate::batch::Batch;
 use crate::errors::refuse;
+use crate::outcomes::Reward;
 use crate::roster::Roster;
 use crate::settings::Settings;
 use crate::waiting::Waiting;
-use plausibly::spec::{Facts, PolicyKind, PolicySpec, Setting};
+use plausibly::spec::{Facts, PolicyKind, PolicySpec, RadiusKind, RadiusSpec, Setting};
 use plausibly::state::Durable;
 use plausibly::{Action, Stream};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -47,12 +48,14 @@ pub(crate) struct Built {
     pub(crate) roster: Option<Roster>,
     /// The set whose arms are on duty.
     pub(crate) on_duty: Option<Py<PySet>>,
+    /// Whether it has chosen an action.
+    pub(crate) selected: bool,
 }
 
 /// What happened to one action.
 #[derive(Clone, Copy)]
 pub(crate) enum Event {
-    Rewarded(f64),
+    Rewarded(Reward),
     Decided,
     Dropped,
 }
@@ -142,6 +145,7 @@ impl Guarded {
     ) -> PyResult<Py<PyAny>> {
         let py = set.py();
         let (built, rng) = self.fitted(settings, set)?;
+        built.selected = true;
         let chosen = unwound(|| built.policy.select(set.get().set.view(), rng));
         let chosen = self.unbroken(chosen)?;
         self.offered = Some(set.clone().unbind());
@@ -179,10 +183,14 @@ impl Guarded {
             );
         }
         let built = self.fitted_to(py, settings, action.get(), event)?;
+        built.check_seen()?;
         let place = built.place(py, action.get())?;
         let view = Action::new(place, &action.get().features);
         let told = unwound(|| match event {
-            Event::Rewarded(reward) => built.policy.update(view, reward),
+            Event::Rewarded(Reward::One(reward)) => built.policy.update(view, reward),
+            Event::Rewarded(Reward::Counted { successes, of }) => {
+                built.policy.count(view, successes, of);
+            }
             Event::Decided => built.policy.decided(view),
             Event::Dropped => built.policy.dropped(view),
         });
@@ -204,8 +212,11 @@ impl Guarded {
     ) -> PyResult<Vec<usize>> {
         let (built, rng) = self.fitted(settings, set)?;
         for (place, reward) in rewards.iter().enumerate() {
-            built.check_reward(*reward, &format!("rewards[{place}]"))?;
+            let argument = format!("rewards[{place}]");
+            settings.outcomes.check(*reward, &argument)?;
+            built.check_reward(Reward::One(*reward), &argument)?;
         }
+        built.selected = true;
         let view = set.get().set.view();
         let round = |_| {
             let chosen = built.policy.select(view, rng);
@@ -230,6 +241,7 @@ impl Guarded {
             Some(built) => built,
             None => fresh.insert(Built::for_action(py, settings, first.get())?),
         };
+        built.check_seen()?;
         for (place, (action, reward)) in batch.iter().enumerate() {
             built.check_action(action.get())?;
             built.check_reward(*reward, &format!("rewards[{place}]"))?;
@@ -286,14 +298,14 @@ impl Built {
         if action.features.is_empty() {
             let roster = Roster::of_action(py, action)?;
             let built = Self::sized(settings, 0, roster.size)?;
+            if built.has_bell_set() {
+                return Err(not_seen());
+            }
             return Ok(Self { roster: Some(roster), ..built });
         }
         let built = Self::sized(settings, action.features.len(), action.of)?;
         if built.is_for_one_set() {
-            refuse!(
-                "action: this policy is for one set of actions, and has not seen it yet; select \
-                 from it first, or pass the action itself, as in offers[3]"
-            );
+            return Err(not_seen());
         }
         Ok(built)
     }
@@ -311,7 +323,8 @@ impl Built {
         }
         let policy =
             spec.build(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(Self { policy, spec, facts, first: None, roster: None, on_duty: None })
+        let (first, roster, on_duty, selected) = (None, None, None, false);
+        Ok(Self { policy, spec, facts, first, roster, on_duty, selected })
     }
 
     /// The setting of its model: plain arms, even if actions have features, for a policy that
@@ -322,9 +335,38 @@ impl Built {
 
     /// Whether actions have features and every round must offer the same set.
     pub(crate) fn is_for_one_set(&self) -> bool {
-        let one_set =
-            knows_places(&self.spec) || matches!(self.spec.kind, PolicyKind::Elimination { .. });
+        let one_set = knows_places(&self.spec)
+            || matches!(self.spec.kind, PolicyKind::Elimination { .. })
+            || self.facts.setting == Setting::Fixed;
         one_set && self.facts.dim > 0
+    }
+
+    /// Whether its confidence set has coordinates that the first actions fix.
+    fn has_bell_set(&self) -> bool {
+        own_radius(&self.spec).is_some_and(|radius| radius.kind == RadiusKind::Bell)
+    }
+
+    /// Refuses events of a policy that takes its coordinates from the first set it selects from.
+    fn check_seen(&self) -> PyResult<()> {
+        if self.has_bell_set() && self.facts.setting == Setting::Fixed && !self.selected {
+            refuse!(
+                "action: the bell-curve set takes its coordinates from the actions offered; select \
+                 from them first"
+            );
+        }
+        Ok(())
+    }
+
+    /// Refuses other arms than the first ones where the confidence set does not allow them.
+    fn check_arms_stay(&self) -> PyResult<()> {
+        if self.has_bell_set() {
+            refuse!(
+                "actions: the bell-curve set is for the same arms in every round, and these are \
+                 others; use noise=NUMBER or outcomes=(LOW, HIGH) where arms come and go, or make \
+                 a new policy"
+            );
+        }
+        Ok(())
     }
 
     /// This policy moved to the arms of a set; `None` if it is over them already.
@@ -335,6 +377,7 @@ impl Built {
         {
             return Ok(None);
         }
+        self.check_arms_stay()?;
         let (py, set_of) = (set.py(), set.get());
         let (known, called) = roster.calling(py, set_of.labels(py), 0..set_of.set.view().len())?;
         let mut built = self.on(settings, known, called)?;
@@ -354,6 +397,7 @@ impl Built {
         if roster.place(py, action)?.is_some() {
             return Ok(None);
         }
+        self.check_arms_stay()?;
         let labels = action.label(py).map(|label| PyList::new(py, [label])).transpose()?;
         let (known, called) = roster.calling(py, labels, action.index..action.index + 1)?;
         let duty = roster.duty.iter().copied().chain(called).collect();
@@ -412,13 +456,18 @@ impl Built {
     }
 
     /// Checks that the policy takes such a reward; the error names it `argument`.
-    fn check_reward(&self, reward: f64, argument: &str) -> PyResult<()> {
-        match self.policy.reward_range() {
-            Some((low, high)) if !(low..=high).contains(&reward) => {
-                refuse!("{argument}: this policy takes rewards from {low} to {high}, got {reward}")
+    fn check_reward(&self, reward: Reward, argument: &str) -> PyResult<()> {
+        let Some((low, high)) = self.policy.reward_range() else { return Ok(()) };
+        let (least, most) = match reward {
+            Reward::One(reward) => (reward, reward),
+            Reward::Counted { .. } => (0.0, 1.0),
+        };
+        for reward in [least, most] {
+            if !(low..=high).contains(&reward) {
+                refuse!("{argument}: this policy takes rewards from {low} to {high}, got {reward}");
             }
-            _ => Ok(()),
         }
+        Ok(())
     }
 
     fn check_dim(&self, dim: usize) -> PyResult<()> {
@@ -438,13 +487,37 @@ impl Built {
         } else if knows_places(&self.spec) {
             "the policy knows actions by their place alone, and other features stand there now"
                 .into()
-        } else {
+        } else if matches!(self.spec.kind, PolicyKind::Elimination { .. }) {
             "elimination plays one fixed set of actions in phases, and these have other features"
                 .into()
+        } else {
+            "the policy was promised the same actions in every round, and these have other features"
+                .into()
         };
-        PyValueError::new_err(format!(
-            "actions: {reason}; use Code or LinUCB where actions change, or make a new policy"
-        ))
+        let instead = if own_radius(&self.spec).is_some() && !knows_places(&self.spec) {
+            "leave out same_actions where actions change"
+        } else {
+            "use Code or LinUCB where actions change"
+        };
+        PyValueError::new_err(format!("actions: {reason}; {instead}, or make a new policy"))
+    }
+}
+
+/// The error for an event of a policy that must see its set first.
+fn not_seen() -> PyErr {
+    PyValueError::new_err(
+        "action: this policy is for one set of actions, and has not seen it yet; select from it \
+         first, or pass the action itself, as in offers[3]",
+    )
+}
+
+/// The radius that a policy decides by, if it has one of its own to set.
+pub(crate) fn own_radius(spec: &PolicySpec) -> Option<RadiusSpec> {
+    match spec.kind {
+        PolicyKind::Code { radius, .. }
+        | PolicyKind::Insured { radius, .. }
+        | PolicyKind::LinUcb { radius, .. } => Some(radius),
+        _ => None,
     }
 }
 

@@ -14,6 +14,7 @@ mod errors;
 mod explain;
 mod guarded;
 mod log;
+mod outcomes;
 mod policy;
 mod reproduce;
 mod roster;

@@ -143,6 +143,7 @@ pub(crate) fn restore(
     let mut built = Built::sized(settings, played.features, played.actions)?;
     let restored = unwound(|| built.policy.restore(&played.state));
     restored.map_err(|reason| refuse(&reason))?.map_err(|error| refuse(&error))?;
+    built.selected = guarded.offered.is_some();
     let first = played.first.map(at).transpose()?;
     for set in guarded.offered.iter().chain(&first) {
         if set.get().set.view().dim() != played.features {
