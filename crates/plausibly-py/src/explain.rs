@@ -1,8 +1,9 @@
 //! Explanations, as the columns and numbers that `plausibly.Explanation` holds.
 
 use crate::actions::PySet;
+use crate::built::{Built, own_radius};
 use crate::errors::refuse;
-use crate::guarded::{Built, Guarded, own_radius, unwound};
+use crate::guarded::{Guarded, unwound};
 use crate::settings::Settings;
 use numpy::ToPyArray;
 use plausibly::spec::{Facts, PolicyKind, PolicySpec, Setting};
@@ -58,7 +59,10 @@ pub(crate) fn compare<'py>(
     let found = find(&asked, settings, given, |message| guarded.failure(message))?;
     let (py, radius, policy) = (set.py(), found.radius(&asked), asked.policy);
     let view = set.get().set.view();
-    let apart = found.explanation.compare(policy.model(), radius, policy.exclusion(), view, places);
+    let compared =
+        || found.explanation.compare(policy.model(), radius, policy.exclusion(), view, places);
+    let apart = unwound(compared)
+        .map_err(|reason| guarded.failure(format!("the actions cannot be compared: {reason}")))?;
     let length = settings.outcomes.range.map(|(low, high)| high - low);
     // True averages lie in the range, so no two are farther apart.
     let most = length.unwrap_or(f64::INFINITY);
@@ -98,7 +102,8 @@ pub(crate) fn outlook<'py>(
     let asked = Asked::of(built, set);
     let found = find(&asked, settings, given, |message| guarded.failure(message))?;
     let (py, radius) = (set.py(), found.radius(&asked));
-    let next = found.explanation.outlook(asked.policy.model(), radius);
+    let next = unwound(|| found.explanation.outlook(asked.policy.model(), radius))
+        .map_err(|reason| guarded.failure(format!("no outlook can be given: {reason}")))?;
     let name = |place| set.get().name(py, place);
     let next = next.map(|next| (next.action, two_digits(next.further(found.observations))));
     let words = match next {

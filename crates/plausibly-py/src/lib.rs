@@ -8,6 +8,7 @@ mod action;
 mod actions;
 mod arms;
 mod batch;
+mod built;
 mod command;
 mod data;
 mod errors;

@@ -5,7 +5,8 @@
 
 use crate::action::PyAction;
 use crate::actions::{MOST_ARMS, PySet};
-use crate::guarded::{Built, Guarded, unwound};
+use crate::built::Built;
+use crate::guarded::{Guarded, unwound};
 use crate::roster::Roster;
 use crate::settings::Settings;
 use crate::waiting::Waiting;

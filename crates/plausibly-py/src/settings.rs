@@ -3,8 +3,8 @@
 //! Whether a policy meets actions with features or plain arms is only known at its first call, so
 //! the parameters are read for both, and errors for one kind are kept until that kind is used.
 
+use crate::built::own_radius;
 use crate::errors;
-use crate::guarded::own_radius;
 use crate::outcomes::{Kind, Noise, Outcomes};
 use crate::value;
 use plausibly::spec::{
