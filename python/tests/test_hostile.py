@@ -374,7 +374,7 @@ UNFIT: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: Code(outcomes="counts").update(ARMS[0], successes=1, of=10**7),
-        "of: must be from 0 .* in parts",
+        "of: must be from 0 .*in parts",
     ),
     (
         lambda: Code(outcomes="yes/no").update(ARMS[0], successes=1, of=2),

@@ -134,8 +134,8 @@ impl Outcomes {
         }
         match self.range {
             Some((low, high)) if !(low..=high).contains(&reward) => refuse!(
-                "{argument}: outcomes are from {low} to {high}, got {reward}; a policy with a wider \
-                 range takes it"
+                "{argument}: outcomes are from {low} to {high}, got {reward}; make a policy with a \
+                 wider range for it"
             ),
             _ => Ok(()),
         }
@@ -251,8 +251,8 @@ fn count(
         match number.extract::<u64>() {
             Ok(read) if read <= MOST_COUNTED => Ok(read),
             _ => refuse!(
-                "{argument}: must be from 0 to {MOST_COUNTED}, got {}; larger counts can be entered \
-                 in parts",
+                "{argument}: must be from 0 to {MOST_COUNTED}, got {}; enter larger counts in \
+                 parts",
                 number.repr()?
             ),
         }
