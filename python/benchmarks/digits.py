@@ -18,7 +18,8 @@ from plausibly import ActionSet, Code, Insured, LinUCB
 ARMS = 10
 # Rewards are 0 or 1, so half their range is a scale of their noise. With images scaled to [0, 1],
 # least squares on all of them gives a norm of about 3.
-FACTS: dict[str, Any] = {"noise_scale": 0.5, "theta_norm_bound": 3.0}
+FACTS: dict[str, Any] = {"noise_scale": 0.5, "theta_norm_bound": 3.0, "ridge": 1.0}
+BY_INTERVALS: dict[str, Any] = {**FACTS, "exclusion": "intervals"}
 ADDITIVE: dict[str, Any] = {"kind": "additive"}
 
 
@@ -31,7 +32,7 @@ def policies() -> dict[str, Any]:
     """The candidates for a default, and the rule that people tune by hand."""
     insured = {
         f"insured, κ = {kappa}, inside mean + {sqrt_beta}·‖a‖": Insured(
-            inside=narrow(sqrt_beta), kappa=kappa, radius=ADDITIVE, **FACTS
+            inside=narrow(sqrt_beta), kappa=kappa, radius=ADDITIVE, **BY_INTERVALS
         )
         for sqrt_beta in (0.25, 0.5)
         for kappa in (1, 4, 10, 30)
@@ -40,10 +41,10 @@ def policies() -> dict[str, Any]:
         "LinUCB, alpha = 0.25": LinUCB(radius=0.25),
         "LinUCB, alpha = 0.5": LinUCB(radius=0.5),
         "LinUCB, additive radius": LinUCB(radius=ADDITIVE, **FACTS),
-        "CODE": Code(radius=ADDITIVE, **FACTS),
-        "CODE, c = 0.3": Code(radius=ADDITIVE, greed=0.3, **FACTS),
+        "CODE": Code(radius=ADDITIVE, greed=0.0, **BY_INTERVALS),
+        "CODE, c = 0.3": Code(radius=ADDITIVE, greed=0.3, **BY_INTERVALS),
         **insured,
-        "insured, κ = 10, inside LinTS": Insured(kappa=10, radius=ADDITIVE, **FACTS),
+        "insured, κ = 10, inside LinTS": Insured(kappa=10, radius=ADDITIVE, **BY_INTERVALS),
     }
 
 

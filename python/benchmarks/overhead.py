@@ -34,6 +34,13 @@ ACTIONS, DIM = 100, 5
 CHECKED = 20_000
 LARGEST_OVERHEAD, SMALLEST_FACTOR = 1.5, 8.0
 SETTINGS: dict[str, Any] = {"ridge": 1.0, "noise_scale": 0.5, "theta_norm_bound": 2.0}
+# What the NumPy implementation does.
+PLAIN: dict[str, Any] = {
+    **SETTINGS,
+    "radius": {"kind": "determinant"},
+    "exclusion": "intervals",
+    "greed": 0.0,
+}
 
 Contender = tuple[str, Callable[[int], object]]
 
@@ -93,14 +100,14 @@ def rounds_of_code(turns: int) -> list[tuple[str, float]]:
     rows, rewards = problem()
     offered = ActionSet(rows)
     same = [
-        loop_over(Code(**SETTINGS), offered, rewards, CHECKED),
-        Code(**SETTINGS)._play(offered, rewards, CHECKED),
+        loop_over(Code(**PLAIN), offered, rewards, CHECKED),
+        Code(**PLAIN)._play(offered, rewards, CHECKED),
         loop_in_numpy(NumpyCode(rows, delta=0.05, **SETTINGS), rewards, CHECKED),
     ]
     if not same[0] == same[1] == same[2]:
         raise SystemExit("the contenders choose different actions: nothing to compare")
     print(f"the same {CHECKED} choices among {len(set(same[0]))} actions\n")
-    python, bare, rust = Code(**SETTINGS), Code(**SETTINGS), Code(**SETTINGS)
+    python, bare, rust = Code(**PLAIN), Code(**PLAIN), Code(**PLAIN)
     numpy = NumpyCode(rows, delta=0.05, **SETTINGS)
     contenders: list[Contender] = [
         (

@@ -2,7 +2,7 @@
 
 >>> from plausibly import ActionSet, Code
 >>> offers = ActionSet([[1.0, 0.0], [0.0, 1.0]], labels=["red", "blue"])
->>> policy = Code(noise_scale=0.1, theta_norm_bound=1.0)
+>>> policy = Code(noise=0.1, theta_norm_bound=1.0)
 >>> for _ in range(30):
 ...     chosen = policy.select(offers)
 ...     policy.update(chosen, {"red": 0.9, "blue": 0.1}[chosen])
@@ -11,7 +11,7 @@
 """
 
 from ._core import Action, ActionSet, CertificateError, DamagedLogError, __version__
-from ._explanation import Explanation, Target
+from ._explanation import Difference, Explanation, Outlook, Target
 from ._log import Decision, Log, explain_certificate, verify
 from ._policies import (
     UCB1,
@@ -38,6 +38,7 @@ __all__ = [
     "Code",
     "DamagedLogError",
     "Decision",
+    "Difference",
     "Elimination",
     "EpsilonGreedy",
     "Explanation",
@@ -46,6 +47,7 @@ __all__ = [
     "LinTS",
     "LinUCB",
     "Log",
+    "Outlook",
     "Policy",
     "Reproduction",
     "Result",

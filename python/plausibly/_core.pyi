@@ -107,6 +107,8 @@ class ArmModels:
         observations: list[int],
         sums: npt.NDArray[np.float64],
         removed: tuple[int, int, float],
+        squares: list[float] | None = None,
+        first: int | None = None,
     ) -> None: ...
 
 @disjoint_base
@@ -115,11 +117,18 @@ class Policy:
         cls: type[_P], policy: Mapping[str, Any], facts: Mapping[str, Any], seed: SupportsIndex
     ) -> _P: ...
     def select(self, actions: _Rows) -> Any: ...
-    def update(self, action: Any, reward: SupportsFloat) -> None: ...
+    def update(
+        self,
+        action: Any,
+        reward: SupportsFloat | None = None,
+        *,
+        successes: SupportsIndex | None = None,
+        of: SupportsIndex | None = None,
+    ) -> None: ...
     def partial_fit(
         self,
         actions: Iterable[Any],
-        rewards: Iterable[SupportsFloat],
+        rewards: Iterable[SupportsFloat | tuple[SupportsIndex, SupportsIndex]],
         *,
         offers: ActionSet | None = None,
     ) -> None: ...
@@ -136,6 +145,16 @@ class Policy:
         self, text: str, sets: list[ActionSet], waiting: list[tuple[Action, bool]]
     ) -> None: ...
     def _explain(
+        self, actions: _Rows, radius: float | Mapping[str, Any] | None = None
+    ) -> dict[str, Any]: ...
+    def _compare(
+        self,
+        actions: _Rows,
+        a: Any,
+        b: Any,
+        radius: float | Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]: ...
+    def _outlook(
         self, actions: _Rows, radius: float | Mapping[str, Any] | None = None
     ) -> dict[str, Any]: ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any, TypedDict
 
@@ -24,6 +24,63 @@ def _plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a policy knows about the difference between two actions; `str()` says it in words.
+
+    >>> from plausibly import ActionSet, Code
+    >>> arms = ActionSet.arms(["red", "blue"])
+    >>> policy = Code(outcomes="counts")
+    >>> policy.partial_fit(["red", "blue"], [(180, 500), (90, 500)], offers=arms)
+    >>> found = policy.compare("red", "blue", arms)
+    >>> found.better
+    'red'
+    """
+
+    ahead: Any
+    """The action with the higher estimate."""
+    behind: Any
+    """The other one."""
+    lower: float
+    """How far the true average of `ahead` is above that of `behind` at least; negative if it may be
+    below.
+    """
+    upper: float
+    """How far it is above at most."""
+    better: Any
+    """`ahead` if it is certain to be better, else None. What both have paid can show that although
+    `lower` is negative.
+    """
+    outcomes: int | None
+    """About how many more outcomes decide it; None if it is decided, and if that cannot be said
+    yet.
+    """
+    confidence: float | None
+    """The probability that all statements of the policy hold at all times at once; None without a
+    guarantee.
+    """
+    _words: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self._words
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Which action will probably be the next to be out, and when; `str()` says it in words. It is a
+    forecast and promises nothing.
+    """
+
+    action: Any
+    """The action; None if that cannot be said yet, or only one action is left."""
+    outcomes: int | None
+    """About how many more outcomes it takes; None where `action` is."""
+    _words: str = field(repr=False)
+
+    def __str__(self) -> str:
+        return self._words
 
 
 _LONGEST = 20
@@ -56,16 +113,16 @@ class Explanation:
 
     >>> from plausibly import ActionSet, Code
     >>> offers = ActionSet([[1.0, 0.0], [0.0, 1.0]], labels=["red", "blue"])
-    >>> policy = Code(noise_scale=0.1, theta_norm_bound=1.0)
+    >>> policy = Code(noise=0.1, theta_norm_bound=1.0)
     >>> for _ in range(40):
     ...     chosen = policy.select(offers)
     ...     policy.update(chosen, {"red": 0.9, "blue": 0.1}[chosen])
     >>> print(policy.explain(offers))  # doctest: +ELLIPSIS
     1 of 2 actions could still be best after 40 rewards
     action  estimate  from    to     standing
-    red     0.869     0.619   1.12   could still be best
-    blue    0.09231   -0.281  0.465  ruled out by red
-    chosen by: the widest interval among the actions that could still be best; the ...
+    red     0.8995    0.829   0.97   could still be best
+    blue    0.09804   -0.339  0.535  ruled out: red beats blue by 0.36 to 1.2
+    chosen by: the plausible action with the largest half-width plus 0.3 times its estimate; ...
     """
 
     actions: list[Any]
@@ -83,8 +140,9 @@ class Explanation:
     ruled_out_by: list[Any]
     """For each action the one that rules it out, or None."""
     margin: npt.NDArray[np.float64]
-    """By how much each action is ruled out; NaN for those that are not, and for those that a
-    comparison of what both have paid rules out, which shows no distance.
+    """How far each action is behind the one that rules it out at least; NaN for those that are not
+    ruled out, and for those that a comparison of what both have paid rules out, which shows no
+    distance.
     """
     sqrt_beta: float
     """The radius in force."""
@@ -100,6 +158,10 @@ class Explanation:
     """The rule of the policy's choice, in words."""
     target: Target | None
     """The state of its target, if it has one."""
+    at_most: npt.NDArray[np.float64]
+    """How far each action is behind the one that rules it out at most; NaN where margin is."""
+    evidence: npt.NDArray[np.float64]
+    """The evidence in nats by which what both have paid rules an action out; NaN for others."""
     explores: bool | None = None
     """Whether the next round of an insured policy explores; None for other policies."""
     doubt: str | None = None
@@ -173,7 +235,8 @@ class Explanation:
             action, *rest = (f"<td>{escape(cell)}</td>" for cell in self._row(i))
             body += f"<tr>{action}<td>{bar}</td>{''.join(rest)}</tr>"
         legend = (
-            "The dashed line is the best lower end: an interval that ends left of it is ruled out."
+            "The dashed line is the best lower end: an action whose interval ends left of it is "
+            "out. Comparing two actions directly can rule out more, although intervals overlap."
         )
         lines = [legend, *self._notes()]
         return (
@@ -202,9 +265,17 @@ class Explanation:
 
     def _row(self, i: int) -> list[str]:
         by = self.ruled_out_by[i]
-        standing = "could still be best" if by is None else f"ruled out by {by}"
+        standing = "could still be best" if by is None else f"ruled out: {self._beaten(i)}"
         numbers = (f"{self.mean[i]:.4g}", f"{self.lower[i]:.3g}", f"{self.upper[i]:.3g}")
         return [str(self.actions[i]), *numbers, standing]
+
+    def _beaten(self, i: int) -> str:
+        beats = f"{self.ruled_out_by[i]} beats {self.actions[i]}"
+        if np.isnan(self.margin[i]):
+            return f"{beats} by what both have paid"
+        if np.isnan(self.at_most[i]):
+            return f"{beats} by at least {self.margin[i]:.2g}"
+        return f"{beats} by {self.margin[i]:.2g} to {self.at_most[i]:.2g}"
 
     def _closing(self) -> str:
         held = (

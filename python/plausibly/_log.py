@@ -349,7 +349,12 @@ def _decision(document: str) -> Decision:
         width_sq=column("width", np.inf) ** 2,
         plausible=[action["label"] for action, ruled in zip(listed, out) if ruled is None],
         ruled_out_by=[None if ruled is None else names.get(ruled["by"]) for ruled in out],
-        margin=np.array([_margin(ruled) for ruled in out], dtype=np.float64),
+        margin=np.array([_behind(ruled)[0] for ruled in out], dtype=np.float64),
+        at_most=np.array([_behind(ruled)[1] for ruled in out], dtype=np.float64),
+        evidence=np.array(
+            [np.nan if ruled is None else ruled.get("evidence", np.nan) for ruled in out],
+            dtype=np.float64,
+        ),
         sqrt_beta=np.inf if findings["sqrt_beta"] is None else findings["sqrt_beta"],
         confidence=findings["confidence"],
         model_error_bound=np.inf if bound is None else bound,
@@ -361,12 +366,12 @@ def _decision(document: str) -> Decision:
     return Decision(grounds["decision"], findings["chosen"]["label"], explanation, document)
 
 
-def _margin(ruled: dict[str, Any] | None) -> float:
-    """How far an action is behind at least; NaN where evidence between two actions decides."""
+def _behind(ruled: dict[str, Any] | None) -> tuple[float, float]:
+    """How far an action is behind at least and at most; NaN where that is not said."""
     if ruled is None:
-        return float("nan")
-    behind: list[float] = ruled.get("behind_by", [float("nan")])
-    return float(ruled.get("margin", behind[0]))
+        return np.nan, np.nan
+    at_least, at_most = ruled.get("behind_by", (np.nan, np.nan))
+    return float(ruled.get("margin", at_least)), float(at_most)
 
 
 def _target(found: dict[str, Any] | None, policy: dict[str, Any]) -> Target | None:
@@ -470,7 +475,7 @@ def _paid(
     """A reward, or a count of outcomes that were yes."""
     if successes is None and of is None:
         if value is None:
-            raise TypeError("value: give the reward, or successes and of")
+            raise TypeError("value: expected a number, or successes and of")
         return _number("value", value), None
     if value is not None or successes is None or of is None:
         raise TypeError("give either a value, or both successes and of")

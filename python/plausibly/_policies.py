@@ -10,10 +10,13 @@ from typing import Any, Literal, TypeVar, Union
 import numpy.typing as npt
 
 from . import _core, _saved
-from ._explanation import Explanation
+from ._explanation import Difference, Explanation, Outlook
 
 Radius = Union[float, Mapping[str, Any]]
 """A confidence radius: a table as in specs, or a number, the radius itself (LinUCB's alpha)."""
+
+Outcomes = Union[Literal["yes/no", "counts"], tuple[float, float]]
+"""What an outcome can be: yes or no, counts of yes, or a number in a range."""
 
 _P = TypeVar("_P", bound="Policy")
 
@@ -70,6 +73,43 @@ class Policy(_core.Policy):
         """
         return Explanation(**self._explain(actions, radius))
 
+    def compare(
+        self,
+        a: Any,
+        b: Any,
+        offers: _core.ActionSet | npt.ArrayLike,
+        *,
+        radius: Radius | None = None,
+    ) -> Difference:
+        """Which of two actions is better and by how much, or about how many more outcomes would
+        show it.
+
+        Rests on the same set as `explain`, so all comparisons hold together; only where `lower` is
+        negative and one action is said to be better all the same, choose the two before you look.
+        Asking changes nothing.
+
+        >>> from plausibly import ActionSet, Code
+        >>> arms = ActionSet.arms(["red", "blue"])
+        >>> policy = Code(outcomes="yes/no")
+        >>> policy.partial_fit(["red", "blue"] * 20, [1, 0, 1, 0, 0, 0, 1, 0] * 5, offers=arms)
+        >>> print(policy.compare("red", "blue", arms))
+        "red" beats "blue" by 0.045 to 0.972 (95 % sure).
+        """
+        return Difference(**self._compare(offers, a, b, radius))
+
+    def outlook(
+        self, offers: _core.ActionSet | npt.ArrayLike, *, radius: Radius | None = None
+    ) -> Outlook:
+        """Which action will probably be the next to be out, and after about how many more outcomes.
+
+        A forecast from the evidence so far. Asking changes nothing.
+
+        >>> from plausibly import ActionSet, Code
+        >>> print(Code(outcomes="yes/no").outlook(ActionSet.arms(2)))
+        How many more outcomes it takes until the next action is out cannot be said yet.
+        """
+        return Outlook(**self._outlook(offers, radius))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the policy to a file, completely or not at all.
 
@@ -96,18 +136,23 @@ class Policy(_core.Policy):
 
         `Policy.load` accepts any kind of policy, a subclass only its own kind.
         """
-        text, sets, waiting, kind = _saved.read(path)
-        wanted = next(
-            (_KINDS[base.__name__] for base in cls.__mro__ if base.__name__ in _KINDS), None
-        )
-        if wanted not in (None, kind):
+        text, sets, waiting, kind, outcomes = _saved.read(path)
+        name = _class_name(kind, outcomes)
+        if name is None:
             raise ValueError(
-                f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, and {cls.__name__} "
-                f"is {wanted!r}"
+                f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, which this version "
+                "does not know"
             )
-        made = cls if wanted is not None else _class_of(kind, path)
+        wanted = next((base.__name__ for base in cls.__mro__ if base.__name__ in _KINDS), None)
+        if wanted not in (None, name):
+            raise ValueError(
+                f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, made by {name}, and "
+                f"{cls.__name__} is {_KINDS[wanted]!r}"
+            )
+        made: type[Any] = cls if wanted is not None else globals()[name]
         try:
-            return made._restored(_saved.VERSION, text, sets, waiting)
+            restored: _P = made._restored(_saved.VERSION, text, sets, waiting)
+            return restored
         except (KeyError, OverflowError, TypeError, ValueError) as error:
             raise ValueError(f"path: {os.fspath(path)} cannot be read back: {error}") from error
 
@@ -115,7 +160,8 @@ class Policy(_core.Policy):
     def _restored(
         cls: type[_P], version: int, text: str, sets: list[_core.ActionSet], waiting: _saved.Waiting
     ) -> _P:
-        table, facts, seed = _saved.settings(version, text)
+        text = _saved.renewed(version, text)
+        table, facts, seed = _saved.settings(text)
         policy = _core.Policy.__new__(cls, table, facts, seed)
         policy._restore(text, sets, waiting)
         return policy
@@ -136,13 +182,17 @@ class Policy(_core.Policy):
         >>> policy = UCB1(**UCB1(noise_scale=0.5).get_params())
         """
         given = self._given()
-        return {name: given.get(name) for name in _parameters(type(self))}
+        return {name: _as_given(given.get(name)) for name in _parameters(type(self))}
 
     def __repr__(self) -> str:
         given = self._given()
         if given["seed"] == 0:
             del given["seed"]
-        named = (f"{name}={given[name]!r}" for name in _parameters(type(self)) if name in given)
+        named = (
+            f"{name}={_as_given(given[name])!r}"
+            for name in _parameters(type(self))
+            if name in given
+        )
         return f"{type(self).__name__}({', '.join(named)})"
 
     @classmethod
@@ -156,29 +206,46 @@ class Policy(_core.Policy):
 class Code(Policy):
     """CODE: among the actions that could still be best, the one it knows least about.
 
-        A_t = argmax of √β·‖a‖_V⁻¹ over the plausible a:
-        those with mean(a) + √β·‖a‖_V⁻¹ ≥ max_b mean(b) − √β·‖b‖_V⁻¹
+        A_t = argmax of √β·‖a‖_V⁻¹ + greed·mean(a) over the plausible a:
+        those with mean(b) − mean(a) ≤ √β·‖b − a‖_V⁻¹ for the best b
 
-    For actions with features and for plain arms.
+    For actions with features and for plain arms. Say what outcomes can be, and how they scatter if
+    you know; the defaults follow from that.
 
     Parameters
     ----------
+    outcomes : "yes/no", "counts" or (lowest, highest), default None
+        What an outcome can be. Others are refused. "yes/no" is 1 or 0, or True or False; with
+        "counts" pass how many of how many were yes to update. A range makes verdicts sooner.
+    noise : float or "bell", default None
+        How much outcomes of the same action scatter, if you know: a number is the same as
+        noise_scale; "bell" says that they scatter like a bell curve, by an unknown amount.
     noise_scale : float, from 1e-50 to 1e50
-        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded
-        rewards. Required, unless the radius needs none or has its own.
+        σ, the scale of the noise in rewards: its standard deviation. Half the range of outcomes if
+        they have one; else required, unless the radius needs none or has its own.
     theta_norm_bound : float, at least 0
         A bound on ‖θ*‖, the norm of the true parameter. Required with features, unless the radius
         needs none or has its own.
     action_norm_bound : float, above 0
         A bound on ‖a‖ over all actions to come. Only the radius of the kind "paper" needs it.
-    radius : float or dict, default {"kind": "determinant"}, of arms {"kind": "mixture"}
+    radius : float or dict, default depends on outcomes
         √β in mean ± √β·‖a‖_V⁻¹. A number is √β itself (alpha elsewhere); a dict names a kind and
-        its constants, as in docs/reference/spec.md.
-    ridge : float, default 1, from 1e-100 to 1e100
-        λ in V = λI + Σ x·xᵀ. Features only: arms are estimated by plain means.
-    greed : float, default 0, from 0 to 1
-        c in argmax of √β·‖a‖_V⁻¹ + c·mean(a) over the plausible actions: 0 is CODE, 1 is LinUCB
-        with this radius.
+        its constants, as in docs/reference/spec.md. Default: where outcomes have a range,
+        {"kind": "forecast"}, and {"kind": "two-point"} for arms; with a noise scale alone,
+        {"kind": "additive"}, and for arms {"kind": "mixture"}, also where outcomes have a range.
+    same_actions : bool, default False
+        Your promise that every round offers the same actions in the same order. Other features are
+        refused then. With at most 64 actions, verdicts between pairs come sooner. Features only:
+        arms are always recognised.
+    ridge : float, default d·σ²/S² with "additive", 1/(10·S²) with "forecast", else 1
+        λ in V = λI + Σ x·xᵀ, from 1e-100 to 1e100; S is theta_norm_bound. Features only: arms are
+        estimated by plain means.
+    exclusion : "differences" or "intervals", default "differences"
+        What rules an action out: that it is worse than another one, or that its interval lies
+        below another one, as in the paper. Features only: arms are known separately.
+    greed : float, default 0.3, with a target 0, from 0 to 1
+        c in argmax of √β·‖a‖_V⁻¹ + c·mean(a) over the plausible actions: 0 is CODE as in the
+        paper, 1 is LinUCB with this radius. 0.3 halves the regret for a little later verdicts.
     target : dict, default None, which explores in every round
         Explore only while a plausible action is known less accurately than this: {"accuracy": ε}
         for half an interval, where wanted with "by_round": t, or {"kappa": κ} for a squared width
@@ -193,7 +260,7 @@ class Code(Policy):
         Its name in results. Another label means other random numbers.
 
     >>> from plausibly import ActionSet, Code
-    >>> policy = Code(noise_scale=0.5, target={"accuracy": 0.1}, seed=7)
+    >>> policy = Code(outcomes="yes/no", target={"accuracy": 0.1}, seed=7)
     >>> policy.select(ActionSet.arms(3))
     0
     """
@@ -203,8 +270,12 @@ class Code(Policy):
     def __new__(
         cls,
         *,
+        outcomes: Outcomes | None = None,
+        noise: float | Literal["bell"] | None = None,
+        same_actions: bool | None = None,
         ridge: float | None = None,
         radius: Radius | None = None,
+        exclusion: Literal["differences", "intervals"] | None = None,
         greed: float | None = None,
         target: Mapping[str, float] | None = None,
         randomise: float | None = None,
@@ -216,6 +287,9 @@ class Code(Policy):
         label: str | None = None,
     ) -> Code:
         facts = {
+            "outcomes": outcomes,
+            "noise": noise,
+            "same_actions": same_actions,
             "noise_scale": noise_scale,
             "theta_norm_bound": theta_norm_bound,
             "action_norm_bound": action_norm_bound,
@@ -227,6 +301,7 @@ class Code(Policy):
             label=label,
             ridge=ridge,
             radius=radius,
+            exclusion=exclusion,
             greed=greed,
             target=target,
             randomise=randomise,
@@ -249,9 +324,16 @@ class Insured(Policy):
         epsilon of "epsilon-greedy" may be 0 here: the best estimate alone.
     kappa : float, default 4, from 1e-50 to 1e50
         κ. Near 1 for verdicts, 4 for both, 10 to 30 for reward.
+    outcomes : "yes/no", "counts" or (lowest, highest), default None
+        What an outcome can be. Others are refused. "yes/no" is 1 or 0, or True or False; with
+        "counts" pass how many of how many were yes to update. A range makes verdicts sooner.
+    noise : float or "bell", default None
+        How much outcomes of the same action scatter, if you know: a number is the same as
+        noise_scale; "bell" says that they scatter like a bell curve, by an unknown amount.
     noise_scale : float, from 1e-50 to 1e50
-        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded
-        rewards. Required, unless the radius and the policy inside need none or have their own.
+        σ, the scale of the noise in rewards: its standard deviation. Half the range of outcomes if
+        they have one; else required, unless the radius and the policy inside need none or have
+        their own.
     theta_norm_bound : float, at least 0
         A bound on ‖θ*‖, the norm of the true parameter. Required with features, unless the radius
         needs none or has its own.
@@ -260,11 +342,21 @@ class Insured(Policy):
     horizon : int, from 1 to 10¹²
         About how many decisions there will be. Required if the policy inside spreads its
         exploration over it.
-    radius : float or dict, default {"kind": "determinant"}, of arms {"kind": "mixture"}
+    radius : float or dict, default depends on outcomes
         √β in mean ± √β·‖a‖_V⁻¹. A number is √β itself (alpha elsewhere); a dict names a kind and
-        its constants, as in docs/reference/spec.md.
-    ridge : float, default 1, from 1e-100 to 1e100
-        λ in V = λI + Σ x·xᵀ. Features only: arms are estimated by plain means.
+        its constants, as in docs/reference/spec.md. Default: where outcomes have a range,
+        {"kind": "forecast"}, and {"kind": "two-point"} for arms; with a noise scale alone,
+        {"kind": "additive"}, and for arms {"kind": "mixture"}, also where outcomes have a range.
+    same_actions : bool, default False
+        Your promise that every round offers the same actions in the same order. Other features are
+        refused then. With at most 64 actions, verdicts between pairs come sooner. Features only:
+        arms are always recognised.
+    ridge : float, default d·σ²/S² with "additive", 1/(10·S²) with "forecast", else 1
+        λ in V = λI + Σ x·xᵀ, from 1e-100 to 1e100; S is theta_norm_bound. Features only: arms are
+        estimated by plain means.
+    exclusion : "differences" or "intervals", default "differences"
+        What rules an action out: that it is worse than another one, or that its interval lies
+        below another one, as in the paper. Features only: arms are known separately.
     count_pending : bool, default True
         Whether pending decisions count in the widths that are compared with κ·d/t.
     seed : int, default 0, from 0 to 2⁶³ − 1
@@ -285,8 +377,12 @@ class Insured(Policy):
         *,
         inside: Mapping[str, Any] | None = None,
         kappa: float | None = None,
+        outcomes: Outcomes | None = None,
+        noise: float | Literal["bell"] | None = None,
+        same_actions: bool | None = None,
         ridge: float | None = None,
         radius: Radius | None = None,
+        exclusion: Literal["differences", "intervals"] | None = None,
         count_pending: bool | None = None,
         noise_scale: float | None = None,
         theta_norm_bound: float | None = None,
@@ -296,6 +392,9 @@ class Insured(Policy):
         label: str | None = None,
     ) -> Insured:
         facts = {
+            "outcomes": outcomes,
+            "noise": noise,
+            "same_actions": same_actions,
             "noise_scale": noise_scale,
             "theta_norm_bound": theta_norm_bound,
             "action_norm_bound": action_norm_bound,
@@ -309,6 +408,7 @@ class Insured(Policy):
             kappa=kappa,
             ridge=ridge,
             radius=radius,
+            exclusion=exclusion,
             count_pending=count_pending,
             inside=inside,
         )
@@ -321,19 +421,28 @@ class LinUCB(Policy):
 
     Parameters
     ----------
-    radius : float or dict, default {"kind": "determinant"}
+    radius : float or dict, default {"kind": "forecast"}, without a range {"kind": "additive"}
         √β in mean ± √β·‖a‖_V⁻¹. A number is √β itself (alpha elsewhere); a dict names a kind and
         its constants, as in docs/reference/spec.md.
+    outcomes : "yes/no", "counts" or (lowest, highest), default None
+        What an outcome can be. Others are refused. "yes/no" is 1 or 0, or True or False; with
+        "counts" pass how many of how many were yes to update. A range makes verdicts sooner.
+    noise : float or "bell", default None
+        How much outcomes of the same action scatter, if you know: a number is the same as
+        noise_scale; "bell" says that they scatter like a bell curve, by an unknown amount.
     noise_scale : float, from 1e-50 to 1e50
-        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded
-        rewards. Required, unless the radius needs none or has its own.
+        σ, the scale of the noise in rewards: its standard deviation. Half the range of outcomes if
+        they have one; else required, unless the radius needs none or has its own.
     theta_norm_bound : float, at least 0
         A bound on ‖θ*‖, the norm of the true parameter. Required with features, unless the radius
         needs none or has its own.
     action_norm_bound : float, above 0
         A bound on ‖a‖ over all actions to come. Only the radius of the kind "paper" needs it.
-    ridge : float, default 1, from 1e-100 to 1e100
-        λ in V = λI + Σ x·xᵀ.
+    same_actions : bool, default False
+        Your promise that every round offers the same actions in the same order. Other features are
+        refused then. With at most 64 actions, verdicts between pairs come sooner.
+    ridge : float, default d·σ²/S² with "additive", 1/(10·S²) with "forecast", else 1
+        λ in V = λI + Σ x·xᵀ, from 1e-100 to 1e100; S is theta_norm_bound.
     seed : int, default 0, from 0 to 2⁶³ − 1
         The start of its random numbers, together with the label.
     label : str, default the kind of the policy
@@ -350,6 +459,9 @@ class LinUCB(Policy):
     def __new__(
         cls,
         *,
+        outcomes: Outcomes | None = None,
+        noise: float | Literal["bell"] | None = None,
+        same_actions: bool | None = None,
         ridge: float | None = None,
         radius: Radius | None = None,
         noise_scale: float | None = None,
@@ -359,6 +471,9 @@ class LinUCB(Policy):
         label: str | None = None,
     ) -> LinUCB:
         facts = {
+            "outcomes": outcomes,
+            "noise": noise,
+            "same_actions": same_actions,
             "noise_scale": noise_scale,
             "theta_norm_bound": theta_norm_bound,
             "action_norm_bound": action_norm_bound,
@@ -559,31 +674,51 @@ class UCB1(Policy):
 
 
 class Thompson(Policy):
-    """Gaussian Thompson sampling. For plain arms, or actions known by their place alone.
+    """Thompson sampling. For plain arms, or actions known by their place alone.
 
         A_t = argmax_a of draws from N(mean(a), σ²/T(a)), each arm once first
+        yes/no: draws from Beta(1 + S(a), 1 + T(a) − S(a)), S(a) the number of yes
 
     Parameters
     ----------
+    outcomes : "yes/no", "counts" or (lowest, highest), default None
+        What an outcome can be. Others are refused. "yes/no" is 1 or 0, or True or False; with
+        "counts" pass how many of how many were yes to update. Both draw from Beta distributions.
     noise_scale : float, from 1e-50 to 1e50
-        σ, the scale of the noise in rewards: its standard deviation, or half the range of bounded
-        rewards. Required.
+        σ, the scale of the noise in rewards: its standard deviation. Half the range of outcomes if
+        they have one; else required. Not for yes/no and counts.
     seed : int, default 0, from 0 to 2⁶³ − 1
         The start of its random numbers, together with the label.
     label : str, default the kind of the policy
         Its name in results. Another label means other random numbers.
 
     >>> from plausibly import ActionSet, Thompson
-    >>> Thompson(noise_scale=1.0, seed=7).select(ActionSet.arms(3))
-    0
+    >>> policy = Thompson(outcomes="counts", seed=7)
+    >>> arms = ActionSet.arms(["red", "blue"])
+    >>> policy.update(arms["red"], successes=60, of=100)
+    >>> policy.update(arms["blue"], successes=20, of=100)
+    >>> policy.select(arms)
+    'red'
     """
 
     __slots__ = ()
 
     def __new__(
-        cls, *, noise_scale: float | None = None, seed: int = 0, label: str | None = None
+        cls,
+        *,
+        outcomes: Outcomes | None = None,
+        noise_scale: float | None = None,
+        seed: int = 0,
+        label: str | None = None,
     ) -> Thompson:
-        return cls._made("thompson", seed, label=label, noise_scale=noise_scale)
+        facts = {"outcomes": outcomes}
+        if not isinstance(outcomes, str):
+            return cls._made("thompson", seed, facts, label=label, noise_scale=noise_scale)
+        if noise_scale is not None:
+            raise ValueError(
+                "noise_scale: yes and no scatter by as much as the share of yes says; leave it out"
+            )
+        return cls._made("beta-thompson", seed, facts, label=label)
 
 
 class BetaThompson(Policy):
@@ -591,7 +726,8 @@ class BetaThompson(Policy):
 
         A_t = argmax_a of draws from Beta(1 + S(a), 1 + T(a) − S(a)), S(a) the sum of T(a) rewards
 
-    Rewards must be from 0 to 1; one between counts as that share of a success.
+    The same as `Thompson(outcomes="yes/no")`, but that a reward may also lie between 0 and 1 and
+    then counts as that share of a success.
 
     Parameters
     ----------
@@ -618,15 +754,18 @@ def _parameters(made: type[Policy]) -> list[str]:
     return [name for name in inspect.signature(kind.__new__).parameters if name != "cls"]
 
 
-def _class_of(kind: str, path: str | os.PathLike[str]) -> type[Any]:
-    for name, its_kind in _KINDS.items():
-        if its_kind == kind:
-            made: type[Any] = globals()[name]
-            return made
-    raise ValueError(
-        f"path: {os.fspath(path)} holds a policy of the kind {kind!r}, which this version does "
-        "not know"
-    )
+def _as_given(value: Any) -> Any:
+    """A pair as a tuple, as the caller writes it."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _class_name(kind: str, outcomes: object) -> str | None:
+    """The class of a policy of this kind. Both classes of Thompson sampling can have the kind
+    "beta-thompson", but only `Thompson` is told what outcomes are.
+    """
+    if kind == "beta-thompson" and outcomes is not None:
+        return "Thompson"
+    return next((name for name, its_kind in _KINDS.items() if its_kind == kind), None)
 
 
 def _restored(

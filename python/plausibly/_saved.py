@@ -16,8 +16,11 @@ import numpy.typing as npt
 from . import _core
 from ._files import read_file
 
+WITH_OLD_DEFAULTS = 3
+"""The last version in which omitted parameters had other defaults."""
+
 FORMAT = "plausibly policy"
-VERSION = 3
+VERSION = 4
 """The version of the format. A changed meaning, also a changed default of an omitted parameter,
 needs a new version.
 """
@@ -63,8 +66,10 @@ def write(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     _sync_folder(folder or ".")
 
 
-def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Waiting, str]:
-    """Text, sets, waiting choices and kind of the policy in a file."""
+def read(
+    path: str | os.PathLike[str],
+) -> tuple[str, list[_core.ActionSet], Waiting, str, object]:
+    """Text, sets, waiting choices, kind and outcomes of the policy in a file."""
     name = os.fspath(_checked_path(path))
 
     def refuse(reason: str) -> ValueError:
@@ -82,7 +87,7 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Wait
     version = found.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise refuse("is damaged: it names no version of the format")
-    if version != VERSION:
+    if version not in (WITH_OLD_DEFAULTS, VERSION):
         raise refuse(_other_version(version))
     digest = found.pop("sha256", None)
     if digest != _digest(found):
@@ -90,23 +95,70 @@ def read(path: str | os.PathLike[str]) -> tuple[str, list[_core.ActionSet], Wait
     try:
         sets = [_set_of(entry) for entry in found.pop("sets")]
         waiting = [_choice_of(entry) for entry in found.pop("waiting")]
-        kind = found["policy"]["kind"]
+        kind, outcomes = found["policy"]["kind"], found["facts"].get("outcomes")
         state = {
             name: value
             for name, value in found.items()
             if name not in ("format", "version", "written_by")
         }
+        if version == WITH_OLD_DEFAULTS:
+            _fill_in(state)
+    except _Unclear as error:
+        raise refuse(str(error)) from error
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
         raise refuse(f"cannot be read back: {error!r}") from error
-    return json.dumps(state), sets, waiting, str(kind)
+    return json.dumps(state), sets, waiting, str(kind), outcomes
 
 
-def settings(version: int, text: str) -> tuple[dict[str, Any], dict[str, Any], int]:
-    """The parameters of the policy in a pickle."""
-    if version != VERSION:
+def renewed(version: int, text: str) -> str:
+    """The text of a policy in a pickle, in today's version."""
+    if version == VERSION:
+        return text
+    if version != WITH_OLD_DEFAULTS:
         raise ValueError(f"the pickle {_other_version(version)}")
     state = json.loads(text)
+    _fill_in(state)
+    return json.dumps(state)
+
+
+def settings(text: str) -> tuple[dict[str, Any], dict[str, Any], int]:
+    """The parameters of a policy."""
+    state = json.loads(text)
     return state["policy"], state["facts"], state["seed"]
+
+
+class _Unclear(ValueError):
+    """It cannot be told what the defaults of a policy were."""
+
+
+def _fill_in(state: dict[str, Any]) -> None:
+    """Writes the defaults of version 3 into the parameters of a policy, so that it goes on as it
+    would have.
+    """
+    policy, played = state["policy"], state["played"]
+    if policy["kind"] not in ("code", "insured", "lin-ucb"):
+        return
+    if played is None:
+        raise _Unclear(
+            "was saved before it had seen any actions, by an earlier plausibly whose defaults "
+            "depended on them; it has learned nothing, so make a new one"
+        )
+    _fill_in_table(policy, arms=played["features"] == 0)
+
+
+def _fill_in_table(policy: dict[str, Any], *, arms: bool) -> None:
+    kind = policy["kind"]
+    if kind not in ("code", "insured", "lin-ucb"):
+        return
+    policy.setdefault("radius", {"kind": "mixture" if arms else "determinant"})
+    if not arms:
+        policy.setdefault("ridge", 1.0)
+        if kind != "lin-ucb":
+            policy["exclusion"] = "intervals"
+    if kind == "code" and "target" not in policy:
+        policy.setdefault("greed", 0.0)
+    if "inside" in policy:
+        _fill_in_table(policy["inside"], arms=arms)
 
 
 def _other_version(version: int) -> str:
@@ -118,7 +170,8 @@ def _other_version(version: int) -> str:
         )
     return (
         f"has version {version} of the format, which this plausibly no longer reads; it reads "
-        f"version {VERSION}. Use the plausibly that wrote it, or teach a new policy its rewards"
+        f"versions {WITH_OLD_DEFAULTS} and {VERSION}. Use the plausibly that wrote it, or teach a "
+        "new policy its rewards"
     )
 
 

@@ -70,8 +70,14 @@ def made(table: dict[str, Any], experiment: dict[str, Any], norms: list[float]) 
         "beta-thompson": (),
     }
     kind = table["kind"]
-    # Python's policies compare intervals, and have no such argument.
-    given = {name: value for name, value in table.items() if name not in ("kind", "exclusion")}
+    given = {name: value for name, value in table.items() if name != "kind"}
+    if experiment["environment"].get("rewards") == "yes-no" and kind in ("code", "insured"):
+        known_outcomes = {"outcomes": "yes/no"}
+        del facts["noise_scale"]
+        takes[kind] = ("theta_norm_bound", "action_norm_bound")
+        given = {**known_outcomes, **given}
+    if kind == "code" and "target" not in table:
+        given.setdefault("greed", 0.0)  # in the simulator
     known = {name: facts[name] for name in takes[kind]}
     return CLASSES[kind](**{**known, **given, "seed": experiment["seed"]})
 
@@ -85,10 +91,47 @@ def test_every_policy_chooses_as_in_the_simulator(name: str) -> None:
     for table, steps in zip(experiment["policy"], policies, strict=True):
         policy = made(table, experiment, norms)
         assert len(steps) == experiment["horizon"]
-        for round_, (chosen, reward) in enumerate(steps):
-            assert policy.select(actions) == chosen, (policy.label, round_)
-            policy.update(chosen, reward)
+        follow(policy, actions, steps)
         assert policy.observations == len(steps)
+
+
+def test_nothing_said_but_outcomes_is_the_default_of_the_library() -> None:
+    """The first policy of `table.toml`, and CODE in `yes-no.toml`, with nothing else set."""
+    norms, rows, policies = recorded("table")
+    seed = spec("table")["seed"]
+    fixed = plausibly.Code(
+        outcomes=(-0.5, 0.5), theta_norm_bound=norms[0], same_actions=True, seed=seed
+    )
+    changing = plausibly.Code(
+        outcomes=(-0.5, 0.5), theta_norm_bound=norms[0], seed=seed, label="without pairs"
+    )
+    upper = plausibly.LinUCB(
+        outcomes=(-0.5, 0.5), theta_norm_bound=norms[0], same_actions=True, seed=seed
+    )
+    insured = plausibly.Insured(
+        outcomes=(-0.5, 0.5), theta_norm_bound=norms[0], same_actions=True, seed=seed
+    )
+    actions = ActionSet(rows)
+    for policy, steps in zip((fixed, changing, upper, insured), policies, strict=True):
+        follow(policy, actions, steps)
+    assert policies[0] != policies[1], "pairs make no difference here"
+    _, rows, policies = recorded("yes-no")
+    seed = spec("yes-no")["seed"]
+    arms = [
+        plausibly.Thompson(outcomes="yes/no", seed=seed),
+        None,
+        plausibly.Code(outcomes="yes/no", seed=seed),
+        plausibly.Insured(outcomes="yes/no", seed=seed),
+    ]
+    for made, steps in zip(arms, policies, strict=True):
+        if made is not None:
+            follow(made, ActionSet.arms(len(rows)), steps)
+
+
+def follow(policy: Policy, actions: ActionSet, steps: list[tuple[int, float]]) -> None:
+    for round_, (chosen, reward) in enumerate(steps):
+        assert policy.select(actions) == chosen, (policy, round_)
+        policy.update(chosen, reward)
 
 
 def test_every_kind_of_policy_has_a_class_and_is_in_the_traces() -> None:
@@ -97,7 +140,7 @@ def test_every_kind_of_policy_has_a_class_and_is_in_the_traces() -> None:
         plausibly.simulate(unknown)
     kinds = str(refused.value).split(" is not one of ")[1].split(", ")
     names = ("linear", "arms", "yes-no")
-    played = {table["kind"] for name in names for table in spec(name)["policy"]}
+    played = {table["kind"] for name in (*names, "table") for table in spec(name)["policy"]}
     assert set(kinds) == set(CLASSES) == played
     for kind, made in CLASSES.items():
         assert made.__name__ in plausibly.__all__ and _KINDS[made.__name__] == kind

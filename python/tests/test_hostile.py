@@ -166,6 +166,42 @@ MADE: list[tuple[Callable[[], object], type[Exception], str]] = [
     (code(noise_scale=0.0), ValueError, "noise_scale: 0 is out of range"),
     (code(noise_scale="loud"), TypeError, "noise_scale: expected a number"),
     (code(theta_norm_bound=-1.0), ValueError, "theta_norm_bound: -1 is out of range"),
+    (code(outcomes="yes"), TypeError, "outcomes: expected .yes/no., .counts. or a pair"),
+    (code(outcomes=1.0), TypeError, "outcomes: expected .*found a number"),
+    (code(outcomes=(0, 1, 2)), TypeError, "outcomes: expected .*found a list"),
+    (code(outcomes=(0, "1")), TypeError, "outcomes: expected "),
+    (code(outcomes=(1, 0)), ValueError, r"outcomes: \(1, 0\) is out of range"),
+    (code(outcomes=(1, 1)), ValueError, "outcomes: .*out of range"),
+    (code(outcomes=(0, float("nan"))), ValueError, "outcomes: .*out of range"),
+    (code(outcomes=(0, float("inf"))), ValueError, "outcomes: .*out of range"),
+    (code(noise=0.5), ValueError, "noise: a number is the same as noise_scale"),
+    (lambda: Code(noise=0), ValueError, "noise: 0 is out of range"),
+    (lambda: Code(noise=-1.0), ValueError, "noise: -1 is out of range"),
+    (lambda: Code(noise=float("nan")), ValueError, "noise: NaN is out of range"),
+    (lambda: Code(noise="bel"), TypeError, "noise: expected a number, .bell. or None"),  # type: ignore[arg-type]
+    (lambda: Code(noise=True), TypeError, "noise: expected "),
+    (lambda: Code(noise=[1.0]), TypeError, "noise: expected .*found a list"),  # type: ignore[arg-type]
+    (lambda: Code(outcomes="yes/no", noise=0.1), ValueError, "noise: yes and no scatter by"),
+    (lambda: Code(outcomes="counts", noise="bell"), ValueError, "noise: yes and no scatter by"),
+    (
+        lambda: Code(outcomes="yes/no", radius={"kind": "bell"}),
+        ValueError,
+        "radius: bell is not for yes and no",
+    ),
+    (lambda: Code(noise="bell", radius=1.0), ValueError, "noise: bell is a radius of its own"),
+    (
+        lambda: Insured(outcomes="counts", theta_norm_bound=1, inside={"kind": "elimination"}),
+        ValueError,
+        "outcomes: counts do not go with elimination",
+    ),
+    (code(same_actions=1), TypeError, "same_actions: expected true or false"),
+    (code(exclusion="both"), ValueError, "exclusion: "),
+    (lambda: Thompson(outcomes="maybe"), TypeError, "outcomes: expected"),  # type: ignore[arg-type]
+    (
+        lambda: Thompson(outcomes="yes/no", noise_scale=0.5),
+        ValueError,
+        "noise_scale: yes and no scatter",
+    ),
     (code(action_norm_bound=0.0), ValueError, "action_norm_bound: 0 is out of range"),
     (code(label=""), TypeError, "label: expected text"),
     (code(label="a\nb"), TypeError, "label: expected text"),
@@ -322,7 +358,70 @@ UNFIT: list[tuple[Callable[[], object], str]] = [
         ).select(ARMS),
         "actions: .*inside.kind: lin-ucb",
     ),
-    (lambda: Code(radius={"kind": "two-point"}).select(ARMS), "radius.kind: two-point needs"),
+    (lambda: Code(radius={"kind": "two-point"}).select(ARMS), "outcomes: missing: .*yes/no"),
+    (lambda: Code(outcomes="counts").update(ARMS[0], 1.0), "reward: .*pass .*successes=21, of=100"),
+    (
+        lambda: Code(outcomes="counts").update(ARMS[0], successes=3, of=2),
+        "successes: 3 of 2 outcomes",
+    ),
+    (
+        lambda: Code(outcomes="counts").update(ARMS[0], successes=0, of=0),
+        "of: there must be at least one",
+    ),
+    (
+        lambda: Code(outcomes="counts").update(ARMS[0], successes=-1, of=2),
+        "successes: must be from 0 to 1000000, got -1",
+    ),
+    (
+        lambda: Code(outcomes="counts").update(ARMS[0], successes=1, of=10**7),
+        "of: must be from 0 .*in parts",
+    ),
+    (
+        lambda: Code(outcomes="yes/no").update(ARMS[0], successes=1, of=2),
+        'successes: .*make it with outcomes="counts"',
+    ),
+    (
+        lambda: UCB1(noise_scale=1.0).update(ARMS[0], successes=1, of=2),
+        "successes: this policy takes single rewards",
+    ),
+    (
+        lambda: Code(outcomes="counts").partial_fit([0], [1.0], offers=ARMS),
+        r"rewards\[0\]: outcomes are counts; pass .*\(21, 100\)",
+    ),
+    (
+        lambda: Code(outcomes="counts").partial_fit([0, 1], [(1, 2), (3, 2)], offers=ARMS),
+        r"rewards\[1\]: 3 of 2",
+    ),
+    (lambda: Code(outcomes="yes/no").update(ARMS[0], 0.5), "reward: outcomes are yes or no"),
+    (lambda: Code(outcomes=(0, 10)).update(ARMS[0], 10.5), "reward: outcomes are from 0 to 10"),
+    (lambda: Thompson(outcomes=(0, 10)).update(ARMS[0], -1), "reward: outcomes are from 0 to 10"),
+    (
+        lambda: Code(outcomes=(0, 10)).partial_fit([0, 1], [1, 11], offers=ARMS),
+        r"rewards\[1\]: outcomes are from 0 to 10",
+    ),
+    (lambda: Code(noise="bell").select(OFFERS), "theta_norm_bound: missing: .*same_actions=True"),
+    (
+        lambda: Code(noise="bell", same_actions=True).update(OFFERS[0], 1.0),
+        "action: the bell-curve set takes its coordinates",
+    ),
+    (
+        lambda: Code(noise="bell").update(
+            UCB1(noise_scale=1.0).select(ActionSet.arms(["a", "b"])), 1.0
+        ),
+        "action: .*has not seen it yet",
+    ),
+    (lambda: LinTS(noise_scale=1.0).compare(0, 1, OFFERS), "radius.theta_norm_bound: missing"),
+    (lambda: Code(outcomes=(0, 1)).compare(0, 0, ARMS), "b: the same action as a"),
+    (
+        lambda: LinTS(noise_scale=1.0).explain(
+            OFFERS, radius={"kind": "forecast", "theta_norm_bound": 1.0}
+        ),
+        "radius.kind: forecast needs forecasts",
+    ),
+    (
+        lambda: Code(noise="bell").explain(ARMS, radius=1.0),
+        "radius.kind: fixed does not go with the model",
+    ),
 ]
 
 

@@ -26,13 +26,15 @@ POLICIES = [
     LearningPolicy.EpsilonGreedy(epsilon=0.3),
     LearningPolicy.UCB1(),
     LearningPolicy.Code(noise_scale=0.5),
+    LearningPolicy.Code(outcomes=(-9, 9)),
+    LearningPolicy.Code(outcomes=(-9, 9), target={"kappa": 2.0}),
 ]
 WITH_CONTEXTS = POLICIES[:5]
 
 
 def state(bandit: MAB) -> Any:
     found = bandit.__getstate__()["learned"]
-    return found["observations"], found["sums"].tobytes(), found["removed"]
+    return found["observations"], found["sums"].tobytes(), found["removed"], found["squares"]
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
@@ -83,7 +85,14 @@ def test_code_is_code_over_one_block_an_arm() -> None:
     arms, dim = ["x", "y", "z"], 3
     theta = rng.normal(size=(3, dim))
     mab = MAB(arms, LearningPolicy.Code(noise_scale=0.3, theta_norm_bound=4.0, l2_lambda=2.0))
-    code = plausibly.Code(noise_scale=0.3, theta_norm_bound=4.0, ridge=2.0)
+    code = plausibly.Code(
+        noise_scale=0.3,
+        theta_norm_bound=4.0,
+        ridge=2.0,
+        radius={"kind": "determinant"},
+        exclusion="intervals",
+        greed=0.0,
+    )
     for _ in range(150):
         context = rng.normal(size=dim)
         blocks = plausibly.ActionSet(np.kron(np.eye(3), context), labels=arms)
@@ -308,3 +317,104 @@ def test_the_compiled_part_refuses_what_nobody_should_hand_it() -> None:
     with pytest.raises(RuntimeError):
         linear.explain(plausibly.ActionSet(np.ones((3, 3))))
     assert linear.state()["sums"].tobytes() == before
+
+
+def test_what_outcomes_are_makes_the_set_of_code() -> None:
+    """Without contexts the same as `plausibly.Code`, with the same explanations and choices."""
+    rng, arms = np.random.default_rng(3), ["x", "y", "z"]
+    offers = plausibly.ActionSet.arms(arms)
+    settings: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"outcomes": "yes/no"}, {}),
+        ({"outcomes": (0, 1)}, {"greed": 0.0}),
+        ({"outcomes": "yes/no"}, {"target": {"accuracy": 0.3}}),
+        ({"outcomes": (0, 1), "noise": 0.5}, {}),
+    ]
+    for said, rule in settings:
+        mab = MAB(arms, LearningPolicy.Code(**said, **rule))
+        code = plausibly.Code(**said, **rule)
+        for _ in range(200):
+            arm = mab.predict()
+            assert arm == code.select(offers)
+            reward = float(rng.random() < {"x": 0.8, "y": 0.4, "z": 0.2}[arm])
+            mab.partial_fit([arm], [reward])
+            code.update(arm, reward)
+        assert repr(mab.explain()) == repr(code.explain(offers))
+        assert np.array_equal(mab.explain().evidence, code.explain(offers).evidence, equal_nan=True)
+
+
+def test_outcomes_of_a_bandit_are_kept_to() -> None:
+    mab = MAB([1, 2], LearningPolicy.Code(outcomes="yes/no", theta_norm_bound=1.0))
+    for wrong in (0.5, 2, -1):
+        with pytest.raises(ValueError, match="rewards: .* in row 1; rewards are 0 or 1"):
+            mab.fit([1, 2], [1, wrong], [[1.0], [1.0]])
+    ranged = MAB([1, 2], LearningPolicy.Code(outcomes=(0, 10)))
+    with pytest.raises(ValueError, match="rewards: 11.0 in row 0; rewards are from 0 to 10"):
+        ranged.fit([1], [11])
+    assert mab.cold_arms == ranged.cold_arms == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"outcomes": "counts"}, NotImplementedError, "outcomes: a MAB learns single rewards"),
+        ({"noise": "bell"}, NotImplementedError, "noise: the bell-curve set"),
+        ({"outcomes": "maybe"}, TypeError, "outcomes: expected"),
+        ({"outcomes": (1, 0)}, ValueError, "outcomes: "),
+        ({"outcomes": "yes/no", "noise": 0.1}, ValueError, "noise: yes and no"),
+        ({"noise": 0.1, "noise_scale": 0.1}, ValueError, "noise: a number is the same"),
+        ({"outcomes": "yes/no", "greed": 2}, ValueError, "greed: must be at least 0"),
+        ({"outcomes": "yes/no", "greed": "much"}, TypeError, "greed: expected a number"),
+        (
+            {"outcomes": "yes/no", "greed": 0.5, "target": {"kappa": 1.0}},
+            ValueError,
+            "greed: a target decides",
+        ),
+        (
+            {"outcomes": "yes/no", "target": {"accuracy": 0.1, "by_round": 9}},
+            NotImplementedError,
+            "target: a deadline",
+        ),
+        ({}, ValueError, "noise_scale: Code needs to know"),
+    ],
+)
+def test_wrong_settings_of_code(
+    settings: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        MAB([1, 2], LearningPolicy.Code(**settings))
+
+
+def test_arms_added_to_a_bandit_share_delta_with_all_pairs() -> None:
+    """After a change of arms pairs need more evidence, which a pickled bandit knows."""
+    policy = LearningPolicy.Code(outcomes="yes/no")
+    steady, changed = MAB(["x", "y"], policy), MAB(["x", "y"], policy)
+    changed.predict()
+    changed.add_arm("z")
+    changed.remove_arm("z")
+    verdicts = []
+    for bandit in (steady, changed):
+        for outcomes in range(200):
+            bandit.partial_fit(["x", "y"], [outcomes % 4 != 0, outcomes % 2])
+            if len(bandit.explain().plausible) == 1:
+                break
+        verdicts.append(outcomes)
+        again = pickle.loads(pickle.dumps(bandit))
+        assert repr(again.explain()) == repr(bandit.explain())
+        assert again.__getstate__()["learned"]["first"] == (2 if bandit is changed else None)
+    assert verdicts[0] < verdicts[1] < 199, verdicts
+
+
+def test_code_of_an_earlier_version_goes_on() -> None:
+    """It had five fields, and its bandits kept neither squares nor the first number of arms."""
+    old = LearningPolicy.Code(0.5, 3.0, 0.05, 2.0, None)
+    bandit = MAB(["x", "y"], old)
+    bandit.fit(["x", "y"] * 5, [0.1, 0.9] * 5)
+    kept = bandit.__getstate__()
+    for name in ("squares", "first"):
+        del kept["learned"][name]
+    kept["version"] = 2
+    again = MAB.__new__(MAB)
+    again.__setstate__(kept)
+    assert again.predict() == bandit.predict()
+    assert repr(again.explain()) == repr(bandit.explain())
+    assert "widest interval" in again.explain().decides_by, "greed 0, as it had"

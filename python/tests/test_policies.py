@@ -51,13 +51,14 @@ def test_an_explanation_says_what_is_known() -> None:
     assert found.model_error_bound == pytest.approx(half**2, rel=1e-12)
     assert found.sqrt_beta * float(found.width_sq[0]) ** 0.5 == pytest.approx(half, rel=1e-12)
     assert found.decides_by == (
-        "the widest interval among the actions that could still be best"
+        "the plausible action with the largest half-width plus 0.3 times its estimate"
     )
     assert found.target is None
     assert found.intervals[0] == (found.lower[0], found.upper[0])
     plain = found.to_dict()
     assert plain["mean"] == found.mean.tolist() and plain["intervals"] == found.intervals
-    assert "red" in repr(found) and "ruled out by red" in repr(found)
+    assert re.search(r"ruled out: red beats blue by 0\.\d+ to \d[.\d]*\n", repr(found))
+    assert (found.at_most[1:] > found.margin[1:]).all() and np.isnan(found.evidence).all()
 
 
 def test_an_explanation_doubts_a_noise_scale_that_is_too_small() -> None:

@@ -262,7 +262,7 @@ def test_a_class_takes_its_own_kind_alone(tmp_path: Path) -> None:
     assert isinstance(UCB1.load(path), UCB1) and isinstance(Policy.load(str(path)), UCB1)
     with pytest.raises(
         ValueError,
-        match="path: .*policy.json holds a policy of the kind 'ucb1', and Code is 'code'",
+        match="policy.json holds a policy of the kind 'ucb1', made by UCB1, and Code is 'code'",
     ):
         Code.load(path)
 
@@ -278,7 +278,7 @@ def saved(tmp_path: Path) -> Path:
 def test_the_file_can_be_read_by_people(tmp_path: Path) -> None:
     text = saved(tmp_path).read_text(encoding="utf-8")
     content = json.loads(text)
-    assert content["format"] == "plausibly policy" and content["version"] == 3
+    assert content["format"] == "plausibly policy" and content["version"] == 4
     assert content["policy"] == {"kind": "code"} and content["sets"] == [
         {"rows": [[0.5, 0.25], [0.1, 0.9]]}
     ]
@@ -350,7 +350,7 @@ GRAM = 8
 
 
 WRONG: list[tuple[Callable[[dict[str, Any]], object], str]] = [
-    (lambda content: content.update(version=4), "version 4 of the format, .* install a newer one"),
+    (lambda content: content.update(version=5), "version 5 of the format, .* install a newer one"),
     (lambda content: content.update(version=2), "version 2 of the format, .* no longer reads"),
     (lambda content: content.update(version="1"), "names no version"),
     (lambda content: content.update(version=True), "names no version"),
@@ -423,8 +423,8 @@ def test_foreign_files_are_refused(content: bytes, tmp_path: Path) -> None:
 
 def test_a_pickle_of_a_newer_version_is_refused() -> None:
     text, sets, waiting = UCB1(noise_scale=1.0)._save()
-    with pytest.raises(ValueError, match="version 4 of the format, .* install a newer one"):
-        UCB1._restored(4, text, sets, waiting)
+    with pytest.raises(ValueError, match="version 5 of the format, .* install a newer one"):
+        UCB1._restored(5, text, sets, waiting)
 
 
 def test_sets_actions_explanations_and_results_can_be_copied() -> None:

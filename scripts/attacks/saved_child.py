@@ -91,6 +91,19 @@ def policies() -> Iterator[tuple[str, Policy, ActionSet]]:
                 elif kind in ("Code", "LinUCB"):
                     policy.decided(chosen)
             yield f"{kind} with {'features' if actions is ROWS else 'arms'}", policy, actions
+    told: list[tuple[str, ActionSet, dict[str, Any]]] = [
+        ("a table", ROWS, {"outcomes": (0, 2), "theta_norm_bound": 1.0, "same_actions": True}),
+        ("changing sets", ROWS, {"outcomes": (0, 2), "theta_norm_bound": 1.0}),
+        ("arms in a range", ARMS, {"outcomes": (0, 2)}),
+        ("bell-curve arms", ARMS, {"noise": "bell"}),
+    ]
+    for name, actions, settings in told:
+        policy = plausibly.Code(seed=5, **settings)
+        for number in range(12):
+            chosen = policy.select(actions)
+            if number % 4 != 3:
+                policy.update(chosen, 0.1 * number)
+        yield f"Code with {name}", policy, actions
     yield "a Code that has seen nothing", plausibly.Code(noise_scale=1.0), ARMS
 
 

@@ -61,8 +61,8 @@ fn sure(state: &State, ridge: f64, radius: &RadiusSpec) -> Option<String> {
         }
         RadiusKind::Forecast | RadiusKind::Bell if radius.pairs && one_by_one && !is_arms => {
             format!(
-                "; with at most {MOST_PAIRED} actions at first, {half} each is left for wrong ranges \
-             and for wrong comparisons of two actions"
+                "; with at most {MOST_PAIRED} actions at first, {half} each is left for wrong \
+                 ranges and for wrong comparisons of two actions"
             )
         }
         _ => String::new(),

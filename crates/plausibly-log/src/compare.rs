@@ -66,31 +66,54 @@ pub fn compare<S: Storage>(
         between(&grounds, places)?;
     let number = |value: f64| grounds.number(value);
     let [ahead, behind] = [ahead, behind].map(|place| grounds.actions[place].label.clone());
-    let sure = confidence.map_or_else(String::new, |sure| format!(" ({:.0} % sure)", 100.0 * sure));
-    let words = if decided && at_least > 0.0 {
-        format!(
-            "\"{ahead}\" beats \"{behind}\" by {} to {}{sure}.",
-            number(at_least),
-            number(at_most)
-        )
-    } else if decided {
-        format!(
-            "\"{ahead}\" beats \"{behind}\" by at most {}: the outcomes of both show it{sure}.",
-            number(at_most)
-        )
-    } else {
-        let when = outcomes.map_or_else(
-            || "How many more outcomes decide it cannot be said yet.".into(),
-            |more| format!("If outcomes go on like this, about {more} more decide it."),
-        );
-        format!(
-            "\"{ahead}\" and \"{behind}\" cannot be told apart yet. The average of \"{ahead}\" is \
-             between {} below and {} above that of \"{behind}\"{sure}. {when}",
-            number(-at_least),
-            number(at_most)
-        )
-    };
-    Ok(Difference { ahead, behind, at_least, at_most, decided, outcomes, confidence, words })
+    let ends = (at_least, at_most);
+    Ok(Difference::new(ahead, behind, ends, decided, outcomes, confidence, number))
+}
+
+impl Difference {
+    /// What is known about the difference of two actions with these names: how far the first is
+    /// above the second at least and at most, and the other fields. `number` writes numbers.
+    pub fn new(
+        ahead: String,
+        behind: String,
+        (at_least, at_most): (f64, f64),
+        decided: bool,
+        outcomes: Option<u64>,
+        confidence: Option<f64>,
+        number: impl Fn(f64) -> String,
+    ) -> Self {
+        let sure =
+            confidence.map_or_else(String::new, |sure| format!(" ({:.0} % sure)", 100.0 * sure));
+        let words = if decided && at_least > 0.0 {
+            format!(
+                "\"{ahead}\" beats \"{behind}\" by {} to {}{sure}.",
+                number(at_least),
+                number(at_most)
+            )
+        } else if decided {
+            format!(
+                "\"{ahead}\" beats \"{behind}\" by at most {}: the outcomes of both show it{sure}.",
+                number(at_most)
+            )
+        } else {
+            let when = outcomes.map_or_else(
+                || "How many more outcomes decide it cannot be said yet.".into(),
+                |more| format!("If outcomes go on like this, about {more} more decide it."),
+            );
+            let apart = if at_least.is_finite() && at_most.is_finite() {
+                format!(
+                    " The average of \"{ahead}\" is between {} below and {} above that of \
+                     \"{behind}\"{sure}.",
+                    number(-at_least),
+                    number(at_most)
+                )
+            } else {
+                String::new()
+            };
+            format!("\"{ahead}\" and \"{behind}\" cannot be told apart yet.{apart} {when}")
+        };
+        Self { ahead, behind, at_least, at_most, decided, outcomes, confidence, words }
+    }
 }
 
 impl fmt::Display for Difference {

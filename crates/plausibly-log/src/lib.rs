@@ -38,7 +38,7 @@ pub use form::{FormError, FormRow, NewOutcome, form, read_form};
 pub use history::{OutcomeStatus, PastDecision, history};
 pub use log::{EventError, Log, LogError, Recorded};
 pub use opening::Opening;
-pub use prose::{Beaten, Words};
+pub use prose::{Beaten, Words, next_out, written};
 pub use replay::{Replayed, replay};
 pub use reward::Reward;
 pub use status::{OutSince, PendingDecision, Point, Status, Tried, status};

@@ -48,7 +48,11 @@ enum Known {
 struct Means {
     counts: Vec<u64>,
     totals: Vec<f64>,
+    /// Sums of squares; `None` for a bandit that was saved without them.
+    squares: Option<Vec<f64>>,
     removed: Removed,
+    /// The number of arms at first, once one was added or removed.
+    first: Option<usize>,
 }
 
 type Rule = Box<dyn Explain + Send>;
@@ -163,8 +167,10 @@ impl PyArms {
     fn add_arm(&self) -> PyResult<()> {
         match &mut *self.lock()? {
             Known::Means(means) => {
+                means.first.get_or_insert(means.counts.len());
                 means.counts.push(0);
                 means.totals.push(0.0);
+                means.squares.iter_mut().for_each(|squares| squares.push(0.0));
             }
             Known::Ridges(model) => model.add_arm(),
         }
@@ -179,9 +185,11 @@ impl PyArms {
         }
         match &mut *known {
             Known::Means(means) => {
+                means.first.get_or_insert(means.counts.len());
                 means.removed.arms += 1;
                 means.removed.observations += means.counts.remove(arm);
                 means.totals.remove(arm);
+                means.squares.iter_mut().for_each(|squares| _ = squares.remove(arm));
             }
             Known::Ridges(model) => model.remove_arm(arm),
         }
@@ -197,6 +205,10 @@ impl PyArms {
     /// Everything learned, as numbers and arrays, for [`PyArms::restore`].
     fn state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let known = self.lock()?;
+        let (squares, first) = match &*known {
+            Known::Means(means) => (means.squares.clone(), means.first),
+            Known::Ridges(_) => (None, None),
+        };
         let (sums, removed) = match &*known {
             Known::Means(means) => (means.totals.clone(), means.removed),
             Known::Ridges(model) => {
@@ -207,15 +219,21 @@ impl PyArms {
         state.set_item("observations", known.observations())?;
         state.set_item("sums", sums.to_pyarray(py))?;
         state.set_item("removed", (removed.arms, removed.observations, removed.log_det_ratio))?;
+        state.set_item("squares", squares)?;
+        state.set_item("first", first)?;
         Ok(state)
     }
 
-    /// Continues from the result of `state`.
+    /// Continues from the result of `state`; earlier versions wrote neither squares nor the first
+    /// number of arms.
+    #[pyo3(signature = (observations, sums, removed, squares=None, first=None))]
     fn restore(
         &self,
         observations: Vec<u64>,
         sums: &Bound<'_, PyArray1<f64>>,
         removed: (usize, u64, f64),
+        squares: Option<Vec<f64>>,
+        first: Option<usize>,
     ) -> PyResult<()> {
         let mut known = self.lock()?;
         let sums = sums.try_readonly()?;
@@ -231,7 +249,8 @@ impl PyArms {
         }
         *known = match &*known {
             Known::Means(_) => {
-                let means = Means { counts: observations, totals: sums.to_vec(), removed };
+                let totals = sums.to_vec();
+                let means = Means { counts: observations, totals, squares, removed, first };
                 unwound(|| means.model()).map_err(refused)?;
                 Known::Means(means)
             }
@@ -287,9 +306,13 @@ impl PyArms {
             (Some(epsilon), _) => {
                 Box::new(EpsilonGreedy::constant(model, epsilon).map_err(refused)?)
             }
-            (None, PolicyKind::Code { radius, exclusion, .. }) => {
+            (None, PolicyKind::Code { radius, exclusion, greed, target, .. }) => {
                 let code = Code::new(model, radius.build(facts).map_err(refused)?);
-                Box::new(code.excluding(*exclusion))
+                let code = code.excluding(*exclusion).tempered(*greed).map_err(refused)?;
+                Box::new(match target {
+                    Some(target) => code.to_target(*target).map_err(refused)?,
+                    None => code,
+                })
             }
             (None, PolicyKind::LinUcb { radius, .. }) => {
                 Box::new(LinUcb::new(model, radius.build(facts).map_err(refused)?))
@@ -360,13 +383,20 @@ impl Known {
 
 impl Means {
     fn new(arms: usize) -> Self {
-        Self { counts: vec![0; arms], totals: vec![0.0; arms], removed: Removed::default() }
+        Self {
+            counts: vec![0; arms],
+            totals: vec![0.0; arms],
+            squares: Some(vec![0.0; arms]),
+            removed: Removed::default(),
+            first: None,
+        }
     }
 
     fn learn(&mut self, arms: impl Iterator<Item = usize>, rewards: &[f64]) {
         for (arm, reward) in arms.zip(rewards) {
             self.counts[arm] += 1;
             self.totals[arm] += reward;
+            self.squares.iter_mut().for_each(|squares| squares[arm] += reward * reward);
         }
     }
 
@@ -375,8 +405,12 @@ impl Means {
         let arms = self.counts.len();
         let (shares, other_observations) =
             ((arms + self.removed.arms) as u64, self.removed.observations);
-        let whole = Whole { arms, shares, ever: shares, other_observations, first: None };
-        ArmMeans::from_statistics(&self.counts, &self.totals).part_of(whole)
+        let whole = Whole { arms, shares, ever: shares, other_observations, first: self.first };
+        let model = ArmMeans::from_statistics(&self.counts, &self.totals).part_of(whole);
+        match &self.squares {
+            Some(squares) => model.with_squares(squares),
+            None => model,
+        }
     }
 }
 

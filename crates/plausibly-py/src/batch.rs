@@ -3,17 +3,18 @@
 use crate::action::PyAction;
 use crate::actions::PySet;
 use crate::errors::{self, refuse};
-use crate::policy::read_reward;
+use crate::outcomes::{Outcomes, Reward};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMapping, PySet as Set, PyString};
 
 /// Actions, each with its reward.
-pub(crate) type Batch = Vec<(Py<PyAction>, f64)>;
+pub(crate) type Batch = Vec<(Py<PyAction>, Reward)>;
 
 /// Reads two lists of equal length. `find` turns a label or index into an action.
 pub(crate) fn read_batch(
     actions: &Bound<'_, PyAny>,
     rewards: &Bound<'_, PyAny>,
+    outcomes: &Outcomes,
     find: impl Fn(&Bound<'_, PyAny>, &str) -> PyResult<Py<PyAction>>,
 ) -> PyResult<Batch> {
     let (actions, rewards) = (list(actions, "actions")?, list(rewards, "rewards")?);
@@ -26,7 +27,7 @@ pub(crate) fn read_batch(
     }
     let mut batch = Vec::with_capacity(actions.len());
     for (place, (action, reward)) in actions.iter().zip(&rewards).enumerate() {
-        let reward = read_reward(reward, &format!("rewards[{place}]"))?;
+        let reward = outcomes.read_one(reward, &format!("rewards[{place}]"))?;
         let action = match action.cast::<PyAction>() {
             Ok(action) => action.clone().unbind(),
             Err(_) => find(action, &format!("actions[{place}]"))?,

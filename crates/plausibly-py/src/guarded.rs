@@ -4,22 +4,17 @@
 //! of features and of actions. Every call checks its actions before it changes the policy.
 
 use crate::action::PyAction;
-use crate::actions::{MOST_ARMS, PySet};
+use crate::actions::PySet;
 use crate::batch::Batch;
+use crate::built::Built;
 use crate::errors::refuse;
-use crate::roster::Roster;
+use crate::outcomes::Reward;
 use crate::settings::Settings;
 use crate::waiting::Waiting;
-use plausibly::spec::{Facts, PolicyKind, PolicySpec, Setting};
-use plausibly::state::Durable;
 use plausibly::{Action, Stream};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyList;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// An action has at most this many features; a model's memory grows with the square of them.
-const MOST_FEATURES: usize = 4096;
 
 /// The state of a policy, which every call reads or changes.
 pub(crate) struct Guarded {
@@ -36,23 +31,10 @@ pub(crate) struct Guarded {
     pub(crate) restored: bool,
 }
 
-/// A policy, and the actions it is for.
-pub(crate) struct Built {
-    pub(crate) policy: Box<dyn Durable + Send>,
-    pub(crate) spec: PolicySpec,
-    pub(crate) facts: Facts,
-    /// The first set, for policies that only accept one set.
-    pub(crate) first: Option<Py<PySet>>,
-    /// Its arms, if actions have no features.
-    pub(crate) roster: Option<Roster>,
-    /// The set whose arms are on duty.
-    pub(crate) on_duty: Option<Py<PySet>>,
-}
-
 /// What happened to one action.
 #[derive(Clone, Copy)]
 pub(crate) enum Event {
-    Rewarded(f64),
+    Rewarded(Reward),
     Decided,
     Dropped,
 }
@@ -142,6 +124,7 @@ impl Guarded {
     ) -> PyResult<Py<PyAny>> {
         let py = set.py();
         let (built, rng) = self.fitted(settings, set)?;
+        built.selected = true;
         let chosen = unwound(|| built.policy.select(set.get().set.view(), rng));
         let chosen = self.unbroken(chosen)?;
         self.offered = Some(set.clone().unbind());
@@ -179,10 +162,14 @@ impl Guarded {
             );
         }
         let built = self.fitted_to(py, settings, action.get(), event)?;
+        built.check_seen()?;
         let place = built.place(py, action.get())?;
         let view = Action::new(place, &action.get().features);
         let told = unwound(|| match event {
-            Event::Rewarded(reward) => built.policy.update(view, reward),
+            Event::Rewarded(Reward::One(reward)) => built.policy.update(view, reward),
+            Event::Rewarded(Reward::Counted { successes, of }) => {
+                built.policy.count(view, successes, of);
+            }
             Event::Decided => built.policy.decided(view),
             Event::Dropped => built.policy.dropped(view),
         });
@@ -204,8 +191,11 @@ impl Guarded {
     ) -> PyResult<Vec<usize>> {
         let (built, rng) = self.fitted(settings, set)?;
         for (place, reward) in rewards.iter().enumerate() {
-            built.check_reward(*reward, &format!("rewards[{place}]"))?;
+            let argument = format!("rewards[{place}]");
+            settings.outcomes.check(*reward, &argument)?;
+            built.check_reward(Reward::One(*reward), &argument)?;
         }
+        built.selected = true;
         let view = set.get().set.view();
         let round = |_| {
             let chosen = built.policy.select(view, rng);
@@ -230,6 +220,7 @@ impl Guarded {
             Some(built) => built,
             None => fresh.insert(Built::for_action(py, settings, first.get())?),
         };
+        built.check_seen()?;
         for (place, (action, reward)) in batch.iter().enumerate() {
             built.check_action(action.get())?;
             built.check_reward(*reward, &format!("rewards[{place}]"))?;
@@ -265,196 +256,6 @@ impl Guarded {
     pub(crate) fn observations(&self) -> u64 {
         self.built.as_ref().map_or(0, |built| built.policy.model().evidence().observations)
     }
-}
-
-impl Built {
-    fn new(settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<Self> {
-        let view = set.get().set.view();
-        let mut built = Self::sized(settings, view.dim(), view.len())?;
-        built.first = built.is_for_one_set().then(|| set.clone().unbind());
-        if view.dim() == 0 {
-            (built.roster, built.on_duty) = (Some(Roster::of(set)?), Some(set.clone().unbind()));
-        }
-        Ok(built)
-    }
-
-    /// Builds a policy for the set of an action, or for the action alone if it has no set.
-    fn for_action(py: Python<'_>, settings: &Settings, action: &PyAction) -> PyResult<Self> {
-        if let Some(home) = &action.home {
-            return Self::new(settings, home.bind(py));
-        }
-        if action.features.is_empty() {
-            let roster = Roster::of_action(py, action)?;
-            let built = Self::sized(settings, 0, roster.size)?;
-            return Ok(Self { roster: Some(roster), ..built });
-        }
-        let built = Self::sized(settings, action.features.len(), action.of)?;
-        if built.is_for_one_set() {
-            refuse!(
-                "action: this policy is for one set of actions, and has not seen it yet; select \
-                 from it first, or pass the action itself, as in offers[3]"
-            );
-        }
-        Ok(built)
-    }
-
-    /// Builds a policy for this number of actions with `dim` features; 0 for plain arms.
-    pub(crate) fn sized(settings: &Settings, dim: usize, actions: usize) -> PyResult<Self> {
-        if dim > MOST_FEATURES {
-            refuse!("actions: {dim} features, and a policy takes at most {MOST_FEATURES}");
-        }
-        let setting = if dim == 0 { Setting::Arms } else { Setting::Fixed };
-        let (spec, facts) =
-            (settings.spec(setting)?.clone(), settings.facts(setting, dim, actions));
-        if knows_places(&spec) && actions > MOST_ARMS {
-            refuse!("actions: {actions} actions, and a policy takes at most {MOST_ARMS}");
-        }
-        let policy =
-            spec.build(&facts).map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(Self { policy, spec, facts, first: None, roster: None, on_duty: None })
-    }
-
-    /// The setting of its model: plain arms, even if actions have features, for a policy that
-    /// ignores features.
-    pub(crate) fn model_setting(&self) -> Setting {
-        if knows_places(&self.spec) { Setting::Arms } else { self.facts.setting }
-    }
-
-    /// Whether actions have features and every round must offer the same set.
-    pub(crate) fn is_for_one_set(&self) -> bool {
-        let one_set =
-            knows_places(&self.spec) || matches!(self.spec.kind, PolicyKind::Elimination { .. });
-        one_set && self.facts.dim > 0
-    }
-
-    /// This policy moved to the arms of a set; `None` if it is over them already.
-    fn for_arms(&self, settings: &Settings, set: &Bound<'_, PySet>) -> PyResult<Option<Self>> {
-        let Some(roster) = &self.roster else { return Ok(None) };
-        if self.on_duty.as_ref().is_some_and(|on_duty| on_duty.is(set))
-            || roster.has_on_duty(set)?
-        {
-            return Ok(None);
-        }
-        let (py, set_of) = (set.py(), set.get());
-        let (known, called) = roster.calling(py, set_of.labels(py), 0..set_of.set.view().len())?;
-        let mut built = self.on(settings, known, called)?;
-        built.on_duty = Some(set.clone().unbind());
-        Ok(Some(built))
-    }
-
-    /// This policy moved to the arms on duty and the arm of `action`; `None` if that arm is on duty
-    /// already.
-    fn for_arm(
-        &self,
-        py: Python<'_>,
-        settings: &Settings,
-        action: &PyAction,
-    ) -> PyResult<Option<Self>> {
-        let Some(roster) = &self.roster else { return Ok(None) };
-        if roster.place(py, action)?.is_some() {
-            return Ok(None);
-        }
-        let labels = action.label(py).map(|label| PyList::new(py, [label])).transpose()?;
-        let (known, called) = roster.calling(py, labels, action.index..action.index + 1)?;
-        let duty = roster.duty.iter().copied().chain(called).collect();
-        self.on(settings, known, duty).map(Some)
-    }
-
-    /// This policy moved to the arms with these numbers.
-    pub(crate) fn on(
-        &self,
-        settings: &Settings,
-        mut known: Roster,
-        called: Vec<usize>,
-    ) -> PyResult<Self> {
-        let Some(roster) = &self.roster else { unreachable!("asked of arms alone") };
-        let mut built = Self::sized(settings, 0, called.len())?;
-        let state = roster.transferred(&*self.policy, &mut known, called);
-        let restored = built.policy.restore(&state);
-        restored.map_err(|error| {
-            PyValueError::new_err(format!("the arms cannot be changed: {error}"))
-        })?;
-        built.roster = Some(known);
-        Ok(built)
-    }
-
-    /// The index of an action in the policy.
-    fn place(&self, py: Python<'_>, action: &PyAction) -> PyResult<usize> {
-        match &self.roster {
-            Some(roster) => Ok(roster.place(py, action)?.unwrap_or(action.index)),
-            None => Ok(action.index),
-        }
-    }
-
-    fn check(&self, set: &Bound<'_, PySet>) -> PyResult<()> {
-        let view = set.get().set.view();
-        self.check_dim(view.dim())?;
-        match &self.first {
-            Some(first) if !first.is(set) && !first.get().has_rows_of(set.get()) => {
-                Err(self.other_set(view.len()))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn check_action(&self, action: &PyAction) -> PyResult<()> {
-        self.check_dim(action.features.len())?;
-        self.roster.as_ref().map_or(Ok(()), |roster| roster.same_naming(action.has_label()))?;
-        let same_row = |first: &Py<PySet>| {
-            let first = first.get().set.view();
-            first.len() == action.of && first.get(action.index).features() == &*action.features
-        };
-        if self.first.as_ref().is_none_or(same_row) {
-            Ok(())
-        } else {
-            Err(self.other_set(action.of))
-        }
-    }
-
-    /// Checks that the policy takes such a reward; the error names it `argument`.
-    fn check_reward(&self, reward: f64, argument: &str) -> PyResult<()> {
-        match self.policy.reward_range() {
-            Some((low, high)) if !(low..=high).contains(&reward) => {
-                refuse!("{argument}: this policy takes rewards from {low} to {high}, got {reward}")
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn check_dim(&self, dim: usize) -> PyResult<()> {
-        if dim == self.facts.dim {
-            return Ok(());
-        }
-        let count = |dim, none: &str| if dim == 0 { none.into() } else { format!("{dim}") };
-        let (began, now) = (count(self.facts.dim, "no"), count(dim, "none"));
-        refuse!("actions: the policy began with {began} features and is offered {now}")
-    }
-
-    /// The error when a policy for one set is offered another set.
-    fn other_set(&self, len: usize) -> PyErr {
-        let began = self.facts.actions;
-        let reason = if began != len {
-            format!("the policy began with {began} actions and is offered {len}")
-        } else if knows_places(&self.spec) {
-            "the policy knows actions by their place alone, and other features stand there now"
-                .into()
-        } else {
-            "elimination plays one fixed set of actions in phases, and these have other features"
-                .into()
-        };
-        PyValueError::new_err(format!(
-            "actions: {reason}; use Code or LinUCB where actions change, or make a new policy"
-        ))
-    }
-}
-
-/// Whether a policy ignores features. It then recognises an action by its index, so each index must
-/// mean the same action in every round.
-pub(crate) fn knows_places(spec: &PolicySpec) -> bool {
-    matches!(
-        spec.kind,
-        PolicyKind::Ucb1 { .. } | PolicyKind::Thompson { .. } | PolicyKind::BetaThompson
-    )
 }
 
 /// Runs `step`, and returns the message if it panics. Arguments are checked before, so a panic is a

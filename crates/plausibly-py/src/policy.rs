@@ -12,8 +12,8 @@ use crate::saved;
 use crate::settings::Settings;
 use crate::value;
 use crate::waiting;
-use plausibly::{MAX_MAGNITUDE, Stream};
-use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyValueError};
+use plausibly::Stream;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::{Mutex, MutexGuard};
@@ -61,6 +61,10 @@ impl PyPolicy {
     /// name that waits for its reward. If none waits, it means the action of that name in the set
     /// offered last. It is refused if choices of that name with different features wait.
     ///
+    /// Where outcomes are counts, pass how many of how many outcomes of the action were yes, as
+    /// `successes` and `of` in the place of the reward. This is the same as that many single
+    /// rewards of 1 and 0.
+    ///
     /// >>> from plausibly import LinUCB
     /// >>> policy = LinUCB(radius=1.0)
     /// >>> early = policy.select([[1.0, 0.0], [0.0, 0.5]])
@@ -69,15 +73,24 @@ impl PyPolicy {
     /// >>> policy.update(early, 1.0)
     /// >>> policy.observations
     /// 2
-    fn update(&self, action: &Bound<'_, PyAny>, reward: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.tell(action, Event::Rewarded(read_reward(reward, "reward")?))
+    #[pyo3(signature = (action, reward=None, *, successes=None, of=None))]
+    fn update(
+        &self,
+        action: &Bound<'_, PyAny>,
+        reward: Option<&Bound<'_, PyAny>>,
+        successes: Option<&Bound<'_, PyAny>>,
+        of: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let reward = self.settings.outcomes.read_update(reward, successes, of)?;
+        self.tell(action, Event::Rewarded(reward))
     }
 
     /// Learns the rewards of many actions, like one update after another. If one of them is wrong,
     /// it learns nothing.
     ///
     /// Each of `actions` is anything that update takes: what select returned, a label or index, or
-    /// the action itself. With `offers`, labels and indices are those of that set.
+    /// the action itself. With `offers`, labels and indices are those of that set. Where outcomes
+    /// are counts, each of `rewards` is a pair: how many of how many outcomes were yes.
     ///
     /// >>> from plausibly import ActionSet, UCB1
     /// >>> policy = UCB1(noise_scale=1.0)
@@ -94,14 +107,15 @@ impl PyPolicy {
         offers: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let offers = offers.map(|offers| given_set(offers)).transpose()?;
-        let batch = read_batch(actions, rewards, |action, argument| match &offers {
+        let find = |action: &Bound<'_, PyAny>, argument: &str| match &offers {
             Some(offers) => {
                 let offers = offers.bind(action.py());
                 let action = PyAction::at_home(offers, offers.get().position(action, argument)?)?;
                 Py::new(offers.py(), action)
             }
             None => self.find(action, argument),
-        })?;
+        };
+        let batch = read_batch(actions, rewards, &self.settings.outcomes, find)?;
         self.lock()?.tell_all(actions.py(), &self.settings, &batch)
     }
 
@@ -189,6 +203,29 @@ impl PyPolicy {
         let found = explain::explain(&*self.lock()?, &self.settings, &set, radius)?;
         found.to_dict(&set)
     }
+
+    #[pyo3(signature = (actions, a, b, radius=None))]
+    fn _compare<'py>(
+        &self,
+        actions: &Bound<'py, PyAny>,
+        a: &Bound<'py, PyAny>,
+        b: &Bound<'py, PyAny>,
+        radius: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let set = offered(actions)?;
+        let places = [place_in(&set, a, "a")?, place_in(&set, b, "b")?];
+        explain::compare(&*self.lock()?, &self.settings, &set, places, radius)
+    }
+
+    #[pyo3(signature = (actions, radius=None))]
+    fn _outlook<'py>(
+        &self,
+        actions: &Bound<'py, PyAny>,
+        radius: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let set = offered(actions)?;
+        explain::outlook(&*self.lock()?, &self.settings, &set, radius)
+    }
 }
 
 /// The same stream as the simulator gives a policy with this label in its first run.
@@ -241,26 +278,20 @@ fn offered<'py>(actions: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PySet>> {
     }
 }
 
+/// The place of an action that is named by label or index, or passed itself.
+fn place_in(set: &Bound<'_, PySet>, action: &Bound<'_, PyAny>, argument: &str) -> PyResult<usize> {
+    match action.cast::<PyAction>() {
+        Ok(action) => set.get().position(action.get().name(set.py())?.bind(set.py()), argument),
+        Err(_) => set.get().position(action, argument),
+    }
+}
+
 /// Accepts only an `ActionSet`: rows would become a new set on every call.
 fn given_set(offers: &Bound<'_, PyAny>) -> PyResult<Py<PySet>> {
     match offers.cast::<PySet>() {
         Ok(set) => Ok(set.clone().unbind()),
         Err(_) => Err(errors::expected("an ActionSet", "offers", offers)),
     }
-}
-
-/// Reads a reward that a model can learn from; errors name it `argument`.
-pub(crate) fn read_reward(reward: &Bound<'_, PyAny>, argument: &str) -> PyResult<f64> {
-    let read = reward.extract::<f64>().map_err(|error| {
-        if error.is_instance_of::<PyOverflowError>(reward.py()) {
-            return PyValueError::new_err(format!("{argument}: too large for a number"));
-        }
-        errors::expected("a number", argument, reward)
-    })?;
-    if read.is_nan() || read.abs() > MAX_MAGNITUDE {
-        refuse!("{argument}: must be finite and at most 1e100 in magnitude, got {read}");
-    }
-    Ok(read)
 }
 
 /// Reads a seed, with the same range as in specs.

@@ -5,7 +5,8 @@
 
 use crate::action::PyAction;
 use crate::actions::{MOST_ARMS, PySet};
-use crate::guarded::{Built, Guarded, unwound};
+use crate::built::Built;
+use crate::guarded::{Guarded, unwound};
 use crate::roster::Roster;
 use crate::settings::Settings;
 use crate::waiting::Waiting;
@@ -143,6 +144,7 @@ pub(crate) fn restore(
     let mut built = Built::sized(settings, played.features, played.actions)?;
     let restored = unwound(|| built.policy.restore(&played.state));
     restored.map_err(|reason| refuse(&reason))?.map_err(|error| refuse(&error))?;
+    built.selected = guarded.offered.is_some();
     let first = played.first.map(at).transpose()?;
     for set in guarded.offered.iter().chain(&first) {
         if set.get().set.view().dim() != played.features {

@@ -3,11 +3,13 @@
 //! Whether a policy meets actions with features or plain arms is only known at its first call, so
 //! the parameters are read for both, and errors for one kind are kept until that kind is used.
 
+use crate::built::own_radius;
 use crate::errors;
+use crate::outcomes::{Kind, Noise, Outcomes};
 use crate::value;
 use plausibly::spec::{
-    Defaults, Facts, FieldError, Fields, Node, PolicyKind, PolicySpec, RadiusSpec, Range, Setting,
-    Value,
+    Complaint, Defaults, Facts, FieldError, Fields, Node, PolicyKind, PolicySpec, RadiusKind,
+    RadiusSpec, Range, Setting, Value,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -15,17 +17,27 @@ use pyo3::types::PyDict;
 const NOISE: &str = "the scale of the noise in rewards: its standard deviation, or half the range \
                      of bounded rewards";
 const THETA: &str = "a bound on the norm of the true parameter, for actions with features";
-const NORM: &str = "a bound on the norms of all actions to come, which the paper's radius needs";
+const NORM: &str = "a bound on the norms of all actions to come, which this radius needs";
 const HORIZON: &str =
     "about how many decisions there will be, over which this policy spreads its exploration";
+
+const SCATTER: &str = "the scale of the noise in rewards, or say outcomes=\"yes/no\", \
+                       \"counts\" or (LOW, HIGH) instead";
+const RANGE: &str = "what outcomes can be: outcomes=\"yes/no\", \"counts\" or (LOW, HIGH)";
+const BELL_THETA: &str = "a bound on the norm of the true parameter, or same_actions=True where \
+                          every round offers the same actions";
+const SAME: &str = "whether every round offers the same actions in the same order";
 
 /// Facts about the problem. A simulation knows them; in Python the caller states them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
+    /// As stated, or half the range of rewards.
     noise_scale: Option<f64>,
     theta_norm_bound: Option<f64>,
     action_norm_bound: Option<f64>,
     horizon: Option<u64>,
+    reward_range: Option<(f64, f64)>,
+    same_actions: bool,
 }
 
 /// The parameters of a policy, read once per kind of actions.
@@ -33,6 +45,9 @@ pub(crate) struct Settings {
     /// The policy table and the facts as passed, for saving them.
     pub(crate) given: (Node, Node),
     known: Known,
+    pub(crate) outcomes: Outcomes,
+    /// Whether the scale of the noise was stated, for which bounded arms have no use.
+    scaled: bool,
     pub(crate) label: String,
     features: Result<PolicySpec, Vec<FieldError>>,
     arms: Result<PolicySpec, Vec<FieldError>>,
@@ -45,35 +60,45 @@ impl Settings {
     /// If the policy fits no kind of actions. An error for only one kind is raised when that kind
     /// is used.
     pub(crate) fn read(policy: &Bound<'_, PyAny>, facts: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let (mut policy, facts) = (value::node(policy)?, value::node(facts)?);
+        let (mut policy, mut facts) = (value::node(policy)?, value::node(facts)?);
         if let Value::Table(entries) = &mut policy.value {
             entries
                 .iter_mut()
                 .filter(|(name, _)| name == "radius")
                 .for_each(|(_, radius)| expand_radius(radius));
         }
+        let given = (policy.clone(), facts.clone());
         let mut problems = Vec::new();
-        let known = Known::read(&facts, &mut problems);
+        let outcomes = Outcomes::take(&mut facts, &mut problems);
+        let (known, scaled) = Known::read(&facts, &outcomes, &mut problems);
+        if outcomes.noise == Some(Noise::Bell) {
+            take_bell(&mut policy, &mut problems);
+        }
         let [features, arms] = [Setting::Fixed, Setting::Arms].map(|setting| {
             let mut problems = problems.clone();
-            let spec = read_policy(&policy, setting, &mut problems);
+            let defaults = defaults(setting, &outcomes, scaled);
+            let spec = read_policy(&policy, setting, defaults, &mut problems);
             // Errors come first: a wrong value would be reported as missing, too.
             if let (Some(spec), true) = (&spec, problems.is_empty()) {
-                problems = known.lacking(spec);
+                problems = unsuited(spec, &outcomes);
+                problems.extend(known.lacking(spec, setting));
             }
             spec.filter(|_| problems.is_empty()).ok_or(problems)
         });
         let label = match (&features, &arms) {
             (Ok(spec), _) | (_, Ok(spec)) => spec.label.clone(),
             // Reports the errors for the kind of actions that the caller probably meant: the one
-            // that the policy is for and that has fewer errors.
+            // that the policy and its radius are for, and then the one with fewer errors.
             (Err(features), Err(arms)) => {
-                let for_arms = arms.iter().all(|problem| problem.path != "kind")
-                    && arms.len() < features.len();
+                let unsuited = |problems: &[FieldError]| {
+                    problems.iter().any(|problem| problem.path.ends_with("kind"))
+                };
+                let for_arms =
+                    !unsuited(arms) && (unsuited(features) || arms.len() < features.len());
                 return Err(errors::of_problems(if for_arms { arms } else { features }));
             }
         };
-        Ok(Self { given: (policy, facts), known, label, features, arms })
+        Ok(Self { given, known, outcomes, scaled, label, features, arms })
     }
 
     /// The parameters in one dict, under their names in Python. A fixed radius is a number.
@@ -110,18 +135,44 @@ impl Settings {
         setting: Setting,
     ) -> PyResult<RadiusSpec> {
         let mut problems = Vec::new();
+        let own = own_radius(spec).map(|radius| radius.kind);
         let radius = match given {
             Some(given) => {
                 let mut node = value::node(given)?;
                 expand_radius(&mut node);
                 let mut fields = Fields::new("radius", &node, &mut problems);
-                let radius = RadiusSpec::read_recorded(&mut fields, setting);
+                let radius = RadiusSpec::read(&mut fields, setting);
+                let reason = match (radius.kind, own) {
+                    (RadiusKind::Forecast, Some(RadiusKind::Forecast))
+                    | (RadiusKind::Bell, Some(RadiusKind::Bell)) => None,
+                    (RadiusKind::Forecast, _) => Some(
+                        "needs forecasts of rewards, which this policy does not make; use additive",
+                    ),
+                    (RadiusKind::Bell, _) | (_, Some(RadiusKind::Bell)) => Some(
+                        "does not go with the model of this policy: a bell-curve set has widths of \
+                         its own; leave out the radius",
+                    ),
+                    _ => None,
+                };
+                if let Some(reason) = reason {
+                    let what = radius.kind.name().into();
+                    fields.object("kind", Complaint::Misfit { what, reason });
+                }
                 fields.finish();
                 radius
             }
-            None => RadiusSpec::default_for(setting, Defaults::Recorded),
+            None => RadiusSpec::default_for(
+                setting,
+                match defaults(setting, &self.outcomes, self.scaled) {
+                    // Without a radius of its own a policy makes no forecasts.
+                    Defaults::InUse { .. } if setting != Setting::Arms => {
+                        Defaults::InUse { ranged: false }
+                    }
+                    defaults => defaults,
+                },
+            ),
         };
-        problems.extend(self.known.or_of(spec).lacking_for(&radius, "radius."));
+        problems.extend(self.known.or_of(spec).lacking_for(&radius, setting, "radius."));
         if problems.is_empty() { Ok(radius) } else { Err(errors::of_problems(&problems)) }
     }
 
@@ -131,13 +182,62 @@ impl Settings {
     }
 }
 
+/// What a policy does where nothing is said.
+fn defaults(setting: Setting, outcomes: &Outcomes, scaled: bool) -> Defaults {
+    // The set of bounded arms makes no use of a scale, so a scale asks for another set.
+    let unused = setting == Setting::Arms && scaled;
+    Defaults::InUse { ranged: outcomes.range.is_some() && !unused }
+}
+
+/// Gives a policy the bell-curve set, unless it has that already.
+fn take_bell(policy: &mut Node, problems: &mut Vec<FieldError>) {
+    let Value::Table(entries) = &mut policy.value else { return };
+    let bell = || Node { value: Value::Text("bell".into()), line: 0 };
+    let Some((_, radius)) = entries.iter().find(|(name, _)| name == "radius") else {
+        let radius = Value::Table(vec![("kind".into(), bell())]);
+        entries.push(("radius".into(), Node { value: radius, line: 0 }));
+        return;
+    };
+    let is_bell = matches!(&radius.value, Value::Table(fields)
+        if fields.iter().any(|(name, kind)| name == "kind" && kind.value == bell().value));
+    if !is_bell {
+        problems.push(misfit("noise", "bell", "is a radius of its own; leave out noise or radius"));
+    }
+}
+
+/// What does not go with the outcomes that a caller told of.
+fn unsuited(spec: &PolicySpec, outcomes: &Outcomes) -> Vec<FieldError> {
+    let bell = own_radius(spec).is_some_and(|radius| radius.kind == RadiusKind::Bell);
+    if bell && outcomes.kind != Kind::Number {
+        let reason = "is not for yes and no, nor for counts of them: these do not scatter like a \
+                      bell curve; leave out the radius";
+        return vec![misfit("radius", "bell", reason)];
+    }
+    let phases = matches!(decided_by(spec), PolicyKind::Elimination { .. });
+    if phases && outcomes.kind == Kind::Counts {
+        let reason = "do not go with elimination, which plays single actions in phases; use \
+                      another policy inside";
+        return vec![misfit("outcomes", "counts", reason)];
+    }
+    Vec::new()
+}
+
+fn misfit(path: &str, what: &str, reason: &'static str) -> FieldError {
+    FieldError {
+        line: 0,
+        path: path.into(),
+        complaint: Complaint::Misfit { what: what.into(), reason },
+    }
+}
+
 fn read_policy(
     policy: &Node,
     setting: Setting,
+    defaults: Defaults,
     problems: &mut Vec<FieldError>,
 ) -> Option<PolicySpec> {
     let mut fields = Fields::new("", policy, problems);
-    let spec = PolicySpec::read(&mut fields, setting, Defaults::Recorded);
+    let spec = PolicySpec::read(&mut fields, setting, defaults);
     fields.finish();
     spec
 }
@@ -151,11 +251,18 @@ fn decided_by(spec: &PolicySpec) -> &PolicyKind {
 }
 
 impl Known {
-    fn read(facts: &Node, problems: &mut Vec<FieldError>) -> Self {
+    /// Also whether the scale of the noise was stated.
+    fn read(facts: &Node, outcomes: &Outcomes, problems: &mut Vec<FieldError>) -> (Self, bool) {
         let mut fields = Fields::new("", facts, problems);
         let unset = "unset";
+        let stated = fields.number_or("noise_scale", NOISE, unset, Range::POSITIVE);
+        let same = matches!(outcomes.noise, Some(Noise::Scale(_)));
+        if stated.is_some() && same {
+            let reason = "is the same as noise_scale; leave out one of them";
+            fields.object("noise", Complaint::Misfit { what: "a number".into(), reason });
+        }
         let known = Self {
-            noise_scale: fields.number_or("noise_scale", NOISE, unset, Range::POSITIVE),
+            noise_scale: stated.or(outcomes.noise_scale()),
             theta_norm_bound: fields.number_or(
                 "theta_norm_bound",
                 THETA,
@@ -164,9 +271,11 @@ impl Known {
             ),
             action_norm_bound: fields.number_or("action_norm_bound", NORM, unset, Range::POSITIVE),
             horizon: fields.integer_or("horizon", HORIZON, unset, (1, 1_000_000_000_000)),
+            reward_range: outcomes.range,
+            same_actions: fields.boolean("same_actions", SAME, false),
         };
         fields.finish();
-        known
+        (known, stated.is_some() || same)
     }
 
     /// Fills in the noise scale from a policy's own table if it is unset here.
@@ -181,9 +290,9 @@ impl Known {
     }
 
     /// The facts that a policy needs and the caller has not stated.
-    fn lacking(self, spec: &PolicySpec) -> Vec<FieldError> {
+    fn lacking(self, spec: &PolicySpec, setting: Setting) -> Vec<FieldError> {
         let insured = match &spec.kind {
-            PolicyKind::Insured { radius, .. } => self.lacking_for(radius, ""),
+            PolicyKind::Insured { radius, .. } => self.lacking_for(radius, setting, ""),
             _ => Vec::new(),
         };
         if !insured.is_empty() {
@@ -191,7 +300,7 @@ impl Known {
         }
         match decided_by(spec) {
             PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => {
-                self.lacking_for(radius, "")
+                self.lacking_for(radius, setting, "")
             }
             PolicyKind::LinTs { noise_scale: None, .. }
             | PolicyKind::Ucb1 { noise_scale: None }
@@ -207,10 +316,16 @@ impl Known {
         }
     }
 
-    fn lacking_for(self, radius: &RadiusSpec, prefix: &str) -> Vec<FieldError> {
+    fn lacking_for(self, radius: &RadiusSpec, setting: Setting, prefix: &str) -> Vec<FieldError> {
+        let in_context =
+            radius.kind == RadiusKind::Bell && setting != Setting::Arms && !self.same_actions;
         let lacks = |name: &str| radius.unset().any(|unset| unset == name);
+        let without = |name: &str| lacks(name) && self.reward_range.is_none();
         let needed = [
-            (lacks("noise_scale") && self.noise_scale.is_none(), "noise_scale", NOISE),
+            (without("lowest_reward") || without("highest_reward"), "outcomes", RANGE),
+            (in_context && self.theta_norm_bound.is_none(), "theta_norm_bound", BELL_THETA),
+            (in_context && self.action_norm_bound.is_none(), "action_norm_bound", NORM),
+            (lacks("noise_scale") && self.noise_scale.is_none(), "noise_scale", SCATTER),
             (
                 lacks("theta_norm_bound") && self.theta_norm_bound.is_none(),
                 "theta_norm_bound",
@@ -223,7 +338,11 @@ impl Known {
             ),
         ];
         let lacking = needed.into_iter().filter(|(lacking, ..)| *lacking);
-        lacking.map(|(_, name, what)| errors::missing(&format!("{prefix}{name}"), what)).collect()
+        let path = |name: &str| match name {
+            "outcomes" => name.into(),
+            name => format!("{prefix}{name}"),
+        };
+        lacking.map(|(_, name, what)| errors::missing(&path(name), what)).collect()
     }
 
     fn facts(self, setting: Setting, dim: usize, actions: usize) -> Facts {
@@ -231,14 +350,18 @@ impl Known {
         // its range would refuse NaN.
         let or_nan = |known: Option<f64>| known.unwrap_or(f64::NAN);
         Facts {
-            setting,
+            // Another set may come each time, unless the caller promised that none will.
+            setting: match setting {
+                Setting::Fixed if !self.same_actions => Setting::Changing,
+                setting => setting,
+            },
             dim,
             actions,
             horizon: self.horizon.unwrap_or(1),
             noise_scale: or_nan(self.noise_scale),
             theta_norm_bound: or_nan(self.theta_norm_bound),
             action_norm_bound: or_nan(self.action_norm_bound),
-            reward_range: None,
+            reward_range: self.reward_range,
         }
     }
 }

@@ -98,6 +98,8 @@ impl ArmMove<'_> {
     /// that was away at the commitment counts with what was known of it then.
     pub(crate) fn model(&mut self, model: &mut ArmMeans, committed: bool) {
         let ArmRecord { now, committed: then, first, .. } = &mut *self.record;
+        // A model that was written down remembers the first list; the record does not.
+        *first = model.first_list().or(*first);
         let totals = if committed { then.get_or_insert_with(|| now.clone()) } else { now };
         totals.note(model, self.from);
         *model = totals.model(self.to, *first);

@@ -4,7 +4,9 @@
 //! later choice.
 
 use crate::actions::{ActionIndex, Actions};
-use crate::confidence::{Bounds, ConfidenceRadius, Doubt, Exclusion, Interval, Plausible};
+use crate::confidence::{
+    Bounds, ConfidenceRadius, Doubt, Exclusion, Interval, Plausible, Reach, difference,
+};
 use crate::model::{Estimator, Evidence, Scores};
 use crate::policy::{DeadlineStatus, Target, TargetStatus};
 
@@ -74,6 +76,33 @@ impl Outlook {
     /// About how many further outcomes it takes after this many, if they go on as they did.
     pub fn further(&self, outcomes: u64) -> f64 {
         outcomes as f64 * (1.0 / self.progress - 1.0)
+    }
+}
+
+/// What is known about the difference between the true averages of two actions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference {
+    /// The action with the higher estimate.
+    pub ahead: ActionIndex,
+    /// The other one.
+    pub behind: ActionIndex,
+    /// How far `ahead` is above `behind` at least; negative if it may be below.
+    pub at_least: f64,
+    /// How far it is above at most.
+    pub at_most: f64,
+    /// Whether `ahead` is certain to be better. What both have paid may show that although
+    /// `at_least` is negative.
+    pub decided: bool,
+    /// How far the evidence for that has come, as a share of what decides it.
+    pub progress: f64,
+}
+
+impl Difference {
+    /// About how many further outcomes decide it after this many, if they go on as they did; `None`
+    /// if it is decided, and while there is too little evidence to tell.
+    pub fn further(&self, outcomes: u64) -> Option<f64> {
+        let said = !self.decided && self.progress >= Outlook::LEAST_PROGRESS;
+        said.then(|| outcomes as f64 * (1.0 / self.progress.min(1.0) - 1.0))
     }
 }
 
@@ -252,6 +281,43 @@ impl Explanation {
     ) -> f64 {
         let bounds = radius.bounds(&model.evidence());
         self.plausible.progress(&self.scores, bounds, model.tallies(), ahead, behind)
+    }
+
+    /// Compares two actions. For the model, the radius, the exclusion and the actions of the
+    /// explanation.
+    ///
+    /// # Panics
+    /// If there is no action at one of the places.
+    pub fn compare(
+        &self,
+        model: &(impl Estimator + ?Sized),
+        radius: &dyn ConfidenceRadius,
+        exclusion: Exclusion,
+        actions: Actions<'_>,
+        [a, b]: [ActionIndex; 2],
+    ) -> Difference {
+        let mean = &self.scores.mean;
+        let (ahead, behind) = if mean[b] > mean[a] { (b, a) } else { (a, b) };
+        let Bounds { reach, pairs } = radius.bounds(&model.evidence());
+        let by_differences =
+            matches!(reach, Reach::Ellipsoid { .. }) && exclusion == Exclusion::Differences;
+        let (at_least, at_most, by_width) = if by_differences {
+            let (gap, half) = difference(model, actions, &self.scores, reach, [ahead, behind]);
+            (gap - half, gap + half, if half > 0.0 { (gap / half) * (gap / half) } else { 0.0 })
+        } else {
+            let (first, second) = (self.intervals[ahead], self.intervals[behind]);
+            (first.lower - second.upper, first.upper - second.lower, 0.0)
+        };
+        let by_pair = pairs.zip(model.tallies()).is_some_and(|(rule, tallies)| {
+            rule.rules_out(tallies.get(ahead), tallies.get(behind)).is_some()
+        });
+        let decided = reach.doubt().is_none() && (at_least > 0.0 || by_pair);
+        let progress = if reach.doubt().is_some() {
+            0.0
+        } else {
+            by_width.max(self.progress(model, radius, ahead, behind))
+        };
+        Difference { ahead, behind, at_least, at_most, decided, progress }
     }
 
     /// Half the interval of an action.

@@ -23,6 +23,7 @@ mod extremes; // many dimensions, huge features, and what does not fit
 mod good_event; // bounded arms and small tables: bounds of a round on the good event, and mutants
 mod instruction_sets; // the same bits on every one
 mod insured; // any rule, while CODE explores: bounds in every round, and mutants
+mod outcomes; // forecasts belong to decisions; counts; two actions compared
 mod outlook; // forecasts of verdicts against what came
 mod pairs; // verdicts between pairs of arms, against a grid
 mod pending; // decisions whose rewards are outstanding

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Union
 
 import numpy as np
+
+from .. import _core
+from .._policies import Outcomes
 
 LARGEST = 1e100
 """The largest magnitude of a feature or reward."""
@@ -18,13 +21,19 @@ class LearningPolicy:
         """CODE: among the arms that could still be best in this context, the one it knows least
         about.
 
-        Give the scale of the noise in rewards (half their range, if they are bounded) and, with
-        contexts, a bound on the norm of the true coefficients of all arms together. Or give a fixed
+        Say what rewards can be: `outcomes="yes/no"` or `(lowest, highest)`; others are refused.
+        Without contexts the set is then the two-point mixture, with contexts the additive one.
+        `noise` is how much rewards of the same arm scatter, if you know, and the same as
+        `noise_scale`. Where only the noise is given, the sets are those of earlier versions. With
+        contexts, also bound the norm of the true coefficients of all arms together. Or give a fixed
         width `alpha`, like LinUCB, which has no guarantee.
 
+        `greed` and `target` are those of `plausibly.Code`; greed is 0.3 where outcomes are given
+        without a target, else 0.
+
         >>> from plausibly.compat.mabwiser import MAB
-        >>> mab = MAB([1, 2, 3], LearningPolicy.Code(noise_scale=0.5))
-        >>> mab.fit([1, 1, 2, 2], [0.9, 0.8, 0.1, 0.2])
+        >>> mab = MAB([1, 2, 3], LearningPolicy.Code(outcomes="yes/no"))
+        >>> mab.fit([1, 1, 2, 2], [1, 1, 0, 1])
         >>> mab.predict()
         3
         """
@@ -34,6 +43,10 @@ class LearningPolicy:
         delta: float = 0.05
         l2_lambda: float = 1.0
         alpha: float | None = None
+        greed: float | None = None
+        target: Mapping[str, float] | None = None
+        outcomes: Outcomes | None = None
+        noise: float | None = None
 
     class EpsilonGreedy(NamedTuple):
         """The arm with the largest mean, with probability `epsilon` any arm. Without contexts."""
@@ -221,15 +234,37 @@ def check_policy(policy: Any) -> None:
         )
     if isinstance(policy, LearningPolicy.ThompsonSampling):
         check_binarizer(policy.binarizer)
-    if (
-        isinstance(policy, LearningPolicy.Code)
-        and policy.alpha is None
-        and policy.noise_scale is None
-    ):
-        raise ValueError(
-            "noise_scale: Code needs the scale of the noise in rewards, or a fixed width alpha in "
-            "its place"
+    if isinstance(policy, LearningPolicy.Code):
+        _check_code(policy)
+
+
+def _check_code(policy: LearningPolicy.Code) -> None:
+    if policy.greed is not None:
+        _number(policy, "greed", highest=1.0)
+    if policy.outcomes == "counts":
+        raise NotImplementedError(
+            "outcomes: a MAB learns single rewards; use plausibly.Code for counts, or "
+            'outcomes="yes/no"'
         )
+    noise: Any = policy.noise
+    if noise == "bell":
+        raise NotImplementedError(
+            "noise: the bell-curve set has a model of its own, which a MAB does not have; use "
+            "plausibly.Code"
+        )
+    if policy.target is not None and "by_round" in policy.target:
+        raise NotImplementedError(
+            "target: a deadline counts rounds, and a MAB is asked in any order; leave out by_round"
+        )
+    said = (policy.alpha, policy.noise_scale, policy.noise, policy.outcomes)
+    if all(one is None for one in said):
+        raise ValueError(
+            "noise_scale: Code needs to know what rewards can be (outcomes), or the scale of the "
+            "noise in rewards, or a fixed width alpha in their place"
+        )
+    # The compiled part checks the rest, and its messages name the same parameters.
+    made = _code(policy, contextual=False)
+    _core.ArmModels(1, 0, made.table, made.facts, None, 0)
 
 
 def rule(policy: KnownPolicy, contextual: bool) -> Rule:
@@ -265,15 +300,28 @@ def rule(policy: KnownPolicy, contextual: bool) -> Rule:
 
 
 def _code(policy: LearningPolicy.Code, contextual: bool) -> Rule:
-    radius: Any = {"kind": "determinant" if contextual else "mixture", "delta": policy.delta}
+    ranged, scaled = policy.outcomes is not None, (policy.noise_scale, policy.noise) != (None, None)
+    if contextual:
+        kind = "additive" if ranged else "determinant"
+    else:
+        kind = "two-point" if ranged and not scaled else "mixture"
+    radius: Any = {"kind": kind, "delta": policy.delta}
     if policy.alpha is not None:
         radius = float(policy.alpha)
+    greed = policy.greed
+    if greed is None and policy.target is None:
+        greed = 0.3 if ranged else 0.0
     table = {
         "kind": "code",
         "radius": radius,
-        **({"ridge": float(policy.l2_lambda)} if contextual else {}),
+        "greed": greed,
+        "target": policy.target,
+        # Models of arms have nothing in common, so differences say no more than intervals.
+        **({"ridge": float(policy.l2_lambda), "exclusion": "intervals"} if contextual else {}),
     }
     facts = {
+        "outcomes": policy.outcomes,
+        "noise": policy.noise,
         "noise_scale": policy.noise_scale,
         "theta_norm_bound": policy.theta_norm_bound if contextual else None,
     }

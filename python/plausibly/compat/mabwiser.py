@@ -196,13 +196,13 @@ class MAB:
         state = dict(self.__dict__)
         models = state.pop("_models")
         return {
-            "version": 2,
+            "version": 3,
             "bandit": state,
             "learned": None if models is None else models.state(),
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        if state.get("version") not in (1, 2):
+        if state.get("version") not in (1, 2, 3):
             raise ValueError(
                 f"state: version {state.get('version')!r} is not known to this release"
             )
@@ -297,6 +297,8 @@ class MAB:
             )
         if isinstance(self.learning_policy, LearningPolicy.ThompsonSampling):
             return self._binary(paid, decisions)
+        if isinstance(self.learning_policy, LearningPolicy.Code):
+            _check_outcomes(paid, self.learning_policy.outcomes)
         return paid
 
     def _binary(self, paid: npt.NDArray[np.float64], decisions: Any) -> npt.NDArray[np.float64]:
@@ -325,6 +327,19 @@ class MAB:
                 "finite and at most 1e100 in magnitude"
             )
         return table
+
+
+def _check_outcomes(paid: npt.NDArray[np.float64], outcomes: Any) -> None:
+    if outcomes is None:
+        return
+    if outcomes == "yes/no":
+        fits, wanted = np.isin(paid, (0.0, 1.0)), 'are 0 or 1, because outcomes are "yes/no"'
+    else:
+        low, high = outcomes
+        fits, wanted = (low <= paid) & (paid <= high), f"are from {low} to {high}, as outcomes say"
+    if not fits.all():
+        row = int(np.argmin(fits))
+        raise ValueError(f"rewards: {paid[row]} in row {row}; rewards {wanted}")
 
 
 def _within(numbers: npt.NDArray[np.float64]) -> bool:

@@ -460,7 +460,7 @@ impl Derivation<'_> {
 
 /// A number of outcomes, at least 1, rounded to two significant digits: an outlook is no more
 /// exact.
-pub(super) fn two_digits(outcomes: f64) -> u64 {
+pub fn two_digits(outcomes: f64) -> u64 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
     let outcomes = outcomes as u64;
     let mut unit = 1;

@@ -23,6 +23,7 @@ pub use bell::{BellGrounds, PaidArm};
 pub(crate) use between::{Between, between};
 use canonical::canonical;
 pub use certify::{certificate, certify};
+pub use derive::two_digits;
 pub use findings::{
     Alarm, Chosen, Comparison, Finding, Findings, InsuranceFinding, Outlook, Reason, RuledOut,
     Share, Standing, TargetFinding,

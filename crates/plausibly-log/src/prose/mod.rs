@@ -84,15 +84,20 @@ impl Certificate {
 impl Grounds {
     /// A value in units of reward, with as many digits as the range needs.
     pub(crate) fn number(&self, value: f64) -> String {
-        let digits = (3.0 - self.range().log10().floor()).clamp(0.0, 12.0);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 12")]
-        let text = format!("{value:.*}", digits as usize);
-        // Prints −0 as 0.
-        if text.trim_start_matches(['-', '0', '.']).is_empty() {
-            text.trim_start_matches('-').into()
-        } else {
-            text
-        }
+        written(value, self.range())
+    }
+}
+
+/// A value in units of reward, with as many digits as rewards in a range of this length need.
+pub fn written(value: f64, range: f64) -> String {
+    let digits = (3.0 - range.log10().floor()).clamp(0.0, 12.0);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 12")]
+    let text = format!("{value:.*}", digits as usize);
+    // Prints −0 as 0.
+    if text.trim_start_matches(['-', '0', '.']).is_empty() {
+        text.trim_start_matches('-').into()
+    } else {
+        text
     }
 }
 
@@ -462,21 +467,9 @@ impl<'a> Words<'a> {
         if self.0.grounds.format < 2 || self.confidence().is_none() || self.plausible() < 2 {
             return None;
         }
-        Some(match findings.outlook {
-            None => "How many more outcomes it takes until the next action is out cannot be said \
-                     yet."
-                .into(),
-            Some(outlook) => {
-                let actions = &findings.actions;
-                let next = actions.iter().find(|action| action.id == outlook.action)?;
-                format!(
-                    "If outcomes go on like this, {} is probably the next to be out, after about \
-                     {}.",
-                    quoted(&next.label),
-                    count(outlook.outcomes, "more outcome")
-                )
-            }
-        })
+        let Some(outlook) = findings.outlook else { return Some(next_out(None)) };
+        let next = findings.actions.iter().find(|action| action.id == outlook.action)?;
+        Some(next_out(Some((&next.label, outlook.outcomes))))
     }
 
     /// The target of the policy, as the subject of a sentence.
@@ -636,6 +629,20 @@ fn two_digits(value: f64) -> f64 {
 }
 
 /// A label in quotes.
+/// Which action will probably be the next to be out, after about how many more outcomes; `None` if
+/// that cannot be said.
+pub fn next_out(next: Option<(&str, u64)>) -> String {
+    match next {
+        None => "How many more outcomes it takes until the next action is out cannot be said yet."
+            .into(),
+        Some((label, outcomes)) => format!(
+            "If outcomes go on like this, {} is probably the next to be out, after about {}.",
+            quoted(label),
+            count(outcomes, "more outcome")
+        ),
+    }
+}
+
 fn quoted(label: &str) -> String {
     format!("\"{label}\"")
 }

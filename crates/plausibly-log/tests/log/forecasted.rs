@@ -198,7 +198,10 @@ fn a_forecast_made_after_its_reward_is_found() {
         else {
             continue;
         };
-        let knows = |event: &Event| matches!(event, Event::Decided { forecasts: Some(own), .. } if own.steps != [0; 3]);
+        let knows = |event: &Event| match event {
+            Event::Decided { forecasts: Some(own), .. } => own.steps != [0; 3],
+            _ => false,
+        };
         let Some(later) = (rewarded..all.len()).find(|at| knows(&all[*at].1)) else { continue };
         let (Event::Decided { forecasts, .. }, Some(first)) = (
             &all[later].1,

@@ -325,9 +325,11 @@ impl Wanted {
             None => Recipe::infer_without(table, context, &leave_out),
         };
         let recipe = recipe.map_err(|error| PyValueError::new_err(format!("actions: {error}")))?;
+        let reward_range = self.reward_range.unwrap_or((0.0, 1.0));
+        let usual = || plausibly_log::policy::default_for(&recipe, reward_range);
         let mut opening = Opening {
-            policy: self.policy.clone().unwrap_or_else(plausibly_log::policy::code),
-            reward_range: self.reward_range.unwrap_or((0.0, 1.0)),
+            policy: self.policy.clone().unwrap_or_else(usual),
+            reward_range,
             horizon: self.horizon,
             seed: self.seed.unwrap_or(at_us.unsigned_abs()),
             outcomes: self.outcomes.unwrap_or_default(),

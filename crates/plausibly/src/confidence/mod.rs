@@ -14,8 +14,8 @@ pub use arms::{ArmReach, Mixture, Stitched, Union};
 pub use bell::{Bell, BellPairs};
 pub use forecast::Forecast;
 pub use pairs::{Bounds, PairRule};
-pub(crate) use plausible::assert_radius;
 pub use plausible::{Exclusion, Interval, Plausible, PlausibleSummary};
+pub(crate) use plausible::{assert_radius, difference};
 pub use quantised::{Quantised, rounding_error};
 pub(crate) use radius::accepted;
 pub use radius::{

@@ -490,6 +490,20 @@ impl Beaten {
     }
 }
 
+/// How far the mean of one action is above that of another, and half the interval of their
+/// difference: as verdicts by differences compute them.
+pub(crate) fn difference<E: Estimator + ?Sized>(
+    model: &E,
+    actions: Actions<'_>,
+    scores: &Scores,
+    reach: Reach,
+    [ahead, behind]: [ActionIndex; 2],
+) -> (f64, f64) {
+    let mut witness = Witness::default();
+    witness.compare(model, actions.blocks(), scores, ahead);
+    (witness.behind.mean[behind], witness.half_width(reach, behind))
+}
+
 /// One witness, and by how much it beats each action.
 #[derive(Clone, Debug, Default)]
 struct Witness {

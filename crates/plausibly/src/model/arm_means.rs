@@ -131,6 +131,11 @@ impl ArmMeans {
         &self.counts
     }
 
+    /// The number of arms offered first, once another list of arms was offered.
+    pub(crate) fn first_list(&self) -> Option<usize> {
+        self.whole.first
+    }
+
     /// What each arm has paid in all.
     pub(crate) fn totals(&self) -> &[f64] {
         &self.totals

@@ -134,12 +134,14 @@ pub struct Outcome {
     /// What the reward was forecast to be, by a number that was fixed before the reward was seen.
     /// The forecast set ([`Forecast`](crate::Forecast)) needs one with every reward.
     pub forecast: Option<f64>,
+    /// Whether another outcome of the same decision came before, so that this one settles nothing.
+    pub further: bool,
 }
 
 /// A reward without a forecast.
 impl From<f64> for Outcome {
     fn from(reward: f64) -> Self {
-        Self { reward, forecast: None }
+        Self { reward, forecast: None, further: false }
     }
 }
 

@@ -334,7 +334,7 @@ impl Estimator for Ridge {
 
     #[inline]
     fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
-        let Outcome { reward, forecast } = outcome;
+        let Outcome { reward, forecast, .. } = outcome;
         let (x, dim) = (action.features(), self.dim);
         assert!(x.len() == dim, "a model of {dim} features got an action with {}", x.len());
         assert_reward(reward);

@@ -270,8 +270,10 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
     fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
         assert_outcome(&self.radius, outcome);
         self.model.learn(action, outcome);
-        if let Some(pending) = &mut self.pending {
-            pending.settle(action);
+        match &mut self.pending {
+            Some(pending) if outcome.further => pending.learned(action),
+            Some(pending) => pending.settle(action),
+            None => {}
         }
     }
 

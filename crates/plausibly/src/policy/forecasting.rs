@@ -1,7 +1,7 @@
 //! A policy with a forecast for every reward.
 
 use super::queue::Queue;
-use super::{DeadlineStatus, Explain, Policy, Target, check_reward};
+use super::{DeadlineStatus, Explain, Policy, Target, check_reward, outcomes};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
 use crate::confidence::{ConfidenceRadius, Exclusion};
@@ -11,13 +11,20 @@ use crate::rng::Stream;
 use crate::state::{Keep, Reader, StateError, Writer, holds};
 use std::collections::VecDeque;
 
+/// How many decisions that were selected and not announced are kept.
+const MOST_SELECTED: usize = 100;
+
 /// Forecasts each reward when its decision is taken, and hands the forecast to a policy together
 /// with the reward.
 ///
 /// The forecast set ([`Forecast`](crate::Forecast)) needs forecasts that were fixed before their
-/// rewards were seen. Here that is when [`Policy::decided`] announces the decision; a reward that
-/// was never announced is forecast just before it is learned. Forecasts made at decisions keep the
-/// set independent of the order in which rewards arrive.
+/// rewards were seen. Here that is when [`Policy::select`] takes the decision, or when
+/// [`Policy::decided`] announces one that was taken elsewhere. A reward of an action that was
+/// neither is forecast just before it is learned. Forecasts made at decisions keep the set
+/// independent of the order in which rewards arrive.
+///
+/// Decisions of which nothing was heard after [`Policy::select`] may never have been carried out,
+/// so only the last 100 of them are kept.
 ///
 /// # Cost
 /// That of the policy and of a [`Forecaster`]. No draws.
@@ -45,8 +52,10 @@ use std::collections::VecDeque;
 pub struct Forecasting<P> {
     policy: P,
     forecaster: Forecaster,
-    waiting: Queue,
-    forecasts: VecDeque<ForecastChoice>,
+    /// Decisions that were announced.
+    announced: Forecasts,
+    /// Decisions that were selected and not announced.
+    selected: Forecasts,
     /// Whether the first set was searched for an intercept.
     searched: bool,
 }
@@ -57,16 +66,65 @@ impl<P> Forecasting<P> {
         Self {
             policy,
             forecaster,
-            waiting: Queue::default(),
-            forecasts: VecDeque::new(),
+            announced: Forecasts::default(),
+            selected: Forecasts::default(),
             searched: false,
         }
     }
 
-    /// Takes the forecast of a decision out of the queue.
-    fn forecast_of(&mut self, action: Action<'_>) -> Option<ForecastChoice> {
+    /// Takes out the forecast of a decision for this action.
+    fn known(&mut self, action: Action<'_>) -> Option<ForecastChoice> {
+        self.announced.take(action).or_else(|| self.selected.take_latest(action))
+    }
+
+    /// The forecast of a decision whose reward has come, or one made now if none was made.
+    fn forecast_of(&mut self, action: Action<'_>) -> ForecastChoice {
+        self.known(action).unwrap_or_else(|| self.forecaster.forecast(action))
+    }
+}
+
+/// Decisions with outstanding rewards and their forecasts, the oldest first.
+#[derive(Clone, Debug, Default)]
+struct Forecasts {
+    waiting: Queue,
+    forecasts: VecDeque<ForecastChoice>,
+}
+
+impl Forecasts {
+    fn push(&mut self, action: Action<'_>, forecast: ForecastChoice) {
+        self.waiting.push(action);
+        self.forecasts.push_back(forecast);
+    }
+
+    /// Takes out the oldest decision for this action.
+    fn take(&mut self, action: Action<'_>) -> Option<ForecastChoice> {
         let place = self.waiting.remove(action)?;
         self.forecasts.remove(place)
+    }
+
+    /// Takes out the latest decision for this action: earlier ones may not have been carried out.
+    fn take_latest(&mut self, action: Action<'_>) -> Option<ForecastChoice> {
+        let place = self.waiting.remove_latest(action)?;
+        self.forecasts.remove(place)
+    }
+
+    fn write(&self, out: &mut Writer) {
+        self.waiting.write(out);
+        let numbers: Vec<f64> =
+            self.forecasts.iter().flat_map(|forecast| forecast.to_numbers()).collect();
+        out.numbers(&numbers);
+    }
+
+    fn read(from: &mut Reader<'_>, forecaster: &Forecaster) -> Result<Self, StateError> {
+        let waiting = Queue::read(from, forecaster.takes())?;
+        let numbers = from.some_numbers("forecasts")?;
+        let (rows, rest) = numbers.as_chunks::<4>();
+        let forecasts = rows.iter().map(|row| ForecastChoice::from_numbers(*row));
+        let forecasts: Option<VecDeque<_>> = forecasts.collect();
+        let forecasts = forecasts.ok_or(StateError::Number { what: "forecasts" })?;
+        let decisions = waiting.indices().count();
+        holds("forecasts", rest.is_empty() && forecasts.len() == decisions)?;
+        Ok(Self { waiting, forecasts })
     }
 }
 
@@ -86,7 +144,14 @@ impl<P: Policy> Policy for Forecasting<P> {
                 self.forecaster.set_intercept(feature);
             }
         }
-        self.policy.select(actions, rng)
+        let chosen = self.policy.select(actions, rng);
+        let action = actions.get(chosen);
+        if self.selected.forecasts.len() == MOST_SELECTED {
+            self.selected.waiting.remove_at(0);
+            self.selected.forecasts.pop_front();
+        }
+        self.selected.push(action, self.forecaster.forecast(action));
+        chosen
     }
 
     fn select_among(
@@ -104,19 +169,28 @@ impl<P: Policy> Policy for Forecasting<P> {
 
     fn update(&mut self, action: Action<'_>, reward: f64) {
         let forecast = self.forecast_of(action);
-        let forecast = forecast.unwrap_or_else(|| self.forecaster.forecast(action));
-        self.policy.learn(action, Outcome { reward, forecast: Some(forecast.counted()) });
+        let counted = Some(forecast.counted());
+        self.policy.learn(action, Outcome { forecast: counted, ..Outcome::from(reward) });
         self.forecaster.learn(action, reward, forecast);
     }
 
+    fn count(&mut self, action: Action<'_>, successes: u64, of: u64) {
+        let forecast = self.forecast_of(action);
+        for outcome in outcomes(successes, of, Some(forecast.counted())) {
+            self.policy.learn(action, outcome);
+            self.forecaster.learn(action, outcome.reward, forecast);
+        }
+    }
+
     fn decided(&mut self, action: Action<'_>) {
-        self.forecasts.push_back(self.forecaster.forecast(action));
-        self.waiting.push(action);
+        let forecast = self.selected.take_latest(action);
+        let forecast = forecast.unwrap_or_else(|| self.forecaster.forecast(action));
+        self.announced.push(action, forecast);
         self.policy.decided(action);
     }
 
     fn dropped(&mut self, action: Action<'_>) {
-        self.forecast_of(action);
+        self.known(action);
         self.policy.dropped(action);
     }
 }
@@ -167,24 +241,18 @@ impl<P: Keep> Keep for Forecasting<P> {
     fn write(&self, out: &mut Writer) {
         self.policy.write(out);
         self.forecaster.write(out);
-        self.waiting.write(out);
-        let numbers: Vec<f64> =
-            self.forecasts.iter().flat_map(|forecast| forecast.to_numbers()).collect();
-        out.numbers(&numbers);
+        self.announced.write(out);
+        self.selected.write(out);
         out.flag(self.searched);
     }
 
     fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
         self.policy.read(from)?;
         self.forecaster.read(from)?;
-        self.waiting = Queue::read(from, self.forecaster.takes())?;
-        let numbers = from.some_numbers("forecasts")?;
-        let (rows, rest) = numbers.as_chunks::<4>();
-        let forecasts = rows.iter().map(|row| ForecastChoice::from_numbers(*row));
-        let forecasts: Option<VecDeque<_>> = forecasts.collect();
-        self.forecasts = forecasts.ok_or(StateError::Number { what: "forecasts" })?;
-        let waiting = self.waiting.indices().count();
-        holds("forecasts", rest.is_empty() && self.forecasts.len() == waiting)?;
+        self.announced = Forecasts::read(from, &self.forecaster)?;
+        self.selected = Forecasts::read(from, &self.forecaster)?;
+        let selected = self.selected.forecasts.len();
+        holds("forecasts", selected <= MOST_SELECTED)?;
         self.searched = from.flag("forecaster.searched")?;
         Ok(())
     }

@@ -98,6 +98,16 @@ pub trait Policy {
         self.update(action, outcome.reward);
     }
 
+    /// Learns how many of the outcomes of one decision were yes: as many single rewards of 1, and
+    /// then of 0, of which only the first settles the decision. They all have the forecast of the
+    /// decision, so their order makes no difference to a set.
+    ///
+    /// # Panics
+    /// As [`Policy::update`], or if there are more successes than outcomes.
+    fn count(&mut self, action: Action<'_>, successes: u64, of: u64) {
+        outcomes(successes, of, None).for_each(|outcome| self.learn(action, outcome));
+    }
+
     /// An action was taken, and its reward is outstanding until [`Policy::update`] brings it. Where
     /// rewards may come after the next choice, call it once after each choice; where they come
     /// before, it changes nothing. [`Code`] counts such decisions in its design at once;
@@ -219,6 +229,10 @@ impl<P: Policy + ?Sized> Policy for Box<P> {
         (**self).learn(action, outcome);
     }
 
+    fn count(&mut self, action: Action<'_>, successes: u64, of: u64) {
+        (**self).count(action, successes, of);
+    }
+
     fn decided(&mut self, action: Action<'_>) {
         (**self).decided(action);
     }
@@ -252,6 +266,10 @@ impl<P: Policy + ?Sized> Policy for &mut P {
 
     fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
         (**self).learn(action, outcome);
+    }
+
+    fn count(&mut self, action: Action<'_>, successes: u64, of: u64) {
+        (**self).count(action, successes, of);
     }
 
     fn decided(&mut self, action: Action<'_>) {
@@ -355,6 +373,19 @@ pub enum PolicyError {
     },
 }
 
+/// The single outcomes of a count.
+///
+/// # Panics
+/// If there are more successes than outcomes.
+fn outcomes(successes: u64, of: u64, forecast: Option<f64>) -> impl Iterator<Item = Outcome> {
+    assert!(successes <= of, "{successes} successes of {of} outcomes");
+    (0..of).map(move |place| Outcome {
+        reward: if place < successes { 1.0 } else { 0.0 },
+        forecast,
+        further: place > 0,
+    })
+}
+
 fn check_epsilon(epsilon: f64) -> Result<(), PolicyError> {
     if epsilon > 0.0 && epsilon <= 1.0 { Ok(()) } else { Err(PolicyError::Epsilon { epsilon }) }
 }
@@ -399,7 +430,7 @@ fn check_forecast<R: ConfidenceRadius + ?Sized>(
 /// Refuses what would break the promise of a radius for good: a reward outside of its range, and a
 /// reward without a forecast where it needs one.
 fn assert_outcome<R: ConfidenceRadius + ?Sized>(radius: &R, outcome: Outcome) {
-    let Outcome { reward, forecast } = outcome;
+    let Outcome { reward, forecast, .. } = outcome;
     let checked = check_reward(radius.range(), reward);
     if let Err(misfit) = checked.and_then(|()| check_forecast(radius, forecast)) {
         panic!("{misfit}");

@@ -52,14 +52,18 @@ impl<E: Estimator + Clone> Pending<E> {
         if self.listed.is_empty() && self.design.is_none() {
             return;
         }
-        if self.listed.remove(action).is_none()
-            && let Some(design) = &mut self.design
-        {
-            // It was never announced, so the design has not counted it yet.
-            count(design, action);
+        if self.listed.remove(action).is_none() {
+            self.learned(action);
         }
         if self.is_empty() {
             self.design = None;
+        }
+    }
+
+    /// The model has learned a reward that was never announced, so the design has not counted it.
+    pub(super) fn learned(&mut self, action: Action<'_>) {
+        if let Some(design) = &mut self.design {
+            count(design, action);
         }
     }
 

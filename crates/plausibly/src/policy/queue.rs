@@ -35,15 +35,27 @@ impl Queue {
 
     /// Removes the oldest decision for this action, and returns its place; `None` if there is none.
     pub(super) fn remove(&mut self, action: Action<'_>) -> Option<usize> {
-        let features = action.features();
-        let like = |&row: &usize| {
-            let stored = || self.features.range(row * self.dim..(row + 1) * self.dim);
-            self.indices[row] == action.index() && stored().eq(features)
-        };
-        let row = (0..self.indices.len()).find(like)?;
+        let row = (0..self.indices.len()).find(|row| self.is_for(*row, action))?;
+        self.remove_at(row);
+        Some(row)
+    }
+
+    /// Like [`Queue::remove`], for the latest decision for this action.
+    pub(super) fn remove_latest(&mut self, action: Action<'_>) -> Option<usize> {
+        let row = (0..self.indices.len()).rfind(|row| self.is_for(*row, action))?;
+        self.remove_at(row);
+        Some(row)
+    }
+
+    fn is_for(&self, row: usize, action: Action<'_>) -> bool {
+        let stored = || self.features.range(row * self.dim..(row + 1) * self.dim);
+        self.indices[row] == action.index() && stored().eq(action.features())
+    }
+
+    /// Removes the decision at this place, which there is.
+    pub(super) fn remove_at(&mut self, row: usize) {
         self.indices.remove(row);
         self.features.drain(row * self.dim..(row + 1) * self.dim);
-        Some(row)
     }
 
     /// Calls `each` with every decision, the oldest first.

@@ -286,8 +286,14 @@ pub enum Defaults {
     /// greed 0.3 unless it has a target, and kinds of radius that need sums which logs do not keep
     /// are refused.
     Logged,
-    /// As in logs of the first format and in Python: intervals rule actions out, and models of
-    /// features have the determinant radius and ridge 1. There is no field `exclusion`.
+    /// In a program that decides without a log, such as one in Python: as [`Defaults::Logged`] with
+    /// every kind of radius. Where rewards have no range, the radii of [`Defaults::Current`].
+    InUse {
+        /// Whether rewards have a range.
+        ranged: bool,
+    },
+    /// As in logs of the first format: intervals rule actions out, and models of features have the
+    /// determinant radius and ridge 1. There is no field `exclusion`.
     Recorded,
 }
 
@@ -327,9 +333,7 @@ fn read_natural_ridge(
     match (setting, defaults) {
         (Setting::Arms, _) => None,
         (_, Defaults::Recorded) => Some(read_ridge(fields, setting)),
-        (_, Defaults::Current | Defaults::Ranged | Defaults::Logged) => {
-            fields.number_or("ridge", "λ in V = λI + Σ x·xᵀ", NATURAL_RIDGE, RIDGES)
-        }
+        _ => fields.number_or("ridge", "λ in V = λI + Σ x·xᵀ", NATURAL_RIDGE, RIDGES),
     }
 }
 
@@ -346,7 +350,7 @@ fn read_radius(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) ->
         fields.table("radius", "√β, the confidence radius", default, |radius| match defaults {
             Defaults::Recorded => RadiusSpec::read_recorded(radius, setting),
             Defaults::Logged => RadiusSpec::read_logged(radius, setting),
-            Defaults::Current | Defaults::Ranged => RadiusSpec::read(radius, setting),
+            _ => RadiusSpec::read(radius, setting),
         });
     let radius = read.unwrap_or(fallback);
     fields.fill("radius", radius.to_value());
@@ -464,6 +468,11 @@ fn read_insured(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -
     } else {
         (PolicyKind::LinTs { ridge: 1.0, noise_scale: None }, "{ kind = \"lin-ts\" }")
     };
+    // A policy inside has a plain model, which makes no forecasts.
+    let defaults = match defaults {
+        Defaults::InUse { .. } if setting != Setting::Arms => Defaults::InUse { ranged: false },
+        other => other,
+    };
     let read = fields.table("inside", INSIDE, FieldDefault::Derived(default), |fields| {
         let kinds: Vec<&str> = POLICY_KINDS.into_iter().filter(|kind| *kind != "insured").collect();
         let kind = fields.choice("kind", "which policy", None, &kinds)?;
@@ -481,7 +490,8 @@ fn read_code(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> P
     let radius = read_radius(fields, setting, defaults);
     let exclusion = read_exclusion(fields, setting, defaults, radius.kind);
     // A target decides the greed of every round by itself.
-    let usual = if defaults == Defaults::Logged && !fields.has("target") { 0.3 } else { 0.0 };
+    let tempered = matches!(defaults, Defaults::Logged | Defaults::InUse { .. });
+    let usual = if tempered && !fields.has("target") { 0.3 } else { 0.0 };
     let greed = fields.number("greed", GREED, usual, Range::from_to(0.0, 1.0));
     let target = read_target(fields);
     if target.is_some() && greed > 0.0 {

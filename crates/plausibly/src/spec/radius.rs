@@ -142,15 +142,19 @@ impl RadiusSpec {
         }
     }
 
-    /// The radius where none is set, at δ = 0.05. Features: the additive form, in logs the forecast
-    /// set, and in logs of the first format the determinant form. Arms: the two-point mixture if
+    /// The radius where none is set, at δ = 0.05. Features: the additive form, the forecast set in
+    /// logs and in programs where rewards have a range, and the determinant form in logs of the
+    /// first format. Arms: the two-point mixture if
     /// rewards have a range, else the normal one.
     pub fn default_for(setting: Setting, defaults: Defaults) -> Self {
         Self::new(match (setting, defaults) {
-            (Setting::Arms, Defaults::Ranged | Defaults::Logged) => Kind::TwoPoint,
+            (
+                Setting::Arms,
+                Defaults::Ranged | Defaults::Logged | Defaults::InUse { ranged: true },
+            ) => Kind::TwoPoint,
             (Setting::Arms, _) => Kind::Mixture,
             (_, Defaults::Recorded) => Kind::Determinant,
-            (_, Defaults::Logged) => Kind::Forecast,
+            (_, Defaults::Logged | Defaults::InUse { ranged: true }) => Kind::Forecast,
             _ => Kind::Additive,
         })
     }
@@ -179,7 +183,7 @@ impl RadiusSpec {
         radius
     }
 
-    /// Reads the radius of a log of the first format or of a policy in Python. Like
+    /// Reads the radius of a log of the first format. Like
     /// [`RadiusSpec::read`], and refuses kinds that depend on sums which are not kept there.
     pub fn read_recorded(fields: &mut Fields<'_>, setting: Setting) -> Self {
         let radius = Self::read_logged(fields, setting);

@@ -96,7 +96,7 @@ impl Coins {
                 if self.by == By::Seen {
                     forecast = forecaster.forecast(action).counted();
                 }
-                let outcome = Outcome { reward, forecast: Some(forecast) };
+                let outcome = Outcome { forecast: Some(forecast), ..Outcome::from(reward) };
                 model.learn(action, outcome);
                 code.learn(action, outcome);
                 last = reward;
@@ -169,7 +169,10 @@ fn the_forecast_set_is_the_one_of_its_definition() {
         for _ in 0..count {
             let x: Vec<f64> = (0..dim).map(|_| rng.normal()).collect();
             let (reward, forecast) = (rng.uniform() - 0.5, rng.uniform() - 0.5);
-            model.learn(Action::new(0, &x), Outcome { reward, forecast: Some(forecast) });
+            model.learn(
+                Action::new(0, &x),
+                Outcome { forecast: Some(forecast), ..Outcome::from(reward) },
+            );
             brute.observe(&x, reward);
             of_theta += (reward - dot(&x)).powi(2);
             of_forecasts += (reward - forecast).powi(2);
