@@ -29,14 +29,15 @@ fn what_is_not_said_is_assumed_in_the_safest_way_and_printed() {
     assert!(log.lines().next().unwrap().contains("may scatter in any way"), "{log}");
 }
 
+fn reward<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    [&["reward", "--log", "a.log", "1"], args].concat()
+}
+
 #[test]
 fn counts_are_recorded_corrected_and_told_from_single_outcomes() {
     let desk = Desk::new("testdata/tables/ads.csv");
     let text = said(&desk, &[&DECIDE[..], &["--outcomes", "counts", "--yes"]].concat());
     assert!(text.contains("reward --log a.log 1 YES --of ALL"), "{text}");
-    fn reward<'a>(args: &[&'a str]) -> Vec<&'a str> {
-        [&["reward", "--log", "a.log", "1"], args].concat()
-    }
     let (code, text) = desk.refuses(&reward(&["0.5"]));
     assert!(code == 2 && text.contains("2100 --of 10000"), "{text}");
     for (args, part) in [

@@ -71,7 +71,7 @@ impl PyLog {
         policy: Option<&str>,
         reward_range: Option<(f64, f64)>,
         outcomes: Option<&str>,
-        noise: Option<Bound<'_, PyAny>>,
+        noise: Option<&Bound<'_, PyAny>>,
         horizon: Option<u64>,
         seed: Option<u64>,
         leave_out: Vec<String>,
@@ -83,7 +83,7 @@ impl PyLog {
         }
         let place = path.map_or_else(|| Place::Memory(Memory::default()), Place::File);
         let outcomes = outcomes.map(kind_of_outcome).transpose()?;
-        let noise = noise.as_ref().map(kind_of_noise).transpose()?;
+        let noise = noise.map(kind_of_noise).transpose()?;
         let wanted = Wanted {
             policy,
             reward_range,
