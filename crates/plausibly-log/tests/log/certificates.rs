@@ -2,6 +2,7 @@
 
 use super::{Memory, Plan, open, plan, play, policies};
 use plausibly_log::certificate::{Certificate, Reason};
+use plausibly_log::event::Outcomes;
 use plausibly_log::{certify, event::Event, fold};
 use std::collections::BTreeSet;
 
@@ -102,7 +103,7 @@ fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) -> C
                     given,
                     columns,
                     context: false,
-                    counts: false,
+                    outcomes: Outcomes::Number,
                     steady: false,
                     ..plan
                 };

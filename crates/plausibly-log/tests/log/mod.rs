@@ -51,8 +51,8 @@ pub(crate) struct Plan {
     pub(crate) context: bool,
     /// Whether the columns are vectors as given.
     pub(crate) given: bool,
-    /// Whether outcomes are counts.
-    pub(crate) counts: bool,
+    /// What an outcome is: a number or a count.
+    pub(crate) outcomes: Outcomes,
     /// Whether actions and context rarely change, as phases need to come to an end.
     pub(crate) steady: bool,
     /// The most actions that a certificate lists.
@@ -174,10 +174,30 @@ fn begin(log: &mut Log<Memory>, plan: &Plan, first: &Table, rng: &mut Stream) {
         reward_range: (-5.0, 15.0),
         horizon: Some(plan.steps as u64),
         seed: plan.seed,
-        outcomes: if plan.counts { Outcomes::Counts } else { Outcomes::Number },
+        outcomes: plan.outcomes,
         recipe,
     };
     log.begin(1_000_000, opening).unwrap();
+}
+
+/// A random outcome of a decision.
+fn paid(log: &Log<Memory>, plan: &Plan, decision: u64, rng: &mut Stream) -> Reward {
+    let action = log.state().unwrap().decision(decision).map_or(0, |decision| decision.action);
+    // The means are far apart, so that some actions are ruled out soon. Elimination drops no action
+    // within half the range before its third phase.
+    let level = if plan.steady {
+        [14.0, -4.0][(action % 2) as usize]
+    } else {
+        (action % 5) as f64 * 3.0 - 2.0
+    };
+    let reward = (level + 0.2 * rng.normal()).clamp(-5.0, 15.0);
+    if plan.outcomes == Outcomes::Number {
+        return Reward::from(reward);
+    }
+    // As large a share of yes.
+    let of = 1 + rng.index(40) as u64;
+    let yes = (0..of).filter(|_| 20.0 * rng.uniform() < reward + 5.0).count();
+    Reward::counts(yes as u64, of)
 }
 
 /// Plays a random history into a log: late, duplicate, corrected, retracted and dropped rewards;
@@ -193,25 +213,6 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
         let at = 1_000_000 + 1_000 * i64::try_from(step).unwrap();
         let decisions = log.state().unwrap().decisions().len();
         let any = |rng: &mut Stream| 1 + rng.index(decisions.max(1)) as u64;
-        let paid = |log: &Log<Memory>, decision: u64, rng: &mut Stream| {
-            // The means are far apart, so that some actions are ruled out soon.
-            let action =
-                log.state().unwrap().decision(decision).map_or(0, |decision| decision.action);
-            // Elimination drops no action within half the range before its third phase.
-            let level = if plan.steady {
-                [14.0, -4.0][(action % 2) as usize]
-            } else {
-                (action % 5) as f64 * 3.0 - 2.0
-            };
-            let reward = (level + 0.2 * rng.normal()).clamp(-5.0, 15.0);
-            if !plan.counts {
-                return Reward::from(reward);
-            }
-            // As large a share of yes.
-            let of = 1 + rng.index(40) as u64;
-            let yes = (0..of).filter(|_| 20.0 * rng.uniform() < reward + 5.0).count();
-            Reward::counts(yes as u64, of)
-        };
         let outcome = match rng.index(10) {
             _ if decisions == 0 => None,
             0..4 => None,
@@ -221,12 +222,12 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
                 let oldest = log.state().unwrap().pending().next();
                 let decision =
                     if rng.uniform() < 0.8 { oldest.unwrap_or(1) } else { any(&mut rng) };
-                let reward = paid(log, decision, &mut rng);
+                let reward = paid(log, plan, decision, &mut rng);
                 Some(log.reward(at, decision, reward).map(|_| ()))
             }
             7 => {
                 let decision = any(&mut rng);
-                let reward = paid(log, decision, &mut rng);
+                let reward = paid(log, plan, decision, &mut rng);
                 Some(log.correct(at, decision, reward).map(|_| ()))
             }
             8 => Some(log.retract(at, any(&mut rng)).map(|_| ())),
@@ -296,10 +297,12 @@ pub(crate) fn plan(seed: u64, largest: (usize, usize), steps: usize) -> Plan {
     let policy = all[rng.index(all.len())].clone();
     // Few arms, so that outcomes show which of them is better.
     let (rows, steps) = if arms && rng.uniform() < 0.3 { (3, 5 * steps) } else { (rows, steps) };
-    let counts = Stream::new(seed, 0, "counts").uniform() < 0.2;
+    let counts = Stream::new(seed, 0, "counts").uniform() < 0.2
+        && policy["kind"] != "elimination"
+        && policy.get("radius").is_none_or(|radius| radius["kind"] != "bell");
     Plan {
         seed,
-        counts: counts && policy["kind"] != "elimination",
+        outcomes: if counts { Outcomes::Counts } else { Outcomes::Number },
         columns: if arms { 0 } else { log_uniform(&mut rng, most).max(1) },
         // A table of one row has no column that could tell actions apart.
         rows: log_uniform(&mut rng, rows).max(if arms || given { 1 } else { 2 }),
@@ -348,7 +351,7 @@ pub(crate) fn steady(seed: u64, steps: usize) -> Plan {
         rows: 2 + rng.index(3),
         steps,
         context: false,
-        counts: false,
+        outcomes: Outcomes::Number,
         given: rng.uniform() < 0.8,
         steady: true,
         most: 5000,
