@@ -78,7 +78,13 @@ fn the_first_comparison_is_as_the_guide_tells() {
 
 #[test]
 fn decisions_from_a_table_are_as_the_guide_tells() {
-    replayed("docs/guides/decisions-from-a-table.md", &["testdata/tables/trial.csv"], 16);
+    replayed("docs/guides/decisions-from-a-table.md", &["testdata/tables/trial.csv"], 18);
+}
+
+#[test]
+fn verdicts_come_as_soon_as_the_guide_tells() {
+    let tables = ["examples/wines.csv", "examples/articles.csv", "examples/subjects.csv"];
+    replayed("docs/guides/how-soon.md", &tables, 8);
 }
 
 #[test]

@@ -201,7 +201,8 @@ fn settings(args: &Decide, opening: &Opening) -> Result<String> {
     lines.extend(opening.assumed()?.into_iter().map(|sentence| format!("  - {sentence}")));
     let said = [
         (args.reward_range.is_some(), "--reward-range A..B"),
-        (args.outcomes.is_some(), "--outcomes yes/no or counts"),
+        // What is said about noise is about numbers.
+        (args.outcomes.is_some() || args.noise.is_some(), "--outcomes yes/no or counts"),
         (
             args.noise.is_some() || !args.set.is_empty() || opening.outcomes != Outcomes::Number,
             "--noise N or bell",
