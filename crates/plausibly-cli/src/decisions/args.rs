@@ -528,11 +528,12 @@ pub(super) fn noise(text: &str) -> Result<Noise, String> {
     if text.eq_ignore_ascii_case("bell") {
         return Ok(Noise::Bell);
     }
-    let scale = read_number(text).map_err(|error| format!("{error}, or `bell` or `unknown`"))?;
+    let scale =
+        read_number(text).map_err(|error| format!("{error}; or say `bell` or `unknown`"))?;
     if scale > 0.0 && scale.is_finite() {
         Ok(Noise::Scale(scale))
     } else {
-        Err("must be a number above 0, or `bell` or `unknown`".into())
+        Err("must be a number above 0, `bell` or `unknown`".into())
     }
 }
 

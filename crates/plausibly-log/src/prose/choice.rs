@@ -221,8 +221,8 @@ impl Words<'_> {
         let fall = match shift {
             Some(shift) if shift < self.0.grounds.range() => {
                 format!(
-                    "With no more known than now, its estimate would have to fall by more \
-                     than {}. ",
+                    "If its estimate were lower by more than {}, and all else as it is, it would \
+                     be out. ",
                     self.number(shift)
                 )
             }

@@ -103,8 +103,15 @@ pub fn written(value: f64, range: f64) -> String {
 
 impl<'a> Words<'a> {
     /// Introduces [`Words::conditions`].
-    pub const ASSUMES: &'static str = "This assumes the following, which outcomes cannot prove. If \
-                                       any of it is false, the statements above may be false too:";
+    pub fn assumes(&self) -> &'static str {
+        if self.0.findings.alarm.is_some() {
+            "This assumes the following, which the outcomes contradict. So the statements above \
+             may be false:"
+        } else {
+            "This assumes the following. Outcomes cannot prove it; those so far do not contradict \
+             it. If any of it is false, the statements above may be false too:"
+        }
+    }
 
     fn number(&self, value: f64) -> String {
         self.0.number(value)
@@ -232,8 +239,8 @@ impl<'a> Words<'a> {
                  two ranges still overlap."
             } else {
                 "An action is out once outcomes show that another one is better. The two ranges \
-                 may still overlap: what both have in common is as uncertain for one as for the \
-                 other, and does not matter for their difference."
+                 may still overlap: part of the uncertainty is that of both, moves both up or down \
+                 together, and cannot change which is better."
             };
             return (self.out() > 0).then(|| format!("{meaning}{how}"));
         }
@@ -363,7 +370,7 @@ impl<'a> Words<'a> {
     fn write_conditions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let conditions = self.conditions();
         if !conditions.is_empty() {
-            writeln!(f, "  {}", Self::ASSUMES)?;
+            writeln!(f, "  {}", self.assumes())?;
         }
         conditions.iter().try_for_each(|condition| writeln!(f, "  - {condition}"))
     }
@@ -481,7 +488,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The conditions of the confidence, one sentence each; [`Words::ASSUMES`] introduces them.
+    /// The conditions of the confidence, one sentence each; [`Words::assumes`] introduces them.
     /// Empty where the bounds are a rule of thumb.
     pub fn conditions(&self) -> Vec<String> {
         let grounds = &self.0.grounds;

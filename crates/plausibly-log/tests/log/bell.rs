@@ -109,6 +109,25 @@ fn fewer_than_five_values_rule_nothing_out_and_are_named() {
     }
 }
 
+#[test]
+fn an_arm_that_joins_is_unknown_and_tried_first() {
+    let mut log = begun(ARMS);
+    for decision in 1..=40 {
+        let chosen = decided(&mut log, ARMS).unwrap().findings.chosen.label;
+        let level = [("a", 3.0), ("b", 4.0), ("c", 6.0)].iter().find(|(arm, _)| *arm == chosen);
+        let wobble = 0.07 * (decision * 5 % 11) as f64;
+        log.reward(3, decision, level.unwrap().1 + wobble).unwrap();
+    }
+    let found = decided(&mut log, "name\na\nb\nc\nd\n").unwrap();
+    assert_eq!(found.findings.chosen.label, "d");
+    let new = found.findings.actions.last().unwrap();
+    assert_eq!((new.mean, new.lower, new.upper, new.rank), (None, 0.0, 10.0, Some(1)));
+    let bounds = found.findings.actions.iter().flat_map(|one| [one.lower, one.upper]);
+    assert!(bounds.into_iter().all(f64::is_finite));
+    assert!(found.findings.plausible < 4, "what was ruled out stays so");
+    found.check().unwrap();
+}
+
 /// Whether in this run the truth is ever outside of what a certificate says. All averages are 5,
 /// and each outcome is entered this many times.
 fn misses(text: &str, decisions: u64, times: u64, run: u64) -> bool {

@@ -57,6 +57,11 @@ fn of_other(
         // A log keeps the ridge it began with.
         let mut policy = policy.clone();
         policy.insert("ridge".into(), state.policy().0.ridge().into());
+        // A policy inside that leaves it open gets that of its insurance.
+        let inside = policy.get_mut("inside").and_then(|inside| inside.as_object_mut());
+        if let Some(inside) = inside.filter(|inside| inside["kind"] == "lin-ucb") {
+            inside.entry("ridge").or_insert(state.policy().0.ridge().into());
+        }
         (spec, table) = read_policy(&policy, setting, horizon, FORMAT).unwrap();
     }
     let mut grounds = Grounds { policy: table, horizon, ..own.grounds.clone() };

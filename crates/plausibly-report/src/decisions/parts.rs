@@ -52,7 +52,7 @@ pub(super) fn how_sure(words: &Words<'_>) -> Markup {
             h2 { "How sure" }
             @for sentence in words.how_sure() { p { (sentence) } }
             @if !conditions.is_empty() {
-                p { (Words::ASSUMES) }
+                p { (words.assumes()) }
                 ul { @for condition in conditions { li { (condition) } } }
             }
         }
@@ -71,8 +71,8 @@ pub(super) fn forest(certificate: &Certificate, chosen: &str) -> Markup {
                 " A bar shows where the true average may lie, and its mark shows the estimate. "
                 "Where a bar ends in an arrow, only the range of rewards limits it."
                 @if !certificate.words().compares_intervals() && certificate.words().out() > 0 {
-                    " An action is out once it is certain to be behind another one; their bars may "
-                    "still overlap."
+                    " An action is out once outcomes show that another one is better; their bars "
+                    "may still overlap."
                 }
             }
             (legend(&wide, chosen))

@@ -118,6 +118,9 @@ impl BellArms {
 
     /// Infinite for an arm never taken.
     fn width_sq(&self, arm: &Earnings) -> f64 {
+        if arm.count == 0 {
+            return f64::INFINITY;
+        }
         // Where there is no set, the least taken is the widest.
         let hold = |level: &Level| bell::arm_hold(arm.count, level.ratio);
         1.0 / self.level.as_ref().map_or(arm.count as f64, hold)
@@ -218,5 +221,24 @@ impl DurableModel for BellArms {
 
     fn takes(&self, index: ActionIndex, _: &[f64]) -> bool {
         index < self.tallies.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::ActionSet;
+
+    #[test]
+    fn an_arm_never_taken_is_infinitely_wide_also_where_the_scale_is_known() {
+        let known = Earnings { count: 40, total: 20.0, squares: 10.1 };
+        let arms = [known, known, Earnings::default()];
+        let values = [0.1, 0.2, 0.3, 0.4, 0.5];
+        let model = BellArms::from_statistics(0.05, &arms, &arms[..2], &values, 0.0);
+        assert!(model.level.is_some(), "the two arms have a scale");
+        let (set, mut scores) = (ActionSet::arms(3).unwrap(), Scores::new());
+        model.score_into(set.view(), &mut scores);
+        assert!(scores.width_sq()[0].is_finite());
+        assert_eq!(scores.width_sq()[2].to_bits(), f64::INFINITY.to_bits());
     }
 }

@@ -7,7 +7,7 @@ use plausibly_log::event::Outcomes;
 use plausibly_log::policy::Noise;
 use plausibly_log::table::read_number;
 
-/// Before anything is decided: how many outcomes will it take to tell choices apart?
+/// Say how many outcomes it takes to tell choices apart, before anything is decided
 ///
 /// Simulates the decisions of `plausibly decide` with its default policy, about choices that are
 /// judged by their own outcomes: a table with names and no other columns. Prints the answer for the
