@@ -108,6 +108,8 @@ def test_a_frame_is_its_csv_to_the_byte(which: int, command: str, tmp_path: Path
         "5",
         "--reward-range",
         "0..10",
+        "--policy",
+        "code",
         "--set",
         "greed=0.25",
         "--context",
