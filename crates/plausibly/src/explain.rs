@@ -19,7 +19,8 @@ pub enum Standing {
     RuledOut {
         /// That action, which is plausible itself.
         by: ActionIndex,
-        /// How far this action is behind it at least; positive.
+        /// How far this action is behind it at least; positive, or zero where that is less than
+        /// the smallest double.
         margin: f64,
         /// How far it is behind it at most.
         at_most: f64,
@@ -120,8 +121,10 @@ pub struct Explanation {
     target: Option<TargetStatus>,
     deadline: Option<DeadlineStatus>,
     insurance: Option<Insurance>,
-    /// Scores with pending decisions counted.
+    /// Scores by a design that counts more than the estimate knows; else empty.
     by_design: Scores,
+    /// How far the estimate leans to the edge of what was thought possible.
+    leaning: Option<f64>,
 }
 
 impl Explanation {
@@ -147,6 +150,11 @@ impl Explanation {
         self.sqrt_beta = radius.sqrt_beta(&evidence);
         let bounds @ Bounds { reach, pairs } = radius.bounds(&evidence);
         self.doubt = reach.doubt();
+        self.leaning = if let Reach::Curved(curved) = reach { Some(curved.leaning) } else { None };
+        self.by_design.resize(0);
+        if model.design().is_some() {
+            score_by_design(model, actions, &mut self.by_design);
+        }
         let Self { scores, plausible, .. } = self;
         plausible.assess_by(exclusion, model, actions, scores, bounds);
         let interval = |action| plausible.interval(scores, action);
@@ -174,9 +182,13 @@ impl Explanation {
         evidence: &Evidence,
     ) {
         self.target = target.map(|target| {
-            let widest = self.plausible.widest(&self.scores);
-            let half_width = self.plausible.half_widths()[widest];
-            target.status(self.scores.width_sq[widest], half_width, evidence)
+            let Self { scores, plausible, by_design, .. } = self;
+            let counted = if by_design.width_sq.is_empty() { &*scores } else { by_design };
+            if let Some((gain, half_width)) = plausible.least_known(scores, &counted.width_sq) {
+                return target.status(gain, half_width, evidence);
+            }
+            let widest = plausible.widest(scores);
+            target.status(scores.width_sq[widest], plausible.half_widths()[widest], evidence)
         });
         self.deadline = deadline;
     }
@@ -192,12 +204,15 @@ impl Explanation {
     ) {
         let status = match (target, design) {
             (Some(target), Some(design)) => {
-                design.score_into(actions, &mut self.by_design);
-                let width_sq = &self.by_design.width_sq;
-                let widest = self.plausible.widest_by(&self.scores, width_sq);
-                let evidence = design.evidence();
-                let half_width = radius.reach(&evidence).half_width(width_sq[widest]);
-                Some(target.status(width_sq[widest], half_width, &evidence))
+                let Self { scores, plausible, by_design, .. } = self;
+                score_by_design(design, actions, by_design);
+                let (width_sq, evidence) = (&by_design.width_sq, design.evidence());
+                let known = plausible.least_known(scores, width_sq);
+                let (widest_sq, half_width) = known.unwrap_or_else(|| {
+                    let widest = plausible.widest_by(scores, width_sq);
+                    (width_sq[widest], radius.reach(&evidence).half_width(width_sq[widest]))
+                });
+                Some(target.status(widest_sq, half_width, &evidence))
             }
             _ => self.target,
         };
@@ -224,6 +239,13 @@ impl Explanation {
     /// Why nothing is ruled out; `None` where something may be.
     pub fn doubt(&self) -> Option<Doubt> {
         self.doubt
+    }
+
+    /// How far the estimate is from what was expected, as a share of the farthest that was thought
+    /// possible; beyond [`Curved::LEANING`](crate::Curved::LEANING) one should think again about
+    /// what is. `None` for a model that expects nothing.
+    pub fn leaning(&self) -> Option<f64> {
+        self.leaning
     }
 
     /// `√β`, the radius in force for an action of width one.
@@ -299,11 +321,14 @@ impl Explanation {
         let mean = &self.scores.mean;
         let (ahead, behind) = if mean[b] > mean[a] { (b, a) } else { (a, b) };
         let Bounds { reach, pairs } = radius.bounds(&model.evidence());
-        let by_differences =
-            matches!(reach, Reach::Ellipsoid { .. }) && exclusion == Exclusion::Differences;
+        let by_differences = matches!(reach, Reach::Ellipsoid { .. } | Reach::Curved(_))
+            && exclusion == Exclusion::Differences;
         let (at_least, at_most, by_width) = if by_differences {
             let (gap, half) = difference(model, actions, &self.scores, reach, [ahead, behind]);
-            (gap - half, gap + half, if half > 0.0 { (gap / half) * (gap / half) } else { 0.0 })
+            let apart = [gap - half, gap + half];
+            let (at_least, at_most) =
+                self.plausible.in_rewards(&self.scores, [ahead, behind], apart);
+            (at_least, at_most, if half > 0.0 { (gap / half) * (gap / half) } else { 0.0 })
         } else {
             let (first, second) = (self.intervals[ahead], self.intervals[behind]);
             (first.lower - second.upper, first.upper - second.lower, 0.0)
@@ -333,7 +358,7 @@ impl Explanation {
         if self.plausible.is_bounded() {
             (self.plausible.half_by(&self.scores, width_sq, action), own)
         } else {
-            (own, own)
+            (self.plausible.gain(width_sq, action), own)
         }
     }
 
@@ -359,4 +384,11 @@ impl Explanation {
             self.plausible().map(|action| self.plausible.half_widths()[action]).fold(0.0, f64::max);
         widest * widest
     }
+}
+
+/// Scores by all that the model counts, also what its estimate does not know yet.
+fn score_by_design(model: &(impl Estimator + ?Sized), actions: Actions<'_>, out: &mut Scores) {
+    let Some(fit) = model.design() else { return model.score_into(actions, out) };
+    out.resize(actions.len());
+    fit.score(actions.blocks(), &mut out.mean, &mut out.width_sq);
 }

@@ -49,27 +49,29 @@ pub mod state;
 pub use actions::{Action, ActionIndex, ActionSet, ActionSetError, Actions, MAX_MAGNITUDE, SetId};
 pub use arms::{ArmMove, ArmRecord};
 pub use confidence::{
-    Additive, ArmReach, Bell, BellPairs, Bounded, Bounds, ConfidenceRadius, Determinant, Doubt,
-    Exclusion, Fixed, Forecast, Interval, Mixture, PairRule, Paper, PerArm, Plausible,
-    PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, TwoPoint, Union,
+    Additive, ArmReach, Bell, BellPairs, Bounded, Bounds, ConfidenceRadius, Curved, Determinant,
+    Doubt, Exclusion, Fixed, Forecast, Interval, Likelihood, Mixture, PairRule, Paper, PerArm,
+    Plausible, PlausibleSummary, Quantised, Radius, RadiusError, Reach, Stitched, TwoPoint, Union,
     rounding_error,
 };
 pub use design::Design;
 pub use exact::{
     ForecastError, ForecastSums, Forecasts, Ledger, LedgerDigest, LedgerError, MalformedLedger,
-    Observation, ObservationError, OffGrid, Tally, TallyError, quantise,
+    Observation, ObservationError, OffGrid, RowSums, RowSumsError, Tally, TallyError, quantise,
 };
 pub use explain::{Difference, Explanation, Insurance, Outlook, Standing};
 pub use linalg::Isa;
 pub use model::{
-    ArmMeans, ArmRidges, ArmSums, BellArms, BellPrior, BellRidge, BellSums, Earnings, Estimator,
-    Evidence, Fit, ForecastChoice, Forecaster, ForecasterSums, Guarantee, Misfit, Outcome, Removed,
-    Ridge, RidgeError, Scores, Shape, Squares, Tabled, Tallies, Whole,
+    ArmMeans, ArmRidges, ArmSums, BellArms, BellPrior, BellRidge, BellSums, Budget, Earnings,
+    Estimator, Evidence, Fit, ForecastChoice, Forecaster, ForecasterSums, Glm, GlmPrior, Guarantee,
+    Link, Misfit, Outcome, Removed, Ridge, RidgeError, Scores, Shape, Squares, Tabled, Tallies,
+    Whole,
 };
 pub use policy::{
     BetaThompson, Code, DeadlineOutcome, DeadlineStatus, Decider, Elimination, EpsilonGreedy,
-    Explain, Exploration, ExploreThenCommit, Forecasting, Insured, LinTs, LinUcb, Phase, Plays,
-    Policy, PolicyError, Quota, RandomisedCode, SharedDraws, Target, TargetStatus, Thompson, Ucb1,
+    Explain, Exploration, ExploreThenCommit, Forecasting, Insured, LaplaceTs, LinTs, LinUcb, Phase,
+    Plays, Policy, PolicyError, Quota, RandomisedCode, SharedDraws, Target, TargetStatus, Thompson,
+    Ucb1,
 };
 pub use rng::Stream;
 

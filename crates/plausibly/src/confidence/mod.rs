@@ -2,6 +2,7 @@
 
 mod arms;
 pub(crate) mod bell;
+mod curved;
 mod forecast;
 mod pairs;
 mod plausible;
@@ -12,6 +13,7 @@ mod two_point;
 
 pub use arms::{ArmReach, Mixture, Stitched, Union};
 pub use bell::{Bell, BellPairs};
+pub use curved::{Curved, Likelihood};
 pub use forecast::Forecast;
 pub use pairs::{Bounds, PairRule};
 pub use plausible::{Exclusion, Interval, Plausible, PlausibleSummary};

@@ -1,11 +1,16 @@
 //! The plausible set: the actions that could still be best, and what rules the others out.
 
-use super::pairs::{Bounds, PairRule};
+mod choice;
+mod paid;
+mod witness;
+
+use self::paid::{Beaten, BoundedArms};
+use self::witness::Witness;
+use super::curved::Curved;
+use super::pairs::Bounds;
 use super::reach::Reach;
-use super::two_point::Bounded;
 use crate::actions::{ActionIndex, Actions};
-use crate::linalg::{Aligned, differences_into};
-use crate::model::{Earnings, Estimator, Scores, Tallies};
+use crate::model::{Estimator, Scores, Tallies};
 
 pub use crate::linalg::PlausibleSummary;
 
@@ -74,8 +79,10 @@ pub struct Plausible {
     /// The middles of intervals that do not have their estimates there; else empty.
     middle: Vec<f64>,
     best_lower: f64,
-    /// Nothing is ruled out.
-    open: bool,
+    kind: Kind,
+    /// On a curved scale the estimate of each action in rewards, and how much that moves with `z`.
+    estimate: Vec<f64>,
+    weight: Vec<f64>,
     arms: BoundedArms,
     beaten: Beaten,
     /// How far an action is from being ruled out; negative where it is.
@@ -83,6 +90,20 @@ pub struct Plausible {
     /// By differences the leader and the firmest action; one if they are the same.
     witnesses: [Witness; 2],
     witness_count: usize,
+}
+
+/// What intervals are made from.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Kind {
+    /// An estimate in the middle, and a width.
+    #[default]
+    Even,
+    /// What an arm has paid.
+    Bounded,
+    /// An estimate and a width on another scale.
+    Curved(Curved),
+    /// Nothing: no action is ruled out.
+    Open,
 }
 
 impl Plausible {
@@ -151,7 +172,12 @@ impl Plausible {
         self.middle.clear();
         self.half_width.resize(len, 0.0);
         self.slack.resize(len, 0.0);
-        self.open = reach.doubt().is_some();
+        self.kind = match reach {
+            Reach::Ellipsoid { .. } | Reach::Arms(_) => Kind::Even,
+            Reach::Bounded(_) => Kind::Bounded,
+            Reach::Curved(curved) => Kind::Curved(curved),
+            Reach::Open(_) => Kind::Open,
+        };
         match reach {
             Reach::Ellipsoid { sqrt_beta } => {
                 assert_radius(sqrt_beta);
@@ -172,6 +198,7 @@ impl Plausible {
                 self.half_width.iter_mut().zip(halves).for_each(|(half, new)| *half = new);
                 self.best_lower = self.largest_lower(scores);
             }
+            Reach::Curved(curved) => return self.assess_curved(scores, curved),
             Reach::Open(_) => {
                 self.half_width.fill(f64::INFINITY);
                 self.slack.fill(f64::INFINITY);
@@ -187,6 +214,26 @@ impl Plausible {
         scores.isa.slacks(middle, half_width, self.best_lower, slack);
     }
 
+    /// Compares intervals where the model is linear: rewards rise with `z`, so the order is the
+    /// same, and nothing is lost to rounding where they hardly rise.
+    fn assess_curved(&mut self, scores: &Scores, curved: Curved) {
+        assert_radius(curved.radius);
+        let Scores { isa, mean, width_sq } = scores;
+        let Self { half_width, slack, middle, estimate, weight, .. } = self;
+        let best_lower = isa.bound(mean, width_sq, curved.radius, half_width);
+        isa.slacks(mean, half_width, best_lower, slack);
+        estimate.clear();
+        estimate.extend(mean.iter().map(|moved| curved.mean(*moved)));
+        weight.clear();
+        weight.extend(mean.iter().map(|moved| curved.variance(*moved)));
+        for ((moved, width_sq), half) in mean.iter().zip(width_sq).zip(half_width) {
+            let (low, high) = curved.interval(*moved, *width_sq);
+            *half = 0.5 * (high - low);
+            middle.push(0.5 * (low + high));
+        }
+        self.best_lower = self.largest_lower(scores);
+    }
+
     /// Compares differences with two witnesses among the actions that no pair ruled out.
     fn compare_left<E: Estimator + ?Sized>(
         &mut self,
@@ -195,7 +242,7 @@ impl Plausible {
         scores: &Scores,
         reach: Reach,
     ) {
-        let Reach::Ellipsoid { .. } = reach else {
+        let (Reach::Ellipsoid { .. } | Reach::Curved(_)) = reach else {
             // Arms are known separately: the half-width of a difference is the sum of both.
             return;
         };
@@ -287,7 +334,26 @@ impl Plausible {
         };
         // The leader comes first, because nothing rules it out.
         let mut witnesses = self.witnesses[..self.witness_count].iter().map(against);
-        witnesses.find(|(_, at_least, _)| *at_least > 0.0)
+        let (by, at_least, at_most) = witnesses.find(|(_, at_least, _)| *at_least > 0.0)?;
+        let (at_least, at_most) = self.in_rewards(scores, [by, action], [at_least, at_most]);
+        Some((by, at_least, at_most))
+    }
+
+    /// How far one action is above another in rewards at least and at most, if it is this far above
+    /// on the scale on which the model is linear.
+    pub(crate) fn in_rewards(
+        &self,
+        scores: &Scores,
+        [ahead, behind]: [ActionIndex; 2],
+        apart: [f64; 2],
+    ) -> (f64, f64) {
+        let Kind::Curved(curved) = self.kind else { return (apart[0], apart[1]) };
+        let half = curved.radius * scores.width_sq[behind].sqrt();
+        let own = [scores.mean[behind] - half, scores.mean[behind] + half];
+        let (at_least, at_most) = curved.apart(apart, own);
+        // Both intervals hold at the same time as their difference.
+        let [first, second] = [ahead, behind].map(|action| self.interval(scores, action));
+        (at_least.max(first.lower - second.upper), at_most.min(first.upper - second.lower))
     }
 
     /// How far the evidence has come by which the leader would rule an action out, as a share of
@@ -302,13 +368,13 @@ impl Plausible {
         action: ActionIndex,
     ) -> f64 {
         let witness = self.witnesses[..self.witness_count].iter().find(|one| one.action == leader);
-        let (gap, half) = match witness {
-            Some(witness) => (witness.behind.mean[action], witness.half_width(reach, action)),
-            None => (
-                scores.mean[leader] - scores.mean[action],
-                self.half_width[leader] + self.half_width[action],
-            ),
+        let alone = |action: ActionIndex| match self.kind {
+            Kind::Curved(_) => reach.half_width(scores.width_sq[action]),
+            _ => self.half_width[action],
         };
+        let apart = || (scores.mean[leader] - scores.mean[action], alone(leader) + alone(action));
+        let beside = |one: &Witness| (one.behind.mean[action], one.half_width(reach, action));
+        let (gap, half) = witness.map_or_else(apart, beside);
         let ratio = (gap / half).max(0.0);
         let by_pair = pairs
             .zip(tallies)
@@ -321,7 +387,13 @@ impl Plausible {
     /// The interval of an action.
     pub fn interval(&self, scores: &Scores, action: ActionIndex) -> Interval {
         let (middle, half) = (self.middle(scores)[action], self.half_width[action]);
-        Interval { lower: middle - half, mean: scores.mean[action], upper: middle + half }
+        let mean = self.estimates(scores)[action];
+        Interval { lower: middle - half, mean, upper: middle + half }
+    }
+
+    /// The estimate of each action, in rewards.
+    pub(crate) fn estimates<'a>(&'a self, scores: &'a Scores) -> &'a [f64] {
+        if let Kind::Curved(_) = self.kind { &self.estimate } else { &scores.mean }
     }
 
     /// Half the interval of each action.
@@ -329,75 +401,19 @@ impl Plausible {
         &self.half_width
     }
 
-    /// The plausible action with the largest width, the lowest index among equals. Of bounded arms
-    /// the one with the longest interval, the least taken among equals.
-    ///
-    /// # Panics
-    /// If the scores are not the ones assessed.
-    pub fn widest(&self, scores: &Scores) -> ActionIndex {
-        self.widest_by(scores, &scores.width_sq)
-    }
-
-    /// The plausible action with the largest of these squared widths, the lowest index among
-    /// equals.
-    ///
-    /// # Panics
-    /// If the scores are not the ones assessed, or there is not one width for each action.
-    pub fn widest_by(&self, scores: &Scores, width_sq: &[f64]) -> ActionIndex {
-        assert!(width_sq.len() == self.slack.len(), "one width for each action");
-        if !self.middle.is_empty() {
-            return self.longest_by(scores, width_sq);
-        }
-        let best = scores.isa.widest(width_sq, &self.slack);
-        let attains = |&action: &ActionIndex| width_sq[action] >= best && self.contains(action);
-        (0..width_sq.len()).find(attains).expect("a plausible set is never empty")
-    }
-
-    /// The plausible arm with the longest interval, the least taken among equals.
-    fn longest_by(&self, scores: &Scores, width_sq: &[f64]) -> ActionIndex {
-        let key = |action: usize| (self.half_by(scores, width_sq, action), width_sq[action]);
-        let longer = |best: usize, next| if key(next) > key(best) { next } else { best };
-        let plausible = (0..width_sq.len()).filter(|action| self.contains(*action));
-        plausible.reduce(longer).expect("a plausible set is never empty")
-    }
-
-    /// Half the interval of a bounded arm with squared widths by a design that counts more plays:
-    /// shorter by the root of the plays, one more counted on both sides so that arms never taken
-    /// have a length too.
-    pub(crate) fn half_by(&self, scores: &Scores, width_sq: &[f64], action: ActionIndex) -> f64 {
-        let plays = |width_sq: f64| 1.0 / width_sq + 1.0;
-        let fewer = plays(scores.width_sq[action]) / plays(width_sq[action]);
-        self.half_width[action] * fewer.sqrt()
-    }
-
-    /// The plausible action with the largest `greed·mean + half-width`, the lowest index among
-    /// equals; the middle of an interval stands for the mean where the estimate is not there.
-    ///
-    /// # Panics
-    /// If the scores are not the ones assessed.
-    pub fn tempered(&self, scores: &Scores, greed: f64) -> ActionIndex {
-        let middle = self.middle(scores);
-        let best = scores.isa.tempered(middle, &self.half_width, greed, &self.slack);
-        let value = |action: usize| greed * middle[action] + self.half_width[action];
-        let attains = |&action: &ActionIndex| value(action) >= best && self.contains(action);
-        (0..scores.mean.len()).find(attains).expect("a plausible set is never empty")
-    }
-
-    /// The choice at this greed: [`Plausible::widest`] at 0, else [`Plausible::tempered`]. While
-    /// nothing is ruled out intervals say nothing, and widths decide at any greed.
-    pub(crate) fn best(&self, scores: &Scores, greed: f64) -> ActionIndex {
-        let tempered = greed > 0.0 && !self.open;
-        if tempered { self.tempered(scores, greed) } else { self.widest(scores) }
-    }
-
     /// Whether intervals say nothing.
     pub(crate) fn is_open(&self) -> bool {
-        self.open
+        self.kind == Kind::Open
     }
 
     /// Whether intervals are those of bounded arms.
     pub(crate) fn is_bounded(&self) -> bool {
-        !self.middle.is_empty()
+        self.kind == Kind::Bounded
+    }
+
+    /// Whether estimates and widths are on another scale than rewards.
+    pub(crate) fn is_curved(&self) -> bool {
+        matches!(self.kind, Kind::Curved(_))
     }
 
     /// Size and largest squared error of the set, given the true means.
@@ -406,87 +422,7 @@ impl Plausible {
     /// If there is not one true mean for each action.
     pub fn summary(&self, scores: &Scores, truth: &[f64]) -> PlausibleSummary {
         assert!(truth.len() == scores.mean.len(), "one true mean for each action");
-        scores.isa.plausible_summary(&scores.mean, truth, &self.slack)
-    }
-}
-
-/// The intervals of bounded arms. One is computed again only if its sums have changed, so it is a
-/// function of them.
-#[derive(Clone, Debug, Default)]
-struct BoundedArms {
-    bounded: Option<Bounded>,
-    known: Vec<(Earnings, (f64, f64))>,
-}
-
-impl BoundedArms {
-    fn bring_up(&mut self, bounded: Bounded, tallies: Tallies<'_>) {
-        if self.bounded.replace(bounded) != Some(bounded) || self.known.len() != tallies.len() {
-            self.known.clear();
-        }
-        for arm in 0..tallies.len() {
-            let tally = tallies.get(arm);
-            match self.known.get_mut(arm) {
-                Some(known) if known.0 == tally => {}
-                Some(known) => *known = (tally, bounded.interval(tally)),
-                None => self.known.push((tally, bounded.interval(tally))),
-            }
-        }
-    }
-
-    fn intervals(&self) -> impl Iterator<Item = (f64, f64)> {
-        self.known.iter().map(|(_, interval)| *interval)
-    }
-}
-
-/// Which actions are ruled out by what they and the leader have paid. A pair is judged again only
-/// if its sums have changed, so a verdict is a function of them.
-#[derive(Clone, Debug, Default)]
-struct Beaten {
-    rule: Option<PairRule>,
-    /// The action with the largest average, the lowest index among equals.
-    leader: ActionIndex,
-    /// The sums that each verdict is from: those of the leader, and its own.
-    from: Vec<(Earnings, Earnings)>,
-    /// The evidence against each action, in nats; zero where it is not enough. Empty without a
-    /// rule.
-    evidence: Vec<f64>,
-}
-
-impl Beaten {
-    fn by_nothing(&mut self) {
-        self.rule = None;
-        self.evidence.clear();
-    }
-
-    fn compare(&mut self, rule: PairRule, tallies: Tallies<'_>) {
-        let known = self.rule.replace(rule) == Some(rule) && self.from.len() == tallies.len();
-        if !known {
-            self.from = vec![(Earnings::default(), Earnings::default()); tallies.len()];
-            self.evidence = vec![0.0; tallies.len()];
-        }
-        let ahead = |best: usize, next: usize| {
-            let [best_tally, tally] = [best, next].map(|action| tallies.get(action));
-            let leads =
-                tally.count > 0 && (best_tally.count == 0 || tally.mean() > best_tally.mean());
-            if leads { next } else { best }
-        };
-        self.leader = (0..tallies.len()).reduce(ahead).unwrap_or(0);
-        let leader = tallies.get(self.leader);
-        for (action, (from, evidence)) in self.from.iter_mut().zip(&mut self.evidence).enumerate() {
-            let pair = (leader, tallies.get(action));
-            if *from != pair {
-                *from = pair;
-                *evidence = rule.rules_out(leader, pair.1).unwrap_or(0.0);
-            }
-        }
-    }
-
-    fn any(&self) -> bool {
-        self.evidence.iter().any(|evidence| *evidence > 0.0)
-    }
-
-    fn is(&self, action: ActionIndex) -> bool {
-        self.evidence.get(action).is_some_and(|evidence| *evidence > 0.0)
+        scores.isa.plausible_summary(self.estimates(scores), truth, &self.slack)
     }
 }
 
@@ -502,47 +438,4 @@ pub(crate) fn difference<E: Estimator + ?Sized>(
     let mut witness = Witness::default();
     witness.compare(model, actions.blocks(), scores, ahead);
     (witness.behind.mean[behind], witness.half_width(reach, behind))
-}
-
-/// One witness, and by how much it beats each action.
-#[derive(Clone, Debug, Default)]
-struct Witness {
-    /// Which action it is.
-    action: ActionIndex,
-    /// The difference of each action from it: by how much it is behind, with its squared width.
-    behind: Scores,
-    rows: Aligned,
-}
-
-impl Witness {
-    /// Scores the differences from scratch, each as if it were an action. O(d²) per action.
-    ///
-    /// `blocks` are the features of the scored actions. Differences of equal rows are exactly zero,
-    /// so copies never rule each other out.
-    fn compare<E: Estimator + ?Sized>(
-        &mut self,
-        model: &E,
-        blocks: &[f64],
-        scores: &Scores,
-        action: ActionIndex,
-    ) {
-        self.action = action;
-        self.behind.resize(scores.mean.len());
-        let Some(fit) = model.fit() else {
-            let Scores { mean, width_sq, .. } = &mut self.behind;
-            for other in 0..scores.mean.len() {
-                mean[other] = scores.mean[action] - scores.mean[other];
-                width_sq[other] = model.difference_sq(scores, action, other);
-            }
-            return;
-        };
-        self.behind.isa = fit.isa;
-        differences_into(blocks, fit.theta_hat.len(), action, &mut self.rows);
-        fit.score(&self.rows, &mut self.behind.mean, &mut self.behind.width_sq);
-    }
-
-    /// Half the interval of the difference of an action from the witness.
-    fn half_width(&self, reach: Reach, action: ActionIndex) -> f64 {
-        reach.half_width(self.behind.width_sq[action])
-    }
 }

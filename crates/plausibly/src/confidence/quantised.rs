@@ -112,7 +112,8 @@ impl<R: ConfidenceRadius> ConfidenceRadius for Quantised<R> {
             Reach::Arms(arms) => Reach::Arms(arms.widened(HALF_STEP)),
             Reach::Bounded(arms) => Reach::Bounded(arms.widened(HALF_STEP)),
             Reach::Ellipsoid { .. } => Reach::Ellipsoid { sqrt_beta: self.sqrt_beta(evidence) },
-            open @ Reach::Open(_) => open,
+            // A curved set covers the rounding of its rewards; rows on the grid are the features.
+            own @ (Reach::Curved(_) | Reach::Open(_)) => own,
         }
     }
 

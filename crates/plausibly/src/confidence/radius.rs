@@ -200,6 +200,36 @@ pub enum RadiusError {
          runs of 300 rounds); use `determinant`"
     )]
     OneDimension,
+    /// A usual rate that rewards of this kind cannot have, or that leaves nothing to learn.
+    #[error("the usual rate must be above {low} and below {high}, got {rate}")]
+    UsualRate {
+        /// The value refused.
+        rate: f64,
+        /// The least reward.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
+    /// A factor of the odds that says that all actions are the same, or is extreme.
+    #[error("the factor between rates must be above 1 and at most 1e50, got {factor}")]
+    Factor {
+        /// The value refused.
+        factor: f64,
+    },
+    /// A usual rate that is zero or one in doubles.
+    #[error("the offset must be between -36 and 36, got {offset}")]
+    Offset {
+        /// The value refused.
+        offset: f64,
+    },
+    /// Rewards that a model of this kind cannot have seen.
+    #[error("rewards must be from {low} to {high}, and the sums of a row have others")]
+    Rewards {
+        /// The least reward.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
     /// A bound that is negative, or extreme.
     #[error("{name} must be between 0 and 1e50, got {value}")]
     Negative {

@@ -1,6 +1,7 @@
 //! How far intervals reach at one moment, or why nothing is ruled out.
 
 use super::arms::ArmReach;
+use super::curved::Curved;
 use super::two_point::Bounded;
 use crate::model::Evidence;
 use std::fmt;
@@ -18,6 +19,8 @@ pub enum Reach {
     Arms(ArmReach),
     /// A box, each side by the plays, the sum and the sum of squares of its arm.
     Bounded(Bounded),
+    /// An ellipsoid on another scale than that of rewards.
+    Curved(Curved),
     /// Everywhere: nothing is ruled out.
     Open(Doubt),
 }
@@ -39,6 +42,8 @@ pub enum Doubt {
     FewValues,
     /// The noise differs by action, so that only pairs of actions are judged.
     OwnScales,
+    /// Features differ so much in size that a set cannot be computed.
+    Precision,
     /// No parameter agrees with the rewards: an assumption of the set fails.
     Refuted,
 }
@@ -61,6 +66,11 @@ impl fmt::Display for Doubt {
                 f,
                 "the noise differs by action, so intervals are open and only pairs are judged"
             ),
+            Self::Precision => write!(
+                f,
+                "features differ so much in size that intervals cannot be computed; bring them \
+                 to about the same size"
+            ),
             Self::Refuted => write!(
                 f,
                 "no parameter agrees with the rewards, so an assumption of the intervals is wrong"
@@ -76,13 +86,14 @@ fn two_digits(value: f64) -> f64 {
 }
 
 impl Reach {
-    /// `√β` of an ellipsoid.
+    /// `√β` of an ellipsoid, on whatever scale.
     ///
     /// # Panics
     /// If it is a reach for arms: no model of features has one.
     pub(crate) fn ellipsoid(self) -> f64 {
         match self {
             Self::Ellipsoid { sqrt_beta } => sqrt_beta,
+            Self::Curved(curved) => curved.radius,
             Self::Open(_) => f64::INFINITY,
             Self::Arms(_) | Self::Bounded(_) => {
                 panic!("a radius for arms was asked about a model of features")
@@ -90,11 +101,13 @@ impl Reach {
         }
     }
 
-    /// Half the interval of an action of this squared width. That of a bounded arm depends on more
-    /// than the width, so it is half the range of rewards here, which always holds.
+    /// Half the interval of an action of this squared width, on the scale on which the model is
+    /// linear. That of a bounded arm depends on more than the width, so it is half the range of
+    /// rewards here, which always holds.
     pub fn half_width(&self, width_sq: f64) -> f64 {
         match self {
             Self::Ellipsoid { sqrt_beta } => sqrt_beta * width_sq.sqrt(),
+            Self::Curved(curved) => curved.radius * width_sq.sqrt(),
             Self::Arms(arms) => arms.half_width(width_sq),
             Self::Bounded(bounded) => 0.5 * bounded.range(),
             Self::Open(_) => f64::INFINITY,

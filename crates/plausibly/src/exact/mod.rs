@@ -9,7 +9,8 @@
 //! addition is associative. So an [`Observation`] is checked and rounded to a grid once, and a
 //! [`Ledger`] sums its products as integers. Its bytes depend only on the observations in it, not
 //! on their order, on splits and merges, or on observations that were added and retracted. A
-//! [`Ridge`](crate::Ridge) is made from a ledger when one is needed.
+//! [`Ridge`](crate::Ridge) is made from a ledger when one is needed. A model whose means are not
+//! linear needs the rewards of each row; [`RowSums`] keep them by the same rules.
 //!
 //! An observation may stand for many outcomes of one decision, summed in a [`Tally`], and carry
 //! [`Forecasts`] that were fixed before its reward was seen. Both add integers to the ledger, so
@@ -24,6 +25,7 @@ mod grid;
 mod ledger;
 mod ledger_error;
 mod observation;
+mod row_sums;
 mod tally;
 
 pub use bytes::{LedgerDigest, MalformedLedger};
@@ -32,4 +34,5 @@ pub use grid::{OffGrid, quantise};
 pub use ledger::Ledger;
 pub use ledger_error::LedgerError;
 pub use observation::{Observation, ObservationError};
+pub use row_sums::{RowSums, RowSumsError};
 pub use tally::{Tally, TallyError};

@@ -12,6 +12,7 @@ mod bell_ridge;
 mod evidence;
 mod fit;
 mod forecaster;
+mod glm;
 mod ridge;
 mod ridge_error;
 mod shape;
@@ -27,6 +28,7 @@ pub use bell_ridge::{BellPrior, BellRidge, BellSums};
 pub use evidence::{Evidence, Guarantee};
 pub use fit::Fit;
 pub use forecaster::{ForecastChoice, Forecaster, ForecasterSums};
+pub use glm::{Budget, Glm, GlmPrior, Link};
 pub use ridge::Ridge;
 pub use ridge_error::RidgeError;
 pub use shape::{Misfit, Shape};
@@ -45,9 +47,9 @@ use crate::linalg::Isa;
 
 /// A model of the mean rewards with a width for each action.
 ///
-/// Three are provided: [`Ridge`] for actions with features, [`ArmMeans`] for plain arms and
-/// [`ArmRidges`] for arms in a context. Policies that need only means and widths are written once
-/// over this trait.
+/// Four are provided: [`Ridge`] for actions with features, [`Glm`] for such actions where rewards
+/// are a yes or no or a count, [`ArmMeans`] for plain arms and [`ArmRidges`] for arms in a context.
+/// Policies that need only means and widths are written once over this trait.
 pub trait Estimator {
     /// Scores every action from scratch by what was learned so far.
     ///
@@ -74,6 +76,24 @@ pub trait Estimator {
         self.update(action, outcome.reward);
     }
 
+    /// Counts an action that was taken, without its reward: only the widths of
+    /// [`Estimator::design`] follow, or those of [`Estimator::fit`] where that is `None`. By
+    /// default the reward is zero, because most models have widths that do not depend on it.
+    ///
+    /// # Panics
+    /// If the action does not fit the model.
+    fn count(&mut self, action: Action<'_>) {
+        self.update(action, 0.0);
+    }
+
+    /// Whether the model can learn this reward.
+    ///
+    /// # Errors
+    /// If it is not one of its kind. Every finite reward is, by default.
+    fn check_reward(&self, _reward: f64) -> Result<(), Misfit> {
+        Ok(())
+    }
+
     /// How much has been learned: what confidence radii depend on.
     fn evidence(&self) -> Evidence;
 
@@ -89,6 +109,19 @@ pub trait Estimator {
     /// them. With `None`, the default, a search scores every action.
     fn fit(&self) -> Option<Fit<'_>> {
         None
+    }
+
+    /// The model behind the widths by which a policy explores, where that has seen more actions
+    /// than [`Estimator::fit`]: a model that refits only from time to time has one in between.
+    /// `None`, the default, where they are the same.
+    fn design(&self) -> Option<Fit<'_>> {
+        None
+    }
+
+    /// Changes when [`Estimator::design`] starts again, so that a copy which has counted more
+    /// actions is of no use any more. Never changes by default.
+    fn generation(&self) -> u64 {
+        0
     }
 
     /// What each action has paid, if the model keeps that; `None` by default. Verdicts between

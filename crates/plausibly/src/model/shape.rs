@@ -60,6 +60,12 @@ pub enum Misfit {
         /// The value refused.
         reward: f64,
     },
+    /// A count that is not a multiple of 2⁻²⁴.
+    #[error("counts must be multiples of 2^-24, such as whole numbers; got {reward}")]
+    Count {
+        /// The value refused.
+        reward: f64,
+    },
     /// A reward without a forecast, for a radius that needs one.
     #[error(
         "the radius needs a forecast with every reward; wrap the policy in Forecasting, or hand \

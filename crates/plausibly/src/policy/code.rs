@@ -135,12 +135,13 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// `docs/concepts/targets.md`.
     ///
     /// # Errors
-    /// If the target is not positive, or has a deadline although the radius is one for bounded
-    /// arms: how long their intervals will be depends on rewards to come.
+    /// If the target is not positive, or has a deadline although the radius is one for bounded arms
+    /// or of a [`Glm`](crate::Glm): how long their intervals will be depends on rewards to come.
     pub fn to_target(self, target: Target) -> Result<Self, PolicyError> {
-        let bounded = matches!(self.radius.reach(&self.model.evidence()), Reach::Bounded(_));
+        let reach = self.radius.reach(&self.model.evidence());
+        let unforeseen = matches!(reach, Reach::Bounded(_) | Reach::Curved(_));
         let deadline = match target.checked()? {
-            Target::Deadline { .. } if bounded => return Err(PolicyError::BoundedDeadline),
+            Target::Deadline { .. } if unforeseen => return Err(PolicyError::BoundedDeadline),
             Target::Deadline { accuracy, by_round } => Some(Deadline::new(accuracy, by_round)),
             Target::Kappa(_) | Target::Accuracy(_) => None,
         };
@@ -165,10 +166,13 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
 
 impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     /// The plausible action with the largest `greed·mean + half-width`. While decisions are on
-    /// their way, half-widths are those of the design that counts them.
+    /// their way, or the model counts some that its estimate does not know yet, half-widths are
+    /// those of the design that counts them.
     fn best(&mut self, actions: Actions<'_>, bounds: Bounds, greed: f64) -> ActionIndex {
         let Self { model, search, by_design, .. } = self;
-        let Some(design) = self.pending.as_mut().and_then(|pending| pending.design(model)) else {
+        let design = self.pending.as_mut().and_then(|pending| pending.design(model)).map(|it| &*it);
+        let own = || model.design().map(|_| &*model);
+        let Some(design) = design.or_else(own) else {
             return search.best(model, actions, bounds, greed);
         };
         let (few, plausible) = search.plausible(model, actions, bounds);
@@ -187,9 +191,17 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
         }
         let widest = self.best(actions, bounds, 0.0);
         let Some(target) = self.target else { return Some(widest) };
-        let Self { model, search, .. } = self;
+        let Self { model, search, by_design, .. } = self;
         let design = self.pending.as_mut().and_then(|pending| pending.design(model));
         let counted = design.map_or(&*model, |design| design);
+        if let Reach::Curved(_) = bounds.reach {
+            let (few, plausible) = search.plausible(model, actions, bounds);
+            few.score_by(counted, actions, by_design);
+            let known = plausible.least_known(few.scores(), by_design.width_sq());
+            let (gain, half_width) = known.expect("the reach is curved");
+            let met = target.status(gain, half_width, &counted.evidence()).met();
+            return (!met).then_some(widest);
+        }
         let width_sq = search.width_sq(counted, actions, widest);
         let half_width = match bounds.reach {
             // Pending decisions have no rewards to make an interval from.
@@ -269,11 +281,16 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Policy for Code<E, R> {
 
     fn learn(&mut self, action: Action<'_>, outcome: Outcome) {
         assert_outcome(&self.radius, outcome);
+        let generation = self.model.generation();
         self.model.learn(action, outcome);
+        let started_again = self.model.generation() != generation;
         match &mut self.pending {
             Some(pending) if outcome.further => pending.learned(action),
             Some(pending) => pending.settle(action),
             None => {}
+        }
+        if let Some(pending) = self.pending.as_mut().filter(|_| started_again) {
+            pending.start_again();
         }
     }
 

@@ -13,6 +13,7 @@ mod exploration;
 mod explore_then_commit;
 mod forecasting;
 mod insured;
+mod laplace_ts;
 mod lin_ts;
 mod lin_ucb;
 mod pending;
@@ -33,6 +34,7 @@ pub use explore_then_commit::ExploreThenCommit;
 pub(crate) use explore_then_commit::exploring_rounds;
 pub use forecasting::Forecasting;
 pub use insured::{Decider, Insured};
+pub use laplace_ts::LaplaceTs;
 pub use lin_ts::LinTs;
 pub use lin_ucb::LinUcb;
 pub use randomised::RandomisedCode;
@@ -157,6 +159,7 @@ pub trait Explain: Policy {
     /// then.
     fn try_update(&mut self, action: Action<'_>, reward: f64) -> Result<(), Misfit> {
         self.model().shape().map_or(Ok(()), |shape| shape.check_reward(action, reward))?;
+        self.model().check_reward(reward)?;
         check_reward(self.reward_range(), reward)?;
         self.radius().map_or(Ok(()), |radius| check_forecast(radius, None))?;
         self.update(action, reward);
@@ -172,6 +175,7 @@ pub trait Explain: Policy {
     fn try_learn(&mut self, action: Action<'_>, outcome: Outcome) -> Result<(), Misfit> {
         let shape = self.model().shape();
         shape.map_or(Ok(()), |shape| shape.check_reward(action, outcome.reward))?;
+        self.model().check_reward(outcome.reward)?;
         check_reward(self.reward_range(), outcome.reward)?;
         self.radius().map_or(Ok(()), |radius| check_forecast(radius, outcome.forecast))?;
         self.learn(action, outcome);
@@ -353,10 +357,10 @@ pub enum PolicyError {
         /// The value refused.
         value: f64,
     },
-    /// A deadline with a radius for bounded arms.
+    /// A deadline with a radius for bounded arms, or with a [`Glm`](crate::Glm).
     #[error(
-        "no deadline can be promised for bounded arms, because the length of their intervals \
-         depends on rewards to come; use accuracy without by_round, or the radius mixture"
+        "no deadline can be promised here, because the length of intervals depends on rewards to \
+         come; use accuracy without by_round or, for arms, the radius mixture"
     )]
     BoundedDeadline,
     /// A model whose gram matrix has no Cholesky factor to sample with.

@@ -43,7 +43,7 @@ impl<E: Estimator + Clone> Pending<E> {
     pub(super) fn push(&mut self, action: Action<'_>) {
         self.listed.push(action);
         if let Some(design) = &mut self.design {
-            count(design, action);
+            design.count(action);
         }
     }
 
@@ -63,7 +63,7 @@ impl<E: Estimator + Clone> Pending<E> {
     /// The model has learned a reward that was never announced, so the design has not counted it.
     pub(super) fn learned(&mut self, action: Action<'_>) {
         if let Some(design) = &mut self.design {
-            count(design, action);
+            design.count(action);
         }
     }
 
@@ -98,10 +98,16 @@ impl<E: Estimator + Clone> Pending<E> {
         Some(self.design.as_ref().map_or_else(|| Cow::Owned(self.made(model)), Cow::Borrowed))
     }
 
+    /// The model has made its estimate again, so a design that follows the one before is of no use.
+    pub(super) fn start_again(&mut self) {
+        assert!(!self.unlisted, "a policy made from statistics cannot learn; make a new one");
+        self.design = None;
+    }
+
     /// The model with every listed decision counted.
     fn made(&self, model: &E) -> E {
         let mut design = model.clone();
-        self.listed.for_each(|action| count(&mut design, action));
+        self.listed.for_each(|action| design.count(action));
         design
     }
 }
@@ -137,12 +143,6 @@ impl<E: DurableModel> Pending<E> {
     }
 }
 
-/// Counts a decision. Widths depend on the actions taken and not on their rewards, so the reward
-/// is zero.
-fn count<E: Estimator>(design: &mut E, action: Action<'_>) {
-    design.update(action, 0.0);
-}
-
 /// The position of the plausible action with the largest `c·mean + half-width`, half-widths taken
 /// by the design. `c` is at most `greed` and at most `1/r`, with `r` the largest factor by which a
 /// plausible action's own half-width exceeds that by the design. With a larger `c` the regret of
@@ -157,8 +157,9 @@ pub(super) fn best_by_design(
     if greed == 0.0 || plausible.is_open() {
         return plausible.widest_by(scores, &design.width_sq);
     }
+    let ranked = plausible.is_curved().then(|| plausible.ranked(scores, &design.width_sq, greed));
     let by_design = |action: usize| {
-        if plausible.is_bounded() {
+        if plausible.is_bounded() || plausible.is_curved() {
             return plausible.half_by(scores, &design.width_sq, action);
         }
         reach.half_width(design.width_sq[action])
@@ -170,7 +171,10 @@ pub(super) fn best_by_design(
         .map(|action| plausible.half_widths()[action] / by_design(action))
         .fold(1.0, f64::max);
     let greed = greed.min(1.0 / inflation);
-    let value = |action: usize| greed * plausible.middle(scores)[action] + by_design(action);
+    let value = |action: usize| {
+        let known = ranked.as_ref().map_or_else(|| by_design(action), |ranked| ranked(action));
+        greed * plausible.middle(scores)[action] + known
+    };
     let better = |best: usize, next| if value(next) > value(best) { next } else { best };
     candidates().reduce(better).expect("a plausible set is never empty")
 }

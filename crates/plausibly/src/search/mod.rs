@@ -73,6 +73,7 @@ pub struct Search {
     /// Positions of the actions that a filter left.
     found: Vec<usize>,
     plausible: Plausible,
+    kept: Option<Kept>,
 }
 
 /// The arguments of one search.
@@ -153,7 +154,7 @@ impl Few {
         actions: Actions<'_>,
         out: &mut Scores,
     ) {
-        let Some(fit) = model.fit() else {
+        let Some(fit) = model.design().or_else(|| model.fit()) else {
             // Without a linear model every action was kept.
             return model.score_into(actions, out);
         };
@@ -204,6 +205,7 @@ impl Search {
             half_width: Vec::new(),
             found: Vec::new(),
             plausible: Plausible::new(),
+            kept: None,
         }
     }
 
@@ -218,7 +220,7 @@ impl Search {
     #[must_use]
     pub fn excluding(self, exclusion: Exclusion) -> Self {
         // A list made by differences does not hold all that intervals leave.
-        Self { exclusion, list: Shortlist::default(), ..self }
+        Self { exclusion, list: Shortlist::default(), kept: None, ..self }
     }
 
     /// What rules actions out.
@@ -281,6 +283,10 @@ impl Search {
         bounds: impl Into<Bounds>,
     ) -> (&Few, &Plausible) {
         let bounds = bounds.into();
+        let asked = Kept::of(model, actions, bounds);
+        if asked.is_some() && self.kept == asked {
+            return (&self.few, &self.plausible);
+        }
         match model.fit() {
             Some(fit) if can_filter(model, bounds) => {
                 self.narrow(&fit, actions, bounds.reach, Sought::Plausible, self.exclusion);
@@ -289,6 +295,7 @@ impl Search {
             _ => self.score_all(model, actions),
         }
         self.assess(model, bounds, self.exclusion);
+        self.kept = asked;
         (&self.few, &self.plausible)
     }
 
@@ -343,7 +350,7 @@ impl Search {
     ) -> Option<ActionIndex> {
         match model.fit() {
             Some(fit) if can_filter(model, bounds) => {
-                self.few.take(among.iter().copied());
+                self.look_at(among.iter().copied());
                 self.few.score(&fit, actions);
             }
             _ => self.score_all(model, actions),
@@ -366,17 +373,23 @@ impl Search {
         actions: Actions<'_>,
         action: ActionIndex,
     ) -> f64 {
-        let Some(fit) = model.fit() else {
+        let Some(fit) = model.design().or_else(|| model.fit()) else {
             self.score_all(model, actions);
             return self.few.scores.width_sq[action];
         };
-        self.few.take([action]);
+        self.look_at([action]);
         self.few.score(&fit, actions);
         self.few.scores.width_sq[0]
     }
 
+    /// Takes these actions in place of those of the last answer, whatever that was.
+    fn look_at(&mut self, actions: impl IntoIterator<Item = ActionIndex>) {
+        self.kept = None;
+        self.few.take(actions);
+    }
+
     fn score_all<E: Estimator + ?Sized>(&mut self, model: &E, actions: Actions<'_>) {
-        self.few.take(0..actions.len());
+        self.look_at(0..actions.len());
         match model.fit() {
             Some(fit) => self.few.score(&fit, actions),
             None => model.score_into(actions, &mut self.few.scores),
@@ -448,6 +461,7 @@ impl Search {
         assert!(dim == found, "a model of {dim} features was asked about actions with {found}");
         let sqrt_beta = reach.ellipsoid();
         crate::confidence::assert_radius(sqrt_beta);
+        self.kept = None;
         if self.model != Some(fit.lineage) {
             let Self { exclusion, lazy, .. } = *self;
             *self = Self { exclusion, lazy, model: Some(fit.lineage), ..Self::new() };
@@ -506,6 +520,25 @@ fn filter_by_intervals(
     };
     let Scores { isa, mean, width_sq } = field.scores;
     isa.finalists(mean, width_sq, sought, half_width, found);
+}
+
+/// What the plausible set at hand is the answer for: a model that refits only from time to time
+/// is asked the same question many times.
+#[derive(Clone, Debug, PartialEq)]
+struct Kept {
+    lineage: u64,
+    generation: u64,
+    set: SetId,
+    bounds: Bounds,
+}
+
+impl Kept {
+    /// `None` for a model that changes with every reward.
+    fn of<E: Estimator + ?Sized>(model: &E, actions: Actions<'_>, bounds: Bounds) -> Option<Self> {
+        model.design()?;
+        let lineage = model.fit()?.lineage;
+        Some(Self { lineage, generation: model.generation(), set: actions.id(), bounds })
+    }
 }
 
 /// Where the answer is.

@@ -170,6 +170,7 @@ dispatch! {
         sum: &mut [f64], carry: &mut [f64], moment_sum: &mut [f64], moment_carry: &mut [f64],
         x: &[f64], reward: f64
     );
+    fn add_weighted(sum: &mut [f64], rows: &[f64], weights: &[f64], dim: usize);
     fn coarse_dots(blocks: &[f32], theta: &[f32], out: &mut [f32]) -> f32;
     fn coarse_at_least(values: &[f32], least: f32, most: usize, found: &mut Vec<usize>);
     fn uniforms(words: &[[u8; 8]], out: &mut [f64]);

@@ -32,6 +32,7 @@ mod choose;
 mod coarse;
 mod dispatch;
 mod draw;
+mod gram;
 mod interleave;
 mod learn;
 mod score;
@@ -47,6 +48,7 @@ use choose::{
 use coarse::{coarse_at_least, coarse_dots};
 pub use dispatch::Isa;
 use draw::uniforms;
+use gram::add_weighted;
 #[cfg(target_arch = "x86_64")]
 use interleave::avx;
 use interleave::interleave;

@@ -1,0 +1,416 @@
+//! Models of rewards that are a yes or no, a share, or a count.
+
+mod link;
+mod rows;
+mod set;
+
+pub use link::Link;
+pub use set::Budget;
+
+use self::rows::Rows;
+use self::set::{LikelihoodSet, best_point};
+use super::{Estimator, Evidence, Fit, Lineage, LogDet, Misfit, Scores, Shape};
+use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
+use crate::confidence::{Curved, Doubt, RadiusError, Reach};
+use crate::exact::{RowSums, Tally, quantise};
+use crate::linalg::{Cholesky, CompensatedGram, Isa};
+use crate::state::{DurableModel, Reader, StateError, Writer, holds};
+use std::sync::Arc;
+
+/// What is said about rewards before the first of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GlmPrior {
+    /// How the mean reward depends on `z = offset + ⟨x, θ⟩`.
+    pub link: Link,
+    /// `z` of the usual rate: [`Link::of_mean`] of it.
+    pub offset: f64,
+    /// S, a bound on `‖θ*‖`: no action is farther than `S·‖x‖` from the usual rate, in `z`.
+    pub theta_norm_bound: f64,
+    /// δ, the error of the whole set, for ever.
+    pub delta: f64,
+}
+
+impl GlmPrior {
+    /// From the usual rate, and by what factor the odds of any action (its rate, for counts) can
+    /// differ from it: `S = log(factor)/L`, with L a bound on `‖x‖`.
+    ///
+    /// # Errors
+    /// If the rate is not one that rewards of this kind can have (0 and 1 leave nothing to learn),
+    /// the factor is not above 1, or a constant is extreme.
+    pub fn around(
+        link: Link,
+        usual_rate: f64,
+        factor: f64,
+        action_norm_bound: f64,
+        delta: f64,
+    ) -> Result<Self, RadiusError> {
+        let (low, high) = link.reward_range();
+        if !(usual_rate > low && usual_rate < high) {
+            return Err(RadiusError::UsualRate { rate: usual_rate, low, high });
+        }
+        if !(factor > 1.0 && factor <= 1e50) {
+            return Err(RadiusError::Factor { factor });
+        }
+        let (offset, theta_norm_bound) =
+            (link.of_mean(usual_rate), libm::log(factor) / action_norm_bound);
+        let prior = Self { link, offset, theta_norm_bound, delta };
+        prior.check().map(|()| prior)
+    }
+
+    /// Whether the constants are in their ranges.
+    ///
+    /// # Errors
+    /// Names the first that is not.
+    pub fn check(&self) -> Result<(), RadiusError> {
+        if !(self.delta > 0.0 && self.delta < 1.0) {
+            return Err(RadiusError::Delta { delta: self.delta });
+        }
+        for (name, value) in [("theta_norm_bound", self.theta_norm_bound)] {
+            if !(1e-50..=1e50).contains(&value) {
+                return Err(RadiusError::NotPositive { name, value });
+            }
+        }
+        // Beyond it the usual rate itself is zero or one in doubles.
+        let usable = self.offset.abs() <= 36.0;
+        if usable { Ok(()) } else { Err(RadiusError::Offset { offset: self.offset }) }
+    }
+
+    /// `λ = d/S²`, which makes the set smallest for many data.
+    fn ridge(&self, dim: usize) -> f64 {
+        dim as f64 / (self.theta_norm_bound * self.theta_norm_bound)
+    }
+
+    fn budget(&self, dim: usize, evidence: f64, rounding: f64) -> Budget {
+        // λS²/2 is d/2 by the choice of λ.
+        let (confidence, distance) = (-libm::log(self.delta), 0.5 * dim as f64);
+        Budget { confidence, evidence, distance, rounding }
+    }
+
+    fn reach(&self, radius: f64, leaning: f64) -> Reach {
+        Reach::Curved(Curved { link: self.link, offset: self.offset, radius, leaning })
+    }
+}
+
+/// A generalised linear model with the confidence set of a likelihood mixture.
+///
+/// ```text
+/// E[y] = μ(z)     z = offset + ⟨x, θ*⟩     ‖θ*‖ ≤ S     f(θ) = Σ [n·m(z) − z·Σy] + (λ/2)·‖θ‖²
+/// {θ : f(θ) − f(θ₀) ≤ log(1/δ) + E + λS²/2} is within {θ : ‖θ − θ̃‖_H̃ ≤ r}
+/// ```
+///
+/// The sums run over distinct rows `x`, each with its number `n` of rewards and their sum, all
+/// exact. `θ₀` is where `f` is least; any other point would give a valid set too, only a larger
+/// one, so the search for it need not be trusted.
+///
+/// # Guarantee
+/// `θ*` stays in the set for all `t` at once with probability at least `1 − δ`, however the actions
+/// were chosen, for *any* rewards in [0, 1] with these means ([`Link::Logistic`]) and for Poisson
+/// counts ([`Link::Poisson`]). Counts that scatter more than Poisson ones break it. Proofs in
+/// `docs/concepts/yes-no.md`.
+///
+/// # When it learns
+/// The model refits after `1 + 0.005·n` more rewards, with n those of the last refit. In between
+/// only the design follows: each reward counts as an observation of weight `v` in the widths by
+/// which CODE compares actions ([`Estimator::design`]).
+///
+/// # Cost
+/// An update is O(d²), and a new set O(rows·d² + d³): about a dozen sums of outer products over the
+/// distinct rows. Scores are O(K·d²). No draws.
+///
+/// # Example
+/// ```
+/// use plausibly::{ActionSet, Code, Glm, GlmPrior, Likelihood, Link, Policy, Stream};
+/// let set = ActionSet::from_rows(&[[1.0, 0.0], [0.0, 1.0], [0.7, 0.7]])?;
+/// // About 5 % of people click, and no action has more than ten times the odds, or less than a
+/// // tenth of them.
+/// let prior = GlmPrior::around(Link::Logistic, 0.05, 10.0, 1.0, 0.05)?;
+/// let mut code = Code::new(Glm::new(2, prior)?, Likelihood);
+/// let mut rng = Stream::new(1, 0, "clicks");
+/// for _ in 0..2_000 {
+///     let chosen = code.select(set.view(), &mut rng);
+///     let clicked = rng.uniform() < [0.02, 0.2, 0.08][chosen];
+///     code.update(set.view().get(chosen), f64::from(u8::from(clicked)));
+/// }
+/// assert_eq!(code.select(set.view(), &mut rng), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Glm {
+    lineage: Lineage,
+    isa: Isa,
+    prior: GlmPrior,
+    /// What the set was made from.
+    fitted: Arc<RowSums>,
+    solved: Arc<Solved>,
+    /// How often a set was made.
+    generation: u64,
+    /// Rewards since, in the order in which they came.
+    since: Vec<(Box<[f64]>, f64)>,
+    /// `H̃⁻¹` with the rewards since, and with decisions that are only counted.
+    design: Option<Vec<f64>>,
+}
+
+#[derive(Debug)]
+struct Solved {
+    set: LikelihoodSet,
+    form: CompensatedGram,
+    /// `H̃·θ̃`.
+    moment: Vec<f64>,
+}
+
+impl Solved {
+    fn new(set: LikelihoodSet) -> Self {
+        let dim = set.centre.len();
+        let product = |row: &[f64]| crate::linalg::dot(row, &set.centre);
+        let moment = set.form.chunks_exact(dim).map(product).collect();
+        Self { form: CompensatedGram::new(set.form.clone(), dim), moment, set }
+    }
+
+    fn from(prior: &GlmPrior, sums: &RowSums, isa: Isa) -> Self {
+        let empty = || LikelihoodSet::empty(prior, sums.dim());
+        if sums.is_empty() {
+            return Self::new(empty());
+        }
+        let rows = Rows::new(sums, isa);
+        let solved =
+            best_point(prior, &rows).and_then(|point| LikelihoodSet::at(prior, &rows, &point));
+        // Features so far apart in size that doubles cannot tell the matrix from a singular one.
+        let unsolved = || LikelihoodSet { reach: Reach::Open(Doubt::Precision), ..empty() };
+        Self::new(solved.unwrap_or_else(|_| unsolved()))
+    }
+}
+
+impl Glm {
+    /// Nothing observed.
+    ///
+    /// # Errors
+    /// If a constant of the prior is out of range.
+    ///
+    /// # Panics
+    /// If `dim` is zero.
+    pub fn new(dim: usize, prior: GlmPrior) -> Result<Self, RadiusError> {
+        Self::from_rows(RowSums::new(dim), prior)
+    }
+
+    /// From rewards already at hand; all of them are in the set.
+    ///
+    /// # Errors
+    /// If a constant of the prior is out of range, or a row has paid what rewards of this kind
+    /// cannot.
+    pub fn from_rows(sums: RowSums, prior: GlmPrior) -> Result<Self, RadiusError> {
+        prior.check()?;
+        let (low, high) = prior.link.reward_range();
+        for (_, tally) in sums.iter() {
+            let (count, total) = (tally.count() as f64, tally.reward_sum());
+            // Rewards in [0, 1] are at least their squares.
+            let fits = prior.link == Link::Poisson || tally.squares() <= tally.sum() << 24;
+            if total < low * count || total > high * count || !fits {
+                return Err(RadiusError::Rewards { low, high });
+            }
+        }
+        let isa = Isa::detect();
+        let solved = Arc::new(Solved::from(&prior, &sums, isa));
+        let (lineage, since) = (Lineage::new(), Vec::new());
+        let fitted = Arc::new(sums);
+        Ok(Self { lineage, isa, prior, fitted, solved, generation: 0, since, design: None })
+    }
+
+    /// What was said before the first reward.
+    pub fn prior(&self) -> &GlmPrior {
+        &self.prior
+    }
+
+    /// d.
+    pub fn dim(&self) -> usize {
+        self.fitted.dim()
+    }
+
+    /// `θ̃`, the centre of the set: nearly the parameter of largest posterior density.
+    pub fn theta_hat(&self) -> &[f64] {
+        &self.solved.set.centre
+    }
+
+    /// `θ₀`, the point from which the set was made.
+    pub fn point(&self) -> &[f64] {
+        &self.solved.set.point
+    }
+
+    /// `B`, part by part.
+    pub fn budget(&self) -> Budget {
+        self.solved.set.budget
+    }
+
+    /// `L` of `H = L·Lᵀ`, the curvature of the likelihood and the prior.
+    pub(crate) fn factor(&self) -> &Cholesky {
+        &self.solved.set.factor
+    }
+
+    pub(crate) fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    fn fit_with<'a>(&'a self, inverse: &'a [f64]) -> Fit<'a> {
+        let Solved { set, form, moment } = &*self.solved;
+        Fit {
+            lineage: self.lineage.id(),
+            isa: self.isa,
+            observations: self.generation,
+            gram: form,
+            gram_inverse: inverse,
+            moment,
+            theta_hat: &set.centre,
+            step: None,
+            // A new set moves all scores at once.
+            margin: None,
+        }
+    }
+
+    /// Makes the set from all rewards.
+    fn refit(&mut self) {
+        let sums = Arc::make_mut(&mut self.fitted);
+        for (row, reward) in self.since.drain(..) {
+            let tally = Tally::of(&[reward]).expect("checked when it came");
+            sums.add(&row, &tally).expect("checked when it came");
+        }
+        self.solved = Arc::new(Solved::from(&self.prior, sums, self.isa));
+        self.generation += 1;
+        self.design = None;
+    }
+}
+
+/// How many more rewards a refit waits for, with `fitted` in the last one.
+fn patience(fitted: u64) -> u64 {
+    1 + fitted / 200
+}
+
+impl Estimator for Glm {
+    fn score_into(&self, actions: Actions<'_>, out: &mut Scores) {
+        let (dim, found) = (self.dim(), actions.dim());
+        assert!(dim == found, "a model of {dim} features was asked about actions with {found}");
+        out.isa = self.isa;
+        out.resize(actions.len());
+        let LikelihoodSet { centre, inverse, .. } = &self.solved.set;
+        self.isa.rebuild(actions.blocks(), centre, inverse, &mut out.mean, &mut out.width_sq);
+    }
+
+    fn update(&mut self, action: Action<'_>, reward: f64) {
+        if let Err(refused) = self.check_reward(reward) {
+            panic!("{refused}");
+        }
+        self.count(action);
+        self.since.push((action.features().into(), reward));
+        if self.since.len() as u64 >= patience(self.fitted.outcomes()) {
+            self.refit();
+        }
+    }
+
+    fn count(&mut self, action: Action<'_>) {
+        let (x, dim) = (action.features(), self.dim());
+        assert!(x.len() == dim, "a model of {dim} features got an action with {}", x.len());
+        let set = &self.solved.set;
+        let moved = crate::linalg::dot(x, &set.centre);
+        let root = self.prior.link.variance(self.prior.offset + moved).sqrt();
+        let weighted: Vec<f64> = x.iter().map(|entry| root * entry).collect();
+        let design = self.design.get_or_insert_with(|| set.inverse.clone());
+        let (mut unused, mut direction) = (vec![0.0; dim], vec![0.0; dim]);
+        self.isa.take_step(design, &mut unused, &mut direction, &weighted, 0.0);
+    }
+
+    fn evidence(&self) -> Evidence {
+        let LikelihoodSet { reach, log_det, .. } = &self.solved.set;
+        let observations = self.fitted.outcomes() + self.since.len() as u64;
+        let ridge = self.prior.ridge(self.dim());
+        Evidence {
+            log_det: LogDet::new(*log_det),
+            own: Some(*reach),
+            ..Evidence::new(observations, self.dim(), ridge, 0.0)
+        }
+    }
+
+    fn fit(&self) -> Option<Fit<'_>> {
+        Some(self.fit_with(&self.solved.set.inverse))
+    }
+
+    fn design(&self) -> Option<Fit<'_>> {
+        self.design.as_ref().map(|design| self.fit_with(design))
+    }
+
+    fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    fn check_reward(&self, reward: f64) -> Result<(), Misfit> {
+        let (low, high) = self.prior.link.reward_range();
+        if !(low..=high).contains(&reward) {
+            return Err(Misfit::RewardRange { reward, low, high });
+        }
+        // Nothing covers the rounding of a count; those in [0, 1] are covered.
+        let exact = self.prior.link == Link::Logistic || quantise(reward) == Ok(reward);
+        if exact { Ok(()) } else { Err(Misfit::Count { reward }) }
+    }
+
+    fn shape(&self) -> Option<Shape> {
+        Some(Shape::Features { dim: self.dim() })
+    }
+
+    fn deviation(&self, theta_star: &[f64]) -> f64 {
+        let Solved { set, form, .. } = &*self.solved;
+        form.quadratic_form(&set.centre, &theta_star[..self.dim()]).max(0.0).sqrt()
+    }
+}
+
+impl DurableModel for Glm {
+    fn write(&self, out: &mut Writer) {
+        out.count(self.fitted.len() as u64);
+        for (row, tally) in self.fitted.iter() {
+            out.numbers(&row);
+            for bytes in tally.to_bytes().as_chunks::<8>().0 {
+                out.count(u64::from_le_bytes(*bytes));
+            }
+        }
+        out.count(self.since.len() as u64);
+        for (row, reward) in &self.since {
+            out.numbers(row);
+            out.number(*reward);
+        }
+        // Decisions may be counted in it that have no reward yet.
+        out.numbers(self.design.as_deref().unwrap_or_default());
+    }
+
+    fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
+        let dim = self.dim();
+        let mut sums = RowSums::new(dim);
+        for _ in 0..from.count("rows")? {
+            let row = from.numbers("rows", dim)?;
+            let mut bytes = [0; Tally::BYTES];
+            for chunk in bytes.as_chunks_mut::<8>().0 {
+                *chunk = from.any_number()?.to_bits().to_le_bytes();
+            }
+            let tally = Tally::from_bytes(&bytes).ok();
+            let added = tally.is_some_and(|tally| sums.add(&row, &tally).is_ok());
+            holds("rows", added)?;
+        }
+        let fitted = Self::from_rows(sums, self.prior);
+        *self = fitted.map_err(|_refused| StateError::Number { what: "rows" })?;
+        for _ in 0..from.count("since")? {
+            let row = from.numbers("since", dim)?;
+            let reward = from.any_number()?;
+            holds("since", self.takes(0, &row) && self.check_reward(reward).is_ok())?;
+            self.since.push((row.into(), reward));
+        }
+        let waiting = (self.since.len() as u64) < patience(self.fitted.outcomes());
+        holds("since", waiting)?;
+        let design = from.some_numbers("design")?;
+        holds("design", design.is_empty() || design.len() == dim * dim)?;
+        self.design = (!design.is_empty()).then_some(design);
+        Ok(())
+    }
+
+    fn takes(&self, _: ActionIndex, features: &[f64]) -> bool {
+        let fits = features.len() == self.dim();
+        fits && features.iter().all(|x| x.abs() <= MAX_MAGNITUDE)
+    }
+}
+
+#[cfg(test)]
+mod laws;
