@@ -217,6 +217,7 @@ fn follows_from_sums(inside: &PolicyKind) -> bool {
         PolicyKind::Elimination { .. }
         | PolicyKind::ExploreThenCommit { .. }
         | PolicyKind::Insured { .. }
+        | PolicyKind::LaplaceTs { .. }
         | PolicyKind::BetaThompson => false,
         PolicyKind::EpsilonGreedy { .. }
         | PolicyKind::LinTs { .. }
@@ -287,6 +288,7 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
         | PolicyKind::Thompson { noise_scale } => divide(noise_scale),
         PolicyKind::BetaThompson
         | PolicyKind::Elimination { .. }
+        | PolicyKind::LaplaceTs { .. }
         | PolicyKind::EpsilonGreedy { .. }
         | PolicyKind::ExploreThenCommit { .. } => {}
     }

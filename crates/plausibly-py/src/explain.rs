@@ -296,7 +296,7 @@ fn decides_by(kind: &PolicyKind) -> String {
             decides_by(inside)
         ),
         PolicyKind::LinUcb { .. } | PolicyKind::Ucb1 { .. } => "the largest upper bound".into(),
-        PolicyKind::LinTs { .. } => {
+        PolicyKind::LinTs { .. } | PolicyKind::LaplaceTs { .. } => {
             "the largest reward under parameters drawn from the posterior".into()
         }
         PolicyKind::Thompson { .. } | PolicyKind::BetaThompson => {

@@ -34,7 +34,12 @@ fn entrants(setting: Setting, dim: usize, actions: usize) -> Vec<Entrant> {
     };
     let fitting = POLICY_KINDS.into_iter().filter_map(|kind| Some((kind, read(kind)?)));
     fitting
-        .map(|(name, spec)| Entrant { name, make: Box::new(move || spec.build(&facts).unwrap()) })
+        .map(|(name, spec)| {
+            // A generalised linear model needs rewards in a range.
+            let reward_range = spec.link().map(|_| (-2.0, 2.0));
+            let facts = Facts { reward_range, ..facts };
+            Entrant { name, make: Box::new(move || spec.build(&facts).unwrap()) }
+        })
         .collect()
 }
 

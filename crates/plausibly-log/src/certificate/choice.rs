@@ -101,9 +101,10 @@ impl Derivation<'_> {
                 if explores { Reason::LeastKnown } else { Reason::Inside }
             }
             PolicyKind::LinUcb { .. } => Reason::LargestUpper,
-            PolicyKind::LinTs { .. } | PolicyKind::Thompson { .. } | PolicyKind::BetaThompson => {
-                Reason::LargestSample
-            }
+            PolicyKind::LinTs { .. }
+            | PolicyKind::LaplaceTs { .. }
+            | PolicyKind::Thompson { .. }
+            | PolicyKind::BetaThompson => Reason::LargestSample,
             PolicyKind::Ucb1 { .. } => Reason::LargestIndex,
             PolicyKind::EpsilonGreedy { .. } => match self.draw() {
                 Some((_, true)) => Reason::Explored,
@@ -137,6 +138,7 @@ impl Derivation<'_> {
             PolicyKind::EpsilonGreedy { .. }
             | PolicyKind::Insured { .. }
             | PolicyKind::LinTs { .. }
+            | PolicyKind::LaplaceTs { .. }
             | PolicyKind::Thompson { .. }
             | PolicyKind::BetaThompson => None,
             PolicyKind::ExploreThenCommit { exploration, .. } => match (self.reason(), exploration)

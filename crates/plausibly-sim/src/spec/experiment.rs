@@ -255,6 +255,15 @@ fn read_policies(
                           use it with kind arms and yes-no or bounded rewards, or use thompson";
             fields.object("kind", Complaint::Misfit { what: "beta-thompson".into(), reason });
         }
+        let link = policy.link();
+        let range = environment.and_then(EnvironmentSpec::reward_range);
+        if link.is_some_and(|link| environment.is_some() && link.rewards_in(range).is_none()) {
+            let reason = "is for rewards in a range (logistic) or counts (poisson), and those of \
+                          this environment are others; use an environment with such rewards, or \
+                          another radius";
+            let what = "a generalised linear model".into();
+            fields.object("radius", Complaint::Misfit { what, reason });
+        }
         match labels.iter().find(|(label, _)| *label == policy.label) {
             Some((_, first)) => {
                 fields.object(

@@ -1,7 +1,9 @@
 //! Intervals of a model that is linear on another scale than that of rewards.
 
-use super::radius::ConfidenceRadius;
+use super::pairs::PairRule;
+use super::radius::{ConfidenceRadius, RadiusError, check_delta};
 use super::reach::Reach;
+use super::two_point::check_range;
 use crate::model::{Evidence, Link};
 
 /// An ellipsoid on the scale on which a model is linear, and the way from there to rewards.
@@ -9,6 +11,8 @@ use crate::model::{Evidence, Link};
 pub struct Curved {
     /// `μ`.
     pub link: Link,
+    /// A reward is the first of these, and the second times what the link gives.
+    pub scale: (f64, f64),
     /// Where `z` is without features.
     pub offset: f64,
     /// How far `⟨x, θ⟩` reaches for an action of width one.
@@ -24,10 +28,11 @@ impl Curved {
 
     /// The mean reward at `⟨x, θ⟩`.
     pub fn mean(&self, moved: f64) -> f64 {
-        self.link.mean(self.offset + moved)
+        let (from, length) = self.scale;
+        from + length * self.link.mean(self.offset + moved)
     }
 
-    /// How much the mean moves with `⟨x, θ⟩`.
+    /// How much what the link gives moves with `⟨x, θ⟩`: the information in a reward.
     pub fn variance(&self, moved: f64) -> f64 {
         self.link.variance(self.offset + moved)
     }
@@ -41,7 +46,8 @@ impl Curved {
     /// How far an action is above another in mean reward, at least and at most: it is between `low`
     /// and `high` above it in `⟨x, θ⟩`, and that of the other is between `from` and `to`.
     pub(crate) fn apart(&self, [low, high]: [f64; 2], [from, to]: [f64; 2]) -> (f64, f64) {
-        let above = |moved: f64, by: f64| self.mean(moved + by) - self.mean(moved);
+        let share = |moved: f64| self.link.mean(self.offset + moved);
+        let above = |moved: f64, by: f64| self.scale.1 * (share(moved + by) - share(moved));
         // As `moved` grows this rises and then falls, or the reverse; it turns where both are
         // equally far from an even chance. That of counts never turns.
         let ends = |by: f64| {
@@ -56,10 +62,17 @@ impl Curved {
 /// The radius of a [`Glm`](crate::Glm), which brings its set: its δ and constants belong to the
 /// model, because the shape of the set depends on them.
 ///
+/// With `pairs`, verdicts between pairs of actions ([`PairRule`]) have a δ of their own; the model
+/// must keep what each action has paid ([`Tabled`](crate::Tabled)), and rewards must be in [0, 1].
+///
 /// # Panics
 /// If the model is another one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Likelihood;
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Likelihood {
+    /// δ of the verdicts between pairs, beside that of the model, and the range of rewards; `None`
+    /// where there are none.
+    pub pairs: Option<(f64, (f64, f64))>,
+}
 
 impl ConfidenceRadius for Likelihood {
     fn sqrt_beta(&self, evidence: &Evidence) -> f64 {
@@ -70,9 +83,19 @@ impl ConfidenceRadius for Likelihood {
         evidence.own.expect("the likelihood radius needs a model with a set of its own, Glm")
     }
 
+    fn pairs(&self, evidence: &Evidence) -> Option<PairRule> {
+        self.pairs.map(|(delta, range)| PairRule::without_intervals(evidence, delta, range))
+    }
+
     /// A model covers the rounding of its rewards itself.
     fn moved(&self, _: &Evidence, _: f64) -> f64 {
         0.0
+    }
+
+    fn check(&self) -> Result<(), RadiusError> {
+        let Some((delta, (low, high))) = self.pairs else { return Ok(()) };
+        check_delta(delta)?;
+        check_range(low, high)
     }
 }
 
@@ -87,7 +110,8 @@ mod tests {
         for link in [Link::Logistic, Link::Poisson] {
             for _ in 0..2000 {
                 let offset = 2.0 * rng.normal();
-                let curved = Curved { link, offset, radius: 1.0, leaning: 0.0 };
+                let scale = (-1.0, 1.0);
+                let curved = Curved { link, scale, offset, radius: 1.0, leaning: 0.0 };
                 let (low, from) = (2.0 * rng.normal(), 2.0 * rng.normal());
                 let (high, to) = (low + 2.0 * rng.uniform(), from + 3.0 * rng.uniform());
                 let (least, most) = curved.apart([low, high], [from, to]);

@@ -110,15 +110,8 @@ impl ConfidenceRadius for Forecast {
     }
 
     fn pairs(&self, evidence: &Evidence) -> Option<PairRule> {
-        // The arms' own intervals are not kept here, so half of the pairs' share is for them.
-        let delta = self.share();
-        self.pairs.then(|| PairRule::TwoPoint {
-            low: self.low,
-            range: self.high - self.low,
-            needed: libm::log(2.0 * evidence.pair_shares) - libm::log(delta),
-            aside: libm::log(4.0 * evidence.shares as f64) - libm::log(delta),
-            allowance: 0.0,
-        })
+        let range = (self.low, self.high);
+        self.pairs.then(|| PairRule::without_intervals(evidence, self.share(), range))
     }
 
     fn range(&self) -> Option<(f64, f64)> {

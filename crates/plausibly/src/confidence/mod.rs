@@ -24,4 +24,5 @@ pub use radius::{
     Additive, ConfidenceRadius, Determinant, Fixed, Paper, PerArm, Radius, RadiusError,
 };
 pub use reach::{Doubt, Reach};
+pub(crate) use two_point::check_range;
 pub use two_point::{Bounded, TwoPoint};

@@ -7,7 +7,7 @@
 use super::bell::BellPairs;
 use super::reach::Reach;
 use super::two_point::Sample;
-use crate::model::Earnings;
+use crate::model::{Earnings, Evidence};
 
 /// What is certain at one moment: how far estimates may be off, and when a pair is decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +57,22 @@ pub enum PairRule {
 }
 
 impl PairRule {
+    /// For rewards in this range, beside a model that does not keep the arms' own intervals: half
+    /// of δ is for these.
+    pub(super) fn without_intervals(
+        evidence: &Evidence,
+        delta: f64,
+        (low, high): (f64, f64),
+    ) -> Self {
+        Self::TwoPoint {
+            low,
+            range: high - low,
+            needed: libm::log(2.0 * evidence.pair_shares) - libm::log(delta),
+            aside: libm::log(4.0 * evidence.shares as f64) - libm::log(delta),
+            allowance: 0.0,
+        }
+    }
+
     /// The evidence for a verdict, in nats.
     pub fn needed(&self) -> f64 {
         match *self {

@@ -220,7 +220,12 @@ impl Plausible {
         assert_radius(curved.radius);
         let Scores { isa, mean, width_sq } = scores;
         let Self { half_width, slack, middle, estimate, weight, .. } = self;
-        let best_lower = isa.bound(mean, width_sq, curved.radius, half_width);
+        let mut best_lower = isa.bound(mean, width_sq, curved.radius, half_width);
+        if self.beaten.any() {
+            let left = (0..mean.len()).filter(|action| !self.beaten.is(*action));
+            let lower = left.map(|action| mean[action] - half_width[action]);
+            best_lower = lower.fold(f64::NEG_INFINITY, f64::max);
+        }
         isa.slacks(mean, half_width, best_lower, slack);
         estimate.clear();
         estimate.extend(mean.iter().map(|moved| curved.mean(*moved)));

@@ -2,6 +2,7 @@
 
 use super::arms::{Mixture, Stitched, Union};
 use super::bell::Bell;
+use super::curved::Likelihood;
 use super::forecast::Forecast;
 use super::pairs::{Bounds, PairRule};
 use super::reach::{Reach, noise_doubt};
@@ -200,11 +201,28 @@ pub enum RadiusError {
          runs of 300 rounds); use `determinant`"
     )]
     OneDimension,
-    /// A usual rate that rewards of this kind cannot have, or that leaves nothing to learn.
-    #[error("the usual rate must be above {low} and below {high}, got {rate}")]
-    UsualRate {
+    /// A generalised linear model for rewards of another kind.
+    #[error(
+        "the radius `{kind}` is for rewards of another kind: logistic for rewards in a range, \
+         poisson for counts"
+    )]
+    KindOfReward {
+        /// As specs name it.
+        kind: &'static str,
+    },
+    /// A radius that belongs to another model.
+    #[error(
+        "the radius `{kind}` is not one of a generalised linear model; use logistic or poisson"
+    )]
+    NoGlm {
+        /// As specs name it.
+        kind: &'static str,
+    },
+    /// A usual reward that rewards cannot have, or that leaves nothing to learn.
+    #[error("the usual reward must be above {low} and below {high}, got {usual}")]
+    UsualReward {
         /// The value refused.
-        rate: f64,
+        usual: f64,
         /// The least reward.
         low: f64,
         /// The largest.
@@ -524,6 +542,8 @@ pub enum Radius {
     Fixed(Fixed),
     /// See [`Bell`].
     Bell(Bell),
+    /// See [`Likelihood`].
+    Likelihood(Likelihood),
 }
 
 impl Radius {
@@ -552,6 +572,7 @@ impl ConfidenceRadius for Radius {
             Self::Union(r) => r.sqrt_beta(evidence),
             Self::Fixed(r) => r.sqrt_beta(evidence),
             Self::Bell(r) => r.sqrt_beta(evidence),
+            Self::Likelihood(r) => r.sqrt_beta(evidence),
         }
     }
 
@@ -560,6 +581,7 @@ impl ConfidenceRadius for Radius {
         match self {
             Self::Mixture(r) => r.reach(evidence),
             Self::Bell(r) => r.reach(evidence),
+            Self::Likelihood(r) => r.reach(evidence),
             Self::TwoPoint(r) => r.reach(evidence),
             Self::Forecast(r) => r.reach(evidence),
             Self::Stitched(r) => r.reach(evidence),
@@ -574,6 +596,7 @@ impl ConfidenceRadius for Radius {
             Self::TwoPoint(r) => r.pairs(evidence),
             Self::Forecast(r) => r.pairs(evidence),
             Self::Bell(r) => r.pairs(evidence),
+            Self::Likelihood(r) => r.pairs(evidence),
             _ => None,
         }
     }
@@ -600,6 +623,7 @@ impl ConfidenceRadius for Radius {
     fn moved(&self, evidence: &Evidence, error: f64) -> f64 {
         match self {
             Self::Bell(r) => r.moved(evidence, error),
+            Self::Likelihood(r) => r.moved(evidence, error),
             _ => by_ridge(evidence, error),
         }
     }
@@ -617,6 +641,7 @@ impl ConfidenceRadius for Radius {
             Self::Union(r) => r.check(),
             Self::Fixed(r) => r.check(),
             Self::Bell(r) => r.check(),
+            Self::Likelihood(r) => r.check(),
         }
     }
 }

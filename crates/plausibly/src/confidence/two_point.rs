@@ -93,7 +93,7 @@ impl ConfidenceRadius for TwoPoint {
 }
 
 /// A range in which sums of squares of scaled rewards keep their digits.
-pub(super) fn check_range(low: f64, high: f64) -> Result<(), RadiusError> {
+pub(crate) fn check_range(low: f64, high: f64) -> Result<(), RadiusError> {
     let width = high - low;
     let sound = low.abs() <= 1e50 && high.abs() <= 1e50 && width >= 1e-50;
     // A range far from zero would lose the digits that its width has.

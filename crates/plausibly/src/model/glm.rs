@@ -11,7 +11,7 @@ use self::rows::Rows;
 use self::set::{LikelihoodSet, best_point};
 use super::{Estimator, Evidence, Fit, Lineage, LogDet, Misfit, Scores, Shape};
 use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
-use crate::confidence::{Curved, Doubt, RadiusError, Reach};
+use crate::confidence::{Curved, Doubt, RadiusError, Reach, check_range};
 use crate::exact::{RowSums, Tally, quantise};
 use crate::linalg::{Cholesky, CompensatedGram, Isa};
 use crate::state::{DurableModel, Reader, StateError, Writer, holds};
@@ -22,39 +22,60 @@ use std::sync::Arc;
 pub struct GlmPrior {
     /// How the mean reward depends on `z = offset + ⟨x, θ⟩`.
     pub link: Link,
+    /// The least and the largest reward. Under [`Link::Logistic`] the model learns which share of
+    /// this range a reward is; under [`Link::Poisson`] it is [`Link::reward_range`].
+    pub rewards: (f64, f64),
     /// `z` of the usual rate: [`Link::of_mean`] of it.
     pub offset: f64,
-    /// S, a bound on `‖θ*‖`: no action is farther than `S·‖x‖` from the usual rate, in `z`.
+    /// S, a bound on `‖θ*‖`: no action is farther than `S·‖x‖` from the usual reward, in `z`.
     pub theta_norm_bound: f64,
     /// δ, the error of the whole set, for ever.
     pub delta: f64,
 }
 
 impl GlmPrior {
-    /// From the usual rate, and by what factor the odds of any action (its rate, for counts) can
-    /// differ from it: `S = log(factor)/L`, with L a bound on `‖x‖`.
+    /// From the usual reward, and by what factor one feature can change the odds (the rate, for
+    /// counts): in each of the `d` directions of features, a step of length L changes them by at
+    /// most this factor, so `S = √d·log(factor)/L`. L is a bound on `‖x‖`. Where each action has a
+    /// feature of its own and no other, this says how far any action may be from the usual.
     ///
     /// # Errors
-    /// If the rate is not one that rewards of this kind can have (0 and 1 leave nothing to learn),
+    /// If the usual reward is not inside the range of rewards (its ends leave nothing to learn),
     /// the factor is not above 1, or a constant is extreme.
     pub fn around(
         link: Link,
-        usual_rate: f64,
+        rewards: (f64, f64),
+        usual: f64,
         factor: f64,
-        action_norm_bound: f64,
+        (dim, action_norm_bound): (usize, f64),
         delta: f64,
     ) -> Result<Self, RadiusError> {
-        let (low, high) = link.reward_range();
-        if !(usual_rate > low && usual_rate < high) {
-            return Err(RadiusError::UsualRate { rate: usual_rate, low, high });
+        let (low, high) = rewards;
+        if !(usual > low && usual < high) {
+            return Err(RadiusError::UsualReward { usual, low, high });
         }
         if !(factor > 1.0 && factor <= 1e50) {
             return Err(RadiusError::Factor { factor });
         }
-        let (offset, theta_norm_bound) =
-            (link.of_mean(usual_rate), libm::log(factor) / action_norm_bound);
-        let prior = Self { link, offset, theta_norm_bound, delta };
+        let theta_norm_bound = (dim as f64).sqrt() * libm::log(factor) / action_norm_bound;
+        let mut prior = Self { link, rewards, offset: 0.0, theta_norm_bound, delta };
+        let (from, length) = prior.scale();
+        prior.offset = link.of_mean((usual - from) / length);
         prior.check().map(|()| prior)
+    }
+
+    /// Where rewards begin, and how long the range is of which the model learns a share.
+    pub(crate) fn scale(&self) -> (f64, f64) {
+        match self.link {
+            Link::Logistic => (self.rewards.0, self.rewards.1 - self.rewards.0),
+            Link::Poisson => (0.0, 1.0),
+        }
+    }
+
+    /// The share of the range that a reward is.
+    fn share(&self, reward: f64) -> f64 {
+        let (from, length) = self.scale();
+        (reward - from) / length
     }
 
     /// Whether the constants are in their ranges.
@@ -70,7 +91,15 @@ impl GlmPrior {
                 return Err(RadiusError::NotPositive { name, value });
             }
         }
-        // Beyond it the usual rate itself is zero or one in doubles.
+        match self.link {
+            Link::Logistic => check_range(self.rewards.0, self.rewards.1)?,
+            Link::Poisson if self.rewards == self.link.reward_range() => {}
+            Link::Poisson => {
+                let (low, high) = self.rewards;
+                return Err(RadiusError::Range { low, high });
+            }
+        }
+        // Beyond it the usual reward itself is at an end of the range in doubles.
         let usable = self.offset.abs() <= 36.0;
         if usable { Ok(()) } else { Err(RadiusError::Offset { offset: self.offset }) }
     }
@@ -87,7 +116,8 @@ impl GlmPrior {
     }
 
     fn reach(&self, radius: f64, leaning: f64) -> Reach {
-        Reach::Curved(Curved { link: self.link, offset: self.offset, radius, leaning })
+        let Self { link, offset, .. } = *self;
+        Reach::Curved(Curved { link, scale: self.scale(), offset, radius, leaning })
     }
 }
 
@@ -121,10 +151,9 @@ impl GlmPrior {
 /// ```
 /// use plausibly::{ActionSet, Code, Glm, GlmPrior, Likelihood, Link, Policy, Stream};
 /// let set = ActionSet::from_rows(&[[1.0, 0.0], [0.0, 1.0], [0.7, 0.7]])?;
-/// // About 5 % of people click, and no action has more than ten times the odds, or less than a
-/// // tenth of them.
-/// let prior = GlmPrior::around(Link::Logistic, 0.05, 10.0, 1.0, 0.05)?;
-/// let mut code = Code::new(Glm::new(2, prior)?, Likelihood);
+/// // About 5 % of people click, and neither feature changes the odds by more than a factor of ten.
+/// let prior = GlmPrior::around(Link::Logistic, (0.0, 1.0), 0.05, 10.0, (2, 1.0), 0.05)?;
+/// let mut code = Code::new(Glm::new(2, prior)?, Likelihood::default());
 /// let mut rng = Stream::new(1, 0, "clicks");
 /// for _ in 0..2_000 {
 ///     let chosen = code.select(set.view(), &mut rng);
@@ -192,7 +221,8 @@ impl Glm {
         Self::from_rows(RowSums::new(dim), prior)
     }
 
-    /// From rewards already at hand; all of them are in the set.
+    /// From rewards already at hand; all of them are in the set. Under [`Link::Logistic`] the sums
+    /// are those of [shares of the range](GlmPrior::rewards), from 0 to 1.
     ///
     /// # Errors
     /// If a constant of the prior is out of range, or a row has paid what rewards of this kind
@@ -298,7 +328,7 @@ impl Estimator for Glm {
             panic!("{refused}");
         }
         self.count(action);
-        self.since.push((action.features().into(), reward));
+        self.since.push((action.features().into(), self.prior.share(reward)));
         if self.since.len() as u64 >= patience(self.fitted.outcomes()) {
             self.refit();
         }
@@ -340,7 +370,7 @@ impl Estimator for Glm {
     }
 
     fn check_reward(&self, reward: f64) -> Result<(), Misfit> {
-        let (low, high) = self.prior.link.reward_range();
+        let (low, high) = self.prior.rewards;
         if !(low..=high).contains(&reward) {
             return Err(Misfit::RewardRange { reward, low, high });
         }
@@ -395,7 +425,8 @@ impl DurableModel for Glm {
         for _ in 0..from.count("since")? {
             let row = from.numbers("since", dim)?;
             let reward = from.any_number()?;
-            holds("since", self.takes(0, &row) && self.check_reward(reward).is_ok())?;
+            let (low, high) = self.prior.link.reward_range();
+            holds("since", self.takes(0, &row) && (low..=high).contains(&reward))?;
             self.since.push((row.into(), reward));
         }
         let waiting = (self.since.len() as u64) < patience(self.fitted.outcomes());

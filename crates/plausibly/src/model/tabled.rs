@@ -1,7 +1,7 @@
 //! A model of features that also keeps what each action of a small table has paid.
 
 use super::{
-    Earnings, Estimator, Evidence, Fit, Guarantee, Outcome, Scores, Shape, Tallies, Whole,
+    Earnings, Estimator, Evidence, Fit, Guarantee, Misfit, Outcome, Scores, Shape, Tallies, Whole,
 };
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
@@ -105,6 +105,14 @@ impl<E: Estimator> Estimator for Tabled<E> {
         self.note(action, outcome.reward);
     }
 
+    fn count(&mut self, action: Action<'_>) {
+        self.model.count(action);
+    }
+
+    fn check_reward(&self, reward: f64) -> Result<(), Misfit> {
+        self.model.check_reward(reward)
+    }
+
     fn evidence(&self) -> Evidence {
         let actions = self.counts.len();
         let whole = self.whole.unwrap_or_else(|| Whole::alone(actions));
@@ -121,6 +129,14 @@ impl<E: Estimator> Estimator for Tabled<E> {
 
     fn fit(&self) -> Option<Fit<'_>> {
         self.model.fit()
+    }
+
+    fn design(&self) -> Option<Fit<'_>> {
+        self.model.design()
+    }
+
+    fn generation(&self) -> u64 {
+        self.model.generation()
     }
 
     fn tallies(&self) -> Option<Tallies<'_>> {
@@ -164,7 +180,8 @@ impl<E: DurableModel> DurableModel for Tabled<E> {
         if found != expected {
             return Err(StateError::Length { what: "counts", expected, found });
         }
-        holds("counts", counts.iter().sum::<u64>() == self.model.evidence().observations)?;
+        // A design also counts decisions that have no reward, and these are not plays.
+        holds("counts", counts.iter().sum::<u64>() <= self.model.evidence().observations)?;
         self.totals = from.numbers("totals", expected)?;
         self.squares = from.numbers("squares", expected)?;
         let sums = self.totals.iter().zip(&self.squares);

@@ -3,6 +3,7 @@
 use super::{Explain, Policy, argmax, best_among};
 use crate::actions::{Action, ActionIndex, Actions};
 use crate::arms::ArmMove;
+use crate::confidence::{ConfidenceRadius, Likelihood};
 use crate::linalg::dot;
 use crate::model::{Estimator, Glm};
 use crate::rng::Stream;
@@ -23,7 +24,7 @@ use crate::state::{DurableModel as _, Keep, Reader, StateError, Writer};
 /// | `model` | `θ₀`, `H` | a [`Glm`], whose prior is that of the posterior |
 ///
 /// # Guarantee
-/// None is claimed. Where reward alone counts it earns the most of the policies here
+/// None is claimed for its choices; its explanations have the set of the model. Where reward alone counts it earns the most of the policies here
 /// (`docs/results/yes-no.md`), and it says the least about the actions it does not take.
 ///
 /// # Cost
@@ -78,6 +79,10 @@ impl Explain for LaplaceTs {
     fn model(&self) -> &dyn Estimator {
         &self.model
     }
+
+    fn radius(&self) -> Option<&dyn ConfidenceRadius> {
+        Some(&Likelihood { pairs: None })
+    }
 }
 
 impl Keep for LaplaceTs {
@@ -104,7 +109,8 @@ mod tests {
 
     #[test]
     fn samples_have_the_mean_and_covariance_of_the_approximation() {
-        let prior = GlmPrior::around(Link::Logistic, 0.1, 20.0, 1.0, 0.05).unwrap();
+        let prior =
+            GlmPrior::around(Link::Logistic, (0.0, 1.0), 0.1, 20.0, (2, 1.0), 0.05).unwrap();
         let mut sums = RowSums::new(2);
         for (row, clicks) in [([1.0, 0.0], 9), ([0.6, 0.6], 30)] {
             sums.add(&row, &Tally::yes_no(clicks, 100, 0.0, 1.0).unwrap()).unwrap();

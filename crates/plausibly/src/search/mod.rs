@@ -533,9 +533,10 @@ struct Kept {
 }
 
 impl Kept {
-    /// `None` for a model that changes with every reward.
+    /// `None` for a model that changes with every reward, and where pairs are judged by what each
+    /// action has paid, which does.
     fn of<E: Estimator + ?Sized>(model: &E, actions: Actions<'_>, bounds: Bounds) -> Option<Self> {
-        model.design()?;
+        model.design().filter(|_| bounds.pairs.is_none())?;
         let lineage = model.fit()?.lineage;
         Some(Self { lineage, generation: model.generation(), set: actions.id(), bounds })
     }

@@ -5,11 +5,11 @@ use super::radius::{RadiusKind, RadiusSpec};
 use super::{Facts, Setting};
 use crate::confidence::{ConfidenceRadius, Exclusion, Radius, RadiusError};
 use crate::model::{
-    ArmMeans, BellArms, BellRidge, Estimator, Forecaster, Ridge, RidgeError, Tabled,
+    ArmMeans, BellArms, BellRidge, Estimator, Forecaster, Glm, Ridge, RidgeError, Tabled,
 };
 use crate::policy::{
-    BetaThompson, Code, Elimination, EpsilonGreedy, ExploreThenCommit, Forecasting, Insured, LinTs,
-    LinUcb, PolicyError, RandomisedCode, Thompson, Ucb1,
+    BetaThompson, Code, Elimination, EpsilonGreedy, ExploreThenCommit, Forecasting, Insured,
+    LaplaceTs, LinTs, LinUcb, PolicyError, RandomisedCode, Thompson, Ucb1,
 };
 use crate::state::{Durable, DurableModel, Keep};
 use thiserror::Error;
@@ -137,6 +137,9 @@ impl RadiusSpec {
     ) -> Result<T::Made, BuildError> {
         let &Facts { dim, actions, action_norm_bound, theta_norm_bound, .. } = facts;
         let then = Kept { then, actions, keeps: self.compares_pairs(facts) };
+        if let Some(prior) = self.glm_prior(facts)? {
+            return then.on(Glm::new(dim, prior)?);
+        }
         if self.kind != RadiusKind::Bell {
             return match facts.setting {
                 Setting::Arms => then.then.on(ArmMeans::new(actions)),
@@ -156,11 +159,19 @@ impl RadiusSpec {
     /// The radius of a policy inside an insured one.
     fn build_inside(&self, facts: &Facts) -> Result<Radius, BuildError> {
         match self.kind {
-            RadiusKind::Forecast | RadiusKind::Bell => {
-                Err(BuildError::Inside { kind: self.kind.name() })
-            }
+            RadiusKind::Forecast
+            | RadiusKind::Bell
+            | RadiusKind::Logistic
+            | RadiusKind::Poisson => Err(BuildError::Inside { kind: self.kind.name() }),
             _ => Ok(self.build(facts)?),
         }
+    }
+
+    /// The model of a policy that has no other.
+    fn glm(&self, facts: &Facts) -> Result<Glm, BuildError> {
+        let prior = self.glm_prior(facts)?;
+        let prior = prior.ok_or(RadiusError::NoGlm { kind: self.kind.name() })?;
+        Ok(Glm::new(facts.dim, prior)?)
     }
 
     fn forecaster(&self, facts: &Facts) -> Result<Option<Forecaster>, BuildError> {
@@ -302,7 +313,15 @@ impl PolicyKind {
             Self::LinTs { noise_scale, .. } => {
                 finish.finish(LinTs::new(ridge()?, noise(noise_scale))?)
             }
+            Self::LaplaceTs { radius } => finish.finish(LaplaceTs::new(radius.glm(facts)?)),
             Self::Elimination { delta, .. } => finish.finish(Elimination::new(ridge()?, delta)?),
+            Self::EpsilonGreedy { epsilon: 0.0, radius: Some(radius), .. } => {
+                finish.finish(EpsilonGreedy::constant(radius.glm(facts)?, 0.0)?)
+            }
+            Self::EpsilonGreedy { epsilon, exploration, radius: Some(radius), .. } => {
+                let policy = EpsilonGreedy::new(radius.glm(facts)?, epsilon, n)?;
+                finish.finish(policy.exploring(exploration))
+            }
             // Greed alone, for insured policies.
             Self::EpsilonGreedy { epsilon: 0.0, .. } if arms => {
                 finish.finish(EpsilonGreedy::constant(means(), 0.0)?)

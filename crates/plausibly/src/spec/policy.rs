@@ -5,6 +5,7 @@ use super::error::{Complaint, Range};
 use super::fields::{FieldDefault, Fields};
 use super::radius::{RadiusKind, RadiusSpec, read_noise_scale};
 use crate::confidence::Exclusion;
+use crate::model::Link;
 use crate::policy::{Exploration, Target, exploring_rounds};
 
 const GREED: &str = "c: how much a plausible action's estimate counts beside its width; \
@@ -17,6 +18,8 @@ const EXCLUSION: &str = "what rules an action out. differences: its mean is belo
 
 const NATURAL_RIDGE: &str =
     "d·R²/S² with the radius additive, 1/(10·S²) with the radius forecast, else 1";
+
+const GLM: &str = "the model, with the set of its explanations: logistic or poisson";
 
 const RANDOMISE: &str =
     "p: the share of rounds drawn uniformly from the plausible set, for exact propensities";
@@ -33,11 +36,12 @@ const INSIDE: &str = "the policy that decides where CODE does not explore, among
                       epsilon-greedy may be 0 here";
 
 /// The kinds of policy, as specs name them.
-pub const POLICY_KINDS: [&str; 10] = [
+pub const POLICY_KINDS: [&str; 11] = [
     "code",
     "insured",
     "lin-ucb",
     "lin-ts",
+    "laplace-ts",
     "elimination",
     "epsilon-greedy",
     "explore-then-commit",
@@ -104,6 +108,11 @@ pub enum PolicyKind {
         /// σ; else the noise of the problem.
         noise_scale: Option<f64>,
     },
+    /// See [`crate::LaplaceTs`].
+    LaplaceTs {
+        /// The model, and the set of its explanations: one of a generalised linear model.
+        radius: RadiusSpec,
+    },
     /// See [`crate::Elimination`].
     Elimination {
         /// λ in V, for explanations.
@@ -119,6 +128,8 @@ pub enum PolicyKind {
         epsilon: f64,
         /// How it explores.
         exploration: Exploration,
+        /// The set of a generalised linear model, in place of a ridge.
+        radius: Option<RadiusSpec>,
     },
     /// See [`crate::ExploreThenCommit`].
     ExploreThenCommit {
@@ -166,14 +177,27 @@ impl PolicySpec {
         Self::read_with(fields, setting, defaults)
     }
 
+    /// The link of its generalised linear model, if it has one.
+    pub fn link(&self) -> Option<Link> {
+        match self.kind {
+            PolicyKind::Code { radius, .. }
+            | PolicyKind::Insured { radius, .. }
+            | PolicyKind::LinUcb { radius, .. }
+            | PolicyKind::LaplaceTs { radius }
+            | PolicyKind::EpsilonGreedy { radius: Some(radius), .. } => radius.kind.link(),
+            _ => None,
+        }
+    }
+
     /// Whether λ in V is left to the radius.
     pub fn has_natural_ridge(&self) -> bool {
-        matches!(
+        let unset = matches!(
             self.kind,
             PolicyKind::Code { ridge: None, .. }
                 | PolicyKind::Insured { ridge: None, .. }
                 | PolicyKind::LinUcb { ridge: None, .. }
-        )
+        );
+        unset && self.link().is_none()
     }
 
     fn read_with(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> Option<Self> {
@@ -212,10 +236,12 @@ impl PolicySpec {
             PolicyKind::Code { .. }
             | PolicyKind::Insured { .. }
             | PolicyKind::LinUcb { .. }
+            | PolicyKind::LaplaceTs { .. }
+            | PolicyKind::EpsilonGreedy { radius: Some(_), .. }
             | PolicyKind::Ucb1 { .. } => true,
             PolicyKind::LinTs { .. }
             | PolicyKind::Elimination { .. }
-            | PolicyKind::EpsilonGreedy { .. }
+            | PolicyKind::EpsilonGreedy { radius: None, .. }
             | PolicyKind::ExploreThenCommit { .. }
             | PolicyKind::Thompson { .. }
             | PolicyKind::BetaThompson => false,
@@ -300,9 +326,9 @@ pub enum Defaults {
 /// Why a kind of policy does not fit a setting; `None` if it does.
 fn misfit(kind: &str, setting: Setting) -> Option<&'static str> {
     match (kind, setting) {
-        ("lin-ucb" | "lin-ts" | "elimination", Setting::Arms) => Some(
+        ("lin-ucb" | "lin-ts" | "laplace-ts" | "elimination", Setting::Arms) => Some(
             "needs actions with features, and these have none; use code, ucb1, thompson, \
-             epsilon-greedy or explore-then-commit",
+             beta-thompson, epsilon-greedy or explore-then-commit",
         ),
         ("ucb1" | "thompson" | "beta-thompson", Setting::Changing) => Some(
             "knows actions by index alone, and here an index can mean another action each time; \
@@ -385,6 +411,44 @@ impl Exclusion {
     }
 }
 
+/// A ridge beside a generalised linear model would be ignored.
+fn refuse_ridge(fields: &mut Fields<'_>, radius: &RadiusSpec) {
+    if radius.kind.link().is_some() && fields.has("ridge") {
+        let reason = "has the ridge d/S² of its own; leave out ridge";
+        let what = format!("the radius `{}`", radius.kind.name());
+        fields.object("ridge", Complaint::Misfit { what, reason });
+    }
+}
+
+/// The model and set of a policy that has a generalised linear model or none of its own.
+fn read_glm(
+    fields: &mut Fields<'_>,
+    setting: Setting,
+    default: FieldDefault,
+) -> Option<RadiusSpec> {
+    let radius =
+        fields.table("radius", GLM, default, |radius| RadiusSpec::read(radius, setting))?;
+    if radius.kind.link().is_none() {
+        let reason = "is no generalised linear model; use logistic or poisson";
+        let what = format!("the radius `{}`", radius.kind.name());
+        fields.object("radius", Complaint::Misfit { what, reason });
+    }
+    fields.fill("radius", radius.to_value());
+    Some(radius)
+}
+
+fn read_epsilon_greedy(fields: &mut Fields<'_>, setting: Setting, epsilons: Range) -> PolicyKind {
+    let ridge = read_ridge(fields, setting);
+    let epsilon = read_epsilon(fields, epsilons);
+    let exploration = read_exploration(fields, setting);
+    let none = FieldDefault::Derived("none: the model is a ridge");
+    let radius = if setting == Setting::Arms { None } else { read_glm(fields, setting, none) };
+    if let Some(radius) = &radius {
+        refuse_ridge(fields, radius);
+    }
+    PolicyKind::EpsilonGreedy { ridge, epsilon, exploration, radius }
+}
+
 fn read_epsilon(fields: &mut Fields<'_>, range: Range) -> f64 {
     fields.number("epsilon", "ε, the share of rounds spent exploring", 0.05, range)
 }
@@ -423,14 +487,23 @@ fn read_kind(
     }
     match kind {
         "code" => read_code(fields, setting, defaults),
-        "lin-ucb" => PolicyKind::LinUcb {
-            ridge: read_natural_ridge(fields, setting, defaults),
-            radius: read_radius(fields, setting, defaults),
-        },
+        "lin-ucb" => {
+            let ridge = read_natural_ridge(fields, setting, defaults);
+            let radius = read_radius(fields, setting, defaults);
+            refuse_ridge(fields, &radius);
+            PolicyKind::LinUcb { ridge, radius }
+        }
         "lin-ts" => PolicyKind::LinTs {
             ridge: read_ridge(fields, setting),
             noise_scale: read_noise_scale(fields),
         },
+        "laplace-ts" => {
+            let default = RadiusSpec::new(RadiusKind::Logistic);
+            let words = FieldDefault::Derived("{ kind = \"logistic\" }");
+            let radius = read_glm(fields, setting, words).unwrap_or(default);
+            fields.fill("radius", radius.to_value());
+            PolicyKind::LaplaceTs { radius }
+        }
         "elimination" => PolicyKind::Elimination {
             ridge: read_ridge(fields, setting),
             delta: fields.number(
@@ -440,11 +513,7 @@ fn read_kind(
                 Range::between(0.0, 1.0),
             ),
         },
-        "epsilon-greedy" => PolicyKind::EpsilonGreedy {
-            ridge: read_ridge(fields, setting),
-            epsilon: read_epsilon(fields, epsilons),
-            exploration: read_exploration(fields, setting),
-        },
+        "epsilon-greedy" => read_epsilon_greedy(fields, setting, epsilons),
         "explore-then-commit" => PolicyKind::ExploreThenCommit {
             ridge: read_ridge(fields, setting),
             epsilon: read_epsilon(fields, Range::above_to(0.0, 1.0)),
@@ -461,6 +530,7 @@ fn read_insured(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -
     let kappa = fields.number("kappa", KAPPA, 4.0, Range::POSITIVE);
     let ridge = read_natural_ridge(fields, setting, defaults);
     let radius = read_radius(fields, setting, defaults);
+    refuse_ridge(fields, &radius);
     let exclusion = read_exclusion(fields, setting, defaults, radius.kind);
     let count_pending = fields.boolean("count_pending", COUNT_PENDING, true);
     let (fallback, default) = if setting == Setting::Arms {
@@ -488,6 +558,7 @@ fn read_insured(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -
 fn read_code(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -> PolicyKind {
     let ridge = read_natural_ridge(fields, setting, defaults);
     let radius = read_radius(fields, setting, defaults);
+    refuse_ridge(fields, &radius);
     let exclusion = read_exclusion(fields, setting, defaults, radius.kind);
     // A target decides the greed of every round by itself.
     let tempered = matches!(defaults, Defaults::Logged | Defaults::InUse { .. });

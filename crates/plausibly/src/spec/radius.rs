@@ -8,9 +8,10 @@ use super::fields::Fields;
 use super::node::{Node, Value};
 use super::{Defaults, Facts, Setting};
 use crate::confidence::{
-    Additive, Bell, Determinant, Fixed, Forecast, Mixture, Paper, PerArm, Radius, RadiusError,
-    Stitched, TwoPoint, Union,
+    Additive, Bell, Determinant, Fixed, Forecast, Likelihood, Mixture, Paper, PerArm, Radius,
+    RadiusError, Stitched, TwoPoint, Union,
 };
+use crate::model::{GlmPrior, Link};
 
 /// The kinds of radius.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +38,15 @@ pub enum RadiusKind {
     PerArm,
     /// See [`Fixed`].
     Fixed,
+    /// The set of a [`Glm`](crate::Glm), which is the model, with [`Link::Logistic`].
+    Logistic,
+    /// The set of a [`Glm`](crate::Glm), which is the model, with [`Link::Poisson`].
+    Poisson,
 }
 
 use RadiusKind as Kind;
 
-const KINDS: [(&str, RadiusKind); 11] = [
+const KINDS: [(&str, RadiusKind); 13] = [
     ("additive", Kind::Additive),
     ("forecast", Kind::Forecast),
     ("bell", Kind::Bell),
@@ -53,6 +58,8 @@ const KINDS: [(&str, RadiusKind); 11] = [
     ("union", Kind::Union),
     ("per-arm", Kind::PerArm),
     ("fixed", Kind::Fixed),
+    ("logistic", Kind::Logistic),
+    ("poisson", Kind::Poisson),
 ];
 
 impl RadiusKind {
@@ -82,15 +89,31 @@ impl RadiusKind {
             }
             Self::TwoPoint => &["delta", "lowest_reward", "highest_reward", "pairs"],
             Self::Fixed => &["sqrt_beta"],
+            Self::Logistic => {
+                &["delta", "usual", "factor", "theta_norm_bound", "action_norm_bound", "pairs"]
+            }
+            Self::Poisson => &["delta", "usual", "factor", "theta_norm_bound", "action_norm_bound"],
+        }
+    }
+
+    /// Of the kinds that have a generalised linear model.
+    pub fn link(self) -> Option<Link> {
+        match self {
+            Self::Logistic => Some(Link::Logistic),
+            Self::Poisson => Some(Link::Poisson),
+            _ => None,
         }
     }
 
     /// Whether it is for actions of this kind.
     fn fits(self, setting: Setting) -> bool {
         match self {
-            Self::Additive | Self::Forecast | Self::Determinant | Self::Paper => {
-                setting != Setting::Arms
-            }
+            Self::Additive
+            | Self::Forecast
+            | Self::Determinant
+            | Self::Paper
+            | Self::Logistic
+            | Self::Poisson => setting != Setting::Arms,
             Self::Mixture | Self::TwoPoint | Self::Stitched | Self::Union | Self::PerArm => {
                 setting == Setting::Arms
             }
@@ -123,7 +146,18 @@ pub struct RadiusSpec {
     pub lambda: f64,
     /// `√β` of [`Fixed`].
     pub sqrt_beta: f64,
+    /// The mean reward that is usual, for generalised linear models; else the middle of the range,
+    /// or 1 for counts.
+    pub usual: Option<f64>,
+    /// By what factor one feature can change the odds (the rate, for counts), for these models;
+    /// else [`FACTOR`]. Not with a `theta_norm_bound`.
+    pub factor: Option<f64>,
 }
+
+/// The factor of a generalised linear model where none is said: one feature alone can make chances
+/// of 0.1 to 99.9 %, or rates of 0.001 to 1,000. A larger factor costs little, since the set
+/// depends on its logarithm; too small a one costs validity.
+const FACTOR: f64 = 1000.0;
 
 impl RadiusSpec {
     /// This kind at δ = 0.05, with everything else from the problem.
@@ -139,6 +173,8 @@ impl RadiusSpec {
             own_scales: false,
             lambda: 1.0,
             sqrt_beta: 1.0,
+            usual: None,
+            factor: None,
         }
     }
 
@@ -170,8 +206,8 @@ impl RadiusSpec {
                 "needs actions with features, and these have none; \
                  use two-point, bell, mixture, stitched, union, per-arm or fixed"
             } else {
-                "is for actions without features; use additive, forecast, bell, determinant, \
-                 paper or fixed"
+                "is for actions without features; use additive, forecast, logistic, poisson, \
+                 bell, determinant, paper or fixed"
             };
             fields.object("kind", Complaint::Misfit { what: name.into(), reason });
         }
@@ -179,6 +215,11 @@ impl RadiusSpec {
         let mut radius = Self::new(kind.unwrap_or(Kind::Fixed));
         for constant in kind.map_or(&[][..], Kind::constants) {
             radius.read_constant(constant, fields);
+        }
+        if radius.factor.is_some() && radius.theta_norm_bound.is_some() {
+            let reason = "says the same as factor; leave out one of the two";
+            let what = "a theta_norm_bound".into();
+            fields.object("theta_norm_bound", Complaint::Misfit { what, reason });
         }
         radius
     }
@@ -198,6 +239,10 @@ impl RadiusSpec {
             Kind::Bell => {
                 "needs the squares of rewards, which are not kept here; use mixture for arms, \
                  determinant or additive for features"
+            }
+            Kind::Logistic | Kind::Poisson => {
+                "needs the rewards of each row, which are not kept here; use determinant or \
+                 additive"
             }
             _ => return radius,
         };
@@ -227,6 +272,21 @@ impl RadiusSpec {
                 self.lambda = fields.number(name, meaning, self.lambda, Range::POSITIVE);
             }
             "noise_scale" => self.noise_scale = read_noise_scale(fields),
+            "theta_norm_bound" if self.kind.link().is_some() => {
+                let meaning = "S, a bound on the norm of θ*, in logits (logarithms, of counts)";
+                let derived = "√dim·log(factor)/action_norm_bound";
+                self.theta_norm_bound =
+                    fields.number_or(name, meaning, derived, Range::from_to(1e-50, 1e50));
+            }
+            "usual" => {
+                let derived = "the middle of the range of rewards; 1 for counts";
+                let range = Range::from_to(-1e50, 1e50);
+                self.usual = fields.number_or(name, USUAL, derived, range);
+            }
+            "factor" => {
+                let derived = "1000, unless theta_norm_bound is set";
+                self.factor = fields.number_or(name, FACTOR_OF, derived, Range::between(1.0, 1e50));
+            }
             "theta_norm_bound" => {
                 self.theta_norm_bound = fields.number_or(
                     name,
@@ -288,6 +348,8 @@ impl RadiusSpec {
             "action_norm_bound" => self.action_norm_bound.map(Value::Float),
             "lowest_reward" => self.reward_range.0.map(Value::Float),
             "highest_reward" => self.reward_range.1.map(Value::Float),
+            "usual" => self.usual.map(Value::Float),
+            "factor" => self.factor.map(Value::Float),
             _ => Some(Value::Float(self.sqrt_beta)),
         };
         let set = self.kind.constants().iter();
@@ -307,6 +369,27 @@ impl RadiusSpec {
             "highest_reward" => reward_range.1.is_none(),
             _ => false,
         })
+    }
+
+    /// What a generalised linear model is told before the first reward; `None` for kinds that have
+    /// another model.
+    ///
+    /// # Errors
+    /// If rewards of the problem are not of the model's kind, or a constant is out of range.
+    pub fn glm_prior(&self, facts: &Facts) -> Result<Option<GlmPrior>, RadiusError> {
+        let Some(link) = self.kind.link() else { return Ok(None) };
+        let rewards = link.rewards_in(facts.reward_range);
+        let rewards = rewards.ok_or(RadiusError::KindOfReward { kind: self.kind.name() })?;
+        let usual = if link == Link::Poisson { 1.0 } else { 0.5 * (rewards.0 + rewards.1) };
+        let delta = self.ellipsoid_delta(facts);
+        let usual = self.usual.unwrap_or(usual);
+        let length = self.action_norm_bound.unwrap_or(facts.action_norm_bound);
+        let factor = self.factor.unwrap_or(FACTOR);
+        let shape = (facts.dim, length);
+        let mut prior = GlmPrior::around(link, rewards, usual, factor, shape, delta)?;
+        prior.theta_norm_bound = self.theta_norm_bound.unwrap_or(prior.theta_norm_bound);
+        prior.check()?;
+        Ok(Some(prior))
     }
 
     /// R or σ.
@@ -335,7 +418,8 @@ impl RadiusSpec {
             Setting::Arms => true,
             Setting::Changing => false,
         };
-        matches!(self.kind, Kind::Forecast | Kind::Bell) && self.pairs && known
+        let judged = matches!(self.kind, Kind::Forecast | Kind::Bell | Kind::Logistic);
+        judged && self.pairs && known
     }
 
     /// δ of the ellipsoid where pairs have a share.
@@ -389,6 +473,11 @@ impl RadiusSpec {
             Kind::Union => Radius::Union(Union { delta, noise_scale }),
             Kind::PerArm => Radius::PerArm(PerArm { delta, noise_scale }),
             Kind::Fixed => Radius::Fixed(Fixed { sqrt_beta: self.sqrt_beta }),
+            Kind::Logistic | Kind::Poisson => {
+                let range = facts.reward_range.filter(|_| self.compares_pairs(facts));
+                let pairs = range.map(|range| (self.ellipsoid_delta(facts), range));
+                Radius::Likelihood(Likelihood { pairs })
+            }
         }
         .checked()
     }
@@ -400,6 +489,12 @@ pub const MOST_PAIRED: usize = 64;
 const PAIRS: &str = "whether half of δ goes to verdicts between pairs of actions (one is better \
                      than the other), which need fewer rewards than intervals that do not overlap; \
                      for actions with features this needs one fixed set of at most 64 actions";
+
+const USUAL: &str = "the mean reward that is usual (the share of people who click, say); the \
+                     model measures actions against it";
+
+const FACTOR_OF: &str = "the most by which one feature, over the length of an action, changes the \
+                         odds (the rate, for counts): up to this many times, down to this part";
 
 fn read_end(fields: &mut Fields<'_>, name: &'static str, meaning: &'static str) -> Option<f64> {
     fields.number_or(

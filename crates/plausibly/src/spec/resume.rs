@@ -8,10 +8,10 @@ use super::policy::{PolicyKind, PolicySpec};
 use super::radius::{RadiusKind, RadiusSpec};
 use super::{Defaults, Facts, Setting};
 use crate::confidence::{Quantised, Radius, RadiusError};
-use crate::model::{ArmMeans, BellArms, BellRidge, Estimator, Ridge, RidgeError, Tabled};
+use crate::model::{ArmMeans, BellArms, BellRidge, Estimator, Glm, Ridge, RidgeError, Tabled};
 use crate::policy::{
-    Elimination, EpsilonGreedy, Explain, ExploreThenCommit, Insured, LinTs, LinUcb, Phase,
-    Thompson, Ucb1, exploring_rounds,
+    Elimination, EpsilonGreedy, Explain, ExploreThenCommit, Insured, LaplaceTs, LinTs, LinUcb,
+    Phase, Thompson, Ucb1, exploring_rounds,
 };
 use crate::state::DurableModel;
 
@@ -30,6 +30,10 @@ pub enum Model {
     BellTable(Box<Tabled<BellRidge>>),
     /// For plain arms, under the radius [`Bell`](crate::Bell).
     BellArms(Box<Tabled<BellArms>>),
+    /// A generalised linear model, under the radius [`Likelihood`](crate::Likelihood).
+    Glm(Box<Glm>),
+    /// Such a model for a table of actions, with what each of them has paid.
+    GlmTable(Box<Tabled<Glm>>),
 }
 
 /// What a policy goes on from: the statistics of earlier decisions, of any process.
@@ -57,6 +61,8 @@ impl Model {
             Self::Bell(model) => &**model,
             Self::BellTable(model) => &**model,
             Self::BellArms(model) => &**model,
+            Self::Glm(model) => &**model,
+            Self::GlmTable(model) => &**model,
         }
     }
 
@@ -67,7 +73,7 @@ impl Model {
             Self::Table(model) => Some(model.model().gram_inverse()),
             Self::Bell(model) => Some(model.gram_inverse()),
             Self::BellTable(model) => Some(model.model().gram_inverse()),
-            Self::Arms(_) | Self::BellArms(_) => None,
+            Self::Arms(_) | Self::BellArms(_) | Self::Glm(_) | Self::GlmTable(_) => None,
         }
     }
 
@@ -92,6 +98,14 @@ impl Model {
         match self {
             Self::Bell(model) => Some(*model),
             Self::BellTable(model) => Some(model.into_model()),
+            _ => None,
+        }
+    }
+
+    fn glm(self) -> Option<Glm> {
+        match self {
+            Self::Glm(model) => Some(*model),
+            Self::GlmTable(model) => Some(model.into_model()),
             _ => None,
         }
     }
@@ -169,14 +183,25 @@ impl PolicySpec {
                     (design.and_then(Model::arms), committed.and_then(Model::arms));
                 self.resume_arms(facts, model, design, decisions, committed)
             }
-            Model::Bell(model) => self.resume_bell(facts, *model, design.and_then(Model::bell)),
+            Model::Bell(model) => self.resume_own_set(facts, *model, design.and_then(Model::bell)),
             Model::BellTable(model) => {
                 let design = design.and_then(Model::bell).map(|design| model.with_model(design));
-                self.resume_bell(facts, *model, design)
+                self.resume_own_set(facts, *model, design)
             }
             Model::BellArms(model) => {
-                self.resume_bell(facts, *model, design.and_then(Model::bell_arms))
+                self.resume_own_set(facts, *model, design.and_then(Model::bell_arms))
             }
+            Model::Glm(model) => {
+                self.resume_glm(facts, *model, design.and_then(Model::glm), decisions)
+            }
+            Model::GlmTable(model) => match self.kind {
+                PolicyKind::Code { .. } | PolicyKind::LinUcb { .. } => {
+                    let design = design.and_then(Model::glm);
+                    let design = design.map(|design| model.with_model(design));
+                    self.resume_own_set(facts, *model, design)
+                }
+                _ => self.resume_glm(facts, model.into_model(), None, decisions),
+            },
         }
     }
 
@@ -227,6 +252,13 @@ impl PolicySpec {
             Model::Bell(_) | Model::BellTable(_) | Model::BellArms(_) => {
                 Err(BuildError::Unresumable)
             }
+            Model::Glm(model) => {
+                self.insured_on(facts, inside, *model, design.and_then(Model::glm))
+            }
+            Model::GlmTable(model) => {
+                let design = design.and_then(Model::glm).map(|design| model.with_model(design));
+                self.insured_on(facts, inside, *model, design)
+            }
         }
     }
 
@@ -246,8 +278,29 @@ impl PolicySpec {
         Ok(Box::new(if count_pending { insured } else { insured.ignoring_pending() }))
     }
 
+    /// Over a generalised linear model.
+    fn resume_glm(
+        &self,
+        facts: &Facts,
+        model: Glm,
+        design: Option<Glm>,
+        decisions: u64,
+    ) -> Result<Box<dyn Explain + Send>, BuildError> {
+        Ok(match self.kind {
+            PolicyKind::LaplaceTs { .. } => Box::new(LaplaceTs::new(model)),
+            PolicyKind::EpsilonGreedy { epsilon: 0.0, .. } => {
+                Box::new(EpsilonGreedy::constant(model, 0.0)?)
+            }
+            PolicyKind::EpsilonGreedy { epsilon, exploration, .. } => {
+                let policy = EpsilonGreedy::new(model, epsilon, facts.horizon)?;
+                Box::new(policy.exploring(exploration).after(decisions))
+            }
+            _ => return self.resume_own_set(facts, model, design),
+        })
+    }
+
     /// Over a model that has a set of its own.
-    fn resume_bell<E: DurableModel + Send + 'static>(
+    fn resume_own_set<E: DurableModel + Send + 'static>(
         &self,
         facts: &Facts,
         model: E,
@@ -301,6 +354,7 @@ impl PolicySpec {
             }
             PolicyKind::Insured { .. }
             | PolicyKind::Ucb1 { .. }
+            | PolicyKind::LaplaceTs { .. }
             | PolicyKind::Thompson { .. }
             | PolicyKind::BetaThompson => {
                 return Err(BuildError::Unresumable);
@@ -337,6 +391,7 @@ impl PolicySpec {
             }
             // The rewards of a log are scaled to [−½, ½].
             PolicyKind::BetaThompson
+            | PolicyKind::LaplaceTs { .. }
             | PolicyKind::Elimination { .. }
             | PolicyKind::Insured { .. }
             | PolicyKind::LinUcb { .. }
@@ -352,7 +407,9 @@ impl PolicySpec {
         match self.kind {
             PolicyKind::Code { radius, .. }
             | PolicyKind::Insured { radius, .. }
-            | PolicyKind::LinUcb { radius, .. } => radius,
+            | PolicyKind::LinUcb { radius, .. }
+            | PolicyKind::LaplaceTs { radius }
+            | PolicyKind::EpsilonGreedy { radius: Some(radius), .. } => radius,
             _ => RadiusSpec::default_for(setting, defaults),
         }
     }
@@ -399,8 +456,16 @@ impl PolicyKind {
 
     pub(super) fn ridge(&self) -> f64 {
         match *self {
-            // The set of the bell radius has no ridge.
-            Self::Code { radius, .. } | Self::LinUcb { radius, .. } if radius.is_bell() => 0.0,
+            // The set of the bell radius has no ridge, and that of a generalised linear model its own.
+            Self::Code { radius, .. }
+            | Self::Insured { radius, .. }
+            | Self::LinUcb { radius, .. }
+            | Self::EpsilonGreedy { radius: Some(radius), .. }
+                if radius.is_bell() || radius.kind.link().is_some() =>
+            {
+                0.0
+            }
+            Self::LaplaceTs { .. } => 0.0,
             Self::Code { ridge, .. } | Self::Insured { ridge, .. } | Self::LinUcb { ridge, .. } => {
                 ridge.unwrap_or(1.0)
             }

@@ -60,11 +60,18 @@ impl PolicyKind {
             Self::LinTs { ridge: own, noise_scale } => {
                 ("lin-ts", vec![ridge(own), noise(noise_scale)])
             }
+            Self::LaplaceTs { radius } => ("laplace-ts", vec![("radius", Some(radius.to_value()))]),
             Self::Elimination { ridge: own, delta } => {
                 ("elimination", vec![ridge(own), number("delta", delta)])
             }
-            Self::EpsilonGreedy { ridge: own, epsilon, exploration: how } => {
-                ("epsilon-greedy", vec![ridge(own), number("epsilon", epsilon), exploration(how)])
+            Self::EpsilonGreedy { ridge: own, epsilon, exploration: how, radius } => {
+                let fields = vec![
+                    set_ridge(Some(own).filter(|_| radius.is_none())),
+                    number("epsilon", epsilon),
+                    exploration(how),
+                    ("radius", radius.map(|radius| radius.to_value())),
+                ];
+                ("epsilon-greedy", fields)
             }
             Self::ExploreThenCommit { ridge: own, epsilon, exploration: how } => (
                 "explore-then-commit",

@@ -138,7 +138,7 @@ fn specs(problem: &Problem) -> Vec<PolicyKind> {
         code(0.0, Some(Target::Deadline { accuracy, by_round }), 0.0, true),
         code(0.0, None, 0.4, true),
         code(0.0, None, 0.0, false),
-        PolicyKind::EpsilonGreedy { ridge, epsilon: 0.3, exploration },
+        PolicyKind::EpsilonGreedy { ridge, epsilon: 0.3, exploration, radius: None },
         PolicyKind::ExploreThenCommit { ridge, epsilon: 0.3, exploration },
     ];
     let insured = |kappa, inside: &PolicyKind| PolicyKind::Insured {

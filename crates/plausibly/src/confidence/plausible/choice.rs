@@ -105,9 +105,9 @@ impl Plausible {
     ) -> impl Fn(ActionIndex) -> f64 {
         let steepest = self.plausible().map(|action| self.weight[action]).fold(0.0, f64::max);
         let steepest = if greed < 1.0 { steepest } else { 0.0 };
-        let radius = if let Kind::Curved(curved) = self.kind { curved.radius } else { 0.0 };
+        let most = if let Kind::Curved(it) = self.kind { it.radius * it.scale.1 } else { 0.0 };
         move |action| {
-            let by_gain = (steepest * self.weight[action] * width_sq[action]).sqrt() * radius;
+            let by_gain = (steepest * self.weight[action] * width_sq[action]).sqrt() * most;
             self.half_by(scores, width_sq, action).max(by_gain)
         }
     }

@@ -11,7 +11,8 @@ const KINDS: [Link; 2] = [Link::Logistic, Link::Poisson];
 
 fn prior(link: Link, theta_norm_bound: f64) -> GlmPrior {
     let offset = if link == Link::Logistic { -1.0 } else { 0.5 };
-    GlmPrior { link, offset, theta_norm_bound, delta: 0.05 }
+    let rewards = link.reward_range();
+    GlmPrior { link, rewards, offset, theta_norm_bound, delta: 0.05 }
 }
 
 /// A few rows with rewards of a parameter of the prior.
@@ -358,13 +359,13 @@ fn hard_data_give_wide_intervals_and_no_nan() {
 #[test]
 fn a_ball_without_the_data_is_refuted() {
     // A factor of 1.1 around 5 % cannot be, where half of ten thousand people click.
-    let prior = GlmPrior::around(Link::Logistic, 0.05, 1.1, 1.0, 0.05).unwrap();
+    let prior = GlmPrior::around(Link::Logistic, (0.0, 1.0), 0.05, 1.1, (1, 1.0), 0.05).unwrap();
     let mut sums = RowSums::new(1);
     sums.add(&[1.0], &Tally::yes_no(5_000, 10_000, 0.0, 1.0).unwrap()).unwrap();
     let model = Glm::from_rows(sums, prior).unwrap();
     assert_eq!(model.evidence().own, Some(Reach::Open(Doubt::Refuted)));
     // A factor of 30 can, and it says that the estimate is far from the usual rate.
-    let prior = GlmPrior::around(Link::Logistic, 0.05, 30.0, 1.0, 0.05).unwrap();
+    let prior = GlmPrior::around(Link::Logistic, (0.0, 1.0), 0.05, 30.0, (1, 1.0), 0.05).unwrap();
     let model = Glm::from_rows(model.fitted.as_ref().clone(), prior).unwrap();
     let Some(Reach::Curved(curved)) = model.evidence().own else { panic!() };
     assert!(curved.leaning > Curved::LEANING, "{curved:?}");
@@ -374,7 +375,7 @@ fn a_ball_without_the_data_is_refuted() {
 fn a_state_is_read_back_to_the_bit() {
     use crate::{Code, Likelihood, Policy as _, state::Durable as _};
     let set = small_set();
-    let new = || Code::new(Glm::new(2, prior(Link::Logistic, 2.0)).unwrap(), Likelihood);
+    let new = || Code::new(Glm::new(2, prior(Link::Logistic, 2.0)).unwrap(), Likelihood::default());
     let (mut rng, mut whole) = (Stream::new(8, 0, "state"), new());
     for round in 0..700 {
         let chosen = whole.select(set.view(), &mut rng);
@@ -399,12 +400,14 @@ fn rewards_of_another_kind_are_refused() {
     use crate::{Code, Explain as _, Likelihood};
     let set = small_set();
     let action = set.view().get(0);
-    let mut code = Code::new(Glm::new(2, prior(Link::Logistic, 2.0)).unwrap(), Likelihood);
+    let mut code =
+        Code::new(Glm::new(2, prior(Link::Logistic, 2.0)).unwrap(), Likelihood::default());
     for reward in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
         assert!(code.try_update(action, reward).is_err(), "{reward}");
     }
     assert!(code.try_update(action, 0.123).is_ok());
-    let mut code = Code::new(Glm::new(2, prior(Link::Poisson, 2.0)).unwrap(), Likelihood);
+    let mut code =
+        Code::new(Glm::new(2, prior(Link::Poisson, 2.0)).unwrap(), Likelihood::default());
     for reward in [-1.0, 0.1, 1025.0] {
         assert!(code.try_update(action, reward).is_err(), "{reward}");
     }
@@ -413,11 +416,11 @@ fn rewards_of_another_kind_are_refused() {
     sums.add(&[1.0], &Tally::of(&[-0.5, 1.5]).unwrap()).unwrap();
     assert!(Glm::from_rows(sums, prior(Link::Logistic, 1.0)).is_err());
     for prior in [
-        GlmPrior::around(Link::Logistic, 0.0, 10.0, 1.0, 0.05),
-        GlmPrior::around(Link::Logistic, 1.0, 10.0, 1.0, 0.05),
-        GlmPrior::around(Link::Logistic, 0.5, 1.0, 1.0, 0.05),
-        GlmPrior::around(Link::Poisson, -1.0, 10.0, 1.0, 0.05),
-        GlmPrior::around(Link::Poisson, 1.0, 10.0, 1.0, 1.0),
+        GlmPrior::around(Link::Logistic, (0.0, 1.0), 0.0, 10.0, (1, 1.0), 0.05),
+        GlmPrior::around(Link::Logistic, (0.0, 1.0), 1.0, 10.0, (1, 1.0), 0.05),
+        GlmPrior::around(Link::Logistic, (0.0, 1.0), 0.5, 1.0, (1, 1.0), 0.05),
+        GlmPrior::around(Link::Poisson, (0.0, 1024.0), -1.0, 10.0, (1, 1.0), 0.05),
+        GlmPrior::around(Link::Poisson, (0.0, 1024.0), 1.0, 10.0, (1, 1.0), 1.0),
     ] {
         assert!(prior.is_err(), "{prior:?}");
     }

@@ -26,11 +26,21 @@ impl Link {
         }
     }
 
-    /// The least and the largest reward of this kind.
+    /// The least and the largest value that is modelled: of a share, and of a count.
     pub fn reward_range(self) -> (f64, f64) {
         match self {
             Self::Logistic => (0.0, 1.0),
             Self::Poisson => (0.0, 1024.0),
+        }
+    }
+
+    /// The range of rewards that a model has on a problem with this one; `None` if rewards are of
+    /// another kind. Counts have no largest one: the range of a problem with counts is infinite.
+    pub fn rewards_in(self, range: Option<(f64, f64)>) -> Option<(f64, f64)> {
+        let (low, high) = range?;
+        match self {
+            Self::Logistic => high.is_finite().then_some((low, high)),
+            Self::Poisson => (low >= 0.0 && high.is_infinite()).then(|| self.reward_range()),
         }
     }
 
