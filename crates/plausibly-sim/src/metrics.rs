@@ -2,7 +2,7 @@
 
 use crate::observer::{Decided, Observer, Rewarded};
 use plausibly::search::Search;
-use plausibly::{ConfidenceRadius, Estimator, Exclusion};
+use plausibly::{ConfidenceRadius, Estimator, Exclusion, Reach, Scores};
 use std::fmt;
 
 /// Pseudo-regret: `R_n = Σ_t max_a ⟨a, θ*⟩ − ⟨A_t, θ*⟩`.
@@ -40,6 +40,8 @@ pub struct ModelError<R> {
     radius: R,
     /// True means of the actions that were scored.
     truth: Vec<f64>,
+    /// Scores of all actions, where the truth is judged by intervals.
+    all: Scores,
     total: f64,
     plausible_count: usize,
     left: bool,
@@ -53,6 +55,7 @@ impl<R> ModelError<R> {
             search: Search::new().excluding(exclusion),
             radius,
             truth: Vec::new(),
+            all: Scores::new(),
             total: 0.0,
             plausible_count: 0,
             left: false,
@@ -70,8 +73,25 @@ impl<R> ModelError<R> {
     }
 
     /// Whether `θ*` has ever been outside the confidence set.
+    ///
+    /// A model that is linear on another scale than that of rewards has an offset and features of
+    /// its own, in which the problem may have no parameter, or several. There this tells whether
+    /// the true mean of an action has ever been outside its interval, which never happens while the
+    /// set holds such a parameter.
     pub fn theta_star_left(&self) -> bool {
         self.left
+    }
+
+    fn holds<P: ?Sized>(&mut self, decided: &Decided<'_, P>, reach: Reach) -> bool {
+        let Reach::Curved(curved) = reach else {
+            return self.model.holds(decided.theta_star, reach);
+        };
+        self.model.score_into(decided.actions, &mut self.all);
+        let scores = self.all.mean().iter().zip(self.all.width_sq());
+        scores.zip(decided.means).all(|((moved, width_sq), mean)| {
+            let (lower, upper) = curved.interval(*moved, *width_sq);
+            (lower..=upper).contains(mean)
+        })
     }
 }
 
@@ -79,7 +99,7 @@ impl<P: ?Sized, R: ConfidenceRadius> Observer<P> for ModelError<R> {
     fn decided(&mut self, decided: &Decided<'_, P>) {
         self.model.offered(decided.actions);
         let bounds = self.radius.bounds(&self.model.evidence());
-        self.left = self.left || !self.model.holds(decided.theta_star, bounds.reach);
+        self.left = self.left || !self.holds(decided, bounds.reach);
         let (few, scores, plausible) =
             self.search.plausible_nearly(&*self.model, decided.actions, bounds);
         let truth = match few {

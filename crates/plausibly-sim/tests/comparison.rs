@@ -10,6 +10,8 @@ const CHANGING: &str = "kind = 'changing'\ndim = 2\nactions = 5";
 const ARMED: &str = "kind = 'k-armed'\nactions = 4";
 const DAYS: &str = "kind = 'arms'\nrewards = 'yes-no'\ndays = 0.5\nday_length = 9";
 const TABLE: &str = "kind = 'table'\nactions = 12";
+const CLICKS: &str = "kind = 'clicks'\nactions = 12\ndim = 3";
+const COUNTS: &str = "kind = 'poisson'\nactions = 12\ndim = 3";
 
 fn run(environment: &str, policies: &[&str], threads: usize) -> Summary {
     let head = "runs = 150\nhorizon = 120\nseed = 3";
@@ -28,6 +30,7 @@ fn threads_change_nothing() {
         (ARMED, ["kind = 'code'", "kind = 'epsilon-greedy'"]),
         (DAYS, ["kind = 'code'", "kind = 'ucb1'"]),
         (TABLE, ["kind = 'code'", "kind = 'lin-ts'"]),
+        (COUNTS, ["kind = 'code'", "kind = 'lin-ts'"]),
     ] {
         let one = run(environment, &policies, 1);
         for threads in [2, 3, 7] {
@@ -42,7 +45,7 @@ fn threads_change_nothing() {
 #[test]
 fn a_policy_does_the_same_alone_in_company_and_in_any_order() {
     let (ts, greedy, ucb) = ("kind = 'lin-ts'", "kind = 'epsilon-greedy'", "kind = 'lin-ucb'");
-    for problems in [LINEAR, TABLE] {
+    for problems in [LINEAR, TABLE, CLICKS, COUNTS] {
         // The metric must be given: by default it is that of the first code policy.
         let metric =
             format!("{problems}\n[metric]\nradius = {{ kind = 'fixed', sqrt_beta = 2.0 }}");

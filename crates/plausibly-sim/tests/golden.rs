@@ -32,6 +32,7 @@ fn whole_runs_are_reproduced_to_the_last_bit() {
         ("k-armed", "kind = 'k-armed'\nactions = 7"),
         ("arms", "kind = 'arms'\nrewards = 'yes-no'"),
         ("table", "kind = 'table'\nactions = 12"),
+        ("poisson", "kind = 'poisson'\ndim = 3\nactions = 12"),
     ] {
         let head = "runs = 5\nhorizon = 1000\nseed = 11";
         let fits = |policy: &String| {

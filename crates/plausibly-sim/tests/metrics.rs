@@ -1,5 +1,10 @@
-use plausibly::{Action, ArmMeans, Exclusion, Fixed, LinTs, PerArm, Policy, Ridge, Stream, Ucb1};
-use plausibly_sim::{Bandit, Draws, ModelError, Player, Regret, log_grid, play};
+use plausibly::{
+    Action, ArmMeans, ConfidenceRadius, Estimator, Exclusion, Fixed, Glm, GlmPrior, Likelihood,
+    LinTs, Link, PerArm, Policy, Reach, Ridge, Scores, Stream, Ucb1,
+};
+use plausibly_sim::{
+    Bandit, Draws, Experiment, ModelError, Overrides, Player, Regret, log_grid, play,
+};
 use plausibly_testkit::BruteForce;
 use std::ops::ControlFlow;
 
@@ -66,6 +71,58 @@ fn model_error_and_regret_are_their_definitions() {
         reference.observe(&rows[chosen], reward);
     }
     assert!(left, "a case in which θ* never leaves tests little");
+}
+
+/// Clicks between 1 % and 10 %, uniformly chosen, in `rounds` rounds: whether the metric says that
+/// the truth has left the set of this prior, and whether a true mean has left its interval.
+fn clicks(prior: GlmPrior, rounds: u64) -> (bool, bool) {
+    let spec = "[environment]\nkind = 'clicks'\nactions = 20\n[[policy]]\nkind = 'lin-ts'\n";
+    let spec = Experiment::from_toml(spec, Overrides::default(), &()).unwrap();
+    let stream = |role| Stream::new(6, 0, role);
+    let mut environment = spec.environment.draw(&mut stream("problem"));
+    let means = environment.bandit().means().to_vec();
+    let glm = || Glm::new(5, prior).unwrap();
+    let observer = ModelError::new(Box::new(glm()), Likelihood, Exclusion::Differences);
+    let policy = LinTs::new(Ridge::new(5, 1.0).unwrap(), 1e6).unwrap();
+    let mut players = [Player { policy, observer, choices: stream("policy") }];
+    let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
+    let flow =
+        play(&mut *environment, rounds, &mut draws, &mut players, |_, _| ControlFlow::Continue(()));
+    assert!(flow.is_continue());
+
+    let (mut model, mut scores, mut left) = (glm(), Scores::new(), false);
+    let mut policy = LinTs::new(Ridge::new(5, 1.0).unwrap(), 1e6).unwrap();
+    let (mut rng, mut noise) = (stream("policy"), stream("noise"));
+    for _ in 0..rounds {
+        let actions = environment.bandit().actions();
+        let chosen = policy.select(actions, &mut rng);
+        let Reach::Curved(curved) = Likelihood.reach(&model.evidence()) else {
+            panic!("a set on the scale of logits")
+        };
+        model.score_into(actions, &mut scores);
+        left |= means.iter().enumerate().any(|(action, mean)| {
+            // Judged in logits, where the metric judges in rates.
+            let logit = (mean / (1.0 - mean)).ln() - curved.offset;
+            let half = curved.radius * scores.width_sq()[action].sqrt();
+            (logit - scores.mean()[action]).abs() > half
+        });
+        let reward = f64::from(u8::from(noise.uniform() < means[chosen]));
+        policy.update(actions.get(chosen), reward);
+        model.update(actions.get(chosen), reward);
+    }
+    (players[0].observer.theta_star_left(), left)
+}
+
+#[test]
+fn on_a_curved_scale_the_truth_is_judged_by_intervals() {
+    let around = |rate, factor| GlmPrior::around(Link::Logistic, rate, factor, 2.3, 0.05).unwrap();
+    // Any offset that leaves room for the truth will do. About an even chance the linear rule
+    // nearest to the rates, taken for a rule of logits, is soon outside the set.
+    for rate in [0.05, 0.5] {
+        assert_eq!(clicks(around(rate, 1e5), 400), (false, false));
+    }
+    // Odds within a thousandth of those of 90 % leave no room for rates from 1 % to 10 %.
+    assert_eq!(clicks(around(0.9, 1.001), 100), (true, true));
 }
 
 #[test]

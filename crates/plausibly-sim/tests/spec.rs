@@ -148,6 +148,13 @@ fn problems_with_rewards_in_a_range_are_read_and_run() {
         "kind = 'table'",
         "kind = 'table'\nrewards = 'yes-no'\nactions = 7\nrule = 'logistic'\nmisspecified = 0.05",
         "kind = 'table'\nrewards = 'normal'\nactions = 1",
+        "kind = 'logistic'",
+        "kind = 'logistic'\nscale = 3.0\nintercept = true\ndim = 2\nactions = 1",
+        "kind = 'clicks'",
+        "kind = 'clicks'\nlowest = 0.2\nhighest = 0.2",
+        "kind = 'poisson'",
+        "kind = 'poisson'\nhighest = 500\nactions = 2\ndim = 2",
+        "kind = 'poisson'\nactions = 1",
     ] {
         let text = format!("runs = 3\nhorizon = 60\n[environment]\n{environment}\n{CODE}");
         let experiment = read(&text);
@@ -201,6 +208,20 @@ fn rewards_that_cannot_stay_in_their_range_are_refused() {
         ("kind = 'table'\nnoise = 0.3", "environment.centre", "make them smaller"),
         ("kind = 'table'\nmisspecified = 0.4", "environment.centre", "within ±0.048"),
         ("kind = 'table'\nrewards = 'normal'\nnoise = 0", "environment.noise", "1e-6"),
+        ("kind = 'clicks'\nlowest = 0.2", "environment.highest", "at least lowest, 0.2"),
+        ("kind = 'clicks'\nhighest = 1", "environment.highest", "at most 0.999999"),
+        ("kind = 'clicks'\nlowest = 0", "environment.lowest", "at least 1e-6"),
+        ("kind = 'clicks'\ndim = 1", "environment.dim", "from 2 to 1024"),
+        ("kind = 'clicks'\nactions = 9999999", "environment.actions", "1000000"),
+        ("kind = 'clicks'\ndim = 1024\nactions = 10000", "environment.actions", "features in all"),
+        ("kind = 'clicks'\nscale = 2", "environment.scale", "unknown"),
+        ("kind = 'poisson'\nhighest = 501", "environment.highest", "at most 500"),
+        ("kind = 'poisson'\nlowest = 6", "environment.highest", "at least lowest, 6"),
+        ("kind = 'poisson'\nnoise = 1", "environment.noise", "unknown"),
+        ("kind = 'logistic'\nscale = 0", "environment.scale", "1e-6"),
+        ("kind = 'logistic'\nintercept = 1", "environment.intercept", "true or false"),
+        ("kind = 'logistic'\nintercept = true\ndim = 1", "environment.dim", "from 2 to 1024"),
+        ("kind = 'logistic'\nlowest = 0.1", "environment.lowest", "unknown"),
     ] {
         let text = format!("[environment]\n{environment}\n{CODE}");
         let error = Experiment::from_toml(&text, Overrides::default(), &()).unwrap_err();
@@ -250,6 +271,11 @@ fn a_table_of_your_own_is_read_and_run() {
         ("mean_column = 'm'\nrewards = 'normal'\nnoise = 3", &table, Setting::Fixed),
         ("rule = 'logistic'\ncentre = 0.3\nspread = 0.5", &table, Setting::Fixed),
         ("rewards = 'yes-no'\nmisspecified = 0.1", &table, Setting::Fixed),
+        ("mean_column = 'm'\nrewards = 'clicks'", &table, Setting::Fixed),
+        ("mean_column = 'm'\nrewards = 'poisson'", &table, Setting::Fixed),
+        ("rewards = 'clicks'\nlowest = 0.05\nhighest = 0.4", &table, Setting::Fixed),
+        ("rewards = 'poisson'", &table, Setting::Fixed),
+        ("mean_column = 'm'\nrewards = 'poisson'", &arms, Setting::Arms),
         ("mean_column = 'm'\nrewards = 'yes-no'", &arms, Setting::Arms),
     ] {
         let text = format!("runs = 3\nhorizon = 60\n[environment]\n{OWN}\n{environment}\n{CODE}");
@@ -274,6 +300,13 @@ fn a_table_that_makes_no_problem_is_refused_with_its_lines() {
         ("rewards = 'yes-no'", Memory(three, Some(&[0.1, 0.2, -0.3])), "mean_column", "line 4"),
         ("noise = 0.1", Memory(three, Some(&[0.5, 0.9, 0.3])), "mean_column", "0.173 (√3·noise)"),
         ("rule = 'linear'", Memory(three, Some(&[0.5, 0.9, 0.3])), "rule", "unknown"),
+        ("lowest = 0.1", Memory(three, None), "lowest", "unknown"),
+        ("rewards = 'clicks'\ncentre = 0.1", Memory(three, None), "centre", "unknown"),
+        ("rewards = 'clicks'\nnoise = 0.1", Memory(three, None), "noise", "unknown"),
+        ("rewards = 'clicks'\nlowest = 0.5", Memory(three, None), "highest", "at least lowest"),
+        ("rewards = 'clicks'", Memory(three, Some(&[0.1, 5.0, 0.3])), "mean_column", "line 3"),
+        ("rewards = 'poisson'", Memory(three, Some(&[0.1, 5.0, -0.3])), "mean_column", "line 4"),
+        ("rewards = 'poisson'", Memory(three, Some(&[0.1, 501.0, 3.0])), "mean_column", "0 to 500"),
     ] {
         let column = if pools.1.is_some() { column } else { "" };
         let text = format!("[environment]\n{OWN}\n{column}{environment}\n{CODE}");

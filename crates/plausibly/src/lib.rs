@@ -73,7 +73,7 @@ pub use policy::{
     Plays, Policy, PolicyError, Quota, RandomisedCode, SharedDraws, Target, TargetStatus, Thompson,
     Ucb1,
 };
-pub use rng::Stream;
+pub use rng::{Stream, poisson_quantile};
 
 /// The example of the package's page, kept true by the tests.
 #[cfg(doctest)]

@@ -4,6 +4,7 @@ mod arms;
 mod bandit;
 mod changing;
 mod contexts;
+mod glm;
 #[cfg(test)]
 mod laws;
 mod own_table;
@@ -15,6 +16,7 @@ pub(crate) use arms::{ARM_REWARDS, ArmProblems, Spacing};
 pub use bandit::Bandit;
 pub use changing::ChangingLinear;
 pub use contexts::Contexts;
+pub(crate) use glm::{GlmProblems, Placing};
 pub(crate) use own_table::ColumnMeans;
 pub use own_table::TableRows;
 pub use pool::{Pool, PoolError};

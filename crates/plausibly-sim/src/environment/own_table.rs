@@ -20,6 +20,13 @@ pub struct TableRows {
     pub means: Option<Vec<f64>>,
 }
 
+impl TableRows {
+    /// `S` for means of at most this magnitude.
+    pub(super) fn for_means_to(&self, largest: f64) -> f64 {
+        self.theta_norm_bound * (largest / TABLE_REWARDS.1)
+    }
+}
+
 /// The ridge of the fit of `θ*`: small enough to change it by about a millionth, large enough for
 /// features that depend on each other, as categories and the intercept do.
 const FIT_RIDGE: f64 = 1e-6;
@@ -32,33 +39,36 @@ pub(crate) struct ColumnMeans {
     means: Vec<f64>,
     theta_star: Vec<f64>,
     rewards: Rewards,
+    /// Where rewards lie, if they have a range.
+    range: (f64, f64),
     noise: f64,
 }
 
 impl ColumnMeans {
-    /// The problem of these rows and of means that leave their rewards in `[0, 1]`, unless they are
-    /// normal.
+    /// The problem of these rows and of means that leave their rewards in `[0, 1]`, if those have a
+    /// range. Of rows with features such rewards are then moved into this range.
     pub(crate) fn new(
         rows: Arc<TableRows>,
         mut means: Vec<f64>,
-        rewards: Rewards,
+        (rewards, range): (Rewards, (f64, f64)),
         noise: f64,
     ) -> Self {
         let mut theta_star = Vec::new();
+        let range = if rows.dim == 0 { ARM_REWARDS } else { range };
         if rows.dim > 0 {
-            if rewards != Rewards::Normal {
+            if rewards.range(range).is_some() {
                 for mean in &mut means {
-                    *mean += TABLE_REWARDS.0 - ARM_REWARDS.0;
+                    *mean += range.0 - ARM_REWARDS.0;
                 }
             }
             theta_star = nearest_rule(&action_set(&rows), &means);
         }
-        Self { rows, means, theta_star, rewards, noise }
+        Self { rows, means, theta_star, rewards, range, noise }
     }
 
-    /// The range of its rewards, unless they are normal.
+    /// The range of its rewards, if they have one.
     pub(crate) fn reward_range(&self) -> Option<(f64, f64)> {
-        self.rewards.range(self.range())
+        self.rewards.range(self.range)
     }
 
     /// Whether its actions are arms.
@@ -66,24 +76,33 @@ impl ColumnMeans {
         self.rows.dim == 0
     }
 
-    fn range(&self) -> (f64, f64) {
-        if self.has_no_features() { ARM_REWARDS } else { TABLE_REWARDS }
-    }
-
     pub(crate) fn problem(&self) -> impl Environment + use<> {
         let bandit = if self.has_no_features() {
             Bandit::arms(self.means.clone(), 1.0)
         } else {
-            let norm = self.theta_star.iter().map(|x| x * x).sum::<f64>().sqrt();
-            // Without a range of rewards nothing else bounds θ*.
-            let unbounded = self.rewards == Rewards::Normal;
-            let known = self.rows.theta_norm_bound.max(if unbounded { norm } else { 0.0 });
             Bandit::linear(action_set(&self.rows), self.theta_star.clone(), 1.0)
-                .within(known)
+                .within(self.known_norm())
                 .with_means(self.means.clone())
         };
-        let noise = vec![self.noise; self.means.len()];
-        Scattered::new(bandit, self.rewards, self.range(), noise, None)
+        let noise = match self.rewards {
+            Rewards::Count => self.means.iter().map(|mean| mean.sqrt()).collect(),
+            _ => vec![self.noise; self.means.len()],
+        };
+        Scattered::new(bandit, self.rewards, self.range, noise, None)
+    }
+
+    /// What is known about `‖θ*‖`.
+    fn known_norm(&self) -> f64 {
+        let bound = &self.rows;
+        match self.rewards {
+            Rewards::YesNo | Rewards::Bounded => bound.for_means_to(self.range.1),
+            Rewards::Count => bound.for_means_to(self.means.iter().copied().fold(0.0, f64::max)),
+            // Without a range of rewards nothing else bounds θ*.
+            Rewards::Normal => {
+                let norm = self.theta_star.iter().map(|x| x * x).sum::<f64>().sqrt();
+                bound.theta_norm_bound.max(norm)
+            }
+        }
     }
 }
 
@@ -92,7 +111,7 @@ fn action_set(rows: &TableRows) -> ActionSet {
 }
 
 /// The least squares fit of the means, up to [`FIT_RIDGE`].
-fn nearest_rule(set: &ActionSet, means: &[f64]) -> Vec<f64> {
+pub(super) fn nearest_rule(set: &ActionSet, means: &[f64]) -> Vec<f64> {
     let actions = set.view();
     let mut fit = Ridge::new(actions.dim(), FIT_RIDGE).expect("the ridge is in range");
     for (action, mean) in actions.iter().zip(means) {
@@ -119,7 +138,8 @@ mod tests {
         // 0.4 + 0.2 for the second category + 0.1 times the number.
         let linear = [0.3, 0.6, 0.45, 0.7];
         let of = |means: &[f64; 4], rewards| {
-            ColumnMeans::new(rows(4, &FEATURES, 4), means.to_vec(), rewards, 0.03).problem()
+            let law = (rewards, TABLE_REWARDS);
+            ColumnMeans::new(rows(4, &FEATURES, 4), means.to_vec(), law, 0.03).problem()
         };
         for rewards in [Rewards::YesNo, Rewards::Bounded, Rewards::Normal] {
             let problem = of(&linear, rewards);
@@ -144,8 +164,28 @@ mod tests {
     }
 
     #[test]
+    fn clicks_and_counts_stay_as_they_are() {
+        let means = [0.3, 0.6, 0.4, 0.7];
+        for (rewards, range, noise, norm) in [
+            (Rewards::YesNo, Some((0.0, 1.0)), 0.5, 1.0),
+            (Rewards::Count, None, 0.7_f64.sqrt(), 0.7),
+        ] {
+            let law = (rewards, ARM_REWARDS);
+            let problem = ColumnMeans::new(rows(4, &FEATURES, 4), means.into(), law, 0.0);
+            assert_eq!(problem.reward_range(), range);
+            let problem = problem.problem();
+            assert_eq!(problem.bandit().means(), means);
+            let facts = problem.facts(10);
+            assert_eq!((facts.reward_range, facts.noise_scale), (range, noise));
+            // The bound of the rows is ½, for means of at most ½.
+            assert_eq!(facts.theta_norm_bound.to_bits(), f64::to_bits(norm));
+        }
+    }
+
+    #[test]
     fn rows_without_features_are_arms_with_rewards_from_0_to_1() {
-        let arms = ColumnMeans::new(rows(0, &[], 2), vec![0.1, 0.9], Rewards::YesNo, 0.0);
+        let law = (Rewards::YesNo, TABLE_REWARDS);
+        let arms = ColumnMeans::new(rows(0, &[], 2), vec![0.1, 0.9], law, 0.0);
         let facts = arms.problem().facts(10);
         assert_eq!((facts.dim, facts.reward_range), (0, Some((0.0, 1.0))));
         assert_eq!(arms.problem().bandit().means(), [0.1, 0.9]);

@@ -1,7 +1,7 @@
 //! Problems whose rewards scatter about their means by a law other than one Gaussian noise.
 
 use super::{Bandit, Environment};
-use plausibly::{ActionIndex, Stream};
+use plausibly::{ActionIndex, Stream, poisson_quantile};
 
 /// How rewards scatter about their means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub(crate) enum Rewards {
     Bounded,
     /// Gaussian, without a range.
     Normal,
+    /// A Poisson count, without a range.
+    Count,
 }
 
 impl Rewards {
@@ -21,13 +23,13 @@ impl Rewards {
     pub(crate) fn reach(self, noise: f64) -> f64 {
         match self {
             Self::Bounded => 3.0_f64.sqrt() * noise,
-            Self::YesNo | Self::Normal => 0.0,
+            Self::YesNo | Self::Normal | Self::Count => 0.0,
         }
     }
 
     /// The range that rewards keep to.
     pub(crate) fn range(self, range: (f64, f64)) -> Option<(f64, f64)> {
-        (self != Self::Normal).then_some(range)
+        matches!(self, Self::YesNo | Self::Bounded).then_some(range)
     }
 }
 
@@ -67,17 +69,17 @@ impl Scattered {
         days: Option<Days>,
     ) -> Self {
         let largest = days.map_or(0.0, |days| days.largest);
+        let known = rewards.range(range);
         for (mean, noise) in bandit.means().iter().zip(&noise) {
             let reach = rewards.reach(*noise) + largest * mean.abs() - 1e-9;
             assert!(
-                rewards == Rewards::Normal || (mean - reach >= range.0 && mean + reach <= range.1),
+                known.is_none() || (mean - reach >= range.0 && mean + reach <= range.1),
                 "rewards about {mean} leave the range from {} to {}",
                 range.0,
                 range.1
             );
         }
         // Half its length is all that a range says about the noise of rewards in it.
-        let known = rewards.range(range);
         let largest = || noise.iter().copied().fold(0.0, f64::max);
         let bandit =
             bandit.known_by(known.map_or_else(largest, |(low, high)| 0.5 * (high - low)), known);
@@ -101,7 +103,7 @@ impl Environment for Scattered {
 
     fn luck(&self, rng: &mut Stream) -> f64 {
         match self.rewards {
-            Rewards::YesNo | Rewards::Bounded => rng.uniform(),
+            Rewards::YesNo | Rewards::Bounded | Rewards::Count => rng.uniform(),
             Rewards::Normal => rng.normal(),
         }
     }
@@ -117,6 +119,7 @@ impl Environment for Scattered {
                 (mean + self.rewards.reach(noise) * (2.0 * luck - 1.0)).clamp(low, high)
             }
             Rewards::Normal => mean + noise * luck,
+            Rewards::Count => poisson_quantile(luck, mean) as f64,
         }
     }
 }

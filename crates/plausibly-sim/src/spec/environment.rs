@@ -1,17 +1,21 @@
 //! The problems of a spec.
 
+use super::glm;
 use super::own_table::{self, OwnTable};
 use crate::environment::{
     ARM_REWARDS, ArmProblems, Bandit, ChangingLinear, Contexts, DRAWN_DIM, DRAWN_NORM_BOUND, Days,
-    Environment, Pool, Rewards, Rule, Spacing, TABLE_REWARDS, TableProblems, TableRows,
+    Environment, GlmProblems, Pool, Rewards, Rule, Spacing, TABLE_REWARDS, TableProblems,
+    TableRows,
 };
-use plausibly::Stream;
 use plausibly::spec::{Complaint, Fields, Range, Setting};
+use plausibly::{Link, Stream};
 use std::sync::Arc;
 
 /// The kinds of environment that are made here.
-const DRAWN_KINDS: [&str; 7] =
-    ["linear", "changing", "contexts", "k-armed", "arms", "table", "csv"];
+const DRAWN_KINDS: [&str; 10] = [
+    "linear", "changing", "contexts", "k-armed", "arms", "table", "logistic", "clicks", "poisson",
+    "csv",
+];
 const ACTIONS: &str = "K, actions offered per round";
 
 /// Kinds of environment whose problems come from outside the simulator, for example from data.
@@ -73,6 +77,7 @@ enum Problems {
     Contexts { features: usize, arms: usize, noise: f64 },
     Arms(ArmProblems),
     Table(TableProblems),
+    Glm(GlmProblems),
     Own(OwnTable),
     Pooled { pool: Arc<Pool>, actions: usize },
 }
@@ -88,6 +93,9 @@ impl EnvironmentSpec {
             "contexts" => return Some(Self(read_contexts(fields))),
             "arms" => return Some(Self(Problems::Arms(read_arms(fields)))),
             "table" => return Some(Self(Problems::Table(read_table(fields)))),
+            "logistic" => return Some(Self(Problems::Glm(glm::read_logistic(fields)))),
+            "clicks" => return Some(Self::read_glm(fields, Link::Logistic)),
+            "poisson" => return Some(Self::read_glm(fields, Link::Poisson)),
             "csv" => return own_table::read(fields, pools).map(|own| Self(Problems::Own(own))),
             pooled => return Self::read_pooled(pooled, fields, pools),
         };
@@ -98,6 +106,10 @@ impl EnvironmentSpec {
         let actions = read_actions(fields, None, dim);
         let noise = read_noise(fields);
         Some(Self(Problems::Drawn { setting, dim: size(dim), actions, noise }))
+    }
+
+    fn read_glm(fields: &mut Fields<'_>, link: Link) -> Self {
+        Self(Problems::Glm(glm::read_between(fields, link)))
     }
 
     fn read_pooled(kind: &str, fields: &mut Fields<'_>, pools: &dyn Pools) -> Option<Self> {
@@ -119,7 +131,7 @@ impl EnvironmentSpec {
             Problems::Contexts { .. } => Setting::Changing,
             Problems::Arms(_) => Setting::Arms,
             Problems::Own(own) => own.setting(),
-            Problems::Table(_) | Problems::Pooled { .. } => Setting::Fixed,
+            Problems::Table(_) | Problems::Glm(_) | Problems::Pooled { .. } => Setting::Fixed,
         }
     }
 
@@ -128,6 +140,7 @@ impl EnvironmentSpec {
         match &self.0 {
             Problems::Arms(problems) => problems.rewards.range(ARM_REWARDS),
             Problems::Table(problems) => problems.rewards.range(TABLE_REWARDS),
+            Problems::Glm(problems) => problems.reward_range(),
             Problems::Own(own) => own.reward_range(),
             Problems::Drawn { .. } | Problems::Contexts { .. } | Problems::Pooled { .. } => None,
         }
@@ -146,6 +159,7 @@ impl EnvironmentSpec {
             }
             Problems::Arms(problems) => Box::new(problems.draw(rng)),
             Problems::Table(problems) => Box::new(problems.draw(rng)),
+            Problems::Glm(problems) => Box::new(problems.draw(rng)),
             Problems::Own(own) => own.draw(rng),
             Problems::Pooled { pool, actions } => Box::new(pool.draw(*actions, rng)),
         }
@@ -180,7 +194,7 @@ fn size(count: u64) -> usize {
 }
 
 /// K, where each action has `dim` features.
-fn read_actions(fields: &mut Fields<'_>, default: Option<i64>, dim: u64) -> usize {
+pub(super) fn read_actions(fields: &mut Fields<'_>, default: Option<i64>, dim: u64) -> usize {
     let actions = fields.integer("actions", ACTIONS, default, (1, 1_000_000));
     if dim.saturating_mul(actions) > LARGEST_SET {
         let found = format!("{actions} actions of {dim} features");
@@ -193,18 +207,16 @@ fn read_actions(fields: &mut Fields<'_>, default: Option<i64>, dim: u64) -> usiz
 const NOISE: &str = "standard deviation of a reward, unless rewards are yes-no";
 
 /// The law of the rewards, and their noise, which yes-no rewards do not have.
-pub(super) fn read_rewards(fields: &mut Fields<'_>, meaning: &'static str) -> (Rewards, f64) {
-    let rewards = match fields.choice(
-        "rewards",
-        meaning,
-        Some("bounded"),
-        &["yes-no", "bounded", "normal"],
-    ) {
-        Some("yes-no") => return (Rewards::YesNo, 0.0),
-        Some("normal") => Rewards::Normal,
-        _ => Rewards::Bounded,
-    };
-    (rewards, fields.number("noise", NOISE, 0.03, Range::from_to(1e-6, 1e6)))
+fn read_rewards(fields: &mut Fields<'_>, meaning: &'static str) -> (Rewards, f64) {
+    match fields.choice("rewards", meaning, Some("bounded"), &["yes-no", "bounded", "normal"]) {
+        Some("yes-no") => (Rewards::YesNo, 0.0),
+        Some("normal") => (Rewards::Normal, read_reward_noise(fields)),
+        _ => (Rewards::Bounded, read_reward_noise(fields)),
+    }
+}
+
+pub(super) fn read_reward_noise(fields: &mut Fields<'_>) -> f64 {
+    fields.number("noise", NOISE, 0.03, Range::from_to(1e-6, 1e6))
 }
 
 fn read_arms(fields: &mut Fields<'_>) -> ArmProblems {
@@ -262,13 +274,17 @@ fn read_spacing(fields: &mut Fields<'_>, lowest: f64) -> Spacing {
 
 fn read_table(fields: &mut Fields<'_>) -> TableProblems {
     let actions = read_actions(fields, Some(40), DRAWN_DIM as u64);
-    read_rule(fields, actions, DRAWN_NORM_BOUND)
+    let meaning = "yes-no: −0.5 or 0.5; bounded: uniform about the mean, in [−0.5, 0.5]; normal: \
+                   Gaussian";
+    let rewards = read_rewards(fields, meaning);
+    read_rule(fields, actions, rewards, DRAWN_NORM_BOUND)
 }
 
-/// The rule that means follow from features by, and the rewards about them.
+/// The rule that means follow from features by, for rewards of this law and noise.
 pub(super) fn read_rule(
     fields: &mut Fields<'_>,
     actions: usize,
+    (rewards, noise): (Rewards, f64),
     theta_norm_bound: f64,
 ) -> TableProblems {
     let centre = fields.number("centre", "mean of the means", -0.2, Range::from_to(-0.45, 0.45));
@@ -283,9 +299,6 @@ pub(super) fn read_rule(
     };
     let meaning = "how far each mean lies above or below the rule";
     let misspecified = fields.number("misspecified", meaning, 0.0, Range::from_to(0.0, 0.5));
-    let meaning = "yes-no: −0.5 or 0.5; bounded: uniform about the mean, in [−0.5, 0.5]; normal: \
-                   Gaussian";
-    let (rewards, noise) = read_rewards(fields, meaning);
     let problems = TableProblems {
         actions,
         theta_norm_bound,

@@ -2,6 +2,7 @@
 
 mod environment;
 mod experiment;
+mod glm;
 mod own_table;
 mod reference;
 mod toml;

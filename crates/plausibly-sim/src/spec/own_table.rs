@@ -1,11 +1,13 @@
 //! The kind `csv`: a table of your own.
 
-use super::environment::{LARGEST_SET, Pools, read_rewards, read_rule};
+use super::environment::{LARGEST_SET, Pools, read_reward_noise, read_rule};
+use super::glm::{LARGEST_RATE, read_ends};
 use crate::environment::{
-    ColumnMeans, DRAWN_NORM_BOUND, Environment, Rewards, TABLE_REWARDS, TableProblems, TableRows,
+    ARM_REWARDS, ColumnMeans, DRAWN_NORM_BOUND, Environment, GlmProblems, Rewards, TABLE_REWARDS,
+    TableProblems, TableRows,
 };
-use plausibly::Stream;
 use plausibly::spec::{Complaint, FieldDefault, Fields, Setting};
+use plausibly::{Link, Stream};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -16,13 +18,15 @@ pub(super) enum OwnTable {
     Column(ColumnMeans),
     /// With means by a rule, drawn in every run.
     Rule { rows: Arc<TableRows>, problems: TableProblems },
+    /// With the means of clicks or counts by a rule, drawn in every run.
+    Glm { rows: Arc<TableRows>, problems: GlmProblems },
 }
 
 impl OwnTable {
     pub(super) fn setting(&self) -> Setting {
         match self {
             Self::Column(column) if column.has_no_features() => Setting::Arms,
-            Self::Column(_) | Self::Rule { .. } => Setting::Fixed,
+            Self::Column(_) | Self::Rule { .. } | Self::Glm { .. } => Setting::Fixed,
         }
     }
 
@@ -30,6 +34,7 @@ impl OwnTable {
         match self {
             Self::Column(column) => column.reward_range(),
             Self::Rule { problems, .. } => problems.rewards.range(TABLE_REWARDS),
+            Self::Glm { problems, .. } => problems.reward_range(),
         }
     }
 
@@ -39,6 +44,43 @@ impl OwnTable {
             Self::Rule { rows, problems } => {
                 Box::new(problems.draw_rule(rows.features.clone(), rng))
             }
+            Self::Glm { rows, problems } => Box::new(problems.draw_rule(rows, rng)),
+        }
+    }
+}
+
+/// The rewards of a table.
+#[derive(Clone, Copy, PartialEq)]
+enum Law {
+    /// With ½ subtracted, as logs do, if they have a range.
+    Logged(Rewards),
+    /// As clicks and counts are: 0 or 1, or a Poisson count.
+    AsTheyAre(Link),
+}
+
+impl Law {
+    fn read(fields: &mut Fields<'_>) -> Self {
+        let meaning = "yes-no: one end of the range or the other; bounded: uniform about the \
+                       mean, in the range; normal: Gaussian; clicks: 0 or 1; poisson: counts. \
+                       With clicks and poisson there is no noise, and lowest and highest, as in \
+                       the kinds of these names, take the place of centre, spread, rule and \
+                       misspecified";
+        let kinds = ["yes-no", "bounded", "normal", "clicks", "poisson"];
+        match fields.choice("rewards", meaning, Some("bounded"), &kinds) {
+            Some("yes-no") => Self::Logged(Rewards::YesNo),
+            Some("normal") => Self::Logged(Rewards::Normal),
+            Some("clicks") => Self::AsTheyAre(Link::Logistic),
+            Some("poisson") => Self::AsTheyAre(Link::Poisson),
+            _ => Self::Logged(Rewards::Bounded),
+        }
+    }
+
+    /// How rewards scatter, and where they lie if they have a range.
+    fn rewards(self) -> (Rewards, (f64, f64)) {
+        match self {
+            Self::Logged(rewards) => (rewards, TABLE_REWARDS),
+            Self::AsTheyAre(Link::Logistic) => (Rewards::YesNo, ARM_REWARDS),
+            Self::AsTheyAre(Link::Poisson) => (Rewards::Count, ARM_REWARDS),
         }
     }
 }
@@ -49,7 +91,7 @@ pub(super) fn read(fields: &mut Fields<'_>, pools: &dyn Pools) -> Option<OwnTabl
     let meaning = "a CSV file with one row per action, relative to the folder of the spec";
     let path = fields.text("path", meaning, FieldDefault::Required);
     let meaning = "the column of mean rewards, which is then not a feature; with it there is no \
-                   centre, spread, rule and misspecified";
+                   centre, spread, rule and misspecified, and no lowest and highest";
     let by_rule = FieldDefault::Derived("means by a rule");
     let column = fields.text("mean_column", meaning, by_rule);
     let rows = path.as_deref().and_then(|path| {
@@ -59,23 +101,30 @@ pub(super) fn read(fields: &mut Fields<'_>, pools: &dyn Pools) -> Option<OwnTabl
         };
         read.map_err(complain).ok()
     });
-    if column.is_none() {
-        let (actions, bound) = rows
-            .as_ref()
-            .map_or((1, DRAWN_NORM_BOUND), |rows| (rows.lines.len(), rows.theta_norm_bound));
-        let problems = read_rule(fields, actions, bound);
-        return Some(OwnTable::Rule { rows: Arc::new(rows?), problems });
+    let law = Law::read(fields);
+    let (rewards, range) = law.rewards();
+    let quiet = matches!(rewards, Rewards::YesNo | Rewards::Count);
+    let noise = if quiet { 0.0 } else { read_reward_noise(fields) };
+    if column.is_some() {
+        let mut rows = rows?;
+        let means = rows.means.take()?;
+        if let Some(complaint) = out_of_range(&rows, &means, rewards, noise) {
+            fields.object("mean_column", complaint);
+            return None;
+        }
+        let column = ColumnMeans::new(Arc::new(rows), means, (rewards, range), noise);
+        return Some(OwnTable::Column(column));
     }
-    let meaning = "yes-no: one end of the range or the other; bounded: uniform about the mean, in \
-                   the range; normal: Gaussian";
-    let (rewards, noise) = read_rewards(fields, meaning);
-    let mut rows = rows?;
-    let means = rows.means.take()?;
-    if let Some(complaint) = out_of_range(&rows, &means, rewards, noise) {
-        fields.object("mean_column", complaint);
-        return None;
+    let (actions, dim, bound) = rows.as_ref().map_or((1, 1, DRAWN_NORM_BOUND), |rows| {
+        (rows.lines.len(), rows.dim, rows.theta_norm_bound)
+    });
+    if let Law::AsTheyAre(link) = law {
+        let placing = read_ends(fields, link);
+        let problems = GlmProblems { link, dim, actions, intercept: true, placing };
+        return Some(OwnTable::Glm { rows: Arc::new(rows?), problems });
     }
-    Some(OwnTable::Column(ColumnMeans::new(Arc::new(rows), means, rewards, noise)))
+    let problems = read_rule(fields, actions, (rewards, noise), bound);
+    Some(OwnTable::Rule { rows: Arc::new(rows?), problems })
 }
 
 /// Refuses rows that no comparison can be made on.
@@ -120,7 +169,8 @@ fn out_of_range(
         return None;
     }
     let reach = rewards.reach(noise);
-    let fits = |mean: f64| mean - reach >= 0.0 && mean + reach <= 1.0;
+    let largest = if rewards == Rewards::Count { LARGEST_RATE } else { 1.0 };
+    let fits = |mean: f64| mean - reach >= 0.0 && mean + reach <= largest;
     let (line, mean) = rows.lines.iter().zip(means).find(|(_, mean)| !fits(**mean))?;
     let found = format!("the mean {mean} on line {line}");
     let allowed = match rewards {
@@ -128,6 +178,7 @@ fn out_of_range(
             "from 0 to 1, with {reach:.3} (√3·noise) to either end; make the noise smaller, divide \
              by the largest possible reward, or use normal rewards"
         ),
+        Rewards::Count => format!("from 0 to {LARGEST_RATE}, the mean of a count"),
         _ => "from 0 to 1, the share of yes; for percentages, divide them by 100".into(),
     };
     Some(Complaint::OutOfRange { found, allowed })

@@ -78,65 +78,97 @@ fn targets_and_delays(page: &mut String) {
     }
 }
 
+/// The kinds of environment that are made here.
+const ENVIRONMENTS: [(&str, &str); 10] = [
+    (
+        "linear",
+        "`⟨a, θ*⟩ + noise`; `θ* ~ N(0, I)`, actions uniform on `[−1, 1]ᵈ`, the same in every \
+         round.",
+    ),
+    ("changing", "Like `linear`, with new actions in every round."),
+    (
+        "contexts",
+        "A context with one model per arm: each round has one context, uniform on `[−1, 1]ᵖ`, \
+         and arm `i` pays `⟨x, θ_i⟩ + noise`, `θ_i ~ N(0, I)`. Policies see arm `i` as an \
+         action of `d = K·p` features, with the context in its i-th block and zeros elsewhere.",
+    ),
+    ("k-armed", "Arms without features; means uniform on `[0, 1]`."),
+    (
+        "arms",
+        "Arms without features and with rewards in `[0, 1]`, unless they are normal. Policies \
+         are given the range, and half its length as the scale of the noise (for normal \
+         rewards, the largest noise of an action). `bounded` rewards are uniform within \
+         `±√3·noise` of the mean, so the mean is exact; means for which that does not fit into \
+         the range are refused. With `days`, rewards of one day are not independent: in the \
+         rounds of a day all means differ from the stated ones by the same share. Confidence \
+         sets assume that means do not change, so this breaks their assumption. Regret is \
+         measured by the stated means.",
+    ),
+    (
+        "table",
+        "Rows of a table, new ones in every run: an intercept, a column of 4 categories and \
+         one of 3 (a feature per category, 0 or 1) and two numbers uniform on `[−1, 1]`, so `d \
+         = 10`. Rewards lie in `[−0.5, 0.5]`, as logs scale them, unless they are normal: a \
+         yes-no outcome with 30 % successes has mean −0.2. Policies are given the range, half \
+         its length as the scale of the noise (for normal rewards, their noise), and `S = 1` \
+         as the bound on the norm of `θ*`. Apart from its intercept, `θ*` is `t·z` with `z ~ \
+         N(0, I)`. `t` is such that the scores `⟨x, θ*⟩` of the rows have the stated spread, \
+         and the intercept such that their mean is `centre` (if the rule is logistic, the \
+         score that the rule turns into `centre`). Where `‖θ*‖` would then exceed 1, or a \
+         reward could leave the range, `t` is the largest number at which neither happens. If \
+         the rule is logistic or `misspecified` is not 0, the means follow no linear rule; `θ* \
+         left set` then counts the runs in which this `θ*` left the set.",
+    ),
+    (
+        "logistic",
+        "Yes or no, 1 or 0, with mean `1/(1 + exp(−⟨x, θ*⟩))`; `θ* ~ N(0, scale²·I)`, actions \
+         uniform on `[−1, 1]ᵈ`, the same in every round. Policies are given the range, ½ as \
+         the scale of the noise, and 1 as the bound on the norm of `θ*`. This bound is for \
+         models that are linear in rewards: with a larger norm their means would pass 1 in a \
+         corner of the cube. Such models are judged by the linear rule nearest to the means in \
+         the place of `θ*`: `θ* left set` counts the runs in which this rule left their set. \
+         Without an intercept it is far from means about ½. For models that are linear on the \
+         scale of `⟨x, θ*⟩`, `θ* left set` counts the runs in which the true mean of an action \
+         was outside its interval.",
+    ),
+    (
+        "clicks",
+        "Like `logistic`, with means from one rate to another. The first feature is 1, the \
+         others are uniform on `[−1, 1]`. The logits of the means are those of a rule drawn \
+         with `N(0, I)`, shifted and stretched so that the least mean is exactly `lowest` and \
+         the largest exactly `highest`.",
+    ),
+    (
+        "poisson",
+        "Like `clicks`, with Poisson counts as rewards: the logarithms of the means, in place \
+         of their logits, follow the rule. Policies are given no range, `√highest` as the \
+         scale of the noise (the standard deviation at the largest mean) and `highest` as the \
+         bound on the norm of a linear rule.",
+    ),
+    (
+        "csv",
+        "The actions of a table of your own, all of them in every round. Its columns become \
+         features as in a log that begins with this table, and labels are not features. \
+         Policies are given `S`, the bound on the norm of `θ*`, as such a log computes it. \
+         Without `mean_column`, every run draws a rule for these rows as in `table`. With \
+         `mean_column`, every run has the means in that column. They must lie from 0 to 1, \
+         unless rewards are normal. As in logs, ½ is subtracted from means and rewards; \
+         `bounded` rewards need room for `±√3·noise` about each mean. `θ*` is then the linear \
+         rule nearest to the means. If the means follow no linear rule, `θ* left set` counts \
+         the runs in which this `θ*` left the set. For normal rewards, policies are given \
+         `‖θ*‖` instead of `S` if it is larger. A table without features has arms, with \
+         rewards in `[0, 1]`, and needs a `mean_column`. With the rewards `clicks` and \
+         `poisson` nothing is subtracted, means by column are rates from 0 to 1 or from 0 to \
+         500, means by a rule are those of the kinds of these names, and `S` is multiplied by \
+         twice the largest mean (1 for clicks), because that of a log is for means up to ½. \
+         Tables with one action, and actions with equal features, are refused. The command \
+         reads such tables; the Python functions refuse this kind.",
+    ),
+];
+
 fn environments(page: &mut String, pools: &dyn Pools) {
     *page += "\n## `[environment]`\n";
-    for (kind, meaning) in [
-        (
-            "linear",
-            "`⟨a, θ*⟩ + noise`; `θ* ~ N(0, I)`, actions uniform on `[−1, 1]ᵈ`, the same in every \
-             round.",
-        ),
-        ("changing", "Like `linear`, with new actions in every round."),
-        (
-            "contexts",
-            "A context with one model per arm: each round has one context, uniform on `[−1, 1]ᵖ`, \
-             and arm `i` pays `⟨x, θ_i⟩ + noise`, `θ_i ~ N(0, I)`. Policies see arm `i` as an \
-             action of `d = K·p` features, with the context in its i-th block and zeros elsewhere.",
-        ),
-        ("k-armed", "Arms without features; means uniform on `[0, 1]`."),
-        (
-            "arms",
-            "Arms without features and with rewards in `[0, 1]`, unless they are normal. Policies \
-             are given the range, and half its length as the scale of the noise (for normal \
-             rewards, the largest noise of an action). `bounded` rewards are uniform within \
-             `±√3·noise` of the mean, so the mean is exact; means for which that does not fit into \
-             the range are refused. With `days`, rewards of one day are not independent: in the \
-             rounds of a day all means differ from the stated ones by the same share. Confidence \
-             sets assume that means do not change, so this breaks their assumption. Regret is \
-             measured by the stated means.",
-        ),
-        (
-            "table",
-            "Rows of a table, new ones in every run: an intercept, a column of 4 categories and \
-             one of 3 (a feature per category, 0 or 1) and two numbers uniform on `[−1, 1]`, so `d \
-             = 10`. Rewards lie in `[−0.5, 0.5]`, as logs scale them, unless they are normal: a \
-             yes-no outcome with 30 % successes has mean −0.2. Policies are given the range, half \
-             its length as the scale of the noise (for normal rewards, their noise), and `S = 1` \
-             as the bound on the norm of `θ*`. Apart from its intercept, `θ*` is `t·z` with `z ~ \
-             N(0, I)`. `t` is such that the scores `⟨x, θ*⟩` of the rows have the stated spread, \
-             and the intercept such that their mean is `centre` (if the rule is logistic, the \
-             score that the rule turns into `centre`). Where `‖θ*‖` would then exceed 1, or a \
-             reward could leave the range, `t` is the largest number at which neither happens. If \
-             the rule is logistic or `misspecified` is not 0, the means follow no linear rule; `θ* \
-             left set` then counts the runs in which this `θ*` left the set.",
-        ),
-        (
-            "csv",
-            "The actions of a table of your own, all of them in every round. Its columns become \
-             features as in a log that begins with this table, and labels are not features. \
-             Policies are given `S`, the bound on the norm of `θ*`, as such a log computes it. \
-             Without `mean_column`, every run draws a rule for these rows as in `table`. With \
-             `mean_column`, every run has the means in that column. They must lie from 0 to 1, \
-             unless rewards are normal. As in logs, ½ is subtracted from means and rewards; \
-             `bounded` rewards need room for `±√3·noise` about each mean. `θ*` is then the linear \
-             rule nearest to the means. If the means follow no linear rule, `θ* left set` counts \
-             the runs in which this `θ*` left the set. For normal rewards, policies are given \
-             `‖θ*‖` instead of `S` if it is larger. A table without features has arms, with \
-             rewards in `[0, 1]`, and needs a `mean_column`. Tables with one action, and actions \
-             with equal features, are refused. The command reads such tables; the Python functions \
-             refuse this kind.",
-        ),
-    ] {
+    for (kind, meaning) in ENVIRONMENTS {
         section(page, kind, meaning, |fields| EnvironmentSpec::read(fields, &()));
     }
     for kind in pools.kinds() {
@@ -185,8 +217,9 @@ fn policies(page: &mut String) {
             PolicySpec::read(fields, playable[0].1, Defaults::Current)
         });
     }
-    *page += "\n`table`, `csv` and problems from data count as `linear` here, `contexts` as \
-              `changing`, `arms` and a `csv` without features as `k-armed`.\n";
+    *page += "\n`table`, `logistic`, `clicks`, `poisson`, `csv` and problems from data count as \
+              `linear` here, `contexts` as `changing`, `arms` and a `csv` without features as \
+              `k-armed`.\n";
 }
 
 fn radii(page: &mut String) {

@@ -3,6 +3,9 @@
 mod binomial;
 mod gamma;
 mod normal;
+mod poisson;
+
+pub use poisson::poisson_quantile;
 
 use crate::linalg::Isa;
 use rand_chacha::ChaCha8Rng;
@@ -124,6 +127,14 @@ impl Stream {
         let sound = (0.0..=1.0).contains(&probability);
         assert!(sound, "a probability must be from 0 to 1, got {probability}");
         binomial::sample(self, trials, probability)
+    }
+
+    /// A Poisson count of this mean, by its [quantiles](poisson_quantile). One draw.
+    ///
+    /// # Panics
+    /// If the mean is not from 0 to 500.
+    pub fn poisson(&mut self, mean: f64) -> u64 {
+        poisson_quantile(self.uniform(), mean)
     }
 
     /// Fills `out` with the results of `out.len()` calls of [`Stream::normal`].
