@@ -82,7 +82,7 @@ fn clicks(prior: GlmPrior, rounds: u64) -> (bool, bool) {
     let mut environment = spec.environment.draw(&mut stream("problem"));
     let means = environment.bandit().means().to_vec();
     let glm = || Glm::new(5, prior).unwrap();
-    let observer = ModelError::new(Box::new(glm()), Likelihood, Exclusion::Differences);
+    let observer = ModelError::new(Box::new(glm()), Likelihood::default(), Exclusion::Differences);
     let policy = LinTs::new(Ridge::new(5, 1.0).unwrap(), 1e6).unwrap();
     let mut players = [Player { policy, observer, choices: stream("policy") }];
     let mut draws = Draws { offers: stream("actions"), noise: stream("noise") };
@@ -96,7 +96,7 @@ fn clicks(prior: GlmPrior, rounds: u64) -> (bool, bool) {
     for _ in 0..rounds {
         let actions = environment.bandit().actions();
         let chosen = policy.select(actions, &mut rng);
-        let Reach::Curved(curved) = Likelihood.reach(&model.evidence()) else {
+        let Reach::Curved(curved) = Likelihood::default().reach(&model.evidence()) else {
             panic!("a set on the scale of logits")
         };
         model.score_into(actions, &mut scores);
@@ -115,7 +115,10 @@ fn clicks(prior: GlmPrior, rounds: u64) -> (bool, bool) {
 
 #[test]
 fn on_a_curved_scale_the_truth_is_judged_by_intervals() {
-    let around = |rate, factor| GlmPrior::around(Link::Logistic, rate, factor, 2.3, 0.05).unwrap();
+    let range = (0.0, 1.0);
+    let around = |rate, factor| {
+        GlmPrior::around(Link::Logistic, range, rate, factor, (1, 2.3), 0.05).unwrap()
+    };
     // Any offset that leaves room for the truth will do. About an even chance the linear rule
     // nearest to the rates, taken for a rule of logits, is soon outside the set.
     for rate in [0.05, 0.5] {

@@ -29,7 +29,11 @@ impl Rewards {
 
     /// The range that rewards keep to.
     pub(crate) fn range(self, range: (f64, f64)) -> Option<(f64, f64)> {
-        matches!(self, Self::YesNo | Self::Bounded).then_some(range)
+        match self {
+            Self::YesNo | Self::Bounded => Some(range),
+            Self::Count => Some((0.0, f64::INFINITY)),
+            Self::Normal => None,
+        }
     }
 }
 

@@ -129,7 +129,8 @@ impl Experiment {
         // have.
         let setting = environment.as_ref().map_or(Setting::Fixed, EnvironmentSpec::setting);
         let range = environment.as_ref().and_then(EnvironmentSpec::reward_range);
-        let defaults = if range.is_some() { Defaults::Ranged } else { Defaults::Current };
+        let ranged = range.is_some_and(|(_, high)| high.is_finite());
+        let defaults = if ranged { Defaults::Ranged } else { Defaults::Current };
         let policies = read_policies(fields, setting, defaults, environment.as_ref());
         let metric = read_metric(fields, setting, defaults, &policies);
         let policies: Option<Vec<_>> = policies.into_iter().collect();
