@@ -74,10 +74,11 @@ impl Scattered {
     ) -> Self {
         let largest = days.map_or(0.0, |days| days.largest);
         let known = rewards.range(range);
+        let finite = known.filter(|(_, high)| high.is_finite());
         for (mean, noise) in bandit.means().iter().zip(&noise) {
             let reach = rewards.reach(*noise) + largest * mean.abs() - 1e-9;
             assert!(
-                known.is_none() || (mean - reach >= range.0 && mean + reach <= range.1),
+                finite.is_none() || (mean - reach >= range.0 && mean + reach <= range.1),
                 "rewards about {mean} leave the range from {} to {}",
                 range.0,
                 range.1
@@ -86,7 +87,7 @@ impl Scattered {
         // Half its length is all that a range says about the noise of rewards in it.
         let largest = || noise.iter().copied().fold(0.0, f64::max);
         let bandit =
-            bandit.known_by(known.map_or_else(largest, |(low, high)| 0.5 * (high - low)), known);
+            bandit.known_by(finite.map_or_else(largest, |(low, high)| 0.5 * (high - low)), known);
         Self { bandit, rewards, range, noise, days, factor: 1.0, rounds_left: 0 }
     }
 }
