@@ -89,6 +89,16 @@ impl RowSums {
             .map(|(key, tally)| (key.iter().map(|word| value_of(*word)).collect(), tally))
     }
 
+    /// The rewards of each row, in the order of the rows.
+    pub(crate) fn tallies(&self) -> impl ExactSizeIterator<Item = &Tally> {
+        self.rows.values()
+    }
+
+    /// The rows in order, one after the other.
+    pub(crate) fn features(&self) -> impl Iterator<Item = f64> {
+        self.rows.keys().flat_map(|key| key.iter().map(|word| value_of(*word)))
+    }
+
     /// Adds rewards of a row.
     ///
     /// # Errors

@@ -46,6 +46,14 @@ impl Link {
         }
     }
 
+    /// `m(z)`, of which the mean is the slope.
+    pub(crate) fn cumulant(self, z: f64) -> f64 {
+        match self {
+            Self::Logistic => z.max(0.0) + libm::log1p(libm::exp(-z.abs())),
+            Self::Poisson => self.mean(z),
+        }
+    }
+
     /// The `z` with this mean.
     pub fn of_mean(self, mean: f64) -> f64 {
         match self {
@@ -122,10 +130,7 @@ mod tests {
     use crate::rng::Stream;
 
     fn m(link: Link, z: f64) -> f64 {
-        match link {
-            Link::Logistic => z.max(0.0) + libm::log1p(libm::exp(-z.abs())),
-            Link::Poisson => libm::exp(z),
-        }
+        link.cumulant(z)
     }
 
     #[test]
