@@ -94,9 +94,11 @@ impl RowSums {
         self.rows.values()
     }
 
-    /// The rows in order, one after the other.
-    pub(crate) fn features(&self) -> impl Iterator<Item = f64> {
-        self.rows.keys().flat_map(|key| key.iter().map(|word| value_of(*word)))
+    /// Appends the rows in order, one after the other.
+    pub(crate) fn features_into(&self, out: &mut Vec<f64>) {
+        for key in self.rows.keys() {
+            out.extend(key.iter().map(|word| value_of(*word)));
+        }
     }
 
     /// Adds rewards of a row.

@@ -34,7 +34,7 @@ impl Rows {
             // Rewards in [0, 1] are at least their squares, and equal to them only at the ends.
             yes_no: sums.tallies().all(|tally| tally.squares() == tally.sum() << 24),
         };
-        rows.flat.extend(sums.features());
+        sums.features_into(&mut rows.flat);
         rows.norms.extend(rows.flat.chunks_exact(dim).map(norm));
         for tally in sums.tallies() {
             rows.counts.push(tally.count() as f64);
