@@ -58,7 +58,7 @@ turn and plays the run from the start, on one thread. Turns rotate, so that a bu
 machine slows all contenders alike, and the fastest turn counts. Runs have 10,000 rounds unless a
 cell says otherwise: contenders with rounds of constant cost play as many as fit into a turn. The
 command writes this page, and every measured turn to `target/bench/rivals.json`.
-[Micro-benchmarks](README.md) are on a page of their own.""",
+[Yes-or-no rewards](clicks.md) and [micro-benchmarks](README.md) are on pages of their own.""",
     "targets": """\
 The targets were set before the present code was measured. Targets that only the tuning of single
 instructions could reach were dropped. A figure is the time of the rival divided by ours; where
