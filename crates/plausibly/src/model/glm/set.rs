@@ -85,12 +85,12 @@ pub(super) fn best_point(prior: &GlmPrior, rows: &Rows) -> Result<Vec<f64>, NotP
     for _ in 0..MOST_STEPS {
         let mut step = rows.gradient(link, ridge, &theta, &moved);
         let slope = step.clone();
-        let factor = match near.take().filter(|_| strayed <= STRAYED) {
-            Some(factor) => factor,
-            None => {
-                strayed = 0.0;
-                Cholesky::new(&rows.gram(ridge, &weights(prior, rows, &moved)), rows.dim)?
-            }
+        let known = near.take().filter(|_| strayed <= STRAYED);
+        let factor = if let Some(factor) = known {
+            factor
+        } else {
+            strayed = 0.0;
+            Cholesky::new(&rows.gram(ridge, &weights(prior, rows, &moved)), rows.dim)?
         };
         factor.solve(&mut step);
         let decrement_sq = dot(&slope, &step).max(0.0);
