@@ -97,7 +97,7 @@ def header(results):
         )
     elif not shares or shares[len(shares) // 2] < 0.95:
         warnings.append(
-            "**The machine was busy: times and ratios on this page are not to be relied on. "
+            "**The machine was busy: times and ratios on this page are not to be relied on.\n"
             "Choices and memory are.**"
         )
     return "\n\n".join([*warnings, text])
