@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import clicks
 import page
 import sections
 
+SECTIONS = sections.ALL | {"clicks": clicks.clicks}
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -132,15 +134,15 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--target", type=Path, required=True)
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--only", default=",".join(sections.ALL))
+    parser.add_argument("--only", default=",".join(SECTIONS))
     parser.add_argument("--repeats", type=int)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--report", action="store_true")
     args = parser.parse_args()
     wanted = args.only.split(",")
-    unknown = [name for name in wanted if name not in sections.ALL]
+    unknown = [name for name in wanted if name not in SECTIONS]
     if unknown:
-        parser.error(f"no section {unknown[0]}; there are {', '.join(sections.ALL)}")
+        parser.error(f"no section {unknown[0]}; there are {', '.join(SECTIONS)}")
     measured, shown = folders(args)
     measured.mkdir(parents=True, exist_ok=True)
     shown.mkdir(parents=True, exist_ok=True)
@@ -162,9 +164,10 @@ def main():
         for name in wanted:
             settings.say(f"{name}")
             section_begun, before = time.monotonic(), machine()
-            found = sections.ALL[name](settings)
+            found = SECTIONS[name](settings)
             results["sections"][name] = {
                 "date": datetime.date.today().isoformat(),
+                "command": results["command"],
                 "seconds": round(time.monotonic() - section_begun),
                 "machine": before,
                 "versions": what,
@@ -174,7 +177,9 @@ def main():
             stored.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
         settings.say(f"all in {time.monotonic() - begun:.0f} s")
     page.write(results, shown)
-    print(f"wrote {shown / 'rivals.md'} from {stored}")
+    if "clicks" in results["sections"]:
+        clicks.write(results, shown)
+    print(f"wrote the pages in {shown} from {stored}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""Writes rivals.md from the measurements: tables, plots, targets and what is fair."""
+"""Writes rivals.md from the measurements: tables, plots, targets and what is fair.
+
+Clicks have a page of their own (`clicks.py`)."""
 
 import textwrap
 
@@ -8,8 +10,11 @@ from words import NAMES, PROSE, RADII
 
 
 def write(results, out):
+    sections = {name: one for name, one in results["sections"].items() if name != "clicks"}
+    if not sections:
+        return
+    results = results | {"sections": sections}
     parts = [PROSE["title"], header(results), PROSE["what"]]
-    sections = results["sections"]
     if "scaling" in sections:
         plots.draw(sections["scaling"]["rows"], out)
     parts += [targets_part(sections), "## Fixed sets", PROSE["fixed"]]
@@ -92,7 +97,7 @@ def header(results):
         )
     elif not shares or shares[len(shares) // 2] < 0.95:
         warnings.append(
-            "**The machine was busy: times and ratios on this page are not to be relied on. "
+            "**The machine was busy: times and ratios on this page are not to be relied on.\n"
             "Choices and memory are.**"
         )
     return "\n\n".join([*warnings, text])

@@ -1,6 +1,7 @@
 """Problems on disk, contenders as processes, and their turns."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -51,6 +52,27 @@ def write_problem(folder, dim, actions, rounds, changing=False, number=0):
     (SIGMA * rng.standard_normal(rounds)).tofile(folder / "noise.f64")
     sets.tofile(folder / "set-features.f64")
     (sets @ theta).tofile(folder / "set-means.f64")
+    return folder
+
+
+def write_clicks(folder, dim, actions, rounds):
+    """Writes a problem of clicks: an intercept and features uniform on [-1, 1], with rates that run
+    from 1 to 10 % in logits. The noise of a round is uniform on [0, 1], and an action is clicked in
+    it if that is below its rate.
+    """
+    rng = np.random.default_rng([2025, dim, actions])
+    folder.mkdir(parents=True, exist_ok=True)
+    features = rng.uniform(-1.0, 1.0, (actions, dim))
+    features[:, 0] = 1.0
+    score = features[:, 1:] @ rng.standard_normal(dim - 1)
+    low, high = (math.log(rate / (1.0 - rate)) for rate in (0.01, 0.1))
+    logits = low + (high - low) * (score - score.min()) / np.ptp(score)
+    (folder / "shape.txt").write_text(f"{dim} {actions} {SIGMA}\n")
+    features.tofile(folder / "features.f64")
+    (1.0 / (1.0 + np.exp(-logits))).tofile(folder / "means.f64")
+    rng.random(rounds).tofile(folder / "noise.f64")
+    for name in ("set-features", "set-means"):
+        (folder / f"{name}.f64").write_bytes(b"")
     return folder
 
 

@@ -98,7 +98,7 @@ def compare(entries, folder, size, policy, radius):
                 "first": at,
             }
         )
-        if at is not None and not policy.startswith("changing"):
+        if at is not None and policy in ("code", "lin-ucb"):
             found[-1]["gap"] = gap(folder, size, policy, radius, ours.choices, entry.choices, at)
     return found
 

@@ -1,4 +1,4 @@
-"""A contender in Python: `contender.py KIND FOLDER paper|determinant`.
+"""A contender in Python: `contender.py KIND FOLDER paper|determinant|likelihood`.
 
 Prints `{"ready": …}`, then answers `turn ROUNDS [FILE]` until the input ends, like our contender in
 Rust (crates/plausibly-bench). So all contenders can take turns.
@@ -16,6 +16,10 @@ import numpy as np
 
 # The module of each kind of contender; a failed import affects only its own kinds.
 MODULES = {"numba": "compiled_play", "numpy": "vectorised", "library": "libraries"}
+LOGISTIC = {"numpy": "logistic", "library": "click_libraries"}
+
+# What is known of clicks in advance: the logit of a rate of 5 %, S, and δ. As in our contender.
+CLICKS = {"offset": math.log(0.05 / 0.95), "bound": 3.0, "delta": 0.05}
 
 
 def resident(field):
@@ -38,6 +42,7 @@ def read_problem(folder, radius):
     radii = {
         "paper": (0, sigma, 1e4, 1.0, 0.0, 0.05),
         "determinant": (1, sigma, 1.0, 1.0, math.sqrt(dim), 0.05),
+        "likelihood": None,  # belongs to the model
     }
     return SimpleNamespace(
         dim=dim,
@@ -65,7 +70,8 @@ def main():
     kind, folder, radius = sys.argv[1:]
     family, _, name = kind.partition(":")
     before = resident("VmRSS")
-    module = importlib.import_module(MODULES[family])
+    modules = LOGISTIC if radius == "likelihood" else MODULES
+    module = importlib.import_module(modules[family])
     about, begin = module.prepare(name, read_problem(folder, radius))
     print(json.dumps({"ready": about, "before_kb": before}), flush=True)
     for line in sys.stdin:

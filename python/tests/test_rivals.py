@@ -116,11 +116,19 @@ def test_the_page_shows_what_was_measured(part: Any, tmp_path: Path) -> None:
     assert f"| {name} | 12 | 10 |" in written  # megabytes
 
 
+def test_a_run_of_clicks_alone_leaves_the_other_page(part: Any, tmp_path: Path) -> None:
+    (tmp_path / "rivals.md").write_text("as it was", encoding="utf-8")
+    part("page").write({"sections": {"clicks": {}}}, tmp_path)
+    assert (tmp_path / "rivals.md").read_text(encoding="utf-8") == "as it was"
+
+
 def test_the_published_page_has_the_words_of_the_benchmark(part: Any) -> None:
-    """After a change of words.py, `scripts/bench --report` rewrites the page from the last run."""
-    page = (ROOT / "docs" / "benchmarks" / "rivals.md").read_text(encoding="utf-8")
-    for name, text in part("words").PROSE.items():
-        assert all(line in page for line in text.splitlines() if "{" not in line), name
+    """After a change of words.py, `scripts/bench --report` rewrites the pages from the last run."""
+    words = part("words")
+    for file, prose in (("rivals.md", words.PROSE), ("clicks.md", words.CLICKS)):
+        page = (ROOT / "docs" / "benchmarks" / file).read_text(encoding="utf-8")
+        for name, text in prose.items():
+            assert all(line in page for line in text.splitlines() if "{" not in line), name
 
 
 def test_a_target_that_was_missed_is_shown_as_missed(part: Any) -> None:

@@ -5,7 +5,8 @@
 use plausibly::search::Search;
 use plausibly::{
     Action, ActionSet, Actions, Additive, Code, Determinant, Exclusion, Forecast, Forecaster,
-    Forecasting, Isa, LinTs, LinUcb, Paper, Policy, Radius, Ridge, Stream,
+    Forecasting, Glm, GlmPrior, Isa, Likelihood, LinTs, LinUcb, Link, Paper, Policy, Radius, Ridge,
+    Stream,
 };
 use plausibly_bench::{Play, Problem, serve, status};
 use std::error::Error;
@@ -13,8 +14,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-const USAGE: &str = "usage: contender KIND FOLDER paper|determinant|additive|forecast, or \
-                     contender many ACTIONS DIM ROUNDS";
+const USAGE: &str = "usage: contender KIND FOLDER paper|determinant|additive|forecast, contender \
+                     glm-code FOLDER likelihood, or contender many ACTIONS DIM ROUNDS";
 const DELTA: f64 = 0.05;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,6 +24,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
         ["many", actions, dim, rounds] => many(actions.parse()?, dim.parse()?, rounds.parse()?),
+        ["glm-code", folder, "likelihood"] => {
+            play_clicks(Problem::read(Path::new(folder))?, before)
+        }
         [kind, folder, radius] => {
             let problem = Problem::read(Path::new(folder))?;
             let radius = match radius {
@@ -67,6 +71,10 @@ fn forecast(problem: &Problem) -> Radius {
     })
 }
 
+fn about() -> String {
+    format!("plausibly {}, {}", env!("CARGO_PKG_VERSION"), Isa::detect().name())
+}
+
 fn play(
     kind: &str,
     mut problem: Problem,
@@ -84,8 +92,7 @@ fn play(
     let lin_ucb = move || LinUcb::new(model(), radius);
     let lin_ts = move || LinTs::new(model(), sigma).expect("a positive scale");
     let every = move || code().searching(Search::over_all_actions());
-    let about = format!("plausibly {}, {}", env!("CARGO_PKG_VERSION"), Isa::detect().name());
-    let (set, problem) = (&set, &problem);
+    let (set, problem, about) = (&set, &problem, about());
     let serve = |play: &mut Play<'_>| serve(&about, before, play);
     match kind {
         "code" => serve(&mut |n, choices| fixed(problem, set, &mut code(), n, choices))?,
@@ -109,6 +116,30 @@ fn play(
         "floor" => serve(&mut |n, choices| read_all(set.view(), n, choices))?,
         _ => return Err(USAGE.into()),
     }
+    Ok(())
+}
+
+/// CODE over a logistic model, as shipped.
+fn play_clicks(mut problem: Problem, before: u64) -> Result<(), Box<dyn Error>> {
+    let set = ActionSet::from_flat(std::mem::take(&mut problem.features), problem.dim)?;
+    let link = Link::Logistic;
+    let prior = GlmPrior {
+        link,
+        rewards: (0.0, 1.0),
+        offset: link.of_mean(0.05),
+        theta_norm_bound: 3.0,
+        delta: DELTA,
+    };
+    let untrained = Code::new(Glm::new(problem.dim, prior)?, Likelihood::default());
+    serve(&about(), before, &mut |rounds, choices| {
+        let (mut policy, mut rng) = (untrained.clone(), Stream::new(1, 0, "policy"));
+        for luck in &problem.noise[..rounds] {
+            let chosen = policy.select(set.view(), &mut rng);
+            let clicked = *luck < problem.means[chosen];
+            policy.update(set.view().get(chosen), f64::from(u8::from(clicked)));
+            choices.push(chosen);
+        }
+    })?;
     Ok(())
 }
 

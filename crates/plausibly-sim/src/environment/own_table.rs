@@ -168,7 +168,7 @@ mod tests {
         let means = [0.3, 0.6, 0.4, 0.7];
         for (rewards, range, noise, norm) in [
             (Rewards::YesNo, Some((0.0, 1.0)), 0.5, 1.0),
-            (Rewards::Count, None, 0.7_f64.sqrt(), 0.7),
+            (Rewards::Count, Some((0.0, f64::INFINITY)), 0.7_f64.sqrt(), 0.7),
         ] {
             let law = (rewards, ARM_REWARDS);
             let problem = ColumnMeans::new(rows(4, &FEATURES, 4), means.into(), law, 0.0);

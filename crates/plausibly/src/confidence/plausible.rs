@@ -228,9 +228,12 @@ impl Plausible {
         }
         isa.slacks(mean, half_width, best_lower, slack);
         estimate.clear();
-        estimate.extend(mean.iter().map(|moved| curved.mean(*moved)));
         weight.clear();
-        weight.extend(mean.iter().map(|moved| curved.variance(*moved)));
+        for moved in mean {
+            let (rate, variance) = curved.link.moments(curved.offset + moved);
+            estimate.push(rate);
+            weight.push(variance);
+        }
         for ((moved, width_sq), half) in mean.iter().zip(width_sq).zip(half_width) {
             let (low, high) = curved.interval(*moved, *width_sq);
             *half = 0.5 * (high - low);

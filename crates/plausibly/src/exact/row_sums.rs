@@ -89,6 +89,18 @@ impl RowSums {
             .map(|(key, tally)| (key.iter().map(|word| value_of(*word)).collect(), tally))
     }
 
+    /// The rewards of each row, in the order of the rows.
+    pub(crate) fn tallies(&self) -> impl ExactSizeIterator<Item = &Tally> {
+        self.rows.values()
+    }
+
+    /// Appends the rows in order, one after the other.
+    pub(crate) fn features_into(&self, out: &mut Vec<f64>) {
+        for key in self.rows.keys() {
+            out.extend(key.iter().map(|word| value_of(*word)));
+        }
+    }
+
     /// Adds rewards of a row.
     ///
     /// # Errors

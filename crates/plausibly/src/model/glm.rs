@@ -1,5 +1,6 @@
 //! Models of rewards that are a yes or no, a share, or a count.
 
+mod design;
 mod link;
 mod rows;
 mod set;
@@ -7,8 +8,10 @@ mod set;
 pub use link::Link;
 pub use set::Budget;
 
+use self::design::Design;
 use self::rows::Rows;
 use self::set::{LikelihoodSet, best_point};
+use super::fit::Step;
 use super::{Estimator, Evidence, Fit, Lineage, LogDet, Misfit, Scores, Shape};
 use crate::actions::{Action, ActionIndex, Actions, MAX_MAGNITUDE};
 use crate::confidence::{Curved, Doubt, RadiusError, Reach, check_range};
@@ -144,8 +147,8 @@ impl GlmPrior {
 /// which CODE compares actions ([`Estimator::design`]).
 ///
 /// # Cost
-/// An update is O(d²), and a new set O(rows·d² + d³): about a dozen sums of outer products over the
-/// distinct rows. Scores are O(K·d²). No draws.
+/// An update is O(d²), and a new set O(rows·d² + d³): seven or eight sums of outer products over
+/// the distinct rows. Scores are O(K·d²), and O(K·d) per choice of CODE between new sets. No draws.
 ///
 /// # Example
 /// ```
@@ -175,8 +178,10 @@ pub struct Glm {
     generation: u64,
     /// Rewards since, in the order in which they came.
     since: Vec<(Box<[f64]>, f64)>,
-    /// `H̃⁻¹` with the rewards since, and with decisions that are only counted.
-    design: Option<Vec<f64>>,
+    /// With the rewards since, and with decisions that are only counted.
+    design: Option<Design>,
+    /// Tells states of the design apart: rises by one with each step, and with each new set.
+    moved: u64,
 }
 
 #[derive(Debug)]
@@ -185,6 +190,8 @@ struct Solved {
     form: CompensatedGram,
     /// `H̃·θ̃`.
     moment: Vec<f64>,
+    /// `tr H̃·tr H̃⁻¹`.
+    condition: f64,
 }
 
 impl Solved {
@@ -192,7 +199,9 @@ impl Solved {
         let dim = set.centre.len();
         let product = |row: &[f64]| crate::linalg::dot(row, &set.centre);
         let moment = set.form.chunks_exact(dim).map(product).collect();
-        Self { form: CompensatedGram::new(set.form.clone(), dim), moment, set }
+        let trace = |matrix: &[f64]| matrix.iter().step_by(dim + 1).sum::<f64>();
+        let condition = trace(&set.form) * trace(&set.inverse);
+        Self { condition, form: CompensatedGram::new(set.form.clone(), dim), moment, set }
     }
 
     fn from(prior: &GlmPrior, sums: &RowSums, isa: Isa) -> Self {
@@ -230,7 +239,7 @@ impl Glm {
     pub fn from_rows(sums: RowSums, prior: GlmPrior) -> Result<Self, RadiusError> {
         prior.check()?;
         let (low, high) = prior.link.reward_range();
-        for (_, tally) in sums.iter() {
+        for tally in sums.tallies() {
             let (count, total) = (tally.count() as f64, tally.reward_sum());
             // Rewards in [0, 1] are at least their squares.
             let fits = prior.link == Link::Poisson || tally.squares() <= tally.sum() << 24;
@@ -242,7 +251,17 @@ impl Glm {
         let solved = Arc::new(Solved::from(&prior, &sums, isa));
         let (lineage, since) = (Lineage::new(), Vec::new());
         let fitted = Arc::new(sums);
-        Ok(Self { lineage, isa, prior, fitted, solved, generation: 0, since, design: None })
+        Ok(Self {
+            lineage,
+            isa,
+            prior,
+            fitted,
+            solved,
+            generation: 0,
+            since,
+            design: None,
+            moved: 0,
+        })
     }
 
     /// What was said before the first reward.
@@ -279,19 +298,19 @@ impl Glm {
         self.isa
     }
 
-    fn fit_with<'a>(&'a self, inverse: &'a [f64]) -> Fit<'a> {
-        let Solved { set, form, moment } = &*self.solved;
+    fn fit_with<'a>(&'a self, inverse: &'a [f64], step: Option<(&'a Step, f64)>) -> Fit<'a> {
+        let Solved { set, form, moment, .. } = &*self.solved;
         Fit {
             lineage: self.lineage.id(),
             isa: self.isa,
-            observations: self.generation,
+            observations: self.moved,
             gram: form,
             gram_inverse: inverse,
             moment,
             theta_hat: &set.centre,
-            step: None,
-            // A new set moves all scores at once.
-            margin: None,
+            step: step.map(|(step, _)| step),
+            // A new set moves all scores at once; only widths of a design follow it.
+            margin: step.map(|(_, margin)| margin),
         }
     }
 
@@ -304,6 +323,7 @@ impl Glm {
         }
         self.solved = Arc::new(Solved::from(&self.prior, sums, self.isa));
         self.generation += 1;
+        self.moved += 1;
         self.design = None;
     }
 }
@@ -337,13 +357,12 @@ impl Estimator for Glm {
     fn count(&mut self, action: Action<'_>) {
         let (x, dim) = (action.features(), self.dim());
         assert!(x.len() == dim, "a model of {dim} features got an action with {}", x.len());
-        let set = &self.solved.set;
+        let Solved { set, condition, .. } = &*self.solved;
         let moved = crate::linalg::dot(x, &set.centre);
-        let root = self.prior.link.variance(self.prior.offset + moved).sqrt();
-        let weighted: Vec<f64> = x.iter().map(|entry| root * entry).collect();
-        let design = self.design.get_or_insert_with(|| set.inverse.clone());
-        let (mut unused, mut direction) = (vec![0.0; dim], vec![0.0; dim]);
-        self.isa.take_step(design, &mut unused, &mut direction, &weighted, 0.0);
+        let weight = self.prior.link.variance(self.prior.offset + moved);
+        let started = || Design::new(set.inverse.clone(), dim, *condition);
+        self.design.get_or_insert_with(started).count(self.isa, x, weight);
+        self.moved += 1;
     }
 
     fn evidence(&self) -> Evidence {
@@ -358,11 +377,11 @@ impl Estimator for Glm {
     }
 
     fn fit(&self) -> Option<Fit<'_>> {
-        Some(self.fit_with(&self.solved.set.inverse))
+        Some(self.fit_with(&self.solved.set.inverse, None))
     }
 
     fn design(&self) -> Option<Fit<'_>> {
-        self.design.as_ref().map(|design| self.fit_with(design))
+        self.design.as_ref().map(|design| self.fit_with(&design.inverse, design.step()))
     }
 
     fn generation(&self) -> u64 {
@@ -404,7 +423,7 @@ impl DurableModel for Glm {
             out.number(*reward);
         }
         // Decisions may be counted in it that have no reward yet.
-        out.numbers(self.design.as_deref().unwrap_or_default());
+        out.numbers(self.design.as_ref().map_or(&[], |design| &design.inverse));
     }
 
     fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
@@ -433,7 +452,9 @@ impl DurableModel for Glm {
         holds("since", waiting)?;
         let design = from.some_numbers("design")?;
         holds("design", design.is_empty() || design.len() == dim * dim)?;
-        self.design = (!design.is_empty()).then_some(design);
+        // Which step led to it is not written, so no scores follow it until the next refit.
+        let counted = |design| Design::new(design, dim, f64::INFINITY);
+        self.design = (!design.is_empty()).then_some(design).map(counted);
         Ok(())
     }
 

@@ -171,6 +171,9 @@ impl<E: Estimator + Clone, R: ConfidenceRadius> Code<E, R> {
     fn best(&mut self, actions: Actions<'_>, bounds: Bounds, greed: f64) -> ActionIndex {
         let Self { model, search, by_design, .. } = self;
         let design = self.pending.as_mut().and_then(|pending| pending.design(model)).map(|it| &*it);
+        if let (None, Reach::Curved(_), true) = (design, bounds.reach, greed == 0.0) {
+            return search.widest_by_design(model, actions, bounds);
+        }
         let own = || model.design().map(|_| &*model);
         let Some(design) = design.or_else(own) else {
             return search.best(model, actions, bounds, greed);

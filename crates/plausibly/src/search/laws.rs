@@ -6,10 +6,11 @@
 use super::Search;
 use crate::actions::{ActionSet, Actions};
 use crate::confidence::{
-    ConfidenceRadius, Determinant, Exclusion, Fixed, Paper, Plausible, Radius, Reach,
+    Bounds, ConfidenceRadius, Determinant, Exclusion, Fixed, Likelihood, Paper, Plausible, Radius,
+    Reach,
 };
 use crate::linalg::{dot, norm};
-use crate::model::{Estimator, Ridge, Scores};
+use crate::model::{Estimator, Glm, GlmPrior, Link, Ridge, Scores};
 use crate::rng::Stream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -294,4 +295,55 @@ mod full {
 fn a_firmest_action_is_not_taken_for_the_leader_where_nothing_is_certain() {
     // A margin so large that every action may be either witness.
     assert!(play(&fixed(18_557), |_, _| ()).is_ok());
+}
+
+/// Between refits widths follow the steps of a design; decisions that are only counted, copies of
+/// the model and other sets come in between.
+#[test]
+fn the_widest_by_design_is_that_of_scores_from_scratch() {
+    let mut rng = Stream::new(8, 0, "design");
+    let mut followed = 0;
+    for _ in 0..30 {
+        let dim = 1 + rng.index(9);
+        let sets = [0, 1].map(|_| {
+            let mut rows: Vec<f64> = (0..40 * dim).map(|_| 2.0 * rng.uniform() - 1.0).collect();
+            rows.extend_from_within(..3 * dim);
+            ActionSet::from_flat(rows, dim).unwrap()
+        });
+        let theta_norm_bound = spread(&mut rng, 0.1, 10.0);
+        let prior = GlmPrior {
+            link: Link::Logistic,
+            rewards: (0.0, 1.0),
+            offset: -1.0,
+            theta_norm_bound,
+            delta: 0.05,
+        };
+        let (mut model, mut search) = (Glm::new(dim, prior).unwrap(), Search::new());
+        for _ in 0..1000 {
+            let actions = sets[usize::from(rng.index(20) == 0)].view();
+            let bounds = Likelihood::default().bounds(&model.evidence());
+            let Reach::Curved(_) = bounds.reach else { break };
+            let chosen = search.widest_by_design(&model, actions, bounds);
+            assert_eq!(chosen, widest_by_design(&model, actions, bounds));
+            followed += u32::from(model.design().is_some_and(|design| design.step.is_some()));
+            match rng.index(40) {
+                0 => model.count(actions.get(rng.index(40))),
+                1 => model = model.clone(),
+                _ => {}
+            }
+            model.update(actions.get(chosen), f64::from(u8::from(rng.uniform() < 0.3)));
+        }
+    }
+    assert!(followed > 5_000, "{followed}");
+}
+
+fn widest_by_design(model: &Glm, actions: Actions<'_>, bounds: Bounds) -> usize {
+    let (mut scores, mut plausible) = (Scores::new(), Plausible::new());
+    model.score_into(actions, &mut scores);
+    plausible.assess_by(Exclusion::Differences, model, actions, &scores, bounds);
+    let (mut mean, mut width_sq) = (scores.mean.clone(), scores.width_sq.clone());
+    if let Some(design) = model.design() {
+        design.score(actions.blocks(), &mut mean, &mut width_sq);
+    }
+    plausible.widest_by(&scores, &width_sq)
 }

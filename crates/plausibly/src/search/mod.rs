@@ -74,6 +74,9 @@ pub struct Search {
     found: Vec<usize>,
     plausible: Plausible,
     kept: Option<Kept>,
+    /// Of the `few`, by what the model counts beyond its fit.
+    by_design: Followed,
+    finalists: Few,
 }
 
 /// The arguments of one search.
@@ -160,15 +163,24 @@ impl Few {
         };
         out.isa = fit.isa;
         out.resize(self.indices.len());
-        fit.score(&self.blocks, &mut out.mean, &mut out.width_sq);
+        fit.score(self.blocks(actions), &mut out.mean, &mut out.width_sq);
     }
 
     /// Scores them from scratch. O(d²) per action.
     fn score(&mut self, fit: &Fit<'_>, actions: Actions<'_>) {
-        actions.gather_into(&self.indices, &mut self.blocks);
+        if self.indices.len() < actions.len() {
+            actions.gather_into(&self.indices, &mut self.blocks);
+        }
         self.scores.isa = fit.isa;
         self.scores.resize(self.indices.len());
-        fit.score(&self.blocks, &mut self.scores.mean, &mut self.scores.width_sq);
+        let Self { indices, blocks, scores, .. } = self;
+        let blocks = if indices.len() < actions.len() { blocks } else { actions.blocks() };
+        fit.score(blocks, &mut scores.mean, &mut scores.width_sq);
+    }
+
+    /// Their features; those of the set if they are all.
+    fn blocks<'a>(&'a self, actions: Actions<'a>) -> &'a [f64] {
+        if self.indices.len() < actions.len() { &self.blocks } else { actions.blocks() }
     }
 
     fn take(&mut self, indices: impl IntoIterator<Item = ActionIndex>) {
@@ -184,8 +196,8 @@ impl Few {
         self.indices.truncate(positions.len());
     }
 
-    fn field(&self) -> Field<'_, '_> {
-        Field { blocks: &self.blocks, scores: &self.scores, indices: Some(&self.indices) }
+    fn field<'a: 'b, 'b>(&'a self, actions: Actions<'b>) -> Field<'a, 'b> {
+        Field { blocks: self.blocks(actions), scores: &self.scores, indices: Some(&self.indices) }
     }
 }
 
@@ -206,6 +218,8 @@ impl Search {
             found: Vec::new(),
             plausible: Plausible::new(),
             kept: None,
+            by_design: Followed::default(),
+            finalists: Few::default(),
         }
     }
 
@@ -267,7 +281,7 @@ impl Search {
             }
             _ => self.score_all(model, actions),
         }
-        self.assess(model, bounds, exclusion);
+        self.assess(model, actions, bounds, exclusion);
         self.few.indices[self.plausible.best(&self.few.scores, greed)]
     }
 
@@ -294,9 +308,50 @@ impl Search {
             }
             _ => self.score_all(model, actions),
         }
-        self.assess(model, bounds, self.exclusion);
+        self.assess(model, actions, bounds, self.exclusion);
         self.kept = asked;
+        self.by_design.at = None;
+        if let (Some(fit), None) = (model.fit(), model.design()) {
+            // Both are the same at this time.
+            let Scores { isa, mean, width_sq } = &self.few.scores;
+            let Followed { at, scores } = &mut self.by_design;
+            *at = Some(fit.observations);
+            scores.resize(mean.len());
+            scores.isa = *isa;
+            scores.mean.copy_from_slice(mean);
+            scores.width_sq.copy_from_slice(width_sq);
+        }
         (&self.few, &self.plausible)
+    }
+
+    /// The plausible action that is known least by all that the model counts, the lowest index
+    /// among equals: for a model that refits from time to time, which is asked about one set and
+    /// one reach until then.
+    pub(crate) fn widest_by_design<E: Estimator + ?Sized>(
+        &mut self,
+        model: &E,
+        actions: Actions<'_>,
+        bounds: Bounds,
+    ) -> ActionIndex {
+        self.plausible(model, actions, bounds);
+        let Self { few, plausible, by_design, finalists, found, .. } = self;
+        let Some(design) = model.design() else {
+            return few.indices[plausible.widest(&few.scores)];
+        };
+        by_design.bring_up(&design, few.blocks(actions), few.indices.len());
+        let off = if design.step.is_some() { design.margin.unwrap_or(0.0) } else { 0.0 };
+        plausible.widest_within(&by_design.scores.width_sq, off, found);
+        if let [only] = found[..] {
+            return few.indices[only];
+        }
+        finalists.take(found.iter().map(|position| few.indices[*position]));
+        finalists.score(&design, actions);
+        let widths = finalists.scores.width_sq.iter().zip(&*found);
+        let gains = widths.map(|(width_sq, position)| plausible.gain_of(*width_sq, *position));
+        let first =
+            |best: (usize, f64), next: (usize, f64)| if next.1 > best.1 { next } else { best };
+        let best = gains.enumerate().reduce(first).expect("a plausible set is never empty");
+        finalists.indices[best.0]
     }
 
     /// Like [`Search::plausible`], with scores that follow observations: off by the margin of the
@@ -314,14 +369,14 @@ impl Search {
         let bounds @ Bounds { reach, .. } = bounds.into();
         let Some(fit) = model.fit().filter(|_| can_filter(model, bounds)) else {
             self.score_all(model, actions);
-            self.assess(model, bounds, self.exclusion);
+            self.assess(model, actions, bounds, self.exclusion);
             return (None, &self.few.scores, &self.plausible);
         };
         let looked = self.look(&fit, actions, reach, Sought::Plausible);
         let field = match looked {
             Looked::Left => {
                 self.few.score(&fit, actions);
-                self.few.field()
+                self.few.field(actions)
             }
             Looked::Listed => {
                 self.list.follow(&fit);
@@ -355,7 +410,7 @@ impl Search {
             }
             _ => self.score_all(model, actions),
         }
-        self.assess(model, bounds, Exclusion::Intervals);
+        self.assess(model, actions, bounds, Exclusion::Intervals);
         let Self { few: Few { indices, scores, .. }, plausible, .. } = self;
         let (middle, half) = (plausible.middle(scores), plausible.half_widths());
         let open = plausible.is_open();
@@ -397,9 +452,15 @@ impl Search {
     }
 
     /// Which of the few could still be best, by their scores from scratch.
-    fn assess<E: Estimator + ?Sized>(&mut self, model: &E, bounds: Bounds, exclusion: Exclusion) {
-        let Self { few: Few { blocks, scores, .. }, plausible, .. } = self;
-        plausible.judge(exclusion, model, blocks, scores, bounds);
+    fn assess<E: Estimator + ?Sized>(
+        &mut self,
+        model: &E,
+        actions: Actions<'_>,
+        bounds: Bounds,
+        exclusion: Exclusion,
+    ) {
+        let Self { few, plausible, .. } = self;
+        plausible.judge(exclusion, model, few.blocks(actions), &few.scores, bounds);
     }
 
     /// Leaves in `few` the actions among which the answer is.
@@ -425,7 +486,7 @@ impl Search {
             Looked::Left if !by_differences => return,
             Looked::Left => {
                 few.score(fit, actions);
-                few.field()
+                few.field(actions)
             }
             Looked::Listed => {
                 list.follow(fit);
@@ -536,7 +597,9 @@ impl Kept {
     /// `None` for a model that changes with every reward, and where pairs are judged by what each
     /// action has paid, which does.
     fn of<E: Estimator + ?Sized>(model: &E, actions: Actions<'_>, bounds: Bounds) -> Option<Self> {
-        model.design().filter(|_| bounds.pairs.is_none())?;
+        if !matches!(bounds.reach, Reach::Curved(_)) || bounds.pairs.is_some() {
+            return None;
+        }
         let lineage = model.fit()?.lineage;
         Some(Self { lineage, generation: model.generation(), set: actions.id(), bounds })
     }

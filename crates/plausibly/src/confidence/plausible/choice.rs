@@ -48,11 +48,26 @@ impl Plausible {
         (0..self.slack.len()).filter(|action| self.contains(*action))
     }
 
+    /// Leaves in `found` the plausible actions that may be known least, in order, if each of these
+    /// squared widths can be off by this share of itself.
+    pub(crate) fn widest_within(&self, width_sq: &[f64], off: f64, found: &mut Vec<usize>) {
+        let gain = |action: &ActionIndex| self.gain(width_sq, *action);
+        let most = self.plausible().map(|action| gain(&action)).fold(0.0, f64::max);
+        found.clear();
+        // Twice, for the largest and for the other, and a little for the rounding of the product.
+        found.extend(self.plausible().filter(|action| gain(action) >= most * (1.0 - 3.0 * off)));
+    }
+
     /// What an outcome of an action adds to what is known, by these squared widths.
     pub(crate) fn gain(&self, width_sq: &[f64], action: ActionIndex) -> f64 {
+        self.gain_of(width_sq[action], action)
+    }
+
+    /// The same by the squared width of this action.
+    pub(crate) fn gain_of(&self, width_sq: f64, action: ActionIndex) -> f64 {
         match self.kind {
-            Kind::Curved(_) => self.weight[action] * width_sq[action],
-            _ => width_sq[action],
+            Kind::Curved(_) => self.weight[action] * width_sq,
+            _ => width_sq,
         }
     }
 

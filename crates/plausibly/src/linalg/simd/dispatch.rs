@@ -67,6 +67,15 @@ impl Isa {
     }
 }
 
+impl Isa {
+    /// `sum += Σ w·x·xᵀ` on and above the diagonal, with one row of `rows` after the other. Here
+    /// for benchmarks, which compare a refit of a [`Glm`](crate::Glm) with it.
+    #[doc(hidden)]
+    pub fn add_outer_products(self, sum: &mut [f64], rows: &[f64], weights: &[f64], dim: usize) {
+        self.add_weighted(sum, rows, weights, dim);
+    }
+}
+
 impl fmt::Debug for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -47,12 +47,32 @@ impl Link {
     /// `μ(z)`.
     pub fn mean(self, z: f64) -> f64 {
         match self {
+            Self::Logistic => self.moments(z).0,
+            Self::Poisson => libm::exp(z.min(LARGEST_LOG)),
+        }
+    }
+
+    /// Mean and variance.
+    pub(crate) fn moments(self, z: f64) -> (f64, f64) {
+        match self {
             Self::Logistic => {
                 // Never a difference of nearly equal numbers, on neither side.
                 let fraction = libm::exp(-z.abs());
-                (if z < 0.0 { fraction } else { 1.0 }) / (1.0 + fraction)
+                let mean = (if z < 0.0 { fraction } else { 1.0 }) / (1.0 + fraction);
+                (mean, fraction / ((1.0 + fraction) * (1.0 + fraction)))
             }
-            Self::Poisson => libm::exp(z.min(LARGEST_LOG)),
+            Self::Poisson => {
+                let mean = self.mean(z);
+                (mean, mean)
+            }
+        }
+    }
+
+    /// `m(z)`, of which the mean is the slope.
+    pub(crate) fn cumulant(self, z: f64) -> f64 {
+        match self {
+            Self::Logistic => z.max(0.0) + libm::log1p(libm::exp(-z.abs())),
+            Self::Poisson => self.mean(z),
         }
     }
 
@@ -132,10 +152,7 @@ mod tests {
     use crate::rng::Stream;
 
     fn m(link: Link, z: f64) -> f64 {
-        match link {
-            Link::Logistic => z.max(0.0) + libm::log1p(libm::exp(-z.abs())),
-            Link::Poisson => libm::exp(z),
-        }
+        link.cumulant(z)
     }
 
     #[test]

@@ -32,11 +32,11 @@ impl Rows {
             counts: Vec::with_capacity(len),
             totals: Vec::with_capacity(len),
             // Rewards in [0, 1] are at least their squares, and equal to them only at the ends.
-            yes_no: sums.iter().all(|(_, tally)| tally.squares() == tally.sum() << 24),
+            yes_no: sums.tallies().all(|tally| tally.squares() == tally.sum() << 24),
         };
-        for (row, tally) in sums.iter() {
-            rows.norms.push(norm(&row));
-            rows.flat.extend_from_slice(&row);
+        sums.features_into(&mut rows.flat);
+        rows.norms.extend(rows.flat.chunks_exact(dim).map(norm));
+        for tally in sums.tallies() {
             rows.counts.push(tally.count() as f64);
             rows.totals.push(tally.reward_sum());
         }
@@ -73,6 +73,17 @@ impl Rows {
             }
         }
         sum
+    }
+
+    /// By how much `Σ [n·m(z) − z·Σy]` rises if each `z` falls by this much, with `moved` the
+    /// `⟨x, θ⟩` of the rows.
+    pub(super) fn rise(&self, (link, offset): (Link, f64), moved: &[f64], by: &[f64]) -> f64 {
+        let rows = moved.iter().zip(by).zip(self.counts.iter().zip(&self.totals));
+        let rise = |((moved, by), (count, total)): ((&f64, &f64), (&f64, &f64))| {
+            let z = offset + moved;
+            count * (link.cumulant(z - by) - link.cumulant(z)) + total * by
+        };
+        rows.map(rise).sum()
     }
 
     /// `∇f(θ) = λθ + Σ (n·μ(z) − Σy)·x`, with `moved` the `⟨x, θ⟩` of the rows.

@@ -19,8 +19,10 @@ use super::{GlmPrior, Link};
 use crate::confidence::{Doubt, Reach};
 use crate::linalg::{Cholesky, NotPositive, dot, norm};
 
-/// Newton's method stops once the square of its decrement is below this.
-const DECREMENT_SQ: f64 = 1e-8;
+/// Newton's method stops once what a step leaves to do is below this.
+const LEFT: f64 = 1e-9;
+/// It takes the curvature again once any `z` may have moved by this since the last time.
+const STRAYED: f64 = 1.0 / 16.0;
 /// It needs about eight steps; after this many any point will do.
 const MOST_STEPS: u32 = 100;
 /// Points are multiples of 2⁻³⁰, so that they are short to write down.
@@ -70,24 +72,43 @@ pub(super) struct LikelihoodSet {
 /// The point where `f` is least, rounded to steps of 2⁻³⁰: by Newton's method from zero, so a
 /// function of the rewards alone.
 ///
-/// A step is taken in the share `log(1 + β)/β`, with `β` the most that it moves any `z`: by
-/// `|m'''| ≤ m''` that always leads down, and near the end it is a full step.
+/// A step that is not seen to lead down is taken in the share `log(1 + β)/β`, with `β` the most
+/// that it moves any `z`: by `|m'''| ≤ m''` that always does, and near the end it is a full step.
+/// It still does with the curvature of a point from which no `z` differs by `u ≤ log 2`, because
+/// the curvature here is at most `e^u` times that one. So the curvature, most of the cost, is taken
+/// again only while steps are long. A step leaves about the share `u + β` of itself.
 pub(super) fn best_point(prior: &GlmPrior, rows: &Rows) -> Result<Vec<f64>, NotPositive> {
     let (link, ridge) = ((prior.link, prior.offset), prior.ridge(rows.dim));
     let mut theta = vec![0.0; rows.dim];
+    let mut moved = vec![0.0; rows.len()];
+    let (mut near, mut strayed): (Option<Cholesky>, f64) = (None, 0.0);
     for _ in 0..MOST_STEPS {
-        let moved = rows.dots(&theta);
         let mut step = rows.gradient(link, ridge, &theta, &moved);
         let slope = step.clone();
-        let factor = Cholesky::new(&rows.gram(ridge, &weights(prior, rows, &moved)), rows.dim)?;
+        let known = near.take().filter(|_| strayed <= STRAYED);
+        let factor = if let Some(factor) = known {
+            factor
+        } else {
+            strayed = 0.0;
+            Cholesky::new(&rows.gram(ridge, &weights(prior, rows, &moved)), rows.dim)?
+        };
         factor.solve(&mut step);
-        let decrement_sq = dot(&slope, &step);
-        let largest = rows.dots(&step).iter().fold(0.0_f64, |most, by| most.max(by.abs()));
-        let share = if largest > 0.0 { libm::log1p(largest) / largest } else { 1.0 };
+        let decrement_sq = dot(&slope, &step).max(0.0);
+        let by = rows.dots(&step);
+        let largest = by.iter().fold(0.0_f64, |most, by| most.max(by.abs()));
+        let descends = || {
+            let pull = ridge * (0.5 * dot(&step, &step) - dot(&theta, &step));
+            rows.rise(link, &moved, &by) + pull <= -0.25 * decrement_sq
+        };
+        let full = largest == 0.0 || largest > STRAYED && descends();
+        let share = if full { 1.0 } else { libm::log1p(largest) / largest };
         theta.iter_mut().zip(&step).for_each(|(theta, step)| *theta -= share * step);
-        if decrement_sq <= DECREMENT_SQ {
+        moved.iter_mut().zip(&by).for_each(|(moved, by)| *moved -= share * by);
+        if decrement_sq.sqrt() * (strayed + largest) <= LEFT {
             break;
         }
+        strayed += largest;
+        near = Some(factor);
     }
     Ok(theta.iter().map(|entry| (entry * POINT_STEPS).round_ties_even() / POINT_STEPS).collect())
 }
