@@ -50,7 +50,7 @@ class Difference:
     upper: float
     """How far it is above at most."""
     better: Any
-    """`ahead` if it is certain to be better, else None. What both have paid can show that although
+    """`ahead` if it is certain to be better, else None. What has been paid can show that although
     `lower` is negative.
     """
     outcomes: int | None

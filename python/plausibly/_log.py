@@ -234,7 +234,8 @@ class Log:
 
         `ahead` has the higher estimate; its true average is `at_least` to `at_most` above that of
         `behind`. `decided` says whether it is certain to be better, and `outcomes` about how many
-        more outcomes would decide it.
+        more outcomes would decide it. All comparisons hold together, however the two are picked; an
+        action may be out although it is not decided against another that is not the best either.
         """
         for name in (first, second):
             if not isinstance(name, str):

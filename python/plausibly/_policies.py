@@ -84,9 +84,9 @@ class Policy(_core.Policy):
         """Which of two actions is better and by how much, or about how many more outcomes would
         show it.
 
-        Rests on the same set as `explain`, so all comparisons hold together; only where `lower` is
-        negative and one action is said to be better all the same, choose the two before you look.
-        Asking changes nothing.
+        Rests on the same set as `explain`, so all comparisons hold together, however the two are
+        picked. To say which of two actions is better can take more than to rule one of them out as
+        the best. Asking changes nothing.
 
         >>> from plausibly import ActionSet, Code
         >>> arms = ActionSet.arms(["red", "blue"])

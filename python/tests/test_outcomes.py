@@ -212,7 +212,8 @@ def test_compare_and_outlook_say_what_explain_shows() -> None:
     found, soon = policy.compare("b", ARMS["a"], ARMS), policy.outlook(ARMS)
     assert (found.ahead, found.behind, found.better) == ("a", "b", None)
     assert found.lower < 0.15 < found.upper and found.outcomes is not None
-    assert soon.action == "b" and soon.outcomes == found.outcomes
+    # That "b" is not the best shows sooner than which of any two is better.
+    assert soon.action == "b" and soon.outcomes < found.outcomes < 2 * soon.outcomes
     assert str(soon) == (
         f'If outcomes go on like this, "b" is probably the next to be out, after about '
         f"{soon.outcomes} more outcomes."

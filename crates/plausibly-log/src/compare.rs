@@ -21,7 +21,7 @@ pub struct Difference {
     pub at_least: f64,
     /// How far it is above at most.
     pub at_most: f64,
-    /// Whether `ahead` is certain to be better. Evidence between two arms may show that although
+    /// Whether `ahead` is certain to be better. What has been paid may show that although
     /// `at_least` is negative.
     pub decided: bool,
     /// About how many further outcomes decide it, if they go on as they did; `null` if that cannot
@@ -35,7 +35,10 @@ pub struct Difference {
     words: String,
 }
 
-/// Compares two actions that the last decision offered.
+/// Compares two actions that the last decision offered, however they were picked.
+///
+/// An action that is out need not be decided against another one that is not the best either: to
+/// show for any two actions which is better takes more than to show that one is not the best.
 ///
 /// # Errors
 /// If the log is damaged or has no decision yet, or its last set does not have both actions.
@@ -92,7 +95,7 @@ impl Difference {
             )
         } else if decided {
             format!(
-                "\"{ahead}\" beats \"{behind}\" by at most {}: the outcomes of both show it{sure}.",
+                "\"{ahead}\" beats \"{behind}\" by at most {}: the outcomes show it{sure}.",
                 number(at_most)
             )
         } else {

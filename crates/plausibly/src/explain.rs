@@ -5,7 +5,7 @@
 
 use crate::actions::{ActionIndex, Actions};
 use crate::confidence::{
-    Bounds, ConfidenceRadius, Doubt, Exclusion, Interval, Plausible, Reach, difference,
+    Bounds, ConfidenceRadius, Doubt, Exclusion, Interval, PairRule, Plausible, Reach, difference,
 };
 use crate::model::{Estimator, Evidence, Scores};
 use crate::policy::{DeadlineStatus, Target, TargetStatus};
@@ -25,9 +25,11 @@ pub enum Standing {
         /// How far it is behind it at most.
         at_most: f64,
     },
-    /// What both have paid shows that another action is better, although estimates alone do not.
+    /// What both have paid shows that the action is not the best, although estimates alone do not.
+    /// It need not show that the other action is better than this one, unless that is the best:
+    /// see [`Explanation::compare`].
     Beaten {
-        /// That action, which has the largest average.
+        /// The other action, which has the largest average.
         by: ActionIndex,
         /// The evidence for it, in nats.
         evidence: f64,
@@ -91,7 +93,7 @@ pub struct Difference {
     pub at_least: f64,
     /// How far it is above at most.
     pub at_most: f64,
-    /// Whether `ahead` is certain to be better. What both have paid may show that although
+    /// Whether `ahead` is certain to be better. What has been paid may show that although
     /// `at_least` is negative.
     pub decided: bool,
     /// How far the evidence for that has come, as a share of what decides it.
@@ -292,8 +294,8 @@ impl Explanation {
     }
 
     /// How far the evidence has come that one action is better than another, as a share of what
-    /// decides it, by what both have paid or by their intervals. For the model and the radius of
-    /// the explanation.
+    /// decides it, by what both have paid ([`Explanation::pair_rule`]) or by their intervals. For
+    /// the model and the radius of the explanation.
     pub fn progress(
         &self,
         model: &(impl Estimator + ?Sized),
@@ -301,12 +303,40 @@ impl Explanation {
         ahead: ActionIndex,
         behind: ActionIndex,
     ) -> f64 {
-        let bounds = radius.bounds(&model.evidence());
+        let reach = radius.reach(&model.evidence());
+        let bounds = Bounds { reach, pairs: self.pair_rule(model, radius, [ahead, behind]) };
         self.plausible.progress(&self.scores, bounds, model.tallies(), ahead, behind)
     }
 
-    /// Compares two actions. For the model, the radius, the exclusion and the actions of the
-    /// explanation.
+    /// When what two actions have paid shows which of them is better, however the two were picked.
+    /// For the model and the radius of the explanation.
+    ///
+    /// If no third action is plausible, one of the two is a best action, and the evidence that
+    /// rules actions out is enough. Otherwise it takes the evidence that holds for all pairs at
+    /// once ([`Evidence::of_any_pair`]).
+    pub fn pair_rule(
+        &self,
+        model: &(impl Estimator + ?Sized),
+        radius: &dyn ConfidenceRadius,
+        pair: [ActionIndex; 2],
+    ) -> Option<PairRule> {
+        let evidence = model.evidence();
+        let has_a_best = self.plausible().all(|action| pair.contains(&action));
+        radius.pairs(&if has_a_best { evidence } else { evidence.of_any_pair() })
+    }
+
+    /// Whether no other action is plausible, so that none is better.
+    pub fn is_alone(&self, action: ActionIndex) -> bool {
+        self.plausible().eq([action])
+    }
+
+    /// Compares two actions, which may be picked after looking. For the model, the radius, the
+    /// exclusion and the actions of the explanation.
+    ///
+    /// A pair is decided by intervals or differences, by what both have paid
+    /// ([`Explanation::pair_rule`]), or because every other action is ruled out. So an action may
+    /// be ruled out while it is not decided whether another one, which is not the best either, is
+    /// better than it.
     ///
     /// # Panics
     /// If there is no action at one of the places.
@@ -320,7 +350,7 @@ impl Explanation {
     ) -> Difference {
         let mean = &self.scores.mean;
         let (ahead, behind) = if mean[b] > mean[a] { (b, a) } else { (a, b) };
-        let Bounds { reach, pairs } = radius.bounds(&model.evidence());
+        let reach = radius.reach(&model.evidence());
         let by_differences = matches!(reach, Reach::Ellipsoid { .. } | Reach::Curved(_))
             && exclusion == Exclusion::Differences;
         let (at_least, at_most, by_width) = if by_differences {
@@ -333,10 +363,13 @@ impl Explanation {
             let (first, second) = (self.intervals[ahead], self.intervals[behind]);
             (first.lower - second.upper, first.upper - second.lower, 0.0)
         };
-        let by_pair = pairs.zip(model.tallies()).is_some_and(|(rule, tallies)| {
-            rule.rules_out(tallies.get(ahead), tallies.get(behind)).is_some()
-        });
-        let decided = reach.doubt().is_none() && (at_least > 0.0 || by_pair);
+        let rule = self.pair_rule(model, radius, [ahead, behind]);
+        let by_pair = reach.judges_pairs()
+            && rule.zip(model.tallies()).is_some_and(|(rule, tallies)| {
+                rule.rules_out(tallies.get(ahead), tallies.get(behind)).is_some()
+            });
+        let apart = reach.doubt().is_none() && at_least > 0.0;
+        let decided = apart || by_pair || self.is_alone(ahead);
         let progress = if reach.doubt().is_some() {
             0.0
         } else {

@@ -35,25 +35,26 @@ impl Derivation<'_> {
         let (ahead, behind) = if intervals[b].mean > intervals[a].mean { (b, a) } else { (a, b) };
         let (first, second) = (intervals[ahead], intervals[behind]);
         let model = self.model.estimator();
-        let bounds = self.radius.bounds(&model.evidence());
+        let (reach, rule) = (self.radius.reach(&model.evidence()), self.pair_rule([ahead, behind]));
         let (at_least, at_most, progress) = match Differences::of(self, behind) {
             Some(differences) => {
                 let gap = differences.gap(ahead);
-                let half = bounds.reach.half_width(differences.from(ahead).0);
+                let half = reach.half_width(differences.from(ahead).0);
                 (gap - half, gap + half, (gap / half) * (gap / half))
             }
             None => (first.lower - second.upper, first.upper - second.lower, 0.0),
         };
         let progress = progress.max(self.explanation.progress(model, &self.radius, ahead, behind));
-        let by_pair = bounds.reach.judges_pairs()
-            && bounds.pairs.zip(model.tallies()).is_some_and(|(rule, tallies)| {
+        let by_pair = reach.judges_pairs()
+            && rule.zip(model.tallies()).is_some_and(|(rule, tallies)| {
                 rule.rules_out(tallies.get(ahead), tallies.get(behind)).is_some()
             });
         let known = self.ahead_by_pair(ahead, behind).filter(|_| by_pair);
         // Both hold together.
         let (at_least, at_most) = known
             .map_or((at_least, at_most), |(least, most)| (at_least.max(least), at_most.min(most)));
-        let decided = by_pair || bounds.reach.doubt().is_none() && at_least > 0.0;
+        let apart = reach.doubt().is_none() && at_least > 0.0;
+        let decided = apart || by_pair || self.explanation.is_alone(ahead);
         let range = self.grounds.range();
         // True averages lie in the range, so no two are farther apart.
         let [at_least, at_most] = [at_least, at_most].map(|end| (range * end).clamp(-range, range));

@@ -334,15 +334,21 @@ impl Derivation<'_> {
     }
 
     /// How far an action is ahead of another at least and at most by what both have paid, if that
-    /// rules the other one out and is known.
+    /// shows that it is better and by how much.
     pub(super) fn ahead_by_pair(&self, ahead: usize, behind: usize) -> Option<(f64, f64)> {
-        let model = self.model.estimator();
-        let (Some(PairRule::Bell(rule)), tallies) =
-            (self.radius.pairs(&model.evidence()), model.tallies()?)
-        else {
-            return None;
-        };
+        let tallies = self.model.estimator().tallies()?;
+        let Some(PairRule::Bell(rule)) = self.pair_rule([ahead, behind]) else { return None };
         rule.rules_out(&tallies.get(ahead), &tallies.get(behind))
+    }
+
+    /// When what two actions have paid shows which of them is better; see
+    /// [`Explanation::pair_rule`].
+    pub(super) fn pair_rule(&self, pair: [usize; 2]) -> Option<PairRule> {
+        let model = self.model.estimator();
+        if self.grounds.unlisted.is_some_and(|unlisted| unlisted.plausible > 0) {
+            return self.radius.pairs(&model.evidence().of_any_pair());
+        }
+        self.explanation.pair_rule(model, &self.radius, pair)
     }
 
     /// Which action will probably be ruled out next; the first format has no such finding.

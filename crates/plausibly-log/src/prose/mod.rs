@@ -326,8 +326,8 @@ impl<'a> Words<'a> {
                 let [evidence, needed] =
                     [beaten.how.evidence, beaten.how.needed].map(Option::unwrap_or_default);
                 return format!(
-                    "the outcomes of both show that {by} is better (evidence {evidence:.1}, where \
-                     {needed:.1} is enough)."
+                    "its outcomes and those of {by} show that it is not the best (evidence \
+                     {evidence:.1}, where {needed:.1} is enough)."
                 );
             }
             _ => {}

@@ -58,6 +58,11 @@ impl Whole {
     pub(crate) fn pair_shares(&self) -> f64 {
         pair_shares(self.first.unwrap_or(self.arms), self.ever, self.first.is_some())
     }
+
+    /// The same for pairs of any two actions.
+    pub(crate) fn any_pair_shares(&self) -> f64 {
+        pair_shares(self.first.unwrap_or(self.arms), self.ever, true)
+    }
 }
 
 impl ArmMeans {
@@ -185,6 +190,7 @@ impl Estimator for ArmMeans {
             ridge: 0.0,
             shares: self.whole.shares,
             pair_shares: self.whole.pair_shares(),
+            any_pair_shares: self.whole.any_pair_shares(),
             floor: 0.0,
             squares: self.squares.as_ref().map(|squares| Squares {
                 rewards: squares.iter().sum(),

@@ -18,6 +18,8 @@ pub struct Evidence {
     /// Number of pairs that share the probability of a wrong verdict between pairs; see
     /// [`TwoPoint`](crate::TwoPoint).
     pub pair_shares: f64,
+    /// The same for a pair of any two actions, neither of which need be the best.
+    pub any_pair_shares: f64,
     /// The largest entry of the diagonal matrix `F` that the estimate adds to a `V` that doubles
     /// cannot tell from a singular one; zero almost always. See [`Ridge`](crate::Ridge), Precision.
     pub floor: f64,
@@ -39,11 +41,20 @@ impl Evidence {
             ridge,
             shares: dim as u64,
             pair_shares: pair_shares(dim, dim as u64, false),
+            any_pair_shares: pair_shares(dim, dim as u64, true),
             floor: 0.0,
             squares: None,
             own: None,
             log_det,
         }
+    }
+
+    /// With the shares of any two actions, picked after looking, as those of pairs. What pairs show
+    /// with these holds for all of them at once; with the shares of the sets themselves it need
+    /// hold only for pairs with the best action.
+    #[must_use]
+    pub fn of_any_pair(self) -> Self {
+        Self { pair_shares: self.any_pair_shares, ..self }
     }
 
     /// `log(det V / λᵈ)`, the information gained. Not finite for a model without a ridge, because

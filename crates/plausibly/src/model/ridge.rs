@@ -376,6 +376,7 @@ impl Estimator for Ridge {
             ridge: self.ridge,
             shares: self.dim as u64,
             pair_shares: pair_shares(self.dim, self.dim as u64, false),
+            any_pair_shares: pair_shares(self.dim, self.dim as u64, true),
             floor: self.floor.iter().copied().fold(0.0, f64::max),
             squares: self.squares.map(|squares| {
                 let explained = dot(self.moment.parts().0, &self.theta_hat);

@@ -116,7 +116,12 @@ impl<E: Estimator> Estimator for Tabled<E> {
     fn evidence(&self) -> Evidence {
         let actions = self.counts.len();
         let whole = self.whole.unwrap_or_else(|| Whole::alone(actions));
-        Evidence { shares: whole.shares, pair_shares: whole.pair_shares(), ..self.model.evidence() }
+        Evidence {
+            shares: whole.shares,
+            pair_shares: whole.pair_shares(),
+            any_pair_shares: whole.any_pair_shares(),
+            ..self.model.evidence()
+        }
     }
 
     fn deviation(&self, theta_star: &[f64]) -> f64 {

@@ -46,15 +46,16 @@ impl Earnings {
 
 /// The number of pairs that share the probability of a wrong verdict between pairs.
 ///
-/// While every round offers the same `first` actions, only pairs with a best action count, fewer
-/// than `first`; half of the probability is theirs. Once another set is offered, each action may be
-/// the best of some set, so every pair of the `ever` actions seen counts, in the direction that
-/// would rule the better one out. The other half of the probability is spread over the doublings of
+/// While every round offers the same `first` actions and the question is which of them is the best,
+/// only pairs with a best action count, fewer than `first`; half of the probability is theirs. Once
+/// another set is offered, each action may be the best of some set, so `all` pairs of the `ever`
+/// actions seen count, in the direction that would rule the better one out; likewise where any two
+/// actions are compared. The other half of the probability is spread over the doublings of
 /// the number of actions: with `j` the smallest for which `2ʲ·first ≥ ever`, there are at most
 /// `4ʲ·first²/2` pairs with a share of `1/(2·first²·8ʲ)` each, so doubling `j` spends `2⁻ʲ/4`.
-pub(crate) fn pair_shares(first: usize, ever: u64, changed: bool) -> f64 {
+pub(crate) fn pair_shares(first: usize, ever: u64, all: bool) -> f64 {
     let first = first as f64;
-    if !changed {
+    if !all {
         return 2.0 * first;
     }
     let mut shares = 2.0 * first * first;
@@ -82,6 +83,11 @@ mod tests {
                 spent += pairs / pair_shares(first, ever, true);
             }
             assert!(spent <= 1.0, "{first} actions spend {spent}");
+            // On the first set alone, both directions of every pair beside the best action's.
+            let (best, all) = (first as f64 - 1.0, first as f64 * (first as f64 - 1.0));
+            let either = best / pair_shares(first, first as u64, false)
+                + all / pair_shares(first, first as u64, true);
+            assert!(either <= 1.0, "{first} actions spend {either}");
             // Sharing as on the first set would overspend from the first change on.
             let mutant = first as f64 * (first as f64 - 1.0) / 2.0;
             assert!(first < 7 || mutant / pair_shares(first, first as u64, false) > 1.0);

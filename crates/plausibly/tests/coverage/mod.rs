@@ -6,6 +6,7 @@
 
 mod bell;
 mod bounded;
+mod compared;
 mod forecast;
 mod joining;
 mod late;
@@ -383,8 +384,18 @@ fn arms_that_join_and_leave_keep_their_promise_and_mutants_do_not() {
     joining::joining_arms(false);
 }
 
+#[test]
+fn two_arms_picked_after_looking_are_not_called_different_and_by_a_mutant_they_are() {
+    compared::picked_after_looking(false);
+}
+
 /// The numbers of runs that are published.
 mod full {
+    #[test]
+    fn two_arms_picked_after_looking() {
+        super::compared::picked_after_looking(true);
+    }
+
     #[test]
     fn bounded_arms_at_five_percent() {
         super::bounded::by_own_choice(0.05, true);
