@@ -173,10 +173,15 @@ pub struct Glm {
     solved: Arc<Solved>,
     /// How often a set was made.
     generation: u64,
-    /// Rewards since, in the order in which they came.
-    since: Vec<(Box<[f64]>, f64)>,
+    /// Rewards since, in the order in which they came, and their rows one after the other.
+    since: Vec<f64>,
+    since_rows: Vec<f64>,
+    /// Decisions that are only counted: they have no reward yet, and no refit waits for them.
+    counted: u64,
     /// `H̃⁻¹` with the rewards since, and with decisions that are only counted.
     design: Option<Vec<f64>>,
+    /// Room for a step of the design.
+    step: Vec<f64>,
 }
 
 #[derive(Debug)]
@@ -240,9 +245,19 @@ impl Glm {
         }
         let isa = Isa::detect();
         let solved = Arc::new(Solved::from(&prior, &sums, isa));
-        let (lineage, since) = (Lineage::new(), Vec::new());
-        let fitted = Arc::new(sums);
-        Ok(Self { lineage, isa, prior, fitted, solved, generation: 0, since, design: None })
+        Ok(Self {
+            lineage: Lineage::new(),
+            isa,
+            prior,
+            fitted: Arc::new(sums),
+            solved,
+            generation: 0,
+            since: Vec::new(),
+            since_rows: Vec::new(),
+            counted: 0,
+            design: None,
+            step: Vec::new(),
+        })
     }
 
     /// What was said before the first reward.
@@ -298,13 +313,32 @@ impl Glm {
     /// Makes the set from all rewards.
     fn refit(&mut self) {
         let sums = Arc::make_mut(&mut self.fitted);
-        for (row, reward) in self.since.drain(..) {
-            let tally = Tally::of(&[reward]).expect("checked when it came");
-            sums.add(&row, &tally).expect("checked when it came");
+        let rows = self.since_rows.chunks_exact(sums.dim());
+        for (row, reward) in rows.zip(&self.since) {
+            let tally = Tally::of(&[*reward]).expect("checked when it came");
+            sums.add(row, &tally).expect("checked when it came");
         }
+        self.since.clear();
+        self.since_rows.clear();
         self.solved = Arc::new(Solved::from(&self.prior, sums, self.isa));
         self.generation += 1;
-        self.design = None;
+        (self.counted, self.design) = (0, None);
+    }
+
+    /// Adds an observation of this row to the design.
+    fn follow(&mut self, x: &[f64]) {
+        let dim = self.dim();
+        assert!(x.len() == dim, "a model of {dim} features got an action with {}", x.len());
+        let set = &self.solved.set;
+        let moved = crate::linalg::dot(x, &set.centre);
+        let root = self.prior.link.variance(self.prior.offset + moved).sqrt();
+        self.step.resize(3 * dim, 0.0);
+        let (weighted, rest) = self.step.split_at_mut(dim);
+        rest.fill(0.0);
+        let (unused, direction) = rest.split_at_mut(dim);
+        weighted.iter_mut().zip(x).for_each(|(entry, x)| *entry = root * x);
+        let design = self.design.get_or_insert_with(|| set.inverse.clone());
+        self.isa.take_step(design, unused, direction, weighted, 0.0);
     }
 }
 
@@ -327,28 +361,22 @@ impl Estimator for Glm {
         if let Err(refused) = self.check_reward(reward) {
             panic!("{refused}");
         }
-        self.count(action);
-        self.since.push((action.features().into(), self.prior.share(reward)));
+        self.follow(action.features());
+        self.since.push(self.prior.share(reward));
+        self.since_rows.extend_from_slice(action.features());
         if self.since.len() as u64 >= patience(self.fitted.outcomes()) {
             self.refit();
         }
     }
 
     fn count(&mut self, action: Action<'_>) {
-        let (x, dim) = (action.features(), self.dim());
-        assert!(x.len() == dim, "a model of {dim} features got an action with {}", x.len());
-        let set = &self.solved.set;
-        let moved = crate::linalg::dot(x, &set.centre);
-        let root = self.prior.link.variance(self.prior.offset + moved).sqrt();
-        let weighted: Vec<f64> = x.iter().map(|entry| root * entry).collect();
-        let design = self.design.get_or_insert_with(|| set.inverse.clone());
-        let (mut unused, mut direction) = (vec![0.0; dim], vec![0.0; dim]);
-        self.isa.take_step(design, &mut unused, &mut direction, &weighted, 0.0);
+        self.follow(action.features());
+        self.counted += 1;
     }
 
     fn evidence(&self) -> Evidence {
         let LikelihoodSet { reach, log_det, .. } = &self.solved.set;
-        let observations = self.fitted.outcomes() + self.since.len() as u64;
+        let observations = self.fitted.outcomes() + self.since.len() as u64 + self.counted;
         let ridge = self.prior.ridge(self.dim());
         Evidence {
             log_det: LogDet::new(*log_det),
@@ -399,11 +427,11 @@ impl DurableModel for Glm {
             }
         }
         out.count(self.since.len() as u64);
-        for (row, reward) in &self.since {
+        for (row, reward) in self.since_rows.chunks_exact(self.dim()).zip(&self.since) {
             out.numbers(row);
             out.number(*reward);
         }
-        // Decisions may be counted in it that have no reward yet.
+        out.count(self.counted);
         out.numbers(self.design.as_deref().unwrap_or_default());
     }
 
@@ -427,12 +455,16 @@ impl DurableModel for Glm {
             let reward = from.any_number()?;
             let (low, high) = self.prior.link.reward_range();
             holds("since", self.takes(0, &row) && (low..=high).contains(&reward))?;
-            self.since.push((row.into(), reward));
+            self.since.push(reward);
+            self.since_rows.extend(row);
         }
         let waiting = (self.since.len() as u64) < patience(self.fitted.outcomes());
         holds("since", waiting)?;
+        self.counted = from.count("counted")?;
         let design = from.some_numbers("design")?;
-        holds("design", design.is_empty() || design.len() == dim * dim)?;
+        let needed = self.counted > 0 || !self.since.is_empty();
+        let fits = if design.is_empty() { !needed } else { design.len() == dim * dim };
+        holds("design", fits)?;
         self.design = (!design.is_empty()).then_some(design);
         Ok(())
     }

@@ -262,6 +262,23 @@ fn a_set_is_made_at_fixed_numbers_of_rewards() {
 }
 
 #[test]
+fn counted_decisions_are_evidence_and_no_reason_to_refit() {
+    let set = small_set();
+    let mut model = Glm::new(2, prior(Link::Logistic, 2.0)).unwrap();
+    play(&mut model, &set, 399, 1);
+    let (fitted, generation) = (model.fitted.outcomes(), model.generation());
+    assert_eq!((fitted, model.since.len()), (398, 1));
+    for more in 1..=50 {
+        model.count(set.view().get(more % 3));
+        assert_eq!(model.evidence().observations, 399 + more as u64);
+    }
+    assert_eq!((model.fitted.outcomes(), model.generation()), (fitted, generation));
+    // The set is made from rewards alone, and a design starts again with it.
+    play(&mut model, &set, 1, 2);
+    assert_eq!((model.generation(), model.evidence().observations), (generation + 1, 400));
+}
+
+#[test]
 fn rewards_in_any_order_give_the_same_bits() {
     let set = small_set();
     let prior = prior(Link::Logistic, 2.0);
