@@ -227,7 +227,8 @@ impl Glm {
     }
 
     /// From rewards already at hand; all of them are in the set. Under [`Link::Logistic`] the sums
-    /// are those of [shares of the range](GlmPrior::rewards), from 0 to 1.
+    /// are those of [shares of the range](GlmPrior::rewards), from 0 to 1. A share within 2⁻²⁵ of 0
+    /// or 1 must be that exactly, which sums cannot show: see [`Glm::check_reward`].
     ///
     /// # Errors
     /// If a constant of the prior is out of range, or a row has paid what rewards of this kind
@@ -402,9 +403,18 @@ impl Estimator for Glm {
         if !(low..=high).contains(&reward) {
             return Err(Misfit::RewardRange { reward, low, high });
         }
-        // Nothing covers the rounding of a count; those in [0, 1] are covered.
-        let exact = self.prior.link == Link::Logistic || quantise(reward) == Ok(reward);
-        if exact { Ok(()) } else { Err(Misfit::Count { reward }) }
+        let share = self.prior.share(reward);
+        let rounded = quantise(share);
+        let exact = rounded == Ok(share);
+        match self.prior.link {
+            // Nothing covers the rounding of a count.
+            Link::Poisson if !exact => Err(Misfit::Count { reward }),
+            // The budget covers that of a share, but has to see that it is neither a yes nor a no.
+            Link::Logistic if !exact && (rounded == Ok(0.0) || rounded == Ok(1.0)) => {
+                Err(Misfit::NearEnd { reward, low, high })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn shape(&self) -> Option<Shape> {

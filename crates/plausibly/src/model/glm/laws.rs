@@ -423,6 +423,19 @@ fn rewards_of_another_kind_are_refused() {
         assert!(code.try_update(action, reward).is_err(), "{reward}");
     }
     assert!(code.try_update(action, 0.123).is_ok());
+    // What would be rounded to a yes or a no.
+    for reward in [1e-8, 1.0 - 1e-8, libm::exp2(-25.0), f64::MIN_POSITIVE] {
+        let refused = Misfit::NearEnd { reward, low: 0.0, high: 1.0 };
+        assert_eq!(code.try_update(action, reward), Err(refused));
+    }
+    let above = libm::exp2(-25.0) * 1.001;
+    assert!(code.try_update(action, above).is_ok() && code.try_update(action, 1.0 - above).is_ok());
+    let scaled = GlmPrior { rewards: (0.1, 0.7), ..prior(Link::Logistic, 2.0) };
+    let mut model = Glm::new(2, scaled).unwrap();
+    for reward in [0.1, 0.7, 0.3] {
+        model.update(action, reward);
+    }
+    assert!(model.check_reward(0.7 - 1e-9).is_err());
     let mut code =
         Code::new(Glm::new(2, prior(Link::Poisson, 2.0)).unwrap(), Likelihood::default());
     for reward in [-1.0, 0.1, 1025.0] {
