@@ -236,13 +236,8 @@ impl Glm {
     pub fn from_rows(sums: RowSums, prior: GlmPrior) -> Result<Self, RadiusError> {
         prior.check()?;
         let (low, high) = prior.link.reward_range();
-        for (_, tally) in sums.iter() {
-            let (count, total) = (tally.count() as f64, tally.reward_sum());
-            // Rewards in [0, 1] are at least their squares.
-            let fits = prior.link == Link::Poisson || tally.squares() <= tally.sum() << 24;
-            if total < low * count || total > high * count || !fits {
-                return Err(RadiusError::Rewards { low, high });
-            }
+        if !sums.iter().all(|(_, tally)| tally.fits_below(high)) {
+            return Err(RadiusError::Rewards { low, high });
         }
         let isa = Isa::detect();
         let solved = Arc::new(Solved::from(&prior, &sums, isa));

@@ -442,9 +442,23 @@ fn rewards_of_another_kind_are_refused() {
         assert!(code.try_update(action, reward).is_err(), "{reward}");
     }
     assert!(code.try_update(action, 7.0).is_ok());
-    let mut sums = RowSums::new(1);
-    sums.add(&[1.0], &Tally::of(&[-0.5, 1.5]).unwrap()).unwrap();
-    assert!(Glm::from_rows(sums, prior(Link::Logistic, 1.0)).is_err());
+    let accepts = |link, rewards: &[f64]| {
+        let mut sums = RowSums::new(1);
+        sums.add(&[1.0], &Tally::of(rewards).unwrap()).unwrap();
+        Glm::from_rows(sums, prior(link, 1.0)).is_ok()
+    };
+    // The sums of the second are those of no rewards in [0, 1], although Σy² ≤ Σy.
+    for rewards in [[-0.5, 1.5], [-0.1, 0.6], [-0.1, 0.1]] {
+        assert!(!accepts(Link::Logistic, &rewards), "{rewards:?}");
+    }
+    assert!(
+        !accepts(Link::Poisson, &[1030.0 - 7.0, -1.0]) && !accepts(Link::Poisson, &[-1.0, 1.0])
+    );
+    // Those of 0.2 and 0.8 are, whatever they were.
+    for rewards in [[0.0, 0.0], [1.0, 1.0], [0.2, 0.8], [0.0, 0.3], [1.0, 0.3]] {
+        assert!(accepts(Link::Logistic, &rewards), "{rewards:?}");
+    }
+    assert!(accepts(Link::Poisson, &[1024.0, 3.0]) && accepts(Link::Poisson, &[1024.0, 1024.0]));
     for prior in [
         GlmPrior::around(Link::Logistic, (0.0, 1.0), 0.0, 10.0, (1, 1.0), 0.05),
         GlmPrior::around(Link::Logistic, (0.0, 1.0), 1.0, 10.0, (1, 1.0), 0.05),
