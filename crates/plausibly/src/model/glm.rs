@@ -178,8 +178,9 @@ pub struct Glm {
     since_rows: Vec<f64>,
     /// Decisions that are only counted: they have no reward yet, and no refit waits for them.
     counted: u64,
-    /// `H̃⁻¹` with the rewards since, and with decisions that are only counted.
-    design: Option<Vec<f64>>,
+    /// `H̃⁻¹` with the rewards since, and with decisions that are only counted; empty if there are
+    /// none.
+    design: Vec<f64>,
     /// Room for a step of the design.
     step: Vec<f64>,
 }
@@ -251,7 +252,7 @@ impl Glm {
             since: Vec::new(),
             since_rows: Vec::new(),
             counted: 0,
-            design: None,
+            design: Vec::new(),
             step: Vec::new(),
         })
     }
@@ -318,7 +319,8 @@ impl Glm {
         self.since_rows.clear();
         self.solved = Arc::new(Solved::from(&self.prior, sums, self.isa));
         self.generation += 1;
-        (self.counted, self.design) = (0, None);
+        self.counted = 0;
+        self.design.clear();
     }
 
     /// Adds an observation of this row to the design.
@@ -333,8 +335,10 @@ impl Glm {
         rest.fill(0.0);
         let (unused, direction) = rest.split_at_mut(dim);
         weighted.iter_mut().zip(x).for_each(|(entry, x)| *entry = root * x);
-        let design = self.design.get_or_insert_with(|| set.inverse.clone());
-        self.isa.take_step(design, unused, direction, weighted, 0.0);
+        if self.design.is_empty() {
+            self.design.extend_from_slice(&set.inverse);
+        }
+        self.isa.take_step(&mut self.design, unused, direction, weighted, 0.0);
     }
 }
 
@@ -386,7 +390,7 @@ impl Estimator for Glm {
     }
 
     fn design(&self) -> Option<Fit<'_>> {
-        self.design.as_ref().map(|design| self.fit_with(design))
+        (!self.design.is_empty()).then(|| self.fit_with(&self.design))
     }
 
     fn generation(&self) -> u64 {
@@ -437,7 +441,7 @@ impl DurableModel for Glm {
             out.number(*reward);
         }
         out.count(self.counted);
-        out.numbers(self.design.as_deref().unwrap_or_default());
+        out.numbers(&self.design);
     }
 
     fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
@@ -470,7 +474,7 @@ impl DurableModel for Glm {
         let needed = self.counted > 0 || !self.since.is_empty();
         let fits = if design.is_empty() { !needed } else { design.len() == dim * dim };
         holds("design", fits)?;
-        self.design = (!design.is_empty()).then_some(design);
+        self.design = design;
         Ok(())
     }
 

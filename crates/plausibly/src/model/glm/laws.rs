@@ -166,7 +166,7 @@ fn radii_cover_the_rounding_of_widths() {
         // Rows that nearly agree, in units of their own, each with far more rewards than the ridge.
         let unit: Vec<f64> = (0..dim).map(|_| libm::exp(8.0 * rng.uniform() - 4.0)).collect();
         let apart = libm::exp(-9.0 * rng.uniform());
-        let mut row = |rng: &mut Stream| -> Vec<f64> {
+        let row = |rng: &mut Stream| -> Vec<f64> {
             unit.iter().map(|unit| unit * (1.0 + apart * rng.normal())).collect()
         };
         let mut sums = RowSums::new(dim);
