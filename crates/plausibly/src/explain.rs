@@ -409,13 +409,14 @@ impl Explanation {
             .map(|(action, _)| action)
     }
 
-    /// The largest squared half-width over the plausible set, `β·max width²` for an ellipsoid.
-    /// While the confidence set holds the truth, no estimate of a plausible action has a larger
-    /// squared error. Infinite while a plausible arm was never taken.
+    /// The largest squared distance from the estimate of a plausible action to the farther end of
+    /// its interval, `β·max width²` for an ellipsoid. While the confidence set holds the truth, no
+    /// estimate of a plausible action has a larger squared error. Infinite while a plausible arm
+    /// whose interval has no ends was never taken.
     pub fn model_error_bound(&self) -> f64 {
-        let widest =
-            self.plausible().map(|action| self.plausible.half_widths()[action]).fold(0.0, f64::max);
-        widest * widest
+        let farthest = |action| self.plausible.farthest(&self.scores, action);
+        let error = self.plausible().map(farthest).fold(0.0, f64::max);
+        error * error
     }
 }
 

@@ -1,7 +1,7 @@
 use crate::policies::{Entrant, arm_entrants, linear_entrants, teach};
 use plausibly::{
-    ActionSet, Code, Exclusion, Explain, Explanation, Fixed, Policy, Ridge, Standing, Stream,
-    Target,
+    ActionSet, ArmMeans, Code, Exclusion, Explain, Explanation, Fixed, Glm, GlmPrior, Likelihood,
+    Link, Policy, Ridge, Standing, Stream, Target, TwoPoint,
 };
 use plausibly_testkit::strategies;
 use proptest::prelude::*;
@@ -116,6 +116,39 @@ fn an_explanation_says_whether_the_target_is_met() {
         code().to_target(Target::Kappa(0.0)).is_err()
             && code().to_target(Target::Accuracy(f64::NAN)).is_err()
     );
+}
+
+/// Whether no plausible estimate can be farther from the truth than the bound on the model error
+/// says, and one can be as far; and whether half of every plausible interval would be less.
+fn error_bound_is_reached(policy: &impl Explain, set: &ActionSet) -> bool {
+    let mut explanation = Explanation::new();
+    let radius = policy.radius().unwrap();
+    policy.explain(set.view(), radius, policy.exclusion(), &mut explanation);
+    let plausible = || explanation.plausible().map(|action| explanation.intervals()[action]);
+    let farthest = plausible().map(|i| (i.upper - i.mean).max(i.mean - i.lower));
+    let farthest = farthest.fold(0.0, f64::max);
+    let half = plausible().map(|i| 0.5 * (i.upper - i.lower)).fold(0.0, f64::max);
+    let bound = explanation.model_error_bound();
+    assert!((bound.sqrt() - farthest).abs() < 1e-12, "{bound} {farthest}");
+    half < 0.95 * farthest
+}
+
+#[test]
+fn an_error_is_bounded_where_estimates_are_not_in_the_middle() {
+    let (set, arms) = (ActionSet::from_rows(&[[1.0], [0.5]]).unwrap(), ActionSet::arms(2).unwrap());
+    let prior = GlmPrior::around(Link::Logistic, (0.0, 1.0), 0.05, 20.0, (1, 1.0), 0.05).unwrap();
+    let mut curved = Code::new(Glm::new(1, prior).unwrap(), Likelihood::default());
+    let two_point = TwoPoint { delta: 0.05, low: 0.0, high: 1.0, pairs: false };
+    let mut bounded = Code::new(ArmMeans::new(2), two_point);
+    for round in 0..40 {
+        assert!(error_bound_is_reached(&curved, &set), "round {round}");
+        assert!(error_bound_is_reached(&bounded, &arms), "round {round}");
+        for action in 0..2 {
+            let reward = f64::from(u8::from(round % 20 == 19));
+            curved.update(set.view().get(action), reward);
+            bounded.update(arms.view().get(action), reward);
+        }
+    }
 }
 
 proptest! {

@@ -1,6 +1,8 @@
+use plausibly::state::Durable;
 use plausibly::{
     Action, ActionSet, ArmMeans, Code, ConfidenceRadius, Determinant, Estimator, Exclusion,
-    Explain, Explanation, Fixed, Mixture, Policy, Ridge, Stream,
+    Explain, Explanation, Fixed, Glm, GlmPrior, Insured, Likelihood, Link, Mixture, Policy, Ridge,
+    Stream,
 };
 use plausibly_testkit::{BruteForce, strategies};
 use proptest::prelude::*;
@@ -282,4 +284,46 @@ fn sums_over_rounds_keep_their_bounds_when_rewards_are_late() {
             assert!(model_error <= error_bound, "delay {delay}: {model_error} > {error_bound}");
         }
     }
+}
+
+/// What the next round of an insured policy asks of its plausible actions, as the `t` of `κ·d/t`.
+/// The policy is saved and read back in every round.
+fn rounds_counted<P: Durable>(make: impl Fn() -> P) -> Vec<f64> {
+    let set = ActionSet::from_rows(&[[1.0, 0.0], [0.6, 0.8]]).unwrap();
+    let (mut policy, mut shown) = (make(), Explanation::new());
+    let mut rng = Stream::new(1, 0, "policy");
+    let mut rounds = Vec::new();
+    for rewarded in [false, false, false, true, true, false] {
+        let action = set.view().get(policy.select(set.view(), &mut rng));
+        policy.decided(action);
+        if rewarded {
+            policy.update(action, 1.0);
+        }
+        let mut copy = make();
+        copy.restore(&policy.state()).unwrap();
+        policy = copy;
+        let radius = policy.radius().unwrap();
+        policy.explain(set.view(), radius, Exclusion::Differences, &mut shown);
+        rounds.push(KAPPA * 2.0 / shown.insurance().unwrap().target.wanted);
+    }
+    rounds
+}
+
+const KAPPA: f64 = 2.0;
+
+fn insured<E: Estimator + Clone, R: ConfidenceRadius + Copy>(
+    model: E,
+    radius: R,
+) -> Insured<Code<E, R>, E, R> {
+    Insured::new(Code::new(model.clone(), radius), model, radius, KAPPA).unwrap()
+}
+
+#[test]
+fn pending_decisions_count_as_rounds_of_a_target() {
+    let linear = || insured(Ridge::new(2, 1.0).unwrap(), Fixed { sqrt_beta: 1.0 });
+    let prior = GlmPrior::around(Link::Logistic, (0.0, 1.0), 0.1, 9.0, (2, 1.0), 0.05).unwrap();
+    let curved = || insured(Glm::new(2, prior).unwrap(), Likelihood::default());
+    // Every decision is a round, and one more is asked about.
+    let rounds = vec![2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+    assert_eq!((rounds_counted(linear), rounds_counted(curved)), (rounds.clone(), rounds));
 }

@@ -399,6 +399,13 @@ impl Plausible {
         Interval { lower: middle - half, mean, upper: middle + half }
     }
 
+    /// How far the estimate of an action is from the farther end of its interval: half of it, and
+    /// more where the estimate is not in the middle.
+    pub(crate) fn farthest(&self, scores: &Scores, action: ActionIndex) -> f64 {
+        let off = self.estimates(scores)[action] - self.middle(scores)[action];
+        self.half_width[action] + off.abs()
+    }
+
     /// The estimate of each action, in rewards.
     pub(crate) fn estimates<'a>(&'a self, scores: &'a Scores) -> &'a [f64] {
         if let Kind::Curved(_) = self.kind { &self.estimate } else { &scores.mean }

@@ -226,6 +226,16 @@ impl Tally {
         Self { count, sum, squares }.possible()
     }
 
+    /// Whether rewards from 0 to a whole number `high` can have these sums. For a given sum `Σu²`
+    /// is largest if all are at an end but one, so with `Σy = q·high + rest` it is at most
+    /// `q·high² + rest²`.
+    pub(crate) fn fits_below(&self, high: f64) -> bool {
+        let Ok(top) = to_steps(high).map(i128::from) else { return false };
+        let (q, rest) = (self.sum.div_euclid(top), self.sum.rem_euclid(top));
+        let within = self.sum >= 0 && self.sum <= i128::from(self.count) * top;
+        within && self.squares <= q * top * top + rest * rest
+    }
+
     /// Refuses a count of zero, or one beyond the room of the sums.
     fn counted(self) -> Result<Self, TallyError> {
         match self.count {

@@ -176,8 +176,11 @@ pub struct Glm {
     solved: Arc<Solved>,
     /// How often a set was made.
     generation: u64,
-    /// Rewards since, in the order in which they came.
-    since: Vec<(Box<[f64]>, f64)>,
+    /// Rewards since, in the order in which they came, and their rows one after the other.
+    since: Vec<f64>,
+    since_rows: Vec<f64>,
+    /// Decisions that are only counted: they have no reward yet, and no refit waits for them.
+    counted: u64,
     /// With the rewards since, and with decisions that are only counted.
     design: Option<Design>,
     /// Tells states of the design apart: rises by one with each step, and with each new set.
@@ -231,7 +234,8 @@ impl Glm {
     }
 
     /// From rewards already at hand; all of them are in the set. Under [`Link::Logistic`] the sums
-    /// are those of [shares of the range](GlmPrior::rewards), from 0 to 1.
+    /// are those of [shares of the range](GlmPrior::rewards), from 0 to 1. A share within 2⁻²⁵ of 0
+    /// or 1 must be that exactly, which sums cannot show: see [`Glm::check_reward`].
     ///
     /// # Errors
     /// If a constant of the prior is out of range, or a row has paid what rewards of this kind
@@ -239,26 +243,21 @@ impl Glm {
     pub fn from_rows(sums: RowSums, prior: GlmPrior) -> Result<Self, RadiusError> {
         prior.check()?;
         let (low, high) = prior.link.reward_range();
-        for tally in sums.tallies() {
-            let (count, total) = (tally.count() as f64, tally.reward_sum());
-            // Rewards in [0, 1] are at least their squares.
-            let fits = prior.link == Link::Poisson || tally.squares() <= tally.sum() << 24;
-            if total < low * count || total > high * count || !fits {
-                return Err(RadiusError::Rewards { low, high });
-            }
+        if !sums.tallies().all(|tally| tally.fits_below(high)) {
+            return Err(RadiusError::Rewards { low, high });
         }
         let isa = Isa::detect();
         let solved = Arc::new(Solved::from(&prior, &sums, isa));
-        let (lineage, since) = (Lineage::new(), Vec::new());
-        let fitted = Arc::new(sums);
         Ok(Self {
-            lineage,
+            lineage: Lineage::new(),
             isa,
             prior,
-            fitted,
+            fitted: Arc::new(sums),
             solved,
             generation: 0,
-            since,
+            since: Vec::new(),
+            since_rows: Vec::new(),
+            counted: 0,
             design: None,
             moved: 0,
         })
@@ -317,14 +316,30 @@ impl Glm {
     /// Makes the set from all rewards.
     fn refit(&mut self) {
         let sums = Arc::make_mut(&mut self.fitted);
-        for (row, reward) in self.since.drain(..) {
-            let tally = Tally::of(&[reward]).expect("checked when it came");
-            sums.add(&row, &tally).expect("checked when it came");
+        let rows = self.since_rows.chunks_exact(sums.dim());
+        for (row, reward) in rows.zip(&self.since) {
+            let tally = Tally::of(&[*reward]).expect("checked when it came");
+            sums.add(row, &tally).expect("checked when it came");
         }
+        self.since.clear();
+        self.since_rows.clear();
         self.solved = Arc::new(Solved::from(&self.prior, sums, self.isa));
         self.generation += 1;
         self.moved += 1;
+        self.counted = 0;
         self.design = None;
+    }
+
+    /// Adds an observation of this row to the design.
+    fn follow(&mut self, x: &[f64]) {
+        let dim = self.dim();
+        assert!(x.len() == dim, "a model of {dim} features got an action with {}", x.len());
+        let Solved { set, condition, .. } = &*self.solved;
+        let moved = crate::linalg::dot(x, &set.centre);
+        let weight = self.prior.link.variance(self.prior.offset + moved);
+        let started = || Design::new(set.inverse.clone(), dim, *condition);
+        self.design.get_or_insert_with(started).count(self.isa, x, weight);
+        self.moved += 1;
     }
 }
 
@@ -347,27 +362,22 @@ impl Estimator for Glm {
         if let Err(refused) = self.check_reward(reward) {
             panic!("{refused}");
         }
-        self.count(action);
-        self.since.push((action.features().into(), self.prior.share(reward)));
+        self.follow(action.features());
+        self.since.push(self.prior.share(reward));
+        self.since_rows.extend_from_slice(action.features());
         if self.since.len() as u64 >= patience(self.fitted.outcomes()) {
             self.refit();
         }
     }
 
     fn count(&mut self, action: Action<'_>) {
-        let (x, dim) = (action.features(), self.dim());
-        assert!(x.len() == dim, "a model of {dim} features got an action with {}", x.len());
-        let Solved { set, condition, .. } = &*self.solved;
-        let moved = crate::linalg::dot(x, &set.centre);
-        let weight = self.prior.link.variance(self.prior.offset + moved);
-        let started = || Design::new(set.inverse.clone(), dim, *condition);
-        self.design.get_or_insert_with(started).count(self.isa, x, weight);
-        self.moved += 1;
+        self.follow(action.features());
+        self.counted += 1;
     }
 
     fn evidence(&self) -> Evidence {
         let LikelihoodSet { reach, log_det, .. } = &self.solved.set;
-        let observations = self.fitted.outcomes() + self.since.len() as u64;
+        let observations = self.fitted.outcomes() + self.since.len() as u64 + self.counted;
         let ridge = self.prior.ridge(self.dim());
         Evidence {
             log_det: LogDet::new(*log_det),
@@ -393,9 +403,18 @@ impl Estimator for Glm {
         if !(low..=high).contains(&reward) {
             return Err(Misfit::RewardRange { reward, low, high });
         }
-        // Nothing covers the rounding of a count; those in [0, 1] are covered.
-        let exact = self.prior.link == Link::Logistic || quantise(reward) == Ok(reward);
-        if exact { Ok(()) } else { Err(Misfit::Count { reward }) }
+        let share = self.prior.share(reward);
+        let rounded = quantise(share);
+        let exact = rounded == Ok(share);
+        match self.prior.link {
+            // Nothing covers the rounding of a count.
+            Link::Poisson if !exact => Err(Misfit::Count { reward }),
+            // The budget covers that of a share, but has to see that it is neither a yes nor a no.
+            Link::Logistic if !exact && (rounded == Ok(0.0) || rounded == Ok(1.0)) => {
+                Err(Misfit::NearEnd { reward, low, high })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn shape(&self) -> Option<Shape> {
@@ -418,11 +437,11 @@ impl DurableModel for Glm {
             }
         }
         out.count(self.since.len() as u64);
-        for (row, reward) in &self.since {
+        for (row, reward) in self.since_rows.chunks_exact(self.dim()).zip(&self.since) {
             out.numbers(row);
             out.number(*reward);
         }
-        // Decisions may be counted in it that have no reward yet.
+        out.count(self.counted);
         out.numbers(self.design.as_ref().map_or(&[], |design| &design.inverse));
     }
 
@@ -446,12 +465,16 @@ impl DurableModel for Glm {
             let reward = from.any_number()?;
             let (low, high) = self.prior.link.reward_range();
             holds("since", self.takes(0, &row) && (low..=high).contains(&reward))?;
-            self.since.push((row.into(), reward));
+            self.since.push(reward);
+            self.since_rows.extend(row);
         }
         let waiting = (self.since.len() as u64) < patience(self.fitted.outcomes());
         holds("since", waiting)?;
+        self.counted = from.count("counted")?;
         let design = from.some_numbers("design")?;
-        holds("design", design.is_empty() || design.len() == dim * dim)?;
+        let needed = self.counted > 0 || !self.since.is_empty();
+        let fits = if design.is_empty() { !needed } else { design.len() == dim * dim };
+        holds("design", fits)?;
         // Which step led to it is not written, so no scores follow it until the next refit.
         let counted = |design| Design::new(design, dim, f64::INFINITY);
         self.design = (!design.is_empty()).then_some(design).map(counted);

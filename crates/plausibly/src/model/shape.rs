@@ -66,6 +66,19 @@ pub enum Misfit {
         /// The value refused.
         reward: f64,
     },
+    /// A reward that is so close to an end of the range that it would be rounded to it.
+    #[error(
+        "reward must be {low}, {high}, or more than 2^-25 of the way from either to the other; got \
+         {reward}"
+    )]
+    NearEnd {
+        /// The value refused.
+        reward: f64,
+        /// The least reward.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
     /// A reward without a forecast, for a radius that needs one.
     #[error(
         "the radius needs a forecast with every reward; wrap the policy in Forecasting, or hand \

@@ -10,7 +10,9 @@ pub enum Target {
     /// No plausible action's squared width above `κ·d/t`: what an optimal design over all actions
     /// would reach at `κ = 1`.
     Kappa(f64),
-    /// Every plausible action known to within `±ε`.
+    /// No plausible action with an interval longer than `2ε`. Its middle is then within `±ε` of the
+    /// truth, and so is an estimate that lies there. Estimates of [`Glm`](crate::Glm) and those
+    /// under [`TwoPoint`](crate::TwoPoint) lie elsewhere and can be off by up to `2ε`.
     Accuracy(f64),
     /// Every plausible action known to within `±ε` when the decision of a round is taken.
     Deadline {

@@ -273,7 +273,7 @@ impl PolicySpec {
     pub fn read_target(fields: &mut Fields<'_>) -> Option<Target> {
         let kappa = "κ: squared widths at most κ times those of an optimal design over all actions";
         let kappa = fields.number_or("kappa", kappa, "unset", Range::POSITIVE);
-        let accuracy = "ε: every plausible action known to within ±ε";
+        let accuracy = "ε: half of every plausible interval is at most ε";
         let accuracy = fields.number_or("accuracy", accuracy, "unset", Range::POSITIVE);
         let by_round = "with accuracy: the round in which the accuracy must be reached";
         let by_round = fields.integer_or("by_round", by_round, "unset", (1, 1_000_000_000_000));

@@ -1,7 +1,7 @@
 //! Laws of the set: what is proved about it, checked where the proof can be compared with numbers.
 
 use super::rows::Rows;
-use super::set::{LikelihoodSet, best_point};
+use super::set::{LikelihoodSet, best_point, enlarging};
 use super::*;
 use crate::actions::ActionSet;
 use crate::linalg::dot;
@@ -157,6 +157,57 @@ fn without_the_discount_for_curvature_it_would_not() {
     assert!(out > 0);
 }
 
+#[test]
+fn radii_cover_the_rounding_of_widths() {
+    let mut rng = Stream::new(9, 0, "rounding");
+    let (mut covered, mut largest) = (0.0_f64, 0.0_f64);
+    for round in 0..400 {
+        let dim = 2 + rng.index(7);
+        // Rows that nearly agree, in units of their own, each with far more rewards than the ridge.
+        let unit: Vec<f64> = (0..dim).map(|_| libm::exp(8.0 * rng.uniform() - 4.0)).collect();
+        let apart = libm::exp(-9.0 * rng.uniform());
+        let row = |rng: &mut Stream| -> Vec<f64> {
+            unit.iter().map(|unit| unit * (1.0 + apart * rng.normal())).collect()
+        };
+        let mut sums = RowSums::new(dim);
+        let many = 1 + rng.index(dim + 3);
+        let probes: Vec<Vec<f64>> = (0..many + 5).map(|_| row(&mut rng)).collect();
+        // A power of four, so that its root is exact.
+        let count = 1_u64 << (2 * rng.index(14));
+        for row in &probes[..many] {
+            sums.add(row, &Tally::yes_no(count / 2, count, 0.0, 1.0).unwrap()).unwrap();
+        }
+        let (rows, ridge) = (Rows::new(&sums, Isa::detect()), 1.0);
+        let weights = vec![count as f64 * 0.25; many];
+        let form = rows.gram(ridge, &weights);
+        let Ok(factor) = Cholesky::new(&form, dim) else { continue };
+        let mut inverse = vec![0.0; dim * dim];
+        factor.inverse_into(&mut inverse);
+        let mut precise = plausibly_testkit::PreciseGram::new(dim, ridge);
+        for (row, _) in sums.iter() {
+            let root = (count as f64 * 0.25).sqrt();
+            precise.add(&row.iter().map(|x| root * x).collect::<Vec<f64>>());
+        }
+        let allowed = enlarging(&form, &inverse, dim) - 1.0;
+        let set = ActionSet::from_rows(&probes).unwrap();
+        let (mut unused, mut width_sq) = (vec![0.0; probes.len()], vec![0.0; probes.len()]);
+        Isa::detect().rebuild(
+            set.view().blocks(),
+            &vec![0.0; dim],
+            &inverse,
+            &mut unused,
+            &mut width_sq,
+        );
+        for (width_sq, exact) in width_sq.iter().zip(precise.widths_sq(&probes)) {
+            let off = (width_sq.sqrt() / exact.sqrt() - 1.0).abs();
+            assert!(off <= allowed, "{round}: {off} {allowed}");
+            (covered, largest) = (covered.max(off / allowed), largest.max(off));
+        }
+    }
+    // A share that does not grow with the condition would not do, and this one is not for show.
+    assert!(largest > 1e-9 && covered > 1e-3, "{largest} {covered}");
+}
+
 /// `−log ∫ e^(−ℓ) dN(0, I/λ)` less `f(θ₀)`, by sums over a grid, in one or two dimensions.
 ///
 /// The grid lies around the optimum, in units of the curvature there, and its steps grow with the
@@ -259,6 +310,23 @@ fn a_set_is_made_at_fixed_numbers_of_rewards() {
     assert_eq!(made[200..203], [202, 204, 206]);
     let last = *made.last().unwrap();
     assert_eq!((model.fitted.outcomes(), model.evidence().observations), (last, 1000));
+}
+
+#[test]
+fn counted_decisions_are_evidence_and_no_reason_to_refit() {
+    let set = small_set();
+    let mut model = Glm::new(2, prior(Link::Logistic, 2.0)).unwrap();
+    play(&mut model, &set, 399, 1);
+    let (fitted, generation) = (model.fitted.outcomes(), model.generation());
+    assert_eq!((fitted, model.since.len()), (398, 1));
+    for more in 1..=50 {
+        model.count(set.view().get(more % 3));
+        assert_eq!(model.evidence().observations, 399 + more as u64);
+    }
+    assert_eq!((model.fitted.outcomes(), model.generation()), (fitted, generation));
+    // The set is made from rewards alone, and a design starts again with it.
+    play(&mut model, &set, 1, 2);
+    assert_eq!((model.generation(), model.evidence().observations), (generation + 1, 400));
 }
 
 #[test]
@@ -406,15 +474,40 @@ fn rewards_of_another_kind_are_refused() {
         assert!(code.try_update(action, reward).is_err(), "{reward}");
     }
     assert!(code.try_update(action, 0.123).is_ok());
+    // What would be rounded to a yes or a no.
+    for reward in [1e-8, 1.0 - 1e-8, libm::exp2(-25.0), f64::MIN_POSITIVE] {
+        let refused = Misfit::NearEnd { reward, low: 0.0, high: 1.0 };
+        assert_eq!(code.try_update(action, reward), Err(refused));
+    }
+    let above = libm::exp2(-25.0) * 1.001;
+    assert!(code.try_update(action, above).is_ok() && code.try_update(action, 1.0 - above).is_ok());
+    let scaled = GlmPrior { rewards: (0.1, 0.7), ..prior(Link::Logistic, 2.0) };
+    let mut model = Glm::new(2, scaled).unwrap();
+    for reward in [0.1, 0.7, 0.3] {
+        model.update(action, reward);
+    }
+    assert!(model.check_reward(0.7 - 1e-9).is_err());
     let mut code =
         Code::new(Glm::new(2, prior(Link::Poisson, 2.0)).unwrap(), Likelihood::default());
     for reward in [-1.0, 0.1, 1025.0] {
         assert!(code.try_update(action, reward).is_err(), "{reward}");
     }
     assert!(code.try_update(action, 7.0).is_ok());
-    let mut sums = RowSums::new(1);
-    sums.add(&[1.0], &Tally::of(&[-0.5, 1.5]).unwrap()).unwrap();
-    assert!(Glm::from_rows(sums, prior(Link::Logistic, 1.0)).is_err());
+    let accepts = |link, rewards: &[f64]| {
+        let mut sums = RowSums::new(1);
+        sums.add(&[1.0], &Tally::of(rewards).unwrap()).unwrap();
+        Glm::from_rows(sums, prior(link, 1.0)).is_ok()
+    };
+    // The sums of the second are those of no rewards in [0, 1], although Σy² ≤ Σy.
+    for rewards in [[-0.5, 1.5], [-0.1, 0.6], [-0.1, 0.1]] {
+        assert!(!accepts(Link::Logistic, &rewards), "{rewards:?}");
+    }
+    assert!(!accepts(Link::Poisson, &[1023.0, -1.0]) && !accepts(Link::Poisson, &[-1.0, 1.0]));
+    // Those of 0.2 and 0.8 are, whatever they were.
+    for rewards in [[0.0, 0.0], [1.0, 1.0], [0.2, 0.8], [0.0, 0.3], [1.0, 0.3]] {
+        assert!(accepts(Link::Logistic, &rewards), "{rewards:?}");
+    }
+    assert!(accepts(Link::Poisson, &[1024.0, 3.0]) && accepts(Link::Poisson, &[1024.0, 1024.0]));
     for prior in [
         GlmPrior::around(Link::Logistic, (0.0, 1.0), 0.0, 10.0, (1, 1.0), 0.05),
         GlmPrior::around(Link::Logistic, (0.0, 1.0), 1.0, 10.0, (1, 1.0), 0.05),

@@ -136,8 +136,10 @@ fn growth(s: f64) -> f64 {
 /// `c(u) = 2(e^−u + u − 1)/u²`: by `m(z + w) ≥ m(z) + μ(z)·w + ½·c(u)·v(z)·w²` for `|w| ≤ u`, an
 /// observation counts for this share of itself if its `z` may be off by `u`. Falls from 1 at 0.
 pub(crate) fn curvature(u: f64) -> f64 {
-    if u < 1e-4 {
-        return 1.0 - u / 3.0 + u * u / 12.0 - u * u * u / 60.0;
+    if u < 0.05 {
+        // Its series, in which the last term is below 1e-16; the quotient loses the digits that
+        // e^−u + u − 1 cancels.
+        return (3..=9).rev().fold(1.0, |rest, k| 1.0 - u / f64::from(k) * rest);
     }
     if u.is_infinite() {
         return 0.0;
@@ -209,7 +211,17 @@ mod tests {
         let [below, above] =
             [1e-3 * (1.0 - 1e-9), 1e-3].map(|z| Link::Logistic.tangent(z).unwrap());
         assert!((below - above).abs() < 1e-12);
-        assert!((curvature(1e-4 * (1.0 - 1e-9)) - curvature(1e-4)).abs() < 1e-11);
+        for step in 0..=1000 {
+            let u = 1e-5 + 1.5e-4 * f64::from(step);
+            let mut term = 1.0;
+            let terms = (0..30).map(|k| {
+                let current = term;
+                term *= -u / f64::from(k + 3);
+                current
+            });
+            let exact: f64 = terms.sum();
+            assert!((curvature(u) / exact - 1.0).abs() < 2e-14, "{u}");
+        }
         let [below, above] = [1e-2 * (1.0 - 1e-12), 1e-2].map(growth);
         assert!(below >= above * (1.0 - 1e-8) && below < above * (1.0 + 1e-6), "{below} {above}");
     }

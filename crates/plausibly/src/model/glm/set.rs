@@ -29,8 +29,20 @@ const MOST_STEPS: u32 = 100;
 const POINT_STEPS: f64 = (1_u64 << 30) as f64;
 /// Half a step of the grid of rewards.
 const REWARD_ERROR: f64 = 1.0 / (1_u64 << 25) as f64;
-/// Radii are larger by this share, which covers the rounding of what they are made from.
-const ROUNDING: f64 = 1.0 + 1.0 / (1_u64 << 40) as f64;
+/// Radii are larger by at least this share, for the rounding of doubles.
+const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
+
+/// By what factor a radius is enlarged where widths are computed from this inverse.
+///
+/// The sum is the trace of the inverse in units in which the diagonal of the matrix is one. Up to a
+/// factor of d it is the condition of the matrix, by which the rounding of doubles is multiplied.
+/// An allowance and not an analysis of errors: `laws.rs` compares it with widths of twice the
+/// precision.
+pub(super) fn enlarging(form: &[f64], inverse: &[f64], dim: usize) -> f64 {
+    let product = |(entry, inverse): (&f64, &f64)| entry * inverse;
+    let condition: f64 = form.iter().zip(inverse).step_by(dim + 1).map(product).sum();
+    1.0 + ROUNDING + dim as f64 * condition * f64::EPSILON
+}
 
 /// The parts of `B`, in nats.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -125,12 +137,13 @@ impl LikelihoodSet {
         let ridge = prior.ridge(dim);
         let identity = |scale| crate::linalg::scaled_identity(dim, scale);
         let budget = prior.budget(dim, 0.0, 0.0);
-        let radius = (2.0 * budget.total()).sqrt() * ROUNDING;
+        let (form, inverse) = (identity(ridge), identity(1.0 / ridge));
+        let radius = (2.0 * budget.total()).sqrt() * enlarging(&form, &inverse, dim);
         Self {
             point: vec![0.0; dim],
             centre: vec![0.0; dim],
-            form: identity(ridge),
-            inverse: identity(1.0 / ridge),
+            form,
+            inverse,
             log_det: 0.0,
             factor: Cholesky::new(&identity(ridge), dim).expect("a positive diagonal"),
             budget,
@@ -147,7 +160,7 @@ impl LikelihoodSet {
         let centre: Vec<f64> = point.iter().zip(&set.shift).map(|(at, by)| at - by).collect();
         let reach = match set.radius_sq {
             Some(square) if square.is_finite() => {
-                let radius = square.sqrt() * ROUNDING;
+                let radius = square.sqrt() * set.enlarging;
                 let length = norm(&centre);
                 if disjoint(prior, &set, &centre, radius * radius) {
                     Reach::Open(Doubt::Refuted)
@@ -182,9 +195,10 @@ struct View<'a> {
     z: Vec<f64>,
     weights: Vec<f64>,
     gradient: Vec<f64>,
-    /// Of `H`, with its inverse and the `‖x‖²_{H⁻¹}` of the rows.
+    /// Of `H`, with its inverse, what that asks of radii, and the `‖x‖²_{H⁻¹}` of the rows.
     factor: Cholesky,
     inverse: Vec<f64>,
+    enlarging: f64,
     width_sq: Vec<f64>,
 }
 
@@ -193,6 +207,7 @@ struct Narrowed {
     form: Vec<f64>,
     factor: Cholesky,
     inverse: Vec<f64>,
+    enlarging: f64,
     /// `H̃⁻¹g`.
     shift: Vec<f64>,
     /// `2B + ‖g‖²_{H̃⁻¹}`; `None` if no parameter is left.
@@ -205,12 +220,26 @@ impl<'a> View<'a> {
         let moved = rows.dots(point);
         let weights = weights(prior, rows, &moved);
         let gradient = rows.gradient((prior.link, prior.offset), ridge, point, &moved);
-        let factor = Cholesky::new(&rows.gram(ridge, &weights), rows.dim)?;
+        let form = rows.gram(ridge, &weights);
+        let factor = Cholesky::new(&form, rows.dim)?;
         let mut inverse = vec![0.0; rows.dim * rows.dim];
         factor.inverse_into(&mut inverse);
         let (_, width_sq) = rows.scores(point, &inverse);
         let z = moved.iter().map(|moved| prior.offset + moved).collect();
-        Ok(Self { prior, rows, ridge, point, z, weights, gradient, factor, inverse, width_sq })
+        let enlarging = enlarging(&form, &inverse, rows.dim);
+        Ok(Self {
+            prior,
+            rows,
+            ridge,
+            point,
+            z,
+            weights,
+            gradient,
+            factor,
+            inverse,
+            enlarging,
+            width_sq,
+        })
     }
 
     /// `E`: the smaller of two bounds.
@@ -294,7 +323,7 @@ impl<'a> View<'a> {
         let (Some(_), Some(square)) = (first, once.radius_sq) else {
             return Ok(Narrowed { radius_sq: None, ..once });
         };
-        let radius = square.sqrt() * ROUNDING;
+        let radius = square.sqrt() * once.enlarging;
         let (shifts, width_sq) = rows.scores(&once.shift, &once.inverse);
         for (off, (shift, width_sq)) in off.iter_mut().zip(shifts.iter().zip(&width_sq)) {
             *off = off.min(shift.abs() + radius * width_sq.sqrt());
@@ -340,7 +369,7 @@ impl<'a> View<'a> {
             }
             radius = next;
         }
-        Some(radius * ROUNDING)
+        Some(radius * self.enlarging)
     }
 
     /// The ellipsoid if no `z` of the rows is off by more than this.
@@ -356,7 +385,8 @@ impl<'a> View<'a> {
         factor.solve(&mut shift);
         let square = 2.0 * budget + dot(&self.gradient, &shift);
         let radius_sq = (square >= 0.0 || square.is_nan()).then_some(square);
-        Ok(Narrowed { form, factor, inverse, shift, radius_sq })
+        let enlarging = enlarging(&form, &inverse, rows.dim);
+        Ok(Narrowed { form, factor, inverse, enlarging, shift, radius_sq })
     }
 }
 
