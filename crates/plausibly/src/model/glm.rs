@@ -182,7 +182,7 @@ pub struct Glm {
     /// Decisions that are only counted: they have no reward yet, and no refit waits for them.
     counted: u64,
     /// With the rewards since, and with decisions that are only counted.
-    design: Option<Design>,
+    design: Design,
     /// Tells states of the design apart: rises by one with each step, and with each new set.
     moved: u64,
 }
@@ -248,6 +248,7 @@ impl Glm {
         }
         let isa = Isa::detect();
         let solved = Arc::new(Solved::from(&prior, &sums, isa));
+        let design = Design::new(sums.dim());
         Ok(Self {
             lineage: Lineage::new(),
             isa,
@@ -258,7 +259,7 @@ impl Glm {
             since: Vec::new(),
             since_rows: Vec::new(),
             counted: 0,
-            design: None,
+            design,
             moved: 0,
         })
     }
@@ -327,7 +328,7 @@ impl Glm {
         self.generation += 1;
         self.moved += 1;
         self.counted = 0;
-        self.design = None;
+        self.design.inverse.clear();
     }
 
     /// Adds an observation of this row to the design.
@@ -337,8 +338,10 @@ impl Glm {
         let Solved { set, condition, .. } = &*self.solved;
         let moved = crate::linalg::dot(x, &set.centre);
         let weight = self.prior.link.variance(self.prior.offset + moved);
-        let started = || Design::new(set.inverse.clone(), dim, *condition);
-        self.design.get_or_insert_with(started).count(self.isa, x, weight);
+        if self.design.is_empty() {
+            self.design.start(&set.inverse, *condition);
+        }
+        self.design.count(self.isa, x, weight);
         self.moved += 1;
     }
 }
@@ -391,7 +394,8 @@ impl Estimator for Glm {
     }
 
     fn design(&self) -> Option<Fit<'_>> {
-        self.design.as_ref().map(|design| self.fit_with(&design.inverse, design.step()))
+        let Self { design, .. } = self;
+        (!design.is_empty()).then(|| self.fit_with(&design.inverse, design.step()))
     }
 
     fn generation(&self) -> u64 {
@@ -442,7 +446,7 @@ impl DurableModel for Glm {
             out.number(*reward);
         }
         out.count(self.counted);
-        out.numbers(self.design.as_ref().map_or(&[], |design| &design.inverse));
+        out.numbers(&self.design.inverse);
     }
 
     fn read(&mut self, from: &mut Reader<'_>) -> Result<(), StateError> {
@@ -476,8 +480,7 @@ impl DurableModel for Glm {
         let fits = if design.is_empty() { !needed } else { design.len() == dim * dim };
         holds("design", fits)?;
         // Which step led to it is not written, so no scores follow it until the next refit.
-        let counted = |design| Design::new(design, dim, f64::INFINITY);
-        self.design = (!design.is_empty()).then_some(design).map(counted);
+        self.design = Design::counted(design, dim);
         Ok(())
     }
 

@@ -14,6 +14,7 @@ const MARGIN_PER_CONDITION: f64 = 1e-12;
 /// `H̃⁻¹` with outcomes since, and with decisions that are only counted.
 #[derive(Clone, Debug)]
 pub(super) struct Design {
+    /// Empty while nothing is counted; its room is kept for the next time.
     pub(super) inverse: Vec<f64>,
     /// The last step to it.
     step: Step,
@@ -25,10 +26,27 @@ pub(super) struct Design {
 }
 
 impl Design {
-    /// Nothing counted yet, by a matrix of this condition.
-    pub(super) fn new(inverse: Vec<f64>, dim: usize, condition: f64) -> Self {
+    /// Nothing counted yet.
+    pub(super) fn new(dim: usize) -> Self {
+        Self::counted(Vec::new(), dim)
+    }
+
+    /// By steps that are not known.
+    pub(super) fn counted(inverse: Vec<f64>, dim: usize) -> Self {
         let step = Step { direction: vec![0.0; dim], gain: 0.0, length: 0.0 };
+        let condition = f64::INFINITY;
         Self { inverse, step, condition, weighted: Vec::new(), still: vec![0.0; dim] }
+    }
+
+    /// Whether nothing is counted.
+    pub(super) fn is_empty(&self) -> bool {
+        self.inverse.is_empty()
+    }
+
+    /// Starts from a matrix of this condition, and counts nothing yet.
+    pub(super) fn start(&mut self, inverse: &[f64], condition: f64) {
+        self.inverse.extend_from_slice(inverse);
+        self.condition = condition;
     }
 
     /// One more outcome of an action, of this weight.
