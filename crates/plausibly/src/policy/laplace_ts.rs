@@ -25,7 +25,8 @@ use crate::state::{DurableModel as _, Keep, Reader, StateError, Writer};
 ///
 /// # Guarantee
 /// None is claimed for its choices; its explanations have the set of the model. Where reward alone
-/// counts it earns the most of the policies here (`docs/results/yes-no.md`), and it says the least about the actions it does not take.
+/// counts it earns the most of the policies here (`docs/results/yes-no.md`), and it says the least
+/// about the actions it does not take.
 ///
 /// # Cost
 /// O(K·d + d²) a round, beside that of the model. `d` normal draws.

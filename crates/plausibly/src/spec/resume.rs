@@ -456,7 +456,7 @@ impl PolicyKind {
 
     pub(super) fn ridge(&self) -> f64 {
         match *self {
-            // The set of the bell radius has no ridge, and a generalised linear model one of its own.
+            // The set of the bell radius has no ridge; a generalised linear model has its own.
             Self::Code { radius, .. }
             | Self::Insured { radius, .. }
             | Self::LinUcb { radius, .. }
