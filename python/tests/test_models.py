@@ -119,6 +119,18 @@ def test_counts_are_outcomes_one_by_one_in_any_order(same: bool) -> None:
         assert fields(fewer) not in shown
 
 
+def test_explanations_lag_by_one_outcome_in_two_hundred() -> None:
+    policy = Code(**SAID)
+    policy.partial_fit(["plain", "photo"] * 100, [True, False] * 100, offers=BANNERS)
+    shown = []
+    for _ in range(20):
+        policy.update(BANNERS["video"], True)
+        shown.append(policy.explain(BANNERS).mean[2])
+    changed = [place for place in range(1, 20) if shown[place] != shown[place - 1]]
+    assert changed == list(range(1, 20, 2)), "with 200 outcomes two are taken in together"
+    assert policy.observations == 220
+
+
 def test_pending_and_dropped_decisions_never_count_in_the_set() -> None:
     policy = clicked(Code(**SAID), 50)
     before = policy.explain(BANNERS)
