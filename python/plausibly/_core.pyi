@@ -13,6 +13,7 @@ __all__ = [
     "CertificateError",
     "DamagedLogError",
     "Experiment",
+    "LEANING",
     "Log",
     "Policy",
     "SAVED_POLICY_MIB",
@@ -37,6 +38,8 @@ CERTIFICATE_MIB: int
 SAVED_POLICY_MIB: int
 SPEC_MIB: int
 TABLE_MIB: int
+# Above this share an estimate leans to the edge of what was thought possible.
+LEANING: float
 
 @final
 class ActionSet:

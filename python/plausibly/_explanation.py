@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from . import _core
 from ._bars import interval_bars
 
 
@@ -168,6 +169,10 @@ class Explanation:
     """Why nothing can be ruled out, for example because rewards scatter more than the noise scale
     allows; None where actions can be ruled out.
     """
+    leaning: float | None = None
+    """For models that are not linear: how far the estimate is from the usual rate, as a share of
+    what odds_factor or theta_norm_bound allows; above 0.5 ask whether that is large enough.
+    """
     _document: str | None = None
 
     @property
@@ -261,7 +266,15 @@ class Explanation:
         left = len(self.actions) - _LONGEST
         more = [f"and {left} more, with smaller upper bounds"] if left > 0 else []
         doubt = [] if self.doubt is None else [f"nothing is ruled out: {self.doubt}"]
-        return [*more, *doubt, self._closing()]
+        return [*more, *doubt, *self._leans(), self._closing()]
+
+    def _leans(self) -> list[str]:
+        if self.leaning is None or self.leaning <= _core.LEANING:
+            return []
+        return [
+            f"rates differ from the usual one by {100 * self.leaning:.0f} % of what odds_factor or "
+            "theta_norm_bound allows; if more is possible, make a new policy that allows more"
+        ]
 
     def _row(self, i: int) -> list[str]:
         by = self.ruled_out_by[i]

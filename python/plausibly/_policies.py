@@ -28,6 +28,7 @@ _KINDS = {
     "EpsilonGreedy": "epsilon-greedy",
     "ExploreThenCommit": "explore-then-commit",
     "Insured": "insured",
+    "LaplaceTS": "laplace-ts",
     "LinTS": "lin-ts",
     "LinUCB": "lin-ucb",
     "Thompson": "thompson",
@@ -41,15 +42,15 @@ class Policy(_core.Policy):
     >>> from plausibly import Policy
     >>> Policy()
     Traceback (most recent call last):
-    TypeError: use Code, Insured, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, ...
+    TypeError: use Code, Insured, LinUCB, LinTS, LaplaceTS, Elimination, EpsilonGreedy, ...
     """
 
     __slots__ = ()
 
     def __new__(cls) -> Policy:
         raise TypeError(
-            "use Code, Insured, LinUCB, LinTS, Elimination, EpsilonGreedy, ExploreThenCommit, "
-            "UCB1, Thompson or BetaThompson"
+            "use Code, Insured, LinUCB, LinTS, LaplaceTS, Elimination, EpsilonGreedy, "
+            "ExploreThenCommit, UCB1, Thompson or BetaThompson"
         )
 
     def explain(
@@ -60,7 +61,8 @@ class Policy(_core.Policy):
 
         Uses the policy's own radius unless another is given. A policy that decides without a radius
         (LinTS, Thompson, BetaThompson, Elimination, EpsilonGreedy, ExploreThenCommit) uses the
-        default one for such actions, which needs its constants. Explaining changes nothing.
+        default one for such actions, which needs its constants. A model that is not linear has a
+        set of its own, and takes no other. Explaining changes nothing.
 
         >>> from plausibly import ActionSet, UCB1
         >>> arms = ActionSet.arms(2)
@@ -220,14 +222,23 @@ class Code(Policy):
     noise : float or "bell", default None
         How much outcomes of the same action scatter, if you know: a number is the same as
         noise_scale; "bell" says that they scatter like a bell curve, by an unknown amount.
+    model : "linear", "logistic" or "poisson", default "linear"
+        How the mean reward depends on features: "logistic" for yes/no, counts of them and shares of
+        a range, "poisson" for counts without a largest one (leave outcomes out then).
+    usual_rate : float, default the middle of the range of outcomes, 1 with "poisson"
+        The mean reward that is usual, which actions are measured against. Not with "linear".
+    odds_factor : float, above 1, default 1000
+        By what factor one feature, at most action_norm_bound long, can change the odds (the rate
+        with "poisson"). Not with "linear". Too large costs little; too small a one costs validity.
     noise_scale : float, from 1e-50 to 1e50
         σ, the scale of the noise in rewards: its standard deviation. Half the range of outcomes if
         they have one; else required, unless the radius needs none or has its own.
     theta_norm_bound : float, at least 0
         A bound on ‖θ*‖, the norm of the true parameter. Required with features, unless the radius
-        needs none or has its own.
+        needs none or has its own. Where the model is not linear, in the place of odds_factor.
     action_norm_bound : float, above 0
-        A bound on ‖a‖ over all actions to come. Only the radius of the kind "paper" needs it.
+        A bound on ‖a‖ over all actions to come. Only odds_factor and the radius of the kind "paper"
+        need it.
     radius : float or dict, default depends on outcomes
         √β in mean ± √β·‖a‖_V⁻¹. A number is √β itself (alpha elsewhere); a dict names a kind and
         its constants, as in docs/reference/spec.md. Default: where outcomes have a range,
@@ -263,6 +274,9 @@ class Code(Policy):
     >>> policy = Code(outcomes="yes/no", target={"accuracy": 0.1}, seed=7)
     >>> policy.select(ActionSet.arms(3))
     0
+    >>> clicks = Code(outcomes="yes/no", model="logistic", usual_rate=0.05, action_norm_bound=1.0)
+    >>> clicks.explain([[1.0, 0.0], [0.0, 1.0]]).mean.round(4)
+    array([0.05, 0.05])
     """
 
     __slots__ = ()
@@ -272,6 +286,9 @@ class Code(Policy):
         *,
         outcomes: Outcomes | None = None,
         noise: float | Literal["bell"] | None = None,
+        model: Literal["linear", "logistic", "poisson"] | None = None,
+        usual_rate: float | None = None,
+        odds_factor: float | None = None,
         same_actions: bool | None = None,
         ridge: float | None = None,
         radius: Radius | None = None,
@@ -289,6 +306,9 @@ class Code(Policy):
         facts = {
             "outcomes": outcomes,
             "noise": noise,
+            "model": model,
+            "usual_rate": usual_rate,
+            "odds_factor": odds_factor,
             "same_actions": same_actions,
             "noise_scale": noise_scale,
             "theta_norm_bound": theta_norm_bound,
@@ -321,7 +341,8 @@ class Insured(Policy):
     ----------
     inside : dict, default {"kind": "lin-ts"}, of arms {"kind": "thompson"}
         The policy inside: a table as in docs/reference/spec.md, of any kind but "insured". The
-        epsilon of "epsilon-greedy" may be 0 here: the best estimate alone.
+        epsilon of "epsilon-greedy" may be 0 here: the best estimate alone. Where the model is not
+        linear, the default is {"kind": "laplace-ts"} with the same model.
     kappa : float, default 4, from 1e-50 to 1e50
         κ. Near 1 for verdicts, 4 for both, 10 to 30 for reward.
     outcomes : "yes/no", "counts" or (lowest, highest), default None
@@ -330,15 +351,24 @@ class Insured(Policy):
     noise : float or "bell", default None
         How much outcomes of the same action scatter, if you know: a number is the same as
         noise_scale; "bell" says that they scatter like a bell curve, by an unknown amount.
+    model : "linear", "logistic" or "poisson", default "linear"
+        How the mean reward depends on features: "logistic" for yes/no, counts of them and shares of
+        a range, "poisson" for counts without a largest one (leave outcomes out then).
+    usual_rate : float, default the middle of the range of outcomes, 1 with "poisson"
+        The mean reward that is usual, which actions are measured against. Not with "linear".
+    odds_factor : float, above 1, default 1000
+        By what factor one feature, at most action_norm_bound long, can change the odds (the rate
+        with "poisson"). Not with "linear". Too large costs little; too small a one costs validity.
     noise_scale : float, from 1e-50 to 1e50
         σ, the scale of the noise in rewards: its standard deviation. Half the range of outcomes if
         they have one; else required, unless the radius and the policy inside need none or have
         their own.
     theta_norm_bound : float, at least 0
         A bound on ‖θ*‖, the norm of the true parameter. Required with features, unless the radius
-        needs none or has its own.
+        needs none or has its own. Where the model is not linear, in the place of odds_factor.
     action_norm_bound : float, above 0
-        A bound on ‖a‖ over all actions to come. Only the radius of the kind "paper" needs it.
+        A bound on ‖a‖ over all actions to come. Only odds_factor and the radius of the kind "paper"
+        need it.
     horizon : int, from 1 to 10¹²
         About how many decisions there will be. Required if the policy inside spreads its
         exploration over it.
@@ -379,6 +409,9 @@ class Insured(Policy):
         kappa: float | None = None,
         outcomes: Outcomes | None = None,
         noise: float | Literal["bell"] | None = None,
+        model: Literal["linear", "logistic", "poisson"] | None = None,
+        usual_rate: float | None = None,
+        odds_factor: float | None = None,
         same_actions: bool | None = None,
         ridge: float | None = None,
         radius: Radius | None = None,
@@ -394,6 +427,9 @@ class Insured(Policy):
         facts = {
             "outcomes": outcomes,
             "noise": noise,
+            "model": model,
+            "usual_rate": usual_rate,
+            "odds_factor": odds_factor,
             "same_actions": same_actions,
             "noise_scale": noise_scale,
             "theta_norm_bound": theta_norm_bound,
@@ -430,14 +466,23 @@ class LinUCB(Policy):
     noise : float or "bell", default None
         How much outcomes of the same action scatter, if you know: a number is the same as
         noise_scale; "bell" says that they scatter like a bell curve, by an unknown amount.
+    model : "linear", "logistic" or "poisson", default "linear"
+        How the mean reward depends on features: "logistic" for yes/no, counts of them and shares of
+        a range, "poisson" for counts without a largest one (leave outcomes out then).
+    usual_rate : float, default the middle of the range of outcomes, 1 with "poisson"
+        The mean reward that is usual, which actions are measured against. Not with "linear".
+    odds_factor : float, above 1, default 1000
+        By what factor one feature, at most action_norm_bound long, can change the odds (the rate
+        with "poisson"). Not with "linear". Too large costs little; too small a one costs validity.
     noise_scale : float, from 1e-50 to 1e50
         σ, the scale of the noise in rewards: its standard deviation. Half the range of outcomes if
         they have one; else required, unless the radius needs none or has its own.
     theta_norm_bound : float, at least 0
         A bound on ‖θ*‖, the norm of the true parameter. Required with features, unless the radius
-        needs none or has its own.
+        needs none or has its own. Where the model is not linear, in the place of odds_factor.
     action_norm_bound : float, above 0
-        A bound on ‖a‖ over all actions to come. Only the radius of the kind "paper" needs it.
+        A bound on ‖a‖ over all actions to come. Only odds_factor and the radius of the kind "paper"
+        need it.
     same_actions : bool, default False
         Your promise that every round offers the same actions in the same order. Other features are
         refused then. With at most 64 actions, verdicts between pairs come sooner.
@@ -461,6 +506,9 @@ class LinUCB(Policy):
         *,
         outcomes: Outcomes | None = None,
         noise: float | Literal["bell"] | None = None,
+        model: Literal["linear", "logistic", "poisson"] | None = None,
+        usual_rate: float | None = None,
+        odds_factor: float | None = None,
         same_actions: bool | None = None,
         ridge: float | None = None,
         radius: Radius | None = None,
@@ -473,6 +521,9 @@ class LinUCB(Policy):
         facts = {
             "outcomes": outcomes,
             "noise": noise,
+            "model": model,
+            "usual_rate": usual_rate,
+            "odds_factor": odds_factor,
             "same_actions": same_actions,
             "noise_scale": noise_scale,
             "theta_norm_bound": theta_norm_bound,
@@ -515,6 +566,66 @@ class LinTS(Policy):
         label: str | None = None,
     ) -> LinTS:
         return cls._made("lin-ts", seed, label=label, ridge=ridge, noise_scale=noise_scale)
+
+
+class LaplaceTS(Policy):
+    """Thompson sampling for yes/no outcomes, shares and counts. For actions with features.
+
+        θ ~ N(θ₀, H⁻¹), nearly the posterior        A_t = argmax_a ⟨a, θ⟩
+
+    Its explanations have the confidence set of the model; its choices have no guarantee.
+
+    Parameters
+    ----------
+    outcomes : "yes/no", "counts" or (lowest, highest), default None
+        What an outcome can be. Others are refused. "yes/no" is 1 or 0, or True or False; with
+        "counts" pass how many of how many were yes to update. Required with "logistic".
+    model : "logistic" or "poisson", default "logistic"
+        How the mean reward depends on features: "logistic" for yes/no, counts of them and shares of
+        a range, "poisson" for counts without a largest one (leave outcomes out then).
+    usual_rate : float, default the middle of the range of outcomes, 1 with "poisson"
+        The mean reward that is usual, which actions are measured against.
+    odds_factor : float, above 1, default 1000
+        By what factor one feature, at most action_norm_bound long, can change the odds (the rate
+        with "poisson").
+    theta_norm_bound : float, from 1e-50 to 1e50
+        A bound on ‖θ*‖, the norm of the true parameter, in the place of odds_factor.
+    action_norm_bound : float, above 0
+        A bound on ‖a‖ over all actions to come. Required, unless theta_norm_bound is given.
+    seed : int, default 0, from 0 to 2⁶³ − 1
+        The start of its random numbers, together with the label.
+    label : str, default the kind of the policy
+        Its name in results. Another label means other random numbers.
+
+    >>> from plausibly import LaplaceTS
+    >>> policy = LaplaceTS(outcomes="yes/no", usual_rate=0.05, action_norm_bound=1.0, seed=7)
+    >>> policy.select([[1.0, 0.0], [0.0, 1.0]]) in (0, 1)
+    True
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        *,
+        outcomes: Outcomes | None = None,
+        model: Literal["linear", "logistic", "poisson"] | None = None,
+        usual_rate: float | None = None,
+        odds_factor: float | None = None,
+        theta_norm_bound: float | None = None,
+        action_norm_bound: float | None = None,
+        seed: int = 0,
+        label: str | None = None,
+    ) -> LaplaceTS:
+        facts = {
+            "outcomes": outcomes,
+            "model": model,
+            "usual_rate": usual_rate,
+            "odds_factor": odds_factor,
+            "theta_norm_bound": theta_norm_bound,
+            "action_norm_bound": action_norm_bound,
+        }
+        return cls._made("laplace-ts", seed, facts, label=label)
 
 
 class Elimination(Policy):
@@ -574,7 +685,22 @@ class EpsilonGreedy(Policy):
         How exploring rounds draw: uniformly, or by the D-optimal design over the set. Arms are
         always drawn uniformly.
     ridge : float, default 1, from 1e-100 to 1e100
-        λ in V = λI + Σ x·xᵀ. Features only: arms are estimated by plain means.
+        λ in V = λI + Σ x·xᵀ. Linear models only: arms are estimated by plain means.
+    outcomes : "yes/no", "counts" or (lowest, highest), default None
+        What an outcome can be. Others are refused. "yes/no" is 1 or 0, or True or False; with
+        "counts" pass how many of how many were yes to update.
+    model : "linear", "logistic" or "poisson", default "linear"
+        How the mean reward depends on features: "logistic" for yes/no, counts of them and shares of
+        a range, "poisson" for counts without a largest one (leave outcomes out then).
+    usual_rate : float, default the middle of the range of outcomes, 1 with "poisson"
+        The mean reward that is usual, which actions are measured against. Not with "linear".
+    odds_factor : float, above 1, default 1000
+        By what factor one feature, at most action_norm_bound long, can change the odds (the rate
+        with "poisson"). Not with "linear". Too large costs little; too small a one costs validity.
+    theta_norm_bound : float, from 1e-50 to 1e50
+        A bound on ‖θ*‖, the norm of the true parameter, in the place of odds_factor.
+    action_norm_bound : float, above 0
+        A bound on ‖a‖ over all actions to come. Only odds_factor needs it.
     seed : int, default 0, from 0 to 2⁶³ − 1
         The start of its random numbers, together with the label.
     label : str, default the kind of the policy
@@ -595,11 +721,26 @@ class EpsilonGreedy(Policy):
         epsilon: float | None = None,
         exploration: Literal["uniform", "design"] | None = None,
         ridge: float | None = None,
+        outcomes: Outcomes | None = None,
+        model: Literal["linear", "logistic", "poisson"] | None = None,
+        usual_rate: float | None = None,
+        odds_factor: float | None = None,
+        theta_norm_bound: float | None = None,
+        action_norm_bound: float | None = None,
         seed: int = 0,
         label: str | None = None,
     ) -> EpsilonGreedy:
+        facts = {
+            "horizon": horizon,
+            "outcomes": outcomes,
+            "model": model,
+            "usual_rate": usual_rate,
+            "odds_factor": odds_factor,
+            "theta_norm_bound": theta_norm_bound,
+            "action_norm_bound": action_norm_bound,
+        }
         fields = {"label": label, "ridge": ridge, "epsilon": epsilon, "exploration": exploration}
-        return cls._made("epsilon-greedy", seed, {"horizon": horizon}, **fields)
+        return cls._made("epsilon-greedy", seed, facts, **fields)
 
 
 class ExploreThenCommit(Policy):

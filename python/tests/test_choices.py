@@ -18,6 +18,7 @@ CLASSES = {
     "insured": plausibly.Insured,
     "lin-ucb": plausibly.LinUCB,
     "lin-ts": plausibly.LinTS,
+    "laplace-ts": plausibly.LaplaceTS,
     "elimination": plausibly.Elimination,
     "epsilon-greedy": plausibly.EpsilonGreedy,
     "explore-then-commit": plausibly.ExploreThenCommit,
@@ -95,6 +96,43 @@ def test_every_policy_chooses_as_in_the_simulator(name: str) -> None:
         assert policy.observations == len(steps)
 
 
+@pytest.mark.parametrize("name", ["clicks", "counts"])
+def test_models_that_are_not_linear_choose_as_in_the_simulator(name: str) -> None:
+    experiment = spec(name)
+    norms, rows, policies = recorded(name)
+    actions = ActionSet(rows)
+    assert len(policies) == len(experiment["policy"])
+    for table, steps in zip(experiment["policy"], policies, strict=True):
+        # As arguments where there are some, and the table as it is.
+        for said in (named(table), {"radius": table["radius"]}):
+            given = {k: v for k, v in table.items() if k not in ("kind", "radius")}
+            outcomes = {"outcomes": "yes/no"} if name == "clicks" else {}
+            if table["kind"] in ("laplace-ts", "epsilon-greedy"):
+                if "radius" in said:
+                    continue
+            else:
+                outcomes["same_actions"] = True
+            if table["kind"] == "epsilon-greedy":
+                given["horizon"] = experiment["horizon"]
+            if table["kind"] == "code":
+                given.setdefault("greed", 0.0)  # in the simulator
+            policy = CLASSES[table["kind"]](
+                **said, **given, **outcomes, action_norm_bound=norms[1], seed=experiment["seed"]
+            )
+            assert len(steps) == experiment["horizon"]
+            follow(policy, actions, steps)
+            assert policy.observations == len(steps)
+
+
+def named(table: dict[str, Any]) -> dict[str, Any]:
+    """The radius of a spec as arguments, but for constants that are no arguments."""
+    radius = dict(table["radius"])
+    names = {"usual": "usual_rate", "factor": "odds_factor", "theta_norm_bound": "theta_norm_bound"}
+    said = {names[name]: radius.pop(name) for name in names if name in radius}
+    model = radius["kind"]
+    return {"model": model, **said, **({"radius": radius} if len(radius) > 1 else {})}
+
+
 def test_nothing_said_but_outcomes_is_the_default_of_the_library() -> None:
     """The first policy of `table.toml`, and CODE in `yes-no.toml`, with nothing else set."""
     norms, rows, policies = recorded("table")
@@ -139,8 +177,8 @@ def test_every_kind_of_policy_has_a_class_and_is_in_the_traces() -> None:
     with pytest.raises(ValueError, match="is not one of") as refused:
         plausibly.simulate(unknown)
     kinds = str(refused.value).split(" is not one of ")[1].split(", ")
-    names = ("linear", "arms", "yes-no")
-    played = {table["kind"] for name in (*names, "table") for table in spec(name)["policy"]}
+    names = ("linear", "arms", "yes-no", "table", "clicks", "counts")
+    played = {table["kind"] for name in names for table in spec(name)["policy"]}
     assert set(kinds) == set(CLASSES) == played
     for kind, made in CLASSES.items():
         assert made.__name__ in plausibly.__all__ and _KINDS[made.__name__] == kind

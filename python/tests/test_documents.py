@@ -60,6 +60,7 @@ PAGES = [
     "docs/guides/coming-from-vw.md",
     "docs/guides/python.md",
     "docs/guides/sweeps.md",
+    "docs/guides/yes-no.md",
 ]
 
 

@@ -22,6 +22,7 @@ from plausibly import (
     EpsilonGreedy,
     ExploreThenCommit,
     Insured,
+    LaplaceTS,
     LinTS,
     LinUCB,
 )
@@ -118,6 +119,16 @@ def code(**settings: Any) -> Callable[[], object]:
     return lambda: Code(**{"noise_scale": 1.0, "theta_norm_bound": 1.0, **settings})
 
 
+def clicks(made: Callable[..., Policy] = Code, **settings: Any) -> Callable[[], Policy]:
+    """A logistic model that is right but for these settings; None leaves one out."""
+    right: dict[str, Any] = {"outcomes": "yes/no", "model": "logistic", "action_norm_bound": 1.0}
+    return lambda: made(**{**right, **settings})
+
+
+def counts(**settings: Any) -> Policy:
+    return Code(**{"model": "poisson", "theta_norm_bound": 1.0, **settings})
+
+
 MADE: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: Policy(), TypeError, "use Code"),
     (lambda: Code(), ValueError, "noise_scale: missing"),
@@ -194,6 +205,48 @@ MADE: list[tuple[Callable[[], object], type[Exception], str]] = [
         ValueError,
         "outcomes: counts do not go with elimination",
     ),
+    (clicks(model="probit"), ValueError, "model: .probit. is not one of linear, logistic, poisson"),
+    (clicks(model=1), TypeError, "model: expected one of linear"),
+    (clicks(outcomes=None), ValueError, "outcomes: missing: .*yes/no"),
+    (clicks(action_norm_bound=None), ValueError, "action_norm_bound: missing: .*theta_norm_bound"),
+    (clicks(ridge=1.0), ValueError, "ridge: .*leave out ridge"),
+    (clicks(EpsilonGreedy, horizon=9, ridge=1.0), ValueError, "ridge: .*leave out ridge"),
+    (clicks(noise_scale=0.5), ValueError, "noise_scale: logistic has no scale of noise"),
+    (clicks(outcomes=(0, 1), noise=0.5), ValueError, "noise: logistic has no scale of noise"),
+    (clicks(outcomes=(0, 1), noise="bell"), ValueError, "noise: logistic has no scale of noise"),
+    (
+        clicks(odds_factor=2, theta_norm_bound=1.0),
+        ValueError,
+        "odds_factor: a factor says the same as theta_norm_bound",
+    ),
+    (clicks(odds_factor=1), ValueError, "odds_factor: 1 is out of range"),
+    (clicks(odds_factor=float("nan")), ValueError, "odds_factor: NaN is out of range"),
+    (clicks(odds_factor="10"), TypeError, "odds_factor: expected a number"),
+    (clicks(theta_norm_bound=0), ValueError, "theta_norm_bound: 0 is out of range"),
+    (clicks(usual_rate=1.0), ValueError, "usual_rate: .*above 0 and below 1, got 1"),
+    (clicks(usual_rate=0), ValueError, "usual_rate: .*above 0 and below 1, got 0"),
+    (clicks(usual_rate=1e-30), ValueError, "usual_rate: the offset must be"),
+    (clicks(usual_rate=True), TypeError, "usual_rate: expected a number"),
+    (clicks(outcomes=(0, 10), usual_rate=11), ValueError, "usual_rate: .*above 0 and below 10"),
+    (clicks(model=None, usual_rate=0.1), ValueError, "usual_rate: this is for another model"),
+    (clicks(model="linear", odds_factor=2), ValueError, "odds_factor: this is for another model"),
+    (clicks(radius=1.0), ValueError, "model: logistic does not go with this radius"),
+    (clicks(radius={"kind": "poisson"}), ValueError, "model: logistic does not go with this"),
+    (
+        clicks(model="linear", radius={"kind": "logistic"}),
+        ValueError,
+        "model: linear does not go with this radius",
+    ),
+    (
+        clicks(usual_rate=0.1, radius={"kind": "logistic", "usual": 0.1}),
+        ValueError,
+        "usual_rate: this is in the radius as well",
+    ),
+    (clicks(model="poisson"), ValueError, "outcomes: poisson is for counts without a largest one"),
+    (lambda: counts(usual_rate=0), ValueError, "usual_rate: .*above 0 and below 1024"),
+    (lambda: LaplaceTS(), ValueError, "outcomes: missing"),
+    (clicks(LaplaceTS, model="linear"), ValueError, "model: linear is not for Laplace"),
+    (clicks(UCB1), TypeError, "unexpected keyword"),
     (code(same_actions=1), TypeError, "same_actions: expected true or false"),
     (code(exclusion="both"), ValueError, "exclusion: "),
     (lambda: Thompson(outcomes="maybe"), TypeError, "outcomes: expected"),  # type: ignore[arg-type]
@@ -330,6 +383,10 @@ def test_using(call: Callable[[Code], object], error: type[Exception], message: 
     assert policy.select(OFFERS) == twin.select(OFFERS)
 
 
+def clicks_then(call: Callable[[Policy], object]) -> Callable[[], object]:
+    return lambda: call(clicks()())
+
+
 UNFIT: list[tuple[Callable[[], object], str]] = [
     (lambda: LinUCB(radius=1.0).select(ARMS), "actions: plain arms do not suit this policy"),
     (lambda: LinTS(noise_scale=1.0).select(ARMS), "actions: plain arms do not suit this policy"),
@@ -417,6 +474,37 @@ UNFIT: list[tuple[Callable[[], object], str]] = [
             OFFERS, radius={"kind": "forecast", "theta_norm_bound": 1.0}
         ),
         "radius.kind: forecast needs forecasts",
+    ),
+    (clicks_then(lambda made: made.select(ARMS)), "actions: plain arms .*model: logistic is a"),
+    (
+        clicks_then(lambda made: made.explain(OFFERS, radius=1.0)),
+        "radius.kind: fixed does not go with the model",
+    ),
+    (
+        clicks_then(lambda made: made.compare(0, 1, OFFERS, radius={"kind": "logistic"})),
+        "radius.kind: logistic does not go with the model",
+    ),
+    (
+        lambda: Code(outcomes="yes/no", theta_norm_bound=1.0).explain(
+            OFFERS, radius={"kind": "logistic"}
+        ),
+        "radius.kind: logistic is the set of another model",
+    ),
+    (clicks_then(lambda made: made.update(OFFERS[0], 0.5)), "reward: outcomes are yes or no"),
+    (
+        lambda: clicks(outcomes=(0, 1))().update(OFFERS[0], 1e-9),
+        "reward: must be 0, 1, or more than 2.-25 of the way",
+    ),
+    (
+        lambda: clicks(target={"accuracy": 0.1, "by_round": 50})().select(OFFERS),
+        "deadline",
+    ),
+    (lambda: counts().update(OFFERS[0], 0.3), "reward: counts must be multiples"),
+    (lambda: counts().update(OFFERS[0], -1), "reward: this policy takes rewards from 0 to 1024"),
+    (lambda: counts().update(OFFERS[0], 1025), "reward: this policy takes rewards from 0 to 1024"),
+    (
+        lambda: counts().partial_fit([0, 1], [1.0, 0.1], offers=OFFERS),
+        r"rewards\[1\]: counts must be multiples",
     ),
     (
         lambda: Code(noise="bell").explain(ARMS, radius=1.0),

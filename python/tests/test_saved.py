@@ -24,6 +24,7 @@ from plausibly import (
     EpsilonGreedy,
     ExploreThenCommit,
     Insured,
+    LaplaceTS,
     LinTS,
     LinUCB,
 )
@@ -32,6 +33,13 @@ from plausibly._policies import _KINDS
 
 Make = Callable[[], Policy]
 FACTS = {"noise_scale": 0.3, "theta_norm_bound": 1.0}
+CLICKS: dict[str, Any] = {
+    "outcomes": "yes/no",
+    "model": "logistic",
+    "usual_rate": 0.2,
+    "odds_factor": 20,
+    "action_norm_bound": 2.0,
+}
 MAKES: dict[str, tuple[int, Make]] = {
     "code": (3, lambda: Code(**FACTS, seed=1)),
     "code, many features": (20, lambda: Code(**FACTS, ridge=0.1)),
@@ -51,10 +59,19 @@ MAKES: dict[str, tuple[int, Make]] = {
     "thompson": (0, lambda: Thompson(noise_scale=0.5)),
     "beta-thompson": (0, lambda: BetaThompson()),
     "insured": (3, lambda: Insured(**FACTS, kappa=10.0)),
+    "code, logistic": (3, lambda: Code(**CLICKS, seed=1)),
+    "code, logistic, one set": (3, lambda: Code(**CLICKS, same_actions=True)),
+    "code, poisson": (3, lambda: Code(model="poisson", theta_norm_bound=2.0, randomise=0.5)),
+    "lin-ucb, logistic": (3, lambda: LinUCB(**CLICKS)),
+    "laplace-ts": (3, lambda: LaplaceTS(**CLICKS, seed=9)),
+    "epsilon-greedy, logistic": (3, lambda: EpsilonGreedy(horizon=100, epsilon=0.5, **CLICKS)),
+    "insured, logistic": (3, lambda: Insured(**CLICKS, kappa=10.0)),
     "insured, arms": (0, lambda: Insured(inside={"kind": "beta-thompson"}, noise_scale=0.3)),
 }
-YES_NO = ("beta-thompson", "insured, arms")
-BY_PLACE = ("ucb1", "thompson", "beta-thompson", "elimination")
+# Their models have sets of their own.
+CURVED = tuple(name for name in MAKES if "logistic" in name or "poisson" in name) + ("laplace-ts",)
+YES_NO = ("beta-thompson", "insured, arms", *CURVED)
+BY_PLACE = ("ucb1", "thompson", "beta-thompson", "elimination", "code, logistic, one set")
 
 
 def test_every_class_is_among_them() -> None:
@@ -71,7 +88,7 @@ class Game:
             rng.uniform(-1.0, 1.0, (4, self.dim))
             for _ in range(1 if name in BY_PLACE else 1 + seed % 2)
         ]
-        self.labelled = bool(seed % 3)
+        self.labelled, self.radius = bool(seed % 3), None if name in CURVED else 1.5
         self.policy, self.script = make(), random.Random(seed)
         self.sets = [self.offers(i) for i in range(len(self.rows))]
         self.waiting: list[tuple[int, Any]] = []
@@ -117,7 +134,7 @@ class Game:
                 self.policy.update(self.sets[at][action], self.reward())
         # A plain label: the object that select returned carries its action.
         self.last = chosen.bare() if hasattr(chosen, "bare") else chosen
-        found = self.policy.explain(offers, radius=1.5)
+        found = self.policy.explain(offers, radius=self.radius)
         bits = [
             column.tobytes() for column in (found.mean, found.lower, found.upper, found.width_sq)
         ]

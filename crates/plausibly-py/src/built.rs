@@ -6,6 +6,7 @@ use crate::errors::refuse;
 use crate::outcomes::Reward;
 use crate::roster::Roster;
 use crate::settings::Settings;
+use plausibly::Misfit;
 use plausibly::spec::{Facts, PolicyKind, PolicySpec, RadiusKind, RadiusSpec, Setting};
 use plausibly::state::Durable;
 use pyo3::exceptions::PyValueError;
@@ -216,14 +217,24 @@ impl Built {
 
     /// Checks that the policy takes such a reward; the error names it `argument`.
     pub(crate) fn check_reward(&self, reward: Reward, argument: &str) -> PyResult<()> {
-        let Some((low, high)) = self.policy.reward_range() else { return Ok(()) };
         let (least, most) = match reward {
             Reward::One(reward) => (reward, reward),
             Reward::Counted { .. } => (0.0, 1.0),
         };
         for reward in [least, most] {
-            if !(low..=high).contains(&reward) {
-                refuse!("{argument}: this policy takes rewards from {low} to {high}, got {reward}");
+            let range = match self.policy.model().check_reward(reward) {
+                Err(Misfit::RewardRange { low, high, .. }) => Some((low, high)),
+                Err(error) => {
+                    let error = error.to_string();
+                    refuse!("{argument}: {}", error.strip_prefix("reward ").unwrap_or(&error))
+                }
+                Ok(()) => self.policy.reward_range(),
+            };
+            match range {
+                Some((low, high)) if !(low..=high).contains(&reward) => refuse!(
+                    "{argument}: this policy takes rewards from {low} to {high}, got {reward}"
+                ),
+                _ => {}
             }
         }
         Ok(())
@@ -275,7 +286,9 @@ pub(crate) fn own_radius(spec: &PolicySpec) -> Option<RadiusSpec> {
     match spec.kind {
         PolicyKind::Code { radius, .. }
         | PolicyKind::Insured { radius, .. }
-        | PolicyKind::LinUcb { radius, .. } => Some(radius),
+        | PolicyKind::LinUcb { radius, .. }
+        | PolicyKind::LaplaceTs { radius } => Some(radius),
+        PolicyKind::EpsilonGreedy { radius, .. } => radius,
         _ => None,
     }
 }

@@ -49,6 +49,15 @@ pub(crate) fn missing(path: &str, expected: &str) -> FieldError {
     }
 }
 
+/// The error for arguments that do not go together.
+pub(crate) fn misfit(path: &str, what: &str, reason: &'static str) -> FieldError {
+    FieldError {
+        line: 0,
+        path: path.into(),
+        complaint: Complaint::Misfit { what: what.into(), reason },
+    }
+}
+
 /// The error for a policy that cannot choose among actions of this kind.
 pub(crate) fn of_actions(setting: Setting, problems: &[FieldError]) -> PyErr {
     let actions = if setting == Setting::Arms { "plain arms" } else { "actions with features" };

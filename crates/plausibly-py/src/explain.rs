@@ -239,6 +239,7 @@ impl Found {
         fields.set_item("target", self.target(py)?)?;
         let insurance = explanation.insurance();
         fields.set_item("explores", insurance.map(|insurance| insurance.explores()))?;
+        fields.set_item("leaning", explanation.leaning())?;
         fields.set_item("doubt", explanation.doubt().map(|doubt| doubt.to_string()))?;
         Ok(fields)
     }

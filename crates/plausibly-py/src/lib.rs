@@ -15,6 +15,7 @@ mod errors;
 mod explain;
 mod guarded;
 mod log;
+mod model;
 mod outcomes;
 mod policy;
 mod reproduce;
@@ -52,6 +53,8 @@ mod _core {
     use plausibly_log::input::Limit;
     #[pymodule_export]
     const CERTIFICATE_MIB: u64 = Limit::CERTIFICATE.mebibytes;
+    #[pymodule_export]
+    const LEANING: f64 = plausibly::Curved::LEANING;
     #[pymodule_export]
     const SAVED_POLICY_MIB: u64 = Limit::SAVED_POLICY.mebibytes;
     #[pymodule_export]

@@ -154,7 +154,8 @@ impl Outcomes {
                 if self.kind != Kind::Counts {
                     refuse!(
                         "successes: this policy takes single rewards; make it with \
-                         outcomes=\"counts\", which Code, Insured, LinUCB and Thompson take"
+                         outcomes=\"counts\", which Code, Insured, LinUCB, LaplaceTS, \
+                         EpsilonGreedy and Thompson take"
                     );
                 }
                 count(successes, of, "successes", "of")

@@ -4,7 +4,8 @@
 //! the parameters are read for both, and errors for one kind are kept until that kind is used.
 
 use crate::built::own_radius;
-use crate::errors;
+use crate::errors::{self, misfit};
+use crate::model::{self, Model};
 use crate::outcomes::{Kind, Noise, Outcomes};
 use crate::value;
 use plausibly::spec::{
@@ -18,6 +19,8 @@ const NOISE: &str = "the scale of the noise in rewards: its standard deviation, 
                      of bounded rewards";
 const THETA: &str = "a bound on the norm of the true parameter, for actions with features";
 const NORM: &str = "a bound on the norms of all actions to come, which this radius needs";
+const LONGEST: &str = "a bound on the norms of all actions to come, over which odds_factor counts; \
+                       or theta_norm_bound in the place of both";
 const HORIZON: &str =
     "about how many decisions there will be, over which this policy spreads its exploration";
 
@@ -70,14 +73,24 @@ impl Settings {
         let given = (policy.clone(), facts.clone());
         let mut problems = Vec::new();
         let outcomes = Outcomes::take(&mut facts, &mut problems);
-        let (known, scaled) = Known::read(&facts, &outcomes, &mut problems);
-        if outcomes.noise == Some(Noise::Bell) {
+        let (mut known, scaled, model) = Known::read(&facts, &outcomes, &mut problems);
+        let mut featured = policy.clone();
+        if let Some(link) = model.give(&mut featured, &outcomes, &mut problems) {
+            known.reward_range = model::rewards(link, &outcomes);
+        } else if outcomes.noise == Some(Noise::Bell) {
             take_bell(&mut policy, &mut problems);
+            featured = policy.clone();
         }
         let [features, arms] = [Setting::Fixed, Setting::Arms].map(|setting| {
             let mut problems = problems.clone();
+            if let (Some(link), Setting::Arms) = (model.named, setting) {
+                let reason = "is a model of features, and plain arms have none; leave out model";
+                problems.push(misfit("model", link.name(), reason));
+                return Err(problems);
+            }
             let defaults = defaults(setting, &outcomes, scaled);
-            let spec = read_policy(&policy, setting, defaults, &mut problems);
+            let table = if setting == Setting::Arms { &policy } else { &featured };
+            let spec = read_policy(table, setting, defaults, &mut problems);
             // Errors come first: a wrong value would be reported as missing, too.
             if let (Some(spec), true) = (&spec, problems.is_empty()) {
                 problems = unsuited(spec, &outcomes);
@@ -93,8 +106,9 @@ impl Settings {
                 let unsuited = |problems: &[FieldError]| {
                     problems.iter().any(|problem| problem.path.ends_with("kind"))
                 };
-                let for_arms =
-                    !unsuited(arms) && (unsuited(features) || arms.len() < features.len());
+                let for_arms = model.named.is_none()
+                    && !unsuited(arms)
+                    && (unsuited(features) || arms.len() < features.len());
                 return Err(errors::of_problems(if for_arms { arms } else { features }));
             }
         };
@@ -135,14 +149,24 @@ impl Settings {
         setting: Setting,
     ) -> PyResult<RadiusSpec> {
         let mut problems = Vec::new();
-        let own = own_radius(spec).map(|radius| radius.kind);
+        let own = own_radius(spec);
+        let model = own.filter(|radius| radius.kind.link().is_some());
+        let own = own.map(|radius| radius.kind);
         let radius = match given {
             Some(given) => {
                 let mut node = value::node(given)?;
                 expand_radius(&mut node);
                 let mut fields = Fields::new("radius", &node, &mut problems);
                 let radius = RadiusSpec::read(&mut fields, setting);
+                let curved = |kind: RadiusKind| kind.link().is_some();
                 let reason = match (radius.kind, own) {
+                    (_, Some(own)) if curved(own) => Some(
+                        "does not go with the model of this policy, which has a set of its own; \
+                         leave out the radius",
+                    ),
+                    (given, _) if curved(given) => {
+                        Some("is the set of another model; make a policy with that model")
+                    }
                     (RadiusKind::Forecast, Some(RadiusKind::Forecast))
                     | (RadiusKind::Bell, Some(RadiusKind::Bell)) => None,
                     (RadiusKind::Forecast, _) => Some(
@@ -161,16 +185,16 @@ impl Settings {
                 fields.finish();
                 radius
             }
-            None => RadiusSpec::default_for(
-                setting,
-                match defaults(setting, &self.outcomes, self.scaled) {
+            None => model.unwrap_or_else(|| {
+                let defaults = match defaults(setting, &self.outcomes, self.scaled) {
                     // Without a radius of its own a policy makes no forecasts.
                     Defaults::InUse { .. } if setting != Setting::Arms => {
                         Defaults::InUse { ranged: false }
                     }
                     defaults => defaults,
-                },
-            ),
+                };
+                RadiusSpec::default_for(setting, defaults)
+            }),
         };
         problems.extend(self.known.or_of(spec).lacking_for(&radius, setting, "radius."));
         if problems.is_empty() { Ok(radius) } else { Err(errors::of_problems(&problems)) }
@@ -222,14 +246,6 @@ fn unsuited(spec: &PolicySpec, outcomes: &Outcomes) -> Vec<FieldError> {
     Vec::new()
 }
 
-fn misfit(path: &str, what: &str, reason: &'static str) -> FieldError {
-    FieldError {
-        line: 0,
-        path: path.into(),
-        complaint: Complaint::Misfit { what: what.into(), reason },
-    }
-}
-
 fn read_policy(
     policy: &Node,
     setting: Setting,
@@ -251,8 +267,12 @@ fn decided_by(spec: &PolicySpec) -> &PolicyKind {
 }
 
 impl Known {
-    /// Also whether the scale of the noise was stated.
-    fn read(facts: &Node, outcomes: &Outcomes, problems: &mut Vec<FieldError>) -> (Self, bool) {
+    /// Also whether the scale of the noise was stated, and what was said about the model.
+    fn read(
+        facts: &Node,
+        outcomes: &Outcomes,
+        problems: &mut Vec<FieldError>,
+    ) -> (Self, bool, Model) {
         let mut fields = Fields::new("", facts, problems);
         let unset = "unset";
         let stated = fields.number_or("noise_scale", NOISE, unset, Range::POSITIVE);
@@ -274,8 +294,9 @@ impl Known {
             reward_range: outcomes.range,
             same_actions: fields.boolean("same_actions", SAME, false),
         };
+        let model = Model::read(facts, &mut fields, known.theta_norm_bound, stated, outcomes);
         fields.finish();
-        (known, stated.is_some() || same)
+        (known, stated.is_some() || same, model)
     }
 
     /// Fills in the noise scale from a policy's own table if it is unset here.
@@ -298,10 +319,16 @@ impl Known {
         if !insured.is_empty() {
             return insured;
         }
-        match decided_by(spec) {
-            PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => {
-                self.lacking_for(radius, setting, "")
+        if let PolicyKind::EpsilonGreedy { radius: Some(radius), .. } = decided_by(spec) {
+            let lacking = self.lacking_for(radius, setting, "");
+            if !lacking.is_empty() {
+                return lacking;
             }
+        }
+        match decided_by(spec) {
+            PolicyKind::Code { radius, .. }
+            | PolicyKind::LinUcb { radius, .. }
+            | PolicyKind::LaplaceTs { radius } => self.lacking_for(radius, setting, ""),
             PolicyKind::LinTs { noise_scale: None, .. }
             | PolicyKind::Ucb1 { noise_scale: None }
             | PolicyKind::Thompson { noise_scale: None }
@@ -319,10 +346,18 @@ impl Known {
     fn lacking_for(self, radius: &RadiusSpec, setting: Setting, prefix: &str) -> Vec<FieldError> {
         let in_context =
             radius.kind == RadiusKind::Bell && setting != Setting::Arms && !self.same_actions;
-        let lacks = |name: &str| radius.unset().any(|unset| unset == name);
+        let curved = radius.kind.link().is_some();
+        let unbounded = curved && radius.theta_norm_bound.is_none();
+        let lacks = |name: &str| !curved && radius.unset().any(|unset| unset == name);
         let without = |name: &str| lacks(name) && self.reward_range.is_none();
         let needed = [
             (without("lowest_reward") || without("highest_reward"), "outcomes", RANGE),
+            (curved && self.reward_range.is_none(), "outcomes", RANGE),
+            (
+                unbounded && radius.action_norm_bound.or(self.action_norm_bound).is_none(),
+                "action_norm_bound",
+                LONGEST,
+            ),
             (in_context && self.theta_norm_bound.is_none(), "theta_norm_bound", BELL_THETA),
             (in_context && self.action_norm_bound.is_none(), "action_norm_bound", NORM),
             (lacks("noise_scale") && self.noise_scale.is_none(), "noise_scale", SCATTER),

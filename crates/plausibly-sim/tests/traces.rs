@@ -20,7 +20,7 @@ impl<P> Observer<P> for Trace {
 /// Changing them is a decision, and needs a line in CHANGELOG.md.
 #[test]
 fn first_runs_are_traced_choice_by_choice() {
-    for name in ["linear", "arms", "yes-no", "table"] {
+    for name in ["linear", "arms", "yes-no", "table", "clicks", "counts"] {
         let spec =
             std::fs::read_to_string(workspace(&format!("testdata/traces/{name}.toml"))).unwrap();
         let experiment = Experiment::from_toml(&spec, Overrides::default(), &()).unwrap();

@@ -102,7 +102,35 @@ impl ConfidenceRadius for Likelihood {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::actions::ActionSet;
+    use crate::confidence::{Doubt, Exclusion};
+    use crate::explain::Explanation;
+    use crate::model::{Estimator, Glm, GlmPrior, Tabled};
     use crate::rng::Stream;
+
+    #[test]
+    fn estimates_are_in_the_range_of_rewards_also_where_nothing_is_ruled_out() {
+        let set = ActionSet::from_rows(&[[1.0, 0.0], [0.0, 1.0]]).unwrap();
+        let prior = GlmPrior::around(Link::Logistic, (10.0, 30.0), 11.0, 1.5, (2, 1.0), 0.05);
+        let glm = Glm::new(2, prior.unwrap()).unwrap();
+        let models: [Box<dyn Estimator>; 2] =
+            [Box::new(Tabled::new(glm.clone(), 2)), Box::new(glm)];
+        for mut model in models {
+            let radius = Likelihood::default();
+            let means = |model: &dyn Estimator, found: &mut Explanation| -> Vec<f64> {
+                found.fill(model, &radius, Exclusion::Differences, set.view());
+                found.intervals().iter().map(|interval| interval.mean).collect()
+            };
+            let mut found = Explanation::new();
+            assert!(means(&*model, &mut found).iter().all(|mean| (mean - 11.0).abs() < 1e-9));
+            assert_eq!(found.doubt(), None);
+            // Rewards far above what a factor of 1.5 on 11 of 10 to 30 allows.
+            (0..200).for_each(|_| model.update(set.view().get(0), 30.0));
+            let means = means(&*model, &mut found);
+            assert_eq!(found.doubt(), Some(Doubt::Refuted));
+            assert!(means[0] > 15.0 && means[0] < 30.0 && (means[1] - 11.0).abs() < 1e-9);
+        }
+    }
 
     #[test]
     fn apart_holds_and_is_reached() {

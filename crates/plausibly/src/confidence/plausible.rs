@@ -80,8 +80,9 @@ pub struct Plausible {
     middle: Vec<f64>,
     best_lower: f64,
     kind: Kind,
-    /// On a curved scale the estimate of each action in rewards, and how much that moves with `z`.
+    /// On a curved scale, and where nothing is ruled out, the estimate of each action in rewards.
     estimate: Vec<f64>,
+    /// On a curved scale how much it moves with `z`.
     weight: Vec<f64>,
     arms: BoundedArms,
     beaten: Beaten,
@@ -155,6 +156,11 @@ impl Plausible {
             _ => self.beaten.by_nothing(),
         }
         self.assess_left(scores, reach, tallies);
+        if self.kind == Kind::Open {
+            // Estimates are in rewards also where intervals say nothing.
+            let estimates = self.estimate.iter_mut().zip(&scores.mean);
+            estimates.for_each(|(estimate, mean)| *estimate = model.in_rewards(*mean));
+        }
         if exclusion == Exclusion::Differences {
             self.compare_left(model, blocks, scores, reach);
         }
@@ -203,6 +209,7 @@ impl Plausible {
                 self.half_width.fill(f64::INFINITY);
                 self.slack.fill(f64::INFINITY);
                 self.best_lower = f64::NEG_INFINITY;
+                self.estimate.clone_from(&scores.mean);
                 return;
             }
         }
@@ -229,9 +236,10 @@ impl Plausible {
         isa.slacks(mean, half_width, best_lower, slack);
         estimate.clear();
         weight.clear();
+        let (from, length) = curved.scale;
         for moved in mean {
             let (rate, variance) = curved.link.moments(curved.offset + moved);
-            estimate.push(rate);
+            estimate.push(from + length * rate);
             weight.push(variance);
         }
         for ((moved, width_sq), half) in mean.iter().zip(width_sq).zip(half_width) {
@@ -408,7 +416,10 @@ impl Plausible {
 
     /// The estimate of each action, in rewards.
     pub(crate) fn estimates<'a>(&'a self, scores: &'a Scores) -> &'a [f64] {
-        if let Kind::Curved(_) = self.kind { &self.estimate } else { &scores.mean }
+        match self.kind {
+            Kind::Curved(_) | Kind::Open => &self.estimate,
+            Kind::Even | Kind::Bounded => &scores.mean,
+        }
     }
 
     /// Half the interval of each action.

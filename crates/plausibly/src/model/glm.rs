@@ -119,8 +119,12 @@ impl GlmPrior {
     }
 
     fn reach(&self, radius: f64, leaning: f64) -> Reach {
+        Reach::Curved(self.curved(radius, leaning))
+    }
+
+    fn curved(&self, radius: f64, leaning: f64) -> Curved {
         let Self { link, offset, .. } = *self;
-        Reach::Curved(Curved { link, scale: self.scale(), offset, radius, leaning })
+        Curved { link, scale: self.scale(), offset, radius, leaning }
     }
 }
 
@@ -387,6 +391,10 @@ impl Estimator for Glm {
             own: Some(*reach),
             ..Evidence::new(observations, self.dim(), ridge, 0.0)
         }
+    }
+
+    fn in_rewards(&self, mean: f64) -> f64 {
+        self.prior.curved(0.0, 0.0).mean(mean)
     }
 
     fn fit(&self) -> Option<Fit<'_>> {

@@ -97,6 +97,12 @@ pub trait Estimator {
     /// How much has been learned: what confidence radii depend on.
     fn evidence(&self) -> Evidence;
 
+    /// The mean reward that a mean among the scores stands for: itself, the default, unless the
+    /// model is linear on another scale than that of rewards.
+    fn in_rewards(&self, mean: f64) -> f64 {
+        mean
+    }
+
     /// The smallest `√β` whose confidence set holds `theta_star`.
     fn deviation(&self, theta_star: &[f64]) -> f64;
 

@@ -113,6 +113,10 @@ impl<E: Estimator> Estimator for Tabled<E> {
         self.model.check_reward(reward)
     }
 
+    fn in_rewards(&self, mean: f64) -> f64 {
+        self.model.in_rewards(mean)
+    }
+
     fn evidence(&self) -> Evidence {
         let actions = self.counts.len();
         let whole = self.whole.unwrap_or_else(|| Whole::alone(actions));

@@ -383,7 +383,11 @@ impl RadiusSpec {
         let usual = if link == Link::Poisson { 1.0 } else { 0.5 * (rewards.0 + rewards.1) };
         let delta = self.ellipsoid_delta(facts);
         let usual = self.usual.unwrap_or(usual);
-        let length = self.action_norm_bound.unwrap_or(facts.action_norm_bound);
+        let length = match self.theta_norm_bound {
+            // The factor counts over this length; with S itself neither is needed.
+            Some(_) => 1.0,
+            None => self.action_norm_bound.unwrap_or(facts.action_norm_bound),
+        };
         let factor = self.factor.unwrap_or(FACTOR);
         let shape = (facts.dim, length);
         let mut prior = GlmPrior::around(link, rewards, usual, factor, shape, delta)?;
