@@ -240,9 +240,9 @@ impl YesNoComparison {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct YesNoTable {
     /// With features.
-    pub(crate) features: VerdictProblem,
+    pub features: VerdictProblem,
     /// The same means and luck without features.
-    pub(crate) arms: VerdictProblem,
+    pub arms: VerdictProblem,
     /// Name of the spec of Beta Thompson sampling, without `.toml`, which has no set to watch.
     pub(crate) beta: &'static str,
     /// What the told logistic set is told as the usual rate.
@@ -250,7 +250,7 @@ pub struct YesNoTable {
     /// How many times sooner than today's set the set of logs is to rule out the first action.
     pub(crate) sooner: Option<u32>,
     /// The label of the set that logs of yes and no use.
-    pub(crate) of_logs: &'static str,
+    pub of_logs: &'static str,
     environment: &'static str,
 }
 
