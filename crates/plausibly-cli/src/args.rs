@@ -120,12 +120,14 @@ pub(crate) enum Command {
 )]
 pub(crate) struct Reproduce {
     /// The experiments to run [default: all with available data, except `frontier`, `delay`,
-    /// `differences` and `verdicts`]. `k-armed` and these four are not from the paper. On two cores
-    /// `frontier` and `delay` take five to ten minutes each, and `verdicts` takes longer.
+    /// `differences`, `verdicts` and `yes-no`]. `k-armed` and these five are not from the paper. On
+    /// two cores `frontier` and `delay` take five to ten minutes each, and `verdicts` and `yes-no`
+    /// take longer.
     /// `frontier` compares tempered CODE and CODE to a target on all problems;
     /// `delay` compares two ways to handle late rewards, counting pending decisions and ignoring
     /// them; `differences` compares two ways to rule actions out, by differences and by intervals;
-    /// `verdicts` measures how soon each confidence set rules actions out
+    /// `verdicts` measures how soon each confidence set rules actions out; `yes-no` compares
+    /// logistic CODE, and CODE for counts, with linear policies and with Thompson sampling
     #[arg(value_name = "EXPERIMENT", value_parser = PossibleValuesParser::new(Request::names()))]
     pub(crate) experiments: Vec<String>,
 

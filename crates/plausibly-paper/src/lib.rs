@@ -28,9 +28,10 @@ mod theory;
 
 pub use judge::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
 pub use plan::{Source, Times, VERDICT_PROBLEMS, VerdictProblem};
+pub use plan::{YES_NO_COMPARISONS, YES_NO_TABLES, YesNoComparison, YesNoTable};
 pub use record::{
     claims_json, delay_json, differences_json, frontier_json, manifest, reading_name, skipped_json,
-    summary_csv, verdicts_json,
+    summary_csv, verdicts_json, yes_no_json,
 };
 pub use reproduction::{
     Checked, Claim, DelayFinding, DifferencesFinding, EVENTS, Event, FrontierFinding, Late,
@@ -38,6 +39,8 @@ pub use reproduction::{
     VerdictFinding, Watched, claims, delay_findings, differences_findings, frontier_findings,
     median_outcomes, verdict_findings,
 };
-pub use request::{DELAY, DIFFERENCES, FRONTIER, Request, RequestError, VERDICTS};
+pub use reproduction::{Compared, Decided, YesNo, YesNoFinding, YesNoTold};
+pub use reproduction::{comparison_findings, table_findings, yes_no_findings};
+pub use request::{DELAY, DIFFERENCES, FRONTIER, Request, RequestError, VERDICTS, YES_NO};
 pub use run::{PaperError, Prepared};
 pub use theory::{ArmsTheory, BoundCheck, LinearTheory, TheoryError};

@@ -2,11 +2,11 @@
 
 use crate::judge::Evidence;
 use crate::reproduction::{
-    Claim, DelayFinding, DifferencesFinding, EVENTS, Event, Measured, Reading, Reproduction,
-    Skipped, VerdictFinding, Watched, claims, delay_findings, differences_findings,
-    frontier_findings, median_outcomes, verdict_findings,
+    Claim, Decided, DelayFinding, DifferencesFinding, EVENTS, Event, Measure, Measured, Reading,
+    Reproduction, Skipped, VerdictFinding, Watched, YesNoFinding, claims, delay_findings,
+    differences_findings, frontier_findings, median_outcomes, verdict_findings, yes_no_findings,
 };
-use crate::request::{DELAY, DIFFERENCES, FRONTIER, VERDICTS};
+use crate::request::{DELAY, DIFFERENCES, FRONTIER, VERDICTS, YES_NO};
 use crate::theory::{ArmsTheory, BoundCheck, LinearTheory};
 use plausibly_report::number::Estimate;
 use plausibly_sim::{Experiment, Moments, PolicyVerdicts, final_figures, spec_json};
@@ -61,8 +61,11 @@ pub fn manifest<'a>(
     });
     let Value::Object(mut manifest) = manifest else { unreachable!("it was made as an object") };
     // Only there if they were run, so that the manifest of the paper's reproduction stays the same.
-    let beyond =
-        [(DIFFERENCES, differences_json(reproduction)), (VERDICTS, verdicts_json(reproduction))];
+    let beyond = [
+        (DIFFERENCES, differences_json(reproduction)),
+        (VERDICTS, verdicts_json(reproduction)),
+        (YES_NO, yes_no_json(reproduction)),
+    ];
     let run = beyond.into_iter().filter_map(|(name, found)| Some((name.into(), found?)));
     manifest.extend(run);
     manifest
@@ -101,7 +104,8 @@ pub fn claims_json(measured: &Measured) -> Value {
         })
     };
     // Studies beyond the paper have statements of their own: their policies are not the paper's.
-    if [FRONTIER, DELAY, DIFFERENCES].iter().any(|study| measured.spec_name.starts_with(study)) {
+    let beyond = [FRONTIER, DELAY, DIFFERENCES, YES_NO];
+    if beyond.iter().any(|study| measured.spec_name.starts_with(study)) {
         return Value::Array(Vec::new());
     }
     claims(measured.study, &measured.summary).iter().map(one).collect()
@@ -272,4 +276,39 @@ pub fn differences_json(reproduction: &Reproduction) -> Option<Value> {
     };
     let ruled = &reproduction.differences;
     (!ruled.is_empty()).then(|| differences_findings(ruled).iter().map(one).collect())
+}
+
+/// The study of yes and no: every table with its sets, and the statements; `None` if it was not
+/// run. The comparisons are among the experiments.
+pub fn yes_no_json(reproduction: &Reproduction) -> Option<Value> {
+    let yes_no = &reproduction.yes_no;
+    let statement = |finding: &YesNoFinding| {
+        json!({
+            "about": finding.told.name(),
+            "name": finding.spec_name,
+            "policy": finding.label,
+            "statement": finding.statement,
+            "measure": finding.measure.map(Measure::name),
+            "prototype": finding.known.map(|(mean, se)| json!({ "mean": mean, "se": se })),
+            "verdict": finding.verdict.name(),
+            "evidence": estimate_json(&finding.estimate),
+        })
+    };
+    let table = |decided: &Decided| {
+        let Decided { watched, .. } = decided;
+        json!({
+            "name": watched.problem.spec_name,
+            "title": watched.problem.title,
+            "runs": watched.runs(),
+            "horizon": watched.horizon,
+            "sets": watched.policies.iter().map(|it| set_json(watched, it)).collect::<Vec<_>>(),
+            "beta_regret": decided.beta_regret().as_ref().map(moments_json),
+        })
+    };
+    (!yes_no.is_empty()).then(|| {
+        json!({
+            "tables": yes_no.tables.iter().map(table).collect::<Vec<_>>(),
+            "statements": yes_no_findings(yes_no).iter().map(statement).collect::<Vec<_>>(),
+        })
+    })
 }

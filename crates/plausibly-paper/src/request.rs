@@ -11,15 +11,17 @@ pub const FRONTIER: &str = "frontier";
 pub const DELAY: &str = "delay";
 /// CODE by differences beside CODE by intervals: beyond the paper, so it runs only if named.
 pub const DIFFERENCES: &str = "differences";
-
+/// Logistic CODE, and CODE for counts, beside linear rivals: beyond the paper, so it runs only if
+/// named.
+pub const YES_NO: &str = "yes-no";
 /// How soon actions are ruled out by each set: beyond the paper, so it runs only if named.
 pub const VERDICTS: &str = "verdicts";
 
 /// Which experiments, and how much of them. The same request gives the same results, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Each the `id` of a study, [`FRONTIER`], [`DELAY`], [`DIFFERENCES`] or [`VERDICTS`]; empty
-    /// for all of the paper's.
+    /// Each the `id` of a study, [`FRONTIER`], [`DELAY`], [`DIFFERENCES`], [`VERDICTS`] or
+    /// [`YES_NO`]; empty for all of the paper's.
     pub experiments: Vec<String>,
     /// Runs per experiment, instead of the paper's number.
     pub runs: Option<u64>,
@@ -69,7 +71,7 @@ impl Default for Request {
 impl Request {
     /// The names of all experiments.
     pub fn names() -> Vec<&'static str> {
-        let beyond = [FRONTIER, DELAY, DIFFERENCES, VERDICTS];
+        let beyond = [FRONTIER, DELAY, DIFFERENCES, VERDICTS, YES_NO];
         STUDIES.map(|study| study.id).into_iter().chain(beyond).collect()
     }
 
@@ -93,6 +95,7 @@ impl Request {
             (FRONTIER, "the frontier", "tempered CODE and targets are not the paper's"),
             (DELAY, "the delay study", "late rewards are not the paper's"),
             (VERDICTS, "the study of verdicts", "its sets are not the paper's"),
+            (YES_NO, "the study of yes and no", "the paper's rewards have Gaussian noise"),
             (DIFFERENCES, "the study of differences", "the paper rules out by intervals"),
         ];
         for (name, what, because) in beyond {
@@ -143,6 +146,9 @@ impl Request {
         }
         if self.is_named(VERDICTS) {
             jobs.extend(plan::verdicts(scale, self.seed));
+        }
+        if self.is_named(YES_NO) {
+            jobs.extend(plan::yes_no(scale, self.seed));
         }
         if self.is_named(DIFFERENCES) {
             jobs.extend(plan::differences(&there, scale, self.seed));

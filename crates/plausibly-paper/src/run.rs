@@ -1,8 +1,10 @@
 //! Plays the jobs of a request.
 
-use crate::plan::{Job, Role};
-use crate::reproduction::{Checked, Late, Measured, Reproduction, Ruled, Skipped, Watched};
-use crate::request::{DELAY, DIFFERENCES, FRONTIER, Request, VERDICTS};
+use crate::plan::{Job, Part, Role};
+use crate::reproduction::{
+    Checked, Compared, Late, Measured, Reproduction, Ruled, Skipped, Watched,
+};
+use crate::request::{DELAY, DIFFERENCES, FRONTIER, Request, VERDICTS, YES_NO};
 use crate::theory::{ArmsTheory, LinearTheory, TheoryError};
 use plausibly_sim::{
     Comparison, Experiment, Monitor, Overrides, PolicyVerdicts, Pools, RunError, SpecError, Summary,
@@ -77,6 +79,7 @@ impl Prepared {
                 Role::Delay { .. } => DELAY,
                 Role::Verdicts(_) => VERDICTS,
                 Role::Differences { .. } => DIFFERENCES,
+                Role::YesNo(_) | Role::YesNoTable(..) => YES_NO,
                 _ => job.study,
             };
             if !names.contains(&name) {
@@ -197,7 +200,7 @@ fn run_group(
     let weigh =
         |experiment: &Experiment| Weighted { monitor, weight: experiment.policies.len() as u64 };
     if let [(job, experiment)] = group {
-        if matches!(job.role, Role::Verdicts(_)) {
+        if job.role.is_watched() {
             let watched = PolicyVerdicts::watch(experiment, threads, monitor)?;
             return Ok(vec![Outcome::Verdicts(watched)]);
         }
@@ -236,9 +239,17 @@ impl Outcome {
                 return;
             }
             Self::Verdicts(policies) => {
-                if let Role::Verdicts(problem) = role {
-                    let horizon = experiment.horizon;
-                    into.verdicts.push(Watched { problem, spec, horizon, policies });
+                let horizon = experiment.horizon;
+                let watched = |problem| Watched { problem, spec, horizon, policies };
+                match role {
+                    Role::YesNoTable(table, Part::Arms) => {
+                        into.yes_no.add_arms(table, watched(&table.arms));
+                    }
+                    Role::YesNoTable(table, _) => {
+                        into.yes_no.add_features(table, watched(&table.features));
+                    }
+                    Role::Verdicts(problem) => into.verdicts.push(watched(problem)),
+                    _ => {}
                 }
                 return;
             }
@@ -261,6 +272,10 @@ impl Outcome {
             Role::Differences { variant, ruler } => {
                 into.differences.push(Ruled { ruler, measured: measured(Some(variant)) });
             }
+            Role::YesNo(comparison) => {
+                into.yes_no.compared.push(Compared { comparison, measured: measured(None) });
+            }
+            Role::YesNoTable(table, _) => into.yes_no.add_beta(table, measured(None)),
             Role::Experiment | Role::ArmsTheory | Role::LinearTheory | Role::Verdicts(_) => {
                 into.experiments.push(measured(None));
             }

@@ -8,3 +8,4 @@ mod report; // a small reproduction: snapshot, links, nothing from outside
 #[path = "../../plausibly-report/tests/support.rs"]
 mod support;
 mod theory; // the paper's bounds, and mutants of them
+mod yes_no; // logistic CODE beside rivals: verdicts, and a page of its own

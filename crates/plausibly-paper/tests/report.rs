@@ -1,6 +1,6 @@
 use crate::support::{assert_sound, synthetic, words};
 use plausibly_paper::{
-    ArmsTheory, Checked, LinearTheory, Measured, Reading, Reproduction, Skipped,
+    ArmsTheory, Checked, LinearTheory, Measured, Reading, Reproduction, Skipped, YesNo,
 };
 use plausibly_sim::{Experiment, Overrides};
 use std::num::NonZeroUsize;
@@ -84,6 +84,7 @@ pub(crate) fn reproduction() -> Reproduction {
         delay: crate::delay::late(),
         differences: crate::differences::ruled(),
         verdicts: Vec::new(),
+        yes_no: YesNo::default(),
         frontier: vec![measured("linear", Some("a valid radius"), "frontier-linear", &frontier)],
         arms_theory: vec![
             checked("theory-arms", arms(2000, "1e-9")),
@@ -187,6 +188,7 @@ fn every_part_of_a_report_stands_by_itself() {
             ..nothing()
         },
         Reproduction { delay: crate::delay::late(), ..nothing() },
+        Reproduction { yes_no: crate::yes_no::measured(), ..nothing() },
         Reproduction {
             delay: crate::delay::late(),
             differences: crate::differences::ruled(),

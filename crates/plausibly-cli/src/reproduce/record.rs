@@ -2,10 +2,11 @@
 
 use crate::output;
 use plausibly_paper::{
-    Claim, DIFFERENCES, DifferencesFinding, Evidence, Measured, Reproduction, STUDIES, Tally, Told,
-    VERDICTS, Verdict, VerdictFinding, claims, claims_json, delay_findings, delay_json,
-    differences_findings, differences_json, frontier_findings, frontier_json, reading_name,
-    skipped_json, verdict_findings, verdicts_json,
+    Claim, DIFFERENCES, DifferencesFinding, Evidence, Measure, Measured, Reproduction, STUDIES,
+    Tally, Told, VERDICTS, Verdict, VerdictFinding, YES_NO, YesNoFinding, YesNoTold, claims,
+    claims_json, delay_findings, delay_json, differences_findings, differences_json,
+    frontier_findings, frontier_json, reading_name, skipped_json, verdict_findings, verdicts_json,
+    yes_no_findings, yes_no_json,
 };
 use plausibly_report::number::Estimate;
 use plausibly_sim::final_figures;
@@ -31,8 +32,11 @@ pub(super) fn closing_json(reproduction: &Reproduction, paths: &[PathBuf]) -> St
         "skipped": skipped_json(reproduction),
         "files": paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
     });
-    let beyond =
-        [(DIFFERENCES, differences_json(reproduction)), (VERDICTS, verdicts_json(reproduction))];
+    let beyond = [
+        (DIFFERENCES, differences_json(reproduction)),
+        (VERDICTS, verdicts_json(reproduction)),
+        (YES_NO, yes_no_json(reproduction)),
+    ];
     for (name, found) in beyond.into_iter().filter_map(|(name, found)| Some((name, found?))) {
         value[name] = found;
     }
@@ -70,7 +74,8 @@ pub(super) fn closing(reproduction: &Reproduction, address: &str) -> String {
     let beyond = frontier_table(reproduction)
         + &delay_table(reproduction)
         + &differences_table(reproduction)
-        + &verdicts_table(reproduction);
+        + &verdicts_table(reproduction)
+        + &yes_no_table(reproduction);
     let answer = if rows.is_empty() && !beyond.is_empty() {
         String::new()
     } else if rows.is_empty() {
@@ -180,6 +185,38 @@ fn differences_table(reproduction: &Reproduction) -> String {
         return String::new();
     }
     output::left_table(&["differences", "statement", "verdict", "differences / CODE"], &rows) + "\n"
+}
+
+/// The statements of the study of yes and no, those about coverage only where they do not hold;
+/// empty if it was not run.
+fn yes_no_table(reproduction: &Reproduction) -> String {
+    let row = |finding: &YesNoFinding| {
+        let what = finding.measure.map_or("", Measure::name);
+        let words = [finding.spec_name, &finding.label, what, &finding.statement];
+        let by = match finding.told {
+            YesNoTold::Same => format!("z = {:.2}", finding.estimate.value),
+            YesNoTold::Order => format!("× {:.2}", finding.estimate.value),
+            YesNoTold::Sooner | YesNoTold::Coverage => interval(&finding.estimate),
+        };
+        [words.map(String::from).as_slice(), &[finding.verdict.name().into(), by]].concat()
+    };
+    let all = yes_no_findings(&reproduction.yes_no);
+    let covers = |finding: &&YesNoFinding| {
+        finding.told == YesNoTold::Coverage && finding.verdict != Verdict::DoesNotHold
+    };
+    let rows: Vec<_> = all.iter().filter(|finding| !covers(finding)).map(row).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    format!(
+        "{}\nCoverage: {} sets, of which {} miss the truth in more than 5 % of the runs.\n",
+        output::left_table(
+            &["yes-no", "policy", "figure", "statement", "verdict", "decided by"],
+            &rows
+        ),
+        all.iter().filter(|finding| finding.told == YesNoTold::Coverage).count(),
+        rows.len() - all.iter().filter(|finding| finding.told != YesNoTold::Coverage).count(),
+    )
 }
 
 fn ratio(claim: &Claim, evidence: &Evidence) -> String {

@@ -4,15 +4,18 @@
 
 mod beyond;
 mod verdicts;
+mod yes_no;
 
 pub(crate) use beyond::{WIDTHS, delay, differences, frontier};
 pub(crate) use verdicts::{BELL_LABEL, FOR_LOGS, TODAY, verdicts};
 pub use verdicts::{Source, Times, VERDICT_PROBLEMS, VerdictProblem};
+pub(crate) use yes_no::{BETA, Entry, GREEDY_LABELS, Mean, Part, yes_no};
+pub use yes_no::{YES_NO_COMPARISONS, YES_NO_TABLES, YesNoComparison, YesNoTable};
 
 use crate::reproduction::{Reading, STUDIES};
 
 /// Where a job's result belongs in the report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Role {
     /// A study's own experiment.
     Experiment,
@@ -39,6 +42,10 @@ pub(crate) enum Role {
         /// What rules actions out in the set that measures the model error.
         ruler: &'static str,
     },
+    /// Policies on problems that the prototype of generalised linear CODE played too.
+    YesNo(&'static YesNoComparison),
+    /// A part of a table of the study of yes and no.
+    YesNoTable(&'static YesNoTable, Part),
     /// A check of K-armed theory.
     ArmsTheory,
     /// A check of linear theory.
@@ -46,9 +53,19 @@ pub(crate) enum Role {
 }
 
 impl Role {
+    /// Whether the job watches when each set rules actions out.
+    pub(crate) fn is_watched(self) -> bool {
+        matches!(
+            self,
+            Self::Verdicts(_)
+                | Self::YesNoTable(_, Part::Features)
+                | Self::YesNoTable(_, Part::Arms)
+        )
+    }
+
     /// Whether the job compares policies; the others watch CODE alone.
     pub(crate) fn is_comparison(self) -> bool {
-        !matches!(self, Self::ArmsTheory | Self::LinearTheory | Self::Verdicts(_))
+        !self.is_watched() && !matches!(self, Self::ArmsTheory | Self::LinearTheory)
     }
 }
 

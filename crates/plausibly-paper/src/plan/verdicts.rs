@@ -37,7 +37,7 @@ pub struct VerdictProblem {
 }
 
 /// A set: its label, the fields of its `code` policy.
-type Method = (&'static str, &'static str);
+pub(super) type Method = (&'static str, &'static str);
 
 /// The labels of today's sets, for arms and for features.
 pub(crate) const TODAY: [&str; 2] = [MIXTURE.0, TODAY_TABLE.0];
@@ -50,7 +50,7 @@ const MIXTURE: Method = ("mixture (today)", "radius = { kind = \"mixture\" }\n")
 const TWO_POINT: Method =
     ("two-point, intervals", "radius = { kind = \"two-point\", pairs = false }\n");
 const TWO_POINT_PAIRS: Method = ("two-point with pairs", "radius = { kind = \"two-point\" }\n");
-const TODAY_TABLE: Method = (
+pub(super) const TODAY_TABLE: Method = (
     "determinant, intervals (today)",
     "ridge = 1.0\nradius = { kind = \"determinant\" }\nexclusion = \"intervals\"\n",
 );
@@ -118,6 +118,15 @@ const fn arms(
         environment,
         methods: ARMS,
     }
+}
+
+/// A problem that another study plays, with sets of its own.
+pub(super) const fn described(
+    spec_name: &'static str,
+    title: &'static str,
+    source: Source,
+) -> VerdictProblem {
+    VerdictProblem { horizon: TABLE_ROUNDS, methods: &[], ..arms(spec_name, title, "", source) }
 }
 
 const fn table(

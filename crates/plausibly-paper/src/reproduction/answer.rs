@@ -55,6 +55,7 @@ impl Reproduction {
                 @if !self.delay.is_empty() { a href="#delay" { "Late rewards" } }
                 @if !self.verdicts.is_empty() { a href="#verdicts" { "Verdicts" } }
                 @if !self.differences.is_empty() { a href="#differences" { "Differences" } }
+                @if !self.yes_no.is_empty() { a href="#yes-no" { "Yes or no" } }
                 @if !self.arms_theory.is_empty() || self.linear_theory.is_some() {
                     a href="#theory" { "Theory" }
                 }

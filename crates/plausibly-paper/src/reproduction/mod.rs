@@ -14,6 +14,7 @@ mod studies;
 mod tally;
 mod theory;
 mod verdicts;
+mod yes_no;
 
 pub use claims::{Claim, Measure, claims};
 pub use delay::{DelayFinding, Late, delay_findings};
@@ -23,6 +24,8 @@ pub use studies::{STUDIES, Study};
 pub use tally::Tally;
 pub use verdicts::{EVENTS, median_outcomes};
 pub use verdicts::{Event, Told, VerdictFinding, Watched, verdict_findings};
+pub use yes_no::{Compared, Decided, YesNo, YesNoFinding, YesNoTold};
+pub use yes_no::{comparison_findings, table_findings, yes_no_findings};
 
 use crate::judge::Verdict;
 use crate::theory::{ArmsTheory, LinearTheory};
@@ -113,6 +116,8 @@ pub struct Reproduction {
     /// CODE by differences beside CODE by intervals: each problem with both kinds of width, by both
     /// rulers.
     pub differences: Vec<Ruled>,
+    /// Logistic CODE, and CODE for counts, beside linear rivals.
+    pub yes_no: YesNo,
     /// K-armed theory.
     pub arms_theory: Vec<Checked<ArmsTheory>>,
     /// Linear theory.
@@ -127,6 +132,7 @@ enum Topic {
     Delay,
     Verdicts,
     Differences,
+    YesNo,
 }
 
 impl Measured {
@@ -156,6 +162,7 @@ impl Reproduction {
             Topic::Delay => ("Late rewards", self.delay_answer()),
             Topic::Verdicts => ("How soon actions are ruled out", self.verdicts_answer()),
             Topic::Differences => ("Ruling out by differences", self.differences_answer()),
+            Topic::YesNo => ("Yes or no", self.yes_no_answer()),
         };
         let body = html! {
             header.top { (answer) }
@@ -166,6 +173,7 @@ impl Reproduction {
                 (self.delay_section())
                 (self.verdicts_section())
                 (self.differences_section())
+                (self.yes_no_section())
                 (self.theory_section())
                 (self.method_section())
             }
@@ -189,6 +197,7 @@ impl Reproduction {
             (self.delay.is_empty(), Topic::Delay),
             (self.differences.is_empty(), Topic::Differences),
             (self.verdicts.is_empty(), Topic::Verdicts),
+            (self.yes_no.is_empty(), Topic::YesNo),
         ];
         let run = beyond.into_iter().find(|(empty, _)| !empty);
         run.filter(|_| self.experiments.is_empty()).map_or(Topic::Paper, |(_, topic)| topic)
@@ -229,7 +238,7 @@ impl Reproduction {
                     @if !self.delay.is_empty() { h3 { "Late rewards" } (self.delay_method()) }
                 }
                 Topic::Delay => (self.delay_method()),
-                Topic::Differences | Topic::Verdicts => {}
+                Topic::Differences | Topic::Verdicts | Topic::YesNo => {}
             }
             @if !self.differences.is_empty() {
                 @if self.topic() != Topic::Differences { h3 { "Differences" } }
@@ -238,6 +247,10 @@ impl Reproduction {
             @if !self.verdicts.is_empty() {
                 @if self.topic() != Topic::Verdicts { h3 { "Verdicts" } }
                 (self.verdicts_method())
+            }
+            @if !self.yes_no.is_empty() {
+                @if self.topic() != Topic::YesNo { h3 { "Yes or no" } }
+                (self.yes_no_method())
             }
             h3 #specs { "Specs" }
             p {
@@ -330,6 +343,7 @@ impl Reproduction {
             .chain(&self.frontier)
             .chain(self.delay.iter().map(|late| &late.measured))
             .chain(self.differences.iter().map(|ruled| &ruled.measured))
+            .chain(self.yes_no.measured())
     }
 
     /// All specs by name.
@@ -341,7 +355,12 @@ impl Reproduction {
             self.linear_theory.iter().map(|checked| (checked.spec_name, checked.spec.as_str()));
         let verdicts =
             self.verdicts.iter().map(|watched| (watched.problem.spec_name, watched.spec.as_str()));
-        measured.chain(arms).chain(linear).chain(verdicts).collect()
+        measured
+            .chain(arms)
+            .chain(linear)
+            .chain(verdicts)
+            .chain(self.yes_no.watched_specs())
+            .collect()
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct GlmProblems {
     pub(crate) actions: usize,
     /// Whether the first feature of every action is 1. The drawn part of `θ*` leaves it out.
     pub(crate) intercept: bool,
+    /// Whether policies see arms, with the same means and luck, in the place of the features.
+    pub(crate) hidden: bool,
     pub(crate) placing: Placing,
 }
 
@@ -78,10 +80,14 @@ impl GlmProblems {
         theta_norm_bound: f64,
     ) -> impl Environment + use<> {
         let means = self.means(&rows, weights);
+        let noise = means.iter().map(|mean| mean.sqrt()).collect();
+        if self.hidden {
+            let bandit = Bandit::arms(means, 1.0);
+            return Scattered::new(bandit, self.rewards(), self.link.reward_range(), noise, None);
+        }
         let set = ActionSet::from_flat(rows, self.dim).expect("features are within range");
         // What models that are linear in rewards can know of the truth.
         let nearest = nearest_rule(&set, &means);
-        let noise = means.iter().map(|mean| mean.sqrt()).collect();
         let bandit = Bandit::linear(set, nearest, 1.0).within(theta_norm_bound).with_means(means);
         Scattered::new(bandit, self.rewards(), self.link.reward_range(), noise, None)
     }

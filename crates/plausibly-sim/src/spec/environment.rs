@@ -130,6 +130,7 @@ impl EnvironmentSpec {
             Problems::Drawn { setting, .. } => *setting,
             Problems::Contexts { .. } => Setting::Changing,
             Problems::Arms(_) => Setting::Arms,
+            Problems::Glm(problems) if problems.hidden => Setting::Arms,
             Problems::Own(own) => own.setting(),
             Problems::Table(_) | Problems::Glm(_) | Problems::Pooled { .. } => Setting::Fixed,
         }

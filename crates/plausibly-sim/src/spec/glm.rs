@@ -21,15 +21,19 @@ pub(super) fn read_logistic(fields: &mut Fields<'_>) -> GlmProblems {
     let meaning = "standard deviation of the entries of θ*";
     let scale = fields.number("scale", meaning, 1.0, Range::from_to(1e-6, 1e3));
     let placing = Placing::Drawn { scale };
-    GlmProblems { link: Link::Logistic, dim, actions, intercept, placing }
+    GlmProblems { link: Link::Logistic, dim, actions, intercept, hidden: false, placing }
 }
 
-/// `clicks` and `poisson`: means from one to another.
+/// `clicks` and `poisson`: means from one to another. Only clicks can hide their features: nothing
+/// is known about the range of counts, which the sets for arms ask for.
 pub(super) fn read_between(fields: &mut Fields<'_>, link: Link) -> GlmProblems {
     let meaning = "d, features of an action, the first of which is 1";
     let (dim, actions) = read_size(fields, meaning, true);
     let placing = read_ends(fields, link);
-    GlmProblems { link, dim, actions, intercept: true, placing }
+    let meaning = "whether policies see arms without features, with the same means and the same \
+                   luck: it shows what features are worth";
+    let hidden = link == Link::Logistic && fields.boolean("hide_features", meaning, false);
+    GlmProblems { link, dim, actions, intercept: true, hidden, placing }
 }
 
 fn read_size(fields: &mut Fields<'_>, meaning: &'static str, intercept: bool) -> (usize, usize) {

@@ -120,7 +120,7 @@ pub(super) fn read(fields: &mut Fields<'_>, pools: &dyn Pools) -> Option<OwnTabl
     });
     if let Law::AsTheyAre(link) = law {
         let placing = read_ends(fields, link);
-        let problems = GlmProblems { link, dim, actions, intercept: true, placing };
+        let problems = GlmProblems { link, dim, actions, intercept: true, hidden: false, placing };
         return Some(OwnTable::Glm { rows: Arc::new(rows?), problems });
     }
     let problems = read_rule(fields, actions, (rewards, noise), bound);

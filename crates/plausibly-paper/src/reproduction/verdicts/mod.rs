@@ -5,6 +5,8 @@
 
 mod page;
 
+pub(super) use page::part;
+
 use crate::judge::{CONFIDENCE, Rule, Verdict};
 use crate::plan::{BELL_LABEL, FOR_LOGS, Source, TODAY, VerdictProblem};
 use crate::quantile::median_rank;

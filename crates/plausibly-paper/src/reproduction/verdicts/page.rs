@@ -129,7 +129,7 @@ fn lead(findings: &[VerdictFinding]) -> Markup {
 }
 
 /// One problem: every set with its figures.
-fn part(watched: &Watched) -> Markup {
+pub(in crate::reproduction) fn part(watched: &Watched) -> Markup {
     let problem = watched.problem;
     let findings = verdict_findings(watched);
     html! {

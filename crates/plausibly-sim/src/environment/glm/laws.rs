@@ -2,12 +2,14 @@
 //! told is true.
 
 use super::*;
+use plausibly::spec::Setting;
 
 const CLICKS: GlmProblems = GlmProblems {
     link: Link::Logistic,
     dim: 4,
     actions: 8,
     intercept: true,
+    hidden: false,
     placing: Placing::Between { lowest: 0.01, highest: 0.1 },
 };
 const COUNTS: GlmProblems = GlmProblems {
@@ -95,6 +97,23 @@ fn a_drawn_parameter_has_its_scale_and_an_intercept_changes_no_mean() {
     assert!((mean - 4.0 / 3.0).abs() < tolerance, "{mean}");
     // Entries uniform on [−1, 1] have variance 1/3, and would be noticed.
     assert!(4.0 / 3.0 - 4.0 / 9.0 > 2.0 * tolerance);
+}
+
+#[test]
+fn hidden_features_change_neither_means_nor_rewards() {
+    let problem = |hidden| GlmProblems { hidden, ..CLICKS }.draw(&mut stream("problem"));
+    let (shown, hidden) = (problem(false), problem(true));
+    assert_eq!(hidden.bandit().means(), shown.bandit().means());
+    assert_eq!(hidden.bandit().theta_star(), shown.bandit().means());
+    let (seen, known) = (hidden.facts(10), shown.facts(10));
+    assert_eq!((seen.setting, known.setting), (Setting::Arms, Setting::Fixed));
+    assert_eq!((seen.noise_scale, seen.reward_range), (known.noise_scale, known.reward_range));
+    let mut noise = stream("noise");
+    for round in 0..1_000 {
+        let (luck, action) = (shown.luck(&mut noise), round % 8);
+        let rewards = [&shown, &hidden].map(|one| one.reward(action, luck).to_bits());
+        assert_eq!(rewards[0], rewards[1]);
+    }
 }
 
 const ROUNDS: u32 = 100_000;
