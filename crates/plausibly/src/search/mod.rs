@@ -19,6 +19,8 @@
 //!   after several or on another set, and `Search::filter` compares them.
 //!
 //! A model without a [`Fit`], and one near a singular matrix, has every action scored from scratch.
+//!
+//! `docs/design/walk.md` says where to change the rule, the bounds, the margin and the ties.
 
 mod beside;
 mod contest;
@@ -324,9 +326,9 @@ impl Search {
         (&self.few, &self.plausible)
     }
 
-    /// The plausible action that is known least by all that the model counts, the lowest index
-    /// among equals: for a model that refits from time to time, which is asked about one set and
-    /// one reach until then.
+    /// CODE's choice for a model that refits only from time to time: the plausible action with the
+    /// largest gain by the model's design, the lowest index among equals. The plausible set is kept
+    /// while set, reach and refit stay the same; only widths follow the design.
     pub(crate) fn widest_by_design<E: Estimator + ?Sized>(
         &mut self,
         model: &E,
