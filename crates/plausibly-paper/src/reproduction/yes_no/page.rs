@@ -293,7 +293,7 @@ fn decided_by(finding: &YesNoFinding) -> Markup {
     let share = |value: f64| format!("{:.1} %", 100.0 * value);
     html! {
         @match finding.told {
-            YesNoTold::Same => { (figure(estimate.value)) }
+            YesNoTold::Same => { (format!("{:.1}", estimate.value).replace('-', "−")) }
             YesNoTold::Order => { "× " (figure(estimate.value)) }
             YesNoTold::Sooner => {
                 (figure(estimate.value)) " [" (figure(estimate.low)) ", " (figure(estimate.high))
