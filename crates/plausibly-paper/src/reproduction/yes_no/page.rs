@@ -189,7 +189,9 @@ fn least(policies: &[PolicySummary], measure: Measure) -> String {
 
 fn mean_regret(runs: &[plausibly_sim::RunVerdicts]) -> Moments {
     let mut regret = Moments::default();
-    runs.iter().for_each(|run| regret.add(run.regret));
+    for run in runs {
+        regret.add(run.regret);
+    }
     regret
 }
 
