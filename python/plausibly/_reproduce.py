@@ -186,8 +186,8 @@ def reproduce(
     `plausibly reproduce`.
 
     `experiments` are names: "linear", "changing", "movielens", "wine", "heart", "k-armed", and
-    beyond the paper "frontier", "delay", "differences" and "verdicts"; by default all of the paper
-    with data in the cache.
+    beyond the paper "frontier", "delay", "differences", "verdicts" and "yes-no"; by default all of
+    the paper with data in the cache.
     `quick` runs a tenth of the runs, `runs` this number for each experiment. `reading` says where
     the paper's λ = 10⁴ is used: "adopted" only in CODE's width, "literal" also as its ridge. Data
     sets are read from the folder `cache`, else from the variable PLAUSIBLY_DATA, else from where

@@ -286,6 +286,14 @@ fn differences_are_a_study_by_their_name_and_the_ruler_changes_no_regret() {
 }
 
 #[test]
+fn yes_and_no_has_no_literal_reading() {
+    assert_snapshot!(
+        "yes_no_literal",
+        Sandbox::new(SPEC).transcript(&["reproduce", "yes-no", "--reading", "literal"])
+    );
+}
+
+#[test]
 fn the_literal_reading_is_another_experiment() {
     let sandbox = Sandbox::new(SPEC);
     for (out, reading) in [("adopted", "adopted"), ("literal", "literal")] {
@@ -323,6 +331,33 @@ mod full {
             }
         }
         found
+    }
+
+    #[test]
+    fn yes_and_no_is_a_study_by_its_name() {
+        let sandbox = Sandbox::new(SPEC);
+        let args = ["reproduce", "yes-no", "--runs", "1", "--out", "out", "--quiet", "--json"];
+        let output = sandbox.run(&args);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let manifest = manifest(&sandbox, "out");
+        assert_eq!(manifest["yes-no"], answer["yes-no"]);
+        let experiments = manifest["experiments"].as_array().unwrap();
+        // Seven comparisons, and Beta Thompson sampling on four tables.
+        assert_eq!(experiments.len(), 11);
+        assert!(experiments.iter().all(|one| one["claims"] == serde_json::json!([])));
+        let tables = manifest["yes-no"]["tables"].as_array().unwrap();
+        assert_eq!(tables.len(), 4);
+        for table in tables {
+            // Seven sets with features, one without.
+            assert_eq!(table["sets"].as_array().unwrap().len(), 8, "{table}");
+            assert!(table["beta_regret"]["mean"].as_f64().unwrap() > 0.0, "{table}");
+        }
+        // One run has no standard error, so no distance is judged.
+        for statement in manifest["yes-no"]["statements"].as_array().unwrap() {
+            let open = statement["verdict"] == "undecided";
+            assert!(open || statement["about"] != "same", "{statement}");
+        }
     }
 
     #[test]

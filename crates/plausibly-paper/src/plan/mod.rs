@@ -55,12 +55,7 @@ pub(crate) enum Role {
 impl Role {
     /// Whether the job watches when each set rules actions out.
     pub(crate) fn is_watched(self) -> bool {
-        matches!(
-            self,
-            Self::Verdicts(_)
-                | Self::YesNoTable(_, Part::Features)
-                | Self::YesNoTable(_, Part::Arms)
-        )
+        matches!(self, Self::Verdicts(_) | Self::YesNoTable(_, Part::Features | Part::Arms))
     }
 
     /// Whether the job compares policies; the others watch CODE alone.

@@ -203,8 +203,8 @@ fn policies(page: &mut String) {
             }
             (true, false) => " On `k-armed` there is no `ridge`.",
             _ if kind == "beta-thompson" => {
-                " It needs rewards from 0 to 1, so on `k-armed` it plays only `arms`, and not with \
-                 normal rewards."
+                " It needs rewards from 0 to 1, so on `k-armed` it plays only `arms`, not with \
+                 normal rewards, and `clicks` with hidden features."
             }
             _ if kind == "elimination" => {
                 " On `changing` it knows actions by their position, and its guarantee does not \
@@ -218,8 +218,8 @@ fn policies(page: &mut String) {
         });
     }
     *page += "\n`table`, `logistic`, `clicks`, `poisson`, `csv` and problems from data count as \
-              `linear` here, `contexts` as `changing`, `arms` and a `csv` without features as \
-              `k-armed`.\n";
+              `linear` here, `contexts` as `changing`, `arms`, `clicks` with hidden features and \
+              a `csv` without features as `k-armed`.\n";
 }
 
 fn radii(page: &mut String) {

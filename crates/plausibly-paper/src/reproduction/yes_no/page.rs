@@ -189,7 +189,9 @@ fn least(policies: &[PolicySummary], measure: Measure) -> String {
 
 fn mean_regret(runs: &[plausibly_sim::RunVerdicts]) -> Moments {
     let mut regret = Moments::default();
-    runs.iter().for_each(|run| regret.add(run.regret));
+    for run in runs {
+        regret.add(run.regret);
+    }
     regret
 }
 
@@ -293,7 +295,7 @@ fn decided_by(finding: &YesNoFinding) -> Markup {
     let share = |value: f64| format!("{:.1} %", 100.0 * value);
     html! {
         @match finding.told {
-            YesNoTold::Same => { (figure(estimate.value)) }
+            YesNoTold::Same => { (format!("{:.1}", estimate.value).replace('-', "−")) }
             YesNoTold::Order => { "× " (figure(estimate.value)) }
             YesNoTold::Sooner => {
                 (figure(estimate.value)) " [" (figure(estimate.low)) ", " (figure(estimate.high))
