@@ -29,6 +29,10 @@ pub struct GlmPrior {
     pub offset: f64,
     /// S, a bound on `‖θ*‖`: no action is farther than `S·‖x‖` from the usual reward, in `z`.
     pub theta_norm_bound: f64,
+    /// λ, the precision of the mixture; `None` for `d/S²`, which makes the set smallest for many
+    /// data. It must not depend on rewards, so where features are appended later, and S grows with
+    /// them, it stays what it was.
+    pub precision: Option<f64>,
     /// δ, the error of the whole set, for ever.
     pub delta: f64,
 }
@@ -58,7 +62,8 @@ impl GlmPrior {
             return Err(RadiusError::Factor { factor });
         }
         let theta_norm_bound = (dim as f64).sqrt() * libm::log(factor) / action_norm_bound;
-        let mut prior = Self { link, rewards, offset: 0.0, theta_norm_bound, delta };
+        let mut prior =
+            Self { link, rewards, offset: 0.0, theta_norm_bound, precision: None, delta };
         let (from, length) = prior.scale();
         prior.offset = link.of_mean((usual - from) / length);
         prior.check().map(|()| prior)
@@ -86,10 +91,12 @@ impl GlmPrior {
         if !(self.delta > 0.0 && self.delta < 1.0) {
             return Err(RadiusError::Delta { delta: self.delta });
         }
-        for (name, value) in [("theta_norm_bound", self.theta_norm_bound)] {
-            if !(1e-50..=1e50).contains(&value) {
-                return Err(RadiusError::NotPositive { name, value });
-            }
+        let (name, value) = ("theta_norm_bound", self.theta_norm_bound);
+        if !(1e-50..=1e50).contains(&value) {
+            return Err(RadiusError::NotPositive { name, value });
+        }
+        if let Some(value) = self.precision.filter(|own| !(1e-100..=1e100).contains(own)) {
+            return Err(RadiusError::NotPositive { name: "precision", value });
         }
         match self.link {
             Link::Logistic => check_range(self.rewards.0, self.rewards.1)?,
@@ -104,14 +111,18 @@ impl GlmPrior {
         if usable { Ok(()) } else { Err(RadiusError::Offset { offset: self.offset }) }
     }
 
-    /// `λ = d/S²`, which makes the set smallest for many data.
+    /// λ.
     fn ridge(&self, dim: usize) -> f64 {
-        dim as f64 / (self.theta_norm_bound * self.theta_norm_bound)
+        let natural = dim as f64 / (self.theta_norm_bound * self.theta_norm_bound);
+        self.precision.unwrap_or(natural)
     }
 
     fn budget(&self, dim: usize, evidence: f64, rounding: f64) -> Budget {
-        // λS²/2 is d/2 by the choice of λ.
-        let (confidence, distance) = (-libm::log(self.delta), 0.5 * dim as f64);
+        let confidence = -libm::log(self.delta);
+        // λS²/2 is d/2 for the natural λ.
+        let distance = self.precision.map_or(0.5 * dim as f64, |precision| {
+            0.5 * precision * self.theta_norm_bound * self.theta_norm_bound
+        });
         Budget { confidence, evidence, distance, rounding }
     }
 
@@ -195,14 +206,15 @@ impl Solved {
         Self { form: CompensatedGram::new(set.form.clone(), dim), moment, set }
     }
 
-    fn from(prior: &GlmPrior, sums: &RowSums, isa: Isa) -> Self {
+    /// At this point, or at the best one.
+    fn from(prior: &GlmPrior, sums: &RowSums, isa: Isa, point: Option<&[f64]>) -> Self {
         let empty = || LikelihoodSet::empty(prior, sums.dim());
         if sums.is_empty() {
             return Self::new(empty());
         }
         let rows = Rows::new(sums, isa);
-        let solved =
-            best_point(prior, &rows).and_then(|point| LikelihoodSet::at(prior, &rows, &point));
+        let point = point.map_or_else(|| best_point(prior, &rows), |point| Ok(point.to_vec()));
+        let solved = point.and_then(|point| LikelihoodSet::at(prior, &rows, &point));
         // Features so far apart in size that doubles cannot tell the matrix from a singular one.
         let unsolved = || LikelihoodSet { reach: Reach::Open(Doubt::Precision), ..empty() };
         Self::new(solved.unwrap_or_else(|_| unsolved()))
@@ -228,6 +240,28 @@ impl Glm {
     /// If a constant of the prior is out of range, or a row has paid what rewards of this kind
     /// cannot.
     pub fn from_rows(sums: RowSums, prior: GlmPrior) -> Result<Self, RadiusError> {
+        Self::made(sums, prior, None)
+    }
+
+    /// Like [`Glm::from_rows`], with the set made at this point in the place of the best one. It is
+    /// valid at any point: who checks a set that another program made need not search for one.
+    ///
+    /// # Errors
+    /// As [`Glm::from_rows`].
+    ///
+    /// # Panics
+    /// If the point does not have a finite entry for each feature.
+    pub fn from_rows_at(
+        sums: RowSums,
+        prior: GlmPrior,
+        point: &[f64],
+    ) -> Result<Self, RadiusError> {
+        let fits = point.len() == sums.dim() && point.iter().all(|entry| entry.is_finite());
+        assert!(fits, "a point has a finite entry for each of the {} features", sums.dim());
+        Self::made(sums, prior, Some(point))
+    }
+
+    fn made(sums: RowSums, prior: GlmPrior, point: Option<&[f64]>) -> Result<Self, RadiusError> {
         prior.check()?;
         let (low, high) = prior.link.reward_range();
         for (_, tally) in sums.iter() {
@@ -239,7 +273,7 @@ impl Glm {
             }
         }
         let isa = Isa::detect();
-        let solved = Arc::new(Solved::from(&prior, &sums, isa));
+        let solved = Arc::new(Solved::from(&prior, &sums, isa, point));
         let (lineage, since) = (Lineage::new(), Vec::new());
         let fitted = Arc::new(sums);
         Ok(Self { lineage, isa, prior, fitted, solved, generation: 0, since, design: None })
@@ -268,6 +302,29 @@ impl Glm {
     /// `B`, part by part.
     pub fn budget(&self) -> Budget {
         self.solved.set.budget
+    }
+
+    /// Counts decisions for a row whose rewards are to come in the design, as
+    /// [`Estimator::count`] does for one.
+    ///
+    /// # Panics
+    /// If the row has another number of features.
+    pub fn count_row(&mut self, row: &[f64], times: u64) {
+        let dim = self.dim();
+        assert!(row.len() == dim, "a model of {dim} features got an action with {}", row.len());
+        let set = &self.solved.set;
+        let moved = crate::linalg::dot(row, &set.centre);
+        let variance = self.prior.link.variance(self.prior.offset + moved);
+        let root = (times as f64 * variance).sqrt();
+        let weighted: Vec<f64> = row.iter().map(|entry| root * entry).collect();
+        let design = self.design.get_or_insert_with(|| set.inverse.clone());
+        let (mut unused, mut direction) = (vec![0.0; dim], vec![0.0; dim]);
+        self.isa.take_step(design, &mut unused, &mut direction, &weighted, 0.0);
+    }
+
+    /// `H̃⁻¹`, row-major.
+    pub(crate) fn form_inverse(&self) -> &[f64] {
+        &self.solved.set.inverse
     }
 
     /// `L` of `H = L·Lᵀ`, the curvature of the likelihood and the prior.
@@ -302,7 +359,7 @@ impl Glm {
             let tally = Tally::of(&[reward]).expect("checked when it came");
             sums.add(&row, &tally).expect("checked when it came");
         }
-        self.solved = Arc::new(Solved::from(&self.prior, sums, self.isa));
+        self.solved = Arc::new(Solved::from(&self.prior, sums, self.isa, None));
         self.generation += 1;
         self.design = None;
     }
@@ -335,15 +392,7 @@ impl Estimator for Glm {
     }
 
     fn count(&mut self, action: Action<'_>) {
-        let (x, dim) = (action.features(), self.dim());
-        assert!(x.len() == dim, "a model of {dim} features got an action with {}", x.len());
-        let set = &self.solved.set;
-        let moved = crate::linalg::dot(x, &set.centre);
-        let root = self.prior.link.variance(self.prior.offset + moved).sqrt();
-        let weighted: Vec<f64> = x.iter().map(|entry| root * entry).collect();
-        let design = self.design.get_or_insert_with(|| set.inverse.clone());
-        let (mut unused, mut direction) = (vec![0.0; dim], vec![0.0; dim]);
-        self.isa.take_step(design, &mut unused, &mut direction, &weighted, 0.0);
+        self.count_row(action.features(), 1);
     }
 
     fn evidence(&self) -> Evidence {
