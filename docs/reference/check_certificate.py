@@ -510,8 +510,9 @@ class Rates:
         pulled = times(self.form, self.centre)
         for power in range(-40, 21):
             scale = largest * 2.0**power
-            sum_of = [[x + scale * (i == j) for j, x in enumerate(r)] for i, r in enumerate(self.form)]
-            theta = solve(sum_of, pulled)[0]
+            rows = enumerate(self.form)
+            pull = [[x + scale * (i == j) for j, x in enumerate(row)] for i, row in rows]
+            theta = solve(pull, pulled)[0]
             if scale * (dot(self.centre, theta) - self.norm**2) > self.square:
                 return True
         return False
@@ -527,7 +528,8 @@ class Rates:
         ahead = [sum(ends) for ends in zip([dot(one, self.centre)] * 2, self.sides(one))]
         above = lambda moved, by: self.share(moved + by) - self.share(moved)
         turn = lambda by: min(max(-self.offset - by / 2, own[0]), own[1])
-        ends = [[above(t, by) for t in (own[0], turn(by), own[1])] for by in (gap - half, gap + half)]
+        points = lambda by: [above(t, by) for t in (own[0], turn(by), own[1])]
+        ends = [points(by) for by in (gap - half, gap + half)]
         first, second = [[self.share(end) for end in pair] for pair in (ahead, own)]
         return max(min(ends[0]), first[0] - second[1]), min(max(ends[1]), first[1] - second[0])
 
@@ -543,7 +545,9 @@ def check_rates(grounds, findings, radius):
     parts = [(said[name], value, name) for name, value in expected.items()]
     parts += [(said["budget"][name], value, name) for name, value in found.budget.items()]
     refuted = findings.get("alarm", {}).get("kind") == "refuted"
-    if (found.square is None) != (findings["sqrt_beta"] is None) or refuted != (found.square is None):
+    if findings["sqrt_beta"] is None and not refuted:
+        sys.exit("features differ so much in size that the set is open")
+    if (found.square is None) != refuted:
         sys.exit("whether any rates agree with the outcomes does not follow")
     if found.square is not None:
         parts.append((findings["sqrt_beta"], found.root, "sqrt_beta"))
@@ -566,13 +570,14 @@ def check_rates(grounds, findings, radius):
         intervals.append(tuple(low + end for end in ends))
     places = {action["id"]: at for at, action in enumerate(grounds["actions"])}
     for x, action in zip(rows, findings["actions"]):
-        how = action["standing"] if action["standing"] == "plausible" else action["standing"]["ruled-out"]
-        if how == "plausible" or how["kind"] != "difference":
+        standing = action["standing"]
+        if standing == "plausible" or standing["ruled-out"]["kind"] != "difference":
             continue
+        how = standing["ruled-out"]
         ends = found.apart(rows[places[how["by"]]], x)
         for value, end in zip(how["behind_by"], ends):
             if abs(value - min(end, 1) * (most - least)) > 1e-7 * (most - least):
-                sys.exit(f"{action['label']}: it is said to be behind by {value}, and {end} follows")
+                sys.exit(f"{action['label']}: behind_by says {value}, and {end} follows")
     if found.square is None:
         return intervals, None
 

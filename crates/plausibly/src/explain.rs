@@ -362,8 +362,9 @@ impl Explanation {
         }
     }
 
-    /// How little is known about the plausible actions of a model on a curved scale by these squared
-    /// widths: the largest gain of an outcome, and half the longest interval. `None` for others.
+    /// How little is known about the plausible actions of a model on a curved scale by these
+    /// squared widths: the largest gain of an outcome, and half the longest interval. `None` for
+    /// others.
     pub fn least_known(&self, width_sq: &[f64]) -> Option<(f64, f64)> {
         self.plausible.least_known(&self.scores, width_sq)
     }

@@ -126,8 +126,8 @@ pub struct TargetFinding {
     pub reached: Option<f64>,
 }
 
-/// What the set of a generalised linear model is made of: `‖θ* − θ̃‖` is at most `√β` in the norm of
-/// its matrix, with `√β = √(2B + ‖g‖²)` and `g` the slope of the likelihood at the point.
+/// What the set of a generalised linear model is made of: `‖θ* − θ̃‖` is at most `√β` in the norm
+/// of its matrix, with `√β = √(2B + ‖g‖²)` and `g` the slope of the likelihood at the point.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct LikelihoodFinding {

@@ -169,7 +169,8 @@ impl Grounds {
         radius.is_some_and(|radius| radius["kind"] == "logistic")
     }
 
-    /// Checks what belongs to a generalised linear model: it is there exactly if the policy has one.
+    /// Checks what belongs to a generalised linear model: it is there exactly if the policy has
+    /// one.
     pub(super) fn check_glm(&self) -> Result<(), GroundsError> {
         let what = "must be set for the radius logistic, and only for it";
         let expected = self.format >= 2 && self.is_glm();

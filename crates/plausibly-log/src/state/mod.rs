@@ -104,8 +104,8 @@ pub struct State {
     recipe: Recipe,
     /// The number of features that the log began with.
     first_dim: usize,
-    /// The bound on the norm of θ* that the features of then imply, for rewards scaled to a range of
-    /// length one.
+    /// The bound on the norm of θ* that the features of then imply, for rewards scaled to a range
+    /// of length one.
     first_bound: f64,
     actions: Vec<ActionRecord>,
     live: BTreeMap<String, u64>,

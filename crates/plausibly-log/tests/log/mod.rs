@@ -101,7 +101,10 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
         json!({"kind": "lin-ucb", "radius": logistic}),
         json!({"kind": "laplace-ts", "radius": logistic}),
         json!({"kind": "epsilon-greedy", "radius": logistic}),
-        json!({"kind": "insured", "radius": logistic, "inside": {"kind": "laplace-ts", "radius": logistic}}),
+        json!({
+            "kind": "insured", "radius": logistic,
+            "inside": {"kind": "laplace-ts", "radius": logistic}
+        }),
         json!({
             "kind": "insured", "kappa": 40.0, "radius": logistic,
             "inside": {"kind": "epsilon-greedy", "epsilon": 0.0, "radius": logistic}

@@ -24,8 +24,9 @@ use crate::state::{DurableModel as _, Keep, Reader, StateError, Writer};
 /// | `model` | `θ₀`, `H` | a [`Glm`], whose prior is that of the posterior |
 ///
 /// # Guarantee
-/// None is claimed for its choices; its explanations have the set of the model. Where reward alone counts it earns the most of the policies here
-/// (`docs/results/yes-no.md`), and it says the least about the actions it does not take.
+/// None is claimed for its choices; its explanations have the set of the model. Where reward alone
+/// counts it earns the most of the policies here (`docs/results/yes-no.md`), and it says the least
+/// about the actions it does not take.
 ///
 /// # Cost
 /// O(K·d + d²) a round, beside that of the model. `d` normal draws.

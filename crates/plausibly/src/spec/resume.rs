@@ -459,7 +459,8 @@ impl PolicyKind {
 
     pub(super) fn ridge(&self) -> f64 {
         match *self {
-            // The set of the bell radius has no ridge, and that of a generalised linear model its own.
+            // The set of the bell radius has no ridge, and that of a generalised linear model its
+            // own.
             Self::Code { radius, .. }
             | Self::Insured { radius, .. }
             | Self::LinUcb { radius, .. }

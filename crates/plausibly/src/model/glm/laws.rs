@@ -451,6 +451,28 @@ fn a_set_from_a_given_point_is_that_of_the_search_at_its_point_and_wider_elsewhe
 }
 
 #[test]
+fn a_point_so_far_off_that_digits_are_lost_leaves_the_set_open() {
+    let mut rng = Stream::new(24, 0, "far");
+    for link in KINDS {
+        let prior = prior(link, 1.5);
+        let sums = data(&mut rng, &prior, 3, 6, 40);
+        for power in [1, 3, 6, 9, 20, 60] {
+            for sign in [-1.0, 1.0] {
+                let point = [sign * 10.0_f64.powi(power), 0.0, 0.5];
+                let model = Glm::from_rows_at(sums.clone(), prior, &point).unwrap();
+                match model.evidence().own.unwrap() {
+                    // Then it says next to nothing, as it must so far from the outcomes.
+                    Reach::Curved(curved) => assert!(curved.radius > 2.0, "{power} {curved:?}"),
+                    // Nothing is ruled out.
+                    Reach::Open(_) => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_prior_that_was_fixed_before_takes_no_notice_of_features_that_come_later() {
     let mut rng = Stream::new(22, 0, "later");
     for _ in 0..30 {
