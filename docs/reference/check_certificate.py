@@ -1,9 +1,9 @@
 """Checks the seal, intervals, standings, forecasts and known_within of a certificate, without
-plausibly.
+plausibly. For rates of yes also the parts of the budget, and margins.
 
 Usage: python3 check_certificate.py FILE. Handles certificates of versions 1 and 2 with the radii
-forecast, additive and determinant (features), two-point and mixture (arms), bell and fixed; needs
-only Python.
+forecast, additive, determinant and logistic (features), two-point and mixture (arms), bell and
+fixed; needs only Python.
 """
 
 import hashlib
@@ -118,9 +118,9 @@ def beaten(a, b, needed, aside, step):
 # Features: forecasts.
 def forecasts(grounds, chosen):
     """Three forecasts of the scaled reward of an action: by ridges with penalties 1, 10, 100."""
-    # The sums for the radius bell have no ridge.
+    # The sums for the radii bell and logistic have no ridge.
     sums, ridge = grounds["statistics"], grounds["policy"].get("ridge", 1.0)
-    ridge = 0 if "bell" in grounds else ridge
+    ridge = 0 if "bell" in grounds or "glm" in grounds else ridge
     weak = not grounds.get("as_given") and grounds["features"][0] == "intercept"
     low, high = scaled_range(grounds)
     made = []
@@ -157,7 +157,7 @@ def ellipsoid_delta(grounds, radius):
 
 def paired(grounds, radius):
     known = grounds.get("pairs_sharing", {}).get("first", 65) <= 64
-    return radius["kind"] == "forecast" and radius["pairs"] and known
+    return radius["kind"] in ("forecast", "logistic") and radius["pairs"] and known
 
 
 # Features, and arms with other radii.
@@ -367,8 +367,231 @@ def bell(grounds, radius):
     return intervals, compare, out
 
 
-def verdicts(grounds, radius, alarm):
+# The set of rates of yes: a generalised linear model with logistic mean, seen from a point θ₀.
+def rate(z):
+    return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
+
+
+def slope(z):
+    return rate(z) * rate(-z)
+
+
+def spread(z, square):
+    """At least E m(z + s·Z) − m(z), for a standard normal Z and s² = square."""
+    s = math.sqrt(square)
+    growth = s * s * (0.5 + s * (0.266 + s * 0.15))
+    if s >= 1e-2:
+        growth = math.exp(square / 2) * math.erfc(-s / math.sqrt(2)) - 1
+        growth -= s * math.sqrt(2 / math.pi)
+    return min(tangent(z) * square / 2, slope(z) * growth)
+
+
+def tangent(z):
+    return math.tanh(z / 2) / (2 * z) if abs(z) > 1e-3 else 0.25 - z * z / 48
+
+
+def discount(u):
+    """The share of an outcome that counts if its z may be off by u."""
+    if math.isinf(u):
+        return 0
+    if u < 1e-4:
+        return 1 - u / 3 + u * u / 12
+    return 2 * ((math.expm1(-u) + u) / u) / u
+
+
+def weighted(ridge, rows, weights):
+    """λI + Σ w·x·xᵀ, with its inverse and the logarithm of its determinant less d·log λ."""
+    d = len(rows[0])
+    matrix = [[ridge * (i == j) for j in range(d)] for i in range(d)]
+    for x, w in zip(rows, weights):
+        for i in range(d):
+            for j in range(d):
+                matrix[i][j] += w * x[i] * x[j]
+    units = [[float(i == j) for j in range(d)] for i in range(d)]
+    solved = [solve(matrix, unit) for unit in units]
+    return matrix, [column for column, _ in solved], solved[0][1] - d * math.log(ridge)
+
+
+class Rates:
+    """The ellipsoid around the centre, on the scale of logarithms of odds; open without a root."""
+
+    def __init__(self, grounds, radius):
+        glm, (low, high) = grounds["glm"], grounds["reward_range"]
+        self.norm = radius.get("theta_norm_bound")
+        if self.norm is None:
+            self.norm = 2 * grounds["theta_norm_bound"] * math.log(radius.get("factor", 1000))
+        usual = (radius.get("usual", (low + high) / 2) - low) / (high - low)
+        self.offset = math.log(usual) - math.log1p(-usual)
+        self.delta = ellipsoid_delta(grounds, radius)
+        self.ridge, self.point = glm["precision"], glm["point"]
+        paid = [row for row in glm["rows"] if row["plays"]]
+        self.rows = [row["features"] for row in paid]
+        self.plays, self.paid = ([row[name] for row in paid] for name in ("plays", "paid"))
+        self.yes_no = all(row["paid"] == row["squares"] for row in paid)
+        self.budget = {"confidence": -math.log(self.delta), "evidence": 0.0, "rounding": 0.0}
+        self.budget["distance"] = self.ridge * self.norm**2 / 2
+        self.shift, self.square = [0.0] * len(self.point), 2 * sum(self.budget.values())
+        self.inverse = [
+            [(i == j) / self.ridge for j in range(len(self.point))] for i in range(len(self.point))
+        ]
+        if paid:
+            self.narrow()
+        self.centre = [x - y for x, y in zip(self.point, self.shift)]
+        if self.square is not None and self.misses_ball():
+            self.square = None
+        self.root = math.inf if self.square is None else math.sqrt(self.square)
+
+    def width_sq(self, x, inverse=None):
+        return max(dot(x, times(inverse or self.inverse, x)), 0.0)
+
+    def narrow(self):
+        z = [self.offset + dot(x, self.point) for x in self.rows]
+        seen = list(zip(self.plays, z))
+        gradient = [self.ridge * x for x in self.point]
+        for x, n, s, at in zip(self.rows, self.plays, self.paid, z):
+            gradient = [g + (n * rate(at) - s) * entry for g, entry in zip(gradient, x)]
+        weights = [n * slope(at) for n, at in seen]
+        _, inverse, log_det = weighted(self.ridge, self.rows, weights)
+        _, flat, flat_log_det = weighted(self.ridge, self.rows, [n * tangent(at) for n, at in seen])
+        widths = [self.width_sq(x, inverse) for x in self.rows]
+        trace = sum(inverse[i][i] for i in range(len(inverse)))
+        jensen = (log_det + self.ridge * trace - len(inverse)) / 2
+        jensen += sum(n * spread(at, w) for (n, at), w in zip(seen, widths))
+        by_tangent = (flat_log_det - dot(gradient, times(flat, gradient))) / 2
+        self.budget["evidence"] = min(by_tangent, jensen)
+        norms = [math.sqrt(dot(x, x)) for x in self.rows]
+        if not self.yes_no:
+            rarest = [rate(-abs(self.offset) - self.norm * length) for length in norms]
+            self.budget["rounding"] = sum(n * STEP / r for n, r in zip(self.plays, rarest))
+        total = sum(self.budget.values())
+        radius = self.first(total, math.sqrt(dot(gradient, times(inverse, gradient))), widths)
+        if radius is None:
+            self.square = None
+            return
+        ball = self.norm + math.sqrt(dot(self.point, self.point))
+        near = lambda w: radius * math.sqrt(w) if w else 0.0
+        off = [min(ball * length, near(w)) for length, w in zip(norms, widths)]
+        for _ in range(2):
+            kept = [w * discount(u) for w, u in zip(weights, off)]
+            self.form, self.inverse, _ = weighted(self.ridge, self.rows, kept)
+            self.shift = times(self.inverse, gradient)
+            self.square = 2 * total + dot(gradient, self.shift)
+            if self.square < 0:
+                self.square = None
+                return
+            reach = lambda x: abs(dot(x, self.shift)) + math.sqrt(self.square * self.width_sq(x))
+            off = [min(u, reach(x)) for u, x in zip(off, self.rows)]
+
+    def first(self, budget, slope_at, widths):
+        """The larger root of φ = B; None if there is none, infinite if the point is too far off."""
+        rho = math.sqrt(max(widths))
+        if slope_at * rho >= 1:
+            return math.inf
+        value = lambda r: r * r * discount(rho * r) / 2 - slope_at * r
+        low = -math.log1p(-slope_at * rho) / rho if rho else slope_at
+        if value(low) > budget:
+            return None
+        high = low + 1
+        while value(high) <= budget:
+            high *= 2
+        for _ in range(200):
+            middle = (low + high) / 2
+            low, high = (low, middle) if value(middle) > budget else (middle, high)
+        return high
+
+    def misses_ball(self):
+        length = math.sqrt(dot(self.centre, self.centre))
+        if length <= self.norm:
+            return False
+        excess = [x * (1 - self.norm / length) for x in self.centre]
+        if dot(excess, times(self.form, excess)) <= self.square:
+            return False
+        largest = max(self.form[i][i] for i in range(len(self.form)))
+        pulled = times(self.form, self.centre)
+        for power in range(-40, 21):
+            scale = largest * 2.0**power
+            rows = enumerate(self.form)
+            pull = [[x + scale * (i == j) for j, x in enumerate(row)] for i, row in rows]
+            theta = solve(pull, pulled)[0]
+            if scale * (dot(self.centre, theta) - self.norm**2) > self.square:
+                return True
+        return False
+
+    def share(self, moved):
+        return rate(self.offset + moved)
+
+    def apart(self, one, other):
+        """How far the rate of one row is above that of another at least and at most."""
+        between = [x - y for x, y in zip(one, other)]
+        gap, half = dot(between, self.centre), self.root * math.sqrt(self.width_sq(between))
+        own = [sum(ends) for ends in zip([dot(other, self.centre)] * 2, self.sides(other))]
+        ahead = [sum(ends) for ends in zip([dot(one, self.centre)] * 2, self.sides(one))]
+        above = lambda moved, by: self.share(moved + by) - self.share(moved)
+        turn = lambda by: min(max(-self.offset - by / 2, own[0]), own[1])
+        points = lambda by: [above(t, by) for t in (own[0], turn(by), own[1])]
+        ends = [points(by) for by in (gap - half, gap + half)]
+        first, second = [[self.share(end) for end in pair] for pair in (ahead, own)]
+        return max(min(ends[0]), first[0] - second[1]), min(max(ends[1]), first[1] - second[0])
+
+    def sides(self, x):
+        half = self.root * math.sqrt(self.width_sq(x))
+        return -half, half
+
+
+def check_rates(grounds, findings, radius):
+    """Intervals and the comparison of two actions, after what the set is made of."""
+    found, said = Rates(grounds, radius), findings["likelihood"]
+    expected = {"offset": found.offset, "theta_norm_bound": found.norm, "delta": found.delta}
+    parts = [(said[name], value, name) for name, value in expected.items()]
+    parts += [(said["budget"][name], value, name) for name, value in found.budget.items()]
+    refuted = findings.get("alarm", {}).get("kind") == "refuted"
+    if findings["sqrt_beta"] is None and not refuted:
+        sys.exit("features differ so much in size that the set is open")
+    if (found.square is None) != refuted:
+        sys.exit("whether any rates agree with the outcomes does not follow")
+    if found.square is not None:
+        parts.append((findings["sqrt_beta"], found.root, "sqrt_beta"))
+        leaning = math.sqrt(dot(found.centre, found.centre)) / found.norm
+        parts.append((said["leaning"], leaning, "leaning"))
+    rows = [action["features"] for action in grounds["actions"]]
+    for x, action in zip(rows, findings["actions"]):
+        parts.append((action["moved"], dot(x, found.centre), f"{action['label']}: moved"))
+        parts.append((action["width"], math.sqrt(found.width_sq(x)), f"{action['label']}: width"))
+    for value, follows, name in parts:
+        if abs(value - follows) > 1e-7 * max(abs(follows), 1):
+            sys.exit(f"{name} is {value}, and {follows} follows")
+    low, (least, most) = scaled_range(grounds)[0], grounds["reward_range"]
+    intervals = []
+    for x in rows:
+        moved, (down_by, up_by) = dot(x, found.centre), found.sides(x)
+        ends = [found.share(moved + by) for by in (down_by, 0, up_by)]
+        if found.square is None:
+            ends = [-math.inf, ends[1], math.inf]
+        intervals.append(tuple(low + end for end in ends))
+    places = {action["id"]: at for at, action in enumerate(grounds["actions"])}
+    for x, action in zip(rows, findings["actions"]):
+        standing = action["standing"]
+        if standing == "plausible" or standing["ruled-out"]["kind"] != "difference":
+            continue
+        how = standing["ruled-out"]
+        ends = found.apart(rows[places[how["by"]]], x)
+        for value, end in zip(how["behind_by"], ends):
+            if abs(value - min(end, 1) * (most - least)) > 1e-7 * (most - least):
+                sys.exit(f"{action['label']}: behind_by says {value}, and {end} follows")
+    if found.square is None:
+        return intervals, None
+
+    def compare(i, j):
+        between = [x - y for x, y in zip(rows[i], rows[j])]
+        half = found.root * math.sqrt(found.width_sq(between)) if i != j else 0
+        return dot(between, found.centre) - half
+
+    return intervals, compare
+
+
+def verdicts(grounds, radius, findings):
     """Intervals, and whether each action could still be best: True, False, or None if unsure."""
+    alarm = findings.get("alarm")
     sums, by_intervals = grounds["statistics"], "exclusion" not in grounds["policy"]
     by_intervals = by_intervals or grounds["policy"]["exclusion"] == "intervals"
     out = [False] * len(grounds["actions"])
@@ -383,6 +606,9 @@ def verdicts(grounds, radius, alarm):
         out = pairs(grounds, arms, delta, aside, 2**-25)
     if radius["kind"] == "bell":
         intervals, compare, out = bell(grounds, radius)
+        compare = None if by_intervals else compare
+    elif radius["kind"] == "logistic":
+        intervals, compare = check_rates(grounds, findings, radius)
         compare = None if by_intervals else compare
     elif radius["kind"] == "two-point":
         intervals, out = bounded(grounds, radius)
@@ -464,6 +690,10 @@ def check_insurance(grounds, findings):
     limit = policy["kappa"] * (len(grounds["features"]) or offered) / (sums["observations"] + 1)
     least_known = next(action for action in findings["actions"] if action["rank"] == 1)
     width = least_known["design_width"]
+    if "glm" in grounds:
+        # An outcome tells by how much rates move with the logarithm of odds.
+        limit *= (sums["observations"] + 1) / (grounds["statistics"]["observations"] + 1)
+        width *= math.sqrt(slope(findings["likelihood"]["offset"] + least_known["moved"]))
     explored = width is None or width**2 > limit
     # Too close to tell where both are equal up to rounding.
     close = width is not None and abs(width**2 - limit) <= 1e-9 * limit
@@ -489,7 +719,7 @@ def main(path):
     low, high = grounds["reward_range"]
     if version == 2 and (grounds["features"] or radius["kind"] == "bell"):
         grounds["policy"].setdefault("exclusion", "differences")
-    intervals, could = verdicts(grounds, radius, findings.get("alarm"))
+    intervals, could = verdicts(grounds, radius, findings)
     centre = 0 if grounds.get("as_given") else (low + high) / 2
     shown = lambda x: min(max(centre + (high - low) * x, low), high)
     for (lower, mean, upper), action, plausible in zip(intervals, findings["actions"], could):

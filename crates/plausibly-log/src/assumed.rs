@@ -41,8 +41,42 @@ pub(crate) fn assumed(state: &State, spec: &PolicySpec, outcomes: Outcomes) -> V
         // How much yes and no scatter follows from the share of yes.
         None => None,
     };
-    let sentences = [Some(outcome), scatter, sure(state, spec.ridge(), &radius)];
+    let rates = radius.kind.link().map(|_| rates(state, &radius));
+    let scatter = if rates.is_some() { None } else { scatter };
+    let sentences = [Some(outcome), scatter, rates, sure(state, spec.ridge(), &radius)];
     sentences.into_iter().flatten().collect()
+}
+
+/// What is usual, and how far from it rates can be.
+fn rates(state: &State, radius: &RadiusSpec) -> String {
+    let (low, high) = state.reward_range();
+    let usual = radius.usual.map_or(0.5, |usual| (usual - low) / (high - low));
+    let percent = |share: f64| rate(share, 2);
+    let middle = format!("Usually {} of outcomes are yes", percent(usual));
+    if let Some(bound) = radius.theta_norm_bound {
+        return format!(
+            "{middle}. Each feature multiplies the odds of a yes by a fixed factor, and the length \
+             of the logarithms of these factors is at most {bound}."
+        );
+    }
+    let factor = radius.factor();
+    let odds = usual / (1.0 - usual);
+    let [least, most] = [odds / factor, odds * factor].map(|odds| percent(odds / (1.0 + odds)));
+    format!(
+        "{middle}. Whatever the columns say, the odds of a yes are between 1/{factor} of the usual \
+         ones and {factor} times as high (from {least} to {most}), and each column multiplies them \
+         by a factor of its own."
+    )
+}
+
+/// A share in percent, with this many significant digits on the side where it is rarer.
+pub(crate) fn rate(share: f64, digits: i32) -> String {
+    let percent = 100.0 * share;
+    let rarer = percent.min(100.0 - percent);
+    let places = if rarer > 0.0 { f64::from(digits) - 1.0 - rarer.log10().floor() } else { 0.0 };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 12")]
+    let places = places.clamp(0.0, 12.0) as usize;
+    format!("{percent:.places$} %")
 }
 
 /// How sure statements are, and how the probability of a wrong one is shared.
@@ -59,7 +93,9 @@ fn sure(state: &State, ridge: f64, radius: &RadiusSpec) -> Option<String> {
                 "; {half} each is left for wrong ranges and for wrong comparisons of two actions"
             )
         }
-        RadiusKind::Forecast | RadiusKind::Bell if radius.pairs && one_by_one && !is_arms => {
+        RadiusKind::Forecast | RadiusKind::Bell | RadiusKind::Logistic
+            if radius.pairs && one_by_one && !is_arms =>
+        {
             format!(
                 "; with at most {MOST_PAIRED} actions at first, {half} each is left for wrong \
                  ranges and for wrong comparisons of two actions"

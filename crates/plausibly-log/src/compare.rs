@@ -67,7 +67,7 @@ pub fn compare<S: Storage>(
     let grounds = state.not_waiting().grounds(&occasion, None)?;
     let Between { ahead, behind, at_least, at_most, decided, outcomes, confidence } =
         between(&grounds, places)?;
-    let number = |value: f64| grounds.number(value);
+    let number = |value: f64| grounds.gap(value);
     let [ahead, behind] = [ahead, behind].map(|place| grounds.actions[place].label.clone());
     let ends = (at_least, at_most);
     Ok(Difference::new(ahead, behind, ends, decided, outcomes, confidence, number))

@@ -19,16 +19,27 @@ pub(crate) struct Folding {
     pub(crate) id: LineHash,
     /// Number and hash of the last line.
     last: (u64, LineHash),
+    /// Whether the state keeps what rows of features have paid, whatever the policy.
+    keeps_rows: bool,
 }
 
 impl Folding {
+    /// Nothing read yet; the state may keep what rows of features have paid, whatever the policy.
+    pub(crate) fn keeping_rows(keeps_rows: bool) -> Self {
+        Self { keeps_rows, ..Self::default() }
+    }
+
     /// Applies the event of the next line.
     pub(crate) fn step(&mut self, entry: &Entry<'_>, event: &Event) -> Result<(), LogError> {
         let failed = |source: StepError| LogError::Line { seq: entry.seq, source: source.into() };
         if let Some(state) = &mut self.state {
             state.step(entry.seq, entry.at_us, event).map_err(failed)?;
         } else {
-            self.state = Some(State::open(event).map_err(failed)?);
+            let mut state = State::open(event).map_err(failed)?;
+            if self.keeps_rows {
+                state.keep_rows().map_err(failed)?;
+            }
+            self.state = Some(state);
             self.id = entry.hash;
         }
         self.last = (entry.seq, entry.hash);
@@ -74,9 +85,17 @@ impl<'a> Step<'a> {
 /// If a line is damaged, is not an event or cannot follow the lines before it, or `visit` fails.
 pub fn fold<S: Storage>(
     storage: &S,
+    visit: impl FnMut(&Step<'_>) -> Result<(), LogError>,
+) -> Result<(Option<State>, End), LogError> {
+    fold_with(storage, Folding::default(), visit)
+}
+
+/// Like [`fold`], from this beginning.
+pub(crate) fn fold_with<S: Storage>(
+    storage: &S,
+    mut folding: Folding,
     mut visit: impl FnMut(&Step<'_>) -> Result<(), LogError>,
 ) -> Result<(Option<State>, End), LogError> {
-    let mut folding = Folding::default();
     let end = read(storage, &Checkpoint::START, |entry| {
         let event = parse(&entry)?;
         if let Some(state) = &folding.state {

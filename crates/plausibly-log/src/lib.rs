@@ -17,6 +17,7 @@ mod log;
 mod opening;
 pub mod policy;
 mod prose;
+mod rates;
 pub mod recipe;
 mod replay;
 mod reward;

@@ -4,7 +4,7 @@
 use crate::assumed::assumed;
 use crate::event::{Event, FORMAT, Outcomes};
 use crate::log::LogError;
-use crate::policy::{self, Noise, PolicyTable};
+use crate::policy::{self, Noise, PolicyTable, Rates};
 use crate::recipe::Recipe;
 use crate::state::{State, StepError};
 use plausibly::spec::PolicyKind;
@@ -29,8 +29,26 @@ pub struct Opening {
 impl Opening {
     /// A log that decides by the [default policy](policy::default_for).
     pub fn new(recipe: Recipe, reward_range: (f64, f64), seed: u64) -> Self {
-        let (policy, outcomes) = (policy::default_for(&recipe, reward_range), Outcomes::default());
+        let outcomes = Outcomes::default();
+        let policy = policy::default_for(&recipe, reward_range, outcomes);
         Self { policy, reward_range, horizon: None, seed, outcomes, recipe }
+    }
+
+    /// Says what an outcome is. The policy becomes the default one for such outcomes.
+    #[must_use]
+    pub fn about(self, outcomes: Outcomes) -> Self {
+        let policy = policy::default_for(&self.recipe, self.reward_range, outcomes);
+        Self { policy, outcomes, ..self }
+    }
+
+    /// Declares what is usual, and by what factor odds can differ from it.
+    ///
+    /// # Errors
+    /// If the policy has no place for it, or a number is not one.
+    pub fn usually(mut self, rates: Rates) -> Result<Self, LogError> {
+        let declared = policy::declare_rates(&mut self.policy, rates, self.reward_range);
+        declared.map_err(StepError::from)?;
+        Ok(self)
     }
 
     /// Sets another policy. Its constants are in units of reward.

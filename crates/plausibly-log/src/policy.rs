@@ -1,7 +1,11 @@
 //! The policy of a log: the same spec as everywhere, with constants in the user's units of reward.
 //! A log records every field with its value, so that later defaults change nothing.
 
+use crate::event::Outcomes;
+use crate::rates::{INSURED_LINK, POISSON, has_poisson, settle_link, share_link};
+pub use crate::rates::{Rates, declare_rates, default_link};
 use crate::recipe::Recipe;
+use crate::scale::Scale;
 use crate::state::State;
 use plausibly::Target;
 use plausibly::spec::{
@@ -19,14 +23,29 @@ pub type PolicyTable = Map<String, Json>;
 /// changes what is best, no action is ever ruled out for good, and CODE alone would explore at the
 /// cost of rewards: it insures a rule that takes the largest estimate plus half the range of
 /// rewards times the width. `docs/results/defaults.md` has the measurements.
-pub fn default_for(recipe: &Recipe, reward_range: (f64, f64)) -> PolicyTable {
-    let table = if recipe.context().is_empty() {
-        serde_json::json!({ "kind": "code" })
-    } else {
-        let most_noise = 0.5 * (reward_range.1 - reward_range.0);
-        let radius = serde_json::json!({ "kind": "fixed", "sqrt_beta": most_noise });
-        let inside = serde_json::json!({ "kind": "lin-ucb", "ridge": 1.0, "radius": radius });
-        serde_json::json!({ "kind": "insured", "kappa": 10.0, "inside": inside })
+///
+/// Where outcomes are a yes or no, both have [the set](default_link) of their rates, and the rule
+/// is Thompson sampling.
+pub fn default_for(recipe: &Recipe, reward_range: (f64, f64), outcomes: Outcomes) -> PolicyTable {
+    let in_context = !recipe.context().is_empty();
+    let table = match (default_link(recipe, outcomes), in_context) {
+        (Some(link), true) => {
+            let radius = serde_json::json!({ "kind": link });
+            let inside = serde_json::json!({ "kind": "laplace-ts", "radius": radius });
+            serde_json::json!(
+                { "kind": "insured", "kappa": 10.0, "radius": radius, "inside": inside }
+            )
+        }
+        (Some(link), false) => {
+            serde_json::json!({ "kind": "code", "radius": { "kind": link } })
+        }
+        (None, false) => serde_json::json!({ "kind": "code" }),
+        (None, true) => {
+            let most_noise = 0.5 * (reward_range.1 - reward_range.0);
+            let radius = serde_json::json!({ "kind": "fixed", "sqrt_beta": most_noise });
+            let inside = serde_json::json!({ "kind": "lin-ucb", "ridge": 1.0, "radius": radius });
+            serde_json::json!({ "kind": "insured", "kappa": 10.0, "inside": inside })
+        }
     };
     match table {
         Json::Object(table) => table,
@@ -79,9 +98,12 @@ pub fn declare_noise(
             table.insert("radius".into(), Json::Object(radius));
         }
         Noise::Scale(scale) if has_radius => {
-            if table.get("radius").is_some_and(|radius| radius.get("kind") == Some(&"bell".into()))
-            {
-                // A bell curve of unknown width has no such number.
+            let without = |radius: &Json| {
+                ["bell", "logistic", "poisson"].iter().any(|kind| radius["kind"] == *kind)
+            };
+            if table.get("radius").is_some_and(without) {
+                // A bell curve of unknown width has no such number, and rates say how much yes and
+                // no scatter.
                 let delta = delta_of(table).into_iter().collect();
                 table.insert("radius".into(), Json::Object(delta));
             }
@@ -150,7 +172,9 @@ pub fn check_new_policy(
     horizon: Option<u64>,
     format: u32,
 ) -> Result<(), PolicyRefusal> {
-    let (spec, _) = read_policy(table, setting, horizon, format)?;
+    let mut table = table.clone();
+    share_link(&mut table);
+    let (spec, _) = read_policy(&table, setting, horizon, format)?;
     spec.unproved().map_or(Ok(()), |reason| Err(PolicyRefusal::Unproved(reason)))?;
     let refused = horizon.and_then(|horizon| spec.never_explores(horizon));
     refused.map_or(Ok(()), |reason| Err(PolicyRefusal::Unsuited(reason)))
@@ -178,12 +202,24 @@ pub fn read_policy(
 }
 
 fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
+    let is_link = |radius: &RadiusSpec| radius.kind.link().is_some();
     let reason = match spec.kind {
+        _ if has_poisson(&spec.kind) => POISSON,
         PolicyKind::Insured { radius, .. } if radius.is_bell() => INSURED_BELL,
+        PolicyKind::Insured { radius, ref inside, .. } if is_link(&radius) => match **inside {
+            PolicyKind::LaplaceTs { radius: own }
+            | PolicyKind::EpsilonGreedy { radius: Some(own), .. }
+                if own == radius =>
+            {
+                return check_rest(spec, horizon);
+            }
+            _ => INSURED_LINK,
+        },
         PolicyKind::Insured { ref inside, .. } if !follows_from_sums(inside) => {
             "a policy inside an insured one must follow from the sums of the log: use lin-ucb, \
              lin-ts, code or epsilon-greedy for actions with features, and ucb1, thompson, code or \
-             epsilon-greedy without; none of them with the bell-curve set"
+             epsilon-greedy without; none of them with the bell-curve set, and with the logistic \
+             set only if the insured policy has it too"
         }
         PolicyKind::Code { target: Some(Target::Deadline { .. }), .. } => {
             "a deadline counts rounds with immediate rewards, and a log does not promise those; \
@@ -192,7 +228,7 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
         PolicyKind::Code { radius, .. }
         | PolicyKind::Insured { radius, .. }
         | PolicyKind::LinUcb { radius, .. }
-            if radius.unset().any(|name| name == "action_norm_bound") =>
+            if !is_link(&radius) && radius.unset().any(|name| name == "action_norm_bound") =>
         {
             "the paper's radius needs a bound on the norms of all future actions: set \
              action_norm_bound, or use the radius additive"
@@ -201,20 +237,36 @@ fn check(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
             "beta-thompson counts rewards from 0 to 1, and a log scales rewards by their range; \
              use thompson"
         }
-        _ if spec.needs_horizon() && horizon.is_none() => {
-            "this policy spreads its exploration over a horizon: give the approximate number of \
-             decisions (--horizon)"
-        }
-        _ => return Ok(()),
+        _ => return check_rest(spec, horizon),
     };
     Err(PolicyRefusal::Unsuited(reason))
+}
+
+fn check_rest(spec: &PolicySpec, horizon: Option<u64>) -> Result<(), PolicyRefusal> {
+    let own = |radius: RadiusSpec| radius.kind.link().and(radius.action_norm_bound);
+    if own(spec.shown_radius(Setting::Changing, Defaults::Logged)).is_some() {
+        return Err(PolicyRefusal::Unsuited(
+            "in a log the bound on the weights of the logistic set follows from the columns; leave \
+             out action_norm_bound",
+        ));
+    }
+    if spec.needs_horizon() && horizon.is_none() {
+        return Err(PolicyRefusal::Unsuited(
+            "this policy spreads its exploration over a horizon: give the approximate number of \
+             decisions (--horizon)",
+        ));
+    }
+    Ok(())
 }
 
 /// Whether a policy inside an insured one can decide by what the insurance knows.
 fn follows_from_sums(inside: &PolicyKind) -> bool {
     match inside {
-        PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => !radius.is_bell(),
-        PolicyKind::Elimination { .. }
+        PolicyKind::Code { radius, .. } | PolicyKind::LinUcb { radius, .. } => {
+            !radius.is_bell() && radius.kind.link().is_none()
+        }
+        PolicyKind::EpsilonGreedy { radius: Some(_), .. }
+        | PolicyKind::Elimination { .. }
         | PolicyKind::ExploreThenCommit { .. }
         | PolicyKind::Insured { .. }
         | PolicyKind::LaplaceTs { .. }
@@ -256,14 +308,18 @@ pub(crate) fn upgraded(state: &State) -> Option<PolicyTable> {
     Some(table)
 }
 
-/// The policy for rewards divided by `range`. A bound on θ* is scaled too for vectors as given.
-/// Elsewhere it is left as it is: centring moves θ*, so the bound already is one for scaled
-/// rewards.
-pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpec {
+/// The policy for scaled rewards. A bound on θ* is scaled too for vectors as given. Elsewhere it is
+/// left as it is: centring moves θ*, so the bound already is one for scaled rewards. That of a
+/// generalised linear model is in no units of reward.
+pub(crate) fn scaled(spec: &PolicySpec, reward_range: (f64, f64), as_given: bool) -> PolicySpec {
+    let scale = Scale::new(reward_range, as_given);
+    let range = scale.length();
     let divide = |value: &mut Option<f64>| *value = value.map(|value| value / range);
     let scale_radius = |radius: &mut RadiusSpec| {
         divide(&mut radius.noise_scale);
-        if as_given {
+        // A usual reward beyond the range stays beyond it, and is refused.
+        radius.usual = radius.usual.map(|usual| scale.scaled(usual).unwrap_or(f64::INFINITY));
+        if as_given && radius.kind.link().is_none() {
             divide(&mut radius.theta_norm_bound);
         }
         radius.sqrt_beta /= range;
@@ -274,7 +330,7 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
             scale_radius(radius);
             let kind = std::mem::replace(&mut **inside, PolicyKind::BetaThompson);
             let unscaled = PolicySpec { label: String::new(), kind };
-            **inside = scaled(&unscaled, range, as_given).kind;
+            **inside = scaled(&unscaled, reward_range, as_given).kind;
         }
         PolicyKind::Code { radius, target, .. } => {
             scale_radius(radius);
@@ -282,14 +338,15 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
                 *accuracy /= range;
             }
         }
-        PolicyKind::LinUcb { radius, .. } => scale_radius(radius),
+        PolicyKind::LinUcb { radius, .. }
+        | PolicyKind::LaplaceTs { radius }
+        | PolicyKind::EpsilonGreedy { radius: Some(radius), .. } => scale_radius(radius),
         PolicyKind::LinTs { noise_scale, .. }
         | PolicyKind::Ucb1 { noise_scale }
         | PolicyKind::Thompson { noise_scale } => divide(noise_scale),
         PolicyKind::BetaThompson
         | PolicyKind::Elimination { .. }
-        | PolicyKind::LaplaceTs { .. }
-        | PolicyKind::EpsilonGreedy { .. }
+        | PolicyKind::EpsilonGreedy { radius: None, .. }
         | PolicyKind::ExploreThenCommit { .. } => {}
     }
     spec
@@ -298,7 +355,7 @@ pub(crate) fn scaled(spec: &PolicySpec, range: f64, as_given: bool) -> PolicySpe
 /// The ridge that suits the radius of a policy when a log begins.
 pub(crate) fn natural_ridge(spec: &PolicySpec, recipe: &Recipe, range: (f64, f64)) -> f64 {
     let (length, dim) = (range.1 - range.0, recipe.dim());
-    let spec = scaled(spec, length, recipe.is_given());
+    let spec = scaled(spec, range, recipe.is_given());
     spec.ridge_in(&scaled_facts(dim, recipe.theta_norm_bound(length)))
 }
 
@@ -328,11 +385,16 @@ pub(crate) fn read_settled(
     format: u32,
     ridge: impl FnOnce(&PolicySpec) -> f64,
 ) -> Result<(PolicySpec, PolicyTable), PolicyRefusal> {
-    let read = read_policy(table, setting, horizon, format)?;
+    let mut table = table.clone();
+    share_link(&mut table);
+    let read = read_policy(&table, setting, horizon, format)?;
     if setting == Setting::Arms || read.0.is_bell() {
         return Ok(read);
     }
     let (spec, mut table) = read;
+    if settle_link(&mut table, &spec) {
+        return read_policy(&table, setting, horizon, format);
+    }
     let natural = spec.has_natural_ridge();
     if natural {
         table.insert("ridge".into(), ridge(&spec).into());

@@ -5,7 +5,7 @@
 use crate::certificate::{Grounds, Reused};
 use crate::choices::Choices;
 use crate::event::Event;
-use crate::fold::{Step, fold};
+use crate::fold::{Folding, Step, fold_with};
 use crate::journal::Storage;
 use crate::log::LogError;
 use crate::policy::{PolicyRefusal, PolicyTable};
@@ -64,7 +64,10 @@ pub fn replay<S: Storage>(
 ) -> Result<u64, LogError> {
     let mut comparison: Option<Comparison> = None;
     let mut choices = Choices::default();
-    let (state, _) = fold(storage, |step| {
+    // One policy of a log without such a model may be compared with one that has it.
+    let keeps_rows = policy.get("radius").is_some_and(|radius| radius["kind"] == "logistic");
+    let folding = Folding::keeping_rows(keeps_rows);
+    let (state, _) = fold_with(storage, folding, |step| {
         let Event::Decided { set, context, chosen, label, .. } = step.event else { return Ok(()) };
         let comparison = match &mut comparison {
             Some(comparison) if comparison.is_under(step.state) => {

@@ -9,12 +9,25 @@
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Scale {
     range: (f64, f64),
-    centred: bool,
+    origin: Origin,
+}
+
+/// The reward that becomes zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Origin {
+    Zero,
+    Middle,
+    Least,
 }
 
 impl Scale {
     pub(crate) fn new(range: (f64, f64), as_given: bool) -> Self {
-        Self { range, centred: !as_given }
+        Self { range, origin: if as_given { Origin::Zero } else { Origin::Middle } }
+    }
+
+    /// From 0 to 1: a reward becomes the share of the range that it is.
+    pub(crate) fn shares(range: (f64, f64)) -> Self {
+        Self { range, origin: Origin::Least }
     }
 
     /// The length of the range.
@@ -24,15 +37,23 @@ impl Scale {
 
     /// The reward that becomes zero.
     fn centre(self) -> f64 {
-        if self.centred { self.range.0 / 2.0 + self.range.1 / 2.0 } else { 0.0 }
+        match self.origin {
+            Origin::Zero => 0.0,
+            Origin::Middle => self.range.0 / 2.0 + self.range.1 / 2.0,
+            Origin::Least => self.range.0,
+        }
     }
 
     /// A reward on the scale of the statistics; `None` if it is out of range.
     pub(crate) fn scaled(self, reward: f64) -> Option<f64> {
         let (low, high) = self.range;
         let scaled = (reward - self.centre()) / self.length();
-        // Rounding may carry a centred reward slightly beyond the ends.
-        let scaled = if self.centred { scaled.clamp(-0.5, 0.5) } else { scaled };
+        // Rounding may carry a reward slightly beyond the ends.
+        let scaled = match self.origin {
+            Origin::Zero => scaled,
+            Origin::Middle => scaled.clamp(-0.5, 0.5),
+            Origin::Least => scaled.clamp(0.0, 1.0),
+        };
         (reward >= low && reward <= high).then_some(scaled)
     }
 

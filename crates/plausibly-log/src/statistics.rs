@@ -4,7 +4,9 @@
 
 use crate::certificate::{Earned, ForecastGrounds, Sums};
 use crate::journal::LineHash;
-use plausibly::{Forecasts, Ledger, LedgerError, Observation, ObservationError, Tally, TallyError};
+use plausibly::{
+    Forecasts, Ledger, LedgerError, Observation, ObservationError, RowSumsError, Tally, TallyError,
+};
 use thiserror::Error;
 
 /// Steps of the reward grid in one unit: 2²⁴.
@@ -23,6 +25,9 @@ pub enum StatisticsError {
     /// Counts that sums have no room for.
     #[error(transparent)]
     Tally(#[from] TallyError),
+    /// Rewards that the sums of a row have no room for.
+    #[error(transparent)]
+    Rows(#[from] RowSumsError),
     /// An arm without the play to take back.
     #[error("action {arm} has no such play to take back")]
     NoSuchPlay {
@@ -70,10 +75,24 @@ pub(crate) enum Change {
     Unsettled(Settlement),
 }
 
+impl Change {
+    /// What takes it back.
+    pub(crate) fn undone(self) -> Self {
+        match self {
+            Self::Taken => Self::Dropped,
+            Self::Dropped => Self::Taken,
+            Self::Settled(came) => Self::Unsettled(came),
+            Self::Unsettled(gone) => Self::Settled(gone),
+        }
+    }
+}
+
 /// The outcomes of a decision on the scale of the statistics, with the forecasts it has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Settlement {
     pub(crate) outcomes: Tally,
+    /// The same outcomes as shares of their range, which generalised linear models are made from.
+    pub(crate) shares: Tally,
     pub(crate) forecasts: Option<Forecasts>,
 }
 

@@ -395,6 +395,13 @@ impl Explanation {
         }
     }
 
+    /// How little is known about the plausible actions of a model on a curved scale by these
+    /// squared widths: the largest gain of an outcome, and half the longest interval. `None` for
+    /// others.
+    pub fn least_known(&self, width_sq: &[f64]) -> Option<(f64, f64)> {
+        self.plausible.least_known(&self.scores, width_sq)
+    }
+
     /// The standing of each action.
     pub fn standings(&self) -> &[Standing] {
         &self.standings
@@ -421,7 +428,7 @@ impl Explanation {
 }
 
 /// Scores by all that the model counts, also what its estimate does not know yet.
-fn score_by_design(model: &(impl Estimator + ?Sized), actions: Actions<'_>, out: &mut Scores) {
+pub fn score_by_design(model: &(impl Estimator + ?Sized), actions: Actions<'_>, out: &mut Scores) {
     let Some(fit) = model.design() else { return model.score_into(actions, out) };
     out.resize(actions.len());
     fit.score(actions.blocks(), &mut out.mean, &mut out.width_sq);

@@ -59,7 +59,7 @@ pub use exact::{
     ForecastError, ForecastSums, Forecasts, Ledger, LedgerDigest, LedgerError, MalformedLedger,
     Observation, ObservationError, OffGrid, RowSums, RowSumsError, Tally, TallyError, quantise,
 };
-pub use explain::{Difference, Explanation, Insurance, Outlook, Standing};
+pub use explain::{Difference, Explanation, Insurance, Outlook, Standing, score_by_design};
 pub use linalg::Isa;
 pub use model::{
     ArmMeans, ArmRidges, ArmSums, BellArms, BellPrior, BellRidge, BellSums, Budget, Earnings,

@@ -128,6 +128,7 @@ fn play_clicks(mut problem: Problem, before: u64) -> Result<(), Box<dyn Error>> 
         rewards: (0.0, 1.0),
         offset: link.of_mean(0.05),
         theta_norm_bound: 3.0,
+        precision: None,
         delta: DELTA,
     };
     let untrained = Code::new(Glm::new(problem.dim, prior)?, Likelihood::default());

@@ -23,6 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         rewards: (0.0, 1.0),
         offset: link.of_mean(0.05),
         theta_norm_bound: 3.0,
+        precision: None,
         delta: 0.05,
     };
     let sums = taken(&problem)?;

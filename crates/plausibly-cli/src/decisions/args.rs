@@ -85,6 +85,17 @@ pub(crate) struct Decide {
     #[arg(long, value_name = "N", value_parser = noise)]
     pub(crate) noise: Option<Noise>,
 
+    /// The usual share of yes, such as 0.03, where outcomes are yes/no or counts and actions have
+    /// columns; a rough idea is enough [default: 0.5]
+    #[arg(long, value_name = "P", value_parser = share)]
+    pub(crate) usual_rate: Option<f64>,
+
+    /// By what factor the odds of a yes can differ from the usual ones, whatever the columns say:
+    /// 10 is from a tenth to ten times. One that is too small makes statements wrong, one that is
+    /// too large costs a few more outcomes [default: 1000]
+    #[arg(long, value_name = "F", value_parser = factor)]
+    pub(crate) odds_factor: Option<f64>,
+
     /// A column to leave out of the features; only for the first decision
     #[arg(long, value_name = "COLUMN")]
     pub(crate) leave_out: Vec<String>,
@@ -535,6 +546,24 @@ pub(super) fn noise(text: &str) -> Result<Noise, String> {
     } else {
         Err("must be a number above 0, `bell` or `unknown`".into())
     }
+}
+
+/// Parses a usual share of yes.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    let share = read_number(text).map_err(|error| error.to_string())?;
+    if share > 0.0 && share < 1.0 {
+        return Ok(share);
+    }
+    Err("must be between 0 and 1, and neither of them; 3 % is 0.03".into())
+}
+
+/// Parses by what factor odds can differ.
+pub(super) fn factor(text: &str) -> Result<f64, String> {
+    let factor = read_number(text).map_err(|error| error.to_string())?;
+    if factor > 1.0 && factor <= 1e50 {
+        return Ok(factor);
+    }
+    Err("must be above 1: 10 is from a tenth of the usual odds to ten times as high".into())
 }
 
 /// Parses what an outcome is.

@@ -10,7 +10,7 @@ use crate::output;
 use anyhow::{Context as _, Result};
 use plausibly_log::event::Outcomes;
 use plausibly_log::journal::FileStorage;
-use plausibly_log::policy::{Noise, PolicyTable, default_for};
+use plausibly_log::policy::{Noise, PolicyTable, Rates, declare_rates, default_for};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::check_key;
 use plausibly_log::table::Table;
@@ -159,8 +159,8 @@ fn begin(
     }
     output::note(&format!("{}", recipe.describe()));
     first_table::ask(args, table, &recipe)?;
-    let Answers { range, outcomes, noise } = questions::answers(args)?;
-    let usual = default_for(&recipe, range);
+    let Answers { range, outcomes, noise, rates } = questions::answers(args, &recipe)?;
+    let usual = default_for(&recipe, range, outcomes);
     let policy = policy::read(args.policy.as_deref(), &usual, &args.set, None, &recipe)?;
     let mut opening = Opening {
         policy,
@@ -172,6 +172,9 @@ fn begin(
     };
     if noise != Noise::Unknown {
         opening = opening.scattering(noise)?;
+    }
+    if rates != Rates::default() {
+        opening = opening.usually(rates)?;
     }
     // Checked before the file is created.
     output::note(&settings(args, &opening)?);
@@ -208,7 +211,15 @@ fn settings(args: &Decide, opening: &Opening) -> Result<String> {
             "--noise N or bell",
         ),
     ];
-    let open: Vec<&str> = said.iter().filter(|(said, _)| !said).map(|(_, flag)| *flag).collect();
+    let mut open: Vec<&str> =
+        said.iter().filter(|(said, _)| !said).map(|(_, flag)| *flag).collect();
+    let has_rates = opening.policy.get("radius").is_some_and(|own| own["kind"] == "logistic");
+    if has_rates && args.usual_rate.is_none() {
+        open.push("--usual-rate P");
+    }
+    if has_rates && args.odds_factor.is_none() {
+        open.push("--odds-factor F");
+    }
     if args.yes && !open.is_empty() {
         lines.push(format!("  if you know more, say it with {}", open.join(", ")));
     }
@@ -285,7 +296,10 @@ fn wanted_policy(
     args: &Decide,
     log: &Log<FileStorage>,
 ) -> Result<Option<(PolicyTable, Option<u64>)>> {
-    let changes = args.policy.is_some() || !args.set.is_empty() || args.noise.is_some();
+    let rates = Rates { usual: args.usual_rate, factor: args.odds_factor };
+    let says_rates = rates != Rates::default();
+    let changes =
+        args.policy.is_some() || !args.set.is_empty() || args.noise.is_some() || says_rates;
     if !changes && args.horizon.is_none() {
         return Ok(None);
     }
@@ -300,7 +314,11 @@ fn wanted_policy(
         );
     }
     let (current, recipe) = (state.policy().1, state.recipe());
-    let wanted = policy::read(args.policy.as_deref(), current, &args.set, args.noise, recipe)?;
+    let mut wanted = policy::read(args.policy.as_deref(), current, &args.set, args.noise, recipe)?;
+    if says_rates {
+        let declared = declare_rates(&mut wanted, rates, state.reward_range());
+        declared.map_err(|refusal| Ending::Refused(refusal.to_string()))?;
+    }
     let horizon = args.horizon.or(state.horizon());
     Ok(state.would_change(&wanted, horizon)?.then_some((wanted, horizon)))
 }

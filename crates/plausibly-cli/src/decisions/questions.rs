@@ -1,11 +1,12 @@
 //! What a person knows about outcomes, asked before a log begins.
 
-use super::args::{Decide, noise, outcomes, range};
+use super::args::{Decide, factor, noise, outcomes, range, share};
 use crate::exit::refuse;
 use crate::output;
 use anyhow::Result;
 use plausibly_log::event::Outcomes;
-use plausibly_log::policy::Noise;
+use plausibly_log::policy::{Noise, Rates, default_link};
+use plausibly_log::recipe::Recipe;
 use std::io::{self, IsTerminal};
 
 /// What is known about outcomes.
@@ -13,13 +14,14 @@ pub(super) struct Answers {
     pub(super) range: (f64, f64),
     pub(super) outcomes: Outcomes,
     pub(super) noise: Noise,
+    pub(super) rates: Rates,
 }
 
 /// The answers of the flags, of a person at a terminal, or else the safest ones.
 ///
 /// # Errors
 /// A refusal if the input ends before an answer, or what was said cannot be.
-pub(super) fn answers(args: &Decide) -> Result<Answers> {
+pub(super) fn answers(args: &Decide, recipe: &Recipe) -> Result<Answers> {
     let asks = !args.yes && io::stdin().is_terminal();
     let range = match args.reward_range {
         Some(range) => range,
@@ -52,7 +54,32 @@ pub(super) fn answers(args: &Decide) -> Result<Answers> {
         )?,
         None => Noise::Unknown,
     };
-    Ok(Answers { range, outcomes, noise })
+    let asks = asks && args.set.is_empty() && args.policy.is_none();
+    let rates = rates(args, asks && default_link(recipe, outcomes).is_some())?;
+    Ok(Answers { range, outcomes, noise, rates })
+}
+
+/// What is said about rates of yes.
+fn rates(args: &Decide, asks: bool) -> Result<Rates> {
+    let known = |read: fn(&str) -> Result<f64, String>| move |text: &str| read(text).map(Some);
+    let usual = match args.usual_rate {
+        None if asks => ask(
+            "What share of outcomes is usually yes? A rough idea is enough, such as 0.03. [0.5]",
+            None,
+            known(share),
+        )?,
+        said => said,
+    };
+    let factor = match args.odds_factor {
+        None if asks => ask(
+            "How many times higher or lower than usual can the odds of a yes be, whatever the \
+             columns say? With 10, they are between a tenth and ten times the usual odds. [1000]",
+            None,
+            known(factor),
+        )?,
+        said => said,
+    };
+    Ok(Rates { usual, factor })
 }
 
 /// What is said about how much outcomes in this range scatter.

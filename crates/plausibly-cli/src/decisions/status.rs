@@ -45,7 +45,7 @@ fn text(status: &Status) -> String {
         _ => ("their averages are", "some of these have"),
     };
     let within = match now.findings.known_within {
-        Some(within) => format!("{averages} known to within ±{}", now.number(within)),
+        Some(within) => format!("{averages} known to within ±{}", now.gap(within)),
         None => format!("{some} no outcome yet"),
     };
     let mut text = format!(
@@ -137,10 +137,9 @@ fn narrowed(status: &Status) -> String {
             vec![
                 point.decision.to_string(),
                 format!("{} of {}", point.plausible, point.offered),
-                point.known_within.map_or_else(
-                    || "open".into(),
-                    |within| format!("±{}", status.now.number(within)),
-                ),
+                point
+                    .known_within
+                    .map_or_else(|| "open".into(), |within| format!("±{}", status.now.gap(within))),
             ]
         })
         .collect();

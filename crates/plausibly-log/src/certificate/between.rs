@@ -3,7 +3,7 @@
 use super::derive::{Derivation, Parsed, two_digits};
 use super::rule_out::Differences;
 use super::{Grounds, GroundsError};
-use plausibly::{ActionIndex, ConfidenceRadius};
+use plausibly::{ActionIndex, ConfidenceRadius, Reach};
 
 /// What is known about the difference between two actions, which are given by place.
 pub(crate) struct Between {
@@ -32,17 +32,27 @@ pub(crate) fn between(grounds: &Grounds, places: [usize; 2]) -> Result<Between, 
 impl Derivation<'_> {
     fn between(&self, [a, b]: [ActionIndex; 2]) -> Between {
         let intervals = self.explanation.intervals();
-        let (ahead, behind) = if intervals[b].mean > intervals[a].mean { (b, a) } else { (a, b) };
-        let (first, second) = (intervals[ahead], intervals[behind]);
         let model = self.model.estimator();
-        let (reach, rule) = (self.radius.reach(&model.evidence()), self.pair_rule([ahead, behind]));
-        let (at_least, at_most, progress) = match Differences::of(self, behind) {
-            Some(differences) => {
+        let reach = self.radius.reach(&model.evidence());
+        let curved = matches!(reach, Reach::Curved(_)).then(|| {
+            let set = self.set.view();
+            self.explanation.compare(model, &self.radius, self.exclusion, set, [a, b])
+        });
+        let (ahead, behind) = match &curved {
+            Some(compared) => (compared.ahead, compared.behind),
+            None if intervals[b].mean > intervals[a].mean => (b, a),
+            None => (a, b),
+        };
+        let rule = self.pair_rule([ahead, behind]);
+        let (first, second) = (intervals[ahead], intervals[behind]);
+        let (at_least, at_most, progress) = match (curved, Differences::of(self, behind)) {
+            (Some(compared), _) => (compared.at_least, compared.at_most, compared.progress),
+            (None, Some(differences)) => {
                 let gap = differences.gap(ahead);
                 let half = reach.half_width(differences.from(ahead).0);
                 (gap - half, gap + half, (gap / half) * (gap / half))
             }
-            None => (first.lower - second.upper, first.upper - second.lower, 0.0),
+            (None, None) => (first.lower - second.upper, first.upper - second.lower, 0.0),
         };
         let progress = progress.max(self.explanation.progress(model, &self.radius, ahead, behind));
         let by_pair = reach.judges_pairs()

@@ -12,7 +12,7 @@ use crate::policy;
 use plausibly::spec::{Model, PolicyKind, PolicySpec, RadiusSpec};
 use plausibly::{
     ActionSet, ConfidenceRadius, Doubt, Exclusion, Explanation, PairRule, Phase, Quantised, Quota,
-    Radius, Reach, Scores, Target, TargetStatus,
+    Radius, Reach, Scores, Target, TargetStatus, score_by_design,
 };
 use std::cell::OnceCell;
 
@@ -49,7 +49,7 @@ pub(super) struct Derivation<'a> {
     pub(super) radius: Quantised<Radius>,
     /// The radius by which intervals are shown, as a spec.
     pub(super) shown: RadiusSpec,
-    exclusion: Exclusion,
+    pub(super) exclusion: Exclusion,
     pub(super) confidence: Option<f64>,
     /// The phase of phased elimination, and the plays left in it.
     pub(super) phase: Option<(Phase, Quota)>,
@@ -90,6 +90,8 @@ impl<'a> Derivation<'a> {
         let shown = spec.shown_radius(grounds.setting(), policy::defaults(grounds.format));
         let (model, design) = if spec.is_bell() {
             grounds.bell_models(&shown)?
+        } else if spec.link().is_some() {
+            grounds.glm_models(&shown)?
         } else {
             let model = match reused(&grounds.statistics) {
                 Some(model) => model,
@@ -217,6 +219,7 @@ impl Derivation<'_> {
             }),
             alarm: self.alarm(),
             confidence: self.confidence,
+            likelihood: self.likelihood(),
             target: self.target(),
             insurance: self.insurance()?,
             plays_left: self.phase.as_ref().map(|(_, quota)| quota.remaining()),
@@ -236,11 +239,12 @@ impl Derivation<'_> {
         let grounds = self.grounds;
         let (low, high) = grounds.reward_range;
         let interval = self.explanation.intervals()[action];
-        let mean = grounds.unscaled(interval.mean);
-        let mut half = grounds.range() * (interval.upper - interval.mean);
-        if self.is_bounded() {
+        let estimate = self.estimate(action);
+        let mean = grounds.unscaled(estimate);
+        let mut half = grounds.range() * (interval.upper - estimate);
+        if self.is_uneven() {
             // These intervals need not have the estimate in the middle.
-            half = half.max(grounds.range() * (interval.mean - interval.lower));
+            half = half.max(grounds.range() * (estimate - interval.lower));
         }
         if self.explanation.width_sq()[action].is_finite() {
             half.min((high - mean).max(mean - low))
@@ -274,7 +278,8 @@ impl Derivation<'_> {
                 Finding {
                     id: action.id,
                     label: action.label.clone(),
-                    mean: known.then(|| grounds.unscaled(interval.mean)),
+                    mean: known.then(|| grounds.unscaled(self.estimate(at))),
+                    moved: self.moved(at),
                     lower: bound(interval.lower),
                     upper: bound(interval.upper),
                     width: finite(width_sq.sqrt()),
@@ -380,23 +385,29 @@ impl Derivation<'_> {
         self.exclusion == Exclusion::Differences
     }
 
-    /// Whether intervals depend on what arms have paid.
-    fn is_bounded(&self) -> bool {
-        let reach = self.radius.reach(&self.model.estimator().evidence());
-        matches!(reach, Reach::Bounded(_))
+    /// Whether intervals need not have the estimate in the middle.
+    fn is_uneven(&self) -> bool {
+        matches!(self.reach(), Reach::Bounded(_) | Reach::Curved(_))
+    }
+
+    pub(super) fn reach(&self) -> Reach {
+        self.radius.reach(&self.model.estimator().evidence())
     }
 
     fn chosen(&self) -> Result<Chosen, GroundsError> {
         let grounds = self.grounds;
         let (at, stream_choice) = self.choose()?;
         let (action, width_sq) = (&grounds.actions[at], self.explanation.width_sq()[at]);
-        let design_sq = self.design_width_sq()[at];
+        let widths = self.design_width_sq();
+        let curved = matches!(self.reach(), Reach::Curved(_));
+        let design_gain =
+            if curved { self.explanation.ignorance(widths, at).0 } else { widths[at] };
         Ok(Chosen {
             id: action.id,
             label: action.label.clone(),
             reason: self.reason(),
             propensity: if stream_choice { self.propensity(at) } else { None },
-            log_det_gain: finite(log_det_gain(grounds.dim() == 0, design_sq)),
+            log_det_gain: finite(log_det_gain(grounds.dim() == 0, design_gain)),
             rule_out: RuleOut::of(self, at),
             directions: self.model.gram_inverse().map_or_else(Vec::new, |inverse| {
                 directions(&grounds.features, &action.features, inverse, width_sq)
@@ -410,7 +421,7 @@ impl Derivation<'_> {
         let Some(design) = &self.design else { return self.explanation.width_sq() };
         let scores = self.design_scores.get_or_init(|| {
             let mut scores = Scores::new();
-            design.estimator().score_into(self.set.view(), &mut scores);
+            score_by_design(design.estimator(), self.set.view(), &mut scores);
             scores
         });
         scores.width_sq()
@@ -418,6 +429,9 @@ impl Derivation<'_> {
 
     /// Progress towards a target by the widths and the evidence of a model.
     fn target_status(&self, target: Target, width_sq: &[f64], model: &Model) -> TargetStatus {
+        if let Some((gain, half_width)) = self.explanation.least_known(width_sq) {
+            return target.status(gain, half_width, &model.estimator().evidence());
+        }
         let ignorance = |at: usize| self.explanation.ignorance(width_sq, at);
         let wider = |best: usize, next| if ignorance(next) > ignorance(best) { next } else { best };
         let widest = self.explanation.plausible().reduce(wider).unwrap_or(0);

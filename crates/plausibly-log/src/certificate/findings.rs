@@ -24,6 +24,9 @@ pub struct Findings {
     /// The probability that all intervals contain the truth at all times; `null` if they are not a
     /// confidence set.
     pub confidence: Option<f64>,
+    /// What the set of a generalised linear model is made of.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub likelihood: Option<LikelihoodFinding>,
     /// Progress towards the policy's target.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target: Option<TargetFinding>,
@@ -123,6 +126,38 @@ pub struct TargetFinding {
     pub reached: Option<f64>,
 }
 
+/// What the set of a generalised linear model is made of: `‖θ* − θ̃‖` is at most `√β` in the norm
+/// of its matrix, with `√β = √(2B + ‖g‖²)` and `g` the slope of the likelihood at the point.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LikelihoodFinding {
+    /// The logarithm of the usual odds.
+    pub offset: f64,
+    /// S, a bound on the norm of θ*.
+    pub theta_norm_bound: f64,
+    /// δ of the set, without the share of verdicts between pairs.
+    pub delta: f64,
+    /// The parts of B, in nats.
+    pub budget: BudgetFinding,
+    /// `‖θ̃‖/S`: above ½ one should ask whether odds can differ by more than was said. `null` where
+    /// there is no set.
+    pub leaning: Option<f64>,
+}
+
+/// The parts of B, in nats.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetFinding {
+    /// `log(1/δ)`.
+    pub confidence: f64,
+    /// What data and features cost.
+    pub evidence: f64,
+    /// `λS²/2`.
+    pub distance: f64,
+    /// For outcomes between the ends of the range, which were rounded.
+    pub rounding: f64,
+}
+
 /// Which part of an insured policy decided.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -150,6 +185,10 @@ pub struct Finding {
     pub label: String,
     /// The estimate; `null` for an arm never taken.
     pub mean: Option<f64>,
+    /// `⟨a, θ̃⟩`, by how much the logarithm of its odds is estimated to be above the usual one;
+    /// under the radius `logistic`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub moved: Option<f64>,
     /// The lower bound, at least the smallest reward.
     pub lower: f64,
     /// The upper bound, at most the largest reward.

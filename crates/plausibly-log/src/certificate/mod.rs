@@ -12,6 +12,7 @@ mod certify;
 mod choice;
 mod derive;
 mod findings;
+mod likelihood;
 mod phase;
 mod rule_out;
 mod verdict;
@@ -25,9 +26,11 @@ use canonical::canonical;
 pub use certify::{certificate, certify};
 pub use derive::two_digits;
 pub use findings::{
-    Alarm, Chosen, Comparison, Finding, Findings, InsuranceFinding, Outlook, Reason, RuledOut,
-    Share, Standing, TargetFinding,
+    Alarm, BudgetFinding, Chosen, Comparison, Finding, Findings, InsuranceFinding,
+    LikelihoodFinding, Outlook, Reason, RuledOut, Share, Standing, TargetFinding,
 };
+pub(crate) use likelihood::bounded;
+pub use likelihood::{GlmGrounds, PaidRow};
 pub use phase::{Frozen, Phase, Played};
 pub use rule_out::RuleOut;
 pub(crate) use verdict::Reused;
@@ -135,6 +138,9 @@ pub struct Grounds {
     /// What the radius `bell` needs beside the sums.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bell: Option<BellGrounds>,
+    /// What a generalised linear model needs beside the sums.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub glm: Option<GlmGrounds>,
     /// The phase of phased elimination.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub phase: Option<Phase>,
@@ -424,7 +430,7 @@ impl Grounds {
     pub(crate) fn spec(&self) -> Result<PolicySpec, PolicyRefusal> {
         let (spec, _) =
             policy::read_policy(&self.policy, self.setting(), self.horizon, self.format)?;
-        Ok(policy::scaled(&spec, self.range(), self.as_given))
+        Ok(policy::scaled(&spec, self.reward_range, self.as_given))
     }
 
     /// The set of listed actions.

@@ -37,6 +37,11 @@ impl RuleOut {
                 Self::by_intervals(action, explanation, evidence, radius, grounds.range())
             }
             _ if derivation.spec.is_bell() => Self::by_bell(derivation, action),
+            // There is no set, and no width that would make one.
+            Reach::Open(_) if derivation.spec.link().is_some() => {
+                Self { shift: None, observations: None }
+            }
+            Reach::Curved(curved) => derivation.by_curve(action, curved),
             Reach::Bounded(bounded) => Self::by_payments(derivation, action, bounded),
             _ => match Differences::of(derivation, action) {
                 Some(differences) => Self::by_differences(&differences),
@@ -149,7 +154,7 @@ impl RuleOut {
 }
 
 /// An action and the rival that has paid most on average, compared by what both have paid.
-struct ByPair {
+pub(super) struct ByPair {
     rule: Option<PairRule>,
     ahead: Earnings,
     own: Earnings,
@@ -157,7 +162,7 @@ struct ByPair {
 
 impl ByPair {
     /// `None` where nothing is kept about single actions, or no rival is ahead.
-    fn of(derivation: &Derivation<'_>, action: ActionIndex) -> Option<Self> {
+    pub(super) fn of(derivation: &Derivation<'_>, action: ActionIndex) -> Option<Self> {
         let model = derivation.model.estimator();
         let tallies = model.tallies()?;
         let rivals = (0..tallies.len()).filter(|arm| *arm != action).map(|arm| tallies.get(arm));
@@ -176,7 +181,7 @@ impl ByPair {
         Earnings { count: count + observations, total: total * grown, squares: squares * grown }
     }
 
-    fn decides_after(&self, observations: u64) -> bool {
+    pub(super) fn decides_after(&self, observations: u64) -> bool {
         self.rule.is_some_and(|rule| rule.rules_out(self.ahead, self.after(observations)).is_some())
     }
 }
@@ -191,12 +196,18 @@ impl<'a> Differences<'a> {
     /// `None` where differences do not rule actions out.
     pub(super) fn of(derivation: &'a Derivation<'a>, action: ActionIndex) -> Option<Self> {
         let reach = derivation.radius.reach(&derivation.model.estimator().evidence());
-        let decide = matches!(reach, Reach::Ellipsoid { .. }) && derivation.by_differences();
+        let decide = matches!(reach, Reach::Ellipsoid { .. } | Reach::Curved(_))
+            && derivation.by_differences();
         decide.then_some(Self { derivation, action })
     }
 
-    /// How far the estimate of a rival is above that of the action.
+    /// How far the estimate of a rival is above that of the action, on the scale on which the model
+    /// is linear.
     pub(super) fn gap(&self, rival: ActionIndex) -> f64 {
+        let moved = |at: ActionIndex| self.derivation.moved(at);
+        if let (Some(above), Some(own)) = (moved(rival), moved(self.action)) {
+            return above - own;
+        }
         let intervals = self.derivation.explanation.intervals();
         intervals[rival].mean - intervals[self.action].mean
     }
@@ -240,7 +251,7 @@ fn form(matrix: &[f64], x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// The plausible rival that is closest to ruling the action out, and how far it is from that.
-fn closest(differences: &Differences<'_>) -> Option<(ActionIndex, f64)> {
+pub(super) fn closest(differences: &Differences<'_>) -> Option<(ActionIndex, f64)> {
     let Differences { derivation, action } = differences;
     let reach = derivation.radius.reach(&derivation.model.estimator().evidence());
     let rivals = derivation.explanation.plausible().filter(|rival| rival != action);
@@ -273,7 +284,7 @@ fn after(evidence: Evidence, observations: u64, width_sq: f64) -> Evidence {
 
 /// The smallest number found for which `out` holds, `None` if no power of two up to [`MOST`] is
 /// enough. What is known about the rival does not grow, so `out` may fail again for very many.
-fn first(out: impl Fn(u64) -> bool) -> Option<u64> {
+pub(super) fn first(out: impl Fn(u64) -> bool) -> Option<u64> {
     let enough = (0..=40).map(|power| 1 << power).find(|observations| out(*observations))?;
     Some(bisect(enough / 2, enough, out))
 }

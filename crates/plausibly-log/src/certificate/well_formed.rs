@@ -56,6 +56,7 @@ impl Grounds {
             require(sound, name, what)?;
         }
         self.check_bell()?;
+        self.check_glm()?;
         let settled = self.statistics.observations;
         let counts_pending = self.design.as_ref().is_none_or(|all| all.observations > settled);
         let what = "must be above that of the statistics: it counts pending decisions";

@@ -223,7 +223,7 @@ impl Words<'_> {
                 format!(
                     "If its estimate were lower by more than {}, and all else as it is, it would \
                      be out. ",
-                    self.number(shift)
+                    self.gap(shift)
                 )
             }
             Some(_) => "We know too little for any fall of its estimate to be enough yet. ".into(),

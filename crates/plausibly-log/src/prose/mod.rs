@@ -3,7 +3,9 @@
 //! invalid.
 
 mod choice;
+mod rates;
 
+use crate::assumed::rate;
 use crate::certificate::{
     Alarm, Certificate, Comparison, ENOUGH_VALUES, Finding, Grounds, Reason, RuledOut, Standing,
 };
@@ -75,15 +77,24 @@ fn write_section(f: &mut fmt::Formatter<'_>, title: &str, sentences: &[String]) 
 }
 
 impl Certificate {
-    /// A value in units of reward, with as many digits as the range needs.
+    /// A value in units of reward, with as many digits as the range needs; a rate of yes in percent
+    /// where the model is one of rates.
     pub fn number(&self, value: f64) -> String {
         self.grounds.number(value)
+    }
+
+    /// A difference of two such values; of rates, in percentage points.
+    pub fn gap(&self, value: f64) -> String {
+        self.grounds.gap(value)
     }
 }
 
 impl Grounds {
     /// A value in units of reward, with as many digits as the range needs.
     pub(crate) fn number(&self, value: f64) -> String {
+        if self.has_rates() {
+            return rate((value - self.reward_range.0) / self.range(), 3);
+        }
         written(value, self.range())
     }
 }
@@ -115,6 +126,10 @@ impl<'a> Words<'a> {
 
     fn number(&self, value: f64) -> String {
         self.0.number(value)
+    }
+
+    fn gap(&self, value: f64) -> String {
+        self.0.gap(value)
     }
 
     /// An estimate, or "no outcome yet" without one.
@@ -204,8 +219,8 @@ impl<'a> Words<'a> {
         }
         let (low, high) = self.0.grounds.reward_range;
         if racing.iter().any(|action| action.lower <= low || action.upper >= high) {
-            // Two-point intervals end inside the range by themselves.
-            let widest = if self.is_two_point() {
+            // These intervals end inside the range by themselves.
+            let widest = if self.is_two_point() || self.0.grounds.is_glm() {
                 "."
             } else {
                 "; the action we know least about is the one whose range was widest before that."
@@ -221,7 +236,7 @@ impl<'a> Words<'a> {
     /// How far the true average may be from the estimate, as ±; "open" without an outcome.
     fn within(&self, action: &Finding) -> String {
         let within =
-            |mean: f64| format!("±{}", self.number((action.upper - mean).max(mean - action.lower)));
+            |mean: f64| format!("±{}", self.gap((action.upper - mean).max(mean - action.lower)));
         action.mean.map_or_else(|| "open".into(), within)
     }
 
@@ -282,8 +297,17 @@ impl<'a> Words<'a> {
 
     /// A difference between two numbers as they are printed, so that readers can check it.
     fn difference(&self, from: f64, to: f64) -> String {
+        let texts = [from, to].map(|value| self.number(value));
+        if let [Some(a), Some(b)] = [&texts[0], &texts[1]].map(|text| text.strip_suffix(" %")) {
+            let places = |text: &str| text.split_once('.').map_or(0, |(_, rest)| rest.len());
+            let (digits, [a, b]) =
+                (places(a).max(places(b)), [a, b].map(|text| text.parse::<f64>()));
+            if let (Ok(a), Ok(b)) = (a, b) {
+                return format!("{:.digits$} points", a - b);
+            }
+        }
         let printed = |value: f64| self.number(value).parse::<f64>().unwrap_or(value);
-        self.number(printed(from) - printed(to))
+        self.gap(printed(from) - printed(to))
     }
 
     /// The listed actions that are out of the race, the closest calls first.
@@ -311,15 +335,15 @@ impl<'a> Words<'a> {
             (Some(Comparison::Difference), Some((at_least, at_most))) => {
                 return format!(
                     "{by} beats it by {} to {}.",
-                    self.number(at_least),
-                    self.number(at_most)
+                    self.gap(at_least),
+                    self.gap(at_most)
                 );
             }
             (Some(Comparison::Pair), Some((at_least, at_most))) => {
                 return format!(
                     "the outcomes of both show that {by} beats it by {} to {}.",
-                    self.number(at_least),
-                    self.number(at_most)
+                    self.gap(at_least),
+                    self.gap(at_most)
                 );
             }
             (Some(Comparison::Pair), None) => {
@@ -380,7 +404,8 @@ impl<'a> Words<'a> {
         let (grounds, findings) = (&self.0.grounds, &self.0.findings);
         let mut said = Vec::new();
         if let (Some(confidence), Some(alarm)) = (self.confidence(), &findings.alarm) {
-            said.push(alarm_said(alarm, &confidence));
+            let rates = findings.likelihood.is_some();
+            said.push(alarm_said(alarm, &confidence, rates));
         } else if let Some(confidence) = self.confidence() {
             let ranges = match grounds.offered() {
                 1 => "its range contains the true average".into(),
@@ -404,12 +429,13 @@ impl<'a> Words<'a> {
             );
         }
         said.extend(self.waiting_for_scale());
+        said.extend(self.leaning());
         said.push(match findings.known_within {
             Some(within) => {
                 format!(
                     "Among the actions still in the race, the widest range is ±{} around its \
                      estimate.",
-                    self.number(within)
+                    self.gap(within)
                 )
             }
             None => {
@@ -484,7 +510,7 @@ impl<'a> Words<'a> {
         let wanted = self.0.findings.target.as_ref().map_or(0.0, |target| target.wanted);
         match self.0.grounds.policy.get("target").and_then(|target| target.get("kappa")) {
             Some(kappa) => format!("the target you set (kappa = {kappa})"),
-            None => format!("the accuracy you asked for (±{})", self.number(wanted)),
+            None => format!("the accuracy you asked for (±{})", self.gap(wanted)),
         }
     }
 
@@ -513,7 +539,9 @@ impl<'a> Words<'a> {
                  amount that is not known{same}."
             ));
         }
-        if grounds.features.is_empty() {
+        if let Some(rates) = self.about_rates() {
+            conditions.extend(rates);
+        } else if grounds.features.is_empty() {
             conditions.push("No true average changes over time.".into());
         } else if grounds.as_given {
             conditions.extend([
@@ -671,8 +699,15 @@ fn count(number: u64, what: &str) -> String {
 }
 
 /// What contradicts the assumptions, what follows, and what mends it.
-fn alarm_said(alarm: &Alarm, confidence: &str) -> String {
+fn alarm_said(alarm: &Alarm, confidence: &str, rates: bool) -> String {
     match alarm {
+        Alarm::Refuted {} if rates => format!(
+            "The ranges would hold with a probability of {confidence} if outcomes followed the \
+             columns as assumed below. But no such rates agree with them, so nothing is called out \
+             of the race. Either odds differ by more than was said, and a larger --odds-factor \
+             mends it, or they do not follow the columns: judge each action by its own outcomes \
+             alone then, in a new log without the columns."
+        ),
         Alarm::Noise { declared, suggested } => format!(
             "The ranges would hold with a probability of {confidence} if the declared noise of \
              {declared} were right. But outcomes scatter more than it allows, so nothing is called \

@@ -242,6 +242,26 @@ pub enum StepError {
         /// The name of the action.
         label: String,
     },
+    /// A generalised linear model of what has no columns.
+    #[error(
+        "the logistic set is for actions with columns in a log of format 2: its bound follows from \
+         the columns; for vectors as given, set radius.theta_norm_bound in logarithms of odds, and \
+         without columns leave the set out"
+    )]
+    NoOddsBound,
+    /// A usual reward that is not inside the range.
+    #[error(
+        "the usual reward {usual} must be above {low} and below {high}: nothing could be learned \
+         about an action that always or never pays"
+    )]
+    UsualReward {
+        /// What was said.
+        usual: f64,
+        /// The smallest reward.
+        low: f64,
+        /// The largest.
+        high: f64,
+    },
     /// A reward of another kind than those of the log.
     #[error(
         "{reward} is no outcome of this log, whose outcomes are {outcomes}; {}",

@@ -45,7 +45,7 @@ impl State {
         let format = self.rules();
         let (statistics, design, committed) = self.sums(&chosen, self.policy.ridge(), format);
         let actions = self.offered(&chosen, occasion.context)?;
-        Ok(Grounds {
+        let mut grounds = Grounds {
             format,
             log: occasion.position.clone(),
             decision: self.next_decision(),
@@ -75,11 +75,14 @@ impl State {
             forecasts: self.forecast_sums(format),
             earned: self.earned(&chosen, format),
             bell: self.bell_for(&self.policy, set, occasion.context)?,
+            glm: self.glm_for(&self.policy)?,
             phase: phases.map(|phases| phases.grounds()),
             digest: self.digest(),
             actions,
             unlisted,
-        })
+        };
+        grounds.aim();
+        Ok(grounds)
     }
 
     /// Actions with their features in a context.
@@ -124,11 +127,13 @@ impl State {
         let listed: Vec<u64> = grounds.actions.iter().map(|action| action.id).collect();
         grounds.earned = self.earned(&listed, format);
         grounds.bell = self.bell_for(policy, self.set(set)?, context)?;
+        grounds.glm = self.glm_for(policy)?;
         (grounds.statistics, grounds.design, grounds.committed) = if let Some(same) = same {
             (same.statistics.clone(), same.design.clone(), same.committed.clone())
         } else {
             self.sums(&listed, policy.ridge(), format)
         };
+        grounds.aim();
         Ok(())
     }
 

@@ -6,6 +6,7 @@ mod error;
 mod grounds;
 mod outcomes;
 mod phases;
+mod rows;
 mod step;
 
 pub use error::StepError;
@@ -19,8 +20,8 @@ use crate::recipe::{Context, Recipe};
 use crate::reward::Reward;
 use crate::statistics::Statistics;
 use phases::Phases;
-use plausibly::Forecasts;
 use plausibly::spec::PolicySpec;
+use plausibly::{Forecasts, RowSums};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The outcome of a decision.
@@ -103,6 +104,9 @@ pub struct State {
     recipe: Recipe,
     /// The number of features that the log began with.
     first_dim: usize,
+    /// The bound on the norm of θ* that the features of then imply, for rewards scaled to a range
+    /// of length one.
+    first_bound: f64,
     actions: Vec<ActionRecord>,
     live: BTreeMap<String, u64>,
     sets: Vec<Vec<u64>>,
@@ -114,6 +118,8 @@ pub struct State {
     /// Whether a decision was about another set than the first.
     has_changed: bool,
     statistics: Statistics,
+    /// What each row of features has paid, while that is asked for.
+    rows: Option<RowSums>,
     committed: Option<Committed>,
     phases: Option<Phases>,
     encoded: Encoded,
@@ -158,8 +164,8 @@ impl State {
     ) -> Result<(PolicySpec, PolicyTable), StepError> {
         // Sums and certificates depend on the ridge, so a log keeps the one it began with.
         let own = |spec: &PolicySpec| {
-            if self.policy.is_bell() {
-                // It has none.
+            if self.policy.is_bell() || self.policy.link().is_some() {
+                // It has none, or its own.
                 natural_ridge(spec, &self.recipe, self.reward_range)
             } else {
                 self.policy.ridge()

@@ -103,7 +103,11 @@ impl State {
         let &Decision { action, context, .. } = self.decision(decision)?;
         let features = self.encode(action, context as usize)?;
         let is_committed = self.is_committed(decision);
-        self.statistics.apply(index(action), &features, change)?;
+        self.change_rows(&features, change)?;
+        if let Err(refused) = self.statistics.apply(index(action), &features, change) {
+            self.change_rows(&features, change.undone())?;
+            return Err(refused.into());
+        }
         if let Some(committed) = self.committed.as_mut().filter(|_| is_committed) {
             committed.statistics.apply(index(action), &features, change)?;
         }
@@ -157,13 +161,17 @@ impl State {
     /// A reward on the scale of the statistics, with the forecasts of its decision.
     fn settlement(&self, decision: u64, reward: Reward) -> Result<Settlement, StepError> {
         let outcomes = self.scaled(reward)?;
-        Ok(Settlement { outcomes, forecasts: self.decision(decision)?.forecasts })
+        let (shares, forecasts) = (self.shares(reward)?, self.decision(decision)?.forecasts);
+        Ok(Settlement { outcomes, shares, forecasts })
     }
 
     /// A reward on the scale of the statistics.
     pub(super) fn scaled(&self, reward: Reward) -> Result<Tally, StepError> {
+        self.on(Scale::new(self.reward_range, self.recipe.is_given()), reward)
+    }
+
+    pub(super) fn on(&self, scale: Scale, reward: Reward) -> Result<Tally, StepError> {
         let (low, high) = self.reward_range;
-        let scale = Scale::new(self.reward_range, self.recipe.is_given());
         reward.tally(scale).map_err(|unfit| match unfit {
             Unfit::Range => StepError::Reward { reward: reward.value, low, high },
             Unfit::Whole => StepError::NotWhole { yes: reward.value },

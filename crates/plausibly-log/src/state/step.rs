@@ -12,8 +12,8 @@ use crate::recipe::{Context, Extension};
 use crate::reward::Reward;
 use crate::scale::Scale;
 use crate::statistics::{Change, Statistics, StatisticsError};
-use plausibly::Forecasts;
 use plausibly::spec::{MOST_PAIRED, PolicyKind, PolicySpec};
+use plausibly::{Forecasts, RowSums};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl State {
@@ -62,7 +62,8 @@ impl State {
         // The first set decides whether it stays so.
         let by_action = *format >= 2 && !recipe.is_given() && recipe.context().is_empty();
         let statistics = Statistics::new(recipe.dim(), by_action).map_err(StatisticsError::from)?;
-        Ok(Self {
+        let keeps_rows = spec.link().is_some() && recipe.dim() > 0;
+        let opened = Self {
             format: *format,
             upgraded: upgraded.clone(),
             policy: spec,
@@ -75,6 +76,7 @@ impl State {
             seed: *seed,
             recipe: recipe.clone(),
             first_dim: recipe.dim(),
+            first_bound: recipe.theta_norm_bound(high - low),
             actions: Vec::new(),
             live: BTreeMap::new(),
             sets: Vec::new(),
@@ -84,10 +86,13 @@ impl State {
             pending: BTreeSet::new(),
             has_changed: false,
             statistics,
+            rows: keeps_rows.then(|| RowSums::new(recipe.dim())),
             committed: None,
             phases: None,
             encoded: Encoded::default(),
-        })
+        };
+        opened.check_link(&opened.policy)?;
+        Ok(opened)
     }
 
     /// Applies the event of line `seq`.
@@ -143,6 +148,10 @@ impl State {
             let context = self.contexts.last().cloned().unwrap_or_default();
             self.bell_for(&spec, &[], &context)?;
         }
+        self.check_link(&spec)?;
+        if spec.link().is_some() {
+            self.keep_rows()?;
+        }
         (self.policy, self.table, self.horizon) = (spec, table, horizon);
         (self.committed, self.phases) = (None, None);
         Ok(())
@@ -152,10 +161,12 @@ impl State {
         let recipe = self.recipe.extended(extension)?;
         let mut wide = self.statistics.clone();
         wide.widen(recipe.dim()).map_err(StatisticsError::from)?;
+        let rows = self.widened_rows(recipe.dim())?;
         if let Some(committed) = &mut self.committed {
             committed.statistics.widen(recipe.dim()).map_err(StatisticsError::from)?;
         }
-        (self.statistics, self.recipe, self.encoded) = (wide, recipe, Encoded::default());
+        (self.statistics, self.rows) = (wide, rows);
+        (self.recipe, self.encoded) = (recipe, Encoded::default());
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Genuine certificates check, alone and with their log.
 
-use super::{Memory, Plan, open, plan, play, policies};
-use plausibly_log::certificate::{Certificate, Reason};
+use super::{Memory, Plan, open, plan, play, policies, rates, steady};
+use plausibly_log::certificate::{Certificate, Reason, Standing};
 use plausibly_log::event::Outcomes;
 use plausibly_log::{certify, event::Event, fold};
 use std::collections::BTreeSet;
@@ -48,13 +48,15 @@ struct Covered {
     given: BTreeSet<usize>,
     actions: BTreeSet<usize>,
     phases: BTreeSet<u32>,
+    /// With the logistic set, and those of them in which an action is out.
+    rates: (usize, usize),
     dropped: usize,
     pending: usize,
     partial: usize,
 }
 
 impl Covered {
-    fn count(&mut self, Certificate { grounds, .. }: &Certificate) {
+    fn count(&mut self, Certificate { grounds, findings, .. }: &Certificate) {
         self.kinds.insert(grounds.policy["kind"].as_str().unwrap().into());
         self.features.insert(grounds.dim());
         if grounds.as_given {
@@ -65,6 +67,11 @@ impl Covered {
             self.phases.insert(phase.number);
             self.dropped += usize::from(phase.survivors.len() < grounds.offered());
         }
+        let out = |one: &plausibly_log::certificate::Finding| one.standing != Standing::Plausible;
+        if grounds.glm.is_some() {
+            self.rates.0 += 1;
+            self.rates.1 += usize::from(findings.actions.iter().any(out));
+        }
         self.pending += usize::from(grounds.design.is_some());
         self.partial += usize::from(grounds.unlisted.is_some());
     }
@@ -73,7 +80,7 @@ impl Covered {
         let ends = |set: &BTreeSet<usize>| format!("{:?} to {:?}", set.first(), set.last());
         format!(
             "{:?}; features {}, given {}; actions {}; phases {:?}, after drops {}; pending {}; \
-             partial {}",
+             partial {}; rates {:?}",
             self.kinds,
             ends(&self.features),
             ends(&self.given),
@@ -81,7 +88,8 @@ impl Covered {
             self.phases,
             self.dropped,
             self.pending,
-            self.partial
+            self.partial,
+            self.rates
         )
     }
 }
@@ -108,6 +116,9 @@ fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) -> C
                     ..plan
                 };
             }
+            2..6 => plan = rates(seed, 150),
+            6 => plan = steady(seed, 300),
+            _ if logs % 8 == 7 => plan = rates(seed, 150),
             _ => {}
         }
         logs += 1;
@@ -146,9 +157,12 @@ fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) -> C
 
 #[test]
 fn genuine_certificates_check() {
-    let covered = genuine_ones_check(600, 0, (12, 60));
+    let covered = genuine_ones_check(1_400, 0, (12, 60));
     assert!(
-        covered.kinds.contains("elimination") && covered.given.contains(&1),
+        covered.kinds.contains("elimination")
+            && covered.given.contains(&1)
+            && covered.rates.0 > 300
+            && covered.rates.1 > 60,
         "{}",
         covered.summary()
     );
@@ -171,6 +185,7 @@ mod full {
         assert!([1, 2, 64].iter().all(|d| covered.given.contains(d)), "{summary}");
         assert!(covered.actions.contains(&1) && covered.actions.contains(&2000), "{summary}");
         assert!(covered.phases.contains(&3) && covered.dropped > 100, "{summary}");
+        assert!(covered.rates.0 > 1000 && covered.rates.1 > 300, "{summary}");
         assert!(covered.pending > 1000 && covered.partial > 500, "{summary}");
     }
 }

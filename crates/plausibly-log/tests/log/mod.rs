@@ -14,6 +14,7 @@ mod laws;
 mod memory;
 mod mutants;
 mod once;
+mod rates;
 mod replays;
 mod schema;
 mod torn;
@@ -61,6 +62,8 @@ pub(crate) struct Plan {
 
 /// Every policy that can decide in a log, with and without features.
 pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
+    // Vectors as given have no bound of their own.
+    let logistic = json!({"kind": "logistic", "usual": 1.0, "theta_norm_bound": 2.0});
     let linear = [
         json!({"kind": "code"}),
         json!({"kind": "code", "greed": 0.3}),
@@ -92,6 +95,20 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
         json!({"kind": "code", "radius": {"kind": "bell"}}),
         json!({"kind": "code", "greed": 0.0, "radius": {"kind": "bell", "delta": 0.5}}),
         json!({"kind": "lin-ucb", "radius": {"kind": "bell", "pairs": false}}),
+        json!({"kind": "code", "radius": logistic}),
+        json!({"kind": "code", "target": {"kappa": 4.0}, "radius": logistic}),
+        json!({"kind": "code", "exclusion": "intervals", "randomise": 0.2, "radius": logistic}),
+        json!({"kind": "lin-ucb", "radius": logistic}),
+        json!({"kind": "laplace-ts", "radius": logistic}),
+        json!({"kind": "epsilon-greedy", "radius": logistic}),
+        json!({
+            "kind": "insured", "radius": logistic,
+            "inside": {"kind": "laplace-ts", "radius": logistic}
+        }),
+        json!({
+            "kind": "insured", "kappa": 40.0, "radius": logistic,
+            "inside": {"kind": "epsilon-greedy", "epsilon": 0.0, "radius": logistic}
+        }),
         json!({"kind": "lin-ucb"}),
         json!({"kind": "lin-ts"}),
         json!({"kind": "epsilon-greedy"}),
@@ -193,6 +210,9 @@ fn paid(log: &Log<Memory>, plan: &Plan, decision: u64, rng: &mut Stream) -> Rewa
     let reward = (level + 0.2 * rng.normal()).clamp(-5.0, 15.0);
     if plan.outcomes == Outcomes::Number {
         return Reward::from(reward);
+    }
+    if plan.outcomes == Outcomes::YesNo {
+        return Reward::from(if 20.0 * rng.uniform() < reward + 5.0 { 15.0 } else { -5.0 });
     }
     // As large a share of yes.
     let of = 1 + rng.index(40) as u64;
@@ -330,6 +350,36 @@ pub(crate) fn bell(seed: u64, steps: usize) -> Plan {
         context,
         given,
         steady: steady_table,
+        ..steady(seed, 0)
+    }
+}
+
+/// A plan under the radius `logistic`, long enough for outcomes to show which action is better.
+pub(crate) fn rates(seed: u64, steps: usize) -> Plan {
+    let (context, given) = (seed % 4 == 1, seed % 8 == 2);
+    let radius = match seed % 3 {
+        0 => json!({"kind": "logistic", "usual": 2.0, "factor": 20.0}),
+        1 => json!({"kind": "logistic", "delta": 0.2, "pairs": false, "factor": 50.0}),
+        _ => json!({"kind": "logistic"}),
+    };
+    let radius = if given { json!({"kind": "logistic", "theta_norm_bound": 3.0}) } else { radius };
+    let policy = match seed % 5 {
+        0 => json!({"kind": "insured", "kappa": 10.0, "radius": radius,
+                    "inside": {"kind": "laplace-ts"}}),
+        1 => json!({"kind": "code", "greed": 0.0, "radius": radius}),
+        2 => json!({"kind": "code", "exclusion": "intervals", "radius": radius}),
+        _ => json!({"kind": "code", "radius": radius}),
+    };
+    Plan {
+        policy: policy.as_object().unwrap().clone(),
+        columns: 1 + (seed % 3) as usize,
+        rows: 4,
+        steps,
+        context,
+        given,
+        outcomes: if seed % 7 == 0 { Outcomes::YesNo } else { Outcomes::Counts },
+        steady: seed % 2 == 0,
+        most: if seed % 6 == 5 { 2 } else { 5000 },
         ..steady(seed, 0)
     }
 }

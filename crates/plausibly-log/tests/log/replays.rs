@@ -11,6 +11,7 @@ use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::{Occasion, State};
 use plausibly_log::statistics::Statistics;
 use plausibly_log::{Log, LogError, Opening, Replayed, Step, certificate, fold, replay, status};
+use serde_json::Value;
 
 /// A log as random play leaves it.
 fn played(plan: &Plan) -> Memory {
@@ -116,8 +117,10 @@ fn remembers(policy: &PolicyTable) -> bool {
     policy["kind"] == "elimination" || policy["kind"] == "explore-then-commit"
 }
 
-fn is_bell(policy: &PolicyTable) -> bool {
-    policy.get("radius").is_some_and(|radius| radius["kind"] == "bell")
+/// Whether the radius needs more than the sums that every log has.
+fn needs_more(policy: &PolicyTable) -> bool {
+    let needs = |radius: &Value| radius["kind"] == "bell" || radius["kind"] == "logistic";
+    policy.get("radius").is_some_and(needs)
 }
 
 #[test]
@@ -128,9 +131,9 @@ fn a_replay_says_what_two_certificates_a_decision_say() {
         let disk = played(&plan);
         let mut others = policies(plan.columns == 0);
         // What that radius needs beside the sums is in the grounds of such a log alone.
-        others.retain(|other| !remembers(other) && !is_bell(other));
+        others.retain(|other| !remembers(other) && !needs_more(other));
         others.rotate_left(usize::try_from(seed).unwrap() % 7);
-        others.truncate(if is_bell(&plan.policy) { 0 } else { 3 });
+        others.truncate(if needs_more(&plan.policy) { 0 } else { 3 });
         others.push(plan.policy.clone());
         for other in others {
             let mut all = Vec::new();

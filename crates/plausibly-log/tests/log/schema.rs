@@ -1,7 +1,7 @@
 //! The published schema and the checker in another language agree with what is written.
 
-use super::{Memory, bell, open, plan, play, steady};
-use plausibly_log::certificate::Certificate;
+use super::{Memory, bell, open, plan, play, rates, steady};
+use plausibly_log::certificate::{Certificate, LikelihoodFinding};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -107,9 +107,9 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
     }
     let folder = tempfile::tempdir().unwrap();
     let mut checked = 0;
-    let mut given = 0;
+    let (mut given, mut rates_checked) = (0, 0);
     let plans = (100..160).map(|seed| plan(seed, (6, 12), 30));
-    let bells = (0..8).map(|seed| bell(seed, 160));
+    let bells = (0..8).map(|seed| bell(seed, 160)).chain((0..16).map(|seed| rates(seed, 90)));
     for plan in bells.chain(plans).chain((0..3).map(|seed| steady(seed, 300))) {
         let certificates = play(&mut open(&Memory::default()), &plan);
         for certificate in &certificates {
@@ -120,11 +120,19 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
         let mut wrong: Value = serde_json::from_str(&last.to_json()).unwrap();
         wrong["findings"]["chosen"]["luck"] = json!(1);
         assert!(misfit(&schema, &schema, &wrong, "").unwrap().contains("luck"));
-        let known =
-            ["forecast", "additive", "determinant", "two-point", "mixture", "bell", "fixed"]
-                .contains(&radius(&value_of(last)));
+        let known = [
+            "forecast",
+            "additive",
+            "determinant",
+            "two-point",
+            "mixture",
+            "bell",
+            "fixed",
+            "logistic",
+        ]
+        .contains(&radius(&value_of(last)));
         let as_given = last.grounds.as_given;
-        if python && known && (checked < 32 || as_given && given < 6) {
+        if python && known && (checked < 48 || as_given && given < 6) {
             let path = folder.path().join("certificate.json");
             let run = |text: &str| {
                 std::fs::write(&path, text).unwrap();
@@ -151,6 +159,28 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
             };
             refuses(&|wrong| wrong.findings.actions[0].upper = 14.999, "upper is");
             let within = last.findings.known_within.map_or(1.0, |within| within * 1.01);
+            if let Some(own) = last.findings.likelihood {
+                rates_checked += 1;
+                let set = |forge: &dyn Fn(&mut LikelihoodFinding), words: &str| {
+                    refuses(
+                        &|wrong| {
+                            let mut own = own;
+                            forge(&mut own);
+                            wrong.findings.likelihood = Some(own);
+                        },
+                        words,
+                    );
+                };
+                set(&|own| own.budget.evidence += 0.001, "evidence is");
+                set(&|own| own.theta_norm_bound *= 1.01, "theta_norm_bound is");
+                refuses(
+                    &|wrong| {
+                        let glm = wrong.grounds.glm.as_mut().unwrap();
+                        glm.point[0] += 0.125;
+                    },
+                    " follows",
+                );
+            }
             refuses(&|wrong| wrong.findings.known_within = Some(within), "known_within is");
             let mut wrong = last.clone();
             wrong.seal = "0".repeat(64);
@@ -159,7 +189,10 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
             given += usize::from(as_given);
         }
     }
-    assert!(!python || (checked > 12 && given > 3), "{checked} {given}");
+    assert!(
+        !python || (checked > 12 && given > 3 && rates_checked > 10),
+        "{checked} {given} {rates_checked}"
+    );
 }
 
 fn value_of(certificate: &Certificate) -> Value {

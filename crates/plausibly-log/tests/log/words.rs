@@ -19,6 +19,11 @@ fn between<'t>(text: &'t str, before: &str, after: &str) -> Option<&'t str> {
     Some(rest.split_once(after)?.0)
 }
 
+/// A number as it is printed; rates and their differences have a unit.
+fn number(text: &str) -> f64 {
+    text.trim_end_matches(" %").trim_end_matches(" points").parse().unwrap()
+}
+
 impl Covered {
     fn counts(&self) -> [usize; 5] {
         [self.cut, self.whole, self.one_pending, self.reached, self.reached_with_pending]
@@ -31,7 +36,7 @@ impl Covered {
         let whole = between(change, "Its \"at most\" (", ")");
         let upper = whole.or_else(|| between(change, "Its \"at most\", ", " before")).unwrap();
         *(if whole.is_some() { &mut self.whole } else { &mut self.cut }) += 1;
-        let [upper, by, below] = [upper, by, below].map(|text| text.parse::<f64>().unwrap());
+        let [upper, by, below] = [upper, by, below].map(number);
         assert!((upper - by - below).abs() < 1e-9, "{change}");
     }
 

@@ -326,13 +326,14 @@ impl Wanted {
         };
         let recipe = recipe.map_err(|error| PyValueError::new_err(format!("actions: {error}")))?;
         let reward_range = self.reward_range.unwrap_or((0.0, 1.0));
-        let usual = || plausibly_log::policy::default_for(&recipe, reward_range);
+        let outcomes = self.outcomes.unwrap_or_default();
+        let usual = || plausibly_log::policy::default_for(&recipe, reward_range, outcomes);
         let mut opening = Opening {
             policy: self.policy.clone().unwrap_or_else(usual),
             reward_range,
             horizon: self.horizon,
             seed: self.seed.unwrap_or(at_us.unsigned_abs()),
-            outcomes: self.outcomes.unwrap_or_default(),
+            outcomes,
             recipe,
         };
         if let Some(noise) = self.noise {

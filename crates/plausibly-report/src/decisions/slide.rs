@@ -70,7 +70,7 @@ fn subtitle(shown: &Certificate) -> String {
     let (findings, words) = (&shown.findings, shown.words());
     let next = format!("Next: {}", label::cut(&findings.chosen.label, 44));
     let known =
-        findings.known_within.map(|within| format!("known to within ±{}", shown.number(within)));
+        findings.known_within.map(|within| format!("known to within ±{}", shown.gap(within)));
     let sure = words.confidence().map(|confidence| format!("{confidence} sure"));
     [Some(next), known, sure].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }

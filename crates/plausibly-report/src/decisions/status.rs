@@ -106,7 +106,7 @@ pub(super) fn known_curve(status: &Status, size: (f64, f64), font: f64) -> Steps
     Steps {
         points: looks.chain([(now.grounds.decision, within)]).collect(),
         ceiling: None,
-        last: within.map(|within| format!("±{}", now.number(within))).unwrap_or_default(),
+        last: within.map(|within| format!("±{}", now.gap(within))).unwrap_or_default(),
         name: "known to within ±",
         counts: false,
         size,
@@ -123,7 +123,7 @@ fn history(status: &Status, shown: &Certificate) -> Markup {
         shown.words().plausible(),
         shown.grounds.offered()
     );
-    let within = |within| format!("±{}", shown.number(within));
+    let within = |within| format!("±{}", shown.gap(within));
     let now = shown.findings.known_within.map_or("some have no outcome yet".into(), within);
     let known_said = format!(
         "How precisely every action still in the race was known at each decision; now {now}."

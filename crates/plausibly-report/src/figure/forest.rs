@@ -217,6 +217,10 @@ impl<'a> Forest<'a> {
         number::minus(&self.certificate.number(value))
     }
 
+    fn gap(&self, value: f64) -> String {
+        number::minus(&self.certificate.gap(value))
+    }
+
     /// Room above the rows for the label of the line.
     fn top(&self) -> f64 {
         if self.line.is_some() { 2.1 * self.layout.font } else { 0.4 * self.layout.font }
@@ -283,7 +287,7 @@ impl<'a> Forest<'a> {
         };
         match (kind?, behind_by) {
             (Comparison::Difference, Some((at_least, at_most))) => {
-                Some(format!("behind by {} to {}", self.number(at_least), self.number(at_most)))
+                Some(format!("behind by {} to {}", self.gap(at_least), self.gap(at_most)))
             }
             (Comparison::Pair, _) => Some("its outcomes are worse".into()),
             _ => None,

@@ -32,6 +32,10 @@ pub struct GlmPrior {
     pub offset: f64,
     /// S, a bound on `‖θ*‖`: no action is farther than `S·‖x‖` from the usual reward, in `z`.
     pub theta_norm_bound: f64,
+    /// λ, the precision of the mixture; `None` for `d/S²`, which makes the set smallest for many
+    /// data. It must not depend on rewards, so where features are appended later, and S grows with
+    /// them, it stays what it was.
+    pub precision: Option<f64>,
     /// δ, the error of the whole set, for ever.
     pub delta: f64,
 }
@@ -61,7 +65,8 @@ impl GlmPrior {
             return Err(RadiusError::Factor { factor });
         }
         let theta_norm_bound = (dim as f64).sqrt() * libm::log(factor) / action_norm_bound;
-        let mut prior = Self { link, rewards, offset: 0.0, theta_norm_bound, delta };
+        let mut prior =
+            Self { link, rewards, offset: 0.0, theta_norm_bound, precision: None, delta };
         let (from, length) = prior.scale();
         prior.offset = link.of_mean((usual - from) / length);
         prior.check().map(|()| prior)
@@ -89,10 +94,12 @@ impl GlmPrior {
         if !(self.delta > 0.0 && self.delta < 1.0) {
             return Err(RadiusError::Delta { delta: self.delta });
         }
-        for (name, value) in [("theta_norm_bound", self.theta_norm_bound)] {
-            if !(1e-50..=1e50).contains(&value) {
-                return Err(RadiusError::NotPositive { name, value });
-            }
+        let (name, value) = ("theta_norm_bound", self.theta_norm_bound);
+        if !(1e-50..=1e50).contains(&value) {
+            return Err(RadiusError::NotPositive { name, value });
+        }
+        if let Some(value) = self.precision.filter(|own| !(1e-100..=1e100).contains(own)) {
+            return Err(RadiusError::NotPositive { name: "precision", value });
         }
         match self.link {
             Link::Logistic => check_range(self.rewards.0, self.rewards.1)?,
@@ -107,14 +114,18 @@ impl GlmPrior {
         if usable { Ok(()) } else { Err(RadiusError::Offset { offset: self.offset }) }
     }
 
-    /// `λ = d/S²`, which makes the set smallest for many data.
+    /// λ.
     fn ridge(&self, dim: usize) -> f64 {
-        dim as f64 / (self.theta_norm_bound * self.theta_norm_bound)
+        let natural = dim as f64 / (self.theta_norm_bound * self.theta_norm_bound);
+        self.precision.unwrap_or(natural)
     }
 
     fn budget(&self, dim: usize, evidence: f64, rounding: f64) -> Budget {
-        // λS²/2 is d/2 by the choice of λ.
-        let (confidence, distance) = (-libm::log(self.delta), 0.5 * dim as f64);
+        let confidence = -libm::log(self.delta);
+        // λS²/2 is d/2 for the natural λ.
+        let distance = self.precision.map_or(0.5 * dim as f64, |precision| {
+            0.5 * precision * self.theta_norm_bound * self.theta_norm_bound
+        });
         Budget { confidence, evidence, distance, rounding }
     }
 
@@ -211,14 +222,15 @@ impl Solved {
         Self { condition, form: CompensatedGram::new(set.form.clone(), dim), moment, set }
     }
 
-    fn from(prior: &GlmPrior, sums: &RowSums, isa: Isa) -> Self {
+    /// At this point, or at the best one.
+    fn from(prior: &GlmPrior, sums: &RowSums, isa: Isa, point: Option<&[f64]>) -> Self {
         let empty = || LikelihoodSet::empty(prior, sums.dim());
         if sums.is_empty() {
             return Self::new(empty());
         }
         let rows = Rows::new(sums, isa);
-        let solved =
-            best_point(prior, &rows).and_then(|point| LikelihoodSet::at(prior, &rows, &point));
+        let point = point.map_or_else(|| best_point(prior, &rows), |point| Ok(point.to_vec()));
+        let solved = point.and_then(|point| LikelihoodSet::at(prior, &rows, &point));
         // Features so far apart in size that doubles cannot tell the matrix from a singular one.
         let unsolved = || LikelihoodSet { reach: Reach::Open(Doubt::Precision), ..empty() };
         Self::new(solved.unwrap_or_else(|_| unsolved()))
@@ -245,13 +257,35 @@ impl Glm {
     /// If a constant of the prior is out of range, or a row has paid what rewards of this kind
     /// cannot.
     pub fn from_rows(sums: RowSums, prior: GlmPrior) -> Result<Self, RadiusError> {
+        Self::made(sums, prior, None)
+    }
+
+    /// Like [`Glm::from_rows`], with the set made at this point in the place of the best one. It is
+    /// valid at any point: who checks a set that another program made need not search for one.
+    ///
+    /// # Errors
+    /// As [`Glm::from_rows`].
+    ///
+    /// # Panics
+    /// If the point does not have a finite entry for each feature.
+    pub fn from_rows_at(
+        sums: RowSums,
+        prior: GlmPrior,
+        point: &[f64],
+    ) -> Result<Self, RadiusError> {
+        let fits = point.len() == sums.dim() && point.iter().all(|entry| entry.is_finite());
+        assert!(fits, "a point has a finite entry for each of the {} features", sums.dim());
+        Self::made(sums, prior, Some(point))
+    }
+
+    fn made(sums: RowSums, prior: GlmPrior, point: Option<&[f64]>) -> Result<Self, RadiusError> {
         prior.check()?;
         let (low, high) = prior.link.reward_range();
         if !sums.tallies().all(|tally| tally.fits_below(high)) {
             return Err(RadiusError::Rewards { low, high });
         }
         let isa = Isa::detect();
-        let solved = Arc::new(Solved::from(&prior, &sums, isa));
+        let solved = Arc::new(Solved::from(&prior, &sums, isa, point));
         let design = Design::new(sums.dim());
         Ok(Self {
             lineage: Lineage::new(),
@@ -299,6 +333,21 @@ impl Glm {
         self.solved.set.budget
     }
 
+    /// Counts decisions for a row whose rewards are to come in the design, as
+    /// [`Estimator::count`] does for one.
+    ///
+    /// # Panics
+    /// If the row has another number of features.
+    pub fn count_row(&mut self, row: &[f64], times: u64) {
+        self.follow(row, times);
+        self.counted += times;
+    }
+
+    /// `H̃⁻¹`, row-major.
+    pub(crate) fn form_inverse(&self) -> &[f64] {
+        &self.solved.set.inverse
+    }
+
     /// `L` of `H = L·Lᵀ`, the curvature of the likelihood and the prior.
     pub(crate) fn factor(&self) -> &Cholesky {
         &self.solved.set.factor
@@ -334,20 +383,20 @@ impl Glm {
         }
         self.since.clear();
         self.since_rows.clear();
-        self.solved = Arc::new(Solved::from(&self.prior, sums, self.isa));
+        self.solved = Arc::new(Solved::from(&self.prior, sums, self.isa, None));
         self.generation += 1;
         self.moved += 1;
         self.counted = 0;
         self.design.inverse.clear();
     }
 
-    /// Adds an observation of this row to the design.
-    fn follow(&mut self, x: &[f64]) {
+    /// Adds observations of this row to the design.
+    fn follow(&mut self, x: &[f64], times: u64) {
         let dim = self.dim();
         assert!(x.len() == dim, "a model of {dim} features got an action with {}", x.len());
         let Solved { set, condition, .. } = &*self.solved;
         let moved = crate::linalg::dot(x, &set.centre);
-        let weight = self.prior.link.variance(self.prior.offset + moved);
+        let weight = times as f64 * self.prior.link.variance(self.prior.offset + moved);
         if self.design.is_empty() {
             self.design.start(&set.inverse, *condition);
         }
@@ -375,7 +424,7 @@ impl Estimator for Glm {
         if let Err(refused) = self.check_reward(reward) {
             panic!("{refused}");
         }
-        self.follow(action.features());
+        self.follow(action.features(), 1);
         self.since.push(self.prior.share(reward));
         self.since_rows.extend_from_slice(action.features());
         if self.since.len() as u64 >= patience(self.fitted.outcomes()) {
@@ -384,8 +433,7 @@ impl Estimator for Glm {
     }
 
     fn count(&mut self, action: Action<'_>) {
-        self.follow(action.features());
-        self.counted += 1;
+        self.count_row(action.features(), 1);
     }
 
     fn evidence(&self) -> Evidence {

@@ -316,6 +316,7 @@ fn the_widest_by_design_is_that_of_scores_from_scratch() {
             rewards: (0.0, 1.0),
             offset: -1.0,
             theta_norm_bound,
+            precision: None,
             delta: 0.05,
         };
         let (mut model, mut search) = (Glm::new(dim, prior).unwrap(), Search::new());

@@ -169,7 +169,8 @@ impl RadiusSpec {
 
     /// The model of a policy that has no other.
     fn glm(&self, facts: &Facts) -> Result<Glm, BuildError> {
-        let prior = self.glm_prior(facts)?;
+        // It judges no pairs, so no share of δ is for them.
+        let prior = Self { pairs: false, ..*self }.glm_prior(facts)?;
         let prior = prior.ok_or(RadiusError::NoGlm { kind: self.kind.name() })?;
         Ok(Glm::new(facts.dim, prior)?)
     }

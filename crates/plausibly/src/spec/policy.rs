@@ -438,7 +438,9 @@ fn read_glm(
 }
 
 fn read_epsilon_greedy(fields: &mut Fields<'_>, setting: Setting, epsilons: Range) -> PolicyKind {
-    let ridge = read_ridge(fields, setting);
+    // Of a generalised linear model the ridge follows, so it is not recorded.
+    let has_own = fields.has("radius") && !fields.has("ridge");
+    let ridge = if has_own { 1.0 } else { read_ridge(fields, setting) };
     let epsilon = read_epsilon(fields, epsilons);
     let exploration = read_exploration(fields, setting);
     let none = FieldDefault::Derived("none: the model is a ridge");

@@ -160,6 +160,12 @@ pub struct RadiusSpec {
 const FACTOR: f64 = 1000.0;
 
 impl RadiusSpec {
+    /// By what factor one feature can change the odds (the rate, for counts), for generalised
+    /// linear models; 1000 where none is said.
+    pub fn factor(&self) -> f64 {
+        self.factor.unwrap_or(FACTOR)
+    }
+
     /// This kind at δ = 0.05, with everything else from the problem.
     pub const fn new(kind: RadiusKind) -> Self {
         Self {
@@ -388,7 +394,7 @@ impl RadiusSpec {
             Some(_) => 1.0,
             None => self.action_norm_bound.unwrap_or(facts.action_norm_bound),
         };
-        let factor = self.factor.unwrap_or(FACTOR);
+        let factor = self.factor();
         let shape = (facts.dim, length);
         let mut prior = GlmPrior::around(link, rewards, usual, factor, shape, delta)?;
         prior.theta_norm_bound = self.theta_norm_bound.unwrap_or(prior.theta_norm_bound);

@@ -66,14 +66,17 @@ impl Model {
         }
     }
 
-    /// `V⁻¹` of the model of features, row-major, if it has one.
+    /// `V⁻¹` of the model of features, row-major, if it has one: of a generalised linear model,
+    /// `H̃⁻¹`.
     pub fn gram_inverse(&self) -> Option<&[f64]> {
         match self {
             Self::Features(model) => Some(model.gram_inverse()),
             Self::Table(model) => Some(model.model().gram_inverse()),
             Self::Bell(model) => Some(model.gram_inverse()),
             Self::BellTable(model) => Some(model.model().gram_inverse()),
-            Self::Arms(_) | Self::BellArms(_) | Self::Glm(_) | Self::GlmTable(_) => None,
+            Self::Glm(model) => Some(model.form_inverse()),
+            Self::GlmTable(model) => Some(model.model().form_inverse()),
+            Self::Arms(_) | Self::BellArms(_) => None,
         }
     }
 

@@ -1,15 +1,50 @@
 //! Forged findings, which do not follow from the grounds.
 
 use super::{Forgery, any, nudged};
-use plausibly_log::certificate::{Alarm, Comparison, Reason, RuledOut, Standing};
+use plausibly_log::certificate::{Alarm, BudgetFinding, Comparison, Reason, RuledOut, Standing};
 
 /// Forges statements. All of them follow from the grounds, so no log is needed to find the forgery.
-pub(super) const FINDINGS: [Forgery; 30] = [
+pub(super) const FINDINGS: [Forgery; 34] = [
     Forgery {
         name: "an estimate",
         alone: true,
         forge: |c, rng| {
             nudged(any(&mut c.findings.actions, rng).and_then(|a| a.mean.as_mut()), rng)
+        },
+    },
+    Forgery {
+        name: "an estimate on the scale of odds",
+        alone: true,
+        forge: |c, rng| {
+            nudged(any(&mut c.findings.actions, rng).and_then(|a| a.moved.as_mut()), rng)
+        },
+    },
+    Forgery {
+        name: "a part of the budget",
+        alone: true,
+        forge: |c, rng| {
+            let Some(own) = &mut c.findings.likelihood else { return false };
+            let BudgetFinding { confidence, evidence, distance, rounding } = &mut own.budget;
+            let part = rng.index(4);
+            nudged([confidence, evidence, distance, rounding].into_iter().nth(part), rng)
+        },
+    },
+    Forgery {
+        name: "what is usual, S or δ of rates",
+        alone: true,
+        forge: |c, rng| {
+            let Some(own) = &mut c.findings.likelihood else { return false };
+            let part = rng.index(3);
+            let parts = [&mut own.offset, &mut own.theta_norm_bound, &mut own.delta];
+            nudged(parts.into_iter().nth(part), rng)
+        },
+    },
+    Forgery {
+        name: "how far rates lean",
+        alone: true,
+        forge: |c, rng| {
+            let own = c.findings.likelihood.as_mut();
+            nudged(own.and_then(|own| own.leaning.as_mut()), rng)
         },
     },
     Forgery {

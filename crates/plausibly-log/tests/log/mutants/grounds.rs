@@ -4,7 +4,7 @@ use super::{Forgery, any, nudged};
 use plausibly_log::certificate::Phase;
 
 /// Forges the grounds and derives the findings again, so that only the log shows the forgery.
-pub(super) const GROUNDS: [Forgery; 30] = [
+pub(super) const GROUNDS: [Forgery; 36] = [
     Forgery {
         name: "the statistics",
         alone: false,
@@ -301,6 +301,88 @@ pub(super) const GROUNDS: [Forgery; 30] = [
             };
             let gone = bell.arms.remove(at);
             c.grounds.statistics.observations -= gone.plays;
+            true
+        },
+    },
+    Forgery {
+        name: "an outcome of a row more",
+        alone: false,
+        forge: |c, rng| {
+            let Some(glm) = &mut c.grounds.glm else { return false };
+            let Some(row) = any(&mut glm.rows, rng).filter(|row| row.plays > 0) else {
+                return false;
+            };
+            row.plays += 1;
+            c.grounds.statistics.observations += 1;
+            if let Some(design) = &mut c.grounds.design {
+                design.observations += 1;
+            }
+            true
+        },
+    },
+    Forgery {
+        name: "a yes of a row more",
+        alone: false,
+        forge: |c, rng| {
+            let Some(glm) = &mut c.grounds.glm else { return false };
+            let row = any(&mut glm.rows, rng);
+            let Some(row) = row.filter(|row| row.paid + 1.0 <= row.plays as f64) else {
+                return false;
+            };
+            (row.paid, row.squares) = (row.paid + 1.0, row.squares + 1.0);
+            true
+        },
+    },
+    Forgery {
+        name: "a pending decision of another row",
+        alone: false,
+        forge: |c, _| {
+            let Some(glm) = &mut c.grounds.glm else { return false };
+            let from = glm.rows.iter().position(|row| row.pending > 0 && row.plays > 0);
+            let Some(from) = from.filter(|_| glm.rows.len() > 1) else { return false };
+            glm.rows[from].pending -= 1;
+            let to = (from + 1) % glm.rows.len();
+            glm.rows[to].pending += 1;
+            true
+        },
+    },
+    Forgery {
+        name: "the point of rates",
+        alone: false,
+        forge: |c, rng| {
+            let settled = c.grounds.statistics.observations;
+            let Some(glm) = &mut c.grounds.glm else { return false };
+            let Some(entry) = any(&mut glm.point, rng).filter(|_| settled > 0) else {
+                return false;
+            };
+            *entry += [2.0_f64.powi(-30), 0.5, 20.0][rng.index(3)].copysign(rng.uniform() - 0.5);
+            true
+        },
+    },
+    Forgery {
+        name: "the precision of rates",
+        alone: false,
+        forge: |c, rng| {
+            let precision = c.grounds.glm.as_mut().map(|glm| &mut glm.precision);
+            precision.is_some_and(|precision| {
+                *precision *= [0.5, 1.001, 3.0][rng.index(3)];
+                true
+            })
+        },
+    },
+    Forgery {
+        name: "what odds can be",
+        alone: false,
+        forge: |c, _| {
+            let radius = c.grounds.policy.get_mut("radius").filter(|own| own["kind"] == "logistic");
+            let Some(radius) = radius.and_then(|radius| radius.as_object_mut()) else {
+                return false;
+            };
+            if !radius.contains_key("factor") || c.grounds.policy["kind"] == "insured" {
+                return false;
+            }
+            let radius = c.grounds.policy["radius"].as_object_mut().unwrap();
+            radius.insert("factor".into(), 7.0.into());
             true
         },
     },

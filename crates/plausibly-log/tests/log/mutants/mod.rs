@@ -5,7 +5,7 @@ mod counts;
 mod findings;
 mod grounds;
 
-use super::{Memory, bell, few_arms, open, plan, play, steady};
+use super::{Memory, bell, few_arms, open, plan, play, rates, steady};
 use crate::log::certificates::from_log;
 use findings::FINDINGS;
 use grounds::GROUNDS;
@@ -71,6 +71,8 @@ fn forgeries_are_found(count: usize, mut seed: u64, largest: (usize, usize)) {
             (few_arms(seed, 600), 23)
         } else if seed % 7 == 2 {
             (bell(seed, 200), 11)
+        } else if seed % 7 == 3 {
+            (rates(seed, 120), 5)
         } else {
             (plan(seed, largest, 40), 1)
         };

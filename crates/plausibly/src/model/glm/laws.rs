@@ -12,7 +12,7 @@ const KINDS: [Link; 2] = [Link::Logistic, Link::Poisson];
 fn prior(link: Link, theta_norm_bound: f64) -> GlmPrior {
     let offset = if link == Link::Logistic { -1.0 } else { 0.5 };
     let rewards = link.reward_range();
-    GlmPrior { link, rewards, offset, theta_norm_bound, delta: 0.05 }
+    GlmPrior { link, rewards, offset, theta_norm_bound, precision: None, delta: 0.05 }
 }
 
 /// A few rows with rewards of a parameter of the prior.
@@ -525,4 +525,91 @@ fn rewards_of_another_kind_are_refused() {
     ] {
         assert!(prior.is_err(), "{prior:?}");
     }
+}
+
+#[test]
+fn a_set_from_a_given_point_is_that_of_the_search_at_its_point_and_wider_elsewhere() {
+    let mut rng = Stream::new(21, 0, "points");
+    let bits = |model: &Glm| -> Vec<u64> {
+        let set = &model.solved.set;
+        let all = set.form.iter().chain(&set.centre).chain(&set.inverse);
+        all.map(|entry| entry.to_bits()).collect()
+    };
+    for link in KINDS {
+        for _ in 0..30 {
+            let prior = prior(link, 1.5);
+            let sums = data(&mut rng, &prior, 3, 6, 40);
+            let best = Glm::from_rows(sums.clone(), prior).unwrap();
+            let again = Glm::from_rows_at(sums.clone(), prior, best.point()).unwrap();
+            assert_eq!(bits(&best), bits(&again));
+            let away: Vec<f64> = best.point().iter().map(|entry| entry + 0.3).collect();
+            let other = Glm::from_rows_at(sums, prior, &away).unwrap();
+            assert_eq!(other.point(), away);
+            let (best, other) = (best.evidence().own.unwrap(), other.evidence().own.unwrap());
+            assert!(other.half_width(1.0) > best.half_width(1.0), "{best:?} {other:?}");
+        }
+    }
+}
+
+#[test]
+fn a_point_so_far_off_that_digits_are_lost_leaves_the_set_open() {
+    let mut rng = Stream::new(24, 0, "far");
+    for link in KINDS {
+        let prior = prior(link, 1.5);
+        let sums = data(&mut rng, &prior, 3, 6, 40);
+        for power in [1, 3, 6, 9, 20, 60] {
+            for sign in [-1.0, 1.0] {
+                let point = [sign * 10.0_f64.powi(power), 0.0, 0.5];
+                let model = Glm::from_rows_at(sums.clone(), prior, &point).unwrap();
+                match model.evidence().own.unwrap() {
+                    // Then it says next to nothing, as it must so far from the outcomes.
+                    Reach::Curved(curved) => assert!(curved.radius > 2.0, "{power} {curved:?}"),
+                    // Nothing is ruled out.
+                    Reach::Open(_) => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_prior_that_was_fixed_before_takes_no_notice_of_features_that_come_later() {
+    let mut rng = Stream::new(22, 0, "later");
+    for _ in 0..30 {
+        let before = prior(Link::Logistic, 1.5);
+        let fixed = GlmPrior { precision: Some(before.ridge(2)), ..before };
+        let sums = data(&mut rng, &before, 2, 5, 40);
+        let mut wide = RowSums::new(4);
+        for (mut row, tally) in sums.iter() {
+            row.resize(4, 0.0);
+            wide.add(&row, tally).unwrap();
+        }
+        let first = Glm::from_rows(sums.clone(), before).unwrap().budget();
+        let own = Glm::from_rows(sums, fixed).unwrap().budget();
+        // The bound may grow with the features; the mixture is the same.
+        let grown = GlmPrior { theta_norm_bound: 3.0, ..fixed };
+        let later = Glm::from_rows(wide.clone(), grown).unwrap().budget();
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-9 * (1.0 + b.abs());
+        assert!(close(own.total(), first.total()), "{own:?} {first:?}");
+        assert!(close(later.evidence, first.evidence), "{later:?} {first:?}");
+        assert!(close(later.distance, 4.0 * first.distance), "{later:?} {first:?}");
+        // With the natural precision of the later features it is another mixture.
+        let other = GlmPrior { precision: None, ..grown };
+        let other = Glm::from_rows(wide, other).unwrap().budget();
+        assert!(!close(other.evidence, first.evidence), "{other:?} {first:?}");
+    }
+}
+
+#[test]
+fn decisions_of_one_row_are_counted_at_once_or_one_by_one() {
+    let mut rng = Stream::new(23, 0, "counted");
+    let prior = prior(Link::Logistic, 1.5);
+    let sums = data(&mut rng, &prior, 2, 5, 40);
+    let model = Glm::from_rows(sums, prior).unwrap();
+    let (mut at_once, mut one_by_one) = (model.clone(), model);
+    at_once.count_row(&[0.5, -1.0], 7);
+    (0..7).for_each(|_| one_by_one.count_row(&[0.5, -1.0], 1));
+    let [a, b] = [at_once, one_by_one].map(|model| model.design.inverse);
+    assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-12 * (1.0 + b.abs())), "{a:?} {b:?}");
 }

@@ -31,6 +31,9 @@ const POINT_STEPS: f64 = (1_u64 << 30) as f64;
 const REWARD_ERROR: f64 = 1.0 / (1_u64 << 25) as f64;
 /// Radii are larger by at least this share, for the rounding of doubles.
 const ROUNDING: f64 = 1.0 / (1_u64 << 40) as f64;
+/// Far from the best point `‖g‖²_{H̃⁻¹}` and `2B` are large, and their sum loses digits. Up to this
+/// multiple of it, what is lost is less than that share.
+const MOST_CANCELLED: f64 = 1024.0;
 
 /// By what factor a radius is enlarged where widths are computed from this inverse.
 ///
@@ -159,6 +162,9 @@ impl LikelihoodSet {
         let set = view.narrow(budget.total())?;
         let centre: Vec<f64> = point.iter().zip(&set.shift).map(|(at, by)| at - by).collect();
         let reach = match set.radius_sq {
+            Some(square) if square <= 0.0 || set.pull > MOST_CANCELLED * square => {
+                Reach::Open(Doubt::Precision)
+            }
             Some(square) if square.is_finite() => {
                 let radius = square.sqrt() * set.enlarging;
                 let length = norm(&centre);
@@ -210,6 +216,8 @@ struct Narrowed {
     enlarging: f64,
     /// `H̃⁻¹g`.
     shift: Vec<f64>,
+    /// `‖g‖²_{H̃⁻¹}`.
+    pull: f64,
     /// `2B + ‖g‖²_{H̃⁻¹}`; `None` if no parameter is left.
     radius_sq: Option<f64>,
 }
@@ -383,10 +391,11 @@ impl<'a> View<'a> {
         factor.inverse_into(&mut inverse);
         let mut shift = self.gradient.clone();
         factor.solve(&mut shift);
-        let square = 2.0 * budget + dot(&self.gradient, &shift);
+        let pull = dot(&self.gradient, &shift);
+        let square = 2.0 * budget + pull;
         let radius_sq = (square >= 0.0 || square.is_nan()).then_some(square);
         let enlarging = enlarging(&form, &inverse, rows.dim);
-        Ok(Narrowed { form, factor, inverse, enlarging, shift, radius_sq })
+        Ok(Narrowed { form, factor, inverse, enlarging, shift, pull, radius_sq })
     }
 }
 
