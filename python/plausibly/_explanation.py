@@ -44,14 +44,14 @@ class Difference:
     behind: Any
     """The other one."""
     lower: float
-    """How far the true average of `ahead` is above that of `behind` at least; negative if it may be
+    """At least how far the true average of `ahead` is above that of `behind`; negative if it may be
     below.
     """
     upper: float
-    """How far it is above at most."""
+    """At most how far it is above."""
     better: Any
-    """`ahead` if it is certain to be better, else None. What has been paid can show that although
-    `lower` is negative.
+    """`ahead` if it is certain to be better, else None. It can be certain although `lower` is
+    negative: what the two have paid can show it.
     """
     outcomes: int | None
     """About how many more outcomes decide it; None if it is decided, and if that cannot be said
@@ -140,9 +140,8 @@ class Explanation:
     ruled_out_by: list[Any]
     """For each action the one that rules it out, or None."""
     margin: npt.NDArray[np.float64]
-    """How far each action is behind the one that rules it out at least; NaN for those that are not
-    ruled out, and for those that a comparison of what both have paid rules out, which shows no
-    distance.
+    """At least how far each action is behind the one that rules it out. NaN for actions that are
+    not ruled out, and for those ruled out by what both have paid, which shows no distance.
     """
     sqrt_beta: float
     """The radius in force."""
@@ -159,9 +158,9 @@ class Explanation:
     target: Target | None
     """The state of its target, if it has one."""
     at_most: npt.NDArray[np.float64]
-    """How far each action is behind the one that rules it out at most; NaN where margin is."""
+    """At most how far each action is behind the one that rules it out; NaN where margin is."""
     evidence: npt.NDArray[np.float64]
-    """The evidence in nats by which what both have paid rules an action out; NaN for others."""
+    """For actions ruled out by what both have paid: the evidence for it in nats. NaN for others."""
     explores: bool | None = None
     """Whether the next round of an insured policy explores; None for other policies."""
     doubt: str | None = None

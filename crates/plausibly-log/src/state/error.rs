@@ -25,7 +25,10 @@ pub enum StepError {
         found: u32,
     },
     /// A log that says it continues one of its own or a later format.
-    #[error("an upgraded log continues one of an earlier format")]
+    #[error(
+        "the log says that it continues a log of its own or a later format; only logs of an \
+         earlier format can be continued"
+    )]
     Upgrade,
     /// An event that the format of the log does not have.
     #[error(
@@ -265,7 +268,7 @@ pub enum StepError {
         outcomes: Outcomes,
     },
     /// A number of outcomes that were yes, but not a whole one.
-    #[error("of counted outcomes a whole number is yes, got {yes}")]
+    #[error("the number of yes among counted outcomes must be whole, got {yes}")]
     NotWhole {
         /// What was given.
         yes: f64,
