@@ -149,9 +149,9 @@ the fastest counts. Linear models are on [a page of their own](rivals.md).""",
 The targets were set before the first measurement. A figure is the time of the rival divided by
 ours. **Bold** figures miss their target. A dash means that there is no target.
 
-A refit with every row taken cannot do without six sums of weighted outer products: two steps of
-Newton's method, the curvature, its upper tangent, and two passes of the ellipsoid. They are
-computed by the same code as in the refit, in turns with it; every row has ten rewards on average,
+A refit after every row was taken needs at least six sums of weighted outer products: two steps of
+Newton's method, the curvature, its upper tangent, and two passes of the ellipsoid. Six such sums
+are timed beside the refit, in turns and with the same code. Every row has ten rewards on average,
 and the fastest of each counts.""",
     "round": """\
 CODE over `Glm` with the radius `Likelihood`, usual rate 5 %, S = 3 and δ = 0.05, and the same in
@@ -162,9 +162,9 @@ starts from the last point; ours starts from zero each time, so that the set is 
 rewards alone.
 
 The logistic policies of contextualbandits decide by other rules, so only cost is compared. The
-library has no shared logistic model; an arm that all rewards belong to is one. It fits each time
-from scratch, and here on our schedule. By that a model refits in each of the first 200 rounds, so
-runs cut short show rounds that cost more than later ones.""",
+library has no logistic model that all actions share; a single arm that gets all rewards serves as
+one. It fits from scratch each time, here on our schedule, which refits in each of the first 200
+rounds. So runs that are cut short show rounds that cost more than later ones.""",
     "same": """\
 The version in NumPy was written from the mathematics and shares no code with ours. CODE's choice
 depends on the whole confidence set: on its centre and shape through the widths of the actions, and
