@@ -1,6 +1,6 @@
 use plausibly::{
-    ActionSet, Code, Determinant, Estimator, Isa, LinTs, LinUcb, Paper, Plausible, Policy, Reach,
-    Ridge, Stream,
+    ActionSet, Code, Determinant, Estimator, Glm, GlmPrior, Isa, LaplaceTs, Likelihood, LinTs,
+    LinUcb, Link, Paper, Plausible, Policy, Reach, Ridge, Stream,
 };
 
 /// The results of every kernel, through the code that uses it, as bits.
@@ -65,6 +65,44 @@ fn fingerprint(isa: Isa, dim: usize, actions: usize) -> Vec<u64> {
     bits
 }
 
+/// Choices of policies over a generalised linear model, with its scores and its design as bits.
+fn curved_fingerprint(isa: Isa, dim: usize, actions: usize) -> Vec<u64> {
+    let mut rng = Stream::new(9, 1, "problem");
+    let features = (0..dim * actions).map(|_| rng.normal()).collect();
+    let set = ActionSet::from_flat(features, dim).unwrap();
+    let rewards = Link::Logistic.reward_range();
+    let prior = GlmPrior::around(Link::Logistic, rewards, 0.3, 9.0, (dim, 2.0), 0.05).unwrap();
+    let model = || Glm::new(dim, prior).unwrap().with_isa(isa);
+    let code = || Code::new(model(), Likelihood::default());
+    let mut policies: [Box<dyn Policy>; 4] = [
+        Box::new(code()),
+        Box::new(code().tempered(0.3).unwrap()),
+        Box::new(code().tempered(1.0).unwrap()),
+        Box::new(LaplaceTs::new(model())),
+    ];
+    let (mut watcher, mut noise, mut bits) =
+        (model(), Stream::new(9, 0, "noise"), Vec::<u64>::new());
+    for _ in 0..40 {
+        for (which, policy) in policies.iter_mut().enumerate() {
+            let chosen = policy.select(set.view(), &mut noise);
+            let (action, reward) = (set.view().get(chosen), noise.uniform().round());
+            // Every third decision waits for good.
+            policy.decided(action);
+            if chosen % 3 < 2 {
+                policy.update(action, reward);
+            }
+            if which == 0 {
+                watcher.update(action, reward);
+            }
+            bits.push(chosen as u64);
+        }
+        let scores = &crate::scores(&watcher, set.view());
+        bits.extend(scores.mean().iter().chain(scores.width_sq()).map(|x| x.to_bits()));
+        bits.push(watcher.budget().total().to_bits());
+    }
+    bits
+}
+
 #[test]
 fn every_instruction_set_gives_the_same_bits() {
     let available = Isa::available();
@@ -75,6 +113,13 @@ fn every_instruction_set_gives_the_same_bits() {
             assert!(
                 fingerprint(isa, dim, actions) == expected,
                 "{isa:?} differs at d = {dim}, K = {actions}"
+            );
+        }
+        let expected = curved_fingerprint(available[0], dim, actions);
+        for &isa in &available[1..] {
+            assert!(
+                curved_fingerprint(isa, dim, actions) == expected,
+                "{isa:?} differs on a curved scale at d = {dim}, K = {actions}"
             );
         }
     }

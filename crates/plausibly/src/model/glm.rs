@@ -268,6 +268,12 @@ impl Glm {
         })
     }
 
+    /// Learns and scores with this instruction set; every one gives the same bits.
+    #[must_use]
+    pub fn with_isa(self, isa: Isa) -> Self {
+        Self { isa, ..self }
+    }
+
     /// What was said before the first reward.
     pub fn prior(&self) -> &GlmPrior {
         &self.prior

@@ -145,6 +145,14 @@ fn the_ellipsoid_holds_the_likelihood_set_from_any_point() {
     assert!(farthest > 0.9, "{farthest}");
 }
 
+mod full {
+    #[test]
+    fn the_ellipsoid_holds_a_million_points() {
+        let (out, all, _) = super::outside(2, 20_500, |_, _, set| set);
+        assert!(out == 0 && all > 1_000_000, "{out} of {all}");
+    }
+}
+
 #[test]
 fn without_the_discount_for_curvature_it_would_not() {
     let (out, ..) = outside(1, 600, |prior, rows, set| {
