@@ -1,6 +1,6 @@
-//! Models on a curved scale: the bounds of `docs/concepts/yes-no.md` on the good event, and mistakes
-//! that they must notice. The true parameter is put on the edge of the set, so bounds are tried
-//! where they are tightest.
+//! Models on a curved scale: the bounds of `docs/concepts/yes-no.md` on the good event, and
+//! mistakes that they must notice. The true parameter is put on the edge of the set, so bounds are
+//! tried where they are tightest.
 
 use plausibly::{
     ActionSet, Code, ConfidenceRadius, Curved, Estimator, Evidence, Exclusion, Explain,
@@ -383,9 +383,9 @@ fn kl_end(share: f64, n: f64, level: f64, end: f64) -> f64 {
     inside
 }
 
-/// The intervals of three actions that share nothing, with this number of rewards each, beside those
-/// by relative entropy with the same budget: the largest quotient of lengths, and how much is left
-/// of the budget beside `½·log det(H̃/λ) + d/2 + log(1/δ)`.
+/// The intervals of three actions that share nothing, with this number of rewards each, beside
+/// those by relative entropy with the same budget: the largest quotient of lengths, and that of the
+/// budget by `½·log det(H̃/λ) + d/2 + log(1/δ)`.
 fn beside_relative_entropy(count: u64) -> (f64, f64) {
     let shares = [0.01, 0.2, 0.7];
     let rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];

@@ -14,7 +14,7 @@ mod bounded; // CODE on arms with rewards in a range
 mod brute_force; // every policy against a brute force that shares no code, and against itself
 mod code; // CODE against direct determinants; K-armed against linear
 mod coverage; // radii hold the truth as often as they say, and mutants do not
-mod curved; // models on a curved scale: the bounds of a round on the good event, limits, and mutants
+mod curved; // models on a curved scale: bounds of a round on the good event, limits, mutants
 mod deadline; // what is promised in advance is kept
 mod design; // the duality gap of optimal designs
 mod drift; // long runs against double-double arithmetic

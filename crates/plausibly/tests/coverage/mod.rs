@@ -7,6 +7,7 @@
 mod bell;
 mod bounded;
 mod compared;
+mod curved;
 mod forecast;
 mod joining;
 mod late;
@@ -339,6 +340,11 @@ fn linear_radii_keep_their_promise_and_mutants_do_not() {
 }
 
 #[test]
+fn curved_sets_keep_their_promise_and_mutants_do_not() {
+    curved::curved_sets(false);
+}
+
+#[test]
 fn sets_hold_when_rewards_are_late_and_mutants_do_not() {
     late::late_rewards(false);
 }
@@ -409,6 +415,11 @@ mod full {
     #[test]
     fn bounded_arrivals() {
         super::bounded::by_arrival(true);
+    }
+
+    #[test]
+    fn curved_sets() {
+        super::curved::curved_sets(true);
     }
 
     #[test]
