@@ -14,7 +14,8 @@ mod two_point;
 
 pub use binomial::{most_events, tail_above};
 pub use brute::{
-    BruteModel, BrutePolicy, BruteRadius, BruteTarget, Exploring, Inputs, ROUNDING, Rule, Verdict,
+    BruteCurved, BruteLink, BruteModel, BrutePolicy, BrutePrior, BruteRadius, BruteTarget,
+    CurvedRule, Exploring, Inputs, ROUNDING, Rule, Verdict,
 };
 pub use double_double::{DoubleDouble, PreciseGram};
 pub use golden::assert_golden;

@@ -83,7 +83,7 @@ impl Bounds {
 }
 
 /// The first of the largest, then all others that rounding could make the first of the largest.
-fn candidates(value: &[f64], tolerance: &[f64]) -> Vec<usize> {
+pub(super) fn candidates(value: &[f64], tolerance: &[f64]) -> Vec<usize> {
     let first =
         (0..value.len()).reduce(|best, next| if value[next] > value[best] { next } else { best });
     let first = first.expect("there is an action");

@@ -1,6 +1,7 @@
 //! Every policy chooses as a brute force does that shares no code with it, but for ties within
 //! rounding.
 
+mod curved;
 mod mutants;
 mod players;
 mod problem;
