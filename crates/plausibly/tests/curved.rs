@@ -284,7 +284,7 @@ struct SeenPending {
 /// The bounds of a round with pending decisions.
 fn assert_pending(case: &Case, rng: &mut Stream, seen: &mut SeenPending) {
     let round = case.round(Exclusion::Differences);
-    let pending: Vec<usize> = (0..1 + rng.index(60)).map(|_| rng.index(case.rows.len())).collect();
+    let pending: Vec<usize> = (0..=rng.index(60)).map(|_| rng.index(case.rows.len())).collect();
     let inverse = with_pending(case, &pending);
     let counted = |a: usize| {
         let row = &case.rows[a];
@@ -297,7 +297,9 @@ fn assert_pending(case: &Case, rng: &mut Stream, seen: &mut SeenPending) {
     let shorter = |a: usize| if omega[a] > 0.0 { u[a] / omega[a] } else { 1.0 };
     let choice = |code: Code<Glm, Just>| {
         let mut code = code;
-        pending.iter().for_each(|action| code.decided(case.set.view().get(*action)));
+        for action in &pending {
+            code.decided(case.set.view().get(*action));
+        }
         code.select(case.set.view(), &mut Stream::new(0, 0, "unused"))
     };
     let code = || Code::new(case.model.clone(), Just(case.curved));
@@ -343,7 +345,9 @@ fn a_round_with_pending_decisions_keeps_every_bound() {
     let (mut seen, mut rng) = (SeenPending::default(), Stream::new(82, 0, "pending"));
     for run in 0..100 {
         for link in [Link::Logistic, Link::Poisson] {
-            cases(run, link).iter().for_each(|case| assert_pending(case, &mut rng, &mut seen));
+            for case in cases(run, link) {
+                assert_pending(&case, &mut rng, &mut seen);
+            }
         }
     }
     assert!(seen.rounds > 5_000 && seen.met > 500, "{seen:?}");

@@ -1,83 +1,15 @@
-//! Generalised linear models by brute force: every set is made from all rewards, by the formulas of
-//! `docs/concepts/yes-no.md`.
+//! Policies over generalised linear models: every set is made from all rewards.
 //!
-//! The search for `θ₀` ends where it likes, here at the optimum, so sets are those of the model under
-//! test up to [`OFF`], not up to rounding.
+//! The search for `θ₀` ends where it likes, here at the optimum, so sets are those of the model
+//! under test up to [`OFF`], not up to rounding.
 
 use super::bounds::candidates;
+use super::likelihood::{BrutePrior, Factor, Set, column, factor, square};
+use super::policy::{Exploring, judge_exploring};
 use super::{Inputs, Ranking, Verdict, judge};
-use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
 /// How far two sets can differ, as a share of widths.
 const OFF: f64 = 1e-5;
-
-/// What rewards are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BruteLink {
-    /// 0 or 1.
-    YesNo,
-    /// Poisson counts.
-    Count,
-}
-
-impl BruteLink {
-    fn mean(self, z: f64) -> f64 {
-        match self {
-            Self::YesNo => 1.0 / (1.0 + (-z).exp()),
-            Self::Count => z.exp(),
-        }
-    }
-
-    fn variance(self, z: f64) -> f64 {
-        match self {
-            Self::YesNo => self.mean(z) * self.mean(-z),
-            Self::Count => z.exp(),
-        }
-    }
-
-    /// At least `E m(z + sZ) − m(z)`, the smaller of two bounds for yes/no rewards.
-    fn spread(self, z: f64, s: f64) -> f64 {
-        match self {
-            Self::Count => z.exp() * (0.5 * s * s).exp_m1(),
-            Self::YesNo => {
-                // E[e^|sZ| − |sZ| − 1], as an integral.
-                let (steps, reach) = (200, 10.0 + s);
-                let step = reach / f64::from(steps);
-                let at = |k: i32| {
-                    let t = step * f64::from(k);
-                    let density = (-0.5 * t * t).exp() * std::f64::consts::FRAC_2_PI.sqrt();
-                    let end = if k == 0 || k == steps { 0.5 } else { 1.0 };
-                    end * density * ((s * t).exp_m1() - s * t)
-                };
-                let growth: f64 = (0..=steps).map(at).sum::<f64>() * step;
-                (0.5 * tangent(z) * s * s).min(self.variance(z) * growth)
-            }
-        }
-    }
-}
-
-/// `tanh(z/2)/(2z)`.
-fn tangent(z: f64) -> f64 {
-    if z.abs() < 1e-4 { 0.25 } else { (0.5 * z).tanh() / (2.0 * z) }
-}
-
-/// `c(u)`.
-fn curvature(u: f64) -> f64 {
-    if u < 1e-4 { 1.0 - u / 3.0 } else { 2.0 * ((-u).exp_m1() + u) / (u * u) }
-}
-
-/// What is assumed.
-#[derive(Clone, Copy, Debug)]
-pub struct BrutePrior {
-    /// The kind of rewards.
-    pub link: BruteLink,
-    /// `o`.
-    pub offset: f64,
-    /// S.
-    pub theta_norm_bound: f64,
-    /// δ.
-    pub delta: f64,
-}
 
 /// How a policy over such a model chooses.
 #[derive(Clone, Copy, Debug)]
@@ -103,135 +35,6 @@ pub struct BruteCurved {
     since: Vec<(Vec<f64>, f64)>,
     pending: Vec<Vec<f64>>,
     set: Set,
-}
-
-#[derive(Clone, Debug)]
-struct Set {
-    centre: DVector<f64>,
-    form: DMatrix<f64>,
-    /// `None` if nothing is ruled out.
-    radius: Option<f64>,
-    /// Whether it is clear if something is.
-    clear: bool,
-}
-
-type Factor = Cholesky<f64, Dyn>;
-
-fn factor(matrix: &DMatrix<f64>) -> Factor {
-    matrix.clone().cholesky().expect("a ridge is positive")
-}
-
-fn log_det(factor: &Factor) -> f64 {
-    factor.l_dirty().diagonal().iter().map(|x| 2.0 * x.ln()).sum()
-}
-
-fn square(factor: &Factor, x: &DVector<f64>) -> f64 {
-    x.dot(&factor.solve(x))
-}
-
-fn column(row: &[f64]) -> DVector<f64> {
-    DVector::from_row_slice(row)
-}
-
-impl BrutePrior {
-    /// The set from these rewards of rows of this length.
-    fn set(&self, rewards: &[(Vec<f64>, f64)], dim: usize) -> Set {
-        let (d, bound) = (dim as f64, self.theta_norm_bound);
-        let ridge = d / (bound * bound);
-        // A row for each reward: nothing is put together.
-        let rows: Vec<DVector<f64>> = rewards.iter().map(|(row, _)| column(row)).collect();
-        let sum = |weights: &[f64]| {
-            let prior = DMatrix::identity(dim, dim) * ridge;
-            rows.iter()
-                .zip(weights)
-                .fold(prior, |sum, (x, weight)| sum + *weight * x * x.transpose())
-        };
-        let z = |theta: &DVector<f64>| -> Vec<f64> {
-            rows.iter().map(|x| self.offset + x.dot(theta)).collect()
-        };
-        let weights =
-            |z: &[f64]| -> Vec<f64> { z.iter().map(|z| self.link.variance(*z)).collect() };
-        let gradient = |theta: &DVector<f64>| {
-            let excess = z(theta).into_iter().zip(rewards).map(|(z, (_, y))| self.link.mean(z) - y);
-            rows.iter().zip(excess).fold(theta * ridge, |sum, (x, excess)| sum + x * excess)
-        };
-        let mut theta = DVector::zeros(dim);
-        for _ in 0..200 {
-            let step = factor(&sum(&weights(&z(&theta)))).solve(&gradient(&theta));
-            let longest = rows.iter().map(|x| x.dot(&step).abs()).fold(0.0, f64::max);
-            theta -= step / (1.0 + longest);
-            if longest < 1e-13 {
-                break;
-            }
-        }
-        let (z, g) = (z(&theta), gradient(&theta));
-        let weights = weights(&z);
-        let curved = factor(&sum(&weights));
-        let widths: Vec<f64> = rows.iter().map(|x| square(&curved, x).sqrt()).collect();
-
-        let half_log = |factor: &Factor| 0.5 * (log_det(factor) - d * ridge.ln());
-        let jensen = |q: &Factor| {
-            let spread =
-                z.iter().zip(&rows).map(|(z, x)| self.link.spread(*z, square(q, x).sqrt()));
-            half_log(q) + 0.5 * (ridge * q.inverse().trace() - d) + spread.sum::<f64>()
-        };
-        let evidence = match self.link {
-            BruteLink::YesNo => {
-                let tangents: Vec<f64> = z.iter().map(|z| tangent(*z)).collect();
-                let w = factor(&sum(&tangents));
-                (half_log(&w) - 0.5 * square(&w, &g)).min(jensen(&curved))
-            }
-            BruteLink::Count if widths.iter().all(|s| *s <= 1.0) => jensen(&curved),
-            BruteLink::Count => {
-                let larger = weights.iter().zip(&widths).map(|(weight, s)| weight * (s * s).exp());
-                jensen(&factor(&sum(&larger.collect::<Vec<f64>>())))
-            }
-        };
-        let budget = -self.delta.ln() + evidence + 0.5 * d;
-
-        let (rho, slope) = (widths.iter().copied().fold(0.0, f64::max), square(&curved, &g).sqrt());
-        let spent = |r: f64| 0.5 * r * r * curvature(rho * r) - slope * r;
-        let (mut low, mut high) = (0.0, 1.0);
-        while spent(high) < budget {
-            (low, high) = (high, 2.0 * high);
-        }
-        for _ in 0..200 {
-            let middle = 0.5 * (low + high);
-            if spent(middle) < budget { low = middle } else { high = middle }
-        }
-        let ball = bound + theta.norm();
-        let mut off: Vec<f64> =
-            rows.iter().zip(&widths).map(|(x, s)| (ball * x.norm()).min(high * s)).collect();
-        let narrowed = |off: &[f64]| {
-            let discounted = weights.iter().zip(off).map(|(weight, off)| weight * curvature(*off));
-            let form = sum(&discounted.collect::<Vec<f64>>());
-            let shift = factor(&form).solve(&g);
-            let radius = (2.0 * budget + g.dot(&shift)).max(0.0).sqrt();
-            (form, shift, radius)
-        };
-        let (form, shift, radius) = narrowed(&off);
-        let once = factor(&form);
-        for (off, x) in off.iter_mut().zip(&rows) {
-            *off = off.min(x.dot(&shift).abs() + radius * square(&once, x).sqrt());
-        }
-        let (form, shift, radius) = narrowed(&off);
-        let centre = theta - shift;
-        let apart = self.apart(&centre, &form);
-        let open = apart > radius * radius;
-        let clear = (apart - radius * radius).abs() > 1e-3 * radius * radius;
-        Set { centre, form, radius: (!open).then_some(radius), clear }
-    }
-
-    /// The largest, over some `τ`, of the least of `‖θ − θ̃‖²_H̃ + τ·(‖θ‖² − S²)`.
-    fn apart(&self, centre: &DVector<f64>, form: &DMatrix<f64>) -> f64 {
-        let bound_sq = self.theta_norm_bound * self.theta_norm_bound;
-        let at = |power: i32| {
-            let tau = form.diagonal().max() * f64::from(power).exp2();
-            let sum = form + DMatrix::identity(centre.len(), centre.len()) * tau;
-            tau * (centre.dot(&factor(&sum).solve(&(form * centre))) - bound_sq)
-        };
-        (-40..=20).map(at).fold(0.0, f64::max)
-    }
 }
 
 /// Everything a choice depends on, by action; `z` without the offset.
@@ -290,9 +93,7 @@ impl BruteCurved {
     pub fn judge(&self, rows: &[Vec<f64>], chosen: usize, inputs: &mut dyn Inputs) -> Verdict {
         if let CurvedRule::EpsilonGreedy(epsilon) = self.rule {
             if inputs.uniform() < epsilon {
-                let expected = usize::try_from(inputs.below(rows.len() as u64)).expect("an index");
-                let same = expected == chosen;
-                return if same { Verdict::Same } else { Verdict::Wrong { expected } };
+                return judge_exploring(Exploring::Uniformly, rows, chosen, inputs);
             }
             let inverse = factor(&self.set.form);
             let z: Vec<f64> = rows.iter().map(|row| column(row).dot(&self.set.centre)).collect();

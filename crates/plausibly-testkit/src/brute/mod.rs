@@ -23,12 +23,14 @@ mod bounds;
 mod code;
 mod curved;
 mod elimination;
+mod likelihood;
 mod model;
 mod policy;
 mod radius;
 
 pub use code::BruteTarget;
-pub use curved::{BruteCurved, BruteLink, BrutePrior, CurvedRule};
+pub use curved::{BruteCurved, CurvedRule};
+pub use likelihood::{BruteLink, BrutePrior};
 pub use model::BruteModel;
 pub use policy::{BrutePolicy, Exploring, Rule};
 pub use radius::BruteRadius;

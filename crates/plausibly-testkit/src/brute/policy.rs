@@ -244,7 +244,7 @@ fn judge_mean(model: &BruteModel, rows: &[Vec<f64>], chosen: usize) -> Verdict {
     judge(&[Ranking::of_all(scored.mean, scored.mean_tolerance)], rows, chosen)
 }
 
-fn judge_exploring(
+pub(super) fn judge_exploring(
     exploring: Exploring,
     rows: &[Vec<f64>],
     chosen: usize,
