@@ -1,7 +1,7 @@
 //! Sets of generalised linear models, at parameters as long as is allowed.
 //!
-//! A run counts if `θ*` ever leaves the *likelihood set* `f(θ*) − f(θ₀) ≤ B`, with `f` computed here
-//! from the rewards, or the ellipsoid, which contains that set.
+//! A run counts if `θ*` ever leaves the *likelihood set* `f(θ*) − f(θ₀) ≤ B`, with `f` computed
+//! here from the rewards, or the ellipsoid, which contains that set.
 
 use super::FALSE_ALARM;
 use plausibly::{
@@ -165,7 +165,6 @@ impl Problem {
             rewards: self.link.reward_range(),
             offset: self.link.of_mean(self.usual),
             theta_norm_bound: self.norm,
-            precision: None,
             delta,
         };
         let set = ActionSet::from_rows(&rows).unwrap();
