@@ -69,13 +69,14 @@ fn rates(state: &State, radius: &RadiusSpec) -> String {
     )
 }
 
-/// A share in percent, with this many significant digits on the side where it is rarer.
+/// A share in percent, with this many significant digits on the side where it is rarer, up to four
+/// decimals.
 pub(crate) fn rate(share: f64, digits: i32) -> String {
     let percent = 100.0 * share;
     let rarer = percent.min(100.0 - percent);
     let places = if rarer > 0.0 { f64::from(digits) - 1.0 - rarer.log10().floor() } else { 0.0 };
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 12")]
-    let places = places.clamp(0.0, 12.0) as usize;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 4")]
+    let places = places.clamp(0.0, 4.0) as usize;
     format!("{percent:.places$} %")
 }
 

@@ -29,6 +29,43 @@ fn what_is_not_said_is_assumed_in_the_safest_way_and_printed() {
     assert!(log.lines().next().unwrap().contains("may scatter in any way"), "{log}");
 }
 
+#[test]
+fn rates_are_said_at_the_first_decision_and_printed() {
+    let counts = [&DECIDE[..], &["--outcomes", "counts", "--yes"]].concat();
+    let desk = Desk::new("testdata/tables/ads.csv");
+    let text = said(&desk, &counts);
+    for part in [
+        "Usually 50 % of outcomes are yes",
+        "between 1/1000 of the usual ones and 1000 times as high (from 0.100 % to 99.900 %)",
+        "--usual-rate P, --odds-factor F",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    for (flags, part) in [
+        (["--usual-rate", "0"], "between 0 and 1"),
+        (["--usual-rate", "1"], "between 0 and 1"),
+        (["--usual-rate", "3%"], "3%"),
+        (["--odds-factor", "1"], "must be above 1"),
+    ] {
+        let (code, text) = desk.refuses(&[&counts[..], &flags].concat());
+        assert!(code == 2 && text.contains(part), "{text}");
+    }
+    let desk = Desk::new("testdata/tables/ads.csv");
+    let number = [&DECIDE[..], &["--yes", "--usual-rate", "0.03"]].concat();
+    let (code, text) = desk.refuses(&number);
+    assert!(code == 2 && text.contains("yes/no or counts"), "{text}");
+    let rates = ["--usual-rate", "0.03", "--odds-factor", "10"];
+    let text = said(&desk, &[&counts[..], &rates].concat());
+    assert!(text.contains("Usually 3.0 % of outcomes are yes"), "{text}");
+    assert!(text.contains("(from 0.31 % to 24 %)"), "{text}");
+    let log = fs::read_to_string(desk.path("a.log")).unwrap();
+    let first = log.lines().next().unwrap();
+    assert!(first.contains(r#""kind":"logistic""#) && first.contains("Usually 3.0 %"), "{first}");
+    said(&desk, &reward(&["3", "--of", "100"]));
+    let text = desk.says(&["status", "--log", "a.log"]);
+    assert!(text.contains(" points") && text.contains(" %"), "{text}");
+}
+
 fn reward<'a>(args: &[&'a str]) -> Vec<&'a str> {
     [&["reward", "--log", "a.log", "1"], args].concat()
 }
