@@ -165,6 +165,7 @@ impl Problem {
             rewards: self.link.reward_range(),
             offset: self.link.of_mean(self.usual),
             theta_norm_bound: self.norm,
+            precision: None,
             delta,
         };
         let set = ActionSet::from_rows(&rows).unwrap();
