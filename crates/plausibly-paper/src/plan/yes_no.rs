@@ -355,7 +355,11 @@ pub(crate) fn yes_no(scale: Scale, seed: u64) -> Vec<Job> {
         let [sets, two_point, beta] = [
             table.policies(),
             policy("code", TWO_POINT.0, TWO_POINT.1),
-            policy("beta-thompson", BETA, ""),
+            // Its model error is not reported, and pairs would take most of the time.
+            format!(
+                "\n[metric]\nradius = {{ kind = \"mixture\" }}\n{}",
+                policy("beta-thompson", BETA, "")
+            ),
         ];
         let mut add = |part, spec_name, environment, policies| {
             let all = scale.runs(TABLE_RUNS);
