@@ -118,7 +118,8 @@ fn genuine_ones_check(count: usize, mut seed: u64, largest: (usize, usize)) -> C
             }
             2..6 => plan = rates(seed, 150),
             6 => plan = steady(seed, 300),
-            _ if logs % 8 == 7 => plan = rates(seed, 150),
+            _ if logs % 16 == 7 => plan = rates(seed, 150),
+            _ if logs % 16 == 15 => plan = steady(seed, 600),
             _ => {}
         }
         logs += 1;
