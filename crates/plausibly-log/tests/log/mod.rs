@@ -390,7 +390,7 @@ pub(crate) fn rates(seed: u64, steps: usize) -> Plan {
         context,
         given,
         outcomes: if seed.is_multiple_of(7) { Outcomes::YesNo } else { Outcomes::Counts },
-        steady: seed % 2 == 0,
+        steady: seed.is_multiple_of(2),
         most: if seed % 6 == 5 { 2 } else { 5000 },
         ..steady(seed, 0)
     }

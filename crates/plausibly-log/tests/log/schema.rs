@@ -99,7 +99,7 @@ const KNOWN: [&str; 8] =
 /// Forges what is particular to rates; whether this certificate has them.
 fn rates_are_refused(
     last: &Certificate,
-    refuses: &dyn Fn(&dyn Fn(&mut Certificate), &str),
+    refuses: impl Fn(&dyn Fn(&mut Certificate), &str),
 ) -> bool {
     let Some(own) = last.findings.likelihood else { return false };
     let set = |forge: &dyn Fn(&mut LikelihoodFinding), words: &str| {
@@ -173,7 +173,7 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
             };
             refuses(&|wrong| wrong.findings.actions[0].upper = 14.999, "upper is");
             let within = last.findings.known_within.map_or(1.0, |within| within * 1.01);
-            rates_checked += usize::from(rates_are_refused(last, &refuses));
+            rates_checked += usize::from(rates_are_refused(last, refuses));
             refuses(&|wrong| wrong.findings.known_within = Some(within), "known_within is");
             let mut wrong = last.clone();
             wrong.seal = "0".repeat(64);
