@@ -72,10 +72,14 @@ const NO_RATE: &str = "the usual rate must be between 0 and 1 (3 % is 0.03), and
                        nothing could be learned about an action that always or never pays";
 const NO_FACTOR: &str = "the odds factor must be above 1: with 10, the odds of a yes are from a \
                          tenth of the usual ones to ten times as high";
-pub(crate) const INSURED_LINK: &str = "a policy inside an insured one with the logistic set must have the \
-                            same set: use laplace-ts, or epsilon-greedy with the radius logistic";
-pub(crate) const POISSON: &str = "the set poisson is for counts without a largest one; the outcomes of a log \
-                       have a range, and its counts are those of yes among a number: use logistic";
+pub(crate) const INSURED_LINK: &str = "a policy inside an insured one with the logistic set must \
+                                       have the same set: use laplace-ts, or epsilon-greedy with \
+                                       the radius logistic";
+pub(crate) const POISSON: &str = "the set poisson is for counts without a largest one; outcomes \
+                                  of a log have a range, and its counts are those of yes among a \
+                                  number: use logistic";
+
+/// Whether a policy has the set of counts without a largest one.
 pub(crate) fn has_poisson(kind: &PolicyKind) -> bool {
     match kind {
         PolicyKind::Insured { radius, inside, .. } => {

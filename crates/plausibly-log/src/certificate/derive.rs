@@ -5,7 +5,7 @@ use super::findings::{
     Alarm, Chosen, Comparison, Finding, Findings, InsuranceFinding, Outlook, RuledOut, Share,
     Standing, TargetFinding,
 };
-use super::rule_out::RuleOut;
+use super::rule_out::{ByPair, RuleOut};
 use super::verdict::Verdict;
 use super::{ENOUGH_VALUES, Grounds, GroundsError, Sums};
 use crate::policy;
@@ -166,11 +166,18 @@ impl<'a> Derivation<'a> {
             largest(racing(), |at| self.within(at)),
         ];
         let rival = chosen.and_then(|chosen| RuleOut::closest_rival(self, chosen));
+        let paid_most = chosen.and_then(|chosen| ByPair::rival(self, chosen));
         let next = self.outlook().map(|outlook| outlook.action);
         let witnesses =
             explanation.standings().iter().filter_map(plausibly::Standing::ruled_out_by);
-        let mut found: Vec<usize> =
-            found.into_iter().flatten().chain(rival).chain(next).chain(witnesses).collect();
+        let mut found: Vec<usize> = found
+            .into_iter()
+            .flatten()
+            .chain(rival)
+            .chain(paid_most)
+            .chain(next)
+            .chain(witnesses)
+            .collect();
         found.sort_unstable();
         found.dedup();
         found

@@ -165,13 +165,18 @@ impl ByPair {
     pub(super) fn of(derivation: &Derivation<'_>, action: ActionIndex) -> Option<Self> {
         let model = derivation.model.estimator();
         let tallies = model.tallies()?;
-        let rivals = (0..tallies.len()).filter(|arm| *arm != action).map(|arm| tallies.get(arm));
-        let ahead = rivals
-            .filter(|rival| rival.count > 0)
-            .reduce(|best, next| if next.mean() > best.mean() { next } else { best })?;
+        let ahead = tallies.get(Self::rival(derivation, action)?);
         let own = tallies.get(action);
         let rule = derivation.radius.bounds(&model.evidence()).pairs;
         (own.count > 0 && ahead.mean() > own.mean()).then_some(Self { rule, ahead, own })
+    }
+
+    /// The other action that has paid most on average, the first among equals.
+    pub(super) fn rival(derivation: &Derivation<'_>, action: ActionIndex) -> Option<ActionIndex> {
+        let tallies = derivation.model.estimator().tallies()?;
+        let mean = |arm: usize| tallies.get(arm).mean();
+        let rivals = (0..tallies.len()).filter(|arm| *arm != action && tallies.get(*arm).count > 0);
+        rivals.reduce(|best, next| if mean(next) > mean(best) { next } else { best })
     }
 
     /// What the action will have paid after more outcomes like those so far.

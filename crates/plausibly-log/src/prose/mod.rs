@@ -300,8 +300,7 @@ impl<'a> Words<'a> {
         let texts = [from, to].map(|value| self.number(value));
         if let [Some(a), Some(b)] = [&texts[0], &texts[1]].map(|text| text.strip_suffix(" %")) {
             let places = |text: &str| text.split_once('.').map_or(0, |(_, rest)| rest.len());
-            let (digits, [a, b]) =
-                (places(a).max(places(b)), [a, b].map(|text| text.parse::<f64>()));
+            let (digits, [a, b]) = (places(a).max(places(b)), [a, b].map(str::parse::<f64>));
             if let (Ok(a), Ok(b)) = (a, b) {
                 return format!("{:.digits$} points", a - b);
             }

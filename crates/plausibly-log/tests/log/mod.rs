@@ -62,9 +62,34 @@ pub(crate) struct Plan {
 
 /// Every policy that can decide in a log, with and without features.
 pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
+    let tables = if arms { for_arms() } else { [for_features(), for_rates()].concat() };
+    tables.iter().map(|table| table.as_object().unwrap().clone()).collect()
+}
+
+/// Policies under the set of rates of yes.
+fn for_rates() -> Vec<serde_json::Value> {
     // Vectors as given have no bound of their own.
     let logistic = json!({"kind": "logistic", "usual": 1.0, "theta_norm_bound": 2.0});
-    let linear = [
+    vec![
+        json!({"kind": "code", "radius": logistic}),
+        json!({"kind": "code", "target": {"kappa": 4.0}, "radius": logistic}),
+        json!({"kind": "code", "exclusion": "intervals", "randomise": 0.2, "radius": logistic}),
+        json!({"kind": "lin-ucb", "radius": logistic}),
+        json!({"kind": "laplace-ts", "radius": logistic}),
+        json!({"kind": "epsilon-greedy", "radius": logistic}),
+        json!({
+            "kind": "insured", "radius": logistic,
+            "inside": {"kind": "laplace-ts", "radius": logistic}
+        }),
+        json!({
+            "kind": "insured", "kappa": 40.0, "radius": logistic,
+            "inside": {"kind": "epsilon-greedy", "epsilon": 0.0, "radius": logistic}
+        }),
+    ]
+}
+
+fn for_features() -> Vec<serde_json::Value> {
+    vec![
         json!({"kind": "code"}),
         json!({"kind": "code", "greed": 0.3}),
         json!({"kind": "code", "target": {"accuracy": 2.0}}),
@@ -95,27 +120,16 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
         json!({"kind": "code", "radius": {"kind": "bell"}}),
         json!({"kind": "code", "greed": 0.0, "radius": {"kind": "bell", "delta": 0.5}}),
         json!({"kind": "lin-ucb", "radius": {"kind": "bell", "pairs": false}}),
-        json!({"kind": "code", "radius": logistic}),
-        json!({"kind": "code", "target": {"kappa": 4.0}, "radius": logistic}),
-        json!({"kind": "code", "exclusion": "intervals", "randomise": 0.2, "radius": logistic}),
-        json!({"kind": "lin-ucb", "radius": logistic}),
-        json!({"kind": "laplace-ts", "radius": logistic}),
-        json!({"kind": "epsilon-greedy", "radius": logistic}),
-        json!({
-            "kind": "insured", "radius": logistic,
-            "inside": {"kind": "laplace-ts", "radius": logistic}
-        }),
-        json!({
-            "kind": "insured", "kappa": 40.0, "radius": logistic,
-            "inside": {"kind": "epsilon-greedy", "epsilon": 0.0, "radius": logistic}
-        }),
         json!({"kind": "lin-ucb"}),
         json!({"kind": "lin-ts"}),
         json!({"kind": "epsilon-greedy"}),
         json!({"kind": "explore-then-commit", "epsilon": 0.2}),
         json!({"kind": "elimination"}),
-    ];
-    let plain = [
+    ]
+}
+
+fn for_arms() -> Vec<serde_json::Value> {
+    vec![
         json!({"kind": "code"}),
         json!({"kind": "code", "greed": 0.3}),
         json!({"kind": "code", "radius": {"kind": "two-point", "pairs": false}}),
@@ -133,9 +147,7 @@ pub(crate) fn policies(arms: bool) -> Vec<PolicyTable> {
         json!({"kind": "thompson"}),
         json!({"kind": "epsilon-greedy"}),
         json!({"kind": "explore-then-commit", "epsilon": 0.2}),
-    ];
-    let tables: &[serde_json::Value] = if arms { &plain } else { &linear };
-    tables.iter().map(|table| table.as_object().unwrap().clone()).collect()
+    ]
 }
 
 /// A table of `rows` actions with `columns` numbers, from which some rows may be left out and some
@@ -377,8 +389,8 @@ pub(crate) fn rates(seed: u64, steps: usize) -> Plan {
         steps,
         context,
         given,
-        outcomes: if seed % 7 == 0 { Outcomes::YesNo } else { Outcomes::Counts },
-        steady: seed % 2 == 0,
+        outcomes: if seed.is_multiple_of(7) { Outcomes::YesNo } else { Outcomes::Counts },
+        steady: seed.is_multiple_of(2),
         most: if seed % 6 == 5 { 2 } else { 5000 },
         ..steady(seed, 0)
     }

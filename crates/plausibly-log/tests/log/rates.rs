@@ -77,17 +77,17 @@ fn any_order_correction_and_retraction_give_the_same_bits() {
             for (reward, number) in came.iter().zip(1..).take(9) {
                 one.reward(3, number, *reward).unwrap();
             }
-            let mut order: Vec<u64> = (1..=12).collect();
+            let mut order: Vec<usize> = (0..12).collect();
             for i in (1..order.len()).rev() {
                 order.swap(i, rng.index(i + 1));
             }
-            for number in order {
-                let wrong = came[(number as usize + 3) % 12];
+            for at in order {
+                let (number, wrong) = (at as u64 + 1, came[(at + 4) % 12]);
                 other.reward(3, number, wrong).unwrap();
-                if number > 9 {
+                if at >= 9 {
                     other.retract(3, number).unwrap();
                 } else {
-                    other.correct(3, number, came[number as usize - 1]).unwrap();
+                    other.correct(3, number, came[at]).unwrap();
                 }
             }
             other.drop_decision(4, 12).unwrap();
@@ -135,7 +135,7 @@ fn a_policy_that_comes_later_and_new_features_find_the_same_rows() {
     let rows = decided(&mut late, ROWS).grounds.glm.unwrap().rows;
     let mut sums = RowSums::new(before);
     for (decision, number) in late.state().unwrap().decisions().iter().zip(1_u64..).take(8) {
-        let at = decision.action as usize;
+        let at = usize::try_from(decision.action).unwrap();
         let features = late.state().unwrap().recipe().clone();
         let record = &late.state().unwrap().actions()[at];
         let row = features.encode(&record.label, &record.cells, &Context::default()).unwrap();

@@ -92,6 +92,30 @@ fn misfit_of_fields(root: &Value, schema: &Value, value: &Value, path: &str) -> 
     None
 }
 
+/// The radii that the checker in Python knows.
+const KNOWN: [&str; 8] =
+    ["forecast", "additive", "determinant", "two-point", "mixture", "bell", "fixed", "logistic"];
+
+/// Forges what is particular to rates; whether this certificate has them.
+fn rates_are_refused(
+    last: &Certificate,
+    refuses: impl Fn(&dyn Fn(&mut Certificate), &str),
+) -> bool {
+    let Some(own) = last.findings.likelihood else { return false };
+    let set = |forge: &dyn Fn(&mut LikelihoodFinding), words: &str| {
+        let forged = |wrong: &mut Certificate| {
+            let mut own = own;
+            forge(&mut own);
+            wrong.findings.likelihood = Some(own);
+        };
+        refuses(&forged, words);
+    };
+    set(&|own| own.budget.evidence += 0.001, "evidence is");
+    set(&|own| own.theta_norm_bound *= 1.01, "theta_norm_bound is");
+    refuses(&|wrong| wrong.grounds.glm.as_mut().unwrap().point[0] += 0.125, " follows");
+    true
+}
+
 #[test]
 fn certificates_fit_the_published_schema_and_the_checker_in_python() {
     let schema: Value = serde_json::from_str(
@@ -120,17 +144,7 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
         let mut wrong: Value = serde_json::from_str(&last.to_json()).unwrap();
         wrong["findings"]["chosen"]["luck"] = json!(1);
         assert!(misfit(&schema, &schema, &wrong, "").unwrap().contains("luck"));
-        let known = [
-            "forecast",
-            "additive",
-            "determinant",
-            "two-point",
-            "mixture",
-            "bell",
-            "fixed",
-            "logistic",
-        ]
-        .contains(&radius(&value_of(last)));
+        let known = KNOWN.contains(&radius(&value_of(last)));
         let as_given = last.grounds.as_given;
         if python && known && (checked < 48 || as_given && given < 6) {
             let path = folder.path().join("certificate.json");
@@ -159,28 +173,7 @@ fn certificates_fit_the_published_schema_and_the_checker_in_python() {
             };
             refuses(&|wrong| wrong.findings.actions[0].upper = 14.999, "upper is");
             let within = last.findings.known_within.map_or(1.0, |within| within * 1.01);
-            if let Some(own) = last.findings.likelihood {
-                rates_checked += 1;
-                let set = |forge: &dyn Fn(&mut LikelihoodFinding), words: &str| {
-                    refuses(
-                        &|wrong| {
-                            let mut own = own;
-                            forge(&mut own);
-                            wrong.findings.likelihood = Some(own);
-                        },
-                        words,
-                    );
-                };
-                set(&|own| own.budget.evidence += 0.001, "evidence is");
-                set(&|own| own.theta_norm_bound *= 1.01, "theta_norm_bound is");
-                refuses(
-                    &|wrong| {
-                        let glm = wrong.grounds.glm.as_mut().unwrap();
-                        glm.point[0] += 0.125;
-                    },
-                    " follows",
-                );
-            }
+            rates_checked += usize::from(rates_are_refused(last, refuses));
             refuses(&|wrong| wrong.findings.known_within = Some(within), "known_within is");
             let mut wrong = last.clone();
             wrong.seal = "0".repeat(64);
