@@ -146,8 +146,8 @@ impl Reproduction {
                 "Small tables are played with the defaults: differences rule actions out, and "
                 "pairs do up to 64 actions. “Told” is told the usual rate and a factor of 10. "
                 "Without features, a set and Beta Thompson sampling see arms with the same means "
-                "and the same luck; the set, which compares all pairs, in the first fifth of the runs. "
-                "Times are those of the study of verdicts: outcomes at which a "
+                "and the same luck; the set, which compares all pairs, in the first fifth of the "
+                "runs. Times are those of the study of verdicts: outcomes at which a "
                 "look finds the action out, in looks that grow by 1 %."
             }
             (self.made_by("Figures are mean ± standard error."))
