@@ -222,6 +222,8 @@ class Log:
         reward_range: tuple[float, float] | None,
         outcomes: str | None,
         noise: float | str | None,
+        usual_rate: float | None,
+        odds_factor: float | None,
         horizon: int | None,
         seed: int | None,
         leave_out: list[str],

@@ -77,7 +77,10 @@ class Log:
     reward), "counts" (how many of how many were yes), or a pair of numbers, which is a
     `reward_range`; `noise` how much outcomes of the same action scatter, if you know: about two
     thirds of them must lie within this of their average, or "bell" if they scatter like a bell
-    curve, as measurements do, by an amount that you do not know;
+    curve, as measurements do, by an amount that you do not know; `usual_rate` the usual share of
+    yes, between 0 and 1, and `odds_factor` by what factor the odds of a yes can differ from the
+    usual ones, whatever the columns say (by default 0.5 and 1000), where outcomes are yes/no or
+    counts and actions have columns;
     `horizon` about how many decisions there will be, for policies that need it; `seed` the start of
     the random numbers; `leave_out` columns that must not become features. `theta_norm_bound` makes
     numbers features as they are, without an intercept, and bounds the norm of their parameters in
@@ -108,6 +111,8 @@ class Log:
         reward_range: tuple[float, float] | None = None,
         outcomes: str | tuple[float, float] | None = None,
         noise: float | str | None = None,
+        usual_rate: float | None = None,
+        odds_factor: float | None = None,
         horizon: int | None = None,
         seed: int | None = None,
         leave_out: Iterable[str] = (),
@@ -131,6 +136,8 @@ class Log:
             None if reward_range is None else _range(reward_range),
             outcomes,
             noise if noise is None or isinstance(noise, str) else _number("noise", noise),
+            None if usual_rate is None else _number("usual_rate", usual_rate),
+            None if odds_factor is None else _number("odds_factor", odds_factor),
             None if horizon is None else _whole("horizon", horizon),
             None if seed is None else _whole("seed", seed),
             _names(leave_out),

@@ -214,6 +214,23 @@ LOGS: list[Call] = [
     (opened(clock=5), TypeError, "clock: expected a function"),
     (opened(theta_norm_bound="1"), TypeError, "theta_norm_bound: expected a number"),
     (opened(theta_norm_bound=True), TypeError, "theta_norm_bound: expected a number"),
+    (opened(usual_rate="3 %"), TypeError, "usual_rate: expected a number"),
+    (opened(odds_factor=True), TypeError, "odds_factor: expected a number"),
+    (
+        lambda folder: Log(None, usual_rate=0.03).decide(ROWS),
+        ValueError,
+        "usual_rate: usual rates and odds are for outcomes that are yes/no or counts",
+    ),
+    (
+        lambda folder: Log(None, outcomes="yes/no", usual_rate=1).decide(ROWS),
+        ValueError,
+        "usual_rate: the usual rate must be between 0 and 1",
+    ),
+    (
+        lambda folder: Log(None, outcomes="counts", odds_factor=0.1).decide(ROWS),
+        ValueError,
+        "usual_rate: the odds factor must be above 1",
+    ),
     (opened(horizn=5), TypeError, "horizn"),
     (
         lambda folder: Log(None, clock=lambda: 1.5).decide(ROWS),

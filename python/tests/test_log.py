@@ -246,6 +246,28 @@ def test_plain_arms() -> None:
     assert Log(None, seed=3).decide(ActionSet.arms(2)).label in ("0", "1")
 
 
+def test_rates_are_those_that_were_said(command: str, tmp_path: Path) -> None:
+    table = tmp_path / "prices.csv"
+    table.write_text("name,price\nmug,4\nbowl,8\njug,5\n")
+    said = ["--outcomes", "yes/no", "--usual-rate", "0.03", "--odds-factor", "10"]
+    at, seed = "2026-11-19T12:00:00Z", ["--seed", "7"]
+    by_command = tmp_path / "command.log"
+    call = [command, "decide", "--log", by_command, "--actions", table, *said, *seed]
+    subprocess.run([*call, "--at", at, "--force", "--yes"], check=True, capture_output=True)
+    by_python = tmp_path / "python.log"
+    log = Log(
+        by_python,
+        outcomes="yes/no",
+        usual_rate=0.03,
+        odds_factor=10,
+        seed=7,
+        clock=lambda: 1_795_089_600_000_000,
+    )
+    log.decide(table)
+    assert by_python.read_bytes() == by_command.read_bytes()
+    assert log.policy is not None and log.policy["radius"]["kind"] == "logistic"
+
+
 def test_vectors_as_given(command: str, tmp_path: Path) -> None:
     rows = np.random.default_rng(2).uniform(-1, 1, (5, 3))
     labels = [f"item {i}" for i in range(5)]

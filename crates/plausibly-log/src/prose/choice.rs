@@ -86,7 +86,7 @@ impl Words<'_> {
                  trying it teaches most."
             ),
             Reason::Tempered if self.chosen().is_some_and(|chosen| chosen.mean.is_none()) => {
-                format!("Nothing is known about {label} yet, so it comes first.")
+                format!("Nothing is known about {label} yet, and such actions come first.")
             }
             Reason::Tempered => format!(
                 "Among the {plausible} that could still be best, {label} has the best mix of a \
@@ -221,8 +221,8 @@ impl Words<'_> {
         let fall = match shift {
             Some(shift) if shift < self.0.grounds.range() => {
                 format!(
-                    "If its estimate were lower by more than {}, and all else as it is, it would \
-                     be out. ",
+                    "It would be out if its estimate were lower by more than {} and nothing else \
+                     changed. ",
                     self.gap(shift)
                 )
             }
@@ -231,6 +231,9 @@ impl Words<'_> {
         };
         let label = quoted(&chosen.label);
         let tries = match observations {
+            None if chosen.mean.is_none() => {
+                format!("How many tries would put {label} out cannot be said before its first.")
+            }
             None => format!(
                 "More tries of {label} with outcomes like those so far would not be enough: it \
                  does too well, or too little is known about the others."

@@ -14,7 +14,7 @@ use crate::errors::refuse;
 use plausibly::spec::Setting;
 use plausibly_log::event::{FORMAT, Outcomes};
 use plausibly_log::json;
-use plausibly_log::policy::{Noise, PolicyTable, declare_noise, read_policy};
+use plausibly_log::policy::{Noise, PolicyTable, Rates, declare_noise, declare_rates, read_policy};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::check_key;
 use plausibly_log::table::Table;
@@ -35,6 +35,8 @@ struct Wanted {
     outcomes: Option<Outcomes>,
     /// How much outcomes of the same action scatter.
     noise: Option<Noise>,
+    /// What rates are usual, and by what factor odds can differ.
+    rates: Rates,
     horizon: Option<u64>,
     seed: Option<u64>,
     leave_out: Vec<String>,
@@ -62,7 +64,8 @@ enum Open {
 impl PyLog {
     #[new]
     #[pyo3(signature = (
-        path, policy, reward_range, outcomes, noise, horizon, seed, leave_out, theta_norm_bound
+        path, policy, reward_range, outcomes, noise, usual_rate, odds_factor, horizon, seed,
+        leave_out, theta_norm_bound
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of the class in Python")]
     fn new(
@@ -72,6 +75,8 @@ impl PyLog {
         reward_range: Option<(f64, f64)>,
         outcomes: Option<&str>,
         noise: Option<&Bound<'_, PyAny>>,
+        usual_rate: Option<f64>,
+        odds_factor: Option<f64>,
         horizon: Option<u64>,
         seed: Option<u64>,
         leave_out: Vec<String>,
@@ -89,6 +94,7 @@ impl PyLog {
             reward_range,
             outcomes,
             noise,
+            rates: Rates { usual: usual_rate, factor: odds_factor },
             horizon,
             seed,
             leave_out,
@@ -339,6 +345,7 @@ impl Wanted {
         if let Some(noise) = self.noise {
             opening = opening.scattering(noise).map_err(|error| of_log(&error, "noise"))?;
         }
+        opening = opening.usually(self.rates).map_err(|error| of_log(&error, "usual_rate"))?;
         let refuse = |error: LogError| of_log(&error, "actions");
         opening.check().map_err(refuse)?;
         let mut log = Log::open(place.storage()).map_err(refuse)?;
@@ -386,6 +393,8 @@ impl Wanted {
             declare_noise(&mut policy, noise, setting)
                 .map_err(|refusal| PyValueError::new_err(format!("noise: {refusal}")))?;
         }
+        declare_rates(&mut policy, self.rates, (low, high))
+            .map_err(|refusal| PyValueError::new_err(format!("usual_rate: {refusal}")))?;
         let changes = state
             .would_change(&policy, horizon)
             .map_err(|error| of_log(&error.into(), "policy"))?;

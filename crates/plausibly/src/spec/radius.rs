@@ -150,7 +150,7 @@ pub struct RadiusSpec {
     /// or 1 for counts.
     pub usual: Option<f64>,
     /// By what factor one feature can change the odds (the rate, for counts), for these models;
-    /// else [`FACTOR`]. Not with a `theta_norm_bound`.
+    /// else 1000. Not with a `theta_norm_bound`.
     pub factor: Option<f64>,
 }
 

@@ -42,13 +42,13 @@ pub(crate) struct PlanArgs {
     pub(crate) difference: Amount,
 
     /// The usual average of outcomes, such as 7; for yes/no outcomes the usual rate, such as 5% or
-    /// 0.05. Averages are this one and the one above it by the difference [default: the middle of
-    /// the range, where outcomes can scatter most]
+    /// 0.05. Some choices have this average, the others one that is higher by the difference
+    /// [default: the middle of the range, where outcomes can scatter most]
     #[arg(long, value_name = "A", allow_hyphen_values = true, value_parser = amount)]
     pub(crate) near: Option<Amount>,
 
     /// What an outcome is: `number`, one number in the range; `yes/no`; `counts`, how many of how
-    /// many were yes, of which each is an outcome here [default: number]
+    /// many were yes; each yes and each no is one outcome here [default: number]
     #[arg(long, value_name = "KIND", value_parser = outcomes)]
     pub(crate) outcomes: Option<Outcomes>,
 
@@ -62,8 +62,8 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "N", value_parser = noise)]
     pub(crate) noise: Option<Noise>,
 
-    /// Number of simulated runs for each case and difference; nine in ten of all possible runs need
-    /// the cautious number at most, with a probability of 95 %
+    /// Number of simulated runs for each case and difference. With a probability of 95 %, at least
+    /// nine in ten of all possible runs need at most the cautious number
     #[arg(
         long, value_name = "N", default_value_t = 100, allow_negative_numbers = true,
         value_parser = whole_number::<29, 100_000>
