@@ -27,8 +27,8 @@ mod run;
 mod theory;
 
 pub use judge::{CONFIDENCE, Evidence, Paired, Rule, Verdict};
+pub use plan::{OF_LOGS, YES_NO_COMPARISONS, YES_NO_TABLES, YesNoComparison, YesNoTable};
 pub use plan::{Source, Times, VERDICT_PROBLEMS, VerdictProblem};
-pub use plan::{YES_NO_COMPARISONS, YES_NO_TABLES, YesNoComparison, YesNoTable};
 pub use record::{
     claims_json, delay_json, differences_json, frontier_json, manifest, reading_name, skipped_json,
     summary_csv, verdicts_json, yes_no_json,

@@ -1,8 +1,9 @@
 use crate::report::nothing;
 use crate::support::{assert_sound, synthetic, words};
 use plausibly_paper::{
-    Compared, Decided, Measure, Measured, Prepared, Reproduction, Request, Verdict, Watched,
-    YES_NO, YES_NO_COMPARISONS, YES_NO_TABLES, YesNo, YesNoFinding, YesNoTold, yes_no_findings,
+    Compared, Decided, Measure, Measured, OF_LOGS, Prepared, Reproduction, Request, Verdict,
+    Watched, YES_NO, YES_NO_COMPARISONS, YES_NO_TABLES, YesNo, YesNoFinding, YesNoTold,
+    yes_no_findings,
 };
 use plausibly_sim::{PolicyVerdicts, RunVerdicts};
 
@@ -61,7 +62,7 @@ pub(crate) fn measured() -> YesNo {
         ("Thompson", 77.0, 90.9),
     ];
     let steep = [("CODE", 1500.0, 25.2), ("c=0.3", 100.0, 25.8)];
-    let set = YES_NO_TABLES[0].of_logs;
+    let set = OF_LOGS;
     let today = || runs(TODAY, None, 0);
     YesNo {
         compared: vec![
@@ -99,7 +100,7 @@ fn verdicts_are_known_where_the_truth_is() {
     // Two figures of six policies, the coverage of two comparisons, and of two tables the speed of
     // one set and the coverage of two.
     assert_eq!(findings.len(), 12 + 2 + 2 * 3);
-    let set = YES_NO_TABLES[0].of_logs;
+    let set = OF_LOGS;
     for (spec_name, label, measure, told, verdict) in [
         ("yes-no-clicks", "CODE", regret, Same, Holds),
         ("yes-no-clicks", "CODE", error, Same, Holds),

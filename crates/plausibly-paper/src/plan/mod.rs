@@ -10,7 +10,7 @@ pub(crate) use beyond::{WIDTHS, delay, differences, frontier};
 pub(crate) use verdicts::{BELL_LABEL, FOR_LOGS, TODAY, verdicts};
 pub use verdicts::{Source, Times, VERDICT_PROBLEMS, VerdictProblem};
 pub(crate) use yes_no::{BETA, Entry, GREEDY_LABELS, Mean, Part, yes_no};
-pub use yes_no::{YES_NO_COMPARISONS, YES_NO_TABLES, YesNoComparison, YesNoTable};
+pub use yes_no::{OF_LOGS, YES_NO_COMPARISONS, YES_NO_TABLES, YesNoComparison, YesNoTable};
 
 use crate::reproduction::{Reading, STUDIES};
 

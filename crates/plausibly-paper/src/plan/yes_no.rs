@@ -2,7 +2,7 @@
 //!
 //! The comparisons repeat tables of a prototype in another language, which shares no code with
 //! this project. The tables of few actions and their statement were fixed before any of their
-//! results had been seen.
+//! results had been seen; only then did logs get the logistic set, about which the statement is.
 
 use super::verdicts::{Method, TODAY_TABLE, described};
 use super::{INTERVALS, Job, Planner, Role, Scale, Setup, Source, VerdictProblem, policy};
@@ -112,7 +112,7 @@ const LOGISTIC: YesNoComparison = YesNoComparison {
         curved("κ=4", TARGET, (322.0, 5.0), (43.0, 1.6)),
         curved(UCB, GREEDY, (126.0, 5.0), (140.6, 14.5)),
         row(THOMPSON, "laplace-ts", "", (52.0, 3.0), (359.6, 36.1)),
-        row("uniform", "epsilon-greedy", "epsilon = 1.0\n", (4254.0, 66.0), (37.4, 1.1)),
+        row("uniform", "explore-then-commit", "epsilon = 1.0\n", (4254.0, 66.0), (37.4, 1.1)),
     ],
 };
 
@@ -150,7 +150,7 @@ const CLICKS: YesNoComparison = YesNoComparison {
         row("linear UCB", "code", LINEAR_GREEDY, (310.0, 5.0), (5.91, 0.26)),
         row("linear CODE, additive", "code", LINEAR_ROOT, (593.0, 3.0), (8.46, 0.43)),
         row("linear UCB, additive", "code", LINEAR_ROOT_GREEDY, (263.0, 4.0), (5.22, 0.20)),
-        row("uniform", "epsilon-greedy", "epsilon = 1.0\n", (635.0, 3.0), (14.35, 0.97)),
+        row("uniform", "explore-then-commit", "epsilon = 1.0\n", (635.0, 3.0), (14.35, 0.97)),
     ],
     ..LOGISTIC
 };
@@ -224,7 +224,7 @@ impl YesNoComparison {
         let radius = self.radius;
         let one = |entry: &Entry| {
             let told = match entry.kind {
-                "epsilon-greedy" => String::new(),
+                "explore-then-commit" => String::new(),
                 "laplace-ts" => format!("radius = {radius}\n"),
                 _ if entry.fields.contains("radius") => INTERVALS.into(),
                 _ => format!("radius = {radius}\n{INTERVALS}"),
@@ -249,14 +249,14 @@ pub struct YesNoTable {
     usual: &'static str,
     /// How many times sooner than today's set the set of logs is to rule out the first action.
     pub(crate) sooner: Option<u32>,
-    /// The label of the set that logs of yes and no use.
-    pub of_logs: &'static str,
+    /// The label of the forecast set, which has pairs where there are at most 64 actions.
+    forecast: &'static str,
     environment: &'static str,
 }
 
 /// Names of the specs of a table.
 macro_rules! table {
-    ($name:literal, $title:literal, $environment:literal, $usual:literal, $of_logs:expr,
+    ($name:literal, $title:literal, $environment:literal, $usual:literal, $forecast:expr,
      $sooner:expr, $reason:literal) => {
         YesNoTable {
             features: described($name, $title, Source::Chosen($reason)),
@@ -264,7 +264,7 @@ macro_rules! table {
             beta: concat!($name, "-beta"),
             usual: $usual,
             sooner: $sooner,
-            of_logs: $of_logs,
+            forecast: $forecast,
             environment: concat!("kind = \"clicks\"\ndim = 5\n", $environment),
         }
     };
@@ -322,7 +322,9 @@ const ONE_WITHOUT: u64 = 5;
 
 const ADDITIVE: Method = ("additive", "radius = { kind = \"additive\" }\n");
 const FORECAST: &str = "radius = { kind = \"forecast\" }\n";
-const AS_SHIPPED: Method = ("logistic, as shipped", "radius = { kind = \"logistic\" }\n");
+const AS_SHIPPED: Method = (OF_LOGS, "radius = { kind = \"logistic\" }\n");
+/// The label of the set that logs of yes and no have.
+pub const OF_LOGS: &str = "logistic, as shipped";
 const TWO_POINT: Method = ("two-point with pairs, no features", "");
 /// The label of Beta Thompson sampling.
 pub(crate) const BETA: &str = "Beta Thompson, no features";
@@ -332,7 +334,7 @@ impl YesNoTable {
         let told =
             format!("radius = {{ kind = \"logistic\", usual = {}, factor = 10.0 }}\n", self.usual);
         let inside = format!("{told}inside = {{ kind = \"laplace-ts\" }}\n");
-        let sets = [TODAY_TABLE, ADDITIVE, (self.of_logs, FORECAST), AS_SHIPPED];
+        let sets = [TODAY_TABLE, ADDITIVE, (self.forecast, FORECAST), AS_SHIPPED];
         let sets: String =
             sets.iter().map(|(label, fields)| policy("code", label, fields)).collect();
         sets + &policy("code", "logistic, told", &told)

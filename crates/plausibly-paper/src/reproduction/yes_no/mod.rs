@@ -6,7 +6,9 @@ mod page;
 use super::verdicts::{Event, Watched};
 use super::{Measure, Measured};
 use crate::judge::{CONFIDENCE, Rule, Verdict};
-use crate::plan::{BETA, Entry, GREEDY_LABELS, Mean, VerdictProblem, YesNoComparison, YesNoTable};
+use crate::plan::{
+    BETA, Entry, GREEDY_LABELS, Mean, OF_LOGS, VerdictProblem, YesNoComparison, YesNoTable,
+};
 use crate::quantile::clopper_pearson;
 use plausibly_report::number::Estimate;
 use plausibly_sim::Moments;
@@ -250,13 +252,11 @@ pub fn table_findings(decided: &Decided) -> Vec<YesNoFinding> {
     let Decided { table, watched, .. } = decided;
     let spec_name = watched.problem.spec_name;
     let mut findings = Vec::new();
-    if let (Some(times), Some(estimate)) =
-        (table.sooner, watched.sooner(table.of_logs, Event::First))
-    {
+    if let (Some(times), Some(estimate)) = (table.sooner, watched.sooner(OF_LOGS, Event::First)) {
         findings.push(YesNoFinding {
             told: YesNoTold::Sooner,
             spec_name,
-            label: table.of_logs.into(),
+            label: OF_LOGS.into(),
             statement: format!("First action out at least {times} times sooner than today."),
             measure: None,
             known: None,
