@@ -692,7 +692,6 @@ def check_insurance(grounds, findings):
     width = least_known["design_width"]
     if "glm" in grounds:
         # An outcome tells by how much rates move with the logarithm of odds.
-        limit *= (sums["observations"] + 1) / (grounds["statistics"]["observations"] + 1)
         width *= math.sqrt(slope(findings["likelihood"]["offset"] + least_known["moved"]))
     explored = width is None or width**2 > limit
     # Too close to tell where both are equal up to rounding.

@@ -195,9 +195,16 @@ mod questions {
         assert!(opened.contains("scatter by about 0.5"), "{opened}");
         // Empty answers are the safe ones.
         let desk = Desk::new("testdata/tables/ads.csv");
-        let answers = [(range, ""), (kind, "yes/no")];
+        let answers = [
+            (range, ""),
+            (kind, "yes/no"),
+            ("is usually yes", "3"),
+            ("`3`", "0.03"),
+            ("odds of a yes", ""),
+        ];
         let Some((child, said)) = answering(&desk, &DECIDE, &answers) else { return };
         assert!(said.contains("An outcome is 0 for no or 1 for yes."), "{said}");
+        assert!(said.contains("Usually 3"), "{said}");
         drop(child);
         assert!(!desk.path("a.log").exists());
     }
