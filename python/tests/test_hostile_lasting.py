@@ -219,17 +219,17 @@ LOGS: list[Call] = [
     (
         lambda folder: Log(None, usual_rate=0.03).decide(ROWS),
         ValueError,
-        "usual_rate: usual rates and odds are for outcomes that are yes/no or counts",
+        "usual_rate, odds_factor: usual rates and odds are for outcomes that are yes/no or counts",
     ),
     (
         lambda folder: Log(None, outcomes="yes/no", usual_rate=1).decide(ROWS),
         ValueError,
-        "usual_rate: the usual rate must be between 0 and 1",
+        "usual_rate, odds_factor: the usual rate must be between 0 and 1",
     ),
     (
         lambda folder: Log(None, outcomes="counts", odds_factor=0.1).decide(ROWS),
         ValueError,
-        "usual_rate: the odds factor must be above 1",
+        "usual_rate, odds_factor: the odds factor must be above 1",
     ),
     (opened(horizn=5), TypeError, "horizn"),
     (

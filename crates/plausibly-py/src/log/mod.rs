@@ -14,7 +14,9 @@ use crate::errors::refuse;
 use plausibly::spec::Setting;
 use plausibly_log::event::{FORMAT, Outcomes};
 use plausibly_log::json;
-use plausibly_log::policy::{Noise, PolicyTable, Rates, declare_noise, declare_rates, read_policy};
+use plausibly_log::policy::{
+    Noise, PolicyRefusal, PolicyTable, Rates, declare_noise, declare_rates, read_policy,
+};
 use plausibly_log::recipe::{Context, Recipe};
 use plausibly_log::state::check_key;
 use plausibly_log::table::Table;
@@ -345,7 +347,7 @@ impl Wanted {
         if let Some(noise) = self.noise {
             opening = opening.scattering(noise).map_err(|error| of_log(&error, "noise"))?;
         }
-        opening = opening.usually(self.rates).map_err(|error| of_log(&error, "usual_rate"))?;
+        declare_rates(&mut opening.policy, self.rates, reward_range).map_err(of_rates)?;
         let refuse = |error: LogError| of_log(&error, "actions");
         opening.check().map_err(refuse)?;
         let mut log = Log::open(place.storage()).map_err(refuse)?;
@@ -393,8 +395,7 @@ impl Wanted {
             declare_noise(&mut policy, noise, setting)
                 .map_err(|refusal| PyValueError::new_err(format!("noise: {refusal}")))?;
         }
-        declare_rates(&mut policy, self.rates, (low, high))
-            .map_err(|refusal| PyValueError::new_err(format!("usual_rate: {refusal}")))?;
+        declare_rates(&mut policy, self.rates, (low, high)).map_err(of_rates)?;
         let changes = state
             .would_change(&policy, horizon)
             .map_err(|error| of_log(&error.into(), "policy"))?;
@@ -407,6 +408,11 @@ impl Wanted {
         }
         Ok(())
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "as map_err calls it")]
+fn of_rates(refusal: PolicyRefusal) -> PyErr {
+    PyValueError::new_err(format!("usual_rate, odds_factor: {refusal}"))
 }
 
 /// What an outcome is, by the name it has in Python.
