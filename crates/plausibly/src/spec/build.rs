@@ -39,6 +39,12 @@ pub enum BuildError {
         /// As specs name it.
         kind: &'static str,
     },
+    /// A policy with another model, inside an insured one with a generalised linear model.
+    #[error(
+        "inside an insured policy with the set logistic or poisson, a policy must have such a \
+         model too: use laplace-ts, or epsilon-greedy with that radius"
+    )]
+    InsideGlm,
     /// A kind that cannot go on from such statistics: its next choice depends on more than them.
     #[error(
         "this kind of policy cannot go on from these statistics; use code, lin-ucb, lin-ts, \
@@ -56,6 +62,9 @@ pub(super) trait Finish {
     /// Whether it goes inside another policy. Such a policy has a plain model: every pair of models
     /// would otherwise be compiled, which doubles the size of the command.
     const INSIDE: bool;
+    /// Whether the policy around it has a generalised linear model. The one inside then has one too,
+    /// for the same reason.
+    const INSIDE_GLM: bool = false;
 
     fn finish<P: Keep + Send + 'static>(self, policy: P) -> Built;
 }
@@ -79,6 +88,7 @@ struct Forecasted<F> {
 
 impl<F: Finish> Finish for Forecasted<F> {
     const INSIDE: bool = F::INSIDE;
+    const INSIDE_GLM: bool = F::INSIDE_GLM;
 
     fn finish<P: Keep + Send + 'static>(self, policy: P) -> Built {
         match self.forecaster {
@@ -89,7 +99,7 @@ impl<F: Finish> Finish for Forecasted<F> {
 }
 
 /// The policy, insured.
-struct Insurer<E> {
+struct Insurer<E, const GLM: bool> {
     model: E,
     radius: Radius,
     kappa: f64,
@@ -98,8 +108,9 @@ struct Insurer<E> {
     forecaster: Option<Forecaster>,
 }
 
-impl<E: DurableModel + Send + 'static> Finish for Insurer<E> {
+impl<E: DurableModel + Send + 'static, const GLM: bool> Finish for Insurer<E, GLM> {
     const INSIDE: bool = true;
+    const INSIDE_GLM: bool = GLM;
 
     fn finish<P: Keep + Send + 'static>(self, policy: P) -> Built {
         let insured = Insured::new(policy, self.model, self.radius, self.kappa)?;
@@ -114,6 +125,14 @@ trait OnModel {
     type Made;
 
     fn on<E: DurableModel + Send + 'static>(self, model: E) -> Result<Self::Made, BuildError>;
+
+    /// The same over a generalised linear model.
+    fn on_glm<E: DurableModel + Send + 'static>(self, model: E) -> Result<Self::Made, BuildError>
+    where
+        Self: Sized,
+    {
+        self.on(model)
+    }
 }
 
 impl RadiusSpec {
@@ -138,7 +157,7 @@ impl RadiusSpec {
         let &Facts { dim, actions, action_norm_bound, theta_norm_bound, .. } = facts;
         let then = Kept { then, actions, keeps: self.compares_pairs(facts) };
         if let Some(prior) = self.glm_prior(facts)? {
-            return then.on(Glm::new(dim, prior)?);
+            return then.on_glm(Glm::new(dim, prior)?);
         }
         if self.kind != RadiusKind::Bell {
             return match facts.setting {
@@ -210,6 +229,14 @@ impl<T: OnModel> OnModel for Kept<T> {
             self.then.on(model)
         }
     }
+
+    fn on_glm<E: DurableModel + Send + 'static>(self, model: E) -> Result<Self::Made, BuildError> {
+        if self.keeps {
+            self.then.on_glm(Tabled::new(model, self.actions))
+        } else {
+            self.then.on_glm(model)
+        }
+    }
 }
 
 struct CodeOn<'a, F> {
@@ -248,6 +275,16 @@ impl OnModel for InsuredOn<'_> {
     type Made = Box<dyn Durable + Send>;
 
     fn on<E: DurableModel + Send + 'static>(self, model: E) -> Built {
+        self.insured::<E, false>(model)
+    }
+
+    fn on_glm<E: DurableModel + Send + 'static>(self, model: E) -> Built {
+        self.insured::<E, true>(model)
+    }
+}
+
+impl InsuredOn<'_> {
+    fn insured<E: DurableModel + Send + 'static, const GLM: bool>(self, model: E) -> Built {
         let PolicyKind::Insured { kappa, radius, exclusion, count_pending, ref inside, .. } =
             *self.spec
         else {
@@ -255,7 +292,8 @@ impl OnModel for InsuredOn<'_> {
         };
         let forecaster = radius.forecaster(self.facts)?;
         let radius = radius.build(self.facts)?;
-        let insurer = Insurer { model, radius, kappa, exclusion, count_pending, forecaster };
+        let insurer =
+            Insurer::<E, GLM> { model, radius, kappa, exclusion, count_pending, forecaster };
         inside.make(self.facts, insurer)
     }
 }
@@ -283,6 +321,9 @@ impl PolicySpec {
 
 impl PolicyKind {
     fn make<F: Finish>(&self, facts: &Facts, finish: F) -> Built {
+        if F::INSIDE_GLM {
+            return self.make_glm(facts, finish);
+        }
         let arms = facts.setting == Setting::Arms;
         let means = || ArmMeans::new(facts.actions);
         let ridge = || Ridge::new(facts.dim, self.ridge_in(facts));
@@ -314,15 +355,10 @@ impl PolicyKind {
             Self::LinTs { noise_scale, .. } => {
                 finish.finish(LinTs::new(ridge()?, noise(noise_scale))?)
             }
-            Self::LaplaceTs { radius } => finish.finish(LaplaceTs::new(radius.glm(facts)?)),
+            Self::LaplaceTs { .. } | Self::EpsilonGreedy { radius: Some(_), .. } => {
+                self.make_glm(facts, finish)
+            }
             Self::Elimination { delta, .. } => finish.finish(Elimination::new(ridge()?, delta)?),
-            Self::EpsilonGreedy { epsilon: 0.0, radius: Some(radius), .. } => {
-                finish.finish(EpsilonGreedy::constant(radius.glm(facts)?, 0.0)?)
-            }
-            Self::EpsilonGreedy { epsilon, exploration, radius: Some(radius), .. } => {
-                let policy = EpsilonGreedy::new(radius.glm(facts)?, epsilon, n)?;
-                finish.finish(policy.exploring(exploration))
-            }
             // Greed alone, for insured policies.
             Self::EpsilonGreedy { epsilon: 0.0, .. } if arms => {
                 finish.finish(EpsilonGreedy::constant(means(), 0.0)?)
@@ -349,6 +385,21 @@ impl PolicyKind {
                 finish.finish(Thompson::new(facts.actions, noise(noise_scale))?)
             }
             Self::BetaThompson => finish.finish(BetaThompson::new(facts.actions)),
+        }
+    }
+
+    /// A policy with a generalised linear model and no other set.
+    fn make_glm<F: Finish>(&self, facts: &Facts, finish: F) -> Built {
+        match *self {
+            Self::LaplaceTs { radius } => finish.finish(LaplaceTs::new(radius.glm(facts)?)),
+            Self::EpsilonGreedy { epsilon: 0.0, radius: Some(radius), .. } => {
+                finish.finish(EpsilonGreedy::constant(radius.glm(facts)?, 0.0)?)
+            }
+            Self::EpsilonGreedy { epsilon, exploration, radius: Some(radius), .. } => {
+                let policy = EpsilonGreedy::new(radius.glm(facts)?, epsilon, facts.horizon)?;
+                finish.finish(policy.exploring(exploration))
+            }
+            _ => Err(BuildError::InsideGlm),
         }
     }
 
