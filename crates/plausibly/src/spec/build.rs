@@ -62,8 +62,8 @@ pub(super) trait Finish {
     /// Whether it goes inside another policy. Such a policy has a plain model: every pair of models
     /// would otherwise be compiled, which doubles the size of the command.
     const INSIDE: bool;
-    /// Whether the policy around it has a generalised linear model. The one inside then has one too,
-    /// for the same reason.
+    /// Whether the policy around it has a generalised linear model. The one inside then has one
+    /// too, for the same reason.
     const INSIDE_GLM: bool = false;
 
     fn finish<P: Keep + Send + 'static>(self, policy: P) -> Built;
