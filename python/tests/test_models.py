@@ -220,8 +220,8 @@ def test_inside_an_insured_policy_the_same_model_decides() -> None:
     ]
     states = [clicked(policy, 300)._save()[0] for policy in made]
     assert len({state[state.index('"played"') :] for state in states}) == 1
-    other = Insured(**SAID, inside={"kind": "lin-ts"})
-    assert clicked(other, 300)._save()[0] not in states
+    with pytest.raises(ValueError, match="inside: .*use laplace-ts"):
+        Insured(**SAID, inside={"kind": "lin-ts"})
 
 
 def test_the_radius_may_say_it_all() -> None:

@@ -535,7 +535,9 @@ fn read_insured(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -
     refuse_ridge(fields, &radius);
     let exclusion = read_exclusion(fields, setting, defaults, radius.kind);
     let count_pending = fields.boolean("count_pending", COUNT_PENDING, true);
-    let (fallback, default) = if setting == Setting::Arms {
+    let (fallback, default) = if radius.kind.link().is_some() {
+        (PolicyKind::LaplaceTs { radius }, "{ kind = \"laplace-ts\" } with the same radius")
+    } else if setting == Setting::Arms {
         (PolicyKind::Thompson { noise_scale: None }, "{ kind = \"thompson\" }")
     } else {
         (PolicyKind::LinTs { ridge: 1.0, noise_scale: None }, "{ kind = \"lin-ts\" }")
@@ -552,6 +554,16 @@ fn read_insured(fields: &mut Fields<'_>, setting: Setting, defaults: Defaults) -
         Some(read_kind(fields, kind, setting, defaults, Range::from_to(0.0, 1.0)))
     });
     let inside = read.flatten().unwrap_or(fallback);
+    let has_glm = matches!(
+        inside,
+        PolicyKind::LaplaceTs { .. } | PolicyKind::EpsilonGreedy { radius: Some(_), .. }
+    );
+    if radius.kind.link().is_some() && !has_glm {
+        let reason = "must have such a model too inside: use laplace-ts, or epsilon-greedy with \
+                      that radius";
+        let what = format!("an insured policy with the radius {}", radius.kind.name());
+        fields.object("inside", Complaint::Misfit { what, reason });
+    }
     fields.fill("inside", inside.to_value(setting));
     let inside = Box::new(inside);
     PolicyKind::Insured { kappa, ridge, radius, exclusion, count_pending, inside }
