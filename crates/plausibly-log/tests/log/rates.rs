@@ -200,7 +200,7 @@ fn settings_that_no_log_can_have_are_refused_by_name() {
         ),
         (
             json!({"kind": "insured", "radius": logistic, "inside": {"kind": "lin-ts"}}),
-            "must have the same set",
+            "must have such a model too inside",
         ),
         (json!({"kind": "insured", "inside": {"kind": "laplace-ts"}}), "inside an insured one"),
     ] {
