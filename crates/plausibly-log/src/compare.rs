@@ -1,6 +1,7 @@
 //! How two actions of a log compare now.
 
-use crate::certificate::{Between, Position, between};
+use crate::certificate::{Between, Position};
+use crate::desk::Desk;
 use crate::fold::fold;
 use crate::journal::Storage;
 use crate::log::LogError;
@@ -64,9 +65,12 @@ pub fn compare<S: Storage>(
     let position = Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
     let at = Time::from_micros(now.into().micros().max(end.last.at_us));
     let occasion = Occasion { position, at, set, context: state.context(last) };
-    let grounds = state.not_waiting().grounds(&occasion, None)?;
+    let state = state.not_waiting();
+    let mut desk = Desk::default();
+    let numbers = desk.derive(&state, (set, occasion.context), None)?;
     let Between { ahead, behind, at_least, at_most, decided, outcomes, confidence } =
-        between(&grounds, places)?;
+        numbers.between(places);
+    let grounds = state.dressed(&occasion, &numbers.basis);
     let number = |value: f64| grounds.gap(value);
     let [ahead, behind] = [ahead, behind].map(|place| grounds.actions[place].label.clone());
     let ends = (at_least, at_most);

@@ -2,68 +2,49 @@
 //! rewards. Any forecast that stands in the log before its reward keeps the confidence set valid; a
 //! good one makes it small.
 
-use crate::certificate::{Grounds, Sums};
+use crate::certificate::{GroundsError, Numbers, Sums, Terms};
 use crate::event::{Event, RecordedForecasts};
 use crate::fold::fold;
 use crate::journal::Storage;
 use crate::log::LogError;
 use crate::recipe::Context;
-use crate::scale::Scale;
-use crate::state::{State, StepError};
-use plausibly::{ActionSet, Forecaster, ForecasterSums, Forecasts, RidgeError};
+use crate::state::State;
+use plausibly::{Action, FixedForecaster, ForecasterSums, Forecasts, RidgeError};
 
-/// The name of the feature that is 1 in every action, where there is one.
-const INTERCEPT: &str = "intercept";
-
-/// What forecasts are made from.
-struct Basis<'a> {
-    sums: &'a Sums,
-    ridge: f64,
-    errors: [f64; 3],
-    has_intercept: bool,
-    scale: Scale,
-}
-
-impl Basis<'_> {
-    /// The forecasts for an action.
-    fn forecast(&self, features: &[f64]) -> Result<RecordedForecasts, RidgeError> {
-        let Sums { gram, moment, observations, .. } = self.sums;
-        let gram = gram.concat();
-        let sums = ForecasterSums {
-            gram: &gram,
-            ridge: self.ridge,
-            moment,
-            observations: *observations,
-            errors: self.errors,
-        };
-        let intercept = self.has_intercept.then_some(0);
-        let forecaster = Forecaster::from_sums(self.scale.ends(), intercept, sums)?;
-        let one = ActionSet::from_rows(&[features]).expect("features of a log are finite");
-        let made = forecaster.forecast(one.view().get(0));
-        let forecasts = Forecasts::new(made.candidates(), made.counts());
-        let forecasts = forecasts.expect("forecasts are cut to the range of rewards");
-        let counts = u8::try_from(forecasts.counts()).expect("there are three");
-        Ok(RecordedForecasts { steps: forecasts.steps(), counts })
-    }
-}
-
-impl Grounds {
-    /// What the reward of the action at this place is forecast to be, where decisions record that.
-    pub(crate) fn forecast(
+impl Terms {
+    /// What rewards are forecast from: these sums, and the errors of the candidates so far.
+    pub(crate) fn forecaster(
         &self,
-        place: usize,
-        ridge: f64,
-    ) -> Result<Option<RecordedForecasts>, RidgeError> {
-        let Some(forecasts) = self.forecasts else { return Ok(None) };
-        let basis = Basis {
-            sums: &self.statistics,
-            ridge,
-            errors: forecasts.errors,
-            has_intercept: !self.as_given && self.features.first().is_some_and(|f| f == INTERCEPT),
-            scale: Scale::new(self.reward_range, self.as_given),
-        };
-        basis.forecast(&self.actions[place].features).map(Some)
+        statistics: &Sums,
+        errors: [f64; 3],
+    ) -> Result<FixedForecaster, RidgeError> {
+        let Sums { gram, moment, observations, .. } = statistics;
+        let (gram, ridge) = (gram.concat(), self.spec.ridge());
+        let sums =
+            ForecasterSums { gram: &gram, ridge, moment, observations: *observations, errors };
+        FixedForecaster::new(self.scale().ends(), self.has_intercept.then_some(0), sums)
     }
+}
+
+impl Numbers {
+    /// What the reward of the action at this place is forecast to be, where decisions record that.
+    ///
+    /// # Errors
+    /// If the statistics do not describe a model.
+    pub(crate) fn forecast(&self, place: usize) -> Result<Option<RecordedForecasts>, RidgeError> {
+        if self.basis.forecasts.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(recorded(self.forecaster()?, self.basis.set.view().get(place))))
+    }
+}
+
+fn recorded(forecaster: &FixedForecaster, action: Action<'_>) -> RecordedForecasts {
+    let made = forecaster.forecast(action);
+    let forecasts = Forecasts::new(made.candidates(), made.counts());
+    let forecasts = forecasts.expect("forecasts are cut to the range of rewards");
+    let counts = u8::try_from(forecasts.counts()).expect("there are three");
+    RecordedForecasts { steps: forecasts.steps(), counts }
 }
 
 /// Checks that the forecasts of all decisions up to this one are those that follow from the lines
@@ -93,16 +74,11 @@ impl State {
         action: u64,
         context: &Context,
     ) -> Result<RecordedForecasts, LogError> {
-        let unknown = StepError::Unknown { what: "action", number: action };
-        let offered = self.offered(&[action], context)?.pop().ok_or(unknown)?;
-        let (ridge, recipe) = (self.policy().0.ridge(), self.recipe());
-        let basis = Basis {
-            sums: &self.statistics().settled(&[], ridge),
-            ridge,
-            errors: self.statistics().forecasts().map_or([0.0; 3], |forecasts| forecasts.errors),
-            has_intercept: recipe.has_intercept(),
-            scale: Scale::new(self.reward_range(), recipe.is_given()),
-        };
-        Ok(basis.forecast(&offered.features).map_err(crate::certificate::GroundsError::from)?)
+        let terms = self.own_terms()?;
+        let errors = self.statistics().forecasts().map_or([0.0; 3], |forecasts| forecasts.errors);
+        let settled = self.statistics().settled(&[], terms.spec.ridge());
+        let forecaster = terms.forecaster(&settled, errors).map_err(GroundsError::from)?;
+        let one = self.set_of(&[action], context)?;
+        Ok(recorded(&forecaster, one.view().get(0)))
     }
 }

@@ -5,6 +5,7 @@ pub mod certificate;
 mod changes;
 mod choices;
 mod compare;
+mod desk;
 pub mod event;
 mod fold;
 mod forecast;

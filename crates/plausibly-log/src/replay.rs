@@ -2,16 +2,15 @@
 //! of the actions really taken, so this shows what the settings change, not how the history would
 //! have gone on.
 
-use crate::certificate::{Grounds, Reused};
 use crate::choices::Choices;
+use crate::desk::Desk;
 use crate::event::Event;
-use crate::fold::{Folding, Step, fold_with};
+use crate::fold::{Folding, fold_with};
 use crate::journal::Storage;
 use crate::log::LogError;
 use crate::policy::{PolicyRefusal, PolicyTable};
-use crate::recipe::Context;
-use crate::state::{State, StepError};
-use plausibly::spec::{PolicyKind, PolicySpec};
+use crate::state::StepError;
+use plausibly::spec::PolicyKind;
 use serde::Serialize;
 
 /// A decision as it was taken, and as other settings would have taken it from the same lines.
@@ -62,100 +61,42 @@ pub fn replay<S: Storage>(
     horizon: Option<u64>,
     mut visit: impl FnMut(Replayed),
 ) -> Result<u64, LogError> {
-    let mut comparison: Option<Comparison> = None;
+    let (mut own, mut other) = (Desk::default(), Desk::by(policy.clone(), horizon));
     let mut choices = Choices::default();
     // One policy of a log without such a model may be compared with one that has it.
     let keeps_rows = policy.get("radius").is_some_and(|radius| radius["kind"] == "logistic");
     let folding = Folding::keeping_rows(keeps_rows);
     let (state, _) = fold_with(storage, folding, |step| {
-        let Event::Decided { set, context, chosen, label, .. } = step.event else { return Ok(()) };
-        let comparison = match &mut comparison {
-            Some(comparison) if comparison.is_under(step.state) => {
-                comparison.advance(step.state, *set, context)?;
-                comparison
-            }
-            none => none.insert(Comparison::new(step, (*set, context), (policy, horizon))?),
+        let Event::Decided { decision, set, context, chosen, label, .. } = step.event else {
+            return Ok(());
         };
-        let (was, would) = comparison.own.verdicts(&comparison.other)?;
-        let offered = &comparison.own.grounds.actions;
-        let follows = &offered[was.chosen];
-        choices.compare(step, (*chosen, label), (follows.id, &follows.label));
+        let state = step.state;
+        let was = own.derive(state, (*set, context), None)?;
+        let would = other.derive(state, (*set, context), Some(was))?;
+        suits(would.policy(), was.policy())?;
+        let (follows, instead) = (was.choose()?, would.choose()?);
+        let name = |place: usize| {
+            let id = was.basis.ids[place];
+            Ok::<_, LogError>((id, state.action(id)?.label.as_str()))
+        };
+        choices.compare(step, (*chosen, label), name(follows.place)?);
         let named = |which: &dyn Fn(bool, bool) -> bool| {
-            let pairs = was.plausible.iter().zip(&would.plausible).zip(offered);
-            let named = pairs.filter(|((was, would), _)| which(**was, **would));
-            named.map(|(_, action)| action.label.clone()).collect()
+            let pairs = was.standings().zip(would.standings()).enumerate();
+            let named = pairs.filter(|(_, (was, would))| which(*was, *would));
+            named.map(|(place, _)| Ok(name(place)?.1.to_string())).collect::<Result<_, LogError>>()
         };
         visit(Replayed {
-            decision: comparison.own.grounds.decision,
+            decision: *decision,
             chosen: label.clone(),
-            would_choose: offered[would.chosen].label.clone(),
-            lost: named(&|was, would| was && !would),
-            gained: named(&|was, would| !was && would),
-            known_within: was.known_within,
-            would_be_known_within: would.known_within,
+            would_choose: name(instead.place)?.1.into(),
+            lost: named(&|was, would| was && !would)?,
+            gained: named(&|was, would| !was && would)?,
+            known_within: was.known_within(),
+            would_be_known_within: would.known_within(),
         });
         Ok(())
     })?;
     if state.is_some() { choices.all_follow() } else { Err(LogError::Empty) }
-}
-
-/// The grounds of one decision under both policies. Consecutive decisions of a log mostly share
-/// policy and actions, so only the sums are brought up to date.
-struct Comparison {
-    set: u64,
-    context: Context,
-    /// The number of features.
-    dim: usize,
-    own: Reused,
-    other: Reused,
-    other_spec: PolicySpec,
-    same_ridge: bool,
-}
-
-impl Comparison {
-    fn new(
-        step: &Step<'_>,
-        (set, context): (u64, &Context),
-        (policy, horizon): (&PolicyTable, Option<u64>),
-    ) -> Result<Self, LogError> {
-        let state = step.state;
-        let horizon = horizon.or(state.horizon());
-        // The decisions of a log before an upgrade are judged by today's rules too.
-        let format = state.format();
-        let (other_spec, table) = state.resolved(policy, horizon, format)?;
-        suits(&other_spec.kind, &state.policy().0.kind)?;
-        let own = state.grounds(&step.occasion(set, context), None)?;
-        let mut other = Grounds { format, policy: table, horizon, ..own.clone() };
-        let same_ridge = own.format == format
-            && other_spec.ridge().to_bits() == state.policy().0.ridge().to_bits();
-        state.renew(&mut other, (set, context), &other_spec, same_ridge.then_some(&own))?;
-        let (own, other) = (Reused::new(own)?, Reused::new(other)?);
-        let (context, dim) = (context.clone(), state.recipe().dim());
-        Ok(Self { set, context, dim, own, other, other_spec, same_ridge })
-    }
-
-    /// Whether the log still decides by the same policy, with the same features.
-    fn is_under(&self, state: &State) -> bool {
-        let own = &self.own.grounds;
-        self.dim == state.recipe().dim()
-            && own.format == state.rules()
-            && own.horizon == state.horizon()
-            && own.policy == *state.policy().1
-    }
-
-    /// Moves on to a later decision.
-    fn advance(&mut self, state: &State, set: u64, context: &Context) -> Result<(), LogError> {
-        if self.set != set || self.context != *context {
-            let actions = state.offered(state.set(set)?, context)?;
-            self.own.offer(actions.clone())?;
-            self.other.offer(actions)?;
-            (self.set, self.context) = (set, context.clone());
-        }
-        let (own, other) = (&mut self.own.grounds, &mut self.other.grounds);
-        state.renew(own, (set, context), state.policy().0, None)?;
-        let same = self.same_ridge.then_some(&*own);
-        Ok(state.renew(other, (set, context), &self.other_spec, same)?)
-    }
 }
 
 /// Whether a policy can replace the log's own in a replay.

@@ -238,16 +238,17 @@ impl Statistics {
     }
 
     /// Like [`Statistics::settled`] with pending decisions counted; `None` if there are none.
-    pub(crate) fn all(&self, actions: &[usize], ridge: f64) -> Option<Sums> {
+    pub(crate) fn all(&self, actions: &[usize], ridge: f64, settled: &Sums) -> Option<Sums> {
         if self.pending() == 0 {
             return None;
         }
         Some(match self {
-            Self::Features { settled, all, .. } => {
+            Self::Features { all, .. } => Sums {
                 // Pending decisions have no rewards.
-                let Sums { moment, squares, .. } = features_sums(settled, ridge);
-                Sums { moment, squares, ..features_sums(all, ridge) }
-            }
+                moment: settled.moment.clone(),
+                squares: settled.squares.clone(),
+                ..features_sums(all, ridge)
+            },
             Self::Arms(arms) => {
                 let counted = self.observations() + self.pending();
                 arms_sums(arms, actions, counted, Arm::taken)

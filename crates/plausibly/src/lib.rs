@@ -63,9 +63,9 @@ pub use explain::{Difference, Explanation, Insurance, Outlook, Standing, score_b
 pub use linalg::Isa;
 pub use model::{
     ArmMeans, ArmRidges, ArmSums, BellArms, BellPrior, BellRidge, BellSums, Budget, Earnings,
-    Estimator, Evidence, Fit, ForecastChoice, Forecaster, ForecasterSums, Glm, GlmPrior, Guarantee,
-    Link, Misfit, Outcome, Removed, Ridge, RidgeError, Scores, Shape, Squares, Tabled, Tallies,
-    Whole,
+    Estimator, Evidence, Fit, FixedForecaster, ForecastChoice, Forecaster, ForecasterSums, Glm,
+    GlmPrior, Guarantee, Link, Misfit, Outcome, Removed, Ridge, RidgeError, Scores, Shape, Squares,
+    Tabled, Tallies, Whole,
 };
 pub use policy::{
     BetaThompson, Code, DeadlineOutcome, DeadlineStatus, Decider, Elimination, EpsilonGreedy,

@@ -1,6 +1,7 @@
 //! What the set of the radius `bell` needs beside the sums: coordinates that were fixed when the
 //! log began, and different outcomes.
 
+use super::basis::Basis;
 use super::{Earned, Grounds, GroundsError, Sums, require};
 use plausibly::spec::{Model, RadiusSpec};
 use plausibly::{BellArms, BellPrior, BellRidge, BellSums, Earnings, RidgeError, Tabled};
@@ -75,7 +76,7 @@ impl Sums {
     }
 }
 
-impl Grounds {
+impl Basis {
     /// The model of the settled decisions under the radius `bell`, and that which counts pending
     /// ones.
     pub(super) fn bell_models(
@@ -102,21 +103,21 @@ impl Grounds {
     pub(super) fn bell_after(&self, radius: &RadiusSpec, more: More) -> Result<Model, RidgeError> {
         let More { action, outcomes, mean, scatter } = more;
         let n = outcomes as f64;
-        let mut sums = self.statistics.clone();
+        let mut sums = Sums::clone(&self.statistics);
         sums.observations += outcomes;
         let squares = n * (mean * mean + scatter);
         if self.dim() == 0 {
             sums.plays[action] += outcomes;
             sums.moment[action] += n * mean;
             sums.squares[action] += squares;
-            let id = self.actions[action].id;
+            let id = self.ids[action];
             let own = PaidArm::of(id, sums.paid_by(action));
             let arms = self.bell.iter().flat_map(|bell| &bell.arms);
             let arms: Vec<PaidArm> =
                 arms.map(|arm| if arm.id == id { own } else { *arm }).collect();
             return Ok(Model::BellArms(Box::new(self.bell_arms(radius, &sums, &arms))));
         }
-        let x = &self.actions[action].features;
+        let x = self.features(action);
         for (row, x_i) in sums.gram.iter_mut().zip(x) {
             for (entry, x_j) in row.iter_mut().zip(x) {
                 *entry += n * (x_i * x_j);
@@ -154,7 +155,7 @@ impl Grounds {
 
     /// How far each reward may be off by rounding.
     fn rounding_error(&self) -> f64 {
-        plausibly::rounding_error(self.dim(), self.theta_norm_bound)
+        plausibly::rounding_error(self.dim(), self.terms.theta_norm_bound)
     }
 
     fn bell_ridge(&self, radius: &RadiusSpec, sums: &Sums) -> Result<BellRidge, RidgeError> {
@@ -184,7 +185,9 @@ impl Grounds {
         let model = BellArms::from_statistics(delta, &offered, &every, values, error);
         Tabled::from_statistics(model, &offered, self.whole(0))
     }
+}
 
+impl Grounds {
     /// Whether the policy has the radius `bell`.
     pub(crate) fn is_bell(&self) -> bool {
         let radius = self.policy.get("radius");

@@ -1,8 +1,8 @@
 //! What the grounds of a decision say about the difference between two actions.
 
-use super::derive::{Derivation, Parsed, two_digits};
+use super::derive::two_digits;
+use super::numbers::{Known, Numbers};
 use super::rule_out::Differences;
-use super::{Grounds, GroundsError};
 use plausibly::{ActionIndex, ConfidenceRadius, Reach};
 
 /// What is known about the difference between two actions, which are given by place.
@@ -20,23 +20,16 @@ pub(crate) struct Between {
     pub(crate) confidence: Option<f64>,
 }
 
-/// Compares two actions of these grounds.
-///
-/// # Errors
-/// If no decision can have these grounds.
-pub(crate) fn between(grounds: &Grounds, places: [usize; 2]) -> Result<Between, GroundsError> {
-    let parsed = Parsed::of(grounds)?;
-    Ok(Derivation::of(grounds, &parsed, None)?.between(places))
-}
-
-impl Derivation<'_> {
-    fn between(&self, [a, b]: [ActionIndex; 2]) -> Between {
-        let intervals = self.explanation.intervals();
-        let model = self.model.estimator();
-        let reach = self.radius.reach(&model.evidence());
+impl Numbers {
+    /// Compares two actions, given by place.
+    pub(crate) fn between(&self, [a, b]: [ActionIndex; 2]) -> Between {
+        let Known { model, explanation, radius, confidence, .. } = &*self.known;
+        let intervals = explanation.intervals();
+        let model = model.estimator();
+        let reach = radius.reach(&model.evidence());
         let curved = matches!(reach, Reach::Curved(_)).then(|| {
-            let set = self.set.view();
-            self.explanation.compare(model, &self.radius, self.exclusion, set, [a, b])
+            let set = self.basis.set.view();
+            explanation.compare(model, radius, self.terms().exclusion(), set, [a, b])
         });
         let (ahead, behind) = match &curved {
             Some(compared) => (compared.ahead, compared.behind),
@@ -54,7 +47,7 @@ impl Derivation<'_> {
             }
             (None, None) => (first.lower - second.upper, first.upper - second.lower, 0.0),
         };
-        let progress = progress.max(self.explanation.progress(model, &self.radius, ahead, behind));
+        let progress = progress.max(explanation.progress(model, radius, ahead, behind));
         let by_pair = reach.judges_pairs()
             && rule.zip(model.tallies()).is_some_and(|(rule, tallies)| {
                 rule.rules_out(tallies.get(ahead), tallies.get(behind)).is_some()
@@ -64,14 +57,14 @@ impl Derivation<'_> {
         let (at_least, at_most) = known
             .map_or((at_least, at_most), |(least, most)| (at_least.max(least), at_most.min(most)));
         let apart = reach.doubt().is_none() && at_least > 0.0;
-        let decided = apart || by_pair || self.explanation.is_alone(ahead);
-        let range = self.grounds.range();
+        let decided = apart || by_pair || explanation.is_alone(ahead);
+        let range = self.terms().range();
         // True averages lie in the range, so no two are farther apart.
         let [at_least, at_most] = [at_least, at_most].map(|end| (range * end).clamp(-range, range));
-        let settled = self.grounds.statistics.observations as f64;
+        let settled = self.basis.statistics.observations as f64;
         let likely = progress >= plausibly::Outlook::LEAST_PROGRESS && !decided;
         let outcomes = likely.then(|| two_digits(settled * (1.0 / progress.min(1.0) - 1.0)));
-        let confidence = self.confidence;
+        let confidence = *confidence;
         Between { ahead, behind, at_least, at_most, decided, outcomes, confidence }
     }
 }

@@ -3,14 +3,14 @@
 //! A certificate that lists every action is as long as its table. A partial one lists the actions
 //! that its statements depend on, and only counts the others.
 
-use super::choice::choice_follows;
-use super::{Certificate, Findings, GroundsError, Standing, Unlisted};
+use super::{Certificate, Choice, Findings, Numbers, Unlisted};
 use crate::choices::Choices;
+use crate::desk::Desk;
 use crate::event::Event;
 use crate::fold::fold;
 use crate::journal::Storage;
 use crate::log::LogError;
-use crate::state::{Occasion, State, StepError};
+use crate::state::{Lent, Occasion, Offer, State, StepError};
 
 /// The certificate of a decision of a log, derived from the lines of the log alone. It lists at
 /// most `most` actions.
@@ -52,33 +52,72 @@ pub fn certify(
     occasion: &Occasion<'_>,
     most: usize,
 ) -> Result<Certificate, LogError> {
-    let grounds = state.grounds(occasion, None)?;
-    let (findings, keystones) = Findings::derive_with_keystones(&grounds)?;
+    let mut desk = Desk::default();
+    let numbers = desk.derive(state, (occasion.set, occasion.context), None)?;
+    certified(state, occasion, numbers, numbers.choose()?, most)
+}
+
+/// The certificate of a decision with these numbers and this choice.
+///
+/// # Errors
+/// As [`certify`].
+pub(crate) fn certified(
+    state: &State,
+    occasion: &Occasion<'_>,
+    numbers: &Numbers,
+    choice: Choice,
+    most: usize,
+) -> Result<Certificate, LogError> {
+    let all = numbers.basis.ids.len();
+    // Few actions are all listed, whatever the findings depend on.
+    let keystones = if all <= most { Vec::new() } else { numbers.keystones(choice) };
     let most = most.max(keystones.len());
-    if findings.actions.len() <= most {
-        return Ok(Certificate::sealed(grounds, findings));
+    if all > most
+        && let Some(partial) = listing(state, occasion, numbers, choice, (&keystones, most))?
+    {
+        return Ok(partial);
     }
-    let actions = &findings.actions;
-    let is_plausible = |place: usize| actions[place].standing == Standing::Plausible;
-    let group = |place: usize| (!keystones.contains(&place), !is_plausible(place));
-    let mut order: Vec<usize> = (0..actions.len()).collect();
+    let grounds = state.dressed(occasion, &numbers.basis);
+    let findings = Findings::of(numbers, choice, &grounds)?;
+    Ok(Certificate::sealed(grounds, findings))
+}
+
+/// The certificate that lists `most` actions, the keystones first. `None` if it would state another
+/// choice, or another reason why an action is out: a shorter list must never change a decision.
+fn listing(
+    state: &State,
+    occasion: &Occasion<'_>,
+    numbers: &Numbers,
+    choice: Choice,
+    (keystones, most): (&[usize], usize),
+) -> Result<Option<Certificate>, LogError> {
+    let plausible: Vec<bool> = numbers.standings().collect();
+    let group = |place: usize| (!keystones.contains(&place), !plausible[place]);
+    let mut order: Vec<usize> = (0..plausible.len()).collect();
     order.sort_by(|&a, &b| {
-        group(a).cmp(&group(b)).then(actions[b].upper.total_cmp(&actions[a].upper))
+        group(a).cmp(&group(b)).then(numbers.upper(b).total_cmp(&numbers.upper(a)))
     });
     let (listed, unlisted) = order.split_at_mut(most);
     listed.sort_unstable();
-    let plausible = unlisted.iter().filter(|place| is_plausible(**place)).count() as u64;
-    let follows = choice_follows(&grounds.spec().map_err(GroundsError::from)?, plausible);
+    let still_plausible = unlisted.iter().filter(|place| plausible[**place]).count() as u64;
+    let follows = numbers.choice_follows(still_plausible);
     let unlisted = Unlisted {
         actions: unlisted.len() as u64,
-        plausible,
-        chosen: (!follows).then_some(findings.chosen.id),
+        plausible: still_plausible,
+        chosen: (!follows).then(|| numbers.basis.ids[choice.place]),
     };
-    let partial = Certificate::new(state.grounds(occasion, Some((listed, unlisted)))?)?;
-    // A shorter list must never change the decision, or what rules an action out.
-    let shown = |id: u64| actions.iter().find(|action| action.id == id);
-    let mut listed = partial.findings.actions.iter();
-    let same = partial.findings.chosen.id == findings.chosen.id
-        && listed.all(|own| shown(own.id).is_some_and(|full| full.standing == own.standing));
-    Ok(if same { partial } else { Certificate::sealed(grounds, findings) })
+    let Occasion { set, context, .. } = *occasion;
+    let lent = Lent { basis: &numbers.basis, settled: numbers.basis.terms.dim > 0, set: false };
+    let offer = Offer { set, context, listed: Some((listed, unlisted)) };
+    let basis = state.basis(&numbers.basis.terms, offer, Some(lent))?;
+    let short = Numbers::of(basis, Some(numbers))?;
+    let own_choice = short.choose()?;
+    let same = listed[own_choice.place] == choice.place
+        && (0..listed.len()).all(|at| short.standing(at) == numbers.standing(listed[at]));
+    if !same {
+        return Ok(None);
+    }
+    let grounds = state.dressed(occasion, &short.basis);
+    let findings = Findings::of(&short, own_choice, &grounds)?;
+    Ok(Some(Certificate::sealed(grounds, findings)))
 }

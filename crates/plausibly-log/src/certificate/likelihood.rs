@@ -1,11 +1,11 @@
 //! What the set of a generalised linear model needs beside the sums: what each row of features has
 //! paid, the precision of its prior, and the point that it is made at.
 
-use super::derive::Derivation;
+use super::basis::Basis;
 use super::findings::{BudgetFinding, LikelihoodFinding};
+use super::numbers::Numbers;
 use super::rule_out::{ByPair, Differences, RuleOut, closest, first};
 use super::{Grounds, GroundsError, misfit, require};
-use crate::policy;
 use plausibly::spec::{Model, RadiusSpec};
 use plausibly::{Budget, Curved, Glm, GlmPrior, Reach, RowSums, RowSumsError, Tabled, Tally};
 use serde::{Deserialize, Serialize};
@@ -104,11 +104,11 @@ impl GlmGrounds {
     }
 }
 
-impl Grounds {
+impl Basis {
     /// What the generalised linear model of this radius is told before the first reward.
-    pub(crate) fn glm_prior(&self, radius: &RadiusSpec) -> Result<GlmPrior, GroundsError> {
+    fn glm_prior(&self, radius: &RadiusSpec) -> Result<GlmPrior, GroundsError> {
         let precision = self.glm.as_ref().map(|glm| glm.precision);
-        let own = bounded(radius, self.theta_norm_bound, self.as_given);
+        let own = bounded(radius, self.terms.theta_norm_bound, self.terms.as_given);
         let own = own.ok_or_else(|| misfit("policy.radius.theta_norm_bound", UNBOUNDED))?;
         let prior = own.glm_prior(&self.facts())?;
         let prior = prior.ok_or_else(|| misfit("policy.radius", "has no such model"))?;
@@ -117,16 +117,24 @@ impl Grounds {
         Ok(prior)
     }
 
-    /// The model of the settled decisions at the point of the grounds, and that which counts
-    /// pending ones.
+    /// The model of the settled decisions at the point of the basis, unless it is `made`, and that
+    /// which counts pending ones.
     pub(super) fn glm_models(
         &self,
         radius: &RadiusSpec,
+        made: Option<Model>,
     ) -> Result<(Model, Option<Model>), GroundsError> {
         let own = GlmGrounds::default();
         let glm = self.glm.as_ref().unwrap_or(&own);
-        let prior = self.glm_prior(radius)?;
-        let model = Glm::from_rows_at(glm.sums(self.dim())?, prior, &glm.point)?;
+        let made = match made {
+            Some(made) => made,
+            None => self.glm_settled(glm, radius)?,
+        };
+        let model = match &made {
+            Model::Glm(model) => model,
+            Model::GlmTable(model) => model.model(),
+            _ => unreachable!("no other model has such a radius"),
+        };
         let design = self.design.as_ref().map(|_| {
             let mut design = model.clone();
             for row in glm.rows.iter().filter(|row| row.pending > 0) {
@@ -134,35 +142,37 @@ impl Grounds {
             }
             Model::Glm(Box::new(design))
         });
+        Ok((made, design))
+    }
+
+    fn glm_settled(&self, glm: &GlmGrounds, radius: &RadiusSpec) -> Result<Model, GroundsError> {
+        let prior = self.glm_prior(radius)?;
+        let model = Glm::from_rows_at(glm.sums(self.dim())?, prior, &glm.point)?;
         if self.earned.is_empty() {
-            return Ok((Model::Glm(Box::new(model)), design));
+            return Ok(Model::Glm(Box::new(model)));
         }
         let tabled = Tabled::from_statistics(model, &self.earnings(), self.whole(0));
-        Ok((Model::GlmTable(Box::new(tabled)), design))
+        Ok(Model::GlmTable(Box::new(tabled)))
     }
 
-    /// Where the set is made by the rule.
-    pub(crate) fn best_point(&self, radius: &RadiusSpec) -> Result<Vec<f64>, GroundsError> {
-        let own = GlmGrounds::default();
-        let sums = self.glm.as_ref().unwrap_or(&own).sums(self.dim())?;
-        Ok(Glm::from_rows(sums, self.glm_prior(radius)?)?.point().to_vec())
-    }
-
-    /// Finds where the set is made, if there is one. Grounds that no model can have keep a point of
-    /// zeros, and their findings say what is wrong.
+    /// Finds where the set is made by the rule, if there is one. Sums that no model can have keep a
+    /// point of zeros, and their findings say what is wrong.
     pub(crate) fn aim(&mut self) {
-        if self.glm.is_none() {
-            return;
-        }
-        let found = self.spec().ok().and_then(|spec| {
-            let radius = spec.shown_radius(self.setting(), policy::defaults(self.format));
-            self.best_point(&radius).ok()
-        });
+        let found = self.best_point().ok().flatten();
         if let (Some(glm), Some(point)) = (&mut self.glm, found) {
             glm.point = point;
         }
     }
 
+    fn best_point(&self) -> Result<Option<Vec<f64>>, GroundsError> {
+        let Some(glm) = &self.glm else { return Ok(None) };
+        let prior = self.glm_prior(&self.terms.shown())?;
+        let best = Glm::from_rows(glm.sums(self.dim())?, prior)?;
+        Ok(Some(best.point().to_vec()))
+    }
+}
+
+impl Grounds {
     /// Whether the policy decides by a generalised linear model.
     pub(crate) fn is_glm(&self) -> bool {
         let radius = self.policy.get("radius");
@@ -227,9 +237,9 @@ pub(crate) fn bounded(
     Some(RadiusSpec { theta_norm_bound: Some(own), ..*radius })
 }
 
-impl Derivation<'_> {
+impl Numbers {
     fn glm(&self) -> Option<&Glm> {
-        match &self.model {
+        match &self.known.model {
             Model::Glm(model) => Some(model),
             Model::GlmTable(model) => Some(model.model()),
             _ => None,
@@ -238,14 +248,14 @@ impl Derivation<'_> {
 
     /// `⟨a, θ̃⟩` of the action at this place, under a generalised linear model.
     pub(super) fn moved(&self, at: usize) -> Option<f64> {
-        let features = &self.grounds.actions[at].features;
+        let features = self.basis.features(at);
         let centre = self.glm()?.theta_hat();
         Some(features.iter().zip(centre).fold(0.0, |sum, (x, y)| sum + x * y))
     }
 
     /// The estimate of the action at this place, on the scale of the statistics.
     pub(super) fn estimate(&self, at: usize) -> f64 {
-        let own = self.explanation.intervals()[at].mean;
+        let own = self.known.explanation.intervals()[at].mean;
         match (self.glm(), self.moved(at), self.reach()) {
             // Where nothing is ruled out an explanation shows the estimate on the model's scale.
             (Some(model), Some(moved), Reach::Open(_)) => {
@@ -266,7 +276,7 @@ impl Derivation<'_> {
             theta_norm_bound: prior.theta_norm_bound,
             delta: prior.delta,
             budget: BudgetFinding { confidence, evidence, distance, rounding },
-            leaning: self.explanation.leaning(),
+            leaning: self.known.explanation.leaning(),
         })
     }
 
@@ -274,7 +284,7 @@ impl Derivation<'_> {
     /// linear, in rewards where it says how far the estimate would have to fall.
     pub(super) fn by_curve(&self, action: usize, curved: Curved) -> RuleOut {
         let moved = |at: usize| self.moved(at).unwrap_or(0.0);
-        let width_sq = |at: usize| self.explanation.width_sq()[at];
+        let width_sq = |at: usize| self.known.explanation.width_sq()[at];
         let half = |width_sq: f64, more: f64| {
             (curved.radius * curved.radius + more).sqrt() * width_sq.sqrt()
         };
@@ -301,7 +311,7 @@ impl Derivation<'_> {
             };
             (slack, first(out))
         } else {
-            let rivals = (0..self.grounds.actions.len()).filter(|at| *at != action);
+            let rivals = (0..self.basis.ids.len()).filter(|at| *at != action);
             let lower = rivals.map(|at| moved(at) - half(width_sq(at), 0.0));
             let best = lower.fold(f64::NEG_INFINITY, f64::max);
             let out = |outcomes| {
@@ -312,8 +322,8 @@ impl Derivation<'_> {
             (own + half(own_sq, 0.0) - best, first(out))
         };
         let fallen = curved.mean(own) - curved.mean(own - slack.max(0.0));
-        let shift =
-            Some(self.grounds.range() * fallen).filter(|by| slack.is_finite() && by.is_finite());
+        let shift = Some(self.basis.terms.range() * fallen)
+            .filter(|by| slack.is_finite() && by.is_finite());
         RuleOut { shift, observations }
     }
 }

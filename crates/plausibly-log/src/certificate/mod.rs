@@ -5,6 +5,7 @@
 //! every number and statement shown, and follow from the grounds alone: anyone can derive them
 //! again, and [`Certificate::check`] does.
 
+mod basis;
 mod bell;
 mod between;
 mod canonical;
@@ -13,15 +14,16 @@ mod choice;
 mod derive;
 mod findings;
 mod likelihood;
+mod numbers;
 mod phase;
 mod rule_out;
-mod verdict;
 mod verify;
 mod well_formed;
 
+pub(crate) use basis::{Basis, Terms};
 pub(crate) use bell::ENOUGH_VALUES;
 pub use bell::{BellGrounds, PaidArm};
-pub(crate) use between::{Between, between};
+pub(crate) use between::Between;
 use canonical::canonical;
 pub use certify::{certificate, certify};
 pub use derive::two_digits;
@@ -31,18 +33,17 @@ pub use findings::{
 };
 pub(crate) use likelihood::bounded;
 pub use likelihood::{GlmGrounds, PaidRow};
+pub(crate) use numbers::{Choice, Numbers};
 pub use phase::{Frozen, Phase, Played};
 pub use rule_out::RuleOut;
-pub(crate) use verdict::Reused;
 pub use verify::{Flaw, first_difference};
 
 use crate::event::{FIRST_FORMAT, Outcomes};
 use crate::journal::LineHash;
 use crate::json::{self, JsonError};
-use crate::policy::{self, PolicyRefusal, PolicyTable};
+use crate::policy::{PolicyRefusal, PolicyTable};
 use crate::scale::Scale;
-use plausibly::spec::{Facts, Model, PolicySpec, Setting};
-use plausibly::{ActionSet, ActionSetError, ArmMeans, Earnings, Ridge, RidgeError, Tabled, Whole};
+use plausibly::{ActionSetError, RidgeError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 use std::fmt::Display;
@@ -387,14 +388,9 @@ impl Grounds {
         self.features.len()
     }
 
-    pub(crate) fn setting(&self) -> Setting {
-        policy::setting(self.dim())
-    }
-
     /// The number of actions on offer, listed or not.
     pub fn offered(&self) -> usize {
-        let unlisted = self.unlisted.map_or(0, |unlisted| unlisted.actions);
-        self.actions.len().saturating_add(usize::try_from(unlisted).unwrap_or(usize::MAX))
+        basis::offered(self.actions.len(), self.unlisted)
     }
 
     /// The length of the range of rewards.
@@ -405,101 +401,5 @@ impl Grounds {
     /// A scaled reward in the user's units.
     pub fn unscaled(&self, scaled: f64) -> f64 {
         Scale::new(self.reward_range, self.as_given).unscaled(scaled)
-    }
-
-    /// The facts that policies are built from.
-    pub(crate) fn facts(&self) -> Facts {
-        let scale = Scale::new(self.reward_range, self.as_given);
-        let facts = policy::scaled_facts(self.dim(), self.theta_norm_bound);
-        // A log that began with few actions and no context gives half of δ to pairs for good.
-        let paired = self.pairs_sharing.filter(|_| self.dim() > 0);
-        let (setting, actions) = match paired {
-            Some(pairs) => (Setting::Fixed, usize::try_from(pairs.first).unwrap_or(usize::MAX)),
-            None => (facts.setting, self.offered()),
-        };
-        Facts {
-            setting,
-            actions,
-            horizon: self.horizon.unwrap_or(1),
-            reward_range: Some(scale.ends()),
-            ..facts
-        }
-    }
-
-    /// The policy for scaled rewards.
-    pub(crate) fn spec(&self) -> Result<PolicySpec, PolicyRefusal> {
-        let (spec, _) =
-            policy::read_policy(&self.policy, self.setting(), self.horizon, self.format)?;
-        Ok(policy::scaled(&spec, self.reward_range, self.as_given))
-    }
-
-    /// The set of listed actions.
-    pub(crate) fn set(&self) -> Result<ActionSet, ActionSetError> {
-        if self.dim() == 0 {
-            return ActionSet::arms(self.actions.len());
-        }
-        let rows: Vec<&[f64]> =
-            self.actions.iter().map(|action| action.features.as_slice()).collect();
-        ActionSet::from_rows(&rows)
-    }
-
-    /// The model of the settled decisions.
-    pub(crate) fn settled(&self, ridge: f64) -> Result<Model, RidgeError> {
-        let sums = &self.statistics;
-        if self.dim() == 0 {
-            return self.model(sums, ridge);
-        }
-        let model = self.ridge(sums, ridge)?;
-        let model = match sums.squares[..] {
-            [squares] => model.with_squares(squares, self.forecasts.map(|forecasts| forecasts.sum)),
-            _ => model,
-        };
-        if self.earned.is_empty() {
-            return Ok(Model::Features(Box::new(model)));
-        }
-        let tabled = Tabled::from_statistics(model, &self.earnings(), self.whole(0));
-        Ok(Model::Table(Box::new(tabled)))
-    }
-
-    /// What the listed actions with features have paid.
-    fn earnings(&self) -> Vec<Earnings> {
-        let earnings = |one: &Earned| {
-            let Earned { plays: count, paid: total, squares } = *one;
-            Earnings { count, total, squares }
-        };
-        self.earned.iter().map(earnings).collect()
-    }
-
-    /// The model of other sums, such as those with pending decisions counted.
-    pub(crate) fn model(&self, sums: &Sums, ridge: f64) -> Result<Model, RidgeError> {
-        if self.dim() > 0 {
-            return Ok(Model::Features(Box::new(self.ridge(sums, ridge)?)));
-        }
-        let others = sums.observations.saturating_sub(sums.plays.iter().sum());
-        let model =
-            ArmMeans::from_statistics(&sums.plays, &sums.moment).part_of(self.whole(others));
-        Ok(Model::Arms(match &sums.squares[..] {
-            [] => model,
-            squares => model.with_squares(squares),
-        }))
-    }
-
-    fn ridge(&self, sums: &Sums, ridge: f64) -> Result<Ridge, RidgeError> {
-        let Sums { gram, moment, observations, .. } = sums;
-        Ridge::from_statistics(self.dim(), ridge, &gram.concat(), moment, *observations)
-    }
-
-    /// What the listed actions are part of; `others` is the number of outcomes of other actions.
-    fn whole(&self, other_observations: u64) -> Whole {
-        let shares = self.arms_sharing.unwrap_or(1);
-        let pairs = self.pairs_sharing;
-        let first = pairs.filter(|pairs| pairs.changed).map(|pairs| pairs.first);
-        Whole {
-            arms: self.offered(),
-            shares,
-            ever: pairs.map_or(shares, |pairs| pairs.ever),
-            other_observations,
-            first: first.map(|first| usize::try_from(first).unwrap_or(usize::MAX)),
-        }
     }
 }

@@ -1,8 +1,9 @@
 //! Reads and checks the phase that a decision of phased elimination depends on.
 
-use super::{Grounds, GroundsError, misfit, require};
+use super::basis::Basis;
+use super::{GroundsError, misfit, require};
 use plausibly::spec::PolicyKind;
-use plausibly::{ActionSet, Plays, Quota};
+use plausibly::{Plays, Quota};
 use serde::{Deserialize, Serialize};
 
 /// A phase of phased elimination. With the actions and δ, it is everything the choice depends on.
@@ -44,15 +45,11 @@ pub struct Played {
     pub paid: f64,
 }
 
-impl Grounds {
+impl Basis {
     /// The phase by places of the listed actions, and the plays left in it. `None` for other
     /// policies, and for partial certificates: only the log can check their phases.
-    pub(super) fn phase_on(
-        &self,
-        kind: &PolicyKind,
-        set: &ActionSet,
-    ) -> Result<Option<(plausibly::Phase, Quota)>, GroundsError> {
-        let PolicyKind::Elimination { delta, .. } = *kind else {
+    pub(super) fn phase_now(&self) -> Result<Option<(plausibly::Phase, Quota)>, GroundsError> {
+        let PolicyKind::Elimination { delta, .. } = self.terms.spec.kind else {
             let what = "must be absent: only phased elimination has phases";
             return require(self.phase.is_none(), "phase", what).map(|()| None);
         };
@@ -63,10 +60,10 @@ impl Grounds {
         }
         let current = self.by_places(phase.number, &phase.survivors, &phase.plays)?;
         let survivors = match &phase.frozen {
-            None if phase.number == 1 => (0..self.actions.len()).collect(),
+            None if phase.number == 1 => (0..self.ids.len()).collect(),
             Some(frozen) if phase.number > 1 => {
                 let ended = self.by_places(phase.number - 1, &frozen.survivors, &frozen.plays)?;
-                ended.next(set.view()).survivors
+                ended.next(self.set.view()).survivors
             }
             _ => {
                 let what = "must be present in every phase but the first";
@@ -75,7 +72,7 @@ impl Grounds {
         };
         let what = "are not those that follow from the previous phase";
         require(survivors == current.survivors, "phase.survivors", what)?;
-        let quota = current.quota(set.view(), delta);
+        let quota = current.quota(self.set.view(), delta);
         require(quota.remaining() > 0, "phase.plays", "leave no plays in this phase")?;
         Ok(Some((current, quota)))
     }
@@ -87,13 +84,13 @@ impl Grounds {
         plays: &[Played],
     ) -> Result<plausibly::Phase, GroundsError> {
         let place = |id: u64| {
-            let found = self.actions.binary_search_by_key(&id, |action| action.id);
+            let found = self.ids.binary_search(&id);
             found.map_err(|_unlisted| misfit("phase", "must only name listed actions"))
         };
         let ascending = survivors.windows(2).all(|pair| pair[0] < pair[1]);
         let what = "must be in ascending order, each once";
         require(!survivors.is_empty() && ascending, "phase.survivors", what)?;
-        let mut phase = plausibly::Phase::first(self.actions.len());
+        let mut phase = plausibly::Phase::first(self.ids.len());
         phase.number = number;
         phase.survivors = survivors.iter().map(|id| place(*id)).collect::<Result<_, _>>()?;
         let taken = plays.iter().try_fold(0_u64, |all, played| all.checked_add(played.taken));

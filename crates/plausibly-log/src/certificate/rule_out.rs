@@ -1,7 +1,7 @@
 //! Computes what would rule out an action that could still be best.
 
 use super::bell::More;
-use super::derive::Derivation;
+use super::numbers::{Known, Numbers};
 use plausibly::spec::Model;
 use plausibly::{
     ActionIndex, Bounded, ConfidenceRadius, Earnings, Evidence, Explanation, PairRule, Reach,
@@ -26,26 +26,26 @@ pub struct RuleOut {
 
 impl RuleOut {
     /// For an action that could still be best; `None` for others.
-    pub(super) fn of(derivation: &Derivation<'_>, action: ActionIndex) -> Option<Self> {
-        let Derivation { grounds, explanation, radius, .. } = derivation;
+    pub(super) fn of(numbers: &Numbers, action: ActionIndex) -> Option<Self> {
+        let Known { model, explanation, radius, .. } = &*numbers.known;
         if explanation.standings()[action] != Standing::Plausible {
             return None;
         }
-        let evidence = derivation.model.estimator().evidence();
+        let (terms, evidence) = (numbers.terms(), model.estimator().evidence());
         Some(match radius.reach(&evidence) {
-            _ if grounds.format < 2 => {
-                Self::by_intervals(action, explanation, evidence, radius, grounds.range())
+            _ if terms.format < 2 => {
+                Self::by_intervals(action, explanation, evidence, radius, terms.range())
             }
-            _ if derivation.spec.is_bell() => Self::by_bell(derivation, action),
+            _ if terms.spec.is_bell() => Self::by_bell(numbers, action),
             // There is no set, and no width that would make one.
-            Reach::Open(_) if derivation.spec.link().is_some() => {
+            Reach::Open(_) if terms.spec.link().is_some() => {
                 Self { shift: None, observations: None }
             }
-            Reach::Curved(curved) => derivation.by_curve(action, curved),
-            Reach::Bounded(bounded) => Self::by_payments(derivation, action, bounded),
-            _ => match Differences::of(derivation, action) {
+            Reach::Curved(curved) => numbers.by_curve(action, curved),
+            Reach::Bounded(bounded) => Self::by_payments(numbers, action, bounded),
+            _ => match Differences::of(numbers, action) {
                 Some(differences) => Self::by_differences(&differences),
-                None => Self::by_intervals(action, explanation, evidence, radius, grounds.range()),
+                None => Self::by_intervals(action, explanation, evidence, radius, terms.range()),
             },
         })
     }
@@ -76,43 +76,40 @@ impl RuleOut {
 
     /// The plausible rival whose difference is closest to ruling the action out; `None` where
     /// differences do not decide.
-    pub(super) fn closest_rival(
-        derivation: &Derivation<'_>,
-        action: ActionIndex,
-    ) -> Option<ActionIndex> {
-        Some(closest(&Differences::of(derivation, action)?)?.0)
+    pub(super) fn closest_rival(numbers: &Numbers, action: ActionIndex) -> Option<ActionIndex> {
+        Some(closest(&Differences::of(numbers, action)?)?.0)
     }
 
     fn by_differences(differences: &Differences<'_>) -> Self {
-        let Differences { derivation, action } = differences;
+        let Differences { numbers, action } = differences;
         let Some((rival, slack)) = closest(differences) else {
             return Self { shift: None, observations: None };
         };
-        let width_sq = derivation.explanation.width_sq()[*action];
+        let width_sq = numbers.known.explanation.width_sq()[*action];
         let (apart, along) = differences.from(rival);
-        let (gap, evidence) = (differences.gap(rival), derivation.model.estimator().evidence());
-        let by_pair = ByPair::of(derivation, *action);
+        let (gap, evidence) = (differences.gap(rival), numbers.known.model.estimator().evidence());
+        let by_pair = ByPair::of(numbers, *action);
         let out = |observations: u64| {
             let n = observations as f64;
             // Observations of the action narrow what it and the difference have in common.
             let left = apart - along * along * n / (1.0 + n * width_sq);
             let after = after(evidence, observations, width_sq);
-            gap > derivation.radius.reach(&after).half_width(left.max(0.0))
+            gap > numbers.known.radius.reach(&after).half_width(left.max(0.0))
                 || by_pair.as_ref().is_some_and(|pair| pair.decides_after(observations))
         };
-        let range = derivation.grounds.range();
+        let range = numbers.terms().range();
         let shift = Some(range * slack.max(0.0)).filter(|shift| shift.is_finite());
         Self { shift, observations: first(out) }
     }
 
     /// Under the radius `bell`, whose set has another shape after more outcomes.
-    fn by_bell(derivation: &Derivation<'_>, action: ActionIndex) -> Self {
-        let Derivation { grounds, explanation, .. } = derivation;
-        let nearest = Differences::of(derivation, action).and_then(|all| closest(&all));
-        let range = grounds.range();
+    fn by_bell(numbers: &Numbers, action: ActionIndex) -> Self {
+        let (basis, explanation) = (&numbers.basis, &numbers.known.explanation);
+        let nearest = Differences::of(numbers, action).and_then(|all| closest(&all));
+        let range = basis.terms.range();
         let shift = nearest.map(|(_, slack)| range * slack.max(0.0)).filter(|by| by.is_finite());
         let means = |at: usize| explanation.intervals()[at].mean;
-        let known = (0..grounds.actions.len())
+        let known = (0..basis.ids.len())
             .filter(|at| *at != action && explanation.width_sq()[*at].is_finite());
         let leader = known.reduce(|best, next| if means(next) > means(best) { next } else { best });
         let rival = nearest.map(|(rival, _)| rival).or(leader);
@@ -121,12 +118,12 @@ impl RuleOut {
         };
         let (mean, gap) = (means(action), means(rival) - means(action));
         let (scatter, by_pair) =
-            (grounds.bell_scatter(&derivation.model), ByPair::of(derivation, action));
+            (basis.bell_scatter(&numbers.known.model), ByPair::of(numbers, action));
         let out = |outcomes: u64| {
             let more = More { action, outcomes, mean, scatter };
-            let by_set = grounds.bell_after(&derivation.shown, more).is_ok_and(|after| {
-                let reach = derivation.radius.reach(&after.estimator().evidence());
-                let apart = derivation.apart(&after, rival, action);
+            let by_set = basis.bell_after(&numbers.known.shown, more).is_ok_and(|after| {
+                let reach = numbers.known.radius.reach(&after.estimator().evidence());
+                let apart = numbers.apart(&after, rival, action);
                 gap > reach.half_width(apart.max(0.0))
             });
             by_set || by_pair.as_ref().is_some_and(|pair| pair.decides_after(outcomes))
@@ -137,11 +134,11 @@ impl RuleOut {
     }
 
     /// By what arms have paid: more outcomes like those so far.
-    fn by_payments(derivation: &Derivation<'_>, action: ActionIndex, bounded: Bounded) -> Self {
-        let Some(pair) = ByPair::of(derivation, action) else {
+    fn by_payments(numbers: &Numbers, action: ActionIndex, bounded: Bounded) -> Self {
+        let Some(pair) = ByPair::of(numbers, action) else {
             return Self { shift: None, observations: None };
         };
-        let tallies = derivation.model.estimator().tallies().expect("bounded arms keep squares");
+        let tallies = numbers.known.model.estimator().tallies().expect("bounded arms keep squares");
         let rivals = (0..tallies.len()).filter(|arm| *arm != action && tallies.get(*arm).count > 0);
         let lower = rivals.map(|arm| bounded.interval(tallies.get(arm)).0);
         let best_lower = lower.fold(f64::NEG_INFINITY, f64::max);
@@ -162,18 +159,18 @@ pub(super) struct ByPair {
 
 impl ByPair {
     /// `None` where nothing is kept about single actions, or no rival is ahead.
-    pub(super) fn of(derivation: &Derivation<'_>, action: ActionIndex) -> Option<Self> {
-        let model = derivation.model.estimator();
+    pub(super) fn of(numbers: &Numbers, action: ActionIndex) -> Option<Self> {
+        let model = numbers.known.model.estimator();
         let tallies = model.tallies()?;
-        let ahead = tallies.get(Self::rival(derivation, action)?);
+        let ahead = tallies.get(Self::rival(numbers, action)?);
         let own = tallies.get(action);
-        let rule = derivation.radius.bounds(&model.evidence()).pairs;
+        let rule = numbers.known.radius.bounds(&model.evidence()).pairs;
         (own.count > 0 && ahead.mean() > own.mean()).then_some(Self { rule, ahead, own })
     }
 
     /// The other action that has paid most on average, the first among equals.
-    pub(super) fn rival(derivation: &Derivation<'_>, action: ActionIndex) -> Option<ActionIndex> {
-        let tallies = derivation.model.estimator().tallies()?;
+    pub(super) fn rival(numbers: &Numbers, action: ActionIndex) -> Option<ActionIndex> {
+        let tallies = numbers.known.model.estimator().tallies()?;
         let mean = |arm: usize| tallies.get(arm).mean();
         let rivals = (0..tallies.len()).filter(|arm| *arm != action && tallies.get(*arm).count > 0);
         rivals.reduce(|best, next| if mean(next) > mean(best) { next } else { best })
@@ -193,53 +190,54 @@ impl ByPair {
 
 /// The differences of the other actions from one action, under an ellipsoid.
 pub(super) struct Differences<'a> {
-    derivation: &'a Derivation<'a>,
+    numbers: &'a Numbers,
     action: ActionIndex,
 }
 
 impl<'a> Differences<'a> {
     /// `None` where differences do not rule actions out.
-    pub(super) fn of(derivation: &'a Derivation<'a>, action: ActionIndex) -> Option<Self> {
-        let reach = derivation.radius.reach(&derivation.model.estimator().evidence());
-        let decide = matches!(reach, Reach::Ellipsoid { .. } | Reach::Curved(_))
-            && derivation.by_differences();
-        decide.then_some(Self { derivation, action })
+    pub(super) fn of(numbers: &'a Numbers, action: ActionIndex) -> Option<Self> {
+        let reach = numbers.known.radius.reach(&numbers.known.model.estimator().evidence());
+        let decide =
+            matches!(reach, Reach::Ellipsoid { .. } | Reach::Curved(_)) && numbers.by_differences();
+        decide.then_some(Self { numbers, action })
     }
 
     /// How far the estimate of a rival is above that of the action, on the scale on which the model
     /// is linear.
     pub(super) fn gap(&self, rival: ActionIndex) -> f64 {
-        let moved = |at: ActionIndex| self.derivation.moved(at);
+        let moved = |at: ActionIndex| self.numbers.moved(at);
         if let (Some(above), Some(own)) = (moved(rival), moved(self.action)) {
             return above - own;
         }
-        let intervals = self.derivation.explanation.intervals();
+        let intervals = self.numbers.known.explanation.intervals();
         intervals[rival].mean - intervals[self.action].mean
     }
 
     /// With `g` the features of a rival less those of the action: `gᵀV⁻¹g`, and `gᵀV⁻¹a`.
     pub(super) fn from(&self, rival: ActionIndex) -> (f64, f64) {
-        let Derivation { grounds, model, explanation, .. } = self.derivation;
+        let Known { model, explanation, .. } = &*self.numbers.known;
+        let basis = &self.numbers.basis;
         let width_sq = |at: usize| explanation.width_sq()[at];
         let Some(inverse) = model.gram_inverse() else {
             // Arms have nothing in common.
             return (width_sq(rival) + width_sq(self.action), -width_sq(self.action));
         };
-        let own = &grounds.actions[self.action].features;
-        let apart = minus(&grounds.actions[rival].features, own);
+        let own = basis.features(self.action);
+        let apart = minus(basis.features(rival), own);
         (form(inverse, &apart, &apart).max(0.0), form(inverse, &apart, own))
     }
 }
 
-impl Derivation<'_> {
+impl Numbers {
     /// The squared width of the difference of two actions by a model of them.
     fn apart(&self, model: &Model, one: ActionIndex, other: ActionIndex) -> f64 {
         let Some(inverse) = model.gram_inverse() else {
             let mut scores = Scores::new();
-            model.estimator().score_into(self.set.view(), &mut scores);
+            model.estimator().score_into(self.basis.set.view(), &mut scores);
             return scores.width_sq()[one] + scores.width_sq()[other];
         };
-        let [one, other] = [one, other].map(|at| &self.grounds.actions[at].features);
+        let [one, other] = [one, other].map(|at| self.basis.features(at));
         let apart = minus(one, other);
         form(inverse, &apart, &apart)
     }
@@ -257,9 +255,9 @@ fn form(matrix: &[f64], x: &[f64], y: &[f64]) -> f64 {
 
 /// The plausible rival that is closest to ruling the action out, and how far it is from that.
 pub(super) fn closest(differences: &Differences<'_>) -> Option<(ActionIndex, f64)> {
-    let Differences { derivation, action } = differences;
-    let reach = derivation.radius.reach(&derivation.model.estimator().evidence());
-    let rivals = derivation.explanation.plausible().filter(|rival| rival != action);
+    let Differences { numbers, action } = differences;
+    let reach = numbers.known.radius.reach(&numbers.known.model.estimator().evidence());
+    let rivals = numbers.known.explanation.plausible().filter(|rival| rival != action);
     let slacks = rivals
         .map(|rival| (rival, reach.half_width(differences.from(rival).0) - differences.gap(rival)));
     slacks.reduce(|best, next| if next.1 < best.1 { next } else { best })

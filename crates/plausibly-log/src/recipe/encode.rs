@@ -30,13 +30,20 @@ impl Recipe {
         context: &Context,
     ) -> Result<Vec<f64>, RecipeError> {
         let context_parts = self.context_values(context)?;
+        self.products(0, &self.parts(label, cells)?, &context_parts)
+    }
+
+    /// The parts of an action, from the cells that a log has kept of its row.
+    ///
+    /// # Errors
+    /// As [`Recipe::features`].
+    pub(crate) fn parts(&self, label: &str, cells: &Cells) -> Result<Vec<f64>, RecipeError> {
         // A cell that the log has not kept is not a blank one.
         if let Some(lost) = used(&self.columns).find(|column| !cells.contains_key(&column.name)) {
             return Err(RecipeError::MissingColumn { column: lost.name.clone(), similar: None });
         }
         let cell = |name: &str| cells.get(name).and_then(Option::as_deref);
-        let action_parts = self.action_values(label, 0, cell)?;
-        self.products(0, &action_parts, &context_parts)
+        self.action_values(label, 0, cell)
     }
 
     /// The cells of a row that features come from, by column.
@@ -99,17 +106,36 @@ impl Recipe {
         self.products(row.line(), &action_parts, context_parts)
     }
 
-    fn products(
+    /// The features of an action with these parts, from this line of a table, in a context with
+    /// those.
+    ///
+    /// # Errors
+    /// If a product is too far out of range.
+    pub(crate) fn products(
         &self,
         line: u64,
         action_parts: &[f64],
         context_parts: &[f64],
     ) -> Result<Vec<f64>, RecipeError> {
-        let product = |&[i, k]: &[usize; 2]| {
+        let mut features = Vec::with_capacity(self.dim());
+        self.combine_into(&mut features, line, action_parts, context_parts)?;
+        Ok(features)
+    }
+
+    /// Appends the features of an action with these parts.
+    pub(crate) fn combine_into(
+        &self,
+        features: &mut Vec<f64>,
+        line: u64,
+        action_parts: &[f64],
+        context_parts: &[f64],
+    ) -> Result<(), RecipeError> {
+        for &[i, k] in &self.features {
             let product = factor(action_parts, i) * factor(context_parts, k);
-            plausibly::quantise(product).map_err(|_beyond| self.product_error(line, [i, k]))
-        };
-        self.features.iter().map(product).collect()
+            let feature = plausibly::quantise(product);
+            features.push(feature.map_err(|_beyond| self.product_error(line, [i, k]))?);
+        }
+        Ok(())
     }
 
     fn product_error(&self, line: u64, [i, k]: [usize; 2]) -> RecipeError {
@@ -170,7 +196,11 @@ impl Recipe {
         values(&self.action_parts, &self.columns, cell, place)
     }
 
-    fn context_values(&self, context: &Context) -> Result<Vec<f64>, RecipeError> {
+    /// The parts of a context.
+    ///
+    /// # Errors
+    /// If it has a key that the recipe does not have, or a value that it cannot read.
+    pub(crate) fn context_values(&self, context: &Context) -> Result<Vec<f64>, RecipeError> {
         if let Some((key, _)) = self.unknown_pairs(context).next() {
             return Err(self.unknown_key(key));
         }

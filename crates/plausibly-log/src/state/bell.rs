@@ -5,8 +5,8 @@ use super::{Outcome, State, StepError};
 use crate::certificate::{BellGrounds, ENOUGH_VALUES, PaidArm};
 use crate::event::Outcomes;
 use crate::recipe::Context;
+use plausibly::BellPrior;
 use plausibly::spec::PolicySpec;
-use plausibly::{ActionSet, BellPrior};
 use std::collections::BTreeSet;
 
 impl State {
@@ -55,17 +55,17 @@ impl State {
             return Ok(prior.expect("with a context, the bound follows from the columns"));
         }
         let first = self.sets.first().map_or(set, Vec::as_slice);
-        let rows = self.offered(first, context)?;
-        let rows: Vec<&[f64]> = rows.iter().map(|action| action.features.as_slice()).collect();
-        // Features of a log are finite, so nothing else can be wrong with a set.
-        let first = ActionSet::from_rows(&rows).map_err(|_empty| StepError::NoActions)?;
-        let prior = BellPrior::of(first.view());
+        let prior = BellPrior::of(self.set_of(first, context)?.view());
         let taken: BTreeSet<u64> = self.decisions.iter().map(|decision| decision.action).collect();
         let known: Vec<u64> = taken.into_iter().chain(set.iter().copied()).collect();
-        match self.offered(&known, context)?.iter().find(|one| !prior.spans(&one.features)) {
-            Some(outside) => Err(StepError::OutsideFirst { label: outside.label.clone() }),
-            None => Ok(prior),
+        let context_parts = self.recipe.context_values(context)?;
+        for action in known {
+            if !prior.spans(&self.features(action, &context_parts)?) {
+                let label = self.action(action)?.label.clone();
+                return Err(StepError::OutsideFirst { label });
+            }
         }
+        Ok(prior)
     }
 
     /// The first outcomes of different value, on the scale of the statistics: enough of them show

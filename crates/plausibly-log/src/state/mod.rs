@@ -1,14 +1,17 @@
 //! The state of a log: a function of its events, applied one after the other. An event that cannot
 //! follow is refused and leaves the state unchanged, so a state is always that of a valid log.
 
+mod basis;
 mod bell;
 mod error;
 mod grounds;
 mod outcomes;
+mod parts;
 mod phases;
 mod rows;
 mod step;
 
+pub(crate) use basis::{Lent, Offer};
 pub use error::StepError;
 pub use grounds::Occasion;
 pub use step::check_key;
@@ -19,6 +22,7 @@ use crate::policy::{PolicyTable, natural_ridge, read_settled, setting};
 use crate::recipe::{Context, Recipe};
 use crate::reward::Reward;
 use crate::statistics::Statistics;
+use parts::Parts;
 use phases::Phases;
 use plausibly::spec::PolicySpec;
 use plausibly::{Forecasts, RowSums};
@@ -122,22 +126,11 @@ pub struct State {
     rows: Option<RowSums>,
     committed: Option<Committed>,
     phases: Option<Phases>,
-    encoded: Encoded,
-}
-
-/// Caches the features of actions in the last context used: most decisions are about the same rows
-/// in the same context.
-#[derive(Clone, Debug, Default)]
-struct Encoded {
-    context: Option<usize>,
-    rows: BTreeMap<u64, Vec<f64>>,
-}
-
-/// A cache is not part of the state, so all caches are equal.
-impl PartialEq for Encoded {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
+    parts: Parts,
+    /// The line that last changed the policy, what an outcome is, or the features.
+    terms_at: u64,
+    /// The line that last changed the sums over settled decisions, or how they are read.
+    settled_at: u64,
 }
 
 /// The sums that explore-then-commit committed to.
@@ -314,6 +307,18 @@ impl State {
         let freedom: f64 = groups.values().map(|(count, ..)| count - 1.0).sum();
         let squares: f64 = groups.values().map(|(.., squares)| squares).sum();
         (freedom > 0.0).then(|| (squares / freedom).sqrt())
+    }
+
+    /// The line that last changed the policy, what an outcome is, or the features. While it is the
+    /// same, decisions are taken on the same terms.
+    pub(crate) fn terms_at(&self) -> u64 {
+        self.terms_at
+    }
+
+    /// The line that last changed what settled decisions say. While it is the same, only pending
+    /// decisions and the actions on offer differ.
+    pub(crate) fn settled_at(&self) -> u64 {
+        self.settled_at
     }
 
     /// The exact sums.

@@ -1,14 +1,13 @@
 //! Applies rewards, corrections, retractions and drops to decisions.
 
 use super::step::check_outcomes;
-use super::{Decision, Encoded, Outcome, State, StepError, index};
+use super::{Decision, Outcome, State, StepError, index};
 use crate::event::Outcomes;
 use crate::reward::{Reward, Unfit};
 use crate::scale::Scale;
 use crate::statistics::{Change, Settlement};
 use crate::table::brief;
 use plausibly::Tally;
-use std::collections::BTreeMap;
 
 impl State {
     pub(super) fn reward(
@@ -101,7 +100,7 @@ impl State {
     /// Applies a change of a decision to all sums that it is part of.
     fn apply(&mut self, decision: u64, change: Change) -> Result<(), StepError> {
         let &Decision { action, context, .. } = self.decision(decision)?;
-        let features = self.encode(action, context as usize)?;
+        let features = self.features_of(action, context)?;
         let is_committed = self.is_committed(decision);
         self.change_rows(&features, change)?;
         if let Err(refused) = self.statistics.apply(index(action), &features, change) {
@@ -123,20 +122,6 @@ impl State {
             (Outcome::Settled { seq, .. }, Some(committed)) => seq < committed.seq,
             _ => false,
         }
-    }
-
-    /// The features of an action in a context, both given by number.
-    pub(super) fn encode(&mut self, action: u64, context: usize) -> Result<Vec<f64>, StepError> {
-        if self.encoded.context != Some(context) {
-            self.encoded = Encoded { context: Some(context), rows: BTreeMap::new() };
-        }
-        if let Some(features) = self.encoded.rows.get(&action) {
-            return Ok(features.clone());
-        }
-        let record = &self.actions[index(action)];
-        let features = self.recipe.encode(&record.label, &record.cells, &self.contexts[context])?;
-        self.encoded.rows.insert(action, features.clone());
-        Ok(features)
     }
 
     /// The error for an outcome that cannot change. `remedy` is for outcomes that can still change.

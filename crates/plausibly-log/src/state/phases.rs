@@ -5,8 +5,8 @@ use super::{State, StepError, index};
 use crate::certificate::{Frozen, Phase, Played};
 use crate::recipe::Context;
 use crate::statistics::{Arm, Change, StatisticsError};
+use plausibly::Plays;
 use plausibly::spec::PolicyKind;
-use plausibly::{ActionSet, Plays};
 use std::borrow::Cow;
 
 /// The current phase. All decisions of an elimination are about the same actions in the same
@@ -158,9 +158,7 @@ impl State {
         if let Some(phases) = self.phases.as_ref().filter(|phases| !phases.is_played()) {
             return Ok(Some(phases.clone()));
         }
-        let offered = self.offered(actions, context)?;
-        let rows: Vec<Vec<f64>> = offered.into_iter().map(|action| action.features).collect();
-        let offered = ActionSet::from_rows(&rows).map_err(|_empty| StepError::NoActions)?;
+        let offered = self.set_of(actions, context)?;
         let ended = self.phases.as_ref().map(|phases| phases.current.clone());
         let phase = match &ended {
             Some(ended) => ended.phase().next(offered.view()),

@@ -31,12 +31,6 @@ impl State {
         Ok(rows)
     }
 
-    fn features_of(&self, action: u64, context: u32) -> Result<Vec<f64>, StepError> {
-        let record = self.action(action)?;
-        let context = &self.contexts[context as usize];
-        Ok(self.recipe.encode(&record.label, &record.cells, context)?)
-    }
-
     /// A reward as a share of the range.
     pub(super) fn shares(&self, reward: Reward) -> Result<Tally, StepError> {
         self.on(Scale::shares(self.reward_range), reward)

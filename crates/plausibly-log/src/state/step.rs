@@ -1,7 +1,8 @@
 //! Applies events to the state. Checks come before changes, so that a refused event leaves the
 //! state unchanged.
 
-use super::{ActionRecord, Committed, Decision, Encoded, Outcome, State, StepError, index};
+use super::parts::Parts;
+use super::{ActionRecord, Committed, Decision, Outcome, State, StepError, index};
 use crate::assumed::assumed;
 use crate::certificate::Amended;
 use crate::event::{
@@ -36,16 +37,7 @@ impl State {
         else {
             return Err(StepError::Opening);
         };
-        if !(FIRST_FORMAT..=FORMAT).contains(format) {
-            return Err(StepError::Format { found: *format });
-        }
-        if upgraded.as_ref().is_some_and(|old| old.from < FIRST_FORMAT || old.from >= *format) {
-            return Err(StepError::Upgrade);
-        }
-        if *format < 2 && *outcomes != Outcomes::Number {
-            let what = "another kind of outcome";
-            return Err(StepError::Earlier { what, format: 2, own: *format });
-        }
+        check_format(*format, upgraded.as_ref(), *outcomes)?;
         let rules = rules(*format, upgraded.as_ref(), 0);
         let (low, high) = *reward_range;
         if !(low < high && (high - low).is_finite()) {
@@ -89,7 +81,9 @@ impl State {
             rows: keeps_rows.then(|| RowSums::new(recipe.dim())),
             committed: None,
             phases: None,
-            encoded: Encoded::default(),
+            parts: Parts::default(),
+            terms_at: 1,
+            settled_at: 1,
         };
         opened.check_link(&opened.policy)?;
         Ok(opened)
@@ -100,6 +94,26 @@ impl State {
     /// # Errors
     /// If the event cannot follow; the state is then unchanged.
     pub fn step(&mut self, seq: u64, at_us: i64, event: &Event) -> Result<(), StepError> {
+        self.apply_event(seq, at_us, event)?;
+        match event {
+            Event::Decided { .. }
+            | Event::ActionAdded { .. }
+            | Event::ActionRetired { .. }
+            | Event::SetOffered { .. }
+            | Event::Dropped { .. }
+            | Event::Undropped { .. } => {}
+            Event::Rewarded { .. } | Event::Corrected { .. } | Event::Retracted { .. } => {
+                self.settled_at = seq;
+            }
+            Event::Opened { .. }
+            | Event::PolicyChanged { .. }
+            | Event::OutcomesChanged { .. }
+            | Event::RecipeExtended { .. } => (self.terms_at, self.settled_at) = (seq, seq),
+        }
+        Ok(())
+    }
+
+    fn apply_event(&mut self, seq: u64, at_us: i64, event: &Event) -> Result<(), StepError> {
         match event {
             Event::Opened { .. } => Err(StepError::Opening),
             Event::PolicyChanged { policy, horizon, .. } => self.change_policy(policy, *horizon),
@@ -166,7 +180,8 @@ impl State {
             committed.statistics.widen(recipe.dim()).map_err(StatisticsError::from)?;
         }
         (self.statistics, self.rows) = (wide, rows);
-        (self.recipe, self.encoded) = (recipe, Encoded::default());
+        self.recipe = recipe;
+        self.parts.clear();
         Ok(())
     }
 
@@ -181,6 +196,7 @@ impl State {
             cells: cells.clone(),
             retired: false,
         });
+        self.parts.add_action();
         self.statistics.add_arm();
         if let Some(committed) = &mut self.committed {
             committed.statistics.add_arm();
@@ -234,13 +250,8 @@ impl State {
             return unfit("it is retired, or has another name");
         }
         let phases = self.phases_for(&self.policy.kind, set, context)?;
-        let known = self.contexts.last() == Some(context);
         // A new context is added only after everything that can fail.
-        let features = if known {
-            self.encode(action, self.contexts.len() - 1)?
-        } else {
-            self.recipe.encode(label, &record.cells, context)?
-        };
+        let features = self.features(action, &self.recipe.context_values(context)?)?;
         self.statistics.apply(index(action), &features, Change::Taken)?;
         let commits = self
             .policy
@@ -323,6 +334,25 @@ impl State {
         }
         u32::try_from(self.contexts.len() - 1).expect("fewer contexts than decisions of any log")
     }
+}
+
+/// Checks that a log of this format can begin like this.
+fn check_format(
+    format: u32,
+    upgraded: Option<&Upgraded>,
+    outcomes: Outcomes,
+) -> Result<(), StepError> {
+    if !(FIRST_FORMAT..=FORMAT).contains(&format) {
+        return Err(StepError::Format { found: format });
+    }
+    if upgraded.is_some_and(|old| old.from < FIRST_FORMAT || old.from >= format) {
+        return Err(StepError::Upgrade);
+    }
+    if format < 2 && outcomes != Outcomes::Number {
+        let what = "another kind of outcome";
+        return Err(StepError::Earlier { what, format: 2, own: format });
+    }
+    Ok(())
 }
 
 /// The format whose rules decide after this many decisions.

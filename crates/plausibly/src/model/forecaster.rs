@@ -6,12 +6,12 @@ use crate::linalg::{Cholesky, dot, scaled_identity};
 use crate::state::{DurableModel, Reader, StateError, Writer, holds};
 
 /// Penalty of the first candidate.
-const PENALTY: f64 = 1.0;
+pub(super) const PENALTY: f64 = 1.0;
 /// Penalties of the other two.
-const STRONGER: [f64; 2] = [10.0, 100.0];
+pub(super) const STRONGER: [f64; 2] = [10.0, 100.0];
 /// Penalty of the intercept. It is smaller, because the usual reward is not known to be in the
 /// middle of the range.
-const INTERCEPT_PENALTY: f64 = 0.25;
+pub(super) const INTERCEPT_PENALTY: f64 = 0.25;
 
 /// Forecasts rewards by the best of three ridges.
 ///
@@ -38,21 +38,6 @@ pub struct Forecaster {
     usual: f64,
     intercept: Option<usize>,
     scratch: Vec<f64>,
-}
-
-/// What a [`Forecaster`] goes on from.
-#[derive(Clone, Copy, Debug)]
-pub struct ForecasterSums<'a> {
-    /// `Σ x·xᵀ` and on the diagonal `ridge` more, row by row.
-    pub gram: &'a [f64],
-    /// What the diagonal has more.
-    pub ridge: f64,
-    /// `Σ x·y`.
-    pub moment: &'a [f64],
-    /// The number of rewards.
-    pub observations: u64,
-    /// `Σ (y − ŷ_κ)²` of the three candidates.
-    pub errors: [f64; 3],
 }
 
 /// A candidate with a stronger penalty: an inverse and an estimate that follow each observation,
@@ -123,30 +108,6 @@ impl Forecaster {
         Ok(made)
     }
 
-    /// Forecasts after rewards of which only sums are at hand. Where nothing is known it forecasts
-    /// zero, because sums do not tell how features lie to the middle of the range.
-    ///
-    /// # Errors
-    /// If `dim` is zero, or the sums are not those of a ridge.
-    pub fn from_sums(
-        range: (f64, f64),
-        intercept: Option<usize>,
-        sums: ForecasterSums<'_>,
-    ) -> Result<Self, RidgeError> {
-        let ForecasterSums { gram, ridge, moment, observations, errors } = sums;
-        let dim = moment.len();
-        let made = Self::new(dim, range)?;
-        let mut gram = gram.to_vec();
-        for feature in 0..dim {
-            let weak = Some(feature) == intercept;
-            gram[feature * (dim + 1)] += if weak { INTERCEPT_PENALTY } else { PENALTY } - ridge;
-        }
-        let first = Ridge::from_statistics(dim, PENALTY, &gram, moment, observations)?;
-        let mut made = Self { first, errors, usual: 0.0, intercept, ..made };
-        made.recompute_stronger();
-        Ok(made)
-    }
-
     /// With a weaker penalty for one feature, which is 1 in every action. Does nothing after the
     /// first reward.
     #[expect(clippy::missing_panics_doc, reason = "a positive diagonal has an inverse")]
@@ -176,16 +137,9 @@ impl Forecaster {
 
     /// The forecast of the reward of an action.
     pub fn forecast(&self, action: Action<'_>) -> ForecastChoice {
-        let (usual, (low, high)) = (self.usual, self.range);
-        let candidate = |theta: &[f64]| {
-            let estimate = usual + dot(action.features(), theta);
-            // Not a number only where features near the largest allowed ones overflow.
-            if estimate.is_nan() { usual } else { estimate }.clamp(low, high)
-        };
-        let [second, third] = self.stronger.each_ref().map(|other| candidate(&other.theta_hat));
-        let candidates = [candidate(self.first.theta_hat()), second, third];
-        let better = |best, next| if self.errors[next] < self.errors[best] { next } else { best };
-        ForecastChoice { candidates, counts: (0..3).reduce(better).unwrap_or(0) }
+        let [second, third] = self.stronger.each_ref().map(|other| other.theta_hat.as_slice());
+        let estimates = [self.first.theta_hat(), second, third];
+        best_of(action.features(), estimates, self.errors, (self.usual, self.range))
     }
 
     /// Learns the reward of an action that was forecast.
@@ -242,6 +196,23 @@ impl Forecaster {
         self.errors.copy_from_slice(&errors);
         Ok(())
     }
+}
+
+/// The forecasts by three estimates of the effect of features, relative to the usual reward and cut
+/// to the range of rewards. The one with the smallest error so far counts.
+pub(super) fn best_of(
+    features: &[f64],
+    estimates: [&[f64]; 3],
+    errors: [f64; 3],
+    (usual, (low, high)): (f64, (f64, f64)),
+) -> ForecastChoice {
+    let candidates = estimates.map(|theta| {
+        let estimate = usual + dot(features, theta);
+        // Not a number only where features near the largest allowed ones overflow.
+        if estimate.is_nan() { usual } else { estimate }.clamp(low, high)
+    });
+    let better = |best, next| if errors[next] < errors[best] { next } else { best };
+    ForecastChoice { candidates, counts: (0..3).reduce(better).unwrap_or(0) }
 }
 
 impl ForecastChoice {
