@@ -38,7 +38,7 @@ pub use fold::{Step, fold};
 pub use forecast::check_forecasts;
 pub use form::{FormError, FormRow, NewOutcome, form, read_form};
 pub use history::{OutcomeStatus, PastDecision, history};
-pub use log::{EventError, Log, LogError, Recorded};
+pub use log::{Among, Answer, Asked, Derived, EventError, Log, LogError, Recorded, Request, Taken};
 pub use opening::Opening;
 pub use prose::{Beaten, Words, next_out, written};
 pub use replay::{Replayed, replay};

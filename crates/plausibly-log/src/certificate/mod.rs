@@ -25,6 +25,7 @@ pub(crate) use bell::ENOUGH_VALUES;
 pub use bell::{BellGrounds, PaidArm};
 pub(crate) use between::Between;
 use canonical::canonical;
+pub(crate) use certify::certified;
 pub use certify::{certificate, certify};
 pub use derive::two_digits;
 pub use findings::{

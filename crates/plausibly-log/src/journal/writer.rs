@@ -1,5 +1,6 @@
-//! Appends to a log. A journal stops at its first failed write, because the end of the file is then
-//! unknown; opening the log again finds out.
+//! Appends to a log. Lines are prepared one by one, each with the hash of the line before it, and
+//! committed together: in one write and one sync. A journal stops at its first failed commit,
+//! because the end of the file is then unknown; opening the log again finds out.
 
 use super::error::JournalError;
 use super::holder::Holder;
@@ -19,10 +20,12 @@ pub struct Journal<S> {
     storage: S,
     /// The last acknowledged line.
     last: Checkpoint,
+    /// The last line prepared; the same as `last` if none waits for its commit.
+    prepared: Checkpoint,
     recovery: Option<Recovery>,
     /// Set after a failed write: the end of the file is then unknown.
     stopped: bool,
-    /// The buffer of lines to write.
+    /// The lines that wait for their commit.
     lines: Vec<u8>,
 }
 
@@ -69,7 +72,9 @@ impl<S: Storage> Journal<S> {
         // just created.
         let synced = storage.sync().and_then(|()| storage.sync_folder());
         synced.map_err(|source| JournalError::NotSynced { log: storage.path().into(), source })?;
-        Ok(Self { storage, last: scanned.last, recovery, stopped: false, lines: Vec::new() })
+        let last = scanned.last;
+        let lines = Vec::new();
+        Ok(Self { storage, last, prepared: last, recovery, stopped: false, lines })
     }
 
     /// Where the log is stored.
@@ -87,9 +92,62 @@ impl<S: Storage> Journal<S> {
         self.recovery.as_ref()
     }
 
-    /// Appends events as lines in one write, and returns their places when the disk has them.
+    /// The last line prepared, which need not be on the disk yet; [`Journal::last`] if none waits.
+    pub fn prepared(&self) -> Checkpoint {
+        self.prepared
+    }
+
+    /// Appends events as lines in one write, behind those that are prepared, and returns their
+    /// places when the disk has them: [`Journal::prepare`] for each, then [`Journal::commit`].
     ///
     /// All lines get this time, or the time of the line before if that is later.
+    ///
+    /// # Errors
+    /// As [`Journal::commit`]. Bodies and time are checked before anything is prepared.
+    pub fn append(
+        &mut self,
+        at: impl Into<Time>,
+        bodies: &[&str],
+    ) -> Result<Vec<Checkpoint>, JournalError> {
+        let (at, count) = (at.into(), bodies.len());
+        self.check(at)?;
+        for (index, body) in (1..).zip(bodies) {
+            check_body(body).map_err(|fault| JournalError::Body { index, count, fault })?;
+        }
+        let written = bodies.iter().map(|body| self.prepare_checked(at, body)).collect();
+        self.commit()?;
+        Ok(written)
+    }
+
+    /// Prepares the line of an event, and returns the place it will have. Nothing is written before
+    /// [`Journal::commit`], and until then the line is not acknowledged.
+    ///
+    /// # Errors
+    /// A text that is not an event, a time that no line can have, or a journal that has stopped.
+    /// Lines prepared before stay so.
+    pub fn prepare(&mut self, at: impl Into<Time>, body: &str) -> Result<Checkpoint, JournalError> {
+        let at = at.into();
+        self.check(at)?;
+        check_body(body).map_err(|fault| JournalError::Body { index: 1, count: 1, fault })?;
+        Ok(self.prepare_checked(at, body))
+    }
+
+    fn prepare_checked(&mut self, at: Time, body: &str) -> Checkpoint {
+        let at_us = at.micros().max(self.prepared.at_us);
+        self.prepared = write_line(&mut self.lines, &self.prepared, at_us, body);
+        self.prepared
+    }
+
+    fn check(&self, at: Time) -> Result<(), JournalError> {
+        if self.stopped {
+            return Err(JournalError::Stopped { log: self.storage.path().into() });
+        }
+        let at_us = at.micros();
+        if (0..=LATEST_US).contains(&at_us) { Ok(()) } else { Err(JournalError::Time { at_us }) }
+    }
+
+    /// Writes the prepared lines in one write, and returns when the disk has them. Without prepared
+    /// lines there is nothing to do.
     ///
     /// # What a caller may conclude
     /// - `Ok`: all lines are in the log and stay there.
@@ -98,43 +156,37 @@ impl<S: Storage> Journal<S> {
     ///   append the events again before looking.
     /// - Any other error: nothing was written.
     ///
-    /// After [`JournalError::NotAcknowledged`] and [`JournalError::Changed`] the journal takes no
-    /// more lines ([`JournalError::Stopped`]). It does not retry a failed sync: the system may have
-    /// dropped the bytes it could not write, and would report success for the rest.
+    /// After any error no line is prepared. After [`JournalError::NotAcknowledged`] and
+    /// [`JournalError::Changed`] the journal takes no more lines ([`JournalError::Stopped`]). It
+    /// does not retry a failed sync: the system may have dropped the bytes it could not write, and
+    /// would report success for the rest.
     ///
     /// # Errors
-    /// See above. Bodies and time are checked before anything is written.
-    pub fn append(
-        &mut self,
-        at: impl Into<Time>,
-        bodies: &[&str],
-    ) -> Result<Vec<Checkpoint>, JournalError> {
+    /// See above.
+    pub fn commit(&mut self) -> Result<(), JournalError> {
+        let committed = self.write_prepared();
+        if committed.is_ok() {
+            self.last = self.prepared;
+        } else {
+            self.prepared = self.last;
+        }
+        self.lines.clear();
+        committed
+    }
+
+    fn write_prepared(&mut self) -> Result<(), JournalError> {
         if self.stopped {
             return Err(JournalError::Stopped { log: self.storage.path().into() });
         }
-        let at_us = at.into().micros();
-        if !(0..=LATEST_US).contains(&at_us) {
-            return Err(JournalError::Time { at_us });
-        }
-        let count = bodies.len();
-        for (index, body) in (1..).zip(bodies) {
-            check_body(body).map_err(|fault| JournalError::Body { index, count, fault })?;
-        }
-        if bodies.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.lines.clear();
-        let (mut last, at_us) = (self.last, at_us.max(self.last.at_us));
-        let mut written = Vec::with_capacity(count);
-        for body in bodies {
-            last = write_line(&mut self.lines, &last, at_us, body);
-            written.push(last);
+        if self.lines.is_empty() {
+            return Ok(());
         }
         self.check_length()?;
         if let Err((what, source)) = self.write_and_sync() {
             self.stopped = true;
             let cut_back = self.storage.truncate(self.last.offset).is_ok();
             let (log, first) = (self.storage.path().into(), self.last.seq + 1);
+            let count = usize::try_from(self.prepared.seq - self.last.seq).unwrap_or(usize::MAX);
             return Err(JournalError::NotAcknowledged {
                 log,
                 what,
@@ -144,8 +196,7 @@ impl<S: Storage> Journal<S> {
                 source,
             });
         }
-        self.last = last;
-        Ok(written)
+        Ok(())
     }
 
     /// Detects a program that ignores the lock, such as an editor. Its bytes would otherwise be

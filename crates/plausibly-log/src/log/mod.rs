@@ -1,26 +1,29 @@
 //! A log that is written to: the journal on the disk and the state in memory, kept in step. Every
-//! event is first applied to the state, which refuses what cannot follow, and then written; only a
-//! written event is acknowledged.
+//! event is first applied to the state, which refuses what cannot follow, and its line prepared;
+//! then all prepared lines are written and synced together, and only then acknowledged.
 
+mod batch;
+mod decide;
 mod error;
+mod offer;
 mod outcomes;
 
+pub use batch::{Answer, Request};
+pub use decide::{Asked, Derived, Taken};
 pub use error::{EventError, LogError};
+pub use offer::Among;
 
 use crate::assumed::assumed;
-use crate::certificate::{Certificate, Position, certify};
-use crate::event::{Cells, Event, Outcomes};
+use crate::desk::Desk;
+use crate::event::{Event, Outcomes};
 use crate::fold::{Folding, parse};
-use crate::form::NewOutcome;
 use crate::journal::{Checkpoint, Journal, LineHash, Recovery, Storage};
 use crate::opening::Opening;
 use crate::policy::{PolicyTable, check_new_policy, setting};
-use crate::recipe::Context;
 use crate::reward::Reward;
-use crate::state::{Occasion, Outcome, State, StepError};
-use crate::table::Table;
+use crate::state::{State, StepError};
 use crate::time::Time;
-use std::borrow::Cow;
+use offer::Offered;
 
 /// Whether an event was new to the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +42,10 @@ pub struct Log<S> {
     id: LineHash,
     /// Set when a write has failed: the state may then be ahead of the disk.
     stopped: bool,
+    /// Derives decisions.
+    desk: Desk,
+    /// The last table that a decision was about.
+    offered: Option<Offered>,
 }
 
 impl<S: Storage> Log<S> {
@@ -54,7 +61,14 @@ impl<S: Storage> Log<S> {
         let journal = Journal::open_from(storage, &Checkpoint::START, |entry| {
             folding.step(&entry, &parse(&entry)?)
         })?;
-        Ok(Self { journal, state: folding.state, id: folding.id, stopped: false })
+        Ok(Self {
+            journal,
+            state: folding.state,
+            id: folding.id,
+            stopped: false,
+            desk: Desk::default(),
+            offered: None,
+        })
     }
 
     /// How opening repaired the end of an interrupted write, if there was one.
@@ -87,90 +101,11 @@ impl<S: Storage> Log<S> {
         if let Event::Opened { assumed, .. } = &mut opened {
             *assumed = words;
         }
-        self.append(at.into().micros(), &[opened])?;
+        self.prepare_stepped(at.into(), &opened)?;
+        self.commit()?;
         self.id = self.journal.last().hash;
         self.state = Some(state);
         Ok(())
-    }
-
-    /// Takes a decision among the rows of a table, in a context. Its certificate lists at most
-    /// `most` actions.
-    ///
-    /// # Errors
-    /// If the log has not begun, a row cannot be encoded, phased elimination cannot decide about
-    /// these rows now, or the decision cannot be written. On an error no decision was taken.
-    pub fn decide(
-        &mut self,
-        at: impl Into<Time>,
-        table: &Table,
-        context: &Context,
-        most: usize,
-    ) -> Result<Certificate, LogError> {
-        self.take(at.into(), table, context, most, None)
-    }
-
-    /// Like [`Log::decide`], once for each key: a repeated request gets the decision that was taken
-    /// the first time, and nothing is written. So a caller that does not know whether its request
-    /// was carried out, because it was killed or lost the answer, can repeat it.
-    ///
-    /// The key is the caller's name for the request. The rows and the context of a repeated request
-    /// are not looked at.
-    ///
-    /// # Errors
-    /// As [`Log::decide`]; if the key is empty, longer than
-    /// [`LONGEST_KEY`](crate::event::LONGEST_KEY) bytes or has control characters; if the log has
-    /// format 1.
-    pub fn decide_once(
-        &mut self,
-        key: &str,
-        at: impl Into<Time>,
-        table: &Table,
-        context: &Context,
-        most: usize,
-    ) -> Result<(Certificate, Recorded), LogError> {
-        if let Some(decision) = self.begun()?.decision_with_key(key) {
-            let taken = crate::certificate(self.journal.storage(), decision, most)?;
-            return Ok((taken, Recorded::Before));
-        }
-        Ok((self.take(at.into(), table, context, most, Some(key))?, Recorded::Now))
-    }
-
-    fn take(
-        &mut self,
-        at: Time,
-        table: &Table,
-        context: &Context,
-        most: usize,
-        key: Option<&str>,
-    ) -> Result<Certificate, LogError> {
-        let at_us = at.micros();
-        let state = self.begun()?;
-        let key = key.map(|key| state.new_key(key)).transpose()?;
-        let (before, offered) = events_before_decision(state, table, context)?;
-        // Checked before anything is written, so that a refused decision leaves no trace in the
-        // log.
-        state.may_decide(&offered, context)?;
-        self.record(at_us, &before)?;
-        let last = self.journal.last();
-        let position =
-            Position { id: self.id.to_string(), seq: last.seq, hash: last.hash.to_string() };
-        let state = self.begun()?;
-        let (set, _) = state.last_set().ok_or(LogError::Empty)?;
-        let at_us = at_us.max(last.at_us);
-        let occasion = Occasion { position, at: Time::from_micros(at_us), set, context };
-        let certificate = certify(state, &occasion, most)?;
-        let chosen = &certificate.findings.chosen;
-        let decided = Event::Decided {
-            decision: certificate.grounds.decision,
-            set,
-            context: context.clone(),
-            chosen: chosen.id,
-            label: chosen.label.clone(),
-            key,
-            forecasts: chosen.forecasts,
-        };
-        self.record(at_us, &[decided])?;
-        Ok(certificate)
     }
 
     /// Records the reward of a decision. Recording the same reward twice writes it once.
@@ -184,7 +119,7 @@ impl<S: Storage> Log<S> {
         decision: u64,
         reward: impl Into<Reward>,
     ) -> Result<Recorded, LogError> {
-        self.record_outcome(at, decision, NewOutcome::Reward(reward.into()))
+        self.answer(at.into(), &Request::Reward { decision, reward: reward.into() })
     }
 
     /// Replaces the reward of a decision. Nothing is written if the reward stays the same.
@@ -197,11 +132,7 @@ impl<S: Storage> Log<S> {
         decision: u64,
         reward: impl Into<Reward>,
     ) -> Result<Recorded, LogError> {
-        let reward = reward.into();
-        if self.begun()?.decision(decision)?.outcome.is_reward(reward) {
-            return Ok(Recorded::Before);
-        }
-        self.record(at.into().micros(), &[reward.corrected(decision)])
+        self.answer(at.into(), &Request::Correct { decision, reward: reward.into() })
     }
 
     /// Takes back the reward of a decision, which is then pending again.
@@ -209,7 +140,7 @@ impl<S: Storage> Log<S> {
     /// # Errors
     /// If there is no such decision, or it has no reward.
     pub fn retract(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
-        self.record(at.into().micros(), &[Event::Retracted { decision }])
+        self.answer(at.into(), &Request::Retract { decision })
     }
 
     /// Records that the reward of a decision will never come. Dropping twice writes it once.
@@ -221,7 +152,7 @@ impl<S: Storage> Log<S> {
         at: impl Into<Time>,
         decision: u64,
     ) -> Result<Recorded, LogError> {
-        self.record_outcome(at, decision, NewOutcome::Drop)
+        self.answer(at.into(), &Request::Drop { decision })
     }
 
     /// Undoes a drop: the decision is pending again. Nothing is written if it is pending already.
@@ -230,10 +161,7 @@ impl<S: Storage> Log<S> {
     /// If there is no such decision, it has a reward, the log has format 1, or phased elimination
     /// has replaced it.
     pub fn undrop(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
-        if self.begun()?.decision(decision)?.outcome == Outcome::Pending {
-            return Ok(Recorded::Before);
-        }
-        self.record(at.into().micros(), &[Event::Undropped { decision }])
+        self.answer(at.into(), &Request::Undrop { decision })
     }
 
     /// Changes the policy that takes the decisions from now on.
@@ -253,7 +181,7 @@ impl<S: Storage> Log<S> {
         check_new_policy(policy, setting(state.recipe().dim()), horizon, state.format())
             .map_err(StepError::from)?;
         let changed = state.policy_changed(policy, horizon)?;
-        self.record(at.into().micros(), &[changed])
+        self.record(at.into(), &changed)
     }
 
     /// Changes what an outcome is from now on.
@@ -271,7 +199,7 @@ impl<S: Storage> Log<S> {
             return Ok(Recorded::Before);
         }
         let assumed = assumed(state, state.policy().0, outcomes);
-        self.record(at.into().micros(), &[Event::OutcomesChanged { outcomes, assumed }])
+        self.record(at.into(), &Event::OutcomesChanged { outcomes, assumed })
     }
 
     fn begun(&self) -> Result<&State, LogError> {
@@ -281,71 +209,38 @@ impl<S: Storage> Log<S> {
         self.state.as_ref().ok_or(LogError::Empty)
     }
 
-    /// Steps, then writes, so that an event that cannot follow is never written.
-    fn record(&mut self, at_us: i64, events: &[Event]) -> Result<Recorded, LogError> {
+    /// Applies an event to the state and prepares its line.
+    ///
+    /// # Errors
+    /// If the event cannot follow; it is then neither in the state nor prepared.
+    fn prepare(&mut self, at: Time, event: &Event) -> Result<Checkpoint, LogError> {
         self.begun()?;
-        let state = self.state.as_mut().ok_or(LogError::Empty)?;
-        let last = self.journal.last();
-        for (stepped, (event, seq)) in events.iter().zip(last.seq + 1..).enumerate() {
-            if let Err(refused) = state.step(seq, at_us.max(last.at_us), event) {
-                self.stopped = stepped > 0;
-                return Err(refused.into());
-            }
-        }
-        self.append(at_us, events)?;
+        let (last, state) = (self.journal.prepared(), self.state.as_mut());
+        let state = state.ok_or(LogError::Empty)?;
+        state.step(last.seq + 1, at.micros().max(last.at_us), event)?;
+        self.prepare_stepped(at, event)
+    }
+
+    /// Prepares the line of an event that is in the state. If that fails, the state is ahead for
+    /// good, and `stopped` keeps it from being used.
+    fn prepare_stepped(&mut self, at: Time, event: &Event) -> Result<Checkpoint, LogError> {
+        let body = serde_json::to_string(event).map_err(LogError::Unwritable);
+        let prepared = body.and_then(|body| Ok(self.journal.prepare(at, &body)?));
+        self.stopped |= prepared.is_err();
+        prepared
+    }
+
+    /// Writes the prepared lines, and returns when they are on the disk.
+    fn commit(&mut self) -> Result<(), LogError> {
+        let committed = self.journal.commit();
+        self.stopped |= committed.is_err();
+        Ok(committed?)
+    }
+
+    /// Records one event.
+    fn record(&mut self, at: Time, event: &Event) -> Result<Recorded, LogError> {
+        self.prepare(at, event)?;
+        self.commit()?;
         Ok(Recorded::Now)
     }
-
-    /// Writes events. If that fails, the state may be ahead of the disk, and `stopped` keeps it
-    /// from being used.
-    fn append(&mut self, at_us: i64, events: &[Event]) -> Result<(), LogError> {
-        if events.is_empty() {
-            return Ok(());
-        }
-        self.stopped = true;
-        let bodies = events.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>();
-        let bodies = bodies.map_err(LogError::Unwritable)?;
-        self.journal.append(at_us, &bodies.iter().map(String::as_str).collect::<Vec<_>>())?;
-        self.stopped = false;
-        Ok(())
-    }
-}
-
-/// The events that a table and a context need before a decision, and the numbers of the actions
-/// offered.
-fn events_before_decision(
-    state: &State,
-    table: &Table,
-    context: &Context,
-) -> Result<(Vec<Event>, Vec<u64>), LogError> {
-    let mut events = Vec::new();
-    let mut recipe = Cow::Borrowed(state.recipe());
-    if let Some(extension) = recipe.extension(table, context)? {
-        recipe = Cow::Owned(recipe.extended(&extension)?);
-        events.push(Event::RecipeExtended { extension });
-    }
-    // Checked before anything is written: a row that cannot be encoded could never be chosen.
-    recipe.check_rows(table, context)?;
-    let mut next = state.actions().len() as u64;
-    let mut offered = Vec::with_capacity(table.len());
-    for row in table.rows() {
-        let cells: Cells = recipe.cells(row)?;
-        if let Some(action) = state.live(row.label()) {
-            if recipe.is_same_row(&state.action(action)?.cells, &cells) {
-                offered.push(action);
-                continue;
-            }
-            events.push(Event::ActionRetired { action });
-        }
-        events.push(Event::ActionAdded { action: next, label: row.label().into(), cells });
-        offered.push(next);
-        next += 1;
-    }
-    offered.sort_unstable();
-    let last = state.last_set();
-    if last.is_none_or(|(_, set)| set != offered) {
-        let set = last.map_or(0, |(set, _)| set + 1);
-        events.push(Event::SetOffered { set, actions: offered.clone() });
-    }
-    Ok((events, offered))
 }

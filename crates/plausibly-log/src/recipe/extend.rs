@@ -46,20 +46,23 @@ impl Recipe {
     /// # Errors
     /// If the table lacks a column or takes its labels from another column, plain arms or vectors
     /// as given get a context, or there would be more than [`MAX_FEATURES`] features.
-    pub fn extension(
+    pub fn extension<'t>(
         &self,
-        table: &Table,
+        table: impl Into<Option<&'t Table>>,
         context: &Context,
     ) -> Result<Option<Extension>, RecipeError> {
-        self.check_table(table)?;
-        self.check_lengths(table)?;
+        let table = table.into();
+        if let Some(table) = table {
+            self.check_table(table)?;
+            self.check_lengths(table)?;
+        }
         if self.is_arms() || self.is_given() {
             return context.iter().next().map_or(Ok(None), |(key, _)| Err(self.unknown_key(key)));
         }
         let mut extension = Extension {
             after: self.dim(),
             context: Vec::new(),
-            action_parts: self.new_action_parts(table),
+            action_parts: table.map_or_else(Vec::new, |table| self.new_action_parts(table)),
             context_parts: self.new_context_parts(context),
         };
         for (key, value) in self.unknown_pairs(context) {

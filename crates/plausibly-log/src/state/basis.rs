@@ -147,7 +147,7 @@ impl State {
 
     /// The number of actions that share δ; `None` where features alone are judged.
     fn arms_sharing(&self, format: u32) -> Option<u64> {
-        let first = self.sets.first().map_or(1, Vec::len);
+        let first = self.sets.first().map_or(1, |first| first.len());
         self.judges_actions(format).then(|| arms_sharing(first, self.actions.len()))
     }
 
@@ -155,7 +155,7 @@ impl State {
     /// alone are judged, and in the first format.
     fn pairs_sharing(&self, set: u64, format: u32) -> Option<PairsSharing> {
         (self.judges_actions(format) && format >= 2).then(|| PairsSharing {
-            first: self.sets.first().map_or(1, Vec::len) as u64,
+            first: self.sets.first().map_or(1, |first| first.len()) as u64,
             ever: self.actions.len() as u64,
             changed: self.has_changed || set != 0,
         })

@@ -54,7 +54,7 @@ impl State {
             let prior = BellPrior::in_context(self.recipe.dim(), norm_bound, bound);
             return Ok(prior.expect("with a context, the bound follows from the columns"));
         }
-        let first = self.sets.first().map_or(set, Vec::as_slice);
+        let first = self.sets.first().map_or(set, AsRef::as_ref);
         let prior = BellPrior::of(self.set_of(first, context)?.view());
         let taken: BTreeSet<u64> = self.decisions.iter().map(|decision| decision.action).collect();
         let known: Vec<u64> = taken.into_iter().chain(set.iter().copied()).collect();

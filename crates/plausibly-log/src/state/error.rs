@@ -136,6 +136,18 @@ pub enum StepError {
         /// The name given.
         label: String,
     },
+    /// An action that no decision has offered under this name.
+    #[error("there is no action \"{label}\" in this log")]
+    NoSuchAction {
+        /// The name given.
+        label: String,
+    },
+    /// An action that is offered twice.
+    #[error("\"{label}\" is offered twice; offer each action once")]
+    OfferedTwice {
+        /// Its name.
+        label: String,
+    },
     /// A set without actions.
     #[error("there is nothing to choose from")]
     NoActions,

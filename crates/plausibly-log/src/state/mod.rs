@@ -27,6 +27,7 @@ use phases::Phases;
 use plausibly::spec::PolicySpec;
 use plausibly::{Forecasts, RowSums};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The outcome of a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,7 +114,9 @@ pub struct State {
     first_bound: f64,
     actions: Vec<ActionRecord>,
     live: BTreeMap<String, u64>,
-    sets: Vec<Vec<u64>>,
+    sets: Vec<Arc<[u64]>>,
+    /// The first set of the same actions.
+    set_of: BTreeMap<Arc<[u64]>, u64>,
     contexts: Vec<Context>,
     decisions: Vec<Decision>,
     /// The decisions that were taken with a key.
@@ -230,6 +233,11 @@ impl State {
         self.live.keys().map(String::as_str)
     }
 
+    /// The numbers of all actions that are not retired, in the order of their names.
+    pub(crate) fn live_actions(&self) -> impl Iterator<Item = u64> {
+        self.live.values().copied()
+    }
+
     /// An action.
     ///
     /// # Errors
@@ -243,7 +251,17 @@ impl State {
     /// # Errors
     /// If there is no set of this number.
     pub(crate) fn set(&self, number: u64) -> Result<&[u64], StepError> {
-        at(&self.sets, "set", number).map(Vec::as_slice)
+        at(&self.sets, "set", number).map(AsRef::as_ref)
+    }
+
+    /// All sets offered, by number.
+    pub(crate) fn sets(&self) -> &[Arc<[u64]>] {
+        &self.sets
+    }
+
+    /// The number of the first set of exactly these actions.
+    pub(crate) fn set_of_these(&self, actions: &[u64]) -> Option<u64> {
+        self.set_of.get(actions).copied()
     }
 
     /// The last set offered, with its number.

@@ -16,6 +16,7 @@ use crate::statistics::{Change, Statistics, StatisticsError};
 use plausibly::spec::{MOST_PAIRED, PolicyKind, PolicySpec};
 use plausibly::{Forecasts, RowSums};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 impl State {
     /// The state after the first event.
@@ -72,6 +73,7 @@ impl State {
             actions: Vec::new(),
             live: BTreeMap::new(),
             sets: Vec::new(),
+            set_of: BTreeMap::new(),
             contexts: Vec::new(),
             decisions: Vec::new(),
             keys: BTreeMap::new(),
@@ -228,7 +230,9 @@ impl State {
         if set == 0 && actions.len() > MOST_PAIRED {
             self.statistics.forget_earned();
         }
-        self.sets.push(actions.to_vec());
+        let actions: Arc<[u64]> = actions.into();
+        self.set_of.entry(Arc::clone(&actions)).or_insert(set);
+        self.sets.push(actions);
         Ok(())
     }
 

@@ -260,6 +260,11 @@ impl Table {
         self.row(self.by_label[found])
     }
 
+    /// Whether it has the same columns, rows and labels.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.columns == other.columns && self.labels == other.labels && self.rows == other.rows
+    }
+
     /// The names of all columns but that of the labels.
     pub(crate) fn other_columns(&self) -> impl Iterator<Item = &String> {
         self.columns.iter().filter(|name| Some(name.as_str()) != self.label_column())
