@@ -40,7 +40,7 @@ impl Choices {
         self.differing += 1;
         self.first.get_or_insert_with(|| WrongChoice {
             seq: step.entry.seq,
-            decision: step.state.decisions().len() as u64 + 1,
+            decision: step.state.count_decisions() + 1,
             recorded: recorded.1.into(),
             follows: follows.1.into(),
         });

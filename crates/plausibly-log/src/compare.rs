@@ -54,7 +54,6 @@ pub fn compare<S: Storage>(
         Ok(())
     })?;
     let state = state.ok_or(LogError::Empty)?;
-    let last = state.decisions().last().ok_or(LogError::Empty)?;
     let (set, offered) = state.last_set().ok_or(LogError::Empty)?;
     let places = names.map(|name| {
         let place = state.live(name).and_then(|action| offered.binary_search(&action).ok());
@@ -64,7 +63,7 @@ pub fn compare<S: Storage>(
     let places = [first?, second?];
     let position = Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
     let at = Time::from_micros(now.into().micros().max(end.last.at_us));
-    let occasion = Occasion { position, at, set, context: state.context(last) };
+    let occasion = Occasion { position, at, set, context: state.last_context() };
     let state = state.not_waiting();
     let mut desk = Desk::default();
     let numbers = desk.derive(&state, (set, occasion.context), None)?;

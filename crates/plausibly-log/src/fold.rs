@@ -3,12 +3,21 @@
 
 use crate::certificate::Position;
 use crate::event::Event;
-use crate::journal::{Checkpoint, End, Entry, LineHash, Storage, read};
+use crate::journal::{Checkpoint, End, Entry, JournalError, LineHash, LineReader, Storage, read};
 use crate::json;
 use crate::log::LogError;
 use crate::recipe::Context;
-use crate::state::{Occasion, State, StepError};
+use crate::state::{Line, Needs, Occasion, Rows, State, StepError};
 use crate::time::Time;
+
+/// What a state keeps beyond what its next events need.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Keep {
+    /// What rows of features have paid, whatever the policy.
+    pub(crate) rows: bool,
+    /// The contexts and forecasts of settled decisions.
+    pub(crate) details: bool,
+}
 
 /// The state after the lines read so far.
 #[derive(Default)]
@@ -19,32 +28,82 @@ pub(crate) struct Folding {
     pub(crate) id: LineHash,
     /// Number and hash of the last line.
     last: (u64, LineHash),
-    /// Whether the state keeps what rows of features have paid, whatever the policy.
-    keeps_rows: bool,
+    keep: Keep,
 }
 
 impl Folding {
-    /// Nothing read yet; the state may keep what rows of features have paid, whatever the policy.
-    pub(crate) fn keeping_rows(keeps_rows: bool) -> Self {
-        Self { keeps_rows, ..Self::default() }
+    /// Nothing read yet.
+    pub(crate) fn keeping(keep: Keep) -> Self {
+        Self { keep, ..Self::default() }
     }
 
-    /// Applies the event of the next line.
-    pub(crate) fn step(&mut self, entry: &Entry<'_>, event: &Event) -> Result<(), LogError> {
+    /// Applies the event of the next line of this log.
+    pub(crate) fn step<S: Storage>(
+        &mut self,
+        storage: &S,
+        entry: &Entry<'_>,
+        event: &Event,
+    ) -> Result<(), LogError> {
         let failed = |source: StepError| LogError::Line { seq: entry.seq, source: source.into() };
+        let Entry { seq, at_us, begin, hash, .. } = *entry;
         if let Some(state) = &mut self.state {
-            state.step(entry.seq, entry.at_us, event).map_err(failed)?;
-        } else {
-            let mut state = State::open(event).map_err(failed)?;
-            if self.keeps_rows {
-                state.keep_rows().map_err(failed)?;
+            if let Some(needs) = state.needs(event) {
+                fetch(storage, state, needs, seq)?;
             }
-            self.state = Some(state);
-            self.id = entry.hash;
+            state.step(Line { seq, at_us, begin }, event).map_err(failed)?;
+        } else {
+            self.state = Some(begun(event, self.keep).map_err(failed)?);
+            self.id = hash;
         }
-        self.last = (entry.seq, entry.hash);
+        self.last = (seq, hash);
         Ok(())
     }
+}
+
+/// The state after the first event.
+fn begun(opened: &Event, keep: Keep) -> Result<State, StepError> {
+    let mut state = State::open(opened)?;
+    if keep.rows {
+        state.keep_rows();
+    }
+    if keep.details {
+        state.keep_details();
+    }
+    Ok(state)
+}
+
+/// Reads in the log what a state needs for the event of the line with this number.
+pub(crate) fn fetch<S: Storage>(
+    storage: &S,
+    state: &mut State,
+    needs: Needs,
+    seq: u64,
+) -> Result<(), LogError> {
+    match needs {
+        Needs::Line { decision, at } => {
+            let path = storage.path();
+            let opened = storage.reader();
+            let io = |source| JournalError::Io { what: "open", path: path.into(), source };
+            let mut lines = LineReader::new(opened.map_err(io)?);
+            let event = parse(&lines.line_at(at, path)?)?;
+            state.recall(decision, &event)?;
+        }
+        Needs::Rows => state.recall_rows(rows_before(storage, seq)?),
+    }
+    Ok(())
+}
+
+/// What each row of features has paid before a line, from all lines before it.
+fn rows_before<S: Storage>(storage: &S, seq: u64) -> Result<Option<Rows>, LogError> {
+    let mut rows = None;
+    let keep = Keep { rows: true, ..Keep::default() };
+    let (state, _) = fold_with(storage, Folding::keeping(keep), |step| {
+        if step.entry.seq == seq {
+            rows = step.state.rows().cloned();
+        }
+        Ok(())
+    })?;
+    Ok(rows.or_else(|| state?.rows().cloned()))
 }
 
 pub(crate) fn parse(entry: &Entry<'_>) -> Result<Event, LogError> {
@@ -102,7 +161,7 @@ pub(crate) fn fold_with<S: Storage>(
             let position = (folding.id, folding.last.0, folding.last.1);
             visit(&Step { state, entry, event: &event, position })?;
         }
-        folding.step(&entry, &event)
+        folding.step(storage, &entry, &event)
     })?;
     Ok((folding.state, end))
 }

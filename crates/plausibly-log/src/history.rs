@@ -1,7 +1,7 @@
 //! Lists every decision of a log with its outcome.
 
 use crate::event::Event;
-use crate::fold::fold;
+use crate::fold::{Folding, Keep, fold_with};
 use crate::journal::Storage;
 use crate::log::LogError;
 use crate::recipe::Context;
@@ -59,7 +59,8 @@ pub enum OutcomeStatus {
 /// If the log is damaged, or has no line yet.
 pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
     let mut recorded_at = BTreeMap::new();
-    let (state, _) = fold(storage, |step| {
+    let keep = Keep { details: true, ..Keep::default() };
+    let (state, _) = fold_with(storage, Folding::keeping(keep), |step| {
         if let Event::Rewarded { decision, .. }
         | Event::Corrected { decision, .. }
         | Event::Dropped { decision } = step.event
@@ -69,7 +70,7 @@ pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
         Ok(())
     })?;
     let state = state.ok_or(LogError::Empty)?;
-    let past = state.decisions().iter().zip(1..).map(|(decision, number)| {
+    let past = state.decisions().zip(1..).map(|(decision, number)| {
         let (outcome, reward) = match decision.outcome {
             Outcome::Pending => (OutcomeStatus::Pending, None),
             Outcome::Settled { reward, .. } => (OutcomeStatus::Rewarded, Some(reward)),
@@ -81,7 +82,7 @@ pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
             decision: number,
             at: Time::from_micros(decision.at_us).to_string(),
             label: state.label_of(number)?.into(),
-            context: state.context(decision).clone(),
+            context: state.context(number).unwrap_or_default(),
             outcome,
             reward: reward.map(|reward| reward.value),
             of: reward.and_then(|reward| reward.of),

@@ -112,8 +112,10 @@ pub fn status<S: Storage>(
 ) -> Result<Status, LogError> {
     let (state, end) = fold(storage, |_| Ok(()))?;
     let state = state.ok_or(LogError::Empty)?;
-    let total = state.decisions().len() as u64;
-    let last = state.decisions().last().ok_or(LogError::Empty)?;
+    let total = state.count_decisions();
+    if total == 0 {
+        return Err(LogError::Empty);
+    }
     let stride = total.div_ceil(points.max(2));
     let looked_at =
         |decision: u64| decision.is_multiple_of(stride) || decision == 1 || decision == total;
@@ -136,14 +138,14 @@ pub fn status<S: Storage>(
     let position = Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
     let at_us = now.into().micros().max(end.last.at_us);
     let (set, _) = state.last_set().ok_or(LogError::Empty)?;
-    let (at, context) = (Time::from_micros(at_us), state.context(last));
+    let (at, context) = (Time::from_micros(at_us), state.last_context());
     let occasion = Occasion { position, at, set, context };
     let now = certify(&state.not_waiting(), &occasion, usize::MAX)?;
     let out_since = lookback.out_since(&now);
-    let dropped = state.decisions().iter().filter(|one| one.outcome.is_dropped()).count() as u64;
+    let dropped = state.decisions().filter(|one| one.outcome.is_dropped()).count() as u64;
     Ok(Status {
         decisions: total,
-        settled: total - dropped - state.pending().len() as u64,
+        settled: total - dropped - state.count_pending(),
         dropped,
         pending: pending(&state, at_us),
         waiting: state.waiting(),

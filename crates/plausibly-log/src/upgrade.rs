@@ -7,12 +7,13 @@
 
 use crate::certificate::Sums;
 use crate::event::{Event, FORMAT, Upgraded};
-use crate::fold::{Folding, fold, parse};
+use crate::fold::{Folding, Keep, fold, fold_with, parse};
 use crate::forecast::check_forecasts;
 use crate::journal::{Checkpoint, Fresh, Storage, read};
 use crate::log::LogError;
 use crate::policy;
-use crate::state::{Decision, State};
+use crate::recipe::Context;
+use crate::state::{Decision, Line, Outcome, State};
 use crate::time::Time;
 use std::io::Write;
 use std::path::Path;
@@ -53,7 +54,7 @@ pub fn upgrade<S: Storage>(
     let mut made = Made { fresh: Fresh::new(out, path), state: None };
     let origin = Upgraded {
         from: before.format(),
-        decisions: before.decisions().len() as u64,
+        decisions: before.count_decisions(),
         seq: end.last.seq,
         hash: end.last.hash.to_string(),
     };
@@ -107,8 +108,12 @@ impl<W: Write> Made<'_, W> {
 
     fn add(&mut self, seq: u64, at_us: i64, event: &Event) -> Result<(), LogError> {
         match &mut self.state {
-            Some(state) => state.step(seq, at_us, event)?,
-            none => *none = Some(State::open(event)?),
+            // A state that keeps all details needs nothing from a log.
+            Some(state) => state.step(Line { seq, at_us, begin: 0 }, event)?,
+            none => {
+                let state = none.insert(State::open(event)?);
+                state.keep_details();
+            }
         }
         let body = serde_json::to_string(event).map_err(LogError::Unwritable)?;
         Ok(self.fresh.add(at_us, &body)?)
@@ -121,12 +126,13 @@ impl<W: Write> Made<'_, W> {
 /// # Errors
 /// If a log is damaged, or the two differ.
 pub fn check_upgrade<S: Storage, T: Storage>(old: &S, new: &T) -> Result<(), LogError> {
-    let (before, _) = fold(old, |_| Ok(()))?;
+    let keep = Keep { details: true, ..Keep::default() };
+    let (before, _) = fold_with(old, Folding::keeping(keep), |_| Ok(()))?;
     let before = before.ok_or(LogError::Empty)?;
-    let mut after = Folding::default();
+    let mut after = Folding::keeping(keep);
     let mut seen = None;
     read(new, &Checkpoint::START, |entry| {
-        after.step(&entry, &parse(&entry)?)?;
+        after.step(new, &entry, &parse(&entry)?)?;
         let state = after.state.as_ref();
         let origin = state.and_then(State::upgraded).ok_or(LogError::Differs("origin"))?;
         if entry.seq == origin.seq {
@@ -135,18 +141,12 @@ pub fn check_upgrade<S: Storage, T: Storage>(old: &S, new: &T) -> Result<(), Log
         Ok::<(), LogError>(())
     })?;
     let after = seen.ok_or(LogError::Differs("length"))?;
-    let without_forecasts = |one: &Decision| {
-        let mut one = *one;
-        one.forecasts = None;
-        one
-    };
-    let decisions = after.decisions().iter().map(without_forecasts);
     let sums = |state: &State| -> Sums {
         let all: Vec<usize> = (0..state.actions().len()).collect();
         state.statistics().settled(&all, 0.0).of_format(before.format())
     };
     let same = [
-        ("decisions", decisions.eq(before.decisions().iter().copied())),
+        ("decisions", after.decisions().map(told).eq(before.decisions().map(told))),
         ("contexts", contexts(&before).eq(contexts(&after))),
         ("actions", before.actions() == after.actions()),
         ("sums", sums(&before) == sums(&after)),
@@ -159,6 +159,12 @@ pub fn check_upgrade<S: Storage, T: Storage>(old: &S, new: &T) -> Result<(), Log
     check_forecasts(new, u64::MAX)
 }
 
-fn contexts(state: &State) -> impl Iterator<Item = &crate::recipe::Context> {
-    state.decisions().iter().map(|decision| state.context(decision))
+/// A decision without its place in the file.
+fn told(one: &Decision) -> (u64, u64, i64, u64, Outcome) {
+    let Decision { action, set, at_us, seq, outcome, .. } = *one;
+    (action, set, at_us, seq, outcome)
+}
+
+fn contexts(state: &State) -> impl Iterator<Item = Option<Context>> {
+    (1..=state.count_decisions()).map(|decision| state.context(decision))
 }

@@ -35,7 +35,7 @@ fn interrupts(count: usize) {
     let mut rng = Stream::new(7, 0, "interrupts");
     let (mut stopped, mut answered) = (0, 0);
     for _ in 0..count {
-        let before = state(&desk).decisions().len() as u64;
+        let before = state(&desk).count_decisions();
         let after = usual.mul_f64(1.3 * rng.uniform());
         let signal = ["INT", "TERM", "HUP"][usize::try_from(rng.below(3)).unwrap()];
         // A policy that changes every time: a change and its decision are recorded together or not
@@ -51,12 +51,12 @@ fn interrupts(count: usize) {
         match output.status.code().unwrap_or(130) {
             130 => {
                 stopped += 1;
-                assert_eq!((now.decisions().len() as u64, said.as_str()), (before, ""));
+                assert_eq!((now.count_decisions(), said.as_str()), (before, ""));
                 assert_eq!(*now.policy().1, policy_before, "130 says that nothing was written");
             }
             0 => {
                 answered += 1;
-                assert_eq!(now.decisions().len() as u64, before + 1);
+                assert_eq!(now.count_decisions(), before + 1);
                 assert!(said.starts_with(&format!("decision {}: ", before + 1)), "{said}");
             }
             other => panic!("exit code {other}: {}", String::from_utf8_lossy(&output.stderr)),
@@ -113,7 +113,7 @@ fn unread(desk: &Desk, args: &[&str]) -> Vec<(Option<i32>, String)> {
 fn an_answer_that_cannot_be_printed_is_told_on_stderr_with_a_code_of_its_own() {
     let desk = Desk::begun("testdata/tables/ads.csv", "0..5");
     for more in [&[][..], &["--json"], &["--explain"]] {
-        let before = state(&desk).decisions().len() as u64;
+        let before = state(&desk).count_decisions();
         for ((code, text), decision) in
             unread(&desk, &[&DECIDE[..], more].concat()).into_iter().zip(before + 1..)
         {

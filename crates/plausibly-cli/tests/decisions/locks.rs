@@ -34,7 +34,7 @@ fn twenty_decisions_at_once_all_answer() {
     let new = Desk::new("testdata/tables/ads.csv");
     assert_eq!(at_once(&new, &[&DECIDE, long, &["--yes"]].concat(), 20), expected(1));
     let (state, _) = fold(&FileStorage::new(new.path("a.log")), |_| Ok(())).unwrap();
-    assert_eq!(state.unwrap().decisions().len(), 20);
+    assert_eq!(state.unwrap().count_decisions(), 20);
 }
 
 #[test]

@@ -61,6 +61,12 @@ impl LineHash {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// The first sixteen bytes as a number.
+    pub(crate) fn first_half(&self) -> u128 {
+        let (half, _) = self.0.split_at(16);
+        u128::from_be_bytes(half.try_into().expect("sixteen bytes"))
+    }
+
     pub(super) fn hex(&self) -> [u8; HEX] {
         let mut hex = [0; HEX];
         for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
@@ -164,7 +170,7 @@ impl<'a> Line<'a> {
             return Err(Damage::LineHash);
         }
         let body = checked_body(&line[begin..end], begin, body_hash)?;
-        Ok(Self { entry: Entry { seq, at_us, body, hash }, prev })
+        Ok(Self { entry: Entry { seq, at_us, begin: 0, body, hash }, prev })
     }
 
     /// Checks that it is the line after `last`.
@@ -182,6 +188,11 @@ impl<'a> Line<'a> {
             return Err(Damage::Backwards { before: text(last.at_us), found: text(at_us) });
         }
         Ok(())
+    }
+
+    /// Its entry, given where the line begins.
+    pub(super) fn beginning_at(self, begin: u64) -> Entry<'a> {
+        Entry { begin, ..self.entry }
     }
 
     /// The checkpoint of the line, given where it ends.

@@ -53,6 +53,7 @@ pub use holder::Holder;
 pub(crate) use line::MAX_SEQ;
 pub use line::{LineHash, MAX_BODY};
 pub use reader::{End, Entry, read};
+pub(crate) use reader::{LineAt, LineReader};
 pub use storage::{FileStorage, Storage};
 pub use tail::Recovery;
 pub use writer::Journal;

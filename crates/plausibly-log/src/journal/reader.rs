@@ -7,6 +7,7 @@ use super::storage::Storage;
 use super::tail::{Tail, classify};
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::ops::Range;
+use std::path::Path;
 
 /// Reads 1 MiB from the system at once.
 const PIECE: usize = 1 << 20;
@@ -18,6 +19,8 @@ pub struct Entry<'a> {
     pub seq: u64,
     /// Its time in microseconds since 1970, never earlier than the previous entry's.
     pub at_us: i64,
+    /// The number of bytes of the log before its line.
+    pub begin: u64,
     /// The event: a JSON object on one line.
     pub body: &'a str,
     /// The hash of its line, which covers all lines up to it.
@@ -57,6 +60,63 @@ pub fn read<S: Storage, E: From<JournalError>>(
 ) -> Result<End, E> {
     let Scanned { last, rest, .. } = scan(storage, from, visit)?;
     Ok(End { last, unfinished: rest.len() as u64 })
+}
+
+/// Where a line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LineAt {
+    /// Its number.
+    pub(crate) seq: u64,
+    /// The number of bytes of the log before it.
+    pub(crate) begin: u64,
+}
+
+/// Reads single lines of a log.
+#[derive(Debug)]
+pub(crate) struct LineReader<R> {
+    log: R,
+    buffer: Vec<u8>,
+}
+
+impl<R: Read + Seek> LineReader<R> {
+    pub(crate) fn new(log: R) -> Self {
+        Self { log, buffer: Vec::new() }
+    }
+
+    /// Reads a line, and checks it by itself: its number and its hashes, and not the chain. `path`
+    /// is for messages.
+    pub(crate) fn line_at(&mut self, at: LineAt, path: &Path) -> Result<Entry<'_>, JournalError> {
+        let io = |source| JournalError::Io { what: "read", path: path.into(), source };
+        self.log.seek(SeekFrom::Start(at.begin)).map_err(io)?;
+        self.buffer.clear();
+        // Most lines fit into the first piece.
+        let mut piece = 1024;
+        let end = loop {
+            let searched = self.buffer.len();
+            let read = self.log.by_ref().take(piece).read_to_end(&mut self.buffer).map_err(io)?;
+            let newline = self.buffer[searched..].iter().position(|&byte| byte == b'\n');
+            if let Some(found) = newline {
+                break searched + found;
+            }
+            if read == 0 || self.buffer.len() > MAX_LINE {
+                break self.buffer.len();
+            }
+            piece *= 4;
+        };
+        entry_at(&self.buffer[..end], at, path)
+    }
+}
+
+/// The entry of a line without its newline, which stands here.
+pub(super) fn entry_at<'a>(
+    line: &'a [u8],
+    at: LineAt,
+    path: &Path,
+) -> Result<Entry<'a>, JournalError> {
+    let LineAt { seq, begin } = at;
+    let damaged = |damage| JournalError::Damaged { log: path.into(), seq, offset: begin, damage };
+    let entry = Line::parse(line).map_err(damaged)?.beginning_at(begin);
+    if entry.seq == seq { Ok(entry) } else { Err(damaged(Damage::Gap { found: entry.seq })) }
 }
 
 /// The end of a scanned log.
@@ -116,7 +176,8 @@ pub(super) fn scan<S: Storage, E: From<JournalError>>(
 fn next_entry<'a>(bytes: &'a [u8], last: &Checkpoint) -> Result<(Entry<'a>, Checkpoint), Damage> {
     let line = Line::parse(&bytes[..bytes.len() - 1])?;
     line.follows(last)?;
-    Ok((line.entry, line.ending_at(last.offset + bytes.len() as u64)))
+    let after = line.ending_at(last.offset + bytes.len() as u64);
+    Ok((line.beginning_at(last.offset), after))
 }
 
 /// Whether the log has the line of a checkpoint at its place.

@@ -5,7 +5,7 @@
 use super::error::JournalError;
 use super::holder::Holder;
 use super::line::{Line, check_body, write_line};
-use super::reader::{Entry, Scanned, scan};
+use super::reader::{Entry, LineAt, LineReader, Scanned, entry_at, scan};
 use super::storage::{Storage, side_path};
 use super::tail::{Recovery, Tail};
 use super::{Checkpoint, LATEST_US};
@@ -35,7 +35,7 @@ impl<S: Storage> Journal<S> {
     /// # Errors
     /// As [`Journal::open_from`].
     pub fn open(storage: S) -> Result<Self, JournalError> {
-        Self::open_from(storage, &Checkpoint::START, |_| Ok(()))
+        Self::open_from(storage, &Checkpoint::START, |_, _| Ok(()))
     }
 
     /// Opens a log, creates it if it is missing, and passes every event behind a checkpoint to
@@ -51,7 +51,7 @@ impl<S: Storage> Journal<S> {
     pub fn open_from<E: From<JournalError>>(
         mut storage: S,
         from: &Checkpoint,
-        mut visit: impl FnMut(Entry<'_>) -> Result<(), E>,
+        mut visit: impl FnMut(&S, Entry<'_>) -> Result<(), E>,
     ) -> Result<Self, E> {
         storage.lock().map_err(|source| match source.kind() {
             io::ErrorKind::WouldBlock => JournalError::Locked {
@@ -60,13 +60,14 @@ impl<S: Storage> Journal<S> {
             },
             _ => JournalError::Io { what: "open", path: storage.path().into(), source },
         })?;
-        let mut scanned = scan(&storage, from, &mut visit)?;
+        let mut scanned = scan(&storage, from, |entry| visit(&storage, entry))?;
         let recovery = recover(&mut storage, &scanned)?;
         if let Tail::Whole(len) = scanned.tail
             && let Ok(line) = Line::parse(&scanned.rest[..len])
         {
-            visit(line.entry)?;
-            scanned.last = line.ending_at(scanned.last.offset + len as u64 + 1);
+            let begin = scanned.last.offset;
+            scanned.last = line.ending_at(begin + len as u64 + 1);
+            visit(&storage, line.beginning_at(begin))?;
         }
         // Syncs lines that an earlier writer did not get to sync, and the name of a file it had
         // just created.
@@ -130,6 +131,28 @@ impl<S: Storage> Journal<S> {
         self.check(at)?;
         check_body(body).map_err(|fault| JournalError::Body { index: 1, count: 1, fault })?;
         Ok(self.prepare_checked(at, body))
+    }
+
+    /// Calls `visit` with a line, prepared or written. It is checked by itself.
+    pub(crate) fn line_at<T>(
+        &self,
+        at: LineAt,
+        visit: impl FnOnce(Entry<'_>) -> T,
+    ) -> Result<T, JournalError> {
+        let path = self.storage.path();
+        let Some(prepared) = at.begin.checked_sub(self.last.offset) else {
+            let opened = self.storage.reader();
+            let opened = opened.map_err(|source| JournalError::Io {
+                what: "open",
+                path: path.into(),
+                source,
+            })?;
+            return Ok(visit(LineReader::new(opened).line_at(at, path)?));
+        };
+        let prepared = usize::try_from(prepared).unwrap_or(usize::MAX).min(self.lines.len());
+        let rest = &self.lines[prepared..];
+        let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+        Ok(visit(entry_at(&rest[..end], at, path)?))
     }
 
     fn prepare_checked(&mut self, at: Time, body: &str) -> Checkpoint {

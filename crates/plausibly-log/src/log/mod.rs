@@ -16,12 +16,12 @@ pub use offer::Among;
 use crate::assumed::assumed;
 use crate::desk::Desk;
 use crate::event::{Event, Outcomes};
-use crate::fold::{Folding, parse};
+use crate::fold::{Folding, fetch, parse};
 use crate::journal::{Checkpoint, Journal, LineHash, Recovery, Storage};
 use crate::opening::Opening;
 use crate::policy::{PolicyTable, check_new_policy, setting};
 use crate::reward::Reward;
-use crate::state::{State, StepError};
+use crate::state::{Line, Needs, State, StepError};
 use crate::time::Time;
 use offer::Offered;
 
@@ -58,8 +58,8 @@ impl<S: Storage> Log<S> {
     /// it.
     pub fn open(storage: S) -> Result<Self, LogError> {
         let mut folding = Folding::default();
-        let journal = Journal::open_from(storage, &Checkpoint::START, |entry| {
-            folding.step(&entry, &parse(&entry)?)
+        let journal = Journal::open_from(storage, &Checkpoint::START, |storage, entry| {
+            folding.step(storage, &entry, &parse(&entry)?)
         })?;
         Ok(Self {
             journal,
@@ -214,10 +214,11 @@ impl<S: Storage> Log<S> {
     /// # Errors
     /// If the event cannot follow; it is then neither in the state nor prepared.
     fn prepare(&mut self, at: Time, event: &Event) -> Result<Checkpoint, LogError> {
-        self.begun()?;
-        let (last, state) = (self.journal.prepared(), self.state.as_mut());
+        let needs = self.begun()?.needs(event);
+        let (journal, state) = (&self.journal, self.state.as_mut());
         let state = state.ok_or(LogError::Empty)?;
-        state.step(last.seq + 1, at.micros().max(last.at_us), event)?;
+        recall(journal, state, needs)?;
+        state.step(next_line(journal, at), event)?;
         self.prepare_stepped(at, event)
     }
 
@@ -242,5 +243,30 @@ impl<S: Storage> Log<S> {
         self.prepare(at, event)?;
         self.commit()?;
         Ok(Recorded::Now)
+    }
+}
+
+/// The frame of the next line to be prepared.
+fn next_line<S: Storage>(journal: &Journal<S>, at: Time) -> Line {
+    let last = journal.prepared();
+    Line { seq: last.seq + 1, at_us: at.micros().max(last.at_us), begin: last.offset }
+}
+
+/// Reads in the log what a state needs for its next event.
+fn recall<S: Storage>(
+    journal: &Journal<S>,
+    state: &mut State,
+    needs: Option<Needs>,
+) -> Result<(), LogError> {
+    match needs {
+        None => Ok(()),
+        // The line may be one that is not written yet.
+        Some(Needs::Line { decision, at }) => {
+            let event = journal.line_at(at, |entry| parse(&entry))??;
+            Ok(state.recall(decision, &event)?)
+        }
+        Some(needs @ Needs::Rows) => {
+            fetch(journal.storage(), state, needs, journal.prepared().seq + 1)
+        }
     }
 }

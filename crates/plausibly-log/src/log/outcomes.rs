@@ -1,9 +1,10 @@
 //! Records many outcomes: all of them, or none.
 
 use super::batch::outcome_event;
-use super::{Log, LogError, Recorded};
+use super::{Log, LogError, Recorded, next_line, recall};
 use crate::form::NewOutcome;
 use crate::journal::Storage;
+use crate::state::Line;
 use crate::time::Time;
 
 impl<S: Storage> Log<S> {
@@ -22,7 +23,7 @@ impl<S: Storage> Log<S> {
         outcomes: &[(u64, NewOutcome)],
         correct: bool,
     ) -> Result<Vec<Recorded>, LogError> {
-        let (at, last) = (at.into(), self.journal.prepared());
+        let at = at.into();
         // Steps a copy of the state, so that a refusal in the middle changes nothing.
         let mut ahead = self.begun()?.clone();
         let (mut events, mut recorded) = (Vec::new(), Vec::with_capacity(outcomes.len()));
@@ -33,8 +34,11 @@ impl<S: Storage> Log<S> {
                 recorded.push(Recorded::Before);
                 continue;
             };
-            let seq = last.seq + 1 + events.len() as u64;
-            ahead.step(seq, at.micros().max(last.at_us), &event).map_err(refused)?;
+            let needs = ahead.needs(&event);
+            recall(&self.journal, &mut ahead, needs)?;
+            let next = next_line(&self.journal, at);
+            let line = Line { seq: next.seq + events.len() as u64, ..next };
+            ahead.step(line, &event).map_err(refused)?;
             events.push(event);
             recorded.push(Recorded::Now);
         }

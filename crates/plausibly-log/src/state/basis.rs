@@ -121,7 +121,7 @@ impl State {
 
     /// The number of the decision that would be taken now.
     pub(super) fn next_decision(&self) -> u64 {
-        self.decisions.len() as u64 + 1
+        self.count_decisions() + 1
     }
 
     /// The sums over forecasts, where decisions have them.

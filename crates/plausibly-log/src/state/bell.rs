@@ -7,7 +7,6 @@ use crate::event::Outcomes;
 use crate::recipe::Context;
 use plausibly::BellPrior;
 use plausibly::spec::PolicySpec;
-use std::collections::BTreeSet;
 
 impl State {
     /// What a decision about these actions needs under this policy; `None` for other radii.
@@ -56,8 +55,8 @@ impl State {
         }
         let first = self.sets.first().map_or(set, AsRef::as_ref);
         let prior = BellPrior::of(self.set_of(first, context)?.view());
-        let taken: BTreeSet<u64> = self.decisions.iter().map(|decision| decision.action).collect();
-        let known: Vec<u64> = taken.into_iter().chain(set.iter().copied()).collect();
+        let taken = (0..).zip(&self.actions).filter(|(_, action)| action.taken);
+        let known: Vec<u64> = taken.map(|(id, _)| id).chain(set.iter().copied()).collect();
         let context_parts = self.recipe.context_values(context)?;
         for action in known {
             if !prior.spans(&self.features(action, &context_parts)?) {
@@ -75,7 +74,7 @@ impl State {
             return Err(StepError::BellOfCounts);
         }
         let mut values: Vec<f64> = Vec::new();
-        for decision in &self.decisions {
+        for decision in self.decisions() {
             if values.len() == ENOUGH_VALUES {
                 break;
             }

@@ -142,6 +142,15 @@ pub enum StepError {
         /// The name given.
         label: String,
     },
+    /// An outcome whose decision must be read in the log first.
+    #[error("decision {decision} is settled, and its line was not read again")]
+    Forgotten {
+        /// The decision.
+        decision: u64,
+    },
+    /// A model of rows without what each row has paid.
+    #[error("what each row of features has paid was not read again")]
+    NoRows,
     /// An action that is offered twice.
     #[error("\"{label}\" is offered twice; offer each action once")]
     OfferedTwice {

@@ -3,8 +3,11 @@
 
 mod basis;
 mod bell;
+mod decisions;
 mod error;
 mod grounds;
+mod keys;
+mod needs;
 mod outcomes;
 mod parts;
 mod phases;
@@ -14,6 +17,9 @@ mod step;
 pub(crate) use basis::{Lent, Offer};
 pub use error::StepError;
 pub use grounds::Occasion;
+pub use keys::REMEMBERED_KEYS;
+pub(crate) use needs::{Line, Needs};
+pub(crate) use rows::Rows;
 pub use step::check_key;
 
 use crate::certificate::Amended;
@@ -22,11 +28,12 @@ use crate::policy::{PolicyTable, natural_ridge, read_settled, setting};
 use crate::recipe::{Context, Recipe};
 use crate::reward::Reward;
 use crate::statistics::Statistics;
+use decisions::Decisions;
+use keys::Keys;
 use parts::Parts;
 use phases::Phases;
 use plausibly::spec::PolicySpec;
-use plausibly::{Forecasts, RowSums};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The outcome of a decision.
@@ -67,16 +74,16 @@ pub struct Decision {
     pub action: u64,
     /// The number of the set it was chosen from.
     pub set: u64,
-    /// The number of the context.
-    context: u32,
+    /// Decisions one after the other in the same context have the same number.
+    run: u32,
     /// When it was taken, in microseconds since 1970.
     pub at_us: i64,
     /// The line that recorded it.
     pub seq: u64,
+    /// The number of bytes of the log before that line.
+    begin: u64,
     /// Its outcome.
     pub outcome: Outcome,
-    /// What its reward was forecast to be; for actions with features, from format 2 on.
-    pub forecasts: Option<Forecasts>,
 }
 
 /// An action.
@@ -88,6 +95,8 @@ pub struct ActionRecord {
     pub cells: Cells,
     /// Whether it is retired.
     pub retired: bool,
+    /// Whether a decision has chosen it.
+    taken: bool,
 }
 
 /// Everything that the lines of a log say up to one of them. Equal logs give equal states, to the
@@ -117,16 +126,15 @@ pub struct State {
     sets: Vec<Arc<[u64]>>,
     /// The first set of the same actions.
     set_of: BTreeMap<Arc<[u64]>, u64>,
-    contexts: Vec<Context>,
-    decisions: Vec<Decision>,
-    /// The decisions that were taken with a key.
-    keys: BTreeMap<String, u64>,
-    pending: BTreeSet<u64>,
+    /// The context of the last decision.
+    last_context: Context,
+    decisions: Decisions,
+    keys: Keys,
     /// Whether a decision was about another set than the first.
     has_changed: bool,
     statistics: Statistics,
     /// What each row of features has paid, while that is asked for.
-    rows: Option<RowSums>,
+    rows: Option<Rows>,
     committed: Option<Committed>,
     phases: Option<Phases>,
     parts: Parts,
@@ -264,14 +272,30 @@ impl State {
         self.set_of.get(actions).copied()
     }
 
-    /// The last set offered, with its number.
+    /// The set of the last decision, with its number.
     pub fn last_set(&self) -> Option<(u64, &[u64])> {
-        Some((self.sets.len().checked_sub(1)? as u64, self.sets.last()?))
+        let Decision { set, .. } = self.last_decision()?;
+        Some((*set, self.set(*set).ok()?))
+    }
+
+    /// The number of decisions.
+    pub fn count_decisions(&self) -> u64 {
+        self.decisions.len() as u64
     }
 
     /// All decisions, in order; the first has number 1.
-    pub fn decisions(&self) -> &[Decision] {
-        &self.decisions
+    pub fn decisions(&self) -> impl DoubleEndedIterator<Item = &Decision> {
+        self.decisions.iter()
+    }
+
+    /// The last decision.
+    pub fn last_decision(&self) -> Option<&Decision> {
+        self.decisions.get(self.count_decisions())
+    }
+
+    /// The context of the last decision; empty if there is none.
+    pub fn last_context(&self) -> &Context {
+        &self.last_context
     }
 
     /// A decision.
@@ -279,14 +303,12 @@ impl State {
     /// # Errors
     /// If there is no decision of this number.
     pub fn decision(&self, number: u64) -> Result<&Decision, StepError> {
-        let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-        let found = place.and_then(|place| self.decisions.get(place));
-        found.ok_or(StepError::Unknown { what: "decision", number })
+        self.decisions.get(number).ok_or(StepError::Unknown { what: "decision", number })
     }
 
-    /// The decision that was taken with this key.
+    /// The decision that was taken with this key, if it is one of the last [`REMEMBERED_KEYS`].
     pub fn decision_with_key(&self, key: &str) -> Option<u64> {
-        self.keys.get(key).copied()
+        self.keys.decision(key)
     }
 
     /// The label of the action that a decision chose.
@@ -297,25 +319,30 @@ impl State {
         Ok(&self.action(self.decision(decision)?.action)?.label)
     }
 
-    /// The context a decision was taken in.
-    pub fn context(&self, decision: &Decision) -> &Context {
-        &self.contexts[decision.context as usize]
+    /// The context that a decision was taken in; `None` if it is settled, unless the state keeps
+    /// all details.
+    pub(crate) fn context(&self, decision: u64) -> Option<Context> {
+        Some(self.decisions.details(decision)?.context())
     }
 
     /// The pending decisions, the oldest first.
-    pub fn pending(&self) -> impl ExactSizeIterator<Item = u64> {
-        self.pending.iter().copied()
+    pub fn pending(&self) -> impl Iterator<Item = u64> {
+        self.decisions.pending()
+    }
+
+    /// The number of pending decisions.
+    pub fn count_pending(&self) -> u64 {
+        self.decisions.count_pending() as u64
     }
 
     /// How much outcomes of the same action in the same context differ from their average: the
     /// standard deviation, in units of reward. `None` while no action has had two outcomes.
     pub fn scatter(&self) -> Option<f64> {
         let mut groups: BTreeMap<(u64, u32), (f64, f64, f64)> = BTreeMap::new();
-        for decision in &self.decisions {
+        for decision in self.decisions() {
             let Outcome::Settled { reward, .. } = decision.outcome else { continue };
             let value = reward.average(self.reward_range);
-            let (count, mean, squares) =
-                groups.entry((decision.action, decision.context)).or_default();
+            let (count, mean, squares) = groups.entry((decision.action, decision.run)).or_default();
             // Running moments, which do not cancel.
             *count += 1.0;
             let off = value - *mean;

@@ -1,13 +1,14 @@
 //! Applies rewards, corrections, retractions and drops to decisions.
 
 use super::step::check_outcomes;
-use super::{Decision, Outcome, State, StepError, index};
+use super::{Outcome, State, StepError, index};
 use crate::event::Outcomes;
+use crate::recipe::Context;
 use crate::reward::{Reward, Unfit};
 use crate::scale::Scale;
 use crate::statistics::{Change, Settlement};
 use crate::table::brief;
-use plausibly::Tally;
+use plausibly::{Forecasts, Tally};
 
 impl State {
     pub(super) fn reward(
@@ -89,18 +90,14 @@ impl State {
     }
 
     fn set_outcome(&mut self, decision: u64, outcome: Outcome) {
-        if outcome == Outcome::Pending {
-            self.pending.insert(decision);
-        } else {
-            self.pending.remove(&decision);
-        }
-        self.decisions[index(decision) - 1].outcome = outcome;
+        self.decisions.set_outcome(decision, outcome);
     }
 
     /// Applies a change of a decision to all sums that it is part of.
     fn apply(&mut self, decision: u64, change: Change) -> Result<(), StepError> {
-        let &Decision { action, context, .. } = self.decision(decision)?;
-        let features = self.features_of(action, context)?;
+        let action = self.decision(decision)?.action;
+        let context = self.details_of(decision)?.0;
+        let features = self.features(action, &self.recipe.context_values(&context)?)?;
         let is_committed = self.is_committed(decision);
         self.change_rows(&features, change)?;
         if let Err(refused) = self.statistics.apply(index(action), &features, change) {
@@ -118,15 +115,19 @@ impl State {
 
     /// Whether the reward of a decision is among those that the policy has committed to.
     fn is_committed(&self, decision: u64) -> bool {
-        match (self.decisions[index(decision) - 1].outcome, &self.committed) {
-            (Outcome::Settled { seq, .. }, Some(committed)) => seq < committed.seq,
+        match (self.decision(decision).map(|found| found.outcome), &self.committed) {
+            (Ok(Outcome::Settled { seq, .. }), Some(committed)) => seq < committed.seq,
             _ => false,
         }
     }
 
     /// The error for an outcome that cannot change. `remedy` is for outcomes that can still change.
     fn refusal(&self, decision: u64, remedy: &'static str) -> StepError {
-        let (stored, remedy) = match self.decisions[index(decision) - 1].outcome {
+        let outcome = match self.decision(decision) {
+            Ok(found) => found.outcome,
+            Err(unknown) => return unknown,
+        };
+        let (stored, remedy) = match outcome {
             Outcome::Pending => ("has no reward yet".into(), remedy),
             Outcome::Settled { reward, .. } => (format!("has the reward {reward}"), remedy),
             Outcome::Dropped { .. } if self.format >= 2 => (
@@ -143,10 +144,21 @@ impl State {
         StepError::Outcome { decision, label, stored, remedy }
     }
 
+    /// The context and the forecasts of a decision. A decision for an arm has neither, and a
+    /// settled one must have been recalled.
+    fn details_of(&self, decision: u64) -> Result<(Context, Option<Forecasts>), StepError> {
+        if self.recipe.dim() == 0 {
+            return Ok((Context::default(), None));
+        }
+        let details = self.decisions.details(decision);
+        let details = details.ok_or(StepError::Forgotten { decision })?;
+        Ok((details.context(), details.forecasts()))
+    }
+
     /// A reward on the scale of the statistics, with the forecasts of its decision.
     fn settlement(&self, decision: u64, reward: Reward) -> Result<Settlement, StepError> {
         let outcomes = self.scaled(reward)?;
-        let (shares, forecasts) = (self.shares(reward)?, self.decision(decision)?.forecasts);
+        let (shares, (_, forecasts)) = (self.shares(reward)?, self.details_of(decision)?);
         Ok(Settlement { outcomes, shares, forecasts })
     }
 
@@ -182,12 +194,13 @@ impl State {
         check_outcomes(&self.policy, outcomes)?;
         if outcomes != Outcomes::Number {
             let is_yes_or_no = |reward| is_of_kind(reward, Outcomes::YesNo, self.reward_range);
-            let mut settled = self.decisions.iter().zip(1..).filter_map(|(one, number)| match one
-                .outcome
-            {
-                Outcome::Settled { reward, .. } if reward.of.is_none() => Some((reward, number)),
-                _ => None,
-            });
+            let mut settled =
+                self.decisions().zip(1..).filter_map(|(one, number)| match one.outcome {
+                    Outcome::Settled { reward, .. } if reward.of.is_none() => {
+                        Some((reward, number))
+                    }
+                    _ => None,
+                });
             if let Some((reward, decision)) = settled.find(|(reward, _)| !is_yes_or_no(*reward)) {
                 let reward = reward.value;
                 return Err(StepError::Contradicted { decision, reward, outcomes });

@@ -49,12 +49,6 @@ impl State {
         Ok(self.recipe.products(0, self.parts(action)?, context_parts)?)
     }
 
-    /// The features of an action in the context of this number.
-    pub(super) fn features_of(&self, action: u64, context: u32) -> Result<Vec<f64>, StepError> {
-        let context = &self.contexts[context as usize];
-        self.features(action, &self.recipe.context_values(context)?)
-    }
-
     /// A set of these actions in a context.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Tracks the phases of phased elimination. A phase plays a fixed mix of the surviving actions;
 //! once all its rewards are in, it ends, and what is corrected later does not change who survived.
 
-use super::{State, StepError, index};
+use super::{Decision, State, StepError, index};
 use crate::certificate::{Frozen, Phase, Played};
 use crate::recipe::Context;
 use crate::statistics::{Arm, Change, StatisticsError};
@@ -122,7 +122,9 @@ impl State {
     /// are rewarded or dropped.
     pub fn waiting(&self) -> Vec<u64> {
         let played = self.phases.as_ref().filter(|phases| phases.is_played());
-        played.map_or_else(Vec::new, |phases| self.pending.range(phases.first..).copied().collect())
+        played.map_or_else(Vec::new, |phases| {
+            self.pending().filter(|decision| *decision >= phases.first).collect()
+        })
     }
 
     /// The state as if the decisions that a phase waits for were dropped.
@@ -133,8 +135,8 @@ impl State {
         }
         let mut state = self.clone();
         for decision in waiting {
-            let action = self.decisions[index(decision) - 1].action;
-            if let Some(phases) = &mut state.phases {
+            let found = self.decisions.get(decision);
+            if let (Some(phases), Some(&Decision { action, .. })) = (&mut state.phases, found) {
                 // Cannot fail: the decision is pending.
                 let _ = phases.apply(decision, action, Change::Dropped);
             }

@@ -1,7 +1,7 @@
 //! What each row of features has paid: what a generalised linear model is made from. Kept while the
 //! policy has such a model, or a replay asks for one.
 
-use super::{Outcome, State, StepError};
+use super::{State, StepError};
 use crate::certificate::{GlmGrounds, bounded};
 use crate::policy;
 use crate::reward::Reward;
@@ -10,25 +10,64 @@ use crate::statistics::{Change, StatisticsError};
 use plausibly::spec::{PolicySpec, RadiusSpec, Setting};
 use plausibly::{RowSums, Tally};
 
-impl State {
-    /// Keeps what rows have paid from now on, whatever the policy.
-    pub(crate) fn keep_rows(&mut self) -> Result<(), StepError> {
-        if self.rows.is_none() && self.recipe.dim() > 0 {
-            self.rows = Some(self.rows_so_far()?);
+/// Sums by row of features.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Rows {
+    /// What the rows of settled decisions have paid.
+    settled: RowSums,
+    /// One outcome for each pending decision.
+    pending: RowSums,
+}
+
+impl Rows {
+    fn new(dim: usize) -> Self {
+        Self { settled: RowSums::new(dim), pending: RowSums::new(dim) }
+    }
+
+    /// Applies a change of a decision with these features. Changes nothing on an error.
+    fn apply(&mut self, features: &[f64], change: Change) -> Result<(), StatisticsError> {
+        let one = Tally::yes_no(0, 1, 0.0, 1.0)?;
+        match change {
+            Change::Taken => self.pending.add(features, &one)?,
+            Change::Dropped => self.pending.retract(features, &one)?,
+            Change::Settled(came) => {
+                self.settled.add(features, &came.shares)?;
+                self.pending.retract(features, &one)?;
+            }
+            Change::Unsettled(gone) => {
+                self.settled.retract(features, &gone.shares)?;
+                self.pending.add(features, &one)?;
+            }
         }
         Ok(())
     }
 
-    /// What rows have paid, from the decisions.
-    pub(super) fn rows_so_far(&self) -> Result<RowSums, StepError> {
-        let mut rows = RowSums::new(self.recipe.dim());
-        for decision in &self.decisions {
-            let Outcome::Settled { reward, .. } = decision.outcome else { continue };
-            let features = self.features_of(decision.action, decision.context)?;
-            let added = rows.add(&features, &self.shares(reward)?);
-            added.map_err(StatisticsError::from)?;
+    /// The same with more features, which are zero in all rows.
+    fn widened(&self, dim: usize) -> Result<Self, StatisticsError> {
+        let wide = |rows: &RowSums| {
+            let mut wide = RowSums::new(dim);
+            for (mut features, tally) in rows.iter() {
+                features.resize(dim, 0.0);
+                wide.add(&features, tally)?;
+            }
+            Ok::<_, StatisticsError>(wide)
+        };
+        Ok(Self { settled: wide(&self.settled)?, pending: wide(&self.pending)? })
+    }
+}
+
+impl State {
+    /// Keeps what rows pay from now on, whatever the policy. There must be no decision yet.
+    pub(crate) fn keep_rows(&mut self) {
+        let dim = self.recipe.dim();
+        if self.rows.is_none() && dim > 0 {
+            self.rows = Some(Rows::new(dim));
         }
-        Ok(rows)
+    }
+
+    /// What rows have paid, if the state keeps that.
+    pub(crate) fn rows(&self) -> Option<&Rows> {
+        self.rows.as_ref()
     }
 
     /// A reward as a share of the range.
@@ -41,25 +80,13 @@ impl State {
         &mut self,
         features: &[f64],
         change: Change,
-    ) -> Result<(), StepError> {
-        let Some(rows) = &mut self.rows else { return Ok(()) };
-        let changed = match change {
-            Change::Settled(came) => rows.add(features, &came.shares),
-            Change::Unsettled(gone) => rows.retract(features, &gone.shares),
-            Change::Taken | Change::Dropped => Ok(()),
-        };
-        Ok(changed.map_err(StatisticsError::from)?)
+    ) -> Result<(), StatisticsError> {
+        self.rows.as_mut().map_or(Ok(()), |rows| rows.apply(features, change))
     }
 
-    /// The rows with more features, which are zero in all of them.
-    pub(super) fn widened_rows(&self, dim: usize) -> Result<Option<RowSums>, StepError> {
-        let Some(rows) = &self.rows else { return Ok(None) };
-        let mut wide = RowSums::new(dim);
-        for (mut features, tally) in rows.iter() {
-            features.resize(dim, 0.0);
-            wide.add(&features, tally).map_err(StatisticsError::from)?;
-        }
-        Ok(Some(wide))
+    /// The rows with more features.
+    pub(super) fn widened_rows(&self, dim: usize) -> Result<Option<Rows>, StatisticsError> {
+        self.rows.as_ref().map(|rows| rows.widened(dim)).transpose()
     }
 
     /// What a decision needs under this policy, without the point; `None` for other models.
@@ -68,17 +95,8 @@ impl State {
             return Ok(None);
         }
         let precision = self.precision(&radius_of(policy))?;
-        let mut pending = RowSums::new(self.recipe.dim());
-        let one = Tally::yes_no(0, 1, 0.0, 1.0).map_err(StatisticsError::from)?;
-        for number in &self.pending {
-            let decision = self.decision(*number)?;
-            let features = self.features_of(decision.action, decision.context)?;
-            pending.add(&features, &one).map_err(StatisticsError::from)?;
-        }
-        Ok(Some(match &self.rows {
-            Some(rows) => GlmGrounds::of(precision, rows, &pending),
-            None => GlmGrounds::of(precision, &self.rows_so_far()?, &pending),
-        }))
+        let Rows { settled, pending } = self.rows.as_ref().ok_or(StepError::NoRows)?;
+        Ok(Some(GlmGrounds::of(precision, settled, pending)))
     }
 
     /// λ: `d/S²` by the features that the log began with. Features that came later have the same,

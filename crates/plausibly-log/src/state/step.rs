@@ -1,6 +1,9 @@
 //! Applies events to the state. Checks come before changes, so that a refused event leaves the
 //! state unchanged.
 
+use super::decisions::{Decisions, Details, read_forecasts};
+use super::keys::Keys;
+use super::needs::Line;
 use super::parts::Parts;
 use super::{ActionRecord, Committed, Decision, Outcome, State, StepError, index};
 use crate::assumed::assumed;
@@ -13,9 +16,9 @@ use crate::recipe::{Context, Extension};
 use crate::reward::Reward;
 use crate::scale::Scale;
 use crate::statistics::{Change, Statistics, StatisticsError};
+use plausibly::Forecasts;
 use plausibly::spec::{MOST_PAIRED, PolicyKind, PolicySpec};
-use plausibly::{Forecasts, RowSums};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl State {
@@ -55,8 +58,7 @@ impl State {
         // The first set decides whether it stays so.
         let by_action = *format >= 2 && !recipe.is_given() && recipe.context().is_empty();
         let statistics = Statistics::new(recipe.dim(), by_action).map_err(StatisticsError::from)?;
-        let keeps_rows = spec.link().is_some() && recipe.dim() > 0;
-        let opened = Self {
+        let mut opened = Self {
             format: *format,
             upgraded: upgraded.clone(),
             policy: spec,
@@ -74,13 +76,12 @@ impl State {
             live: BTreeMap::new(),
             sets: Vec::new(),
             set_of: BTreeMap::new(),
-            contexts: Vec::new(),
-            decisions: Vec::new(),
-            keys: BTreeMap::new(),
-            pending: BTreeSet::new(),
+            last_context: Context::default(),
+            decisions: Decisions::default(),
+            keys: Keys::default(),
             has_changed: false,
             statistics,
-            rows: keeps_rows.then(|| RowSums::new(recipe.dim())),
+            rows: None,
             committed: None,
             phases: None,
             parts: Parts::default(),
@@ -88,15 +89,28 @@ impl State {
             settled_at: 1,
         };
         opened.check_link(&opened.policy)?;
+        if opened.policy.link().is_some() {
+            opened.keep_rows();
+        }
         Ok(opened)
     }
 
-    /// Applies the event of line `seq`.
+    /// Applies the event of a line, for which the state has what [`State::needs`] says.
     ///
     /// # Errors
     /// If the event cannot follow; the state is then unchanged.
-    pub fn step(&mut self, seq: u64, at_us: i64, event: &Event) -> Result<(), StepError> {
-        self.apply_event(seq, at_us, event)?;
+    pub(crate) fn step(&mut self, line: Line, event: &Event) -> Result<(), StepError> {
+        let applied = self.apply_event(line, event);
+        if let Event::Rewarded { decision, .. }
+        | Event::Corrected { decision, .. }
+        | Event::Retracted { decision }
+        | Event::Dropped { decision }
+        | Event::Undropped { decision } = event
+        {
+            self.decisions.forget(*decision);
+        }
+        applied?;
+        let seq = line.seq;
         match event {
             Event::Decided { .. }
             | Event::ActionAdded { .. }
@@ -115,7 +129,8 @@ impl State {
         Ok(())
     }
 
-    fn apply_event(&mut self, seq: u64, at_us: i64, event: &Event) -> Result<(), StepError> {
+    fn apply_event(&mut self, line: Line, event: &Event) -> Result<(), StepError> {
+        let Line { seq, at_us, begin } = line;
         match event {
             Event::Opened { .. } => Err(StepError::Opening),
             Event::PolicyChanged { policy, horizon, .. } => self.change_policy(policy, *horizon),
@@ -130,14 +145,16 @@ impl State {
                 let taken = Decision {
                     action: *chosen,
                     set: *set,
-                    context: 0,
+                    run: 0,
                     at_us,
                     seq,
+                    begin,
                     outcome: Outcome::Pending,
-                    forecasts,
                 };
-                self.decide(*decision, taken, context, label)?;
-                self.keys.extend(key.map(|key| (key, *decision)));
+                self.decide(*decision, taken, (context, forecasts), label)?;
+                if let Some(key) = key {
+                    self.keys.add(&key, *decision);
+                }
                 Ok(())
             }
             Event::Rewarded { decision, reward, of } => {
@@ -161,12 +178,11 @@ impl State {
         check_outcomes(&spec, self.outcomes)?;
         if !self.sets.is_empty() {
             // Refused here, if no decision could follow.
-            let context = self.contexts.last().cloned().unwrap_or_default();
-            self.bell_for(&spec, &[], &context)?;
+            self.bell_for(&spec, &[], &self.last_context)?;
         }
         self.check_link(&spec)?;
-        if spec.link().is_some() {
-            self.keep_rows()?;
+        if spec.link().is_some() && self.rows.is_none() {
+            return Err(StepError::NoRows);
         }
         (self.policy, self.table, self.horizon) = (spec, table, horizon);
         (self.committed, self.phases) = (None, None);
@@ -197,6 +213,7 @@ impl State {
             label: label.into(),
             cells: cells.clone(),
             retired: false,
+            taken: false,
         });
         self.parts.add_action();
         self.statistics.add_arm();
@@ -240,7 +257,7 @@ impl State {
         &mut self,
         decision: u64,
         mut taken: Decision,
-        context: &Context,
+        (context, forecasts): (&Context, Option<Forecasts>),
         label: &str,
     ) -> Result<(), StepError> {
         in_turn("decision", decision, self.decisions.len() + 1)?;
@@ -254,9 +271,12 @@ impl State {
             return unfit("it is retired, or has another name");
         }
         let phases = self.phases_for(&self.policy.kind, set, context)?;
-        // A new context is added only after everything that can fail.
         let features = self.features(action, &self.recipe.context_values(context)?)?;
-        self.statistics.apply(index(action), &features, Change::Taken)?;
+        self.change_rows(&features, Change::Taken)?;
+        if let Err(refused) = self.statistics.apply(index(action), &features, Change::Taken) {
+            self.change_rows(&features, Change::Dropped)?;
+            return Err(refused.into());
+        }
         let commits = self
             .policy
             .commits_after(self.horizon.unwrap_or(1))
@@ -270,9 +290,9 @@ impl State {
             self.phases = Some(phases);
         }
         self.has_changed |= taken.set != 0;
-        taken.context = self.intern(context);
-        self.decisions.push(taken);
-        self.pending.insert(decision);
+        taken.run = self.run_of(context);
+        self.actions[index(action)].taken = true;
+        self.decisions.push(taken, Details::new(context, forecasts));
         Ok(())
     }
 
@@ -282,9 +302,7 @@ impl State {
         &self,
         recorded: Option<RecordedForecasts>,
     ) -> Result<Option<Forecasts>, StepError> {
-        let forecasts = recorded
-            .map(|RecordedForecasts { steps, counts }| Forecasts::from_steps(steps, counts.into()))
-            .transpose()?;
+        let forecasts = recorded.map(read_forecasts).transpose()?;
         if forecasts.is_some() == self.forecasts() {
             return Ok(forecasts);
         }
@@ -294,7 +312,7 @@ impl State {
     /// The format whose rules the next decision follows: the first decisions of an upgraded log
     /// follow those of the log that it was made from.
     pub(crate) fn rules(&self) -> u32 {
-        rules(self.format, self.upgraded.as_ref(), self.decisions.len() as u64)
+        rules(self.format, self.upgraded.as_ref(), self.count_decisions())
     }
 
     /// The event of another policy.
@@ -330,13 +348,14 @@ impl State {
         }
     }
 
-    /// The number of a context, which is added unless it equals the last one. Contexts repeat
-    /// mostly in a row, so comparing with the last is enough.
-    fn intern(&mut self, context: &Context) -> u32 {
-        if self.contexts.last() != Some(context) {
-            self.contexts.push(context.clone());
+    /// The number of the run of decisions in the same context that the next one belongs to.
+    fn run_of(&mut self, context: &Context) -> u32 {
+        let last = self.last_decision().map(|last| last.run);
+        if last.is_some() && self.last_context == *context {
+            return last.unwrap_or(0);
         }
-        u32::try_from(self.contexts.len() - 1).expect("fewer contexts than decisions of any log")
+        self.last_context.clone_from(context);
+        last.map_or(0, |last| last + 1)
     }
 }
 

@@ -67,7 +67,7 @@ impl Play {
 
     fn open(&mut self) -> Result<(), JournalError> {
         let mut found = Vec::new();
-        let journal = Journal::open_from(self.disk.storage(), &Checkpoint::START, |entry| {
+        let journal = Journal::open_from(self.disk.storage(), &Checkpoint::START, |_, entry| {
             found.push(entry.body.to_owned());
             Ok::<(), JournalError>(())
         })?;

@@ -63,7 +63,8 @@ fn be_a_writer() {
     let from =
         env::var_os(FROM).map_or(Checkpoint::START, |text| checkpoint(text.to_str().unwrap()));
     let mut journal =
-        Journal::open_from(FileStorage::new(log), &from, |_| Ok::<(), JournalError>(())).unwrap();
+        Journal::open_from(FileStorage::new(log), &from, |_, _| Ok::<(), JournalError>(()))
+            .unwrap();
     say(&format!("\nopened {}", journal.last().seq));
     let mut left = lines;
     while left > 0 {

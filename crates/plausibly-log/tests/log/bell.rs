@@ -72,11 +72,11 @@ fn an_action_unlike_those_of_the_first_decision_is_refused() {
     let narrow = "name,kind,x\na,red,1\nb,red,2\nc,blue,4\nd,blue,3\n";
     let mut log = begun(narrow);
     decided(&mut log, narrow).unwrap();
-    let lines = log.state().unwrap().decisions().len();
+    let lines = log.state().unwrap().count_decisions();
     let wide = format!("{narrow}e,green,3\n");
     let error = refused(decided(&mut log, &wide));
     assert_eq!(error, StepError::OutsideFirst { label: "e".into() });
-    assert_eq!(log.state().unwrap().decisions().len(), lines, "nothing was written");
+    assert_eq!(log.state().unwrap().count_decisions(), lines, "nothing was written");
     // One that lies among the others joins.
     decided(&mut log, &format!("{narrow}e,red,3.5\n")).unwrap();
     // Without the assumption it joins as well.

@@ -72,5 +72,5 @@ fn logs_that_recorded_them_still_open_and_go_on() {
         log.decide(at, &table(), &Context::default(), 5).unwrap();
     }
     drop(log);
-    assert_eq!(fold(&old, |_| Ok(())).unwrap().0.unwrap().decisions().len(), 10);
+    assert_eq!(fold(&old, |_| Ok(())).unwrap().0.unwrap().count_decisions(), 10);
 }

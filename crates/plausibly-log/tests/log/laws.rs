@@ -85,7 +85,7 @@ fn a_line_that_cannot_be_written_leaves_the_log_as_it_was() {
     log.begin(3, opening("short")).unwrap();
     log.decide(4, &table_of("short"), &Context::default(), 10).unwrap();
     drop(log);
-    assert_eq!(open(&disk).state().unwrap().decisions().len(), 1);
+    assert_eq!(open(&disk).state().unwrap().count_decisions(), 1);
 }
 
 #[test]

@@ -243,8 +243,9 @@ pub(crate) fn play(log: &mut Log<Memory>, plan: &Plan) -> Vec<Certificate> {
     let mut certificates = Vec::new();
     for step in 0..plan.steps {
         let at = 1_000_000 + 1_000 * i64::try_from(step).unwrap();
-        let decisions = log.state().unwrap().decisions().len();
-        let any = |rng: &mut Stream| 1 + rng.index(decisions.max(1)) as u64;
+        let decisions = log.state().unwrap().count_decisions();
+        let any =
+            |rng: &mut Stream| 1 + rng.index(usize::try_from(decisions.max(1)).unwrap()) as u64;
         let outcome = match rng.index(10) {
             _ if decisions == 0 => None,
             0..4 => None,

@@ -134,7 +134,7 @@ fn a_policy_that_comes_later_and_new_features_find_the_same_rows() {
     late.change_policy(4, &logistic, None).unwrap();
     let rows = decided(&mut late, ROWS).grounds.glm.unwrap().rows;
     let mut sums = RowSums::new(before);
-    for (decision, number) in late.state().unwrap().decisions().iter().zip(1_u64..).take(8) {
+    for (decision, number) in late.state().unwrap().decisions().zip(1_u64..).take(8) {
         let at = usize::try_from(decision.action).unwrap();
         let features = late.state().unwrap().recipe().clone();
         let record = &late.state().unwrap().actions()[at];

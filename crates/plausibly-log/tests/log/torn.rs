@@ -102,7 +102,7 @@ fn opened(
     let mut disk = Memory::default();
     disk.append(left).unwrap();
     let mut found = Vec::new();
-    let journal = Journal::open_from(disk, acknowledged, |entry| {
+    let journal = Journal::open_from(disk, acknowledged, |_, entry| {
         found.push(entry.body.to_string());
         Ok::<(), JournalError>(())
     })?;

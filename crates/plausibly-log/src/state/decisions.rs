@@ -1,0 +1,159 @@
+//! The decisions of a log. The context and the forecasts of a decision are kept, packed, while it
+//! is pending. Then they are forgotten, because the log has them: a later change of the outcome
+//! first reads the line of the decision again.
+
+use super::{Decision, Outcome, StepError};
+use crate::event::{Event, RecordedForecasts};
+use crate::recipe::Context;
+use plausibly::Forecasts;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Blocks of this many decisions are shared by the copies of a state until one of them changes.
+const BLOCK: usize = 4096;
+
+/// All decisions, by number from 1.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Decisions {
+    blocks: Vec<Arc<Vec<Decision>>>,
+    details: BTreeMap<u64, Details>,
+    /// Whether the details of settled decisions are kept too.
+    keeps_all: bool,
+    pending: usize,
+}
+
+/// The context and the forecasts of a decision, packed: three steps of eight bytes and which of
+/// them counts, if there are forecasts, then the pairs of the context as JSON, if it has any.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Details(Box<[u8]>);
+
+impl Details {
+    pub(super) fn new(context: &Context, forecasts: Option<Forecasts>) -> Self {
+        let mut bytes = Vec::new();
+        match forecasts {
+            None => bytes.push(0),
+            Some(forecasts) => {
+                let counts = u8::try_from(forecasts.counts()).expect("there are three");
+                bytes.push(1 + counts);
+                bytes.extend(forecasts.steps().iter().flat_map(|step| step.to_le_bytes()));
+            }
+        }
+        if !context.is_empty() {
+            serde_json::to_writer(&mut bytes, context).expect("a context is text");
+        }
+        Self(bytes.into())
+    }
+
+    /// The details that the line of a decision records.
+    pub(super) fn recorded(event: &Event, decision: u64) -> Result<Self, StepError> {
+        let unknown = StepError::Unknown { what: "decision", number: decision };
+        let Event::Decided { decision: number, context, forecasts, .. } = event else {
+            return Err(unknown);
+        };
+        if *number != decision {
+            return Err(unknown);
+        }
+        Ok(Self::new(context, forecasts.map(read_forecasts).transpose()?))
+    }
+
+    pub(super) fn context(&self) -> Context {
+        let (_, context) = self.split();
+        match context {
+            [] => Context::default(),
+            json => serde_json::from_slice(json).expect("packed by us"),
+        }
+    }
+
+    pub(super) fn forecasts(&self) -> Option<Forecasts> {
+        let (counts, (steps, _)) = (self.0[0].checked_sub(1)?, self.0[1..].as_chunks::<8>());
+        let steps = [0, 1, 2].map(|at| i64::from_le_bytes(steps[at]));
+        Some(Forecasts::from_steps(steps, counts.into()).expect("packed by us"))
+    }
+
+    /// The forecasts, and the context.
+    fn split(&self) -> (&[u8], &[u8]) {
+        self.0.split_at(if self.0[0] == 0 { 1 } else { 25 })
+    }
+}
+
+/// Forecasts as the sums count them.
+pub(super) fn read_forecasts(recorded: RecordedForecasts) -> Result<Forecasts, StepError> {
+    let RecordedForecasts { steps, counts } = recorded;
+    Ok(Forecasts::from_steps(steps, counts.into())?)
+}
+
+impl Decisions {
+    /// The number of decisions.
+    pub(super) fn len(&self) -> usize {
+        self.blocks.split_last().map_or(0, |(last, full)| full.len() * BLOCK + last.len())
+    }
+
+    pub(super) fn get(&self, number: u64) -> Option<&Decision> {
+        let place = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.blocks.get(place / BLOCK)?.get(place % BLOCK)
+    }
+
+    /// All decisions, the oldest first.
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Decision> {
+        self.blocks.iter().flat_map(|block| block.iter())
+    }
+
+    /// Adds a pending decision.
+    pub(super) fn push(&mut self, decision: Decision, details: Details) {
+        if self.blocks.last().is_none_or(|last| last.len() == BLOCK) {
+            self.blocks.push(Arc::new(Vec::with_capacity(BLOCK)));
+        }
+        let last = self.blocks.last_mut().expect("one was added");
+        Arc::make_mut(last).push(decision);
+        self.details.insert(self.len() as u64, details);
+        self.pending += 1;
+    }
+
+    /// Gives a decision, which there is, another outcome.
+    pub(super) fn set_outcome(&mut self, number: u64, outcome: Outcome) {
+        let place = super::index(number) - 1;
+        let block = Arc::make_mut(&mut self.blocks[place / BLOCK]);
+        let before = std::mem::replace(&mut block[place % BLOCK].outcome, outcome);
+        self.pending -= usize::from(before == Outcome::Pending);
+        if outcome == Outcome::Pending {
+            self.pending += 1;
+            // A decision for an arm needs no details, so none were recalled.
+            let none = || Details::new(&Context::default(), None);
+            self.details.entry(number).or_insert_with(none);
+        }
+    }
+
+    /// The numbers of the pending decisions, the oldest first.
+    pub(super) fn pending(&self) -> impl Iterator<Item = u64> {
+        let is_pending =
+            |number: &u64| self.get(*number).is_some_and(|one| one.outcome == Outcome::Pending);
+        self.details.keys().copied().filter(is_pending)
+    }
+
+    /// The number of pending decisions.
+    pub(super) fn count_pending(&self) -> usize {
+        self.pending
+    }
+
+    pub(super) fn details(&self, number: u64) -> Option<&Details> {
+        self.details.get(&number)
+    }
+
+    /// Takes the details of a decision back, until [`Decisions::forget`].
+    pub(super) fn recall(&mut self, number: u64, details: Details) {
+        self.details.insert(number, details);
+    }
+
+    /// Forgets the details of a decision that is not pending.
+    pub(super) fn forget(&mut self, number: u64) {
+        let is_pending = self.get(number).is_some_and(|one| one.outcome == Outcome::Pending);
+        if !is_pending && !self.keeps_all {
+            self.details.remove(&number);
+        }
+    }
+
+    /// Keeps the details of all decisions from now on.
+    pub(super) fn keep_all(&mut self) {
+        self.keeps_all = true;
+    }
+}
