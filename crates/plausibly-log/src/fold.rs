@@ -3,11 +3,13 @@
 
 use crate::certificate::Position;
 use crate::event::Event;
-use crate::journal::{Checkpoint, End, Entry, JournalError, LineHash, LineReader, Storage, read};
+use crate::journal::{Checkpoint, End, Entry, JournalError, LineHash, Storage, read};
 use crate::json;
 use crate::log::LogError;
+use crate::milestones::Index;
+use crate::recall::Recall;
 use crate::recipe::Context;
-use crate::state::{Line, Needs, Occasion, Rows, State, StepError};
+use crate::state::{Line, Occasion, State, StepError};
 use crate::time::Time;
 
 /// What a state keeps beyond what its next events need.
@@ -26,12 +28,24 @@ pub(crate) struct Folding {
     pub(crate) state: Option<State>,
     /// The hash of the first line, which identifies the log.
     pub(crate) id: LineHash,
-    /// Number and hash of the last line.
-    last: (u64, LineHash),
+    /// The last line.
+    last: Checkpoint,
     keep: Keep,
+    /// Finds lines before the milestone where reading began.
+    pub(crate) index: Option<Index>,
 }
 
 impl Folding {
+    /// The state at a milestone, which is the last line of this index.
+    pub(crate) fn from_milestone(
+        state: State,
+        id: LineHash,
+        at: &Checkpoint,
+        index: Index,
+    ) -> Self {
+        Self { state: Some(state), id, last: *at, index: Some(index), ..Self::default() }
+    }
+
     /// Nothing read yet.
     pub(crate) fn keeping(keep: Keep) -> Self {
         Self { keep, ..Self::default() }
@@ -48,14 +62,15 @@ impl Folding {
         let Entry { seq, at_us, begin, hash, .. } = *entry;
         if let Some(state) = &mut self.state {
             if let Some(needs) = state.needs(event) {
-                fetch(storage, state, needs, seq)?;
+                Recall { storage, index: self.index.as_ref() }.fetch(state, needs, seq)?;
             }
             state.step(Line { seq, at_us, begin }, event).map_err(failed)?;
         } else {
             self.state = Some(begun(event, self.keep).map_err(failed)?);
             self.id = hash;
         }
-        self.last = (seq, hash);
+        // Where the line ends is where the next one begins.
+        self.last = Checkpoint { seq, hash, offset: begin, at_us };
         Ok(())
     }
 }
@@ -72,40 +87,6 @@ fn begun(opened: &Event, keep: Keep) -> Result<State, StepError> {
     Ok(state)
 }
 
-/// Reads in the log what a state needs for the event of the line with this number.
-pub(crate) fn fetch<S: Storage>(
-    storage: &S,
-    state: &mut State,
-    needs: Needs,
-    seq: u64,
-) -> Result<(), LogError> {
-    match needs {
-        Needs::Line { decision, at } => {
-            let path = storage.path();
-            let opened = storage.reader();
-            let io = |source| JournalError::Io { what: "open", path: path.into(), source };
-            let mut lines = LineReader::new(opened.map_err(io)?);
-            let event = parse(&lines.line_at(at, path)?)?;
-            state.recall(decision, &event)?;
-        }
-        Needs::Rows => state.recall_rows(rows_before(storage, seq)?),
-    }
-    Ok(())
-}
-
-/// What each row of features has paid before a line, from all lines before it.
-fn rows_before<S: Storage>(storage: &S, seq: u64) -> Result<Option<Rows>, LogError> {
-    let mut rows = None;
-    let keep = Keep { rows: true, ..Keep::default() };
-    let (state, _) = fold_with(storage, Folding::keeping(keep), |step| {
-        if step.entry.seq == seq {
-            rows = step.state.rows().cloned();
-        }
-        Ok(())
-    })?;
-    Ok(rows.or_else(|| state?.rows().cloned()))
-}
-
 pub(crate) fn parse(entry: &Entry<'_>) -> Result<Event, LogError> {
     json::read(entry.body)
         .map_err(|source| LogError::Line { seq: entry.seq, source: source.into() })
@@ -120,14 +101,21 @@ pub struct Step<'a> {
     pub entry: Entry<'a>,
     /// The event.
     pub event: &'a Event,
-    position: (LineHash, u64, LineHash),
+    /// The first line of the log, and the last one before the event.
+    id: LineHash,
+    last: Checkpoint,
 }
 
 impl<'a> Step<'a> {
     /// The last line that [`Step::state`] includes.
     pub fn position(&self) -> Position {
-        let (id, seq, hash) = self.position;
-        Position { id: id.to_string(), seq, hash: hash.to_string() }
+        let Checkpoint { seq, hash, .. } = self.last;
+        Position { id: self.id.to_string(), seq, hash: hash.to_string() }
+    }
+
+    /// That line.
+    pub(crate) fn last_line(&self) -> Checkpoint {
+        self.last
     }
 
     /// The occasion of a decision that this event records.
@@ -146,22 +134,35 @@ pub fn fold<S: Storage>(
     storage: &S,
     visit: impl FnMut(&Step<'_>) -> Result<(), LogError>,
 ) -> Result<(Option<State>, End), LogError> {
-    fold_with(storage, Folding::default(), visit)
+    let (folding, end) = fold_from(storage, Folding::default(), &Checkpoint::START, visit)?;
+    Ok((folding.state, end))
 }
 
-/// Like [`fold`], from this beginning.
-pub(crate) fn fold_with<S: Storage>(
+/// Like [`fold`], with a state that keeps more.
+pub(crate) fn fold_keeping<S: Storage>(
+    storage: &S,
+    keep: Keep,
+    visit: impl FnMut(&Step<'_>) -> Result<(), LogError>,
+) -> Result<(Option<State>, End), LogError> {
+    let (folding, end) = fold_from(storage, Folding::keeping(keep), &Checkpoint::START, visit)?;
+    Ok((folding.state, end))
+}
+
+/// Like [`fold`], behind this line. An error of any kind ends the reading.
+pub(crate) fn fold_from<S: Storage, E: From<LogError> + From<JournalError>>(
     storage: &S,
     mut folding: Folding,
-    mut visit: impl FnMut(&Step<'_>) -> Result<(), LogError>,
-) -> Result<(Option<State>, End), LogError> {
-    let end = read(storage, &Checkpoint::START, |entry| {
+    from: &Checkpoint,
+    mut visit: impl FnMut(&Step<'_>) -> Result<(), E>,
+) -> Result<(Folding, End), E> {
+    let end = read(storage, from, |entry| {
         let event = parse(&entry)?;
         if let Some(state) = &folding.state {
-            let position = (folding.id, folding.last.0, folding.last.1);
-            visit(&Step { state, entry, event: &event, position })?;
+            let last = Checkpoint { offset: entry.begin, ..folding.last };
+            visit(&Step { state, entry, event: &event, id: folding.id, last })?;
         }
-        folding.step(storage, &entry, &event)
+        folding.step(storage, &entry, &event)?;
+        Ok::<(), E>(())
     })?;
-    Ok((folding.state, end))
+    Ok((folding, end))
 }

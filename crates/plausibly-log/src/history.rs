@@ -1,7 +1,7 @@
 //! Lists every decision of a log with its outcome.
 
 use crate::event::Event;
-use crate::fold::{Folding, Keep, fold_with};
+use crate::fold::{Keep, fold_keeping};
 use crate::journal::Storage;
 use crate::log::LogError;
 use crate::recipe::Context;
@@ -60,7 +60,7 @@ pub enum OutcomeStatus {
 pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
     let mut recorded_at = BTreeMap::new();
     let keep = Keep { details: true, ..Keep::default() };
-    let (state, _) = fold_with(storage, Folding::keeping(keep), |step| {
+    let (state, _) = fold_keeping(storage, keep, |step| {
         if let Event::Rewarded { decision, .. }
         | Event::Corrected { decision, .. }
         | Event::Dropped { decision } = step.event

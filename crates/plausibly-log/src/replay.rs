@@ -5,7 +5,7 @@
 use crate::choices::Choices;
 use crate::desk::Desk;
 use crate::event::Event;
-use crate::fold::{Folding, Keep, fold_with};
+use crate::fold::{Keep, fold_keeping};
 use crate::journal::Storage;
 use crate::log::LogError;
 use crate::policy::{PolicyRefusal, PolicyTable};
@@ -65,8 +65,8 @@ pub fn replay<S: Storage>(
     let mut choices = Choices::default();
     // One policy of a log without such a model may be compared with one that has it.
     let keeps_rows = policy.get("radius").is_some_and(|radius| radius["kind"] == "logistic");
-    let folding = Folding::keeping(Keep { rows: keeps_rows, ..Keep::default() });
-    let (state, _) = fold_with(storage, folding, |step| {
+    let keep = Keep { rows: keeps_rows, ..Keep::default() };
+    let (state, _) = fold_keeping(storage, keep, |step| {
         let Event::Decided { decision, set, context, chosen, label, .. } = step.event else {
             return Ok(());
         };

@@ -7,7 +7,7 @@
 
 use crate::certificate::Sums;
 use crate::event::{Event, FORMAT, Upgraded};
-use crate::fold::{Folding, Keep, fold, fold_with, parse};
+use crate::fold::{Folding, Keep, fold, fold_keeping, parse};
 use crate::forecast::check_forecasts;
 use crate::journal::{Checkpoint, Fresh, Storage, read};
 use crate::log::LogError;
@@ -127,7 +127,7 @@ impl<W: Write> Made<'_, W> {
 /// If a log is damaged, or the two differ.
 pub fn check_upgrade<S: Storage, T: Storage>(old: &S, new: &T) -> Result<(), LogError> {
     let keep = Keep { details: true, ..Keep::default() };
-    let (before, _) = fold_with(old, Folding::keeping(keep), |_| Ok(()))?;
+    let (before, _) = fold_keeping(old, keep, |_| Ok(()))?;
     let before = before.ok_or(LogError::Empty)?;
     let mut after = Folding::keeping(keep);
     let mut seen = None;

@@ -7,7 +7,7 @@ use super::{Certificate, Choice, Findings, Numbers, Unlisted};
 use crate::choices::Choices;
 use crate::desk::Desk;
 use crate::event::Event;
-use crate::fold::fold;
+use crate::fold::{Step, fold};
 use crate::journal::Storage;
 use crate::log::LogError;
 use crate::state::{Lent, Occasion, Offer, State, StepError};
@@ -25,19 +25,35 @@ pub fn certificate<S: Storage>(
 ) -> Result<Certificate, LogError> {
     let mut found = None;
     let (state, _) = fold(storage, |step| {
-        if let Event::Decided { decision: number, set, context, chosen, label, .. } = step.event
-            && *number == decision
-        {
-            let certificate = certify(step.state, &step.occasion(*set, context), most)?;
-            let (mut choices, follows) = (Choices::default(), &certificate.findings.chosen);
-            choices.compare(step, (*chosen, label), (follows.id, &follows.label));
-            choices.all_follow()?;
+        if let Some(certificate) = certificate_of_step(step, decision, most)? {
             found = Some(certificate);
         }
         Ok(())
     })?;
     let unknown = StepError::Unknown { what: "decision", number: decision };
     found.ok_or(if state.is_some() { LogError::Step(unknown) } else { LogError::Empty })
+}
+
+/// The certificate of this decision, if the step records it.
+///
+/// # Errors
+/// If it records another choice than the one that follows.
+pub(crate) fn certificate_of_step(
+    step: &Step<'_>,
+    decision: u64,
+    most: usize,
+) -> Result<Option<Certificate>, LogError> {
+    let Event::Decided { decision: number, set, context, chosen, label, .. } = step.event else {
+        return Ok(None);
+    };
+    if *number != decision {
+        return Ok(None);
+    }
+    let certificate = certify(step.state, &step.occasion(*set, context), most)?;
+    let (mut choices, follows) = (Choices::default(), &certificate.findings.chosen);
+    choices.compare(step, (*chosen, label), (follows.id, &follows.label));
+    choices.all_follow()?;
+    Ok(Some(certificate))
 }
 
 /// The certificate of the decision that would be taken now. It lists at most `most` actions.

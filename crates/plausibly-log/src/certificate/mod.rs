@@ -25,8 +25,8 @@ pub(crate) use bell::ENOUGH_VALUES;
 pub use bell::{BellGrounds, PaidArm};
 pub(crate) use between::Between;
 use canonical::canonical;
-pub(crate) use certify::certified;
 pub use certify::{certificate, certify};
+pub(crate) use certify::{certificate_of_step, certified};
 pub use derive::two_digits;
 pub use findings::{
     Alarm, BudgetFinding, Chosen, Comparison, Finding, Findings, InsuranceFinding,

@@ -53,7 +53,7 @@ pub use holder::Holder;
 pub(crate) use line::MAX_SEQ;
 pub use line::{LineHash, MAX_BODY};
 pub use reader::{End, Entry, read};
-pub(crate) use reader::{LineAt, LineReader};
+pub(crate) use reader::{LineAt, LineReader, holds_line};
 pub use storage::{FileStorage, Storage};
 pub use tail::Recovery;
 pub use writer::Journal;
@@ -61,7 +61,7 @@ pub use writer::Journal;
 /// Identifies a line of a log, and where to find it.
 ///
 /// The hash covers all lines up to this one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checkpoint {
     /// Its number, from 1.
     pub seq: u64,

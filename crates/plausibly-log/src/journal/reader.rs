@@ -180,6 +180,11 @@ fn next_entry<'a>(bytes: &'a [u8], last: &Checkpoint) -> Result<(Entry<'a>, Chec
     Ok((line.beginning_at(last.offset), after))
 }
 
+/// Whether a log has the line of a checkpoint at its place.
+pub(crate) fn holds_line<S: Storage>(storage: &S, checkpoint: &Checkpoint) -> bool {
+    storage.reader().and_then(|mut log| holds(&mut log, checkpoint)).unwrap_or(false)
+}
+
 /// Whether the log has the line of a checkpoint at its place.
 pub(super) fn holds(log: &mut (impl Read + Seek), checkpoint: &Checkpoint) -> io::Result<bool> {
     if checkpoint.seq == 0 {

@@ -78,6 +78,16 @@ pub trait Storage {
     /// If not all bytes were written, or the disk did not confirm them.
     fn write_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()>;
 
+    /// Writes at the end of a file beside the log, and returns when the disk has it.
+    ///
+    /// # Errors
+    /// If not all bytes were written, or the disk did not confirm them.
+    fn append_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut content = self.read_side(suffix)?.unwrap_or_default();
+        content.extend_from_slice(bytes);
+        self.write_side(suffix, &content)
+    }
+
     /// Renames a file beside the log to another suffix, replacing any file of that name,
     /// atomically.
     ///
@@ -244,6 +254,13 @@ impl Storage for FileStorage {
 
     fn write_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
         let mut file = File::create(side_path(&self.path, suffix))?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    }
+
+    fn append_side(&mut self, suffix: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut file =
+            OpenOptions::new().append(true).create(true).open(side_path(&self.path, suffix))?;
         file.write_all(bytes)?;
         file.sync_all()
     }

@@ -6,7 +6,7 @@ use crate::event::Event;
 use crate::form::NewOutcome;
 use crate::journal::Storage;
 use crate::reward::Reward;
-use crate::state::{Outcome, State, StepError};
+use crate::state::Outcome;
 use crate::time::Time;
 
 /// Something to record.
@@ -86,7 +86,7 @@ impl<S: Storage> Log<S> {
         if let Request::Decide(asked) = request {
             return Ok(Answer::Taken(self.prepare_decision(at, asked)?));
         }
-        match event(self.begun()?, request)? {
+        match self.event(request)? {
             Some(event) => self.prepare(at, &event).map(|_| Answer::Recorded(Recorded::Now)),
             None => Ok(Answer::Recorded(Recorded::Before)),
         }
@@ -94,34 +94,34 @@ impl<S: Storage> Log<S> {
 
     /// Carries out one request about an outcome, and writes its line.
     pub(super) fn answer(&mut self, at: Time, request: &Request<'_>) -> Result<Recorded, LogError> {
-        match event(self.begun()?, request)? {
+        match self.event(request)? {
             Some(event) => self.record(at, &event),
             None => Ok(Recorded::Before),
         }
     }
-}
 
-/// The event that a request about an outcome needs; `None` if the log says the same already.
-fn event(state: &State, request: &Request<'_>) -> Result<Option<Event>, StepError> {
-    let outcome = |decision: u64| Ok::<_, StepError>(state.decision(decision)?.outcome);
-    Ok(match *request {
-        Request::Decide(_) => None,
-        Request::Reward { decision, reward } => {
-            outcome_event(decision, NewOutcome::Reward(reward), outcome(decision)?, false)
-        }
-        Request::Drop { decision } => {
-            outcome_event(decision, NewOutcome::Drop, outcome(decision)?, false)
-        }
-        Request::Correct { decision, reward } => {
-            let same = outcome(decision)?.is_reward(reward);
-            (!same).then(|| reward.corrected(decision))
-        }
-        Request::Retract { decision } => Some(Event::Retracted { decision }),
-        Request::Undrop { decision } => {
-            let is_pending = outcome(decision)? == Outcome::Pending;
-            (!is_pending).then_some(Event::Undropped { decision })
-        }
-    })
+    /// The event that a request about an outcome needs; `None` if the log says the same already.
+    fn event(&mut self, request: &Request<'_>) -> Result<Option<Event>, LogError> {
+        Ok(match *request {
+            Request::Decide(_) => None,
+            Request::Reward { decision, reward } => {
+                let (new, recorded) = (NewOutcome::Reward(reward), self.outcome(decision)?);
+                outcome_event(decision, new, recorded, false)
+            }
+            Request::Drop { decision } => {
+                outcome_event(decision, NewOutcome::Drop, self.outcome(decision)?, false)
+            }
+            Request::Correct { decision, reward } => {
+                let same = self.outcome(decision)?.is_reward(reward);
+                (!same).then(|| reward.corrected(decision))
+            }
+            Request::Retract { decision } => Some(Event::Retracted { decision }),
+            Request::Undrop { decision } => {
+                let is_pending = self.outcome(decision)? == Outcome::Pending;
+                (!is_pending).then_some(Event::Undropped { decision })
+            }
+        })
+    }
 }
 
 /// The event of an outcome; `None` if it is already recorded.

@@ -187,6 +187,7 @@ impl<S: Storage> Log<S> {
             }
             None => None,
         };
+        self.outcome(decision)?;
         let (state, line) = (self.begun()?, self.journal.prepared());
         let action = state.decision(decision)?.action;
         let label = state.label_of(decision)?.to_owned();

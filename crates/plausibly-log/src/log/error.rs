@@ -26,6 +26,12 @@ pub enum LogError {
     /// The request cannot follow what the log holds.
     #[error(transparent)]
     Step(#[from] StepError),
+    /// The files of milestones, which do not fit the log.
+    #[error(
+        "the files LOG.milestones and LOG.snapshot do not fit the log; delete them, and they are \
+         made again from its lines"
+    )]
+    Milestones,
     /// One of several outcomes that cannot follow.
     #[error("outcome {}: {source}", .index + 1)]
     Entry {

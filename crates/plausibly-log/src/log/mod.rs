@@ -16,12 +16,14 @@ pub use offer::Among;
 use crate::assumed::assumed;
 use crate::desk::Desk;
 use crate::event::{Event, Outcomes};
-use crate::fold::{Folding, fetch, parse};
+use crate::fold::parse;
 use crate::journal::{Checkpoint, Journal, LineHash, Recovery, Storage};
+use crate::milestones::{Index, Rebuilt, resume};
 use crate::opening::Opening;
 use crate::policy::{PolicyTable, check_new_policy, setting};
+use crate::recall::Recall;
 use crate::reward::Reward;
-use crate::state::{Line, Needs, State, StepError};
+use crate::state::{Line, Needs, Outcome, State, StepError};
 use crate::time::Time;
 use offer::Offered;
 
@@ -42,6 +44,8 @@ pub struct Log<S> {
     id: LineHash,
     /// Set when a write has failed: the state may then be ahead of the disk.
     stopped: bool,
+    /// Finds the lines before the snapshot that the log was opened from.
+    index: Option<Index>,
     /// Derives decisions.
     desk: Desk,
     /// The last table that a decision was about.
@@ -57,8 +61,26 @@ impl<S: Storage> Log<S> {
     /// If another process writes to it, a line is damaged, or an event cannot follow those before
     /// it.
     pub fn open(storage: S) -> Result<Self, LogError> {
-        let mut folding = Folding::default();
-        let journal = Journal::open_from(storage, &Checkpoint::START, |storage, entry| {
+        Self::open_behind(storage, Rebuilt::default())
+    }
+
+    /// Opens a log for writing as [`Log::open`] does, but reads only the lines behind its snapshot,
+    /// if it has one that fits: see [`keep_milestones`](crate::keep_milestones). The log goes on as
+    /// if all of it had been read.
+    ///
+    /// A snapshot is trusted. Someone who can write the files beside the log can lead it to
+    /// decisions that do not follow from its lines; [`audit`](crate::audit) names them.
+    ///
+    /// # Errors
+    /// As [`Log::open`].
+    pub fn open_from_snapshot(storage: S) -> Result<Self, LogError> {
+        let begin = resume(&storage).unwrap_or_default();
+        Self::open_behind(storage, begin)
+    }
+
+    fn open_behind(storage: S, begin: Rebuilt) -> Result<Self, LogError> {
+        let Rebuilt { mut folding, at } = begin;
+        let journal = Journal::open_from(storage, &at, |storage, entry| {
             folding.step(storage, &entry, &parse(&entry)?)
         })?;
         Ok(Self {
@@ -66,6 +88,7 @@ impl<S: Storage> Log<S> {
             state: folding.state,
             id: folding.id,
             stopped: false,
+            index: folding.index,
             desk: Desk::default(),
             offered: None,
         })
@@ -215,11 +238,25 @@ impl<S: Storage> Log<S> {
     /// If the event cannot follow; it is then neither in the state nor prepared.
     fn prepare(&mut self, at: Time, event: &Event) -> Result<Checkpoint, LogError> {
         let needs = self.begun()?.needs(event);
-        let (journal, state) = (&self.journal, self.state.as_mut());
-        let state = state.ok_or(LogError::Empty)?;
-        recall(journal, state, needs)?;
-        state.step(next_line(journal, at), event)?;
+        self.recall(needs)?;
+        let (line, state) = (next_line(&self.journal, at), self.state.as_mut());
+        state.ok_or(LogError::Empty)?.step(line, event)?;
         self.prepare_stepped(at, event)
+    }
+
+    /// The outcome of a decision, read in the log if need be.
+    fn outcome(&mut self, decision: u64) -> Result<Outcome, LogError> {
+        let needs = self.begun()?.needs_decision(decision, false);
+        self.recall(needs)?;
+        Ok(self.begun()?.decision(decision)?.outcome)
+    }
+
+    /// Reads in the log what the state needs for its next event.
+    fn recall(&mut self, needs: Option<Needs>) -> Result<(), LogError> {
+        match self.state.as_mut() {
+            Some(state) => recall(&self.journal, self.index.as_ref(), state, needs),
+            None => Ok(()),
+        }
     }
 
     /// Prepares the line of an event that is in the state. If that fails, the state is ahead for
@@ -255,6 +292,7 @@ fn next_line<S: Storage>(journal: &Journal<S>, at: Time) -> Line {
 /// Reads in the log what a state needs for its next event.
 fn recall<S: Storage>(
     journal: &Journal<S>,
+    index: Option<&Index>,
     state: &mut State,
     needs: Option<Needs>,
 ) -> Result<(), LogError> {
@@ -265,8 +303,9 @@ fn recall<S: Storage>(
             let event = journal.line_at(at, |entry| parse(&entry))??;
             Ok(state.recall(decision, &event)?)
         }
-        Some(needs @ Needs::Rows) => {
-            fetch(journal.storage(), state, needs, journal.prepared().seq + 1)
+        Some(needs) => {
+            let recall = Recall { storage: journal.storage(), index };
+            recall.fetch(state, needs, journal.prepared().seq + 1)
         }
     }
 }

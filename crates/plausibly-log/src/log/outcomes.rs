@@ -29,13 +29,15 @@ impl<S: Storage> Log<S> {
         let (mut events, mut recorded) = (Vec::new(), Vec::with_capacity(outcomes.len()));
         for (index, &(decision, new)) in outcomes.iter().enumerate() {
             let refused = |source| LogError::Entry { index, source };
+            let needs = ahead.needs_decision(decision, false);
+            recall(&self.journal, self.index.as_ref(), &mut ahead, needs)?;
             let outcome = ahead.decision(decision).map_err(refused)?.outcome;
             let Some(event) = outcome_event(decision, new, outcome, correct) else {
                 recorded.push(Recorded::Before);
                 continue;
             };
             let needs = ahead.needs(&event);
-            recall(&self.journal, &mut ahead, needs)?;
+            recall(&self.journal, self.index.as_ref(), &mut ahead, needs)?;
             let next = next_line(&self.journal, at);
             let line = Line { seq: next.seq + events.len() as u64, ..next };
             ahead.step(line, &event).map_err(refused)?;

@@ -15,6 +15,12 @@ const BLOCK: usize = 4096;
 /// All decisions, by number from 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Decisions {
+    /// The number of decisions before those in memory.
+    before: u64,
+    /// Decisions before those in memory, read again.
+    early: BTreeMap<u64, Decision>,
+    /// Whether it is known which of these are pending.
+    knows_pending: bool,
     blocks: Vec<Arc<Vec<Decision>>>,
     details: BTreeMap<u64, Details>,
     /// Whether the details of settled decisions are kept too.
@@ -24,6 +30,7 @@ pub(super) struct Decisions {
 
 /// The context and the forecasts of a decision, packed: three steps of eight bytes and which of
 /// them counts, if there are forecasts, then the pairs of the context as JSON, if it has any.
+/// Nothing at all for a pending decision whose line was not read yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Details(Box<[u8]>);
 
@@ -83,17 +90,49 @@ pub(super) fn read_forecasts(recorded: RecordedForecasts) -> Result<Forecasts, S
 }
 
 impl Decisions {
+    /// Decisions of which the first `before` are in the log alone, and these of them are pending, if
+    /// that is known.
+    pub(super) fn after(before: u64, pending: Option<&[u64]>) -> Self {
+        let knows_pending = pending.is_some();
+        let pending = pending.unwrap_or_default();
+        let unread = pending.iter().map(|number| (*number, Details([].into())));
+        let details = unread.collect();
+        Self { before, knows_pending, details, pending: pending.len(), ..Self::default() }
+    }
+
     /// The number of decisions.
-    pub(super) fn len(&self) -> usize {
-        self.blocks.split_last().map_or(0, |(last, full)| full.len() * BLOCK + last.len())
+    pub(super) fn len(&self) -> u64 {
+        let in_memory =
+            self.blocks.split_last().map_or(0, |(last, full)| full.len() * BLOCK + last.len());
+        self.before + in_memory as u64
     }
 
     pub(super) fn get(&self, number: u64) -> Option<&Decision> {
-        let place = usize::try_from(number).ok()?.checked_sub(1)?;
+        let Some(later) = number.checked_sub(self.before + 1) else {
+            return self.early.get(&number);
+        };
+        let place = usize::try_from(later).ok()?;
         self.blocks.get(place / BLOCK)?.get(place % BLOCK)
     }
 
-    /// All decisions, the oldest first.
+    /// Whether there is a decision of this number that is in the log alone.
+    pub(super) fn is_unread(&self, number: u64) -> bool {
+        (1..=self.before).contains(&number) && !self.early.contains_key(&number)
+    }
+
+    /// Whether a decision that is in the log alone is pending; `None` if that is not known.
+    pub(super) fn is_pending(&self, number: u64) -> Option<bool> {
+        self.knows_pending.then(|| self.details.contains_key(&number))
+    }
+
+    /// Takes a decision back from the log.
+    pub(super) fn add_early(&mut self, number: u64, decision: Decision) {
+        // Known pending decisions are counted already.
+        self.pending += usize::from(!self.knows_pending && decision.outcome == Outcome::Pending);
+        self.early.insert(number, decision);
+    }
+
+    /// The decisions in memory, the oldest first.
     pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Decision> {
         self.blocks.iter().flat_map(|block| block.iter())
     }
@@ -105,15 +144,20 @@ impl Decisions {
         }
         let last = self.blocks.last_mut().expect("one was added");
         Arc::make_mut(last).push(decision);
-        self.details.insert(self.len() as u64, details);
+        self.details.insert(self.len(), details);
         self.pending += 1;
     }
 
     /// Gives a decision, which there is, another outcome.
     pub(super) fn set_outcome(&mut self, number: u64, outcome: Outcome) {
-        let place = super::index(number) - 1;
-        let block = Arc::make_mut(&mut self.blocks[place / BLOCK]);
-        let before = std::mem::replace(&mut block[place % BLOCK].outcome, outcome);
+        let decision = match number.checked_sub(self.before + 1) {
+            None => self.early.get_mut(&number).expect("read before its outcome changes"),
+            Some(later) => {
+                let place = super::index(later);
+                &mut Arc::make_mut(&mut self.blocks[place / BLOCK])[place % BLOCK]
+            }
+        };
+        let before = std::mem::replace(&mut decision.outcome, outcome);
         self.pending -= usize::from(before == Outcome::Pending);
         if outcome == Outcome::Pending {
             self.pending += 1;
@@ -126,7 +170,7 @@ impl Decisions {
     /// The numbers of the pending decisions, the oldest first.
     pub(super) fn pending(&self) -> impl Iterator<Item = u64> {
         let is_pending =
-            |number: &u64| self.get(*number).is_some_and(|one| one.outcome == Outcome::Pending);
+            |number: &u64| self.get(*number).is_none_or(|one| one.outcome == Outcome::Pending);
         self.details.keys().copied().filter(is_pending)
     }
 
@@ -136,7 +180,7 @@ impl Decisions {
     }
 
     pub(super) fn details(&self, number: u64) -> Option<&Details> {
-        self.details.get(&number)
+        self.details.get(&number).filter(|details| !details.0.is_empty())
     }
 
     /// Takes the details of a decision back, until [`Decisions::forget`].

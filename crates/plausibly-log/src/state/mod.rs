@@ -6,6 +6,7 @@ mod bell;
 mod decisions;
 mod error;
 mod grounds;
+mod kept;
 mod keys;
 mod needs;
 mod outcomes;
@@ -17,13 +18,14 @@ mod step;
 pub(crate) use basis::{Lent, Offer};
 pub use error::StepError;
 pub use grounds::Occasion;
+pub(crate) use kept::{Kept, Waiting};
 pub use keys::REMEMBERED_KEYS;
 pub(crate) use needs::{Line, Needs};
 pub(crate) use rows::Rows;
 pub use step::check_key;
 
 use crate::certificate::Amended;
-use crate::event::{Cells, Outcomes, Upgraded};
+use crate::event::{Cells, Event, Outcomes, Upgraded};
 use crate::policy::{PolicyTable, natural_ridge, read_settled, setting};
 use crate::recipe::{Context, Recipe};
 use crate::reward::Reward;
@@ -56,6 +58,18 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The outcome of a decision after the event of this line; `None` for events of other kinds.
+    pub(crate) fn recorded(seq: u64, event: &Event) -> Option<Self> {
+        Some(match event {
+            Event::Rewarded { reward, of, .. } | Event::Corrected { reward, of, .. } => {
+                Self::Settled { reward: Reward { value: *reward, of: *of }, seq }
+            }
+            Event::Dropped { .. } => Self::Dropped { seq },
+            Event::Retracted { .. } | Event::Undropped { .. } => Self::Pending,
+            _ => return None,
+        })
+    }
+
     /// Whether the reward will never come.
     pub(crate) fn is_dropped(self) -> bool {
         matches!(self, Self::Dropped { .. })
@@ -126,6 +140,8 @@ pub struct State {
     sets: Vec<Arc<[u64]>>,
     /// The first set of the same actions.
     set_of: BTreeMap<Arc<[u64]>, u64>,
+    /// The set of the last decision.
+    last_set: Option<u64>,
     /// The context of the last decision.
     last_context: Context,
     decisions: Decisions,
@@ -274,16 +290,17 @@ impl State {
 
     /// The set of the last decision, with its number.
     pub fn last_set(&self) -> Option<(u64, &[u64])> {
-        let Decision { set, .. } = self.last_decision()?;
-        Some((*set, self.set(*set).ok()?))
+        let set = self.last_set?;
+        Some((set, self.set(set).ok()?))
     }
 
     /// The number of decisions.
     pub fn count_decisions(&self) -> u64 {
-        self.decisions.len() as u64
+        self.decisions.len()
     }
 
-    /// All decisions, in order; the first has number 1.
+    /// The decision that was taken with this key, if it has one of the last [`REMEMBERED_KEYS`].
+    /// a milestone.
     pub fn decisions(&self) -> impl DoubleEndedIterator<Item = &Decision> {
         self.decisions.iter()
     }

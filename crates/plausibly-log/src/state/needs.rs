@@ -3,9 +3,10 @@
 //! state itself reads nothing.
 
 use super::decisions::Details;
-use super::{Decision, Rows, State, StepError};
+use super::{Decision, Outcome, Rows, State, StepError, index};
 use crate::event::Event;
 use crate::journal::LineAt;
+use std::sync::Arc;
 
 /// The frame of an event.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,10 @@ pub(crate) enum Needs {
     Line { decision: u64, at: LineAt },
     /// What each row of features has paid up to now. Give it to [`State::recall_rows`].
     Rows,
+    /// A decision that is in the log alone. Give it to [`State::recall_decision`].
+    Decision { decision: u64, is_pending: bool },
+    /// The actions of a set that is in the log alone. Give them to [`State::recall_set`].
+    Set { set: u64 },
 }
 
 impl State {
@@ -36,6 +41,11 @@ impl State {
             | Event::Retracted { decision }
             | Event::Dropped { decision }
             | Event::Undropped { decision } => {
+                // A line that is in the log followed the lines before it.
+                let has_none = matches!(event, Event::Rewarded { .. } | Event::Dropped { .. });
+                if let Some(needs) = self.needs_decision(*decision, has_none) {
+                    return Some(needs);
+                }
                 let Decision { seq, begin, .. } = *self.decision(*decision).ok()?;
                 let at = LineAt { seq, begin };
                 let is_known =
@@ -47,8 +57,59 @@ impl State {
                 let is_known = self.rows.is_some() || self.recipe.dim() == 0;
                 (spec.link().is_some() && !is_known).then_some(Needs::Rows)
             }
+            Event::Decided { set, .. } => self.needs_set(*set),
             _ => None,
         }
+    }
+
+    /// What anything about this decision needs. If the state does not know which decisions are
+    /// pending, `presumed` says whether this one is.
+    pub(crate) fn needs_decision(&self, decision: u64, presumed: bool) -> Option<Needs> {
+        let is_pending = self.decisions.is_pending(decision).unwrap_or(presumed);
+        let unread = self.decisions.is_unread(decision);
+        unread.then_some(Needs::Decision { decision, is_pending })
+    }
+
+    /// What a decision about this set needs.
+    pub(crate) fn needs_set(&self, set: u64) -> Option<Needs> {
+        self.set(set).ok()?.is_empty().then_some(Needs::Set { set })
+    }
+
+    /// Takes a decision back, from the event of its line, with its outcome.
+    ///
+    /// # Errors
+    /// If that is not the event of the decision.
+    pub(crate) fn recall_decision(
+        &mut self,
+        decision: u64,
+        (line, event): (Line, &Event),
+        outcome: Outcome,
+    ) -> Result<(), StepError> {
+        self.recall(decision, event)?;
+        let Event::Decided { set, chosen, .. } = event else {
+            return Err(StepError::Unknown { what: "decision", number: decision });
+        };
+        let Line { seq, at_us, begin } = line;
+        let (action, set) = (*chosen, *set);
+        let taken = Decision { action, set, run: 0, at_us, seq, begin, outcome };
+        self.decisions.add_early(decision, taken);
+        Ok(())
+    }
+
+    /// Takes the actions of a set back, from the event of its line.
+    ///
+    /// # Errors
+    /// If that is not the event of the set.
+    pub(crate) fn recall_set(&mut self, set: u64, event: &Event) -> Result<(), StepError> {
+        let unknown = StepError::Unknown { what: "set", number: set };
+        let Event::SetOffered { set: number, actions } = event else { return Err(unknown) };
+        if *number != set || set >= self.sets.len() as u64 {
+            return Err(unknown);
+        }
+        let actions: Arc<[u64]> = actions.as_slice().into();
+        self.set_of.entry(Arc::clone(&actions)).or_insert(set);
+        self.sets[index(set)] = actions;
+        Ok(())
     }
 
     /// Takes back what a decision forgot, from the event of its line.

@@ -14,14 +14,24 @@ use plausibly::{RowSums, Tally};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Rows {
     /// What the rows of settled decisions have paid.
-    settled: RowSums,
+    pub(super) settled: RowSums,
     /// One outcome for each pending decision.
-    pending: RowSums,
+    pub(super) pending: RowSums,
 }
 
 impl Rows {
     fn new(dim: usize) -> Self {
         Self { settled: RowSums::new(dim), pending: RowSums::new(dim) }
+    }
+
+    /// The number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.settled.len() + self.pending.len()
+    }
+
+    /// The sums over settled and over pending decisions.
+    pub(super) fn both(&self) -> [&RowSums; 2] {
+        [&self.settled, &self.pending]
     }
 
     /// Applies a change of a decision with these features. Changes nothing on an error.

@@ -76,6 +76,7 @@ impl State {
             live: BTreeMap::new(),
             sets: Vec::new(),
             set_of: BTreeMap::new(),
+            last_set: None,
             last_context: Context::default(),
             decisions: Decisions::default(),
             keys: Keys::default(),
@@ -129,15 +130,27 @@ impl State {
         Ok(())
     }
 
-    fn apply_event(&mut self, line: Line, event: &Event) -> Result<(), StepError> {
-        let Line { seq, at_us, begin } = line;
+    /// Applies an event that makes settings, actions or the recipe.
+    pub(super) fn apply_structure(&mut self, event: &Event) -> Result<(), StepError> {
         match event {
-            Event::Opened { .. } => Err(StepError::Opening),
             Event::PolicyChanged { policy, horizon, .. } => self.change_policy(policy, *horizon),
             Event::OutcomesChanged { outcomes, .. } => self.change_outcomes(*outcomes),
             Event::RecipeExtended { extension } => self.extend_recipe(extension),
             Event::ActionAdded { action, label, cells } => self.add_action(*action, label, cells),
             Event::ActionRetired { action } => self.retire(*action),
+            _ => Err(StepError::Opening),
+        }
+    }
+
+    fn apply_event(&mut self, line: Line, event: &Event) -> Result<(), StepError> {
+        let Line { seq, at_us, begin } = line;
+        match event {
+            Event::Opened { .. }
+            | Event::PolicyChanged { .. }
+            | Event::OutcomesChanged { .. }
+            | Event::RecipeExtended { .. }
+            | Event::ActionAdded { .. }
+            | Event::ActionRetired { .. } => self.apply_structure(event),
             Event::SetOffered { set, actions } => self.offer(*set, actions),
             Event::Decided { decision, set, context, chosen, label, key, forecasts } => {
                 let forecasts = self.forecasts_of(*forecasts)?;
@@ -204,7 +217,7 @@ impl State {
     }
 
     fn add_action(&mut self, action: u64, label: &str, cells: &Cells) -> Result<(), StepError> {
-        in_turn("action", action, self.actions.len())?;
+        in_turn("action", action, self.actions.len() as u64)?;
         if self.live.contains_key(label) {
             return Err(StepError::Taken { label: label.into() });
         }
@@ -234,7 +247,7 @@ impl State {
     }
 
     fn offer(&mut self, set: u64, actions: &[u64]) -> Result<(), StepError> {
-        in_turn("set", set, self.sets.len())?;
+        in_turn("set", set, self.sets.len() as u64)?;
         let unfit = |action, why| Err(StepError::Unfit { action, done: "offered", why });
         if let Some(pair) = actions.windows(2).find(|pair| pair[0] >= pair[1]) {
             return unfit(pair[1], "a set lists each action once, in the order of their numbers");
@@ -291,6 +304,7 @@ impl State {
         }
         self.has_changed |= taken.set != 0;
         taken.run = self.run_of(context);
+        self.last_set = Some(taken.set);
         self.actions[index(action)].taken = true;
         self.decisions.push(taken, Details::new(context, forecasts));
         Ok(())
@@ -408,7 +422,6 @@ pub fn check_key(key: &str) -> Result<(), StepError> {
 }
 
 /// Checks that a number is the next one.
-fn in_turn(what: &'static str, found: u64, next: usize) -> Result<(), StepError> {
-    let next = next as u64;
+fn in_turn(what: &'static str, found: u64, next: u64) -> Result<(), StepError> {
     if found == next { Ok(()) } else { Err(StepError::OutOfTurn { what, found, next }) }
 }

@@ -3,7 +3,7 @@
 use plausibly_log::journal::Storage;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{self, Cursor};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -24,14 +24,63 @@ impl Memory {
         self.0.borrow().log.clone()
     }
 
+    /// A file beside the log.
+    pub(crate) fn beside(&self, suffix: &str) -> Option<Vec<u8>> {
+        self.0.borrow().beside.get(suffix).cloned()
+    }
+
+    /// Puts a file beside the log, or removes it.
+    pub(crate) fn set_beside(&self, suffix: &str, content: Option<Vec<u8>>) {
+        let mut files = self.0.borrow_mut();
+        match content {
+            Some(content) => files.beside.insert(suffix.into(), content),
+            None => files.beside.remove(suffix),
+        };
+    }
+
+    /// A disk with the same files.
+    pub(crate) fn copied(&self) -> Self {
+        let files = self.0.borrow();
+        let (log, beside) = (files.log.clone(), files.beside.clone());
+        Self(Rc::new(RefCell::new(Files { log, beside, broken: false })))
+    }
+
     /// Makes writes fail from now on, or work again.
     pub(crate) fn set_broken(&self, broken: bool) {
         self.0.borrow_mut().broken = broken;
     }
 }
 
+/// Reads the log as it is at the moment, as from a file.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    files: Rc<RefCell<Files>>,
+    at: u64,
+}
+
+impl Read for Reader {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let files = self.files.borrow();
+        let mut log = Cursor::new(&files.log);
+        log.set_position(self.at);
+        let read = log.read(into)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Reader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let files = self.files.borrow();
+        let mut log = Cursor::new(&files.log);
+        log.set_position(self.at);
+        self.at = log.seek(to)?;
+        Ok(self.at)
+    }
+}
+
 impl Storage for Memory {
-    type Reader = Cursor<Vec<u8>>;
+    type Reader = Reader;
 
     fn path(&self) -> &Path {
         Path::new("log.ndjson")
@@ -42,7 +91,7 @@ impl Storage for Memory {
     }
 
     fn reader(&self) -> io::Result<Self::Reader> {
-        Ok(Cursor::new(self.0.borrow().log.clone()))
+        Ok(Reader { files: Rc::clone(&self.0), at: 0 })
     }
 
     fn length(&self) -> io::Result<u64> {

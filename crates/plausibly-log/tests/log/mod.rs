@@ -12,6 +12,7 @@ mod given;
 mod histories;
 mod laws;
 mod memory;
+mod milestones;
 mod mutants;
 mod once;
 mod rates;
@@ -152,7 +153,7 @@ fn for_arms() -> Vec<serde_json::Value> {
 
 /// A table of `rows` actions with `columns` numbers, from which some rows may be left out and some
 /// be changed.
-fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
+pub(crate) fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
     let mut text = String::from("name");
     for column in 0..plan.columns {
         write!(text, ",x{column}").unwrap();
@@ -180,7 +181,7 @@ fn table(rng: &mut Stream, plan: &Plan, leave_out: f64) -> Table {
 }
 
 /// A random context.
-fn context(rng: &mut Stream, plan: &Plan) -> Context {
+pub(crate) fn context(rng: &mut Stream, plan: &Plan) -> Context {
     if plan.context && plan.steady && rng.uniform() < 0.95 {
         Context::parse(["device=mobile", "hour=8"]).unwrap()
     } else if plan.context {
@@ -191,7 +192,8 @@ fn context(rng: &mut Stream, plan: &Plan) -> Context {
     }
 }
 
-fn begin(log: &mut Log<Memory>, plan: &Plan, first: &Table, rng: &mut Stream) {
+/// Begins a log.
+pub(crate) fn begin(log: &mut Log<Memory>, plan: &Plan, first: &Table, rng: &mut Stream) {
     let recipe = if plan.given {
         // The rewards need not obey the bound: this is not tested here.
         Recipe::given(first, &[], 0.5 + 20.0 * rng.uniform()).unwrap()

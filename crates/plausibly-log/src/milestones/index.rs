@@ -1,0 +1,136 @@
+//! Finds lines by what they record, and rebuilds states at milestones. What does not fit the log is
+//! [`LogError::Milestones`], and makes a caller read the log from its first line.
+
+use super::block::{Block, Places, VERSION, line_at, read};
+use crate::fold::parse;
+use crate::journal::{LineAt, Storage};
+use crate::log::LogError;
+use crate::recall::Recall;
+use crate::state::{Needs, State, Waiting};
+use std::sync::OnceLock;
+
+/// The blocks of a file, each read when it is first asked for.
+#[derive(Debug)]
+pub(crate) struct Index {
+    blocks: Vec<Unread>,
+}
+
+#[derive(Debug)]
+struct Unread {
+    line: Vec<u8>,
+    block: OnceLock<Option<Block>>,
+}
+
+impl Index {
+    /// The blocks of these lines.
+    pub(super) fn new<'a>(lines: impl Iterator<Item = &'a [u8]>) -> Self {
+        let unread = |line: &[u8]| Unread { line: line.to_vec(), block: OnceLock::new() };
+        Self { blocks: lines.map(unread).collect() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Keeps the blocks before the line of a decision.
+    pub(super) fn keep_before(&mut self, decision: u64) -> Result<(), LogError> {
+        let place = self.block_with(|places| places.first_decision, decision)?;
+        let Places { first_decision, decided, .. } = &self.block(place)?.places;
+        let is_inside = decision - first_decision < decided.len() as u64;
+        self.blocks.truncate(if is_inside { place } else { place + 1 });
+        Ok(())
+    }
+
+    pub(super) fn block(&self, place: usize) -> Result<&Block, LogError> {
+        let Unread { line, block } = self.blocks.get(place).ok_or(LogError::Milestones)?;
+        let read = block.get_or_init(|| read(line).filter(|block: &Block| block.v == VERSION));
+        read.as_ref().ok_or(LogError::Milestones)
+    }
+
+    /// The last block whose first number is at most this one.
+    fn block_with(&self, first: impl Fn(&Places) -> u64, number: u64) -> Result<usize, LogError> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if first(&self.block(middle)?.places) <= number {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low.checked_sub(1).ok_or(LogError::Milestones)
+    }
+
+    /// The line of a decision.
+    pub(crate) fn decided(&self, decision: u64) -> Result<LineAt, LogError> {
+        let place = self.block_with(|places| places.first_decision, decision)?;
+        let Places { first_decision, decided, .. } = &self.block(place)?.places;
+        at(decided, decision - first_decision)
+    }
+
+    /// The line of a set.
+    pub(crate) fn set(&self, set: u64) -> Result<LineAt, LogError> {
+        let place = self.block_with(|places| places.first_set, set)?;
+        let Places { first_set, sets, .. } = &self.block(place)?.places;
+        at(sets, set - first_set)
+    }
+
+    /// The last line about the outcome of a decision.
+    pub(crate) fn outcome(&self, decision: u64) -> Result<LineAt, LogError> {
+        for place in (0..self.len()).rev() {
+            let outcomes = &self.block(place)?.places.outcomes;
+            let found = outcomes.iter().rev().find(|(number, ..)| *number == decision);
+            if let Some((_, seq, begin)) = found {
+                return Ok(line_at((*seq, *begin)));
+            }
+        }
+        Err(LogError::Milestones)
+    }
+
+    /// The state after the last block, without its decisions and sets. With `waiting` new lines can
+    /// follow; without, only those that the log has.
+    pub(super) fn state<S: Storage>(
+        &self,
+        storage: &S,
+        waiting: Option<&Waiting>,
+    ) -> Result<State, LogError> {
+        let last_place = self.len().checked_sub(1).ok_or(LogError::Milestones)?;
+        let last = self.block(last_place)?;
+        let mut with_structure = Vec::new();
+        let mut next = Some(last_place);
+        while let Some(place) = next {
+            with_structure.push(place);
+            next = self.block(place)?.places.structure_before.filter(|before| *before < place);
+        }
+        let recall = Recall { storage, index: Some(self) };
+        let mut lines = recall.lines()?;
+        let mut state = None;
+        for place in with_structure.into_iter().rev() {
+            for at in &self.block(place)?.places.structure {
+                let at = line_at(*at);
+                let entry = lines.line_at(at, storage.path())?;
+                let (event, hash) = (parse(&entry)?, entry.hash);
+                match &mut state {
+                    Some(state) => State::rebuild(state, &event)?,
+                    None if at == LineAt { seq: 1, begin: 0 } && hash.to_string() == last.log => {
+                        state = Some(State::open(&event)?);
+                    }
+                    None => return Err(LogError::Milestones),
+                }
+            }
+        }
+        let mut state = state.ok_or(LogError::Milestones)?;
+        state.restore(&last.kept, waiting).map_err(|_malformed| LogError::Milestones)?;
+        // The first set says how δ is shared. A writer names sets by their actions.
+        let sets = if waiting.is_some() { last.kept.sets } else { last.kept.sets.min(1) };
+        for set in 0..sets {
+            recall.fetch(&mut state, Needs::Set { set }, 0)?;
+        }
+        Ok(state)
+    }
+}
+
+fn at(places: &[(u64, u64)], place: u64) -> Result<LineAt, LogError> {
+    let found = usize::try_from(place).ok().and_then(|place| places.get(place));
+    found.copied().map(line_at).ok_or(LogError::Milestones)
+}

@@ -1,0 +1,66 @@
+//! Reads again in the log what a state has forgotten.
+
+use crate::event::Event;
+use crate::fold::{Keep, fold_keeping, parse};
+use crate::journal::{JournalError, LineAt, LineReader, Storage};
+use crate::log::LogError;
+use crate::milestones::Index;
+use crate::state::{Line, Needs, Outcome, Rows, State};
+
+/// A log, and an index of its lines before the milestone where a state was rebuilt.
+#[derive(Debug)]
+pub(crate) struct Recall<'a, S> {
+    pub(crate) storage: &'a S,
+    pub(crate) index: Option<&'a Index>,
+}
+
+impl<S: Storage> Recall<'_, S> {
+    /// Gives a state what it needs for the event of the line with this number.
+    pub(crate) fn fetch(&self, state: &mut State, needs: Needs, seq: u64) -> Result<(), LogError> {
+        let index = || self.index.ok_or(LogError::Milestones);
+        match needs {
+            Needs::Line { decision, at } => state.recall(decision, &self.event(at)?.1)?,
+            Needs::Rows => state.recall_rows(rows_before(self.storage, seq)?),
+            Needs::Set { set } => state.recall_set(set, &self.event(index()?.set(set)?)?.1)?,
+            Needs::Decision { decision, is_pending } => {
+                let outcome = if is_pending {
+                    Outcome::Pending
+                } else {
+                    let (line, event) = self.event(index()?.outcome(decision)?)?;
+                    Outcome::recorded(line.seq, &event).ok_or(LogError::Milestones)?
+                };
+                let (line, event) = self.event(index()?.decided(decision)?)?;
+                state.recall_decision(decision, (line, &event), outcome)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads single lines.
+    pub(crate) fn lines(&self) -> Result<LineReader<S::Reader>, LogError> {
+        let path = self.storage.path();
+        let opened = self.storage.reader().map(LineReader::new);
+        let io = |source| JournalError::Io { what: "open", path: path.into(), source };
+        Ok(opened.map_err(io)?)
+    }
+
+    /// The event of a line, and its frame.
+    pub(crate) fn event(&self, at: LineAt) -> Result<(Line, Event), LogError> {
+        let mut lines = self.lines()?;
+        let entry = lines.line_at(at, self.storage.path())?;
+        Ok((Line { seq: entry.seq, at_us: entry.at_us, begin: entry.begin }, parse(&entry)?))
+    }
+}
+
+/// What each row of features has paid before a line, from all lines before it.
+fn rows_before<S: Storage>(storage: &S, seq: u64) -> Result<Option<Rows>, LogError> {
+    let mut rows = None;
+    let keep = Keep { rows: true, ..Keep::default() };
+    let (state, _) = fold_keeping(storage, keep, |step| {
+        if step.entry.seq == seq {
+            rows = step.state.rows().cloned();
+        }
+        Ok(())
+    })?;
+    Ok(rows.or_else(|| state?.rows().cloned()))
+}
