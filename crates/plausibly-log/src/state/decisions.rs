@@ -90,8 +90,8 @@ pub(super) fn read_forecasts(recorded: RecordedForecasts) -> Result<Forecasts, S
 }
 
 impl Decisions {
-    /// Decisions of which the first `before` are in the log alone, and these of them are pending, if
-    /// that is known.
+    /// Decisions of which the first `before` are in the log alone; `pending` of them, if that is
+    /// known, are pending.
     pub(super) fn after(before: u64, pending: Option<&[u64]>) -> Self {
         let knows_pending = pending.is_some();
         let pending = pending.unwrap_or_default();
