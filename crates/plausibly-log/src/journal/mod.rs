@@ -52,6 +52,7 @@ pub(crate) use fresh::Fresh;
 pub use holder::Holder;
 pub(crate) use line::MAX_SEQ;
 pub use line::{LineHash, MAX_BODY};
+pub(crate) use reader::read_present;
 pub use reader::{End, Entry, read};
 pub use storage::{FileStorage, Storage};
 pub use tail::Recovery;

@@ -1,5 +1,6 @@
 //! Random logs, and the laws that each must obey.
 
+mod audited;
 mod batched;
 mod bell;
 mod certificates;
