@@ -82,6 +82,7 @@ pub(crate) enum Command {
     Compare(decisions::Compare),
     Explain(decisions::Explain),
     Verify(decisions::Verify),
+    Audit(decisions::Audit),
     Replay(decisions::Replay),
     Upgrade(decisions::Upgrade),
     Reproduce(Reproduce),

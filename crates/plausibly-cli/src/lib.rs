@@ -47,6 +47,7 @@ fn execute(command: Command) -> Result<()> {
         Command::Compare(args) => decisions::compare::run(&args),
         Command::Explain(args) => decisions::explain::run(&args),
         Command::Verify(args) => decisions::verify::run(&args),
+        Command::Audit(args) => decisions::audit::run(&args),
         Command::Replay(args) => decisions::replay::run(&args),
         Command::Upgrade(args) => decisions::upgrade::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),

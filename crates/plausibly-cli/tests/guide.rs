@@ -89,7 +89,7 @@ fn verdicts_come_as_soon_as_the_guide_tells() {
 
 #[test]
 fn certificates_are_as_the_guide_tells() {
-    replayed("docs/guides/read-a-certificate.md", &[], 8);
+    replayed("docs/guides/read-a-certificate.md", &[], 9);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn the_commands_of_the_readme_do_what_it_says() {
         .unwrap();
     let commands: Vec<&str> =
         readme.lines().filter(|line| line.starts_with("plausibly ")).collect();
-    assert_eq!(commands.len(), 6, "{commands:?}");
+    assert_eq!(commands.len(), 7, "{commands:?}");
     let said: Vec<String> = commands
         .iter()
         .map(|line| {
@@ -117,4 +117,5 @@ fn the_commands_of_the_readme_do_what_it_says() {
     );
     assert!(said[2].contains("wrote news.svg") && said[3].contains("WHY THIS ONE"), "{said:?}");
     assert!(said[5].contains("nothing was left out, added or changed"), "{said:?}");
+    assert!(said[6].contains("every choice was derived again"), "{said:?}");
 }

@@ -15,6 +15,7 @@ fn every_help_teaches_and_ends_with_an_example() {
         ("compare", &["compare", "--help"]),
         ("explain", &["explain", "--help"]),
         ("verify", &["verify", "--help"]),
+        ("audit", &["audit", "--help"]),
         ("replay", &["replay", "--help"]),
         ("upgrade", &["upgrade", "--help"]),
         ("reproduce", &["reproduce", "--help"]),

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod assumed;
+mod audit;
 pub mod certificate;
 mod changes;
 mod choices;
@@ -32,6 +33,7 @@ pub mod table;
 mod time;
 mod upgrade;
 
+pub use audit::{AuditError, Audited, LineField, WrongLine, audit};
 pub use certificate::{certificate, certify};
 pub use changes::{ChangedRow, Changes, NewName};
 pub use choices::WrongChoice;

@@ -2,7 +2,7 @@
 
 use crate::event::Event;
 use crate::fold::{Keep, fold_keeping, parse};
-use crate::journal::{JournalError, LineAt, LineReader, Storage};
+use crate::journal::{LineAt, LineReader, Storage, io_error};
 use crate::log::LogError;
 use crate::milestones::Index;
 use crate::state::{Line, Needs, Outcome, Rows, State};
@@ -38,10 +38,8 @@ impl<S: Storage> Recall<'_, S> {
 
     /// Reads single lines.
     pub(crate) fn lines(&self) -> Result<LineReader<S::Reader>, LogError> {
-        let path = self.storage.path();
         let opened = self.storage.reader().map(LineReader::new);
-        let io = |source| JournalError::Io { what: "open", path: path.into(), source };
-        Ok(opened.map_err(io)?)
+        Ok(opened.map_err(io_error(self.storage, "open"))?)
     }
 
     /// The event of a line, and its frame.

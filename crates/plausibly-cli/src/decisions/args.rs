@@ -408,6 +408,32 @@ pub(crate) struct Verify {
     pub(crate) json: bool,
 }
 
+/// Derive a whole log again from nothing, and name the first line that does not follow
+///
+/// Checks that every hash is right, that every event can follow the lines before it, and that every
+/// recorded choice, name and forecast is what follows from them. What people gave, such as
+/// settings, rows and outcomes, is taken as it stands. Prints what the log holds, the digest of its
+/// statistics and the hash of its last line: note the hash in another place, and a later change of
+/// any line shows.
+///
+/// Exits with code 0 if every log passes. Otherwise prints line, decision and field of the first
+/// difference, and exits with code 1. A log that is being written can be audited: the audit takes
+/// no lock, and ends at the last line that was there when it began.
+#[derive(Debug, Arguments)]
+#[command(
+    after_help = "Examples:\n  plausibly audit wines.log\n  plausibly audit wines.log ads.log \
+                  --json"
+)]
+pub(crate) struct Audit {
+    /// The logs
+    #[arg(value_name = "LOG", required = true, env = "PLAUSIBLY_LOG", hide_env_values = true)]
+    pub(crate) logs: Vec<PathBuf>,
+
+    /// Print one JSON object per log on stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Derive the decisions of a log under other settings, and show which would differ
 ///
 /// At every decision the other policy gets the actions and outcomes that the log had then. The

@@ -1,8 +1,9 @@
 //! The commands about decisions: `decide`, `reward`, `drop`, `history`, `status`, `compare`,
-//! `explain`, `verify`, `replay`, `upgrade`, and `plan` before them.
+//! `explain`, `verify`, `audit`, `replay`, `upgrade`, and `plan` before them.
 
 mod announce;
 pub(crate) mod args;
+pub(crate) mod audit;
 pub(crate) mod compare;
 pub(crate) mod decide;
 pub(crate) mod explain;

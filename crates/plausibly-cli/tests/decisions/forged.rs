@@ -6,7 +6,7 @@ use plausibly_log::journal::{Checkpoint, FileStorage, Journal, JournalError, rea
 
 /// A log of twelve decisions, and beside it one whose choices from the fifth on were changed, with
 /// right hashes.
-fn desk() -> Desk {
+pub(super) fn desk() -> Desk {
     let desk = Desk::new("testdata/tables/labels-only.csv");
     let table = "name\na\nb\nc\n";
     std::fs::write(desk.path("actions.csv"), table).unwrap();

@@ -1,6 +1,7 @@
 //! Decisions from a table.
 
 mod assumptions; // asked for, printed, recorded
+mod audits; // of whole logs
 mod firsts; // what a new user meets: several at once, slips, doubts, commas
 mod forged; // recorded choices that do not follow
 mod interrupts; // signals, and readers that are gone

@@ -223,7 +223,8 @@ pub enum Damage {
 }
 
 impl Damage {
-    fn way_out(&self) -> &'static str {
+    /// What a person can do.
+    pub(crate) fn way_out(&self) -> &'static str {
         match self {
             Self::Version { .. } => {
                 "update this program; if it has no newer version, restore the log from a copy"

@@ -58,7 +58,22 @@ pub fn read<S: Storage, E: From<JournalError>>(
     from: &Checkpoint,
     visit: impl FnMut(Entry<'_>) -> Result<(), E>,
 ) -> Result<End, E> {
-    let Scanned { last, rest, .. } = scan(storage, from, visit)?;
+    let Scanned { last, rest, .. } = scan(storage, from, u64::MAX, visit)?;
+    Ok(End { last, unfinished: rest.len() as u64 })
+}
+
+/// Like [`read`] from the first line, up to the length that the log has when this begins. So it
+/// ends, also if a writer appends as fast as `visit` takes entries.
+///
+/// # Errors
+/// As [`read`].
+pub(crate) fn read_present<S: Storage, E: From<JournalError>>(
+    storage: &S,
+    visit: impl FnMut(Entry<'_>) -> Result<(), E>,
+) -> Result<End, E> {
+    let length = storage.reader().and_then(|mut log| log.seek(SeekFrom::End(0)));
+    let length = length.map_err(io_error(storage, "open"))?;
+    let Scanned { last, rest, .. } = scan(storage, &Checkpoint::START, length, visit)?;
     Ok(End { last, unfinished: rest.len() as u64 })
 }
 
@@ -128,20 +143,21 @@ pub(super) struct Scanned {
     pub(super) tail: Tail,
 }
 
-/// Reads and checks all lines behind `from`.
+/// Reads and checks all lines behind `from` and before the byte `until`.
 pub(super) fn scan<S: Storage, E: From<JournalError>>(
     storage: &S,
     from: &Checkpoint,
+    until: u64,
     mut visit: impl FnMut(Entry<'_>) -> Result<(), E>,
 ) -> Result<Scanned, E> {
-    let io = |what| move |source| JournalError::Io { what, path: storage.path().into(), source };
+    let io = |what| io_error(storage, what);
     let mut log = storage.reader().map_err(io("open"))?;
     if !holds(&mut log, from).map_err(io("read"))? {
         let (log, Checkpoint { seq, offset, .. }) = (storage.path().into(), *from);
         return Err(JournalError::Checkpoint { log, seq, offset }.into());
     }
     let mut last = *from;
-    let mut lines = Lines { log, buffer: vec![0; PIECE], filled: 0..0 };
+    let mut lines = Lines { log, buffer: vec![0; PIECE], filled: 0..0, at: 0, until };
     lines.restart(last.offset).map_err(io("read"))?;
     let mut doubted = None;
     loop {
@@ -170,6 +186,14 @@ pub(super) fn scan<S: Storage, E: From<JournalError>>(
         let (log, seq, offset) = (storage.path().into(), last.seq + 1, last.offset);
         return Err(JournalError::Damaged { log, seq, offset, damage }.into());
     }
+}
+
+pub(crate) fn io_error<S: Storage>(
+    storage: &S,
+    what: &'static str,
+) -> impl FnOnce(io::Error) -> JournalError {
+    let path = storage.path().into();
+    move |source| JournalError::Io { what, path, source }
 }
 
 /// Parses the line after `last`, newline included.
@@ -229,12 +253,16 @@ struct Lines<R> {
     buffer: Vec<u8>,
     /// The part of the buffer that is filled and not yet returned.
     filled: Range<usize>,
+    /// The byte of the log behind that part.
+    at: u64,
+    /// The byte of the log to stop at.
+    until: u64,
 }
 
 impl<R: Read + Seek> Lines<R> {
     /// Discards what the buffer holds, and continues from `offset`.
     fn restart(&mut self, offset: u64) -> io::Result<()> {
-        self.filled = 0..0;
+        (self.filled, self.at) = (0..0, offset);
         self.log.seek(SeekFrom::Start(offset)).map(drop)
     }
 
@@ -265,10 +293,13 @@ impl<R: Read + Seek> Lines<R> {
         if self.filled.end == self.buffer.len() {
             self.buffer.resize(2 * self.buffer.len(), 0);
         }
+        let left = usize::try_from(self.until.saturating_sub(self.at)).unwrap_or(usize::MAX);
+        let end = self.buffer.len().min(self.filled.end.saturating_add(left));
         loop {
-            match self.log.read(&mut self.buffer[self.filled.end..]) {
+            match self.log.read(&mut self.buffer[self.filled.end..end]) {
                 Ok(count) => {
                     self.filled.end += count;
+                    self.at += count as u64;
                     return Ok(count);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

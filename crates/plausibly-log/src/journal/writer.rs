@@ -5,7 +5,7 @@
 use super::error::JournalError;
 use super::holder::Holder;
 use super::line::{Line, check_body, write_line};
-use super::reader::{Entry, LineAt, LineReader, Scanned, entry_at, scan};
+use super::reader::{Entry, LineAt, LineReader, Scanned, entry_at, io_error, scan};
 use super::storage::{Storage, side_path};
 use super::tail::{Recovery, Tail};
 use super::{Checkpoint, LATEST_US};
@@ -60,7 +60,7 @@ impl<S: Storage> Journal<S> {
             },
             _ => JournalError::Io { what: "open", path: storage.path().into(), source },
         })?;
-        let mut scanned = scan(&storage, from, |entry| visit(&storage, entry))?;
+        let mut scanned = scan(&storage, from, u64::MAX, |entry| visit(&storage, entry))?;
         let recovery = recover(&mut storage, &scanned)?;
         if let Tail::Whole(len) = scanned.tail
             && let Ok(line) = Line::parse(&scanned.rest[..len])
@@ -141,12 +141,7 @@ impl<S: Storage> Journal<S> {
     ) -> Result<T, JournalError> {
         let path = self.storage.path();
         let Some(prepared) = at.begin.checked_sub(self.last.offset) else {
-            let opened = self.storage.reader();
-            let opened = opened.map_err(|source| JournalError::Io {
-                what: "open",
-                path: path.into(),
-                source,
-            })?;
+            let opened = self.storage.reader().map_err(io_error(&self.storage, "open"))?;
             return Ok(visit(LineReader::new(opened).line_at(at, path)?));
         };
         let prepared = usize::try_from(prepared).unwrap_or(usize::MAX).min(self.lines.len());
@@ -238,11 +233,6 @@ impl<S: Storage> Journal<S> {
         self.storage.append(&self.lines).map_err(|error| ("write to", error))?;
         self.storage.sync().map_err(|error| ("sync", error))
     }
-}
-
-fn io_error<S: Storage>(storage: &S, what: &'static str) -> impl FnOnce(io::Error) -> JournalError {
-    let path = storage.path().into();
-    move |source| JournalError::Io { what, path, source }
 }
 
 /// Repairs what is behind the last whole line. If the repair is interrupted, the next opening finds

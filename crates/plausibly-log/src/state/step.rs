@@ -249,6 +249,9 @@ impl State {
     fn offer(&mut self, set: u64, actions: &[u64]) -> Result<(), StepError> {
         in_turn("set", set, self.sets.len() as u64)?;
         let unfit = |action, why| Err(StepError::Unfit { action, done: "offered", why });
+        if actions.is_empty() {
+            return Err(StepError::NoActions);
+        }
         if let Some(pair) = actions.windows(2).find(|pair| pair[0] >= pair[1]) {
             return unfit(pair[1], "a set lists each action once, in the order of their numbers");
         }

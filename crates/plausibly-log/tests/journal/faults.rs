@@ -14,6 +14,8 @@ use plausibly_log::journal::{Checkpoint, Journal, JournalError, Recovery};
 enum Act {
     Open,
     Append(usize),
+    /// Prepares lines one by one, and commits them together.
+    Batch(usize),
     /// The writer ends in the middle of a line.
     Tear,
 }
@@ -23,14 +25,38 @@ const SCENARIO: &[Act] = &[
     Act::Append(1),
     Act::Append(3),
     Act::Append(1),
+    Act::Batch(3),
     Act::Tear,
     Act::Open,
     Act::Append(2),
+    Act::Batch(1),
     Act::Append(1),
     Act::Tear,
     Act::Open,
     Act::Append(1),
 ];
+
+/// How lines are written.
+type Write = fn(&mut Journal<FaultyStorage>, &[&str]) -> Result<(), JournalError>;
+
+fn append(journal: &mut Journal<FaultyStorage>, texts: &[&str]) -> Result<(), JournalError> {
+    let lines = journal.append(NOW, texts)?;
+    assert_eq!(lines.len(), texts.len());
+    Ok(())
+}
+
+fn batch(journal: &mut Journal<FaultyStorage>, texts: &[&str]) -> Result<(), JournalError> {
+    let last = journal.last();
+    for (before, text) in (1..).zip(texts) {
+        let line = journal.prepare(NOW, text)?;
+        assert_eq!((line.seq, journal.prepared()), (last.seq + before, line));
+        assert_eq!(journal.last(), last, "not acknowledged before the commit");
+    }
+    let prepared = journal.prepared();
+    journal.commit()?;
+    assert_eq!(journal.last(), prepared);
+    Ok(())
+}
 
 /// A running scenario.
 struct Play {
@@ -53,7 +79,8 @@ impl Play {
     fn act(&mut self, act: Act) -> Result<(), JournalError> {
         match act {
             Act::Open => self.open(),
-            Act::Append(count) => self.append(count),
+            Act::Append(count) => self.write(count, append),
+            Act::Batch(count) => self.write(count, batch),
             Act::Tear => {
                 // The beginning of the next line, as a killed writer leaves it.
                 let journal = self.journal.take().unwrap();
@@ -86,7 +113,7 @@ impl Play {
         self.open.clear();
     }
 
-    fn append(&mut self, count: usize) -> Result<(), JournalError> {
+    fn write(&mut self, count: usize, write: Write) -> Result<(), JournalError> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         let named = self.named..self.named + count;
         self.named = named.end;
@@ -94,22 +121,22 @@ impl Play {
             .map(|name| format!(r#"{{"n":{name},"ü":"{}"}}"#, "x".repeat(40 * name)))
             .collect();
         let texts: Vec<&str> = new.iter().map(String::as_str).collect();
-        match journal.append(NOW, &texts) {
-            Ok(lines) => {
-                assert_eq!(lines.len(), count);
-                let steps = self.disk.steps();
+        let before = self.disk.steps().len();
+        match write(journal, &texts) {
+            Ok(()) => {
                 assert_eq!(
-                    steps[steps.len() - 2..],
-                    [Step::Append, Step::Sync],
-                    "acknowledged before the sync"
+                    self.disk.steps()[before..],
+                    [Step::Length, Step::Append, Step::Sync],
+                    "one write and one sync, and acknowledged after it"
                 );
                 self.acknowledged.extend(new);
                 Ok(())
             }
             Err(error) => {
+                assert_eq!(journal.prepared(), journal.last(), "no line is left prepared");
                 if let JournalError::NotAcknowledged { cut_back, .. } = error {
                     self.restart = !cut_back;
-                    let again = journal.append(NOW, &texts);
+                    let again = write(journal, &texts);
                     assert!(matches!(again, Err(JournalError::Stopped { .. })), "{again:?}");
                     self.journal = None;
                     self.open = new;
@@ -169,7 +196,7 @@ fn steps_of_scenario() -> Vec<Step> {
     for &act in SCENARIO {
         play.act(act).unwrap();
     }
-    assert_eq!(play.acknowledged.len(), 9);
+    assert_eq!(play.acknowledged.len(), 13);
     disk.steps()
 }
 
@@ -226,7 +253,7 @@ fn blocks_out_of_order_are_cut_or_named_and_acknowledged_lines_stay() {
             play.act(act).unwrap();
         }
         let safe = disk.log();
-        play.append(draws.below(4) + 1).unwrap();
+        play.write(draws.below(4) + 1, append).unwrap();
         play.journal = None;
         let mut bytes = disk.log();
         let sector = 512;

@@ -1,7 +1,8 @@
 //! Laws of the journal.
 
+mod batching; // processes that take batches, killed and traced
 mod damage; // flipped bytes, cut files, forged lines: found, and the right line named
-mod disk; // a disk in memory that fails and loses power
+pub(crate) mod disk; // a disk in memory that fails and loses power
 mod faults; // every step of a scenario failed in turn
 mod format; // the format as documented, checked by a program that is not ours
 mod laws; // what goes in comes out
@@ -48,12 +49,12 @@ fn log_of(bodies: &[String]) -> Disk {
 }
 
 /// How many newlines there are.
-fn newlines(bytes: &[u8]) -> usize {
+pub(crate) fn newlines(bytes: &[u8]) -> usize {
     bytes.split(|&byte| byte == b'\n').count() - 1
 }
 
 /// A small random generator (`SplitMix64`) for places and lengths.
-struct Draws(u64);
+pub(crate) struct Draws(pub(crate) u64);
 
 impl Draws {
     fn below(&mut self, bound: usize) -> usize {

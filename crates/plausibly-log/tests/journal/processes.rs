@@ -43,7 +43,7 @@ fn checkpoint(text: &str) -> Checkpoint {
     }
 }
 
-fn say(what: &str) {
+pub(super) fn say(what: &str) {
     let mut out = io::stdout().lock();
     writeln!(out, "{what}").and_then(|()| out.flush()).unwrap();
 }
@@ -78,12 +78,12 @@ fn be_a_writer() {
     io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
-/// Ends a running child, and returns its output.
-fn kill(mut child: Child) -> String {
+/// Ends a running child, and returns the rest of its output.
+pub(super) fn kill(mut child: Child, mut out: impl Read) -> String {
     child.kill().unwrap();
     child.wait().unwrap();
     let mut said = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    out.read_to_string(&mut said).unwrap();
     said
 }
 
@@ -100,10 +100,11 @@ fn kill_writers(times: usize) {
     let mut draws = Draws(6);
     let (mut checked, mut recovered, mut in_a_write) = (Checkpoint::START, 0, 0);
     for _ in 0..times {
-        let child = writer(&path, usize::MAX).env(FROM, text_of(&checked)).spawn().unwrap();
+        let mut child = writer(&path, usize::MAX).env(FROM, text_of(&checked)).spawn().unwrap();
+        let out = child.stdout.take().unwrap();
         // From before it opens the log to a dozen lines later.
         std::thread::sleep(Duration::from_micros(draws.below(60_000) as u64));
-        let acknowledged = last_acknowledged(&kill(child));
+        let acknowledged = last_acknowledged(&kill(child, out));
         if !path.exists() {
             assert_eq!(acknowledged, None);
             continue;
@@ -150,12 +151,10 @@ mod full {
     }
 }
 
-/// Checks the system's trace: each acknowledgement follows a successful sync after the last write.
-#[test]
-fn a_trace_shows_the_sync_before_the_acknowledgement() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, trace) = (folder.path().join("log.ndjson"), folder.path().join("trace"));
-    let writer = writer(&path, 9);
+/// The system's trace of what a writer writes and syncs, which is also written to a file in this
+/// folder; `None` where nothing can be traced.
+pub(super) fn traced(writer: &Command, folder: &Path) -> Option<String> {
+    let trace = folder.join("trace");
     let mut command = Command::new("strace");
     command
         .args(["-f", "-y", "-s", "24", "-e", "trace=write,pwrite64,fsync,fdatasync", "-o"])
@@ -163,19 +162,26 @@ fn a_trace_shows_the_sync_before_the_acknowledgement() {
     command.arg(writer.get_program()).args(writer.get_args()).stdin(Stdio::null());
     command.envs(writer.get_envs().filter_map(|(name, value)| Some((name, value?))));
     match command.output() {
-        Ok(output) if output.status.success() => {}
+        Ok(output) if output.status.success() => Some(std::fs::read_to_string(trace).unwrap()),
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(said.contains("ptrace") || said.contains("PTRACE"), "{said}");
             eprintln!("skipped: strace may not trace here");
-            return;
+            None
         }
         Err(error) => {
             eprintln!("skipped: there is no strace ({error})");
-            return;
+            None
         }
     }
-    let trace = std::fs::read_to_string(trace).unwrap();
+}
+
+/// Checks the trace: each acknowledgement follows a successful sync after the last write.
+#[test]
+fn a_trace_shows_the_sync_before_the_acknowledgement() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.ndjson");
+    let Some(trace) = traced(&writer(&path, 9), folder.path()) else { return };
     let (mut written, mut synced, mut words) = (0, 0, 0);
     for call in trace.lines() {
         let of_log = call.contains("log.ndjson>");

@@ -1,5 +1,7 @@
 //! Random logs, and the laws that each must obey.
 
+mod audited;
+mod batched;
 mod bell;
 mod certificates;
 mod compared;

@@ -6,7 +6,7 @@ use plausibly_log::certificate::{Certificate, Findings};
 use plausibly_log::event::{Event, FIRST_FORMAT, FORMAT};
 use plausibly_log::journal::{Checkpoint, Journal, JournalError, Storage as _, read};
 use plausibly_log::state::State;
-use plausibly_log::{LogError, certificate, check_upgrade, fold, replay, upgrade};
+use plausibly_log::{LogError, audit, certificate, check_upgrade, fold, replay, upgrade};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -129,6 +129,9 @@ fn same_history_and_tighter_sets(seeds: std::ops::Range<u64>) -> (u32, u32) {
         let later = play(&mut log, &plan);
         let state = fold(&new, |_| Ok(())).unwrap().0.unwrap();
         assert_eq!(Some(&state), log.state());
+        for log in [&old, &new] {
+            audit(log).unwrap_or_else(|error| panic!("{error}: {plan:?}"));
+        }
         let kind = state.policy().1["kind"].as_str().unwrap();
         if !["elimination", "explore-then-commit"].contains(&kind) {
             let checked = replay(&new, state.policy().1, None, |_| ()).unwrap();
