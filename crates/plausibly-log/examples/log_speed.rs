@@ -83,6 +83,7 @@ fn write(path: &PathBuf, table: &Table, decisions: u64) -> Result<(), Box<dyn Er
         outcomes: Outcomes::Number,
         assumed: Vec::new(),
         upgraded: None,
+        growth: None,
         recipe: recipe.clone(),
     }];
     for (action, row) in (0..).zip(table.rows()) {
@@ -102,9 +103,11 @@ fn write(path: &PathBuf, table: &Table, decisions: u64) -> Result<(), Box<dyn Er
             chosen,
             label,
             key: None,
+            request: None,
+            by: None,
             forecasts: Some(RecordedForecasts { steps: [0; 3], counts: 0 }),
         });
-        events.push(Event::Rewarded { decision, reward: rng.uniform(), of: None });
+        events.push(Event::Rewarded { decision, reward: rng.uniform(), of: None, by: None });
         if events.len() >= BATCH || decision == decisions {
             append(&mut journal, i64::try_from(decision)?, &events)?;
             events.clear();

@@ -16,6 +16,10 @@ pub const FORMAT: u32 = 2;
 pub const FIRST_FORMAT: u32 = 1;
 /// A key has at most this many bytes, because the state of a log holds all of them.
 pub const LONGEST_KEY: usize = 256;
+/// The name of the one who asks has at most this many bytes.
+pub const LONGEST_NAME: usize = 256;
+/// The number of features that the recipe of a new log may grow to, unless the log says another.
+pub const GROWTH: u64 = 64;
 
 /// What an outcome of a log is. Other outcomes are refused, because they are probably mistakes.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
@@ -103,6 +107,10 @@ pub enum Event {
         /// The log of an earlier format that this one continues. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         upgraded: Option<Upgraded>,
+        /// The number of features that the recipe may grow to; without it,
+        /// [`MAX_FEATURES`](crate::recipe::MAX_FEATURES). From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        growth: Option<u64>,
         /// How rows become features.
         recipe: Recipe,
     },
@@ -168,6 +176,12 @@ pub enum Event {
         /// The key of the request, by which a repeated one is recognised. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         key: Option<String>,
+        /// SHA-256 of what was asked with this key, in hexadecimal. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        request: Option<String>,
+        /// Who asked. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
         /// What the reward was forecast to be; for actions with features, from format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         forecasts: Option<RecordedForecasts>,
@@ -181,6 +195,9 @@ pub enum Event {
         /// The number of outcomes, where they are counted. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         of: Option<u64>,
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
     },
     /// The recorded reward of a decision was wrong, and is replaced.
     Corrected {
@@ -191,21 +208,84 @@ pub enum Event {
         /// The number of outcomes, where they are counted. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         of: Option<u64>,
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
     },
     /// The reward of a decision was taken back; the decision is pending again.
     Retracted {
         /// The number of the decision.
         decision: u64,
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
     },
     /// The reward of a decision will never come.
     Dropped {
         /// The number of the decision.
         decision: u64,
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
     },
     /// The reward of a dropped decision may come after all; the decision is pending again. From
     /// format 2 on.
     Undropped {
         /// The number of the decision.
         decision: u64,
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
     },
+    /// No decisions are taken from here on. Outcomes are. From format 2 on.
+    Paused {
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
+    },
+    /// Decisions are taken again from here on. From format 2 on.
+    Resumed {
+        /// Who said so. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
+    },
+}
+
+impl Event {
+    /// Who asked for it, or said so.
+    pub fn by(&self) -> Option<&str> {
+        match self {
+            Self::Decided { by, .. }
+            | Self::Rewarded { by, .. }
+            | Self::Corrected { by, .. }
+            | Self::Retracted { by, .. }
+            | Self::Dropped { by, .. }
+            | Self::Undropped { by, .. }
+            | Self::Paused { by }
+            | Self::Resumed { by } => by.as_deref(),
+            Self::Opened { .. }
+            | Self::PolicyChanged { .. }
+            | Self::OutcomesChanged { .. }
+            | Self::RecipeExtended { .. }
+            | Self::ActionAdded { .. }
+            | Self::ActionRetired { .. }
+            | Self::SetOffered { .. } => None,
+        }
+    }
+
+    /// The same event, asked for or said by this one.
+    pub(crate) fn said_by(mut self, who: Option<&str>) -> Self {
+        if let Self::Decided { by, .. }
+        | Self::Rewarded { by, .. }
+        | Self::Corrected { by, .. }
+        | Self::Retracted { by, .. }
+        | Self::Dropped { by, .. }
+        | Self::Undropped { by, .. }
+        | Self::Paused { by }
+        | Self::Resumed { by } = &mut self
+        {
+            *by = who.map(Into::into);
+        }
+        self
+    }
 }

@@ -62,7 +62,7 @@ pub fn history<S: Storage>(storage: &S) -> Result<Vec<PastDecision>, LogError> {
     let (state, _) = fold(storage, |step| {
         if let Event::Rewarded { decision, .. }
         | Event::Corrected { decision, .. }
-        | Event::Dropped { decision } = step.event
+        | Event::Dropped { decision, .. } = step.event
         {
             recorded_at.insert(*decision, step.entry.at_us);
         }

@@ -2,7 +2,7 @@
 //! and the features can change later.
 
 use crate::assumed::assumed;
-use crate::event::{Event, FORMAT, Outcomes};
+use crate::event::{Event, FORMAT, GROWTH, Outcomes};
 use crate::log::LogError;
 use crate::policy::{self, Noise, PolicyTable, Rates};
 use crate::recipe::Recipe;
@@ -24,6 +24,9 @@ pub struct Opening {
     pub outcomes: Outcomes,
     /// How rows become features.
     pub recipe: Recipe,
+    /// The number of features that the recipe may grow to. A recipe that has more at first cannot
+    /// grow; [`GROWTH`] unless you know better.
+    pub growth: u64,
 }
 
 impl Opening {
@@ -31,7 +34,7 @@ impl Opening {
     pub fn new(recipe: Recipe, reward_range: (f64, f64), seed: u64) -> Self {
         let outcomes = Outcomes::default();
         let policy = policy::default_for(&recipe, reward_range, outcomes);
-        Self { policy, reward_range, horizon: None, seed, outcomes, recipe }
+        Self { policy, reward_range, horizon: None, seed, outcomes, recipe, growth: GROWTH }
     }
 
     /// Says what an outcome is. The policy becomes the default one for such outcomes.
@@ -112,11 +115,12 @@ impl Opening {
                 && own.outcomes() == state.outcomes()
                 && own.horizon() == state.horizon()
                 && own.recipe() == state.recipe()
+                && own.most_features() == state.most_features()
         })
     }
 
     pub(crate) fn event(self) -> Event {
-        let Self { policy, reward_range, horizon, seed, outcomes, recipe } = self;
+        let Self { policy, reward_range, horizon, seed, outcomes, recipe, growth } = self;
         Event::Opened {
             format: FORMAT,
             policy,
@@ -126,6 +130,7 @@ impl Opening {
             outcomes,
             assumed: Vec::new(),
             upgraded: None,
+            growth: Some(growth),
             recipe,
         }
     }

@@ -55,11 +55,11 @@ impl Reward {
     }
 
     pub(crate) fn came(self, decision: u64) -> Event {
-        Event::Rewarded { decision, reward: self.value, of: self.of }
+        Event::Rewarded { decision, reward: self.value, of: self.of, by: None }
     }
 
     pub(crate) fn corrected(self, decision: u64) -> Event {
-        Event::Corrected { decision, reward: self.value, of: self.of }
+        Event::Corrected { decision, reward: self.value, of: self.of, by: None }
     }
 
     /// Whether both are the same, to the bit.

@@ -65,6 +65,7 @@ fn log_with(desk: &Desk, label: &str) {
             outcomes: Outcomes::Number,
             assumed: Vec::new(),
             upgraded: None,
+            growth: None,
             recipe: recipe.clone(),
         },
         Event::ActionAdded { action: 0, label: label.into(), cells: cells(0) },
@@ -77,6 +78,8 @@ fn log_with(desk: &Desk, label: &str) {
             chosen: 0,
             label: label.into(),
             key: None,
+            request: None,
+            by: None,
             forecasts: None,
         },
     ];

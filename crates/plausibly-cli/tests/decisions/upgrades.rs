@@ -27,6 +27,7 @@ fn old_log(desk: &Desk, decisions: usize) {
         outcomes: Outcomes::Number,
         assumed: Vec::new(),
         upgraded: None,
+        growth: None,
         recipe,
     };
     let state = State::open(&opened).unwrap();

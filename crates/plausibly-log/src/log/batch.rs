@@ -20,6 +20,8 @@ pub enum Request<'a> {
         decision: u64,
         /// Its reward.
         reward: Reward,
+        /// Who says so.
+        by: Option<&'a str>,
     },
     /// Replace the reward of a decision.
     Correct {
@@ -27,22 +29,44 @@ pub enum Request<'a> {
         decision: u64,
         /// Its true reward.
         reward: Reward,
+        /// Who says so.
+        by: Option<&'a str>,
     },
     /// Take the reward of a decision back.
     Retract {
         /// The decision.
         decision: u64,
+        /// Who says so.
+        by: Option<&'a str>,
     },
     /// The reward of a decision will never come.
     Drop {
         /// The decision.
         decision: u64,
+        /// Who says so.
+        by: Option<&'a str>,
     },
     /// Undo a drop.
     Undrop {
         /// The decision.
         decision: u64,
+        /// Who says so.
+        by: Option<&'a str>,
     },
+}
+
+impl Request<'_> {
+    /// Who asks, or says so.
+    pub fn by(&self) -> Option<&str> {
+        match *self {
+            Self::Decide(Asked { by, .. })
+            | Self::Reward { by, .. }
+            | Self::Correct { by, .. }
+            | Self::Retract { by, .. }
+            | Self::Drop { by, .. }
+            | Self::Undrop { by, .. } => by,
+        }
+    }
 }
 
 /// What became of a [`Request`].
@@ -104,24 +128,25 @@ impl<S: Storage> Log<S> {
 /// The event that a request about an outcome needs; `None` if the log says the same already.
 fn event(state: &State, request: &Request<'_>) -> Result<Option<Event>, StepError> {
     let outcome = |decision: u64| Ok::<_, StepError>(state.decision(decision)?.outcome);
-    Ok(match *request {
+    let said = match *request {
         Request::Decide(_) => None,
-        Request::Reward { decision, reward } => {
+        Request::Reward { decision, reward, .. } => {
             outcome_event(decision, NewOutcome::Reward(reward), outcome(decision)?, false)
         }
-        Request::Drop { decision } => {
+        Request::Drop { decision, .. } => {
             outcome_event(decision, NewOutcome::Drop, outcome(decision)?, false)
         }
-        Request::Correct { decision, reward } => {
+        Request::Correct { decision, reward, .. } => {
             let same = outcome(decision)?.is_reward(reward);
             (!same).then(|| reward.corrected(decision))
         }
-        Request::Retract { decision } => Some(Event::Retracted { decision }),
-        Request::Undrop { decision } => {
+        Request::Retract { decision, .. } => Some(Event::Retracted { decision, by: None }),
+        Request::Undrop { decision, .. } => {
             let is_pending = outcome(decision)? == Outcome::Pending;
-            (!is_pending).then_some(Event::Undropped { decision })
+            (!is_pending).then_some(Event::Undropped { decision, by: None })
         }
-    })
+    };
+    Ok(said.map(|event| event.said_by(request.by())))
 }
 
 /// The event of an outcome; `None` if it is already recorded.
@@ -132,7 +157,7 @@ pub(super) fn outcome_event(
     correct: bool,
 ) -> Option<Event> {
     let NewOutcome::Reward(reward) = new else {
-        return (!recorded.is_dropped()).then_some(Event::Dropped { decision });
+        return (!recorded.is_dropped()).then_some(Event::Dropped { decision, by: None });
     };
     match recorded {
         _ if recorded.is_reward(reward) => None,

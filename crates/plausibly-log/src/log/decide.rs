@@ -4,7 +4,7 @@
 use super::offer::{Among, Needed, Offered};
 use super::{Log, LogError, Recorded};
 use crate::certificate::{Certificate, Choice, GroundsError, Numbers, Position, Reason, certified};
-use crate::event::{Event, RecordedForecasts};
+use crate::event::Event;
 use crate::journal::{Checkpoint, Storage};
 use crate::recipe::Context;
 use crate::state::Occasion;
@@ -20,8 +20,20 @@ pub struct Asked<'a> {
     pub context: &'a Context,
     /// The caller's name for this request: see [`Log::decide_once`].
     pub key: Option<&'a str>,
+    /// The SHA-256 of what is asked, 64 hexadecimal digits: a repeated key with another one is
+    /// refused.
+    pub request: Option<&'a str>,
+    /// Who asks.
+    pub by: Option<&'a str>,
     /// The number of actions that a certificate lists at most; without it none is made.
     pub certificate: Option<usize>,
+}
+
+impl<'a> Asked<'a> {
+    /// A request without a key, a name and a certificate.
+    pub fn among(among: Among<'a>, context: &'a Context) -> Self {
+        Self { among, context, key: None, request: None, by: None, certificate: None }
+    }
 }
 
 /// A decision that was taken.
@@ -72,8 +84,8 @@ impl<S: Storage> Log<S> {
         context: &Context,
         most: usize,
     ) -> Result<Certificate, LogError> {
-        let (among, certificate) = (Among::Table(table), Some(most));
-        let taken = self.take(at, &Asked { among, context, key: None, certificate })?;
+        let asked = Asked { certificate: Some(most), ..Asked::among(Among::Table(table), context) };
+        let taken = self.take(at, &asked)?;
         Ok(certificate_of(taken).0)
     }
 
@@ -96,8 +108,8 @@ impl<S: Storage> Log<S> {
         context: &Context,
         most: usize,
     ) -> Result<(Certificate, Recorded), LogError> {
-        let (among, certificate) = (Among::Table(table), Some(most));
-        let asked = Asked { among, context, key: Some(key), certificate };
+        let asked = Asked::among(Among::Table(table), context);
+        let asked = Asked { key: Some(key), certificate: Some(most), ..asked };
         Ok(certificate_of(self.take(at, &asked)?))
     }
 
@@ -121,10 +133,15 @@ impl<S: Storage> Log<S> {
         asked: &Asked<'_>,
     ) -> Result<Taken, LogError> {
         let state = self.begun()?;
-        if let Some(decision) = asked.key.and_then(|key| state.decision_with_key(key)) {
+        let hash = state.request_hash(asked.key, asked.request)?;
+        let before = asked.key.map(|key| state.answered(key, hash)).transpose()?;
+        if let Some(decision) = before.flatten() {
             return self.taken_before(decision, asked.certificate);
         }
+        state.check_running()?;
+        state.check_by(asked.by)?;
         let key = asked.key.map(|key| state.new_key(key)).transpose()?;
+        let request = asked.request.map(Into::into);
         let set = self.prepare_offer(at, asked)?;
         let (last, context) = (self.journal.prepared(), asked.context);
         let state = self.state.as_ref().ok_or(LogError::Empty)?;
@@ -148,7 +165,17 @@ impl<S: Storage> Log<S> {
             None => None,
         };
         let decision = numbers.basis.decision;
-        let decided = decided(decision, (set, context), (action, &label), key, forecasts);
+        let decided = Event::Decided {
+            decision,
+            set,
+            context: context.clone(),
+            chosen: action,
+            label: label.clone(),
+            key,
+            request,
+            by: asked.by.map(Into::into),
+            forecasts,
+        };
         let line = self.prepare(at, &decided)?;
         let (recorded, derived) = (Recorded::Now, Some(derived));
         Ok(Taken { decision, action, label, recorded, line, derived, certificate })
@@ -216,17 +243,6 @@ impl Derived {
             known_within: findings.known_within,
         }
     }
-}
-
-fn decided(
-    decision: u64,
-    (set, context): (u64, &Context),
-    (chosen, label): (u64, &str),
-    key: Option<String>,
-    forecasts: Option<RecordedForecasts>,
-) -> Event {
-    let (context, label) = (context.clone(), label.to_owned());
-    Event::Decided { decision, set, context, chosen, label, key, forecasts }
 }
 
 /// The certificate of a decision that was taken with one.

@@ -119,7 +119,7 @@ impl<S: Storage> Log<S> {
         decision: u64,
         reward: impl Into<Reward>,
     ) -> Result<Recorded, LogError> {
-        self.answer(at.into(), &Request::Reward { decision, reward: reward.into() })
+        self.answer(at.into(), &Request::Reward { decision, reward: reward.into(), by: None })
     }
 
     /// Replaces the reward of a decision. Nothing is written if the reward stays the same.
@@ -132,7 +132,7 @@ impl<S: Storage> Log<S> {
         decision: u64,
         reward: impl Into<Reward>,
     ) -> Result<Recorded, LogError> {
-        self.answer(at.into(), &Request::Correct { decision, reward: reward.into() })
+        self.answer(at.into(), &Request::Correct { decision, reward: reward.into(), by: None })
     }
 
     /// Takes back the reward of a decision, which is then pending again.
@@ -140,7 +140,7 @@ impl<S: Storage> Log<S> {
     /// # Errors
     /// If there is no such decision, or it has no reward.
     pub fn retract(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
-        self.answer(at.into(), &Request::Retract { decision })
+        self.answer(at.into(), &Request::Retract { decision, by: None })
     }
 
     /// Records that the reward of a decision will never come. Dropping twice writes it once.
@@ -152,7 +152,7 @@ impl<S: Storage> Log<S> {
         at: impl Into<Time>,
         decision: u64,
     ) -> Result<Recorded, LogError> {
-        self.answer(at.into(), &Request::Drop { decision })
+        self.answer(at.into(), &Request::Drop { decision, by: None })
     }
 
     /// Undoes a drop: the decision is pending again. Nothing is written if it is pending already.
@@ -161,7 +161,7 @@ impl<S: Storage> Log<S> {
     /// If there is no such decision, it has a reward, the log has format 1, or phased elimination
     /// has replaced it.
     pub fn undrop(&mut self, at: impl Into<Time>, decision: u64) -> Result<Recorded, LogError> {
-        self.answer(at.into(), &Request::Undrop { decision })
+        self.answer(at.into(), &Request::Undrop { decision, by: None })
     }
 
     /// Changes the policy that takes the decisions from now on.
@@ -182,6 +182,28 @@ impl<S: Storage> Log<S> {
             .map_err(StepError::from)?;
         let changed = state.policy_changed(policy, horizon)?;
         self.record(at.into(), &changed)
+    }
+
+    /// Takes no decisions from now on. Outcomes are still taken. Pausing twice writes it once.
+    ///
+    /// # Errors
+    /// If the log has format 1 or has not begun, or this cannot be written.
+    pub fn pause(&mut self, at: impl Into<Time>, by: Option<&str>) -> Result<Recorded, LogError> {
+        if self.begun()?.is_paused() {
+            return Ok(Recorded::Before);
+        }
+        self.record(at.into(), &Event::Paused { by: by.map(Into::into) })
+    }
+
+    /// Takes decisions again. Nothing is written if the log is not paused.
+    ///
+    /// # Errors
+    /// As [`Log::pause`].
+    pub fn resume(&mut self, at: impl Into<Time>, by: Option<&str>) -> Result<Recorded, LogError> {
+        if !self.begun()?.is_paused() {
+            return Ok(Recorded::Before);
+        }
+        self.record(at.into(), &Event::Resumed { by: by.map(Into::into) })
     }
 
     /// Changes what an outcome is from now on.

@@ -57,8 +57,8 @@ impl Needed {
         let mut events = Vec::new();
         let mut recipe = Cow::Borrowed(state.recipe());
         let table = if let Among::Table(table) = among { Some(table) } else { None };
-        if let Some(extension) = recipe.extension(table, context)? {
-            recipe = Cow::Owned(recipe.extended(&extension)?);
+        if let Some(extension) = state.extension(table, context)? {
+            recipe = Cow::Owned(state.extended(&extension)?);
             events.push(Event::RecipeExtended { extension });
         }
         let mut actions = match among {

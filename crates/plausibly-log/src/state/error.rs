@@ -1,6 +1,6 @@
 //! Why an event cannot follow.
 
-use crate::event::{FIRST_FORMAT, FORMAT, LONGEST_KEY, Outcomes};
+use crate::event::{FIRST_FORMAT, FORMAT, LONGEST_KEY, LONGEST_NAME, Outcomes};
 use crate::policy::PolicyRefusal;
 use crate::recipe::RecipeError;
 use crate::statistics::StatisticsError;
@@ -63,6 +63,56 @@ pub enum StepError {
         key: String,
         /// That decision.
         decision: u64,
+    },
+    /// A key that was used before to ask for something else.
+    #[error(
+        "the key \"{key}\" belongs to decision {decision}, which was asked for with another \
+         request; use a new key for a new request"
+    )]
+    KeyReused {
+        /// The key.
+        key: String,
+        /// The decision it belongs to.
+        decision: u64,
+    },
+    /// A hash of a request that is not one.
+    #[error(
+        "`request` must be a SHA-256, 64 hexadecimal digits in lower case; {}",
+        if *.length == 64 { "one of these characters is none".into() } else {
+            format!("this one has {length} bytes")
+        }
+    )]
+    Request {
+        /// Its number of bytes.
+        length: usize,
+    },
+    /// A hash of a request without the key that it belongs to.
+    #[error("`request` says what was asked with a key, so it needs a key; give `key` too")]
+    RequestWithoutKey,
+    /// A name of who asks that is empty, too long or has control characters.
+    #[error(
+        "`by` has 1 to {LONGEST_NAME} bytes without control characters; this one has {}",
+        if (1..=LONGEST_NAME).contains(.length) {
+            "a control character".to_string()
+        } else {
+            format!("{length} bytes")
+        }
+    )]
+    By {
+        /// Its number of bytes.
+        length: usize,
+    },
+    /// A decision while the log is paused.
+    #[error(
+        "the log is paused, so it takes no decisions until it is resumed (`plausibly resume`); \
+         outcomes are still taken"
+    )]
+    Paused,
+    /// A pause of a log that is paused, or an end of none.
+    #[error("the log {} already", if *.paused { "is paused" } else { "takes decisions" })]
+    PausedAlready {
+        /// Whether it is paused.
+        paused: bool,
     },
     /// A policy that cannot decide here.
     #[error(transparent)]

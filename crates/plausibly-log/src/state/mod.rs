@@ -8,16 +8,19 @@ mod grounds;
 mod outcomes;
 mod parts;
 mod phases;
+mod requests;
 mod rows;
 mod step;
 
 pub(crate) use basis::{Lent, Offer};
 pub use error::StepError;
 pub use grounds::Occasion;
+pub use requests::check_by;
 pub use step::check_key;
 
 use crate::certificate::Amended;
 use crate::event::{Cells, Outcomes, Upgraded};
+use crate::journal::LineHash;
 use crate::policy::{PolicyTable, natural_ridge, read_settled, setting};
 use crate::recipe::{Context, Recipe};
 use crate::reward::Reward;
@@ -112,6 +115,8 @@ pub struct State {
     /// The bound on the norm of θ* that the features of then imply, for rewards scaled to a range
     /// of length one.
     first_bound: f64,
+    /// The number of features that the recipe may grow to, if the log says one.
+    growth: Option<u64>,
     actions: Vec<ActionRecord>,
     live: BTreeMap<String, u64>,
     sets: Vec<Arc<[u64]>>,
@@ -119,9 +124,11 @@ pub struct State {
     set_of: BTreeMap<Arc<[u64]>, u64>,
     contexts: Vec<Context>,
     decisions: Vec<Decision>,
-    /// The decisions that were taken with a key.
-    keys: BTreeMap<String, u64>,
+    /// The decisions that were taken with a key, and what was asked with it.
+    keys: BTreeMap<String, (u64, Option<LineHash>)>,
     pending: BTreeSet<u64>,
+    /// Whether decisions are refused for now.
+    paused: bool,
     /// Whether a decision was about another set than the first.
     has_changed: bool,
     statistics: Statistics,
@@ -286,7 +293,7 @@ impl State {
 
     /// The decision that was taken with this key.
     pub fn decision_with_key(&self, key: &str) -> Option<u64> {
-        self.keys.get(key).copied()
+        self.keys.get(key).map(|(decision, _)| *decision)
     }
 
     /// The label of the action that a decision chose.

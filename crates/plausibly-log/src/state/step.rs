@@ -32,6 +32,7 @@ impl State {
             seed,
             outcomes,
             upgraded,
+            growth,
             recipe,
             ..
         } = event
@@ -39,6 +40,10 @@ impl State {
             return Err(StepError::Opening);
         };
         check_format(*format, upgraded.as_ref(), *outcomes)?;
+        if *format < 2 && growth.is_some() {
+            let what = "a limit to growth";
+            return Err(StepError::Earlier { what, format: 2, own: *format });
+        }
         let rules = rules(*format, upgraded.as_ref(), 0);
         let (low, high) = *reward_range;
         if !(low < high && (high - low).is_finite()) {
@@ -70,6 +75,7 @@ impl State {
             recipe: recipe.clone(),
             first_dim: recipe.dim(),
             first_bound: recipe.theta_norm_bound(high - low),
+            growth: *growth,
             actions: Vec::new(),
             live: BTreeMap::new(),
             sets: Vec::new(),
@@ -78,6 +84,7 @@ impl State {
             decisions: Vec::new(),
             keys: BTreeMap::new(),
             pending: BTreeSet::new(),
+            paused: false,
             has_changed: false,
             statistics,
             rows: keeps_rows.then(|| RowSums::new(recipe.dim())),
@@ -103,7 +110,9 @@ impl State {
             | Event::ActionRetired { .. }
             | Event::SetOffered { .. }
             | Event::Dropped { .. }
-            | Event::Undropped { .. } => {}
+            | Event::Undropped { .. }
+            | Event::Paused { .. }
+            | Event::Resumed { .. } => {}
             Event::Rewarded { .. } | Event::Corrected { .. } | Event::Retracted { .. } => {
                 self.settled_at = seq;
             }
@@ -116,6 +125,7 @@ impl State {
     }
 
     fn apply_event(&mut self, seq: u64, at_us: i64, event: &Event) -> Result<(), StepError> {
+        self.check_by(event.by())?;
         match event {
             Event::Opened { .. } => Err(StepError::Opening),
             Event::PolicyChanged { policy, horizon, .. } => self.change_policy(policy, *horizon),
@@ -124,8 +134,20 @@ impl State {
             Event::ActionAdded { action, label, cells } => self.add_action(*action, label, cells),
             Event::ActionRetired { action } => self.retire(*action),
             Event::SetOffered { set, actions } => self.offer(*set, actions),
-            Event::Decided { decision, set, context, chosen, label, key, forecasts } => {
+            Event::Decided {
+                decision,
+                set,
+                context,
+                chosen,
+                label,
+                key,
+                request,
+                forecasts,
+                ..
+            } => {
+                self.check_running()?;
                 let forecasts = self.forecasts_of(*forecasts)?;
+                let request = self.request_hash(key.as_deref(), request.as_deref())?;
                 let key = key.as_deref().map(|key| self.new_key(key)).transpose()?;
                 let taken = Decision {
                     action: *chosen,
@@ -137,18 +159,20 @@ impl State {
                     forecasts,
                 };
                 self.decide(*decision, taken, context, label)?;
-                self.keys.extend(key.map(|key| (key, *decision)));
+                self.keys.extend(key.map(|key| (key, (*decision, request))));
                 Ok(())
             }
-            Event::Rewarded { decision, reward, of } => {
+            Event::Rewarded { decision, reward, of, .. } => {
                 self.reward(*decision, Reward { value: *reward, of: *of }, seq)
             }
-            Event::Corrected { decision, reward, of } => {
+            Event::Corrected { decision, reward, of, .. } => {
                 self.correct(*decision, Reward { value: *reward, of: *of }, seq)
             }
-            Event::Retracted { decision } => self.retract(*decision),
-            Event::Dropped { decision } => self.drop_decision(*decision, seq),
-            Event::Undropped { decision } => self.undrop(*decision),
+            Event::Retracted { decision, .. } => self.retract(*decision),
+            Event::Dropped { decision, .. } => self.drop_decision(*decision, seq),
+            Event::Undropped { decision, .. } => self.undrop(*decision),
+            Event::Paused { .. } => self.pause(true),
+            Event::Resumed { .. } => self.pause(false),
         }
     }
 
@@ -174,7 +198,7 @@ impl State {
     }
 
     fn extend_recipe(&mut self, extension: &Extension) -> Result<(), StepError> {
-        let recipe = self.recipe.extended(extension)?;
+        let recipe = self.extended(extension)?;
         let mut wide = self.statistics.clone();
         wide.widen(recipe.dim()).map_err(StatisticsError::from)?;
         let rows = self.widened_rows(recipe.dim())?;

@@ -16,6 +16,7 @@ mod mutants;
 mod once;
 mod rates;
 mod replays;
+mod requests;
 mod schema;
 mod torn;
 mod typed;
@@ -200,11 +201,9 @@ fn begin(log: &mut Log<Memory>, plan: &Plan, first: &Table, rng: &mut Stream) {
     };
     let opening = Opening {
         policy: plan.policy.clone(),
-        reward_range: (-5.0, 15.0),
         horizon: Some(plan.steps as u64),
-        seed: plan.seed,
         outcomes: plan.outcomes,
-        recipe,
+        ..Opening::new(recipe, (-5.0, 15.0), plan.seed)
     };
     log.begin(1_000_000, opening).unwrap();
 }
