@@ -84,6 +84,7 @@ fn write(path: &PathBuf, table: &Table, decisions: u64) -> Result<(), Box<dyn Er
         assumed: Vec::new(),
         upgraded: None,
         growth: None,
+        window: None,
         recipe: recipe.clone(),
     }];
     for (action, row) in (0..).zip(table.rows()) {
@@ -107,7 +108,13 @@ fn write(path: &PathBuf, table: &Table, decisions: u64) -> Result<(), Box<dyn Er
             by: None,
             forecasts: Some(RecordedForecasts { steps: [0; 3], counts: 0 }),
         });
-        events.push(Event::Rewarded { decision, reward: rng.uniform(), of: None, by: None });
+        events.push(Event::Rewarded {
+            decision,
+            reward: rng.uniform(),
+            of: None,
+            at_deadline: false,
+            by: None,
+        });
         if events.len() >= BATCH || decision == decisions {
             append(&mut journal, i64::try_from(decision)?, &events)?;
             events.clear();

@@ -6,6 +6,7 @@
 
 use crate::policy::PolicyTable;
 use crate::recipe::{Context, Extension, Recipe};
+use crate::time::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -76,6 +77,35 @@ pub struct Upgraded {
     pub hash: String,
 }
 
+/// How long after a decision its outcome may come. All outcomes that come by then count from the
+/// deadline on, and later ones count for nothing.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// The seconds from a decision to its deadline.
+    pub seconds: u64,
+    /// What happens at the deadline to a decision without an outcome.
+    pub unreported: Unreported,
+}
+
+/// What happens at the deadline to a decision without an outcome.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Unreported {
+    /// It is dropped.
+    Drop,
+    /// It gets this reward.
+    Reward(f64),
+}
+
+impl Window {
+    /// The deadline of a decision that was taken at this time, in microseconds since 1970.
+    pub fn deadline(&self, at_us: i64) -> Time {
+        let seconds = i64::try_from(self.seconds).unwrap_or(i64::MAX);
+        Time::from_micros(at_us.saturating_add(seconds.saturating_mul(1_000_000)))
+    }
+}
+
 /// The cells of a row by column; blank cells are `null`.
 pub type Cells = BTreeMap<String, Option<String>>;
 
@@ -111,6 +141,9 @@ pub enum Event {
         /// [`MAX_FEATURES`](crate::recipe::MAX_FEATURES). From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         growth: Option<u64>,
+        /// How long outcomes count, if that is limited. From format 2 on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        window: Option<Window>,
         /// How rows become features.
         recipe: Recipe,
     },
@@ -186,6 +219,33 @@ pub enum Event {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         forecasts: Option<RecordedForecasts>,
     },
+    /// The outcome of a decision came, and is held until its deadline. Only in a log with a window.
+    Reported {
+        /// The number of the decision.
+        decision: u64,
+        /// The reward; with `of`, how many outcomes were yes.
+        reward: f64,
+        /// The number of outcomes, where they are counted.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        of: Option<u64>,
+        /// Who said so.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
+    },
+    /// An outcome came after the deadline of its decision, and counts for nothing. Only in a log
+    /// with a window.
+    Late {
+        /// The number of the decision.
+        decision: u64,
+        /// The reward; with `of`, how many outcomes were yes.
+        reward: f64,
+        /// The number of outcomes, where they are counted.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        of: Option<u64>,
+        /// Who said so.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by: Option<String>,
+    },
     /// The reward of a decision came.
     Rewarded {
         /// The number of the decision.
@@ -195,6 +255,9 @@ pub enum Event {
         /// The number of outcomes, where they are counted. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         of: Option<u64>,
+        /// Whether the deadline of its window has passed. From format 2 on.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        at_deadline: bool,
         /// Who said so. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         by: Option<String>,
@@ -224,6 +287,9 @@ pub enum Event {
     Dropped {
         /// The number of the decision.
         decision: u64,
+        /// Whether the deadline of its window has passed. From format 2 on.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        at_deadline: bool,
         /// Who said so. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         by: Option<String>,
@@ -256,6 +322,8 @@ impl Event {
     pub fn by(&self) -> Option<&str> {
         match self {
             Self::Decided { by, .. }
+            | Self::Reported { by, .. }
+            | Self::Late { by, .. }
             | Self::Rewarded { by, .. }
             | Self::Corrected { by, .. }
             | Self::Retracted { by, .. }
@@ -276,6 +344,8 @@ impl Event {
     /// The same event, asked for or said by this one.
     pub(crate) fn said_by(mut self, who: Option<&str>) -> Self {
         if let Self::Decided { by, .. }
+        | Self::Reported { by, .. }
+        | Self::Late { by, .. }
         | Self::Rewarded { by, .. }
         | Self::Corrected { by, .. }
         | Self::Retracted { by, .. }

@@ -2,7 +2,7 @@
 //! and the features can change later.
 
 use crate::assumed::assumed;
-use crate::event::{Event, FORMAT, GROWTH, Outcomes};
+use crate::event::{Event, FORMAT, GROWTH, Outcomes, Window};
 use crate::log::LogError;
 use crate::policy::{self, Noise, PolicyTable, Rates};
 use crate::recipe::Recipe;
@@ -27,6 +27,8 @@ pub struct Opening {
     /// The number of features that the recipe may grow to. A recipe that has more at first cannot
     /// grow; [`GROWTH`] unless you know better.
     pub growth: u64,
+    /// How long outcomes count; for ever if there is none.
+    pub window: Option<Window>,
 }
 
 impl Opening {
@@ -34,7 +36,16 @@ impl Opening {
     pub fn new(recipe: Recipe, reward_range: (f64, f64), seed: u64) -> Self {
         let outcomes = Outcomes::default();
         let policy = policy::default_for(&recipe, reward_range, outcomes);
-        Self { policy, reward_range, horizon: None, seed, outcomes, recipe, growth: GROWTH }
+        Self {
+            policy,
+            reward_range,
+            horizon: None,
+            seed,
+            outcomes,
+            recipe,
+            growth: GROWTH,
+            window: None,
+        }
     }
 
     /// Says what an outcome is. The policy becomes the default one for such outcomes.
@@ -116,11 +127,12 @@ impl Opening {
                 && own.horizon() == state.horizon()
                 && own.recipe() == state.recipe()
                 && own.most_features() == state.most_features()
+                && own.window() == state.window()
         })
     }
 
     pub(crate) fn event(self) -> Event {
-        let Self { policy, reward_range, horizon, seed, outcomes, recipe, growth } = self;
+        let Self { policy, reward_range, horizon, seed, outcomes, recipe, growth, window } = self;
         Event::Opened {
             format: FORMAT,
             policy,
@@ -131,6 +143,7 @@ impl Opening {
             assumed: Vec::new(),
             upgraded: None,
             growth: Some(growth),
+            window,
             recipe,
         }
     }

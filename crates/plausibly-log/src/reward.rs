@@ -55,7 +55,17 @@ impl Reward {
     }
 
     pub(crate) fn came(self, decision: u64) -> Event {
-        Event::Rewarded { decision, reward: self.value, of: self.of, by: None }
+        Event::Rewarded { decision, reward: self.value, of: self.of, at_deadline: false, by: None }
+    }
+
+    /// It came before the deadline of its decision.
+    pub(crate) fn reported(self, decision: u64) -> Event {
+        Event::Reported { decision, reward: self.value, of: self.of, by: None }
+    }
+
+    /// It came after the deadline of its decision.
+    pub(crate) fn late(self, decision: u64) -> Event {
+        Event::Late { decision, reward: self.value, of: self.of, by: None }
     }
 
     pub(crate) fn corrected(self, decision: u64) -> Event {

@@ -26,6 +26,16 @@ pub struct Status {
     pub dropped: u64,
     /// The pending decisions, the oldest first.
     pub pending: Vec<PendingDecision>,
+    /// How many of the pending decisions have an outcome that is held until their deadlines.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub reported: u64,
+    /// The next deadline of a pending decision, in UTC, in a log with a window. If it has passed,
+    /// the decision waits to be settled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_deadline: Option<String>,
+    /// Whether the log is paused: it takes no decisions.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub paused: bool,
     /// The pending decisions that a phase of elimination waits for. No decision can be taken before
     /// they are rewarded or dropped; `now` shows what would follow if they were dropped.
     pub waiting: Vec<u64>,
@@ -146,6 +156,9 @@ pub fn status<S: Storage>(
         settled: total - dropped - state.pending().len() as u64,
         dropped,
         pending: pending(&state, at_us),
+        reported: state.held() as u64,
+        next_deadline: state.next_deadline().map(|deadline| deadline.to_string()),
+        paused: state.is_paused(),
         waiting: state.waiting(),
         history: lookback.history,
         complete: stride == 1,
@@ -154,6 +167,11 @@ pub fn status<S: Storage>(
         tried: tried(&state, &now),
         now,
     })
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 fn tried(state: &State, now: &Certificate) -> BTreeMap<u64, Tried> {

@@ -66,6 +66,7 @@ fn log_with(desk: &Desk, label: &str) {
             assumed: Vec::new(),
             upgraded: None,
             growth: None,
+            window: None,
             recipe: recipe.clone(),
         },
         Event::ActionAdded { action: 0, label: label.into(), cells: cells(0) },

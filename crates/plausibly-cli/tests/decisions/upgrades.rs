@@ -28,6 +28,7 @@ fn old_log(desk: &Desk, decisions: usize) {
         assumed: Vec::new(),
         upgraded: None,
         growth: None,
+        window: None,
         recipe,
     };
     let state = State::open(&opened).unwrap();

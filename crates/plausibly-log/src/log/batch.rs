@@ -1,12 +1,10 @@
 //! Takes many decisions and outcomes with one write and one sync.
 
 use super::decide::{Asked, Taken};
+use super::said::{Said, said};
 use super::{Log, LogError, Recorded};
-use crate::event::Event;
-use crate::form::NewOutcome;
 use crate::journal::Storage;
 use crate::reward::Reward;
-use crate::state::{Outcome, State, StepError};
 use crate::time::Time;
 
 /// Something to record.
@@ -110,58 +108,25 @@ impl<S: Storage> Log<S> {
         if let Request::Decide(asked) = request {
             return Ok(Answer::Taken(self.prepare_decision(at, asked)?));
         }
-        match event(self.begun()?, request)? {
-            Some(event) => self.prepare(at, &event).map(|_| Answer::Recorded(Recorded::Now)),
-            None => Ok(Answer::Recorded(Recorded::Before)),
+        let said = self.said(at, request)?;
+        if let Some(event) = &said.event {
+            self.prepare(at, event)?;
         }
+        Ok(Answer::Recorded(said.recorded))
     }
 
     /// Carries out one request about an outcome, and writes its line.
     pub(super) fn answer(&mut self, at: Time, request: &Request<'_>) -> Result<Recorded, LogError> {
-        match event(self.begun()?, request)? {
-            Some(event) => self.record(at, &event),
-            None => Ok(Recorded::Before),
+        let said = self.said(at, request)?;
+        if let Some(event) = &said.event {
+            self.record(at, event)?;
         }
+        Ok(said.recorded)
     }
-}
 
-/// The event that a request about an outcome needs; `None` if the log says the same already.
-fn event(state: &State, request: &Request<'_>) -> Result<Option<Event>, StepError> {
-    let outcome = |decision: u64| Ok::<_, StepError>(state.decision(decision)?.outcome);
-    let said = match *request {
-        Request::Decide(_) => None,
-        Request::Reward { decision, reward, .. } => {
-            outcome_event(decision, NewOutcome::Reward(reward), outcome(decision)?, false)
-        }
-        Request::Drop { decision, .. } => {
-            outcome_event(decision, NewOutcome::Drop, outcome(decision)?, false)
-        }
-        Request::Correct { decision, reward, .. } => {
-            let same = outcome(decision)?.is_reward(reward);
-            (!same).then(|| reward.corrected(decision))
-        }
-        Request::Retract { decision, .. } => Some(Event::Retracted { decision, by: None }),
-        Request::Undrop { decision, .. } => {
-            let is_pending = outcome(decision)? == Outcome::Pending;
-            (!is_pending).then_some(Event::Undropped { decision, by: None })
-        }
-    };
-    Ok(said.map(|event| event.said_by(request.by())))
-}
-
-/// The event of an outcome; `None` if it is already recorded.
-pub(super) fn outcome_event(
-    decision: u64,
-    new: NewOutcome,
-    recorded: Outcome,
-    correct: bool,
-) -> Option<Event> {
-    let NewOutcome::Reward(reward) = new else {
-        return (!recorded.is_dropped()).then_some(Event::Dropped { decision, by: None });
-    };
-    match recorded {
-        _ if recorded.is_reward(reward) => None,
-        Outcome::Settled { .. } if correct => Some(reward.corrected(decision)),
-        _ => Some(reward.came(decision)),
+    /// What a request about an outcome, at this time of the clock, says.
+    fn said(&self, at: Time, request: &Request<'_>) -> Result<Said, LogError> {
+        let at_us = at.micros().max(self.journal.prepared().at_us);
+        Ok(said(self.begun()?, at_us, request)?)
     }
 }

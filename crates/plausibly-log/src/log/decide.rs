@@ -7,7 +7,7 @@ use crate::certificate::{Certificate, Choice, GroundsError, Numbers, Position, R
 use crate::event::Event;
 use crate::journal::{Checkpoint, Storage};
 use crate::recipe::Context;
-use crate::state::Occasion;
+use crate::state::{Occasion, request_hash};
 use crate::table::Table;
 use crate::time::Time;
 
@@ -133,7 +133,7 @@ impl<S: Storage> Log<S> {
         asked: &Asked<'_>,
     ) -> Result<Taken, LogError> {
         let state = self.begun()?;
-        let hash = state.request_hash(asked.key, asked.request)?;
+        let hash = request_hash(asked.key, asked.request)?;
         let before = asked.key.map(|key| state.answered(key, hash)).transpose()?;
         if let Some(decision) = before.flatten() {
             return self.taken_before(decision, asked.certificate);

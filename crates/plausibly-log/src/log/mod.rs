@@ -7,6 +7,8 @@ mod decide;
 mod error;
 mod offer;
 mod outcomes;
+mod said;
+mod window;
 
 pub use batch::{Answer, Request};
 pub use decide::{Asked, Derived, Taken};
@@ -32,6 +34,9 @@ pub enum Recorded {
     Now,
     /// The log already holds it; nothing was written.
     Before,
+    /// The outcome came after the deadline of its decision. The log holds it, and it counts for
+    /// nothing.
+    Late,
 }
 
 /// A log that is written to. Everything that a method returned without an error is on the disk.
@@ -109,6 +114,9 @@ impl<S: Storage> Log<S> {
     }
 
     /// Records the reward of a decision. Recording the same reward twice writes it once.
+    ///
+    /// In a log with a window the reward is held until the deadline of its decision, and counts
+    /// once [`Log::settle_due`] has settled it. One that comes later is [`Recorded::Late`].
     ///
     /// # Errors
     /// If there is no such decision, it has another reward or was dropped, or the reward is out of

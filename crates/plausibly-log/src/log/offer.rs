@@ -74,6 +74,9 @@ impl Needed {
             }
             Among::All => state.live_actions().collect(),
         };
+        if actions.is_empty() {
+            return Err(StepError::NoActions.into());
+        }
         actions.sort_unstable();
         if let Some(twice) = actions.windows(2).find(|pair| pair[0] == pair[1]) {
             let label = brief(&state.action(twice[0])?.label);

@@ -1,6 +1,6 @@
 //! Records many outcomes: all of them, or none.
 
-use super::batch::outcome_event;
+use super::said::outcome;
 use super::{Log, LogError, Recorded};
 use crate::form::NewOutcome;
 use crate::journal::Storage;
@@ -28,15 +28,13 @@ impl<S: Storage> Log<S> {
         let (mut events, mut recorded) = (Vec::new(), Vec::with_capacity(outcomes.len()));
         for (index, &(decision, new)) in outcomes.iter().enumerate() {
             let refused = |source| LogError::Entry { index, source };
-            let outcome = ahead.decision(decision).map_err(refused)?.outcome;
-            let Some(event) = outcome_event(decision, new, outcome, correct) else {
-                recorded.push(Recorded::Before);
-                continue;
-            };
+            let at_us = at.micros().max(last.at_us);
+            let said = outcome(&ahead, at_us, (decision, new), correct).map_err(refused)?;
+            recorded.push(said.recorded);
+            let Some(event) = said.event else { continue };
             let seq = last.seq + 1 + events.len() as u64;
-            ahead.step(seq, at.micros().max(last.at_us), &event).map_err(refused)?;
+            ahead.step(seq, at_us, &event).map_err(refused)?;
             events.push(event);
-            recorded.push(Recorded::Now);
         }
         self.state = Some(ahead);
         for event in &events {

@@ -1,10 +1,12 @@
 //! Why an event cannot follow.
 
+use super::window::LONGEST_WINDOW;
 use crate::event::{FIRST_FORMAT, FORMAT, LONGEST_KEY, LONGEST_NAME, Outcomes};
 use crate::policy::PolicyRefusal;
 use crate::recipe::RecipeError;
 use crate::statistics::StatisticsError;
 use crate::table::first_few;
+use crate::time::Time;
 use plausibly::{ForecastError, TallyError};
 use thiserror::Error;
 
@@ -113,6 +115,73 @@ pub enum StepError {
     PausedAlready {
         /// Whether it is paused.
         paused: bool,
+    },
+    /// A window that is none.
+    #[error("a window has 1 to {LONGEST_WINDOW} whole seconds, got {seconds}")]
+    Window {
+        /// What was given.
+        seconds: u64,
+    },
+    /// A default of a window that is no outcome of the log.
+    #[error(
+        "a decision without an outcome would get the reward {default} at its deadline, and that is \
+         no outcome where outcomes are {outcomes}; let the window drop such decisions, or begin a \
+         new log with another default"
+    )]
+    WindowDefault {
+        /// The default.
+        default: f64,
+        /// What an outcome of the log is.
+        outcomes: Outcomes,
+    },
+    /// What only a log with a window has.
+    #[error("{what} needs a log with a window, and this one has none")]
+    NoWindow {
+        /// What was asked for.
+        what: &'static str,
+    },
+    /// A line that says that a deadline has passed, or that it has not, at a time when that is
+    /// wrong.
+    #[error(
+        "the deadline of decision {decision} is {deadline}, and at {at} it has {}",
+        if *.passed { "not passed: settle it then" } else { "passed: such an outcome is late" }
+    )]
+    Deadline {
+        /// Which decision.
+        decision: u64,
+        /// Its deadline.
+        deadline: Time,
+        /// The time of the line.
+        at: Time,
+        /// Whether the line says that it has passed.
+        passed: bool,
+    },
+    /// A reward that counts at once, in a log with a window.
+    #[error(
+        "this log has a window, so the outcome of decision {decision} counts from its deadline on: \
+         it must be recorded as `reported` until then"
+    )]
+    Unheld {
+        /// Which decision.
+        decision: u64,
+    },
+    /// Another end of a window than the one that follows.
+    #[error(
+        "decision {decision} does not settle like that: at the deadline counts what was reported, \
+         and without a report what the first line of the log says"
+    )]
+    Settles {
+        /// Which decision.
+        decision: u64,
+    },
+    /// A drop that would be repeated at once.
+    #[error(
+        "the drop of decision {decision} cannot be undone: its window has ended without an \
+         outcome, and such decisions of this log are dropped"
+    )]
+    StaysDropped {
+        /// Which decision.
+        decision: u64,
     },
     /// A policy that cannot decide here.
     #[error(transparent)]

@@ -11,12 +11,15 @@ mod phases;
 mod requests;
 mod rows;
 mod step;
+mod window;
 
 pub(crate) use basis::{Lent, Offer};
 pub use error::StepError;
 pub use grounds::Occasion;
 pub use requests::check_by;
+pub(crate) use requests::request_hash;
 pub use step::check_key;
+pub use window::LONGEST_WINDOW;
 
 use crate::certificate::Amended;
 use crate::event::{Cells, Outcomes, Upgraded};
@@ -31,6 +34,7 @@ use plausibly::spec::PolicySpec;
 use plausibly::{Forecasts, RowSums};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use window::Windowed;
 
 /// The outcome of a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -129,6 +133,8 @@ pub struct State {
     pending: BTreeSet<u64>,
     /// Whether decisions are refused for now.
     paused: bool,
+    /// What has come before and after deadlines, in a log with a window.
+    windowed: Option<Windowed>,
     /// Whether a decision was about another set than the first.
     has_changed: bool,
     statistics: Statistics,

@@ -15,14 +15,20 @@ impl State {
         decision: u64,
         reward: Reward,
         seq: u64,
+        (at_us, at_deadline): (i64, bool),
     ) -> Result<(), StepError> {
-        self.check_kind(reward)?;
+        // What an outcome is may have changed while this one was held.
+        if !at_deadline {
+            self.check_kind(reward)?;
+        }
         let settlement = self.settlement(decision, reward)?;
         if self.decision(decision)?.outcome != Outcome::Pending {
             return Err(self.refusal(decision, "to replace it, add --correct"));
         }
+        self.check_settling(decision, Some(reward), (at_us, at_deadline))?;
         self.apply(decision, Change::Settled(settlement))?;
         self.counted |= reward.of.is_some();
+        self.hold(decision, None);
         self.set_outcome(decision, Outcome::Settled { reward, seq });
         Ok(())
     }
@@ -35,6 +41,12 @@ impl State {
     ) -> Result<(), StepError> {
         self.check_kind(reward)?;
         let settlement = self.settlement(decision, reward)?;
+        if self.reported(decision).is_some() {
+            self.counted |= reward.of.is_some();
+            self.amended.corrected += 1;
+            self.hold(decision, Some(reward));
+            return Ok(());
+        }
         let Outcome::Settled { reward: before, seq: first } = self.decision(decision)?.outcome
         else {
             return Err(self.refusal(decision, "record its first reward without --correct"));
@@ -51,6 +63,11 @@ impl State {
     }
 
     pub(super) fn retract(&mut self, decision: u64) -> Result<(), StepError> {
+        if self.reported(decision).is_some() {
+            self.amended.retracted += 1;
+            self.hold(decision, None);
+            return Ok(());
+        }
         let Outcome::Settled { reward, .. } = self.decision(decision)?.outcome else {
             return Err(self.refusal(decision, "there is no reward to retract"));
         };
@@ -60,27 +77,37 @@ impl State {
         Ok(())
     }
 
-    pub(super) fn drop_decision(&mut self, decision: u64, seq: u64) -> Result<(), StepError> {
-        if self.decision(decision)?.outcome != Outcome::Pending {
+    pub(super) fn drop_decision(
+        &mut self,
+        decision: u64,
+        seq: u64,
+        (at_us, at_deadline): (i64, bool),
+    ) -> Result<(), StepError> {
+        let is_held = self.reported(decision).is_some();
+        if self.decision(decision)?.outcome != Outcome::Pending || is_held {
             return Err(self.refusal(
                 decision,
                 "if no reward ever came, first retract the reward (`plausibly reward … \
                  --retract`), then drop the decision",
             ));
         }
+        self.check_settling(decision, None, (at_us, at_deadline))?;
         self.apply(decision, Change::Dropped)?;
         self.amended.dropped += 1;
         self.set_outcome(decision, Outcome::Dropped { seq });
         Ok(())
     }
 
-    pub(super) fn undrop(&mut self, decision: u64) -> Result<(), StepError> {
+    pub(super) fn undrop(&mut self, decision: u64, at_us: i64) -> Result<(), StepError> {
         self.needs_format(2, "undoing a drop")?;
         if !matches!(self.decision(decision)?.outcome, Outcome::Dropped { .. }) {
             return Err(self.refusal(decision, "it was not dropped"));
         }
         if self.phases.is_some() {
             return Err(StepError::Replaced { decision });
+        }
+        if self.stays_dropped(decision, at_us)? {
+            return Err(StepError::StaysDropped { decision });
         }
         self.apply(decision, Change::Taken)?;
         self.amended.dropped -= 1;
@@ -124,9 +151,18 @@ impl State {
         }
     }
 
+    /// Checks that a decision could get this reward.
+    pub(super) fn check_reward(&self, decision: u64, reward: Reward) -> Result<(), StepError> {
+        self.check_kind(reward)?;
+        self.settlement(decision, reward).map(drop)
+    }
+
     /// The error for an outcome that cannot change. `remedy` is for outcomes that can still change.
-    fn refusal(&self, decision: u64, remedy: &'static str) -> StepError {
+    pub(super) fn refusal(&self, decision: u64, remedy: &'static str) -> StepError {
         let (stored, remedy) = match self.decisions[index(decision) - 1].outcome {
+            _ if let Some(reward) = self.reported(decision) => {
+                (format!("has the reward {reward}, which counts from its deadline on"), remedy)
+            }
             Outcome::Pending => ("has no reward yet".into(), remedy),
             Outcome::Settled { reward, .. } => (format!("has the reward {reward}"), remedy),
             Outcome::Dropped { .. } if self.format >= 2 => (
@@ -180,6 +216,7 @@ impl State {
     pub(super) fn change_outcomes(&mut self, outcomes: Outcomes) -> Result<(), StepError> {
         self.needs_format(2, "another kind of outcome")?;
         check_outcomes(&self.policy, outcomes)?;
+        self.check_window(outcomes)?;
         if outcomes != Outcomes::Number {
             let is_yes_or_no = |reward| is_of_kind(reward, Outcomes::YesNo, self.reward_range);
             let mut settled = self.decisions.iter().zip(1..).filter_map(|(one, number)| match one
@@ -200,7 +237,7 @@ impl State {
 
 /// Whether a reward can be one in a log with such outcomes. Rewards beyond the range are refused
 /// elsewhere.
-fn is_of_kind(reward: Reward, outcomes: Outcomes, (low, high): (f64, f64)) -> bool {
+pub(super) fn is_of_kind(reward: Reward, outcomes: Outcomes, (low, high): (f64, f64)) -> bool {
     let is = |end: f64| reward.value.to_bits() == (end + 0.0).to_bits();
     match outcomes {
         Outcomes::Number => reward.of.is_none(),

@@ -34,20 +34,6 @@ impl State {
         check_by(by)
     }
 
-    /// The hash of what was asked with a key.
-    pub(crate) fn request_hash(
-        &self,
-        key: Option<&str>,
-        request: Option<&str>,
-    ) -> Result<Option<LineHash>, StepError> {
-        let Some(request) = request else { return Ok(None) };
-        if key.is_none() {
-            return Err(StepError::RequestWithoutKey);
-        }
-        let hash = LineHash::parse(request);
-        hash.map(Some).ok_or(StepError::Request { length: request.len() })
-    }
-
     /// The decision that an earlier request with this key got.
     ///
     /// # Errors
@@ -85,6 +71,19 @@ impl State {
     pub(crate) fn extended(&self, extension: &Extension) -> Result<Recipe, RecipeError> {
         self.recipe.extended_within(extension, self.most_features())
     }
+}
+
+/// The hash of what was asked with a key.
+pub(crate) fn request_hash(
+    key: Option<&str>,
+    request: Option<&str>,
+) -> Result<Option<LineHash>, StepError> {
+    let Some(request) = request else { return Ok(None) };
+    if key.is_none() {
+        return Err(StepError::RequestWithoutKey);
+    }
+    let hash = LineHash::parse(request);
+    hash.map(Some).ok_or(StepError::Request { length: request.len() })
 }
 
 /// Checks the form of a name of who asks. A caller can do so before it begins a log.

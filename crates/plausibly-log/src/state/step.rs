@@ -2,7 +2,8 @@
 //! state unchanged.
 
 use super::parts::Parts;
-use super::{ActionRecord, Committed, Decision, Outcome, State, StepError, index};
+use super::window::Windowed;
+use super::{ActionRecord, Committed, Decision, Outcome, State, StepError, index, request_hash};
 use crate::assumed::assumed;
 use crate::certificate::Amended;
 use crate::event::{
@@ -33,17 +34,14 @@ impl State {
             outcomes,
             upgraded,
             growth,
+            window,
             recipe,
             ..
         } = event
         else {
             return Err(StepError::Opening);
         };
-        check_format(*format, upgraded.as_ref(), *outcomes)?;
-        if *format < 2 && growth.is_some() {
-            let what = "a limit to growth";
-            return Err(StepError::Earlier { what, format: 2, own: *format });
-        }
+        check_format(*format, upgraded.as_ref(), *outcomes, growth.is_some())?;
         let rules = rules(*format, upgraded.as_ref(), 0);
         let (low, high) = *reward_range;
         if !(low < high && (high - low).is_finite()) {
@@ -85,6 +83,7 @@ impl State {
             keys: BTreeMap::new(),
             pending: BTreeSet::new(),
             paused: false,
+            windowed: window.map(Windowed::new),
             has_changed: false,
             statistics,
             rows: keeps_rows.then(|| RowSums::new(recipe.dim())),
@@ -95,7 +94,7 @@ impl State {
             settled_at: 1,
         };
         opened.check_link(&opened.policy)?;
-        Ok(opened)
+        opened.check_window(*outcomes).map(|()| opened)
     }
 
     /// Applies the event of line `seq`.
@@ -109,6 +108,8 @@ impl State {
             | Event::ActionAdded { .. }
             | Event::ActionRetired { .. }
             | Event::SetOffered { .. }
+            | Event::Reported { .. }
+            | Event::Late { .. }
             | Event::Dropped { .. }
             | Event::Undropped { .. }
             | Event::Paused { .. }
@@ -147,7 +148,7 @@ impl State {
             } => {
                 self.check_running()?;
                 let forecasts = self.forecasts_of(*forecasts)?;
-                let request = self.request_hash(key.as_deref(), request.as_deref())?;
+                let request = request_hash(key.as_deref(), request.as_deref())?;
                 let key = key.as_deref().map(|key| self.new_key(key)).transpose()?;
                 let taken = Decision {
                     action: *chosen,
@@ -162,15 +163,24 @@ impl State {
                 self.keys.extend(key.map(|key| (key, (*decision, request))));
                 Ok(())
             }
-            Event::Rewarded { decision, reward, of, .. } => {
-                self.reward(*decision, Reward { value: *reward, of: *of }, seq)
+            Event::Reported { decision, reward, of, .. } => {
+                self.report(*decision, Reward { value: *reward, of: *of }, at_us)
+            }
+            Event::Late { decision, reward, of, .. } => {
+                self.note_late(*decision, Reward { value: *reward, of: *of }, at_us)
+            }
+            Event::Rewarded { decision, reward, of, at_deadline, .. } => {
+                let reward = Reward { value: *reward, of: *of };
+                self.reward(*decision, reward, seq, (at_us, *at_deadline))
             }
             Event::Corrected { decision, reward, of, .. } => {
                 self.correct(*decision, Reward { value: *reward, of: *of }, seq)
             }
             Event::Retracted { decision, .. } => self.retract(*decision),
-            Event::Dropped { decision, .. } => self.drop_decision(*decision, seq),
-            Event::Undropped { decision, .. } => self.undrop(*decision),
+            Event::Dropped { decision, at_deadline, .. } => {
+                self.drop_decision(*decision, seq, (at_us, *at_deadline))
+            }
+            Event::Undropped { decision, .. } => self.undrop(*decision, at_us),
             Event::Paused { .. } => self.pause(true),
             Event::Resumed { .. } => self.pause(false),
         }
@@ -369,6 +379,7 @@ fn check_format(
     format: u32,
     upgraded: Option<&Upgraded>,
     outcomes: Outcomes,
+    limits_growth: bool,
 ) -> Result<(), StepError> {
     if !(FIRST_FORMAT..=FORMAT).contains(&format) {
         return Err(StepError::Format { found: format });
@@ -376,11 +387,14 @@ fn check_format(
     if upgraded.is_some_and(|old| old.from < FIRST_FORMAT || old.from >= format) {
         return Err(StepError::Upgrade);
     }
-    if format < 2 && outcomes != Outcomes::Number {
-        let what = "another kind of outcome";
-        return Err(StepError::Earlier { what, format: 2, own: format });
+    let later = [
+        (outcomes != Outcomes::Number, "another kind of outcome"),
+        (limits_growth, "a limit to growth"),
+    ];
+    match later.into_iter().find(|(is_asked, _)| *is_asked && format < 2) {
+        Some((_, what)) => Err(StepError::Earlier { what, format: 2, own: format }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The format whose rules decide after this many decisions.

@@ -88,7 +88,7 @@ fn entered_late(all: &[(i64, Event)], rng: &mut Stream) -> Memory {
     let others: Vec<(f64, Option<u64>)> = last.iter().filter_map(|(_, one)| *one).collect();
     for (decision, outcome) in last {
         let Some((reward, of)) = outcome else {
-            lines.push((1, Event::Dropped { decision, by: None }));
+            lines.push((1, Event::Dropped { decision, at_deadline: false, by: None }));
             continue;
         };
         let other = others[rng.index(others.len())];
@@ -96,7 +96,13 @@ fn entered_late(all: &[(i64, Event)], rng: &mut Stream) -> Memory {
             0 => {
                 lines.push((
                     1,
-                    Event::Rewarded { decision, reward: other.0, of: other.1, by: None },
+                    Event::Rewarded {
+                        decision,
+                        reward: other.0,
+                        of: other.1,
+                        at_deadline: false,
+                        by: None,
+                    },
                 ));
                 lines.push((1, Event::Corrected { decision, reward, of, by: None }));
                 continue;
@@ -104,17 +110,23 @@ fn entered_late(all: &[(i64, Event)], rng: &mut Stream) -> Memory {
             1 => {
                 lines.push((
                     1,
-                    Event::Rewarded { decision, reward: other.0, of: other.1, by: None },
+                    Event::Rewarded {
+                        decision,
+                        reward: other.0,
+                        of: other.1,
+                        at_deadline: false,
+                        by: None,
+                    },
                 ));
                 lines.push((1, Event::Retracted { decision, by: None }));
             }
             2 => {
-                lines.push((1, Event::Dropped { decision, by: None }));
+                lines.push((1, Event::Dropped { decision, at_deadline: false, by: None }));
                 lines.push((1, Event::Undropped { decision, by: None }));
             }
             _ => {}
         }
-        lines.push((1, Event::Rewarded { decision, reward, of, by: None }));
+        lines.push((1, Event::Rewarded { decision, reward, of, at_deadline: false, by: None }));
     }
     written(lines)
 }

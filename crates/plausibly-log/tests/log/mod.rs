@@ -15,12 +15,14 @@ mod memory;
 mod mutants;
 mod once;
 mod rates;
+mod refusals;
 mod replays;
 mod requests;
 mod schema;
 mod torn;
 mod typed;
 mod upgraded;
+mod windows;
 mod words;
 
 use memory::Memory;

@@ -145,7 +145,8 @@ fn a_recipe_grows_as_far_as_its_log_says() {
         let Err(LogError::Recipe(error @ RecipeError::NoRoom { .. })) = refused else {
             panic!("{refused:?}")
         };
-        let expected = format!("has {most} features, and with colour = strange it would have more");
+        let expected =
+            format!("has {most} features, and with `colour = strange` it would have more");
         assert!(error.to_string().contains(&expected), "{error}");
         assert_eq!((log.state().cloned(), disk.bytes()), before);
         assert_eq!(log.state(), open(&disk).state());

@@ -51,6 +51,7 @@ fn bodies(seed: u64) -> Vec<String> {
         assumed: vec![name(1)],
         upgraded: None,
         growth: None,
+        window: None,
         recipe,
     };
     let mut events = vec![
@@ -78,11 +79,16 @@ fn bodies(seed: u64) -> Vec<String> {
             decision: 1,
             reward: c,
             of: seed.is_multiple_of(2).then_some(9),
+            at_deadline: seed.is_multiple_of(3),
             by: None,
         },
+        Event::Reported { decision: 1, reward: b, of: None, by: Some(name(3)) },
+        Event::Late { decision: 1, reward: a, of: Some(3), by: None },
+        Event::Paused { by: Some(name(5)) },
+        Event::Resumed { by: None },
         Event::Corrected { decision: 1, reward: a, of: None, by: None },
         Event::Retracted { decision: 1, by: None },
-        Event::Dropped { decision: 1, by: None },
+        Event::Dropped { decision: 1, at_deadline: false, by: None },
         Event::Undropped { decision: 1, by: None },
     ];
     let kinds = events.len();
