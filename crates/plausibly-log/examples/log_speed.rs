@@ -106,6 +106,7 @@ fn write(path: &PathBuf, table: &Table, decisions: u64) -> Result<(), Box<dyn Er
             key: None,
             request: None,
             by: None,
+            rows: None,
             forecasts: Some(RecordedForecasts { steps: [0; 3], counts: 0 }),
         });
         events.push(Event::Rewarded {

@@ -2,6 +2,7 @@
 
 use crate::certificate::{Between, Position};
 use crate::desk::Desk;
+use crate::event::Event;
 use crate::fold::fold;
 use crate::journal::Storage;
 use crate::log::LogError;
@@ -48,14 +49,21 @@ pub fn compare<S: Storage>(
     now: impl Into<Time>,
     names: [&str; 2],
 ) -> Result<Difference, LogError> {
-    let mut id = String::new();
+    let (mut id, mut last_rows) = (String::new(), None);
     let (state, end) = fold(storage, |step| {
         id = step.position().id;
+        if let Event::Decided { rows, .. } = step.event {
+            last_rows.clone_from(rows);
+        }
         Ok(())
     })?;
     let state = state.ok_or(LogError::Empty)?;
     let last = state.decisions().last().ok_or(LogError::Empty)?;
-    let (set, offered) = state.last_set().ok_or(LogError::Empty)?;
+    let (mut set, mut offered) = state.last_set().ok_or(LogError::Empty)?;
+    let rows = last_rows.as_ref();
+    if rows.is_some() {
+        (set, offered) = (last.set, state.set(last.set)?);
+    }
     let places = names.map(|name| {
         let place = state.live(name).and_then(|action| offered.binary_search(&action).ok());
         place.ok_or_else(|| StepError::NotOffered { label: name.into() })
@@ -64,10 +72,10 @@ pub fn compare<S: Storage>(
     let places = [first?, second?];
     let position = Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
     let at = Time::from_micros(now.into().micros().max(end.last.at_us));
-    let occasion = Occasion { position, at, set, context: state.context(last) };
+    let occasion = Occasion { position, at, set, context: state.context(last), rows };
     let state = state.not_waiting();
     let mut desk = Desk::default();
-    let numbers = desk.derive(&state, (set, occasion.context), None)?;
+    let numbers = desk.derive(&state, occasion.about(), None)?;
     let Between { ahead, behind, at_least, at_most, decided, outcomes, confidence } =
         numbers.between(places);
     let grounds = state.dressed(&occasion, &numbers.basis);

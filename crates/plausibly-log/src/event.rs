@@ -109,11 +109,20 @@ impl Window {
 /// The cells of a row by column; blank cells are `null`.
 pub type Cells = BTreeMap<String, Option<String>>;
 
+/// The rows of the actions of one decision, where they are for this decision alone.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestRows {
+    /// The columns that features come from.
+    pub columns: Vec<String>,
+    /// The cells of each action of the set, in the order of the set; blank cells are `null`.
+    pub cells: Vec<Vec<Option<String>>>,
+}
+
 /// One line of a log.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "events are made and read one at a time")]
 pub enum Event {
     /// The first event: the settings of the log.
     Opened {
@@ -215,6 +224,10 @@ pub enum Event {
         /// Who asked. From format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         by: Option<String>,
+        /// The rows of the actions of the set, if they are for this decision alone. From format 2
+        /// on.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        rows: Option<RequestRows>,
         /// What the reward was forecast to be; for actions with features, from format 2 on.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         forecasts: Option<RecordedForecasts>,

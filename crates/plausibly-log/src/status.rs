@@ -120,7 +120,13 @@ pub fn status<S: Storage>(
     now: impl Into<Time>,
     points: u64,
 ) -> Result<Status, LogError> {
-    let (state, end) = fold(storage, |_| Ok(()))?;
+    let mut last_rows = None;
+    let (state, end) = fold(storage, |step| {
+        if let Event::Decided { rows, .. } = step.event {
+            last_rows.clone_from(rows);
+        }
+        Ok(())
+    })?;
     let state = state.ok_or(LogError::Empty)?;
     let total = state.decisions().len() as u64;
     let last = state.decisions().last().ok_or(LogError::Empty)?;
@@ -145,9 +151,11 @@ pub fn status<S: Storage>(
     let checked = choices.all_follow()?;
     let position = Position { id, seq: end.last.seq, hash: end.last.hash.to_string() };
     let at_us = now.into().micros().max(end.last.at_us);
-    let (set, _) = state.last_set().ok_or(LogError::Empty)?;
+    let rows = last_rows.as_ref();
+    let (offered, _) = state.last_set().ok_or(LogError::Empty)?;
+    let set = if rows.is_some() { last.set } else { offered };
     let (at, context) = (Time::from_micros(at_us), state.context(last));
-    let occasion = Occasion { position, at, set, context };
+    let occasion = Occasion { position, at, set, context, rows };
     let now = certify(&state.not_waiting(), &occasion, usize::MAX)?;
     let out_since = lookback.out_since(&now);
     let dropped = state.decisions().iter().filter(|one| one.outcome.is_dropped()).count() as u64;

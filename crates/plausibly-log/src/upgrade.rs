@@ -12,7 +12,7 @@ use crate::forecast::check_forecasts;
 use crate::journal::{Checkpoint, Fresh, Storage, read};
 use crate::log::LogError;
 use crate::policy;
-use crate::state::{Decision, State};
+use crate::state::{About, Decision, State};
 use crate::time::Time;
 use std::io::Write;
 use std::path::Path;
@@ -94,10 +94,11 @@ impl<W: Write> Made<'_, W> {
                 *format = FORMAT;
                 *upgraded = Some(origin.clone());
             }
-            Event::Decided { chosen, context, forecasts, .. } => {
+            Event::Decided { set, chosen, context, forecasts, .. } => {
                 let state = self.state.as_ref().ok_or(LogError::Empty)?;
                 if state.forecasts() {
-                    *forecasts = Some(state.forecast(*chosen, context)?);
+                    *forecasts =
+                        Some(state.forecast(*chosen, About { set: *set, context, rows: None })?);
                 }
             }
             _ => {}

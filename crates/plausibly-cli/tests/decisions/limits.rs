@@ -81,6 +81,7 @@ fn log_with(desk: &Desk, label: &str) {
             key: None,
             request: None,
             by: None,
+            rows: None,
             forecasts: None,
         },
     ];

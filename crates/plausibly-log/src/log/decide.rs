@@ -4,10 +4,10 @@
 use super::offer::{Among, Needed, Offered};
 use super::{Log, LogError, Recorded};
 use crate::certificate::{Certificate, Choice, GroundsError, Numbers, Position, Reason, certified};
-use crate::event::Event;
+use crate::event::{Event, RequestRows};
 use crate::journal::{Checkpoint, Storage};
 use crate::recipe::Context;
-use crate::state::{Occasion, request_hash};
+use crate::state::{About, Occasion, request_hash};
 use crate::table::Table;
 use crate::time::Time;
 
@@ -142,10 +142,10 @@ impl<S: Storage> Log<S> {
         state.check_by(asked.by)?;
         let key = asked.key.map(|key| state.new_key(key)).transpose()?;
         let request = asked.request.map(Into::into);
-        let set = self.prepare_offer(at, asked)?;
+        let (set, rows) = self.prepare_offer(at, asked)?;
         let (last, context) = (self.journal.prepared(), asked.context);
         let state = self.state.as_ref().ok_or(LogError::Empty)?;
-        let numbers = self.desk.derive(state, (set, context), None)?;
+        let numbers = self.desk.derive(state, About { set, context, rows: rows.as_ref() }, None)?;
         let choice = numbers.choose()?;
         let action = numbers.basis.ids[choice.place];
         let label = state.action(action)?.label.clone();
@@ -159,7 +159,7 @@ impl<S: Storage> Log<S> {
                     hash: last.hash.to_string(),
                 };
                 let at = Time::from_micros(at.micros().max(last.at_us));
-                let occasion = Occasion { position, at, set, context };
+                let occasion = Occasion { position, at, set, context, rows: rows.as_ref() };
                 Some(Box::new(certified(state, &occasion, numbers, choice, most)?))
             }
             None => None,
@@ -174,6 +174,7 @@ impl<S: Storage> Log<S> {
             key,
             request,
             by: asked.by.map(Into::into),
+            rows,
             forecasts,
         };
         let line = self.prepare(at, &decided)?;
@@ -181,17 +182,22 @@ impl<S: Storage> Log<S> {
         Ok(Taken { decision, action, label, recorded, line, derived, certificate })
     }
 
-    /// Prepares what must be recorded before a decision, and returns the number of its set.
-    fn prepare_offer(&mut self, at: Time, asked: &Asked<'_>) -> Result<u64, LogError> {
+    /// Prepares what must be recorded before a decision, and returns the number of its set and the
+    /// rows that are for this decision alone.
+    fn prepare_offer(
+        &mut self,
+        at: Time,
+        asked: &Asked<'_>,
+    ) -> Result<(u64, Option<RequestRows>), LogError> {
         let Asked { among, context, .. } = *asked;
         let state = self.begun()?;
         if let (Among::Table(table), Some(offered)) = (among, &self.offered)
             && let Some(set) = offered.again(state, table, context)
         {
             state.may_decide(state.set(set)?, context)?;
-            return Ok(set);
+            return Ok((set, None));
         }
-        let Needed { events, actions, set } = Needed::of(state, among, context)?;
+        let Needed { events, actions, set, rows } = Needed::of(state, among, context)?;
         // Checked before anything is prepared, so that a refused decision leaves no trace in the
         // log.
         state.may_decide(&actions, context)?;
@@ -201,7 +207,7 @@ impl<S: Storage> Log<S> {
         if let Among::Table(table) = among {
             self.offered = Some(Offered::new(self.begun()?, table, set));
         }
-        Ok(set)
+        Ok((set, rows))
     }
 
     /// The answer to a request whose key an earlier decision has.

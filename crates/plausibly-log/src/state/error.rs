@@ -267,6 +267,32 @@ pub enum StepError {
         /// Its name.
         label: String,
     },
+    /// Rows of one request where the log cannot use them.
+    #[error("rows that belong to one request cannot be used here: {why}")]
+    RequestRows {
+        /// Why not.
+        why: &'static str,
+    },
+    /// Rows that are not those of the set.
+    #[error(
+        "the decision is about {actions} actions and has {rows} rows; it needs one row for each \
+         action of its set, with a cell for each column"
+    )]
+    RowsOfOthers {
+        /// The number of rows.
+        rows: usize,
+        /// The number of actions.
+        actions: usize,
+    },
+    /// An action that has only had rows of single requests.
+    #[error(
+        "\"{label}\" has only had rows that belonged to one request each; give its row with this \
+         request too"
+    )]
+    NoRow {
+        /// The name of the action.
+        label: String,
+    },
     /// A set without actions.
     #[error("there is nothing to choose from")]
     NoActions,

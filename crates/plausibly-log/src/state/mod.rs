@@ -8,12 +8,13 @@ mod grounds;
 mod outcomes;
 mod parts;
 mod phases;
+mod request_rows;
 mod requests;
 mod rows;
 mod step;
 mod window;
 
-pub(crate) use basis::{Lent, Offer};
+pub(crate) use basis::{About, Lent, Offer};
 pub use error::StepError;
 pub use grounds::Occasion;
 pub use requests::check_by;
@@ -32,6 +33,7 @@ use parts::Parts;
 use phases::Phases;
 use plausibly::spec::PolicySpec;
 use plausibly::{Forecasts, RowSums};
+use request_rows::ChosenRows;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use window::Windowed;
@@ -143,6 +145,8 @@ pub struct State {
     committed: Option<Committed>,
     phases: Option<Phases>,
     parts: Parts,
+    /// The rows that decisions chose, where rows were for one decision alone.
+    chosen_rows: ChosenRows,
     /// The line that last changed the policy, what an outcome is, or the features.
     terms_at: u64,
     /// The line that last changed the sums over settled decisions, or how they are read.

@@ -1,7 +1,7 @@
 //! Applies rewards, corrections, retractions and drops to decisions.
 
 use super::step::check_outcomes;
-use super::{Decision, Outcome, State, StepError, index};
+use super::{Outcome, State, StepError, index};
 use crate::event::Outcomes;
 use crate::reward::{Reward, Unfit};
 use crate::scale::Scale;
@@ -126,8 +126,8 @@ impl State {
 
     /// Applies a change of a decision to all sums that it is part of.
     fn apply(&mut self, decision: u64, change: Change) -> Result<(), StepError> {
-        let &Decision { action, context, .. } = self.decision(decision)?;
-        let features = self.features_of(action, context)?;
+        let action = self.decision(decision)?.action;
+        let features = self.features_of(decision)?;
         let is_committed = self.is_committed(decision);
         self.change_rows(&features, change)?;
         if let Err(refused) = self.statistics.apply(index(action), &features, change) {

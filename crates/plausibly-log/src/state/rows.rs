@@ -22,9 +22,9 @@ impl State {
     /// What rows have paid, from the decisions.
     pub(super) fn rows_so_far(&self) -> Result<RowSums, StepError> {
         let mut rows = RowSums::new(self.recipe.dim());
-        for decision in &self.decisions {
+        for (decision, number) in self.decisions.iter().zip(1..) {
             let Outcome::Settled { reward, .. } = decision.outcome else { continue };
-            let features = self.features_of(decision.action, decision.context)?;
+            let features = self.features_of(number)?;
             let added = rows.add(&features, &self.shares(reward)?);
             added.map_err(StatisticsError::from)?;
         }
@@ -71,8 +71,7 @@ impl State {
         let mut pending = RowSums::new(self.recipe.dim());
         let one = Tally::yes_no(0, 1, 0.0, 1.0).map_err(StatisticsError::from)?;
         for number in &self.pending {
-            let decision = self.decision(*number)?;
-            let features = self.features_of(decision.action, decision.context)?;
+            let features = self.features_of(*number)?;
             pending.add(&features, &one).map_err(StatisticsError::from)?;
         }
         Ok(Some(match &self.rows {

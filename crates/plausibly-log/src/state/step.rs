@@ -2,12 +2,14 @@
 //! state unchanged.
 
 use super::parts::Parts;
+use super::request_rows::{ChosenRows, check_rows};
 use super::window::Windowed;
 use super::{ActionRecord, Committed, Decision, Outcome, State, StepError, index, request_hash};
 use crate::assumed::assumed;
 use crate::certificate::Amended;
 use crate::event::{
-    Cells, Event, FIRST_FORMAT, FORMAT, LONGEST_KEY, Outcomes, RecordedForecasts, Upgraded,
+    Cells, Event, FIRST_FORMAT, FORMAT, LONGEST_KEY, Outcomes, RecordedForecasts, RequestRows,
+    Upgraded,
 };
 use crate::policy::{PolicyTable, natural_ridge, read_settled, setting};
 use crate::recipe::{Context, Extension};
@@ -90,6 +92,7 @@ impl State {
             committed: None,
             phases: None,
             parts: Parts::default(),
+            chosen_rows: ChosenRows::default(),
             terms_at: 1,
             settled_at: 1,
         };
@@ -143,6 +146,7 @@ impl State {
                 label,
                 key,
                 request,
+                rows,
                 forecasts,
                 ..
             } => {
@@ -159,7 +163,7 @@ impl State {
                     outcome: Outcome::Pending,
                     forecasts,
                 };
-                self.decide(*decision, taken, context, label)?;
+                self.decide(*decision, taken, (context, rows.as_ref()), label)?;
                 self.keys.extend(key.map(|key| (key, (*decision, request))));
                 Ok(())
             }
@@ -274,22 +278,27 @@ impl State {
         &mut self,
         decision: u64,
         mut taken: Decision,
-        context: &Context,
+        (context, rows): (&Context, Option<&RequestRows>),
         label: &str,
     ) -> Result<(), StepError> {
         in_turn("decision", decision, self.decisions.len() + 1)?;
         let (set, action) = (self.set(taken.set)?, taken.action);
         let unfit = |why| Err(StepError::Unfit { action, done: "chosen", why });
-        if set.binary_search(&action).is_err() {
+        let Ok(place) = set.binary_search(&action) else {
             return unfit("it is not in the set");
-        }
+        };
         let record = self.action(action)?;
         if record.retired || record.label != label {
             return unfit("it is retired, or has another name");
         }
         let phases = self.phases_for(&self.policy.kind, set, context)?;
+        if let Some(rows) = rows {
+            self.may_have_rows(&self.policy)?;
+            check_rows(rows, set.len())?;
+        }
         // A new context is added only after everything that can fail.
-        let features = self.features(action, &self.recipe.context_values(context)?)?;
+        let features = self.features_in(action, context, rows.map(|rows| (rows, place)))?;
+        let own_row = rows.map(|rows| self.parts_of_row(action, rows, place)).transpose()?;
         self.statistics.apply(index(action), &features, Change::Taken)?;
         let commits = self
             .policy
@@ -302,6 +311,11 @@ impl State {
         if let Some(mut phases) = phases {
             phases.apply(decision, action, Change::Taken)?;
             self.phases = Some(phases);
+        }
+        if let Some(parts) = own_row {
+            // What an action pays with rows that change is no single number.
+            self.statistics.forget_earned();
+            self.chosen_rows.insert(decision, parts);
         }
         self.has_changed |= taken.set != 0;
         taken.context = self.intern(context);

@@ -17,6 +17,7 @@ mod once;
 mod rates;
 mod refusals;
 mod replays;
+mod request_rows;
 mod requests;
 mod schema;
 mod torn;

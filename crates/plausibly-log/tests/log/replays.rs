@@ -27,6 +27,7 @@ fn of_own(step: &Step<'_>) -> Certificate {
         at: "2026-11-16T08:30:00.000000Z".parse().unwrap(),
         set: *set,
         context,
+        rows: None,
     };
     Certificate::new(step.state.grounds(&occasion, None).unwrap()).unwrap()
 }

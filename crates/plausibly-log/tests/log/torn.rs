@@ -71,6 +71,7 @@ fn bodies(seed: u64) -> Vec<String> {
             key: seed.is_multiple_of(2).then(|| name(2)),
             request: None,
             by: None,
+            rows: None,
             forecasts: seed
                 .is_multiple_of(5)
                 .then_some(RecordedForecasts { steps: [-7, 1 << 24, 3], counts: 1 }),
